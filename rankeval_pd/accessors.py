@@ -1,53 +1,47 @@
-"""Define the accessors ``df.rankeval`` and ``ds.rankeval`` and their plots."""
+"""Define the accessors ``df.rankeval`` and ``ds.rankeval``, their plots and their methods."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+import re
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Generic, Never, Protocol, Unpack, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    Never,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 
 import pandas as pd
 import xarray as xr
 
 from rankeval_pd import association, plotting
+from rankeval_pd.capabilities import with_roles
 from rankeval_pd.chance import bounds, random_tests
-from rankeval_pd.chance import crossovers as crossings
-from rankeval_pd.curves import (
-    area_differences,
-    curve_references,
-    curve_shapes,
-    early_retrieval,
-    ranking_areas,
-    unpaired_areas,
-)
+from rankeval_pd.curves import area_differences, areas, early_retrieval, shapes
+from rankeval_pd.doors.candidates import Data, check_data
 from rankeval_pd.doors.heads import is_dask_frame
 from rankeval_pd.errors import checked_call
-from rankeval_pd.forms.rankings.candidates import Data, check_data
-from rankeval_pd.forms.roles.columns import form_of
-from rankeval_pd.forms.roles.declarations import with_roles
-from rankeval_pd.forms.roles.roles import AnyRoles, Roles
-from rankeval_pd.forwarding import frame_method, method, plot_method
-from rankeval_pd.judging import (
-    annotation_plans,
-    annotation_sheets,
-    annotator_agreement,
-    judged_lists,
-)
-from rankeval_pd.nbest import (
-    acceptance_sets,
+from rankeval_pd.judging import annotation, judged
+from rankeval_pd.lists import (
+    acceptance,
     comparison,
-    difference_regions,
-    odds_ratios,
+    measure_ranks,
     precision,
-    precision_bands,
     ranges,
     recall,
+    regions,
     summary,
-    threshold_choice,
-    tie_sensitivity,
 )
-from rankeval_pd.nbest import measure_verdicts as nbest_ranks
-from rankeval_pd.nbest import repetition as repetitions
+from rankeval_pd.lists import repetition as repetitions
 from rankeval_pd.overview import (
     PLOT_SYNONYMS,
     SYNONYMS,
@@ -57,11 +51,127 @@ from rankeval_pd.overview import (
     overview_html,
 )
 from rankeval_pd.queries import per_query
-from rankeval_pd.systems import calibration, gain_studies, paired_tests, system_ranks
+from rankeval_pd.roles import AnyRoles, Roles, form_of
+from rankeval_pd.systems import studies, tests
 
 if TYPE_CHECKING:
     from typing import Self
 
+# -------------------------------------------------------------------------------------------------
+# Turn functions into methods that fill in the data and roles.
+
+# -------------------------------------------------------------------------------------------------
+# Turn a function into a method with data and roles filled in. The method keeps the signature,
+# types and docstring.
+
+Held = TypeVar("Held", pd.DataFrame, xr.Dataset)
+Held_co = TypeVar("Held_co", pd.DataFrame, xr.Dataset, covariant=True)
+P = ParamSpec("P")
+Drawn = TypeVar("Drawn")
+Drawn_co = TypeVar("Drawn_co", covariant=True)
+
+
+class Holder(Protocol[Held_co]):
+    """Store data and the roles of their columns."""
+
+    @property
+    def _data(self) -> Held_co: ...
+
+    @property
+    def _roles(self) -> Mapping[str, Any]: ...
+
+
+class Question(Protocol[P]):
+    """Describe a function that returns a result of the data's type."""
+
+    def __call__(self, data: Data, /, *args: P.args, **kwargs: P.kwargs) -> Data:
+        """Return the answer."""
+        ...
+
+
+class Method(Generic[P]):
+    """Describe the result of :func:`method` to type checkers."""
+
+    def __get__(self, accessor: Holder[Held], owner: Any = None) -> Callable[P, Held]:
+        """Return the function with the data of the accessor filled in."""
+        raise TypeError("for type checkers only")
+
+
+class FrameMethod(Generic[P]):
+    """Describe the result of :func:`frame_method` to type checkers."""
+
+    def __get__(self, accessor: Holder[Any], owner: Any = None) -> Callable[P, pd.DataFrame]:
+        """Return the function with the data of the accessor filled in."""
+        raise TypeError("for type checkers only")
+
+
+class Picture(Protocol[P, Drawn_co]):
+    """Describe a function that draws data."""
+
+    def __call__(self, data: Data, /, *args: P.args, **kwargs: P.kwargs) -> Drawn_co:
+        """Return the axes."""
+        ...
+
+
+class PlotMethod(Generic[P, Drawn]):
+    """Describe the result of :func:`plot_method` to type checkers."""
+
+    def __get__(self, plots: Holder[Held], owner: Any = None) -> Callable[P, Drawn]:
+        """Return the function with the data of the plots filled in."""
+        raise TypeError("for type checkers only")
+
+
+def method(question: Question[P]) -> Method[P]:
+    """Turn the function into an accessor method."""
+    return cast(Method[P], _forwarding(question))
+
+
+def frame_method(
+    question: Callable[Concatenate[pd.DataFrame, P], pd.DataFrame],
+) -> FrameMethod[P]:
+    """Turn a function for DataFrames into a method. The function rejects Datasets."""
+    return cast(FrameMethod[P], _forwarding(question))
+
+
+def plot_method(picture: Picture[P, Drawn]) -> PlotMethod[P, Drawn]:
+    """Turn a drawing function into a method of an accessor's plots."""
+    return cast(PlotMethod[P, Drawn], _forwarding(picture))
+
+
+def _forwarding(function: Any) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+    data, *others = signature.parameters.values()
+    takes = {p.name for p in others}
+
+    def forwarded(self: Holder[Any], *args: Any, **kwargs: Any) -> Any:
+        held = self._roles
+        if "metric" not in takes and "gold" not in takes:  # the function accepts only some roles
+            held = {name: value for name, value in held.items() if name in takes}
+        return function(self._data, *args, **{**held, **kwargs})
+
+    forwarded.__name__ = function.__name__
+    forwarded.__qualname__ = function.__qualname__
+    forwarded.__module__ = function.__module__
+    forwarded.__doc__ = without_parameter(function.__doc__, data.name)
+    forwarded.__annotations__ = {
+        name: given for name, given in function.__annotations__.items() if name != data.name
+    }
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    forwarded.__signature__ = signature.replace(parameters=[itself, *others])  # type: ignore[attr-defined]
+    forwarded.__wrapped__ = function  # type: ignore[attr-defined]
+    return forwarded
+
+
+def without_parameter(text: str | None, name: str) -> str | None:
+    """Remove one parameter from a NumPy docstring."""
+    if text is None:
+        return None
+    text = re.sub(rf"(?m)^(    ){name}, (?=\S)", r"\1", text, count=1)
+    return re.sub(rf"(?m)^    {name}( :.*)?\n(?:        .*\n|\n(?=        ))*", "", text, count=1)
+
+
+# -------------------------------------------------------------------------------------------------
+# Define the accessors ``df.rankeval`` and ``ds.rankeval`` and their plots.
 
 # -------------------------------------------------------------------------------------------------
 # The accessors ``df.rankeval`` and ``ds.rankeval``, which store the data and call the functions
@@ -120,58 +230,58 @@ class Accessor(Generic[Data]):
 
     # the methods follow the order of the overview
     nbest_precision = method(precision.nbest_precision)
-    acceptance_precision = method(acceptance_sets.acceptance_precision)
-    local_precision = method(precision_bands.local_precision)
+    acceptance_precision = method(acceptance.acceptance_precision)
+    local_precision = method(precision.local_precision)
     nbest_recall = method(recall.nbest_recall)
     recall_band = method(recall.recall_band)
     enrichment = method(early_retrieval.enrichment)
     bedroc = method(early_retrieval.bedroc)
     summary = method(summary.summary)
-    measure_ranks = method(nbest_ranks.measure_ranks)
+    measure_ranks = method(measure_ranks.measure_ranks)
     compare = method(comparison.compare)
     significant_ranges = method(ranges.significant_ranges)
     mean_difference = method(ranges.mean_difference)
-    odds_ratios = method(odds_ratios.odds_ratios)
-    judged_precision = method(judged_lists.judged_precision)
-    judged_difference = method(judged_lists.judged_difference)
-    judged_recall = method(judged_lists.judged_recall)
-    judged_average_precision = method(judged_lists.judged_average_precision)
-    annotator_agreement = method(annotator_agreement.annotator_agreement)
-    plan_annotation = frame_method(annotation_plans.plan_annotation)
-    annotation_sheet = frame_method(annotation_sheets.annotation_sheet)
-    with_judgements = frame_method(annotation_sheets.with_judgements)
-    choose_threshold = method(threshold_choice.choose_threshold)
-    precision_band = method(precision_bands.precision_band)
-    difference_band = method(precision_bands.difference_band)
-    difference_region = method(difference_regions.difference_region)
-    tie_sensitivity = method(tie_sensitivity.tie_sensitivity)
+    odds_ratios = method(ranges.odds_ratios)
+    judged_precision = method(judged.judged_precision)
+    judged_difference = method(judged.judged_difference)
+    judged_recall = method(judged.judged_recall)
+    judged_average_precision = method(judged.judged_average_precision)
+    annotator_agreement = method(annotation.annotator_agreement)
+    plan_annotation = frame_method(annotation.plan_annotation)
+    annotation_sheet = frame_method(annotation.annotation_sheet)
+    with_judgements = frame_method(annotation.with_judgements)
+    choose_threshold = method(acceptance.choose_threshold)
+    precision_band = method(precision.precision_band)
+    difference_band = method(precision.difference_band)
+    difference_region = method(regions.difference_region)
+    tie_sensitivity = method(regions.tie_sensitivity)
     repetition = method(repetitions.repetition)
     repetition_samples = method(repetitions.repetition_samples)
     random_test = method(random_tests.random_test)
-    crossovers = method(crossings.crossovers)
+    crossovers = method(bounds.crossovers)
     random_bound = method(bounds.random_bound)
-    random_envelope = method(crossings.random_envelope)
+    random_envelope = method(bounds.random_envelope)
     random_cdf = method(bounds.random_cdf)
-    area = method(ranking_areas.area)
+    area = method(areas.area)
     compare_area = method(area_differences.compare_area)
-    unpaired_area = method(unpaired_areas.unpaired_area)
+    unpaired_area = method(areas.unpaired_area)
     partial_area = method(early_retrieval.partial_area)
-    roc = method(curve_shapes.roc)
-    precision_recall = method(curve_shapes.precision_recall)
-    det = method(curve_shapes.det)
-    lift = method(curve_shapes.lift)
-    gain = method(curve_shapes.gain)
-    random_band = method(curve_references.random_band)
-    isolines = method(curve_references.isolines)
+    roc = method(shapes.roc)
+    precision_recall = method(shapes.precision_recall)
+    det = method(shapes.det)
+    lift = method(shapes.lift)
+    gain = method(shapes.gain)
+    random_band = method(shapes.random_band)
+    isolines = method(shapes.isolines)
     per_query = method(per_query.per_query)
     with_association_measures = method(association.with_association_measures)
-    paired_bootstrap = method(paired_tests.paired_bootstrap)
-    paired_permutation = method(paired_tests.paired_permutation)
-    system_ranks = method(system_ranks.system_ranks)
-    gain_by_size = method(gain_studies.gain_by_size)
-    population_calibration = method(calibration.population_calibration)
-    gain_threshold = method(gain_studies.gain_threshold)
-    calibration = method(calibration.calibration)
+    paired_bootstrap = method(tests.paired_bootstrap)
+    paired_permutation = method(tests.paired_permutation)
+    system_ranks = method(tests.system_ranks)
+    gain_by_size = method(studies.gain_by_size)
+    population_calibration = method(studies.population_calibration)
+    gain_threshold = method(studies.gain_threshold)
+    calibration = method(studies.calibration)
 
 
 class FrameAccessor(Accessor[pd.DataFrame]):

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd.capabilities import Capabilities
+from rankeval_pd.doors.candidates import Data, check_data
 from rankeval_pd.errors import (
     check_choice,
     check_number,
@@ -19,14 +21,11 @@ from rankeval_pd.errors import (
     near_miss,
     unknown_name,
 )
-from rankeval_pd.forms.out.tables import listed_in
-from rankeval_pd.forms.rankings.candidates import Data, check_data
-from rankeval_pd.forms.roles.columns import frame_column, with_columns
-from rankeval_pd.forms.roles.declarations import Capabilities
-from rankeval_pd.forms.roles.options import plain
-from rankeval_pd.forms.roles.roles import CONTINGENCY, MARGINS, as_names
+from rankeval_pd.options import plain
+from rankeval_pd.roles import CONTINGENCY, MARGINS, as_names, frame_column, with_columns
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES
+from rankeval_pd.tables import listed_in
 
 _CELLS = ("O11", "O12", "O21", "O22")
 _MARGINS = ("f", "f1", "f2", "N")

@@ -11,23 +11,21 @@ from typing import Any, Unpack, cast
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.accessors import Accessor, FrameAccessor, methods_of
-from rankeval_pd.curves import ranking_areas
+from rankeval_pd.accessors import Accessor, FrameAccessor, methods_of, without_parameter
+from rankeval_pd.capabilities import can, declared, with_roles
+from rankeval_pd.curves import areas
 from rankeval_pd.decisions.families import family_of
-from rankeval_pd.doors import dask as door
+from rankeval_pd.doors import dask
+from rankeval_pd.doors.columns import Shares, check_n, check_not_above
 from rankeval_pd.doors.heads import ROWS, Head, HeadFrame, lower_of
-from rankeval_pd.doors.pairs import only_pair
+from rankeval_pd.doors.rankings import only_pair
 from rankeval_pd.errors import argument_check, check_count, checked_call, listed
-from rankeval_pd.forms.rankings.values import Shares, check_n, check_not_above
-from rankeval_pd.forms.roles.columns import find_gold, find_measures, with_roles_of
-from rankeval_pd.forms.roles.declarations import can, declared, with_roles
-from rankeval_pd.forms.roles.options import as_asked, session_defaults, with_order
-from rankeval_pd.forms.roles.roles import AnyRoles, RankingRoles, Roles
-from rankeval_pd.forwarding import without_parameter
-from rankeval_pd.nbest import difference_regions
+from rankeval_pd.lists import regions
+from rankeval_pd.options import as_asked, session_defaults, with_order
 from rankeval_pd.overview import SYNONYMS, not_there
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS, interval_levels, rejects
-from rankeval_pd.stats.significance.adjust import adjust as adjusted
+from rankeval_pd.roles import AnyRoles, RankingRoles, Roles, find_gold, find_measures, with_roles_of
+from rankeval_pd.stats.families import ADJUSTMENTS, interval_levels, rejects
+from rankeval_pd.stats.families import adjust as adjusted
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
@@ -202,7 +200,7 @@ def _head(
     ddf: Any, roles: Mapping[str, Any], n_max: int, n_keys: int, columns: Sequence[Hashable] = ()
 ) -> HeadFrame:
     n_max, n_keys = check_count("n_max", n_max), check_count("n_keys", n_keys)
-    head = door.collect_head(ddf, Roles.of(roles), n_max, n_keys=n_keys, columns=columns)
+    head = dask.collect_head(ddf, Roles.of(roles), n_max, n_keys=n_keys, columns=columns)
     total = head.known.whole.total
     if n_max > total:
         raise ValueError(
@@ -255,7 +253,7 @@ def _rows_of_head(
             n_keys = options.get("n_keys", parameters["n_keys"].default)
         head = _head(ddf, reading, _longest(ddf, options.get("n"), n_max), n_keys)
     else:
-        head = door.collect_head(ddf, Roles.of(reading), 1, scored=False)
+        head = dask.collect_head(ddf, Roles.of(reading), 1, scored=False)
     table: pd.DataFrame = question(head, **options, **_roles_of_head(head, reading))
     return with_order(table, ddf, roles)
 
@@ -270,8 +268,8 @@ def _difference_region(
     a, b, columns = options["a"], options["b"], list(ddf.columns)
     roles = only_pair(ddf._meta, a, b, roles)
     head = _head(ddf, roles, _longest(ddf, options["n"], None), 1, columns)
-    ranks = functools.partial(door.ranks_of, ddf, head.known.request)
-    region = difference_regions.region_of_head(
+    ranks = functools.partial(dask.ranks_of, ddf, head.known.request)
+    region = regions.region_of_head(
         head, a, b, options["n"], ranks, **cast(RankingRoles, _roles_of_head(head, roles))
     )
     return region[[*columns, "list", "rank_a", "rank_b"]]
@@ -288,7 +286,7 @@ def _acceptance_precision(
             " ddf.rankeval.nbest_precision(n) returns the score of the n-th candidate."
         )
     reading = {name: value for name, value in roles.items() if name not in ("label", "key")}
-    head = door.collect_head(ddf, Roles.of(reading), 1, threshold=threshold)
+    head = dask.collect_head(ddf, Roles.of(reading), 1, threshold=threshold)
     table: pd.DataFrame = question(head, threshold, **options, **_roles_of_head(head, reading))
     return with_order(table, ddf, roles)
 
@@ -305,9 +303,9 @@ def _area(
                 f"{name}: the area of a whole Dask DataFrame supports only {name}={plain!r}. Pass"
                 " this value, or compute the columns that you use, ddf[[...]].compute().rankeval."
             )
-    table = ranking_areas.area_of_outlines(
-        door.outlines_of(ddf, chosen),
-        functools.partial(door.inverse_ends, ddf, chosen),
+    table = areas.area_of_outlines(
+        dask.outlines_of(ddf, chosen),
+        functools.partial(dask.inverse_ends, ddf, chosen),
         ends=chosen.ends,
         **options,
     )
@@ -358,7 +356,7 @@ def _rows_of_groups(
             " adjust_over='group', or adjust='holm' in compare."
         )
     chosen = Roles.of(roles)
-    groups = door.whole_groups(ddf, chosen)
+    groups = dask.whole_groups(ddf, chosen)
     fixed = {
         "measures": groups.measures,
         "lower_is_better": lower_of(chosen, groups.measures),

@@ -15,29 +15,28 @@ import pandas as pd
 import xarray as xr
 from pandas.api.types import is_numeric_dtype
 
+from rankeval_pd.capabilities import declared
+from rankeval_pd.doors.candidates import one_label
+from rankeval_pd.doors.candidates import read_frame as read_frame_of_candidates
+from rankeval_pd.doors.columns import maybe_gold, with_given_dataset, with_given_frame
 from rankeval_pd.doors.datasets import frame_of
+from rankeval_pd.doors.item_tables import frame_as_items, item_roles, read_frame
+from rankeval_pd.doors.queries import QueryOptions, read_queries
 from rankeval_pd.errors import listed
-from rankeval_pd.forms.items.item_roles import item_roles
-from rankeval_pd.forms.items.items import read_frame as read_items
-from rankeval_pd.forms.items.metric_columns import frame_as_items
-from rankeval_pd.forms.queries.documents import QueryOptions, read_queries
-from rankeval_pd.forms.rankings.annotators import one_label
-from rankeval_pd.forms.rankings.candidates import read_frame
-from rankeval_pd.forms.roles.columns import (
+from rankeval_pd.roles import (
     Form,
+    Roles,
     are_queries,
+    are_values,
+    as_names,
     awaits_measures,
     find_gold,
     find_measures,
     form_of,
     frame_column,
+    widened,
     with_roles_of,
 )
-from rankeval_pd.forms.roles.declarations import declared
-from rankeval_pd.forms.roles.given_values import with_given_dataset, with_given_frame
-from rankeval_pd.forms.roles.identifiers import maybe_gold
-from rankeval_pd.forms.roles.long_frames import widened
-from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
 
 # --------------------------------------------------------- How the accessor interpreted the data,
 # as text
@@ -171,7 +170,7 @@ def _item_facts(
 ) -> list[tuple[str, str]]:
     frame, named = frame_of(data, keywords, "items")
     roles = item_roles(named)
-    table = read_items(frame, roles)
+    table = read_frame(frame, roles)
     metric, systems = table.metric, table.systems
     each = [len(rows) for rows in table.members]
     if roles.seeds is not None:  # one row for each seed
@@ -283,7 +282,7 @@ def _label_facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[st
 
 
 def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
-    groups = read_frame(data, roles, scored=False)
+    groups = read_frame_of_candidates(data, roles, scored=False)
     total, positive = groups.number.size, int(groups.columns["gold"].sum())
     by = as_names(roles.by, data.columns)
     return [

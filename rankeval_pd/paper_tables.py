@@ -12,11 +12,12 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_attrs, check_choice, check_count, check_flag, checked_call
-from rankeval_pd.forms.out.phrases import (
+from rankeval_pd.words import (
     SHARES,
     Unit,
     adjustment,
     alpha_of,
+    as_frame,
     called,
     intervals_of,
     known,
@@ -27,7 +28,6 @@ from rankeval_pd.forms.out.phrases import (
     sizes_text,
     unit_of,
 )
-from rankeval_pd.words import as_frame
 
 Target = Literal["latex", "markdown", "html"]
 _STARS = (0.05, 0.01, 0.001)

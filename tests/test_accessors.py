@@ -14,7 +14,7 @@ import rankeval_pd
 from rankeval_pd import DatasetAccessor, FrameAccessor, plotting
 from rankeval_pd.accessors import PLOTS, QUESTIONS, Plots, methods_of
 from rankeval_pd.overview import PER_QUERY, PLOT_SYNONYMS, SYNONYMS
-from rankeval_pd.queries.metric_names import parse_metrics
+from rankeval_pd.queries.per_query import parse_metrics
 from tests.questions import ARGUMENTS, CELLS, OTHER, RANKING, VALUES
 
 ACCESSORS = [FrameAccessor, DatasetAccessor]

@@ -15,14 +15,13 @@ from scipy import stats
 from statsmodels.stats import multitest
 
 import rankeval_pd
-from rankeval_pd.stats.intervals.differences import (
+from rankeval_pd.stats.differences import (
     agree_with_test,
     corrected_score,
     newcombe,
     overlap_difference,
 )
-from rankeval_pd.stats.significance.fisher import fisher_test
-from rankeval_pd.stats.significance.unconditional import score_test
+from rankeval_pd.stats.two_by_two import fisher_test, score_test
 from tests.conftest import examples
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -276,10 +275,10 @@ def test_undecided_ends_of_runs():
 
 
 def test_draws_have_a_stream_of_their_own():
-    roles = rankeval_pd.forms.roles.roles.Roles(rng=3)
+    roles = rankeval_pd.roles.Roles(rng=3)
     assert roles.swaps != roles.seed
-    assert roles.swaps == rankeval_pd.forms.roles.roles.Roles(rng=3).swaps
-    assert roles.swaps != rankeval_pd.forms.roles.roles.Roles(rng=4).swaps
+    assert roles.swaps == rankeval_pd.roles.Roles(rng=3).swaps
+    assert roles.swaps != rankeval_pd.roles.Roles(rng=4).swaps
 
 
 # ---------------------------------------------------------------------------------------- ties

@@ -17,9 +17,9 @@ from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
-from rankeval_pd.stats import agreement
-from rankeval_pd.stats.rankings.copies import again_in_groups, same_order, stands_for
-from rankeval_pd.stats.rankings.list_votes import vote_difference
+from rankeval_pd.stats import clusters as agreement
+from rankeval_pd.stats.bands import vote_difference
+from rankeval_pd.stats.ranking import again_in_groups, same_order, stands_for
 from tests.questions import ASKED as METHODS
 from tests.questions import FRAME
 from tests.reference.annotators import coefficients

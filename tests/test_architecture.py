@@ -17,11 +17,27 @@ import xarray as xr
 import rankeval_pd
 
 ROOT = Path(rankeval_pd.__file__).parent
-QUESTIONS = ("nbest", "chance", "curves", "judging", "systems", "queries", "association")
+QUESTIONS = ("lists", "chance", "curves", "judging", "systems", "queries", "association")
+#: what every room may know
+MESSAGES = ("errors", "memory", "progress")
 ROOT_FILES = {
-    "__init__", "accessors", "association", "dask", "dask_accessors", "errors", "forwarding",
-    "memory", "overview", "paper_tables", "progress", "registration", "words",
-}  # fmt: skip
+    "__init__",
+    "accessors",
+    "association",
+    "capabilities",
+    "dask",
+    "dask_accessors",
+    "memory",
+    "errors",
+    "options",
+    "overview",
+    "paper_tables",
+    "progress",
+    "registration",
+    "roles",
+    "tables",
+    "words",
+}
 
 
 class Import(NamedTuple):
@@ -75,8 +91,8 @@ ASKED = [module for folder in QUESTIONS for module in _of(folder)]
 
 def test_the_walk_sees_the_package():
     assert {f"rankeval_pd.{folder}" for folder in QUESTIONS} <= set(IMPORTS)
-    assert "rankeval_pd.stats.rankings.ranking" in _ours("rankeval_pd.nbest.precision")
-    assert "rankeval_pd.nbest.precision" in ASKED
+    assert "rankeval_pd.stats.ranking" in _ours("rankeval_pd.lists.precision")
+    assert "rankeval_pd.lists.precision" in ASKED
 
 
 def test_the_root_is_the_face():
@@ -90,27 +106,35 @@ def test_stats_knows_only_stats(module):
     assert others <= {*sys.stdlib_module_names, "numpy", "scipy"}
 
 
-@pytest.mark.parametrize("module", _of("forms"))
-def test_forms_know_stats_errors_and_bars(module):
-    inside = ("stats", "forms", "doors", "errors", "memory", "progress")
-    known = tuple(f"rankeval_pd.{x}" for x in inside)
-    assert all(name.startswith(known) for name in _ours(module))
+def _knows_only(module: str, rooms: tuple[str, ...]) -> bool:
+    """Return whether a module of ours imports only from these rooms and messages."""
+    known = {*rooms, *MESSAGES}
+    return all(name.split(".")[1] in known for name in _ours(module))
 
 
 @pytest.mark.parametrize("module", _of("decisions"))
 def test_decisions_know_neither_doors_nor_questions(module):
-    inside = ("stats", "decisions", "forms.roles.roles", "errors", "memory", "progress")
-    known = tuple(f"rankeval_pd.{x}" for x in inside)
-    assert all(name.startswith(known) for name in _ours(module))
+    assert _knows_only(module, ("stats", "decisions", "roles"))
+
+
+@pytest.mark.parametrize("module", _of("doors"))
+def test_doors_know_no_question(module):
+    rooms = ("stats", "decisions", "doors", "roles", "options", "capabilities", "tables")
+    assert _knows_only(module, rooms)
 
 
 @pytest.mark.parametrize("module", ASKED)
 def test_questions_know_neither_plots_nor_accessors_nor_private_names(module):
-    known = ("stats", "forms", "doors", "decisions", "errors", "memory", "progress", *QUESTIONS)
     for name in _ours(module):
         assert name != "rankeval_pd", "a question does not import from the package's front"
-        assert name.split(".")[1] in known, name
         assert name == "rankeval_pd.stats._types" or not name.split(".")[-1].startswith("_")
+    rooms = ("stats", "decisions", "doors", "roles", "options", "capabilities", "tables")
+    assert _knows_only(module, (*rooms, "words", *QUESTIONS))
+
+
+@pytest.mark.parametrize("module", ["words", "paper_tables"])
+def test_words_know_no_question(module):
+    assert _knows_only(f"rankeval_pd.{module}", ("stats", "tables", "words"))
 
 
 @pytest.mark.parametrize("module", IMPORTS)
@@ -214,7 +238,7 @@ def test_the_whole_package_leaves_heavy_packages_alone():
         "import sys, rankeval_pd, pandas\n"
         "pandas.DataFrame.rankeval.compare\n"
         "heavy = ('matplotlib', 'scipy.stats', 'scipy.special', 'dask')\n"
-        "print('rankeval_pd.plotting.chance' in sys.modules)\n"
+        "print('rankeval_pd.plotting.rankings' in sys.modules)\n"
         "print([name for name in heavy if name in sys.modules])"
     )
     assert _printed(code, EAGER_IMPORT="1") == "True\n[]"

@@ -17,10 +17,10 @@ from scipy import stats
 from sklearn import metrics
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.nbest.measure_verdicts import pairs_tested
-from rankeval_pd.nbest.rank_criteria import RankCriterion
-from rankeval_pd.stats.rankings import early, roc_areas
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.lists.measure_ranks import RankCriterion, pairs_tested
+from rankeval_pd.stats import areas as early
+from rankeval_pd.stats import areas as roc_areas
+from rankeval_pd.stats.ranking import Ranking
 
 R = pd.read_csv(Path(__file__).parent / "reference" / "delong.csv", comment="#")
 SCORED = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=15)

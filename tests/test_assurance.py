@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.judging.annotation_plans import _spread, _State
-from rankeval_pd.stats.significance.fisher import fisher_test
-from rankeval_pd.stats.significance.fisher_power import Pilot, drawn_laws, fisher_power
+from rankeval_pd.judging.annotation import _spread, _State
+from rankeval_pd.stats.two_by_two import Pilot, drawn_laws, fisher_power, fisher_test
 
 
 def _pilot(tp_a: int, tp_b: int, seen: int = 10, size: int = 200, *, top: bool = False):

@@ -21,9 +21,9 @@ from rankeval_pd import (
     random_test,
     roc,
 )
-from rankeval_pd.curves.ranking_areas import area
-from rankeval_pd.stats.intervals import cluster_totals
-from rankeval_pd.stats.significance import fisher
+from rankeval_pd.curves.areas import area
+from rankeval_pd.stats import clusters as cluster_totals
+from rankeval_pd.stats import two_by_two as fisher
 
 
 def collection(n_queries: int = 12, seed: int = 1, least: int = 8, most: int = 30) -> pd.DataFrame:

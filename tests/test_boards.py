@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import rankeval_pd
-from rankeval_pd.forms.items.item_roles import item_roles
-from rankeval_pd.forms.items.items import read_frame
-from rankeval_pd.stats.intervals import differences
-from rankeval_pd.stats.resampling import lattice, signed_ranks, test_items
-from rankeval_pd.stats.significance import mixed_t, unconditional
+from rankeval_pd.doors.item_tables import item_roles, read_frame
+from rankeval_pd.stats import bootstrap as lattice
+from rankeval_pd.stats import differences
+from rankeval_pd.stats import equivalence as mixed_t
+from rankeval_pd.stats import items as test_items
+from rankeval_pd.stats import ranks as signed_ranks
+from rankeval_pd.stats import two_by_two as unconditional
 
 SIMULATED = pd.read_csv(Path(__file__).parent / "reference" / "boards.csv")
 PARTS = {"gain_se_seeds": 0.03 * np.sqrt(2.0 / 3.0), "n_seeds": 3}

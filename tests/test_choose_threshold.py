@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats.rankings import rank_tests
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats import ranks as rank_tests
+from rankeval_pd.stats.ranking import Ranking
 
 
 def _all_of(score, gold) -> Ranking:

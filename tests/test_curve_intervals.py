@@ -16,11 +16,11 @@ from sklearn import metrics
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
-from rankeval_pd.curves.curve_intervals import lists_of
-from rankeval_pd.stats.intervals import curve_bands
-from rankeval_pd.stats.intervals.differences import paired_difference
-from rankeval_pd.stats.rankings.ranking import Ranking
-from rankeval_pd.stats.significance.predictive_values import discordant_test, kosinski_test
+from rankeval_pd.curves.shapes import lists_of
+from rankeval_pd.stats import bands as curve_bands
+from rankeval_pd.stats.differences import paired_difference
+from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats.two_by_two import discordant_test, kosinski_test
 
 HEIGHT = {
     "roc": "tpr",

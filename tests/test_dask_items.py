@@ -20,7 +20,8 @@ import dask  # noqa: E402
 
 import rankeval_pd.dask  # noqa: E402
 from rankeval_pd.doors import dask as door  # noqa: E402
-from rankeval_pd.stats.resampling import resamples, test_items  # noqa: E402
+from rankeval_pd.stats import items as resamples  # noqa: E402
+from rankeval_pd.stats import items as test_items  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 

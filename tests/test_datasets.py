@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.datasets import docstrings, krenn
-from rankeval_pd.datasets.krenn import cache_folder
+from rankeval_pd.datasets import collocations as krenn
+from rankeval_pd.datasets import docstrings
+from rankeval_pd.datasets.collocations import cache_folder
 
 SCRIPT = Path(__file__).parents[1] / "docs" / "terms_data.py"
 needs_docs = pytest.mark.skipif(not SCRIPT.exists(), reason="an installed package has no docs")

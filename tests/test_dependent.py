@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.decisions.intervals import OF_CLUSTERS
-from rankeval_pd.stats.intervals import cluster_totals
-from rankeval_pd.stats.rankings import roc_areas
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.decisions.verdicts import OF_CLUSTERS
+from rankeval_pd.stats import areas as roc_areas
+from rankeval_pd.stats import clusters as cluster_totals
+from rankeval_pd.stats.ranking import Ranking
 
 FEW = pytest.mark.filterwarnings("ignore:groups. there are:rankeval_pd.RankevalWarning")
 

@@ -201,7 +201,7 @@ def test_items_on_two_workers(client, items, tmp_path, ask, sort):
 
 def dies_while_drawing(seen: str) -> None:
     """End the worker when it is to draw counts for the second time."""
-    from rankeval_pd.stats.resampling import resamples
+    from rankeval_pd.stats import items as resamples
 
     plain, calls = resamples.drawn_counts, []
 

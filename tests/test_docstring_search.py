@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from rankeval_pd import datasets, per_query
-from rankeval_pd.datasets import docstring_search, docstrings
+from rankeval_pd.datasets import docstrings
+from rankeval_pd.datasets import docstrings as docstring_search
 
 CODE = '''
 """A module."""

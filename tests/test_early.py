@@ -15,9 +15,9 @@ from scipy import stats
 from sklearn import metrics
 
 from rankeval_pd import datasets
-from rankeval_pd.curves.unpaired_areas import SampleOptions, compare_samples, sample_area
-from rankeval_pd.stats.rankings import early
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.curves.areas import SampleOptions, compare_samples, sample_area
+from rankeval_pd.stats import areas as early
+from rankeval_pd.stats.ranking import Ranking
 
 RDKIT = pd.read_csv(
     Path(__file__).parent / "reference" / "bedroc.csv", comment="#", dtype={"labels": str}

@@ -12,11 +12,12 @@ import xarray as xr
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.forms.items.item_roles import item_roles
-from rankeval_pd.forms.items.items import read_frame
-from rankeval_pd.stats.resampling import bootstrap_tests, resamples, test_items
-from rankeval_pd.stats.resampling.item_draws import Draws
-from rankeval_pd.stats.resampling.test_items import Items, quiet
+from rankeval_pd.doors.item_tables import item_roles, read_frame
+from rankeval_pd.stats import bootstrap as bootstrap_tests
+from rankeval_pd.stats import items as resamples
+from rankeval_pd.stats import items as test_items
+from rankeval_pd.stats.item_gains import Draws
+from rankeval_pd.stats.items import Items, quiet
 
 REFERENCE = Path(__file__).parent / "reference"
 _spec = importlib.util.spec_from_file_location("factors_study", REFERENCE / "factors.py")

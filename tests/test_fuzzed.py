@@ -12,7 +12,7 @@ import scipy
 import xarray as xr
 
 import rankeval_pd
-from rankeval_pd.stats.intervals.proportions import t_of
+from rankeval_pd.stats.proportions import t_of
 
 HUGE = 10**160
 

@@ -9,10 +9,9 @@ import xarray as xr
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats.resampling import pair_studies
-from rankeval_pd.systems.calibration import CALIBRATION_COLUMNS, PAPER_BINS
-from rankeval_pd.systems.gain_studies import THRESHOLD_COLUMNS
-from rankeval_pd.systems.paired_tests import OF_FAMILY, PAIR_COLUMNS
+from rankeval_pd.stats import gains as pair_studies
+from rankeval_pd.systems.studies import CALIBRATION_COLUMNS, PAPER_BINS, THRESHOLD_COLUMNS
+from rankeval_pd.systems.tests import OF_FAMILY, PAIR_COLUMNS
 
 OF_PAIRS = [name for name in PAIR_COLUMNS if name not in OF_FAMILY]  # without adjust=
 

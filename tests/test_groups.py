@@ -16,15 +16,14 @@ from scipy import stats
 import rankeval_pd
 from rankeval_pd import RankevalWarning, in_words
 from rankeval_pd.accessors import LISTING, Plots
-from rankeval_pd.nbest import clustered_lists
-from rankeval_pd.nbest.grouped_lists import ListMembers
-from rankeval_pd.stats.intervals import cluster_totals
-from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import judged_sums
-from rankeval_pd.stats.rankings.judged_clusters import JudgedClusters, share_limits
-from rankeval_pd.stats.rankings.judged_sums import Design
-from rankeval_pd.stats.rankings.ranking import Ranking
-from rankeval_pd.stats.resampling import item_draws
+from rankeval_pd.lists import groups as clustered_lists
+from rankeval_pd.lists.groups import ListMembers
+from rankeval_pd.stats import clusters as cluster_totals
+from rankeval_pd.stats import item_gains as item_draws
+from rankeval_pd.stats import judged as judged_sums
+from rankeval_pd.stats.judged import Design, JudgedClusters, share_limits
+from rankeval_pd.stats.proportions import INTERVALS
+from rankeval_pd.stats.ranking import Ranking
 from tests.questions import ASKED, FRAME, PARTLY, PLOTS
 from tests.reference import dependence, judged_clusters
 

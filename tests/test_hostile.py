@@ -14,7 +14,7 @@ import xarray as xr
 
 import rankeval_pd
 from rankeval_pd import memory
-from rankeval_pd.stats.resampling.lattice import DrawnSum, SignedSum
+from rankeval_pd.stats.bootstrap import DrawnSum, SignedSum
 
 LABELS = {
     "categorical": pd.CategoricalIndex(list("abcdef")),

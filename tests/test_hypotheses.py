@@ -80,7 +80,7 @@ def test_sums_of_any_texts_make_the_score(rows, metric):
         lengths = sums["denominator"]
         ours = sums["numerator"] / lengths if lengths else 100.0 * (sums["numerator"] > 0)
     else:
-        from rankeval_pd.stats.resampling.metric_sums import METRICS
+        from rankeval_pd.stats.items import METRICS
 
         ours = METRICS[metric].score(sums.to_numpy())
     assert ours == pytest.approx(scorer.corpus_score(texts, streams).score, rel=1e-12, abs=1e-12)

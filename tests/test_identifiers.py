@@ -9,7 +9,7 @@ import xarray as xr
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
-from rankeval_pd.forms.roles.identifiers import reason_of, warn_of_identifiers
+from rankeval_pd.doors.columns import reason_of, warn_of_identifiers
 
 RNG = np.random.default_rng(5)
 

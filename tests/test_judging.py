@@ -16,11 +16,11 @@ from scipy import stats
 from sklearn.metrics import average_precision_score
 
 import rankeval_pd
-from rankeval_pd.judging.annotation_plans import _State
-from rankeval_pd.stats.distributions.hypergeometric import first_near, first_true
-from rankeval_pd.stats.rankings import judged_sums as totals
-from rankeval_pd.stats.rankings.judged_sums import average_precision_bounds, hypergeometric_limits
-from rankeval_pd.stats.significance.fisher import fisher_test
+from rankeval_pd.judging.annotation import _State
+from rankeval_pd.stats import judged as totals
+from rankeval_pd.stats.distributions import first_near, first_true
+from rankeval_pd.stats.judged import average_precision_bounds, hypergeometric_limits
+from rankeval_pd.stats.two_by_two import fisher_test
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,8 @@ def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monk
         moved.append(-total)
         yield moved.append
 
-    monkeypatch.setattr("rankeval_pd.judging.judged_lists.progress_bar", counted)
-    monkeypatch.setattr("rankeval_pd.judging.judged_rankings._TOGETHER", 7)
+    monkeypatch.setattr("rankeval_pd.judging.judged.progress_bar", counted)
+    monkeypatch.setattr("rankeval_pd.judging.judged._TOGETHER", 7)
     for name, kw in asked.items():
         moved.clear()
         table = getattr(partly.rankeval, name)(n=None, **kw)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from rankeval_pd import datasets
-from rankeval_pd.datasets import krenn as module
+from rankeval_pd.datasets import collocations as module
 
 rdata = pytest.importorskip("rdata")
 pytest.importorskip("pooch")

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import rankeval_pd
-from rankeval_pd.forms.roles.label_types import check_types
+from rankeval_pd.roles import check_types
 from tests.questions import ASKED, FRAME
 
 SAID = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankeval_pd import RankevalWarning
-from rankeval_pd.forms.rankings.tie_keys import label_hashes, label_order
+from rankeval_pd.doors.columns import label_hashes, label_order
 from tests.conftest import examples
 
 # ------------------------------------------------------------------------- the hash of a label

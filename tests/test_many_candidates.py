@@ -12,13 +12,13 @@ from scipy import stats
 
 import rankeval_pd
 from rankeval_pd import progress
+from rankeval_pd.doors import columns as grids
 from rankeval_pd.doors import rankings
-from rankeval_pd.forms.rankings import grids
 from rankeval_pd.progress import progress_bar
-from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.random_model import boundary
-from rankeval_pd.stats.rankings import swap_draws, swaps
-from rankeval_pd.stats.significance import fisher
+from rankeval_pd.stats import bands, swaps
+from rankeval_pd.stats import random_model as boundary
+from rankeval_pd.stats import ranking as swap_draws
+from rankeval_pd.stats import two_by_two as fisher
 from tests.stats.test_swaps import plain
 
 pytestmark = pytest.mark.filterwarnings("ignore:precision reaches:rankeval_pd.RankevalWarning")
@@ -162,8 +162,8 @@ def test_no_bar_of_nothing(capsys):
 @pytest.mark.parametrize("rounded", [0, 1, 9])
 def test_orders_of_ties_are_those_of_sorting_anew(rounded):
     """Ranks by other keys, beside a stable sort of all candidates in the order of the keys."""
-    from rankeval_pd.nbest.tie_sensitivity import Tied
-    from rankeval_pd.stats.rankings import ranking
+    from rankeval_pd.lists.regions import Tied
+    from rankeval_pd.stats import ranking
 
     rng = np.random.default_rng(rounded)
     score = rng.normal(size=60).round(rounded)

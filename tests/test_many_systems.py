@@ -13,8 +13,8 @@ from scipy import stats
 import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.plotting import forests
-from rankeval_pd.stats.resampling.test_items import scores_of
-from rankeval_pd.stats.significance.letters import letters
+from rankeval_pd.stats.families import letters
+from rankeval_pd.stats.items import scores_of
 from tests.questions import noted
 from tests.test_pictures import _close_figures  # noqa: F401
 

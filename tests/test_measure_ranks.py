@@ -10,8 +10,9 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import rankeval_pd
-from rankeval_pd.stats.rankings import early, measure_pairs
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats import areas as early
+from rankeval_pd.stats import ranks as measure_pairs
+from rankeval_pd.stats.ranking import Ranking
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import xarray as xr
 
 import rankeval_pd
 from rankeval_pd.accessors import methods_of
-from rankeval_pd.forms.out.tables import apart
+from rankeval_pd.tables import apart
 from tests.questions import ARGUMENTS, ASKED, FRAME, OTHER
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import rankeval_pd
-from rankeval_pd.nbest.difference_regions import SWAPPED
-from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
+from rankeval_pd.lists.regions import SWAPPED
+from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
+from rankeval_pd.stats.families import ADJUSTMENTS
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 ALTERNATIVES = ("two-sided", "greater", "less")

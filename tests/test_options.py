@@ -20,7 +20,7 @@ import rankeval_pd
 import rankeval_pd.dask
 from rankeval_pd import plotting
 from rankeval_pd.accessors import Accessor, methods_of
-from rankeval_pd.forms.roles.declarations import can, declared
+from rankeval_pd.capabilities import can, declared
 from tests.questions import ARGUMENTS, ASKED, CELLS, FRAME, PARTLY
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

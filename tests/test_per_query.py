@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import rankeval_pd
 from rankeval_pd import per_query
-from rankeval_pd.queries.metric_names import parse_metrics
+from rankeval_pd.queries.per_query import parse_metrics
 
 EXACT = [
     "P@1", "P@5", "P@10", "P@100", "R@5", "R@100", "Success@1", "Success@5", "AP", "AP@5", "AP@50",

@@ -18,7 +18,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex, to_rgba
 from matplotlib.text import Text
 
-from rankeval_pd.plotting.ink import contrast
+from rankeval_pd.plotting.look import contrast
 from tests.questions import runs
 
 mpl.use("Agg")

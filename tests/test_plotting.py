@@ -13,7 +13,7 @@ from numpy.testing import assert_equal
 import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
-from rankeval_pd.plotting.ink import mix
+from rankeval_pd.plotting.look import mix
 from rankeval_pd.plotting.names import EndLabels, Key
 from tests.test_pictures import _close_figures  # noqa: F401
 

@@ -17,8 +17,8 @@ from numpy.testing import assert_array_equal as equal
 import rankeval_pd
 from rankeval_pd import RankevalWarning, plotting
 from rankeval_pd.plotting import caption
-from rankeval_pd.plotting.ink import Ink, mix
-from rankeval_pd.plotting.tables import seen
+from rankeval_pd.plotting.look import Ink, mix
+from rankeval_pd.plotting.panels import seen
 from tests.questions import NAMES, PLOTS, candidates, items
 from tests.test_pictures import PICTURES, _close_figures, texts  # noqa: F401
 from tests.test_plotting import line, named, written, xy
@@ -344,7 +344,7 @@ def test_many_candidates_are_computed_at_some_n():
 
 @pytest.mark.parametrize("name", ALL)
 def test_help_says_what_marks_mean_and_names_every_parameter(name):
-    from rankeval_pd.forms.roles.roles import MEANINGS
+    from rankeval_pd.roles import MEANINGS
 
     plot = getattr(plotting, name)
     text = inspect.getdoc(plot)

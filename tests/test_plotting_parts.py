@@ -13,15 +13,24 @@ from scipy.optimize import isotonic_regression
 
 from rankeval_pd import plotting
 from rankeval_pd.datasets import simulate_candidates
-from rankeval_pd.forms.out.phrases import p_text
-from rankeval_pd.forms.out.tables import listed_in
 from rankeval_pd.plotting import caption
 from rankeval_pd.plotting.canvas import thin
 from rankeval_pd.plotting.forests import _lanes
-from rankeval_pd.plotting.ink import HUES, Ink, contrast, luminance, mix
+from rankeval_pd.plotting.look import (
+    HUES,
+    Ink,
+    contrast,
+    digits_for,
+    interval,
+    luminance,
+    mix,
+    number,
+    percent,
+)
 from rankeval_pd.plotting.names import EndLabels, Key, apart
-from rankeval_pd.plotting.numbers import digits_for, interval, number, percent
-from rankeval_pd.stats.significance.letters import letters
+from rankeval_pd.stats.families import letters
+from rankeval_pd.tables import listed_in
+from rankeval_pd.words import p_text
 from tests.questions import PLOTS, candidates
 from tests.test_pictures import _close_figures  # noqa: F401
 from tests.test_plotting import named, xy

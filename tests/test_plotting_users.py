@@ -10,7 +10,7 @@ import pytest
 from rankeval_pd import plotting
 from rankeval_pd.errors import RankevalWarning
 from rankeval_pd.plotting import caption
-from rankeval_pd.plotting.ink import Ink
+from rankeval_pd.plotting.look import Ink
 from tests.questions import PLOTS, B, candidates, items
 from tests.test_pictures import _close_figures, texts  # noqa: F401
 from tests.test_plotting import line, named, written

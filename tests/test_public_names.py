@@ -10,23 +10,27 @@ from typing import get_args
 import pytest
 
 import rankeval_pd
-from rankeval_pd.chance import published_chance
-from rankeval_pd.chance.published_chance import POPULATIONS
-from rankeval_pd.curves import area_differences, ranking_areas
-from rankeval_pd.curves.curve_shapes import SPACES
+from rankeval_pd import roles
+from rankeval_pd.chance import random_tests as published_chance
+from rankeval_pd.chance.random_tests import POPULATIONS
+from rankeval_pd.curves import area_differences
+from rankeval_pd.curves import areas as ranking_areas
+from rankeval_pd.curves.shapes import SPACES
 from rankeval_pd.decisions.families import OVER, OVER_LISTS
-from rankeval_pd.forms.roles import roles
-from rankeval_pd.nbest import acceptance_sets, comparison, difference_regions, rank_criteria, recall
-from rankeval_pd.nbest.precision import TARGETS
-from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS
-from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.random_model import random_counts
-from rankeval_pd.stats.rankings import rank_tests
-from rankeval_pd.stats.resampling import bootstrap_tests
-from rankeval_pd.stats.resampling.gain_tables import METHODS
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
-from rankeval_pd.stats.significance.fisher import ALTERNATIVES
-from rankeval_pd.systems.item_sources import SCORERS
+from rankeval_pd.lists import acceptance as acceptance_sets
+from rankeval_pd.lists import comparison, recall
+from rankeval_pd.lists import measure_ranks as rank_criteria
+from rankeval_pd.lists import regions as difference_regions
+from rankeval_pd.lists.precision import TARGETS
+from rankeval_pd.stats import bootstrap as bootstrap_tests
+from rankeval_pd.stats import random_model as random_counts
+from rankeval_pd.stats import ranks as rank_tests
+from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
+from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.gains import METHODS
+from rankeval_pd.stats.proportions import INTERVALS
+from rankeval_pd.stats.two_by_two import ALTERNATIVES
+from rankeval_pd.systems.sources import SCORERS
 
 ROOT = Path(rankeval_pd.__file__).parent.parent
 FUNCTIONS = [name for name in rankeval_pd.__all__ if inspect.isfunction(getattr(rankeval_pd, name))]

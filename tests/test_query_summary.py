@@ -19,7 +19,7 @@ from rankeval_pd import (
     summary,
     system_ranks,
 )
-from rankeval_pd.queries.run_summary import query_summary
+from rankeval_pd.queries.per_query import query_summary
 
 METRICS = ["nDCG@5", "AP", "P@3"]
 FACTS = ["n_tied", "value_low", "value_high", "judged", "n_lacking", "n_undefined", "depth"]

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats.resampling import paired_gains, ratio_gains, swapped_gains
-from rankeval_pd.stats.resampling.metric_sums import METRICS
-from rankeval_pd.stats.resampling.ratio_gains import _Law
-from rankeval_pd.stats.resampling.test_items import Items
+from rankeval_pd.stats import gains as paired_gains
+from rankeval_pd.stats import gains as swapped_gains
+from rankeval_pd.stats import item_gains as ratio_gains
+from rankeval_pd.stats.item_gains import _Law
+from rankeval_pd.stats.items import METRICS, Items
 from tests.reference.ratios import PAIR, asked, guesses
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals import bands as recalls
-from rankeval_pd.stats.rankings import swap_draws
+from rankeval_pd.stats import bands
+from rankeval_pd.stats import bands as recalls
+from rankeval_pd.stats import ranking as swap_draws
 
 LISTS = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=20)
 

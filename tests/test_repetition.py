@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.significance import dispersion
+from rankeval_pd.stats import proportions as dispersion
+from rankeval_pd.stats.proportions import INTERVALS
 
 
 def test_the_papers_dispersion():

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.systems.paired_tests import OF_FAMILY, PAIR_COLUMNS
-from rankeval_pd.systems.system_ranks import RANK_COLUMNS
+from rankeval_pd.systems.tests import OF_FAMILY, PAIR_COLUMNS, RANK_COLUMNS
 
 OF_PAIRS = [name for name in PAIR_COLUMNS if name not in OF_FAMILY]  # without adjust=
 
@@ -563,7 +562,7 @@ def test_max_t_of_signs_by_hand():
 
 def test_step_down_p_values_never_fall():
     """The less significant of two pairs has the larger p-value, whatever the draws of the two."""
-    from rankeval_pd.stats.significance.adjust import max_t
+    from rankeval_pd.stats.families import max_t
 
     small, large = np.zeros(99), np.zeros(99)
     large[:30] = 9.0  # the most significant pair alone has draws beyond it

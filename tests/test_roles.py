@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import rankeval_pd
-from rankeval_pd.forms.roles.declarations import can
-from rankeval_pd.forms.roles.roles import MEANINGS, AnyRoles
+from rankeval_pd.capabilities import can
+from rankeval_pd.roles import MEANINGS, AnyRoles
 from tests.questions import ASKED, FRAME
 
 BASE = {"gold": "gold", "measures": ["a", "b", "c"]}

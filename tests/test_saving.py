@@ -18,7 +18,7 @@ import xarray as xr
 import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.accessors import methods_of
-from rankeval_pd.forms.out.tables import rows_in
+from rankeval_pd.tables import rows_in
 from tests.questions import ARGUMENTS, ASKED, FRAME, OTHER
 
 pytestmark = [

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankeval_pd
-from rankeval_pd.forms.rankings.values import check_n, least_n
+from rankeval_pd.doors.columns import check_n, least_n
 
 SHARES = [0.1, 0.25, 0.07]
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from rankeval_pd.dask_accessors import HEAD_METHODS
-from rankeval_pd.forms.rankings import candidates
+from rankeval_pd.doors import candidates
 
 N = 4_000
 SIZES = [1, 7, 20]

@@ -20,10 +20,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 import rankeval_pd
 from rankeval_pd.errors import RankevalWarning
-from rankeval_pd.stats.intervals import differences
-from rankeval_pd.stats.resampling import bootstrap_tests
-from rankeval_pd.stats.resampling.test_items import Items
-from rankeval_pd.stats.significance.unconditional import paired_boschloo
+from rankeval_pd.stats import bootstrap as bootstrap_tests
+from rankeval_pd.stats import differences
+from rankeval_pd.stats.items import Items
+from rankeval_pd.stats.two_by_two import paired_boschloo
 from tests.test_resampling import counts_of, f1
 
 REFERENCE = Path(__file__).parent / "reference"

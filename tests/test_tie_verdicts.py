@@ -15,12 +15,11 @@ from scipy import stats
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, in_words
-from rankeval_pd.stats.intervals.bands import edge_precision
-from rankeval_pd.stats.rankings import swaps
-from rankeval_pd.stats.rankings.ranking import Ranking
-from rankeval_pd.stats.rankings.tie_orders import TiedLists, swap_tests
-from rankeval_pd.stats.significance.fisher import stratified_exact_test
-from rankeval_pd.stats.significance.unconditional import score_test
+from rankeval_pd.stats import swaps
+from rankeval_pd.stats.bands import edge_precision
+from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats.ties import TiedLists, swap_tests
+from rankeval_pd.stats.two_by_two import score_test, stratified_exact_test
 
 ORDER = "ties='shared'.*order of equal scores determines"
 SHOWN = ["precision_a", "precision_b", "difference"]

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankeval_pd import datasets
-from rankeval_pd.stats.distributions.populations import Finite, Infinite
-from rankeval_pd.stats.random_model.random_counts import averaged_tails
+from rankeval_pd.stats.distributions import Finite, Infinite
+from rankeval_pd.stats.random_model import averaged_tails
 
 SINGLE = ("expected", "best", "worst")
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, read_trec, write_trec
-from rankeval_pd.forms.queries import trec_lines
 from rankeval_pd.queries import trec_files
+from rankeval_pd.queries import trec_files as trec_lines
 
 RUN = "1 Q0 d1 1 3.5 bm25\n1 Q0 NA 2 2.5 bm25\n001 Q0 null 1 1e-3 bm25\n"
 QRELS = "1 0 NA 2\n1 0 d9 -1\n001 0 null 0\n"

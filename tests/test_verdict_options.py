@@ -14,19 +14,11 @@ from scipy import special, stats
 
 import rankeval_pd
 from rankeval_pd import in_words
-from rankeval_pd.forms.out.phrases import alpha_of, join, least_p, p_text, unit_of
-from rankeval_pd.judging.annotation_plans import (
-    _TEETH,
-    _first,
-    _least,
-    _of_regions,
-    _spread,
-    _State,
-)
-from rankeval_pd.nbest.measure_verdicts import pairs_tested
-from rankeval_pd.nbest.rank_criteria import PAIRS, RankCriterion
-from rankeval_pd.stats.rankings import early
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.judging.annotation import _TEETH, _first, _least, _of_regions, _spread, _State
+from rankeval_pd.lists.measure_ranks import PAIRS, RankCriterion, pairs_tested
+from rankeval_pd.stats import areas as early
+from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.words import alpha_of, join, least_p, p_text, unit_of
 from tests.questions import noted
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

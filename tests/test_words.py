@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import rankeval_pd
 from rankeval_pd import in_words, paper_table
-from rankeval_pd.forms.out.phrases import Unit, adjustment, join, p_text, unit_of
+from rankeval_pd.words import Unit, adjustment, join, p_text, unit_of
 from tests.questions import ASKED, FRAME, OTHER, noted
 from tests.test_short_tables import ITEMS, OWN_ROWS, of_rankings
 

@@ -1,4 +1,4 @@
-"""Differences in area between rankings of the same candidates."""
+"""Compare the areas of two measures on the same candidates."""
 
 from __future__ import annotations
 
@@ -8,13 +8,8 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from rankeval_pd.curves.early_differences import (
-    EARLY_KINDS,
-    OF_EARLY_GAP,
-    early_gap,
-    early_options,
-)
-from rankeval_pd.curves.ranking_areas import (
+from rankeval_pd.capabilities import Capabilities, can, with_roles_but
+from rankeval_pd.curves.areas import (
     EQUAL,
     KINDS,
     of_precision_gap,
@@ -22,24 +17,25 @@ from rankeval_pd.curves.ranking_areas import (
     spread_of,
     t_and_p,
 )
+from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turned_over
 from rankeval_pd.decisions.families import OVER, compared_with, family_of
 from rankeval_pd.decisions.verdicts import PAIR, Interval, decide, decision_columns
-from rankeval_pd.doors.pairs import only_pair
+from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.rankings import (
     Candidates,
     Pair,
     Rows,
     distinct_tests,
     in_group_order,
+    only_pair,
     pair_names,
     rows_of,
     tabulate,
     with_pairs,
 )
 from rankeval_pd.errors import check_choice, check_margin, check_share
-from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles_but
-from rankeval_pd.forms.roles.roles import (
+from rankeval_pd.progress import progress_bar
+from rankeval_pd.roles import (
     Adjustment,
     AdjustOver,
     Alternative,
@@ -49,13 +45,165 @@ from rankeval_pd.forms.roles.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.stats import areas, differences
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals.proportions import Limits, z_of
-from rankeval_pd.stats.rankings import area_gaps, roc_areas
-from rankeval_pd.stats.rankings.ranking import Ranking
-from rankeval_pd.stats.significance.adjust import ADJUSTMENTS
-from rankeval_pd.stats.significance.fisher import ALTERNATIVES
+from rankeval_pd.stats.areas import EarlyShare
+from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
+from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats.two_by_two import ALTERNATIVES
+
+# -------------------------------------------------------------------------------------------------
+# Differences between two measures in partial area, BEDROC and enrichment factor.
+
+EARLY_KINDS = ("partial", "bedroc", "enrichment")
+
+
+def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float) -> dict[str, Any]:
+    """Check and return the options for a kind; reject options for other kinds."""
+    owners = {"fpr": (fpr, "partial"), "tpr": (tpr, "partial"), "share": (share, "enrichment")}
+    for name, (value, own) in owners.items():
+        if value is not None and kind != own:
+            raise ValueError(
+                f"{name}={value!r} applies only to kind={own!r}, not kind={kind!r}. Omit {name}."
+            )
+    if kind == "partial":
+        limits, turned = rate_range(fpr, tpr)
+        return {"limits": limits, "turned": turned}
+    if kind == "bedroc":
+        return {"alpha": positive_number("bedroc_alpha", bedroc_alpha)}
+    if share is None:
+        raise ValueError(
+            "kind='enrichment': pass the share of candidates at the top of the list, such as"
+            " share=0.01."
+        )
+    return {"share": check_share("share", share, one=True)}
+
+
+def _share_of(ranking: Ranking, kind: str, options: dict[str, Any]) -> EarlyShare:
+    if kind == "bedroc":
+        return areas.bedroc(ranking, options["alpha"]).early
+    if kind == "enrichment":
+        return areas.found_early(ranking, options["share"])
+    return areas.area_between(ranking, *options["limits"])
+
+
+_OF_ONE = ("area", "error", "freedom", "positive", "added", "added_error", "added_positive")
+
+
+def early_gap(
+    a: Ranking,
+    b: Ranking,
+    cluster: IntArray | None = None,
+    *,
+    alternative: str,
+    kind: str,
+    options: dict[str, Any],
+) -> dict[str, AnyArray]:
+    """Return the columns (group, pair) of two values of early retrieval and their difference."""
+    if options.get("turned"):
+        a, b = turned_over(a), turned_over(b)
+    columns: dict[str, AnyArray] = {}
+    both = [_share_of(ranking, kind, options) for ranking in (a, b)]
+    for side, ranking, one in zip("ab", (a, b), both, strict=True):
+        more = _share_of(areas.with_end_pairs(ranking), kind, options)
+        own = spread_of(one.influence, one.gold, one.present, cluster, warns=False)
+        added = spread_of(more.influence, more.gold, more.present, None, warns=False)
+        values = (
+            one.share,
+            own.error,
+            own.freedom,
+            own.positive,
+            more.share,
+            added.error,
+            added.positive,
+        )
+        columns |= {f"{name}_{side}": x for name, x in zip(_OF_ONE, values, strict=True)}
+    gold, present = both[0].gold, both[0].present
+    influence = both[0].influence - both[1].influence
+    gap = spread_of(influence, gold, present, cluster, what="compare_area")
+    freedom = np.asarray(gap.freedom, dtype=float)
+    true, total = (np.asarray(x.sum(axis=-1), dtype=float) for x in (gold & present, present))
+    base, factor = np.zeros(()), np.ones(())
+    if kind == "partial":
+        low, high = options["limits"]
+        # a narrow range contains few candidates
+        freedom = np.minimum(freedom, (high - low) * (~gold & present).sum(axis=-1) - 1.0)
+        least = 0.5 * sum(options["limits"])  # standardize the area as McClish does
+        base, factor = (
+            np.asarray(0.5 - 0.5 * least / (1.0 - least)),
+            np.asarray(0.5 / (1.0 - least)),
+        )
+    if kind == "enrichment":
+        factor = total / np.ceil(options["share"] * total - 1e-9)
+    else:
+        true, total = np.zeros(total.shape), np.zeros(total.shape)
+    freedom = np.maximum(freedom, 1.0)
+    difference = np.asarray(both[0].share - both[1].share)
+    t, p_value = t_and_p(difference, gap.error, freedom, alternative)
+    columns |= {f"area_{side}": base + factor * columns[f"area_{side}"] for side in "ab"}
+    columns |= {
+        "difference": factor * difference,
+        "z": t,
+        "p_value": p_value,
+        "se": factor * gap.error,
+        "base": base,
+        "factor": factor,
+        "freedom": freedom,
+        "alike": areas.same_order(a, b),
+        "true": true,
+        "total": total,
+    }
+    return columns | gap.counted
+
+
+def _early_gap_limits(
+    error: FloatArray,
+    base: FloatArray,
+    factor: FloatArray,
+    freedom: FloatArray,
+    alike: BoolArray,
+    true: FloatArray,
+    total: FloatArray,
+    *sides: FloatArray,
+    level: float,
+) -> Limits:
+    """Return the limits for the difference, computed from the limits for each proportion."""
+    shares, limits = [], []
+    for side in (sides[:7], sides[7:]):
+        value, own, free, positive, added, added_error, added_positive = side
+        free = np.minimum(free, freedom)
+        share = np.clip((value - base) / factor, 0.0, 1.0)
+        low, high = areas.logit_limits(share, own, free, positive, level)
+        lower, higher = areas.logit_limits(added, added_error, free, added_positive, level)
+        shares.append(share)
+        limits.append((np.fmin(low, lower), np.fmax(high, higher)))
+    spread = error / factor
+    variances = sides[1] ** 2, sides[8] ** 2, spread**2
+    gap, half = shares[0] - shares[1], areas.student_quantile(freedom, level) * spread
+    low, high = differences.correlated_limits(
+        (shares[0], shares[1]), (limits[0], limits[1]), variances, (gap - half, gap + half)
+    )
+    with np.errstate(divide="ignore"):  # a lift is at most one over the prevalence
+        most = np.fmin(factor, 1.0 / clopper_pearson(true, total, level)[0])
+    low, high = (
+        np.where(alike, 0.0 * error, np.clip(factor * limit, -most, most)) for limit in (low, high)
+    )
+    return low, high
+
+
+OF_EARLY_GAP = Interval(
+    _early_gap_limits,
+    (
+        *("se", "base", "factor", "freedom", "alike", "true", "total"),
+        *(f"{name}_{side}" for side in "ab" for name in _OF_ONE),
+    ),
+)
+"""The interval for a difference in partial area, BEDROC or enrichment factor."""
+
+
+# -------------------------------------------------------------------------------------------------
+# Differences in area between rankings of the same candidates.
 
 COMPARE_COLUMNS = (
     "measure_a",
@@ -303,7 +451,7 @@ def _rows_of_areas(
     known: FloatArray | None = None
     if placed and (candidates.present == candidates.present[:, :1]).all():
         of_blocks = [candidates.rankings(block) for block in candidates.blocks()]
-        known = np.concatenate([roc_areas.placements(x).placement for x in of_blocks], axis=1)
+        known = np.concatenate([areas.placements(x).placement for x in of_blocks], axis=1)
     width = max(1, _TOGETHER // max(1, candidates.gold.size))
     parts = []
     for start in range(0, len(pairs), width):
@@ -339,20 +487,20 @@ def roc_gap(
     """Return the columns (group, pair) of two ROC areas and their difference."""
     gold, both = a.gold, a.present
     if placed is None:
-        placed = [roc_areas.placements(ranking).placement for ranking in (a, b)]
+        placed = [areas.placements(ranking).placement for ranking in (a, b)]
     apart = placed[0] - placed[1]
     area_a, area_b, difference = (_mean_placement(x, gold, both) for x in (*placed, apart))
     gap = spread_of(apart, gold, both, cluster)
     variances = [spread_of(x, gold, both, cluster, warns=False).spread.variance for x in placed]
     freedom, sizes = gap.spread.freedom, [gap.positive, gap.negative]
     if gap.n_groups is None:
-        freedom = area_gaps.difference_freedom(freedom, (area_a, area_b), sizes)
+        freedom = areas.difference_freedom(freedom, (area_a, area_b), sizes)
     else:
         # missing extreme candidates may or may not form clusters: use the geometric mean of both
-        sizes = [area_gaps.unseen_counts(size, gap.n_groups) for size in sizes]
+        sizes = [areas.unseen_counts(size, gap.n_groups) for size in sizes]
     alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
-        alike = alike & area_gaps.same_order(a, b)
+        alike = alike & areas.same_order(a, b)
     tested = freedom
     if test == "delong":
         tested = np.full(freedom.shape, np.inf)
@@ -401,7 +549,7 @@ def _roc_gap_limits(
     level: float,
 ) -> Limits:
     """Return limits for the difference between two areas; 0 for identical rankings."""
-    low, high = area_gaps.area_difference_limits(
+    low, high = areas.area_difference_limits(
         (area_a, area_b),
         (variance_a, variance_b, se**2),
         freedom,

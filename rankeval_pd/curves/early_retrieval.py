@@ -8,19 +8,19 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rankeval_pd.curves.ranking_areas import area_rows, spread_of, with_n_groups
+from rankeval_pd.capabilities import Capabilities, can, with_roles, with_roles_but
+from rankeval_pd.curves.areas import area_rows, spread_of, with_n_groups
+from rankeval_pd.doors.candidates import Data
+from rankeval_pd.doors.columns import Shares
 from rankeval_pd.doors.rankings import tabulate
 from rankeval_pd.errors import check_share, check_shares
-from rankeval_pd.forms.rankings.candidates import Data
-from rankeval_pd.forms.rankings.values import Shares
-from rankeval_pd.forms.roles.declarations import Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.forms.roles.roles import ProportionInterval, RankingRoles
-from rankeval_pd.nbest.precision import IntervalKind
-from rankeval_pd.nbest.recall import recall_of_lists
+from rankeval_pd.lists.precision import IntervalKind
+from rankeval_pd.lists.recall import recall_of_lists
+from rankeval_pd.roles import ProportionInterval, RankingRoles
+from rankeval_pd.stats import areas
 from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.rankings import early
-from rankeval_pd.stats.rankings.early import EarlyShare
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats.areas import EarlyShare
+from rankeval_pd.stats.ranking import Ranking
 
 _ENRICHED = ("tp", "lift", "ci_low", "ci_high", "tied")
 BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")
@@ -303,9 +303,9 @@ def _early_limits(
         longer = np.concatenate([own[..., :2], cluster, own[..., 2:]], axis=-1)
     by = spread_of(share.influence, share.gold, share.present, cluster, warns=cluster is not None)
     more = spread_of(added.influence, added.gold, added.present, longer, warns=False)
-    low, high = early.logit_limits(share.share, by.error, by.freedom, by.positive, level)
+    low, high = areas.logit_limits(share.share, by.error, by.freedom, by.positive, level)
     freedom = np.maximum(by.freedom, 3)  # with the added candidates, each class has four or more
-    lower, higher = early.logit_limits(added.share, more.error, freedom, more.positive, level)
+    lower, higher = areas.logit_limits(added.share, more.error, freedom, more.positive, level)
     known = ~np.isnan(low)
     return {
         "ci_low": np.where(known, np.fmin(low, lower), np.nan),
@@ -319,8 +319,8 @@ def bedroc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, alpha: float, level: float
 ) -> dict[str, AnyArray]:
     """Return BEDROC, its chance level, confidence limits and standard error."""
-    result = early.bedroc(ranking, alpha)
-    added = early.bedroc(early.with_end_pairs(ranking), alpha)
+    result = areas.bedroc(ranking, alpha)
+    added = areas.bedroc(areas.with_end_pairs(ranking), alpha)
     limits = _early_limits(result.early, added.early, level, cluster)
     return {"value": result.early.share, "chance": result.chance, **limits}
 
@@ -336,8 +336,8 @@ def partial_columns(
     """Return McClish's partial area, one half, confidence limits and standard error."""
     if turned:
         ranking = turned_over(ranking)
-    result = early.area_between(ranking, *limits)
-    added = early.area_between(early.with_end_pairs(ranking), *limits)
+    result = areas.area_between(ranking, *limits)
+    added = areas.area_between(areas.with_end_pairs(ranking), *limits)
     columns = _early_limits(result, added, level, cluster)
     least = 0.5 * sum(limits)
     columns["area"] = result.share

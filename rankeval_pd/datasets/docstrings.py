@@ -1,17 +1,27 @@
-"""Parse the source files of installed packages, and cache the results."""
+"""A search for functions by their docstrings."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
 import json
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from importlib import metadata, util
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from rankeval_pd.datasets.krenn import cache_folder, read_cache, write_cache
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.datasets.collocations import cache_folder, read_cache, write_cache
+from rankeval_pd.errors import check_count, checked_call
 from rankeval_pd.progress import progress_bar
+from rankeval_pd.stats._types import FloatArray
+
+# -------------------------------------------------------------------------------------------------
+# Parse the source files of installed packages, and cache the results.
 
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 
@@ -59,3 +69,228 @@ def source_files(package: str) -> Iterator[tuple[Path, Path]]:
         folders = path.relative_to(root).parts[:-1]
         if not ({"tests", "testing", "_examples"} & {*folders} or path.stem == "conftest"):
             yield root, path
+
+
+# -------------------------------------------------------------------------------------------------
+# Build a search experiment from the docstrings of installed packages.
+
+_SEARCH_EDITION = 2  # cache version: increase it when the parsing changes
+_LEAST_LINKS = 2  # a docstring with at least this many links becomes a query
+
+
+class Docstring(NamedTuple):
+    """Store the docstring of a public function, method or class."""
+
+    name: str  #: name with module and class
+    text: str  #: text without the "See Also" section
+    links: list[str]  #: names in the "See Also" section, as written
+
+
+@checked_call
+def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> pd.DataFrame:
+    """Return a search experiment on the docstrings of installed packages.
+
+    The documents are the docstrings of the public functions, methods and classes in the installed
+    versions of numpy, scipy, pandas, xarray and matplotlib, without the "See Also" sections. A
+    query consists of a public name and the first line of its docstring. The relevant documents are
+    the docstrings from the same package that are listed under "See Also"; every query has at least
+    two relevant documents. The run ``bm25`` ranks words by BM25 (k1 = 1.2, b = 0.75). The run
+    ``tfidf`` ranks by the cosine similarity of TF-IDF vectors.
+
+    Parameters
+    ----------
+    depth : int
+        Number of documents that each run retrieves per query.
+    progress : bool, optional
+        Whether to show a progress bar. By default, the bar appears after two seconds.
+
+    Returns
+    -------
+    DataFrame
+        A frame in the format of :func:`read_trec`. ``query`` and ``document`` contain public names.
+        ``bm25`` and ``tfidf`` contain scores, which are NaN if the run did not retrieve the
+        document. ``grade`` is 1 for a link and missing otherwise.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If scikit-learn is not installed. Run ``pip install scikit-learn``.
+
+    Notes
+    -----
+    The source files are parsed but not imported. The result depends on the package versions.
+    The first call takes about twenty seconds, and later calls take a few seconds. Parsed docstrings
+    are cached for each package version in the folder named by the environment variable
+    ``RANKEVAL_PD_CACHE``. If this variable is not set, the user's cache folder is used, provided
+    that pooch is installed (``pip install pooch``).
+
+    The judgments are mechanical, so documents without a link may be just as relevant.
+
+    Examples
+    --------
+    >>> from rankeval_pd import datasets
+    >>> found = datasets.load_docstring_search()  # doctest: +SKIP
+    >>> list(found.columns)  # doctest: +SKIP
+    ['query', 'document', 'bm25', 'tfidf', 'grade']
+    >>> found.rankeval.summary(["nDCG@10", "AP", "R@100"], baseline="bm25")  # doctest: +SKIP
+    """
+    depth = check_count("depth", depth)
+    corpus = _search_corpus(progress)
+    links = _linked_documents(corpus)
+    asked = [k for k, result in enumerate(links) if len(result) >= _LEAST_LINKS]
+    runs = {name: _best_documents(scores, asked, depth) for name, scores in _scores(corpus, asked)}
+    return _search_frame(corpus, links, asked, runs)
+
+
+Run = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], FloatArray]  # query, document, score
+
+
+def _search_frame(
+    corpus: list[Docstring], links: list[list[int]], asked: list[int], runs: dict[str, Run]
+) -> pd.DataFrame:
+    """Return one row per query and retrieved or linked document."""
+    names = np.array([one.name for one in corpus], dtype=object)
+    gold = pd.DataFrame(
+        [(query, document) for query in asked for document in links[query]],
+        columns=["query", "document"],
+    ).assign(grade=1)
+    table = gold
+    for name, (query, document, score) in runs.items():
+        run = pd.DataFrame({"query": query, "document": document, name: score})
+        table = table.merge(run, on=["query", "document"], how="outer")
+    table = table.astype({"grade": "Int64"})
+    spelled = {
+        name: pd.Series(names[table[name].to_numpy()].tolist()) for name in ("query", "document")
+    }
+    result = table.assign(**spelled)[["query", "document", *runs, "grade"]]
+    return result.sort_values(["query", "document"], ignore_index=True)
+
+
+def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the sparse scores (query, document) of each run."""
+    try:
+        from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "load_docstring_search needs scikit-learn: pip install scikit-learn."
+        ) from None
+    texts = [f"{_name_words(one.name)} {one.text}" for one in corpus]
+    queries = [
+        f"{_name_words(corpus[k].name)} {corpus[k].text.partition(chr(10))[0]}" for k in asked
+    ]
+    counter = CountVectorizer(stop_words="english")
+    found: Any = counter.fit_transform(texts)
+    words: Any = counter.transform(queries)
+    # compute BM25 in place in a sparse matrix (document, word); k1 = 1.2, b = 0.75
+    counts = found.tocsr().astype(float)
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+    rarity = np.log1p((len(corpus) - frequency + 0.5) / (frequency + 0.5))
+    row = np.repeat(np.arange(len(corpus)), np.diff(counts.indptr))
+    norm = 1.2 * (1.0 - 0.75 + 0.75 * lengths[row] / lengths.mean())
+    counts.data = counts.data * 2.2 / (counts.data + norm) * rarity[counts.indices]
+    yield "bm25", (words > 0).astype(float) @ counts.T
+    weights = TfidfTransformer(sublinear_tf=True)
+    documents: Any = weights.fit_transform(found)
+    yield "tfidf", weights.transform(words) @ documents.T
+
+
+def _best_documents(scores: Any, asked: list[int], depth: int) -> Run:
+    """Return the best documents for each query and their rounded scores."""
+    scores = scores.tocsr()
+    found = []
+    for number, start, end in zip(asked, scores.indptr, scores.indptr[1:], strict=False):
+        document, score = scores.indices[start:end], np.round(scores.data[start:end], 6)
+        score = np.where(document == number, 0.0, score)
+        # sort only documents that may be among the best
+        edge = np.partition(score, -depth)[-depth] if score.size > depth else 0.0
+        near = (score >= edge) & (score > 0.0)
+        document, score = document[near], score[near]
+        order = np.lexsort((document, -score))[:depth]
+        found.append((np.full(order.size, number), document[order], score[order]))
+    query, document, score = (np.concatenate(column) for column in zip(*found, strict=True))
+    return query, document, score
+
+
+# words in a query's name, including digits
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def _name_words(name: str) -> str:
+    """Return the words in a name, without the package name."""
+    return " ".join(word.lower() for word in _WORDS.findall(name.partition(".")[2]))
+
+
+def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
+    """Return the documents that each docstring links to."""
+    # all suffixes of every name: ("numpy", "linalg.norm"), ("numpy", "norm"), ...
+    ends: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, one in enumerate(corpus):
+        package, *parts = one.name.split(".")
+        for start in range(len(parts)):
+            ends[package, ".".join(parts[start:])].append(number)
+    listed = []
+    for number, one in enumerate(corpus):
+        package, *home = one.name.split(".")
+        linked = []
+        for link in one.links:
+            candidates = ends.get((package, link.removeprefix(f"{package}.")), [])
+            # take a unique match in the same module or class, or otherwise in the package
+            near = [k for k in candidates if corpus[k].name.split(".")[1:-1] == home[:-1]]
+            for documents in (near, candidates):
+                if len(documents) == 1 and documents[0] != number:
+                    linked.append(documents[0])
+                    break
+        listed.append(list(dict.fromkeys(linked)))
+    return listed
+
+
+# Reading and caching
+
+
+def _search_corpus(progress: bool | None) -> list[Docstring]:
+    return [
+        Docstring(*one)
+        for one in cached_content(
+            "docstring_search", _SEARCH_EDITION, lambda: _read_search(progress)
+        )
+    ]
+
+
+def _read_search(progress: bool | None) -> list[Docstring]:
+    by_name: dict[str, Docstring] = {}
+    for package, path, tree in source_trees(progress):
+        # private modules, as in numpy/_core/fromnumeric.py, are not part of a public name
+        public = [part for part in (*path.parts[:-1], path.stem) if not part.startswith("_")]
+        for one in _search_docstrings(tree, ".".join([package, *public])):
+            by_name.setdefault(one.name, one)
+    return [by_name[name] for name in sorted(by_name)]
+
+
+def _search_docstrings(tree: ast.Module | ast.ClassDef, within: str) -> Iterator[Docstring]:
+    """Yield the docstrings of public functions, classes and methods."""
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
+            continue
+        text = ast.get_docstring(node)
+        if text:
+            yield Docstring(f"{within}.{node.name}", *_split_see_also(text))
+        if isinstance(node, ast.ClassDef):
+            yield from _search_docstrings(node, f"{within}.{node.name}")
+
+
+_SEE_ALSO = re.compile(r"(?ms)^See Also\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)")
+_LINKED = re.compile(r":\w+:`~?\.?([\w.]+)`|([\w.]+)")
+
+
+def _split_see_also(text: str) -> tuple[str, list[str]]:
+    """Split a docstring into its text and the names in its "See Also" section."""
+    section = _SEE_ALSO.search(text)
+    if section is None:
+        return text, []
+    names = []
+    for line in section[1].splitlines():
+        if line and not line[0].isspace():  # indented lines are descriptions
+            before = line if ":`" in line else line.partition(" : ")[0]
+            names += [(role or plain).strip(".") for role, plain in _LINKED.findall(before)]
+    return text[: section.start()] + text[section.end() :], [name for name in names if name]

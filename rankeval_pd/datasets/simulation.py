@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from rankeval_pd.errors import check_count, check_number, check_share, checked_call
-from rankeval_pd.forms.roles.roles import Roles
+from rankeval_pd.roles import Roles
 from rankeval_pd.stats._types import FloatArray
 
 _QUALITY = {"good": 1.5, "fair": 1.0}

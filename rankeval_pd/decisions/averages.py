@@ -1,16 +1,20 @@
-"""Average rows over groups, such as queries, as means or as ratios of sums."""
+"""Average results over groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Hashable
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
-from rankeval_pd.forms.roles.roles import Alternative
+from rankeval_pd.errors import check_choice
+from rankeval_pd.roles import Alternative
+from rankeval_pd.stats import clusters
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals import cluster_totals
+
+# -------------------------------------------------------------------------------------------------
+# Average rows over groups, such as queries, as means or as ratios of sums.
 
 KEYS = ("measure", PAIR, "n")  # what rows of different groups have in common
 
@@ -68,7 +72,7 @@ class GroupAverage(NamedTuple):
 
     def limits(self, level: float) -> dict[str, FloatArray]:
         """Return the confidence limits for an average of proportions."""
-        low, high = cluster_totals.share_limits(self.value, self.se, self.n_queries, level=level)
+        low, high = clusters.share_limits(self.value, self.se, self.n_queries, level=level)
         return {"ci_low": low, "ci_high": high}
 
 
@@ -83,8 +87,8 @@ def over_groups(
         below = np.where(np.isnan(above), np.nan, 1.0)
     # contiguous arrays, so that sums always follow group order
     over, under = (np.ascontiguousarray(x) for x in np.broadcast_arrays(above, below))
-    means = cluster_totals.query_ratio(over, under)
-    return GroupAverage(means.value, cluster_totals.t_test(means, alternative), means.n, means.se)
+    means = clusters.query_ratio(over, under)
+    return GroupAverage(means.value, clusters.t_test(means, alternative), means.n, means.se)
 
 
 Combination = Callable[[Rows, int], Rows]
@@ -183,3 +187,28 @@ def average_curves(
         "n_queries": of_groups.n_queries,
         "n_missing": n_groups - of_groups.n_queries,
     }
+
+
+# -------------------------------------------------------------------------------------------------
+# Check whether results can be averaged or combined over groups.
+
+Average = Literal["macro", "micro"]
+
+
+def check_average(average: str | None, *, combine: bool = False) -> None:
+    """Raise a ValueError for an unknown average, or for combine=True with an average."""
+    check_choice("average", average, (None, "macro", "micro"))
+    if average is not None and combine:
+        raise ValueError(
+            f"average={average!r} with combine=True: average= averages over the groups, but"
+            " combine=True tests the sum over the groups. Pass one of the two."
+        )
+
+
+def check_groups(names: Collection[Hashable]) -> None:
+    """Raise a ValueError if there are no groups to combine."""
+    if len(names) == 0:
+        raise ValueError(
+            "average= and combine=True combine groups, but there are none. Pass the name of the"
+            " group column as by=..., or add a group dimension to the Dataset."
+        )

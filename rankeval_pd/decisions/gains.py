@@ -12,9 +12,9 @@ import numpy as np
 from rankeval_pd.decisions.families import adjusted_p
 from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings.rank_tests import any_of_system, rank_limits
-from rankeval_pd.stats.resampling.gain_tables import is_undecided, reaching
-from rankeval_pd.stats.resampling.test_items import PairOptions
+from rankeval_pd.stats.gains import is_undecided, reaching
+from rankeval_pd.stats.items import PairOptions
+from rankeval_pd.stats.ranks import any_of_system, rank_limits
 
 FAMILY = ("family_p", "family_low", "family_high")  # p-values, and limits of Monte Carlo intervals
 

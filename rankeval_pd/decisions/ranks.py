@@ -6,7 +6,7 @@ significantly worse measures (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
 Arrays of pairs have the axes (..., pair, n), in the order of ``np.triu_indices``, and arrays of
 measures have the axes (..., measure, n). Tests are the named columns of
-:func:`rankeval_pd.stats.rankings.measure_pairs.empty_tests`.
+:func:`rankeval_pd.stats.ranks.empty_tests`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.decisions.families import adjusted_p, family_levels
+from rankeval_pd.stats import swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals.differences import agree_with_test
-from rankeval_pd.stats.intervals.proportions import quantile_of
-from rankeval_pd.stats.rankings import swaps
-from rankeval_pd.stats.rankings.measure_pairs import BASELINE, all_pairs, with_one
-from rankeval_pd.stats.significance.adjust import rejects
-from rankeval_pd.stats.significance.letters import letters
+from rankeval_pd.stats.differences import agree_with_test
+from rankeval_pd.stats.families import letters, rejects
+from rankeval_pd.stats.proportions import quantile_of
+from rankeval_pd.stats.ranks import BASELINE, all_pairs, with_one
 
 
 class RankOptions(NamedTuple):

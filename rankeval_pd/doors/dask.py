@@ -32,30 +32,41 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import heads
+from rankeval_pd.doors.columns import (
+    asked_thresholds,
+    cut_scores,
+    true_values,
+    warn_of_counts,
+    warn_of_identifiers,
+)
 from rankeval_pd.doors.heads import ROWS, Counts, HeadFrame, PartialHead, Request
+from rankeval_pd.doors.item_tables import (
+    ItemTable,
+    check_complete,
+    check_counts,
+    check_size,
+    item_order,
+    read_frame,
+)
 from rankeval_pd.errors import unknown_name
-from rankeval_pd.forms.items.item_roles import item_order
-from rankeval_pd.forms.items.items import ItemTable, read_frame
-from rankeval_pd.forms.items.metric_columns import check_complete, check_counts, check_size
-from rankeval_pd.forms.rankings.values import asked_thresholds, cut_scores, true_values
-from rankeval_pd.forms.roles.columns import (
+from rankeval_pd.roles import (
+    Roles,
+    are_values,
+    as_names,
+    check_types,
     find_gold,
     find_measures,
     frame_column,
     signs_of,
     with_roles_of,
 )
-from rankeval_pd.forms.roles.identifiers import warn_of_counts, warn_of_identifiers
-from rankeval_pd.forms.roles.label_types import check_types
-from rankeval_pd.forms.roles.roles import Roles, are_values, as_names
+from rankeval_pd.stats import blocks
+from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.exact_sums import ExactSums, exact_sums
-from rankeval_pd.stats.rankings.roc_areas import Outline
-from rankeval_pd.stats.resampling import blocks, resamples
-from rankeval_pd.stats.resampling.blocks import ItemStatistics, ItemTotals, Needs, Plan
-from rankeval_pd.stats.resampling.bootstrap_tests import INTERVALS
-from rankeval_pd.stats.resampling.gathered_draws import RemoteFacts
-from rankeval_pd.stats.resampling.test_items import PairOptions, studentises
+from rankeval_pd.stats.areas import Outline
+from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, Needs, Plan, RemoteFacts
+from rankeval_pd.stats.bootstrap import INTERVALS
+from rankeval_pd.stats.items import ExactSums, PairOptions, exact_sums, studentises
 
 # -------------------------------------------------------------------------------------------------
 # Lazy calls and trees

@@ -30,16 +30,14 @@ import pandas as pd
 import xarray as xr
 from pandas.api.extensions import ExtensionDtype
 
+from rankeval_pd.doors.columns import WIDTH, check_n, true_values, with_given_dataset
+from rankeval_pd.doors.item_tables import check_dimension
 from rankeval_pd.errors import hushed, listed, warn
-from rankeval_pd.forms.items.item_roles import check_dimension
-from rankeval_pd.forms.out.tables import as_rows, labels
-from rankeval_pd.forms.rankings.values import WIDTH, check_n, true_values
-from rankeval_pd.forms.roles.columns import form_of, is_score, refuse_by
-from rankeval_pd.forms.roles.given_values import with_given_dataset
-from rankeval_pd.forms.roles.options import details_wanted, in_full
-from rankeval_pd.forms.roles.roles import ANNOTATOR, Roles, are_values, as_names
 from rankeval_pd.memory import check_memory
+from rankeval_pd.options import details_wanted, in_full
+from rankeval_pd.roles import ANNOTATOR, Roles, are_values, as_names, form_of, is_score, refuse_by
 from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.tables import as_rows, labels
 
 # -------------------------------------------------------------------------------------------------
 # The door: what is asked, and of which kind of data

@@ -24,22 +24,22 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import listed
-from rankeval_pd.forms.rankings.tie_keys import label_hashes, refuse_missing, sort_key, value_keys
-from rankeval_pd.forms.rankings.values import (
+from rankeval_pd.doors.columns import (
     gold_values,
+    label_hashes,
+    refuse_missing,
     refuse_unlabeled,
     refuse_unscored,
     score_values,
+    sort_key,
     true_values,
+    value_keys,
 )
-from rankeval_pd.forms.roles.columns import frame_column, native
-from rankeval_pd.forms.roles.label_types import check_kinds
-from rankeval_pd.forms.roles.roles import Roles, as_names
+from rankeval_pd.errors import listed
+from rankeval_pd.roles import Roles, as_names, check_kinds, frame_column, native
+from rankeval_pd.stats import clusters, ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.intervals import cluster_totals
-from rankeval_pd.stats.rankings import swap_draws
-from rankeval_pd.stats.rankings.ranking import Ranking, Whole
+from rankeval_pd.stats.ranking import Ranking, Whole
 
 _FIXED = (
     "gold",
@@ -155,12 +155,12 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
     return keys
 
 
-def _draw_keys(rows: pd.DataFrame, request: Request) -> swap_draws.Keys:
+def _draw_keys(rows: pd.DataFrame, request: Request) -> ranking.Keys:
     """Return the keys that seed the candidates' random draws."""
     if request.key is not None:
         return value_keys(frame_column(rows, request.key, "key").to_numpy())
-    seed = swap_draws.mix(np.array([request.seed % 2**64], dtype=np.uint64))
-    return swap_draws.mix(label_hashes(_labels(rows, request)) + seed)
+    seed = ranking.mix(np.array([request.seed % 2**64], dtype=np.uint64))
+    return ranking.mix(label_hashes(_labels(rows, request)) + seed)
 
 
 def _labels(rows: pd.DataFrame, request: Request) -> Any:
@@ -355,7 +355,7 @@ def _first(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
     if request.orders > 1:
         own = _draw_keys(rows, request)
         numbers = range(1, request.orders)
-        orders += [swap_draws.other_order(own, request.draws, number) for number in numbers]
+        orders += [ranking.other_order(own, request.draws, number) for number in numbers]
     return np.unique([np.argpartition(order, count - 1)[:count] for order in orders])
 
 
@@ -497,7 +497,7 @@ def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
         scored=counts.total - counts.unscored,
         tp_scored=counts.positive - counts.unscored_true,
         clusters=len(part.clusters) if request.groups is not None else None,
-        positives_variance=cluster_totals.positives_variance(*part.clusters.to_numpy().T),
+        positives_variance=clusters.positives_variance(*part.clusters.to_numpy().T),
         orders=request.orders,
         accepted=None if request.cuts is None else part.accepted,
     )

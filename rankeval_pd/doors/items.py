@@ -1,7 +1,7 @@
 """Ask questions about systems over test items: items come in as arrays, rows leave as a table.
 
 A *question* is a function that takes the items of one group
-(:class:`rankeval_pd.stats.resampling.test_items.Items`), the pairs of systems and the number of
+(:class:`rankeval_pd.stats.items.Items`), the pairs of systems and the number of
 groups. It returns named columns and the facts of the group. :func:`tabulate_items` asks it for
 every group of a DataFrame.
 """
@@ -16,20 +16,27 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rankeval_pd import tables
 from rankeval_pd.decisions.verdicts import GROUP, Rows
+from rankeval_pd.doors.candidates import Data, above_door
 from rankeval_pd.doors.dask import FROM_FRAME, ItemNeeds, check_needs, sums_of_items
 from rankeval_pd.doors.heads import is_dask_frame
+from rankeval_pd.doors.item_tables import (
+    ItemTable,
+    Metric,
+    check_items,
+    frame_as_items,
+    item_roles,
+    metric_of_queries,
+    read_frame,
+    warn_of_shape,
+)
 from rankeval_pd.doors.rankings import concatenated, leave_table, named
 from rankeval_pd.errors import is_known, shown, unknown_name
-from rankeval_pd.forms.items.item_roles import check_items, item_roles
-from rankeval_pd.forms.items.items import ItemTable, read_frame, warn_of_shape
-from rankeval_pd.forms.items.metric_columns import Metric, frame_as_items, metric_of_queries
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.rankings.candidates import Data, above_door
-from rankeval_pd.forms.roles.roles import Roles
 from rankeval_pd.progress import progress_bar
+from rankeval_pd.roles import Roles
 from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.resampling.test_items import AnyItems, quiet
+from rankeval_pd.stats.items import AnyItems, quiet
 
 ItemQuestion = Callable[[AnyItems, IntArray, int], "tuple[Rows, Any]"]
 Relate = Callable[[list[Hashable], IntArray], AnyArray]

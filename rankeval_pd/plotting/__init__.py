@@ -11,17 +11,17 @@ from __future__ import annotations
 import lazy_loader
 
 _HOMES = {
-    "canvas": "caption",
-    "chance": (
-        "area mean_difference odds_ratios random_bound random_cdf recall_band tie_sensitivity"
+    "canvas": "caption shared_legend",
+    "curves": "det gain lift precision_recall roc",
+    "items": (
+        "calibration confidence critical_difference gain_by_size interpolated_precision "
+        "paired_differences pairs queries system_ranks"
     ),
-    "cutoffs": "det gain lift precision_recall roc",
-    "item_differences": "critical_difference paired_differences",
-    "legends": "shared_legend",
-    "measures": "comparison measure_ranks precision repetition",
-    "queries": "interpolated_precision queries",
-    "systems_over_items": "calibration confidence gain_by_size pairs system_ranks",
-    "tables": "shown",
+    "panels": "shown",
+    "rankings": (
+        "area comparison mean_difference measure_ranks odds_ratios precision random_bound "
+        "random_cdf recall_band repetition tie_sensitivity"
+    ),
 }
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__, None, {home: names.split() for home, names in _HOMES.items()}

@@ -1,4 +1,4 @@
-"""Forest plots, with a dot, an interval, numbers and tie bars in each row."""
+"""Draw intervals in rows, matrices of pairs, systems and samples."""
 
 from __future__ import annotations
 
@@ -6,32 +6,50 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.forms.out.phrases import alpha_of, letter_sets, p_cell, percent_of
-from rankeval_pd.plotting.canvas import Canvas, interval_kind, pairs_kind
-from rankeval_pd.plotting.ink import Ink
-from rankeval_pd.plotting.numbers import (
+from rankeval_pd.plotting.canvas import LINE, THIN, Canvas, interval_kind, pairs_kind, tell
+from rankeval_pd.plotting.look import (
     LEAST,
+    Ink,
+    compact,
+    contrast,
+    cycle,
     digits_for,
     font,
     in_percent,
     in_points,
     interval,
+    mix,
     number,
     panel_size,
     plainly,
+    set_chosen_ticks,
     set_ticks,
+    settle,
     shortened,
     small,
     wide,
 )
-from rankeval_pd.plotting.panels import picture
-from rankeval_pd.plotting.tables import by_n, table_of, tidy
-from rankeval_pd.stats.resampling.metric_sums import WRITTEN
-from rankeval_pd.stats.significance.adjust import rejects
-from rankeval_pd.stats.significance.letters import letters as letters_of
+from rankeval_pd.plotting.panels import (
+    MOST,
+    by_n,
+    given_panels,
+    looks,
+    one_of,
+    picture,
+    table_of,
+    tidy,
+)
+from rankeval_pd.stats.families import letters as letters_of
+from rankeval_pd.stats.families import rejects
+from rankeval_pd.stats.items import WRITTEN
+from rankeval_pd.words import alpha_of, letter_sets, p_cell, percent_of
+
+# -------------------------------------------------------------------------------------------------
+# Forest plots, with a dot, an interval, numbers and tie bars in each row.
 
 _ROW, _DENSE = 0.24, 0.155  # row height in inches: default, and for more than 24 rows
 _MANY = 24
@@ -494,3 +512,665 @@ def _systems_high(table: pd.DataFrame | None) -> tuple[float, float]:
 
 
 draw_critical_difference.__wrapped__.figure_size = _systems_high  # type: ignore[attr-defined]
+
+
+# -------------------------------------------------------------------------------------------------
+# Plots that show all pairs of systems as cells in a triangle.
+
+_CELL = 20.0  # size in points of a cell that has room for a number
+_SIDE = 0.66  # fraction of the panel for the cells
+
+
+@picture(
+    ("system_a", "system_b", "score_a", "score_b", "gain", "p_value"),
+    "paired_bootstrap", own="xy",
+)  # fmt: skip
+def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
+    """Draw a triangle of all pairs, with significant gains in color."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.colors import LinearSegmentedColormap, PowerNorm, to_hex
+    from matplotlib.patches import Rectangle
+
+    ax, ink = canvas.ax, Ink.of(canvas.ax, outside=True)
+    names = table[["system_a", "system_b"]].astype(object)
+    names = names.where(names.notna(), "nan")  # NaN is not equal to NaN
+    table = table.assign(system_a=names["system_a"], system_b=names["system_b"])
+    systems = by_wins(table)
+    width, height = panel_size(ax)
+    named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))
+    count = min(len(systems), named)  # the last row represents the remaining systems
+    place = {name: min(k, count - 1) for k, name in enumerate(systems)}
+    folded = len(systems) - count + 1 if len(systems) > count else 0
+    alpha = float(table.attrs.get("alpha", 0.05))
+    p = table["p_adjusted" if "p_adjusted" in table else "p_value"].to_numpy(dtype=float)
+    hue = cycle(canvas.look.colors)[0]
+    scale = LinearSegmentedColormap.from_list(
+        "gain", [mix(hue, ink.bg, 0.22), ink.line(hue), mix(ink.fg, hue, 0.55)]
+    )
+    told = rejects(p, alpha)
+    most = float(table["gain"].abs()[told].max()) if told.any() else 1.0
+    norm, pale = PowerNorm(0.5, 0.0, most or 1.0), mix(ink.fg, ink.bg, 0.08)
+    cell = _SIDE * min(width, height) / max(count, 1)
+    digits = digits_for(0.5 * most) if most else 2
+    shares = "what" in table.attrs and table.attrs.get("kind") is None
+    size = font(ax, "note")
+    cells, faces = [], []
+    pairs: dict[tuple[int, int], tuple[float, bool]] = {}
+    for a, b, gain, apart in zip(
+        table["system_a"], table["system_b"], table["gain"], told, strict=True
+    ):
+        i, j = place[a], place[b]
+        if i > j:
+            i, j, gain = j, i, -gain
+        if i != j and not np.isnan(gain):  # gain over the remaining systems, and its significance
+            least, before = pairs.get((i, j), (np.inf, True))
+            pairs[i, j] = min(gain, least), bool(apart) and before
+    for (i, j), (gain, apart) in pairs.items():
+        cells.append(Rectangle((j + 0.03, i + 0.03), 0.94, 0.94))
+        faces.append(to_hex(scale(norm(abs(gain)))) if apart else pale)
+        text = number(100 * gain if shares else gain, max(digits - 2, 0) if shares else digits)
+        if wide(text, size) <= cell - 3.0 and cell >= _CELL * 0.7:
+            shade = max((ink.fg, ink.bg), key=lambda c: contrast(c, faces[-1]))
+            look = {"color": shade, "ha": "center", "va": "center", "fontsize": size}
+            ax.text(j + 0.5, i + 0.5, text, **canvas.look.mark(None, **look))
+    drawn = PatchCollection(cells, linewidth=0)
+    drawn.set_facecolor(faces or ["none"])
+    drawn.set(**canvas.look.band(None))
+    ax.add_collection(drawn)
+    ax.patch.set_visible(False)
+    ax.set(xscale="linear", yscale="linear", xlim=(0, max(count, 1)), ylim=(max(count, 1), 0))
+    ax.set(xticks=[], yticks=[])
+    ax.set_box_aspect(1.0)
+    ax.spines[:].set_visible(False)
+    ax.grid(visible=False)
+    shown = [canvas.text(name) for name in systems[: count - (folded > 0)]]
+    _name_diagonal(canvas, [*shown, *([f"{folded:,} more"] if folded else [])], cell, ink)
+    if told.any():
+        _scale_bar(canvas, scale, norm, table, ink, shares=shares)
+    if canvas.look.title is not None and canvas.alone:
+        ax.set_title(canvas.look.title, loc="left", fontsize=font(ax, "label"))
+    how = pairs_kind(table.attrs, len(table))
+    canvas.tell(
+        f"Color: {_what(table.attrs)} of the row over the column, if p ≤"
+        f" {alpha:g}{f', {how}' if how else ''}; pale gray: not significant at {percent_of(alpha)}."
+    )
+    if folded:
+        canvas.tell(
+            f"Last column: the smallest gain over {folded:,} more systems, in color if all gains"
+            " are significant."
+        )
+
+
+def _what(attrs: Any) -> str:
+    if "what" not in attrs:
+        return gain_of(attrs)
+    points = " (points)" if attrs.get("kind") is None else ""
+    return f"difference in {attrs['what']}{points}"
+
+
+def _name_diagonal(canvas: Canvas, names: list[str], cell: float, ink: Ink) -> None:
+    """Write the row names on the diagonal, to the left of the cells."""
+    ax = canvas.ax
+    size = font(ax, "name") if cell >= 1.15 * font(ax, "name") else LEAST
+    width = panel_size(ax)[0]
+    for k, name in enumerate(names):
+        ax.annotate(
+            shortened(name, size, k * cell + 0.22 * width), (k + 1, k + 0.5), xytext=(-4, 0),
+            textcoords="offset points", ha="right", va="center", fontsize=size, color=ink.fg,
+            annotation_clip=True,
+        )  # fmt: skip
+
+
+def _scale_bar(
+    canvas: Canvas, scale: Any, norm: Any, table: pd.DataFrame, ink: Ink, *, shares: bool
+) -> None:
+    """Draw the color scale in the empty corner."""
+    from matplotlib.cm import ScalarMappable
+
+    ax: Any = canvas.ax
+    size = font(ax, "note")
+    inset = ax.inset_axes([0.0, 0.10, 0.30, 0.03])
+    bar = ax.figure.colorbar(ScalarMappable(norm, scale), cax=inset, orientation="horizontal")
+    bar.outline.set_visible(False)
+    digits = digits_for(0.5 * norm.vmax)
+    ticks = [0.0, norm.vmax] if panel_size(ax)[0] < 283 else [0.0, 0.25 * norm.vmax, norm.vmax]
+    texts = [number(100 * x if shares else x, max(digits - 2, 0) if shares else digits)
+             for x in ticks]  # fmt: skip
+    bar.set_ticks(ticks, labels=texts, fontsize=size)
+    inset.tick_params(length=0, labelcolor=ink.fg)
+    inset.minorticks_off()
+    inset.set_xlim(0.0, norm.vmax)
+    words = _what(table.attrs).replace("difference in ", "difference,\n")
+    inset.annotate(
+        "gray: not distinguished", (0, 0), xycoords="axes fraction", xytext=(0, -2.4 * size),
+        textcoords="offset points", va="center", fontsize=size, color=ink.note,
+    )  # fmt: skip
+    inset.set_title(words.replace("gain in ", "gain in\n"), fontsize=size, loc="left",
+                    color=ink.note, pad=4)  # fmt: skip
+
+
+def figure_size(table: pd.DataFrame | None) -> tuple[float, float]:
+    """Return a figure size with room for the cells of many systems."""
+    from matplotlib import rcParams
+
+    height = rcParams["figure.figsize"][1]
+    count = 2
+    if table is not None:
+        count = len(set(table["system_a"]) | set(table["system_b"]))
+    needed = 1.6 + 0.22 * min(count, 40)
+    return (max(1.15 * height, needed + 0.6), max(height, needed))
+
+
+draw_pairs.__wrapped__.figure_size = figure_size  # type: ignore[attr-defined]
+
+
+def by_wins(table: pd.DataFrame) -> list[Any]:
+    """Sort the systems by the number of systems that they beat, largest first."""
+    ahead = pd.concat([
+        pd.Series(np.sign(table["gain"].to_numpy()), index=table["system_a"]),
+        pd.Series(-np.sign(table["gain"].to_numpy()), index=table["system_b"]),
+    ])  # fmt: skip
+    wins = ahead.groupby(level=0, sort=False).sum()
+    return wins.sort_values(ascending=False, kind="stable").index.tolist()
+
+
+# -------------------------------------------------------------------------------------------------
+# Plots that compare systems on test items, as in Berg-Kirkpatrick et al. (2012).
+
+_CROWD = 300  # more points than this are drawn in a pale color
+_LEVEL = 0.95
+_LEVELS = (0.95, 0.5, 0.99, 0.999, 0.9, 0.9999, 0.99999, 0.75)
+_FEWEST_DRAWS = 1e5  # largest confidence shown: one contradiction in this number of draws
+
+
+@picture(("system_a", "system_b", "gain", "confidence"), "paired_bootstrap")
+def draw_confidence(
+    canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
+) -> None:
+    """Plot gain against confidence, 1 - p, for every pair of systems."""
+    ax, ink = canvas.ax, canvas.ink
+    table = table.assign(p=1.0 - table["confidence"].to_numpy(dtype=float))
+    exact = table["exact"].all() if "exact" in table and len(table) else False
+    draws = float(table.attrs.get("n_resamples") or 0.0)
+    least = 1.0 / (draws + 1.0) if draws and not exact else 1.0 / _FEWEST_DRAWS
+    relations = _relations(table)
+    several = len(relations) > 1
+    positive = table["gain"][table["gain"] > 0]
+    lowest = 0.5 * float(positive.min()) if len(positive) else 1e-3
+    for name, rows in relations:
+        y = -np.log10(rows["p"].clip(lower=least).to_numpy(dtype=float))
+        sure = rows["confidence"].to_numpy(dtype=float) >= _LEVEL
+        full = rows["p"].to_numpy(dtype=float) <= least * (1.0 + 1e-6)
+        x = rows["gain"].clip(lower=lowest).to_numpy(dtype=float)
+        own = canvas.color(name) if several else ink.accent
+        for which, color in ((~sure, ink.plain), (sure, own)):
+            for at, sign, size in ((which & ~full, "o", 4.5), (which & full, "^", 5.5)):
+                look = {
+                    "marker": sign, "markersize": size, "color": color, "linestyle": "none",
+                    "markeredgecolor": ink.bg, "markeredgewidth": 0.6, "zorder": 3,
+                    "label": "_pairs",
+                }  # fmt: skip
+                ax.plot(x[at], y[at], **canvas.look.mark(name, **look))
+        if several:
+            canvas.curve(name, [], [], label=f"{canvas.text(name)} ({len(rows)})")
+    canvas.rule(-np.log10(1.0 - _LEVEL))
+    ax.set_xscale("log")
+    if not len(positive):
+        canvas.limits("x", 0.001, 1.0)
+    if len(positive):
+        left = lowest if (table["gain"] <= 0).any() else lowest * 1.5
+        canvas.limits("x", left, 1.3 * float(positive.max()))
+    top = float(max([-np.log10(least) if (table["p"] <= least * (1.0 + 1e-6)).any() else 0.0,
+                     *(-np.log10(table["p"].clip(lower=least))), 1.6]))  # fmt: skip
+    bottom = -np.log10(max(float(table["p"].max()), least)) if len(table) else 0.15
+    canvas.limits("y", min(0.15, bottom), 1.09 * top)
+    if thresholds is not None:
+        _draw_thresholds(canvas, thresholds, [name for name, _ in relations])
+    texts = [percent_of(c) for c in _LEVELS]
+    set_chosen_ticks(ax.yaxis, [-np.log10(1.0 - c) for c in _LEVELS], texts)
+    set_ticks(ax.xaxis, plainly, 5.0)
+    _note_confidence(canvas, table, least, exact=bool(exact))
+    canvas.meet = True
+    canvas.finish(xlabel=gain_of(table.attrs), ylabel="confidence (1 − p, one-sided)")
+
+
+def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact: bool) -> None:
+    """Write the number of significant pairs and the highest possible confidence."""
+    ax, ink = canvas.ax, canvas.ink
+    note: dict[str, Any] = {"fontsize": font(ax, "note"), "textcoords": "offset points"}
+    sure = int((table["confidence"] >= _LEVEL).sum())
+    ax.annotate(
+        f"{sure} of {len(table)} pairs", (0.0, -np.log10(1.0 - _LEVEL)), xytext=(4, 3),
+        xycoords=("axes fraction", "data"), ha="left", color=ink.text(ink.accent), **note,
+    )  # fmt: skip
+    canvas.tell(
+        "Dots: pairs of systems, with the gain of the better system. A confidence of"
+        f" {percent_of(_LEVEL)} corresponds to a one-sided, unadjusted p of 0.05."
+    )
+    if (table["p"] <= least * (1.0 + 1e-6)).any():
+        limit = (
+            f"p ≤ {least:.2g}"
+            if exact
+            else (f"the gain is above 0 in all {round(1 / least - 1):,} resamples")
+        )
+        canvas.tell(f"Triangles: {limit}.")
+    if (table["gain"] <= 0).any():
+        canvas.tell("Gains of 0 or below are drawn at the left edge.")
+
+
+def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
+    if "relation" not in table:
+        return [(None, table)]
+    return [(name, table[table["relation"] == name]) for name in table["relation"].unique()]
+
+
+def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
+    """Draw gain thresholds, and their intervals as bars at the bottom."""
+    ax, ink = canvas.ax, canvas.ink
+    needed = ("relation", "threshold", "threshold_low", "threshold_high")
+    result = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
+    low, high = ax.get_xlim()
+    most = float(result["threshold"].max()) if len(result) else high
+    canvas.limits("x", low, max(high, 1.3 * most))
+    for index, row in enumerate(result[list(needed)].to_numpy(dtype=object)):
+        relation, threshold, least, largest = row
+        known = relation in relations and len(relations) > 1
+        color = canvas.color(relation) if known else ink.reference
+        line = {"color": color, "linewidth": THIN if not known else 1.2, "zorder": 1.2}
+        ax.axvline(threshold, **canvas.look.line(relation, **line, label="_threshold"))
+        bar = {"color": color, "linewidth": 3, "alpha": 0.5, "label": "_interval"}
+        place = {"transform": ax.get_xaxis_transform(), "zorder": 1.2}
+        end = min(float(largest), float(ax.get_xlim()[1]))
+        height = 0.02 + 0.03 * index
+        ax.hlines(height, max(float(least), float(ax.get_xlim()[0])), end, **place,
+                  **canvas.look.band(relation, **bar))  # fmt: skip
+        text = f"threshold\n{threshold:.2g}"
+        left = np.log(threshold / ax.get_xlim()[0]) > 0.7 * np.log(np.divide(*ax.get_xlim()[::-1]))
+        ax.annotate(
+            text, (threshold, 0.04 + 0.03 * len(result)), xycoords=("data", "axes fraction"),
+            xytext=(-4 if left else 4, 4 + 2.4 * font(ax, "note") * place),
+            textcoords="offset points", va="bottom", ha="right" if left else "left",
+            fontsize=font(ax, "note"), color=ink.text(color) if known else ink.note,
+        )  # fmt: skip
+    if len(result):
+        kind = interval_kind(thresholds.attrs, "separately for each threshold")
+        canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
+
+
+# ----------------------------------------------------------- Gains and the size of the test set
+
+
+@picture(("size", "system_a", "gain", "p_value"), "gain_by_size")
+def draw_gain_by_size(
+    canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
+) -> None:
+    """Draw gains and gain thresholds against the size of the test set."""
+    ax, ink = canvas.ax, canvas.ink
+    drawn = table[table["gain"] > 0.0]
+    significant = drawn["p_value"] <= 0.05
+    faint = 0.3 if len(drawn) > _CROWD else 0.8
+    for rows, color, aside in (
+        (drawn[~significant], ink.reference, 0.96),
+        (drawn[significant], ink.accent, 1.04),
+    ):
+        look = {
+            "linestyle": "none", "marker": "o", "markersize": 3.5, "color": color, "alpha": faint,
+            "markeredgewidth": 0, "label": "_pairs",
+        }  # fmt: skip
+        ax.plot(rows["size"] * aside, rows["gain"], **canvas.look.mark(None, **look))
+    one_sided = table.attrs.get("alternative") in ("greater", "less")
+    side = "one-sided" if one_sided else "two-sided"
+    canvas.tell(f"Dots: pairs of systems, in color if p ≤ 0.05 ({side}, unadjusted).")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    if drawn.empty:
+        canvas.tell("No gain is above 0.")
+        canvas.limits("y", 0.001, 1.0)
+    settle(ax)
+    if len(table):
+        ends = table["size"].min(), table["size"].max()
+        canvas.limits("x", ends[0] / 1.15, 1.15 * ends[1])
+    if thresholds is not None:
+        _draw_sizes(canvas, thresholds)
+    sizes = sorted(table["size"].unique())
+    order = [*sizes[:1], *sizes[-1:], *sizes[1:-1]]
+    set_chosen_ticks(ax.xaxis, order, [f"{size:,}" for size in order])
+    set_ticks(ax.yaxis, plainly, 5.0)
+    canvas.finish(xlabel="test items", ylabel=gain_of(table.attrs))
+
+
+def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
+    """Draw the thresholds against size, with intervals and the square-root law."""
+    ax = canvas.ax
+    needed = ("size", "relation", "threshold", "threshold_low")
+    result = table_of(thresholds, needed, "gain_threshold").sort_values("size")
+    without = result[result["threshold"].isna()]
+    result = result.dropna(subset=["threshold"])
+    low, high = (float(limit) for limit in ax.get_ylim())
+    most = 1.15 * float(result["threshold"].max()) if len(result) else high
+    canvas.limits("y", low, max(high, most))
+    high = float(ax.get_ylim()[1])
+    beyond = result[result["threshold_high"] > high] if "threshold_high" in result else result[:0]
+    for place, relation in enumerate(result["relation"].unique()):
+        alone = bool(pd.isna(relation))
+        rows = result if alone else result[result["relation"] == relation]
+        name = "threshold" if alone else relation
+        last = rows.iloc[-1]
+        law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
+        look = {"color": canvas.ink.reference, "linewidth": THIN, "zorder": 1}
+        ax.plot(rows["size"], law, label="_square-root law", **look)
+        if place == 0:
+            canvas.tell("Thin gray line: a square-root law through the value for the largest size.")
+        canvas.curve(name, rows["size"], rows["threshold"], linewidth=LINE)
+        lower = rows["threshold_low"].where(rows["threshold_low"] > 0.0, rows["threshold"])
+        canvas.bars(name, rows["size"], lower, rows["threshold_high"].clip(upper=high))
+        canvas.limits("y", high=high)
+    if len(result):
+        kind = interval_kind(thresholds.attrs, "separately for each size")
+        canvas.tell(f"Line: gains worth reporting, with {kind}.")
+    if len(beyond):
+        look = {"color": canvas.ink.plain, "markersize": 5, "label": "_beyond"}
+        ax.plot(beyond["size"], np.full(len(beyond), high), "^", clip_on=False, **look)
+        canvas.tell("Triangles: the interval extends above the panel.")
+    if len(without):
+        named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
+        canvas.tell(f"There is no threshold at {named} items because no pair is near p = 0.05.")
+
+
+# ------------------------------------------------------------------- Gains on other items
+
+
+@picture(("p_low", "p_high", "agreement", "ci_low", "ci_high", "expected_agreement"), "calibration")
+def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
+    """Draw the observed and expected rates of sign agreement with other data."""
+    ax, ink = canvas.ax, canvas.ink
+    table = table.sort_values("p_low")
+    at = (table["p_low"].clip(lower=1e-6) * table["p_high"]) ** 0.5
+    known = table["agreement"].notna()
+    expected = {"color": ink.reference, "linewidth": THIN, "zorder": 1, "label": "expected"}
+    ax.plot(at, table["expected_agreement"], **canvas.look.line(None, **expected))
+    ends = table["expected_agreement"][known].dropna()
+    if len(ends):
+        ax.annotate(
+            "expected", (at[ends.index[-1]], ends.iloc[-1]), xytext=(-6, -4), va="top", ha="right",
+            textcoords="offset points", fontsize=font(ax, "note"), color=ink.note,
+        )  # fmt: skip
+    bars = {"color": ink.accent, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
+    ax.vlines(at[known], table["ci_low"][known], table["ci_high"][known],
+              **canvas.look.band(None, **bars))  # fmt: skip
+    dots = {"color": ink.accent, "marker": "o", "linestyle": "none", "markersize": 5, "zorder": 3}
+    ax.plot(at, table["agreement"], **canvas.look.mark(None, **dots, label="observed"))
+    ax.set_xscale("log")
+    if known.any():  # whole bins
+        lowest = table["p_low"].where(table["p_low"] > 0.0, 0.7 * at)[known].min()
+        canvas.limits("x", lowest / 1.05, 1.05 * table["p_high"][known].max())
+    edges = sorted({*table["p_low"], *table["p_high"]} - {0.0})
+    order = [x for k in (4, 2, 1) for x in edges[::-k]]
+    order = list(dict.fromkeys([*edges[:1], *order]))
+    set_chosen_ticks(ax.xaxis, order, [f"{edge:.3g}" for edge in order])
+    if not known.any():
+        ax.set_ylim(0.0, 1.0)
+        canvas.tell("No bin contains a pair of systems.")
+    elif "n_pairs" in table:
+        _count_bins(canvas, at[known], table["n_pairs"][known])
+    low, high = ax.get_ylim()
+    canvas.limits("y", low - 0.08 * (high - low), high)  # room for a name below the last point
+    canvas.upwards()
+    canvas.tell(
+        "Dots: proportion of pairs that keep the sign of the gain, with"
+        f" {interval_kind(table.attrs, 'separately for each bin')}.",
+        "Gray line: the proportion expected for other items from the same distribution.",
+    )
+    canvas.finish(xlabel="one-sided p (edges of bins)", ylabel="pairs that keep their sign")
+
+
+def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> None:
+    """Write the number of pairs above each bin without overlap."""
+    ax, size = canvas.ax, font(canvas.ax, "note")
+    low, high = np.log(ax.get_xlim())
+    last, scale = -np.inf, 0.68 * panel_size(ax)[0] / (high - low)
+    for place, count in zip(at, counts, strict=True):
+        text = f"{int(count):,}"
+        here, half = float(np.log(place)) * scale, 0.5 * wide(text, size) + 2.0
+        if np.isfinite(here) and here - half > last:
+            last = here + half
+            ax.annotate(
+                text, (place, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2), ha="center",
+                textcoords="offset points", fontsize=size, color=Ink.of(ax, outside=True).note,
+            )  # fmt: skip
+    canvas.reserve_top()
+    canvas.tell("Numbers at the top: pairs in each bin.")
+
+
+# -------------------------------------------------------------------------------------------------
+# Plots of single values: per-item gains, and precision over repeated samples.
+
+# ------------------------------------------------------ Per-item gains of one system over another
+
+DIFFERENCES = ("item", "gain", "system_a", "system_b")
+_BARS = 400  # more bars than this are drawn as an area, which looks the same
+_NAMED = 3  # number of items named on each side
+
+
+@picture(DIFFERENCES, "plot.paired_differences")
+def draw_paired_differences(
+    canvas: Canvas, table: pd.DataFrame, whole: pd.DataFrame | None = None
+) -> None:
+    """Draw the sorted gains of one system over another on each item, and the mean gain."""
+    ax, look, ink = canvas.ax, canvas.look, canvas.ink
+    found = table.dropna(subset=["gain"]).sort_values("gain", ascending=False, kind="stable")
+    gains = found["gain"].to_numpy(dtype=float)
+    a, b = (table[f"system_{side}"].iloc[0] for side in "ab")
+    x = np.arange(1, gains.size + 1)
+    for name, better in ((a, gains > 0), (b, gains < 0)):
+        bar = {"color": canvas.color(name), "linewidth": 0, "label": f"{canvas.text(name)} better"}
+        if gains.size <= _BARS:
+            ax.bar(x[better], gains[better], width=0.9, **look.band(name, **bar))
+        else:
+            heights = np.where(better, gains, 0.0)
+            ax.fill_between(x, 0.0, heights, step="mid", **look.band(name, **bar))
+    height = float(np.abs(gains).max(initial=0.0)) or 1.0
+    ax.axhline(0.0, color=ink.reference, linewidth=0.8, zorder=1, label="_no difference")
+    most = gains.size * 1.06
+    if whole is not None and len(whole):
+        _draw_mean(canvas, whole, gains.size, height)
+    canvas.limits("x", 0.0, max(most, 1.5))
+    canvas.limits("y", -1.08 * height, 1.08 * height)
+    unit = str(table.attrs.get("unit", "items"))
+    numbered = pd.api.types.is_integer_dtype(found["item"]) and unit != "queries"
+    if not numbered and not small(ax):
+        _name_items(canvas, found["item"].astype(str).to_list(), gains, height)
+    for name, count, up in ((a, (gains > 0).sum(), True), (b, (gains < 0).sum(), False)):
+        short = shortened(canvas.text(name), font(ax, "name"), 0.4 * panel_size(ax)[0])
+        ax.text(
+            0.94 if up else 0.03, 0.97 if up else 0.03, f"{short} better: {count:,}",
+            ha="right" if up else "left", va="top" if up else "bottom", transform=ax.transAxes,
+            fontsize=font(ax, "name"), color=ink.text(canvas.color(name)),
+            bbox={"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
+        )  # fmt: skip
+    equal = np.count_nonzero(gains == 0)
+    set_ticks(ax.xaxis, compact, 5.0)
+    set_ticks(ax.yaxis, plainly, 5.0)
+    same = f" ({equal:,} equal)" if equal else ""
+    canvas.frame(xlabel=f"{unit}, sorted by gain{same}", ylabel=gain_of(table.attrs))
+    ax.spines["bottom"].set_visible(False)
+
+
+def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -> None:
+    """Draw the overall gain with its interval on the right."""
+    ax, ink, row = canvas.ax, canvas.ink, whole.iloc[0]
+    low, high, gain = (float(row[c]) for c in ("ci_low", "ci_high", "gain"))
+    at = count * 1.035
+    limits = np.clip([low, high], -1.08 * height, 1.08 * height)
+    if np.isfinite(low + high):
+        ax.vlines(at, *limits, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
+    dot = {"color": ink.fg, "marker": "o", "markersize": 5, "linestyle": "none", "label": "_gain"}
+    ax.plot([at], [gain], clip_on=False, **canvas.look.line(None, **dot))
+    digits = digits_for(high - low) if np.isfinite(high - low) else 3
+    said = f"gain {number(gain, digits)}"
+    if np.isfinite(low) or np.isfinite(high):
+        said += f"\n({interval(low, high, digits)})"
+    inside = small(ax)  # above the bars of losses if there is room
+    ax.annotate(
+        said, (at, max(gain, 0.0) if inside else gain), xytext=(-8 if inside else 6, 3 * inside),
+        textcoords="offset points", va="bottom" if inside else "center",
+        ha="right" if inside else "left",
+        fontsize=font(ax, "note"), color=Ink.of(ax, outside=True).fg, annotation_clip=True,
+    )  # fmt: skip
+    kind = interval_kind(whole.attrs, "separately for each pair")
+    canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
+
+
+def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> None:
+    """Label items with large gains and losses, and draw leader lines to their bars."""
+    ax, size, count = canvas.ax, font(canvas.ax, "note"), len(names)
+    room = 0.3 * panel_size(ax)[0]
+    for k in range(min(_NAMED, count // 4)):
+        for place, sign in ((k, 1), (count - 1 - k, -1)):
+            if np.sign(gains[place]) != sign:
+                continue
+            y = height * (1.0 - 0.13 * k)
+            above = int(np.count_nonzero(sign * gains > y - 0.08 * height))
+            beside = max(0.075 * count, above)
+            at = (1 + beside if sign > 0 else count - beside, sign * y)
+            line = {"arrowstyle": "-", "lw": 0.5, "color": canvas.ink.reference,
+                    "shrinkA": 1, "shrinkB": 0}  # fmt: skip
+            ax.annotate(
+                shortened(names[place], size, room), (place + 1, gains[place]), xytext=at,
+                fontsize=size, color=canvas.ink.fg, va="center",
+                ha="left" if sign > 0 else "right", arrowprops=line,
+            )  # fmt: skip
+
+
+# ------------ Precision over repeated samples and the binomial model (Evert 2004, figure 4)
+
+
+def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any]:
+    """Draw the distribution of precision over samples, in one stacked panel per measure."""
+    table = table_of(
+        table, ("measure", "threshold", "precision", "sd_expected", "sd_observed"), "repetition"
+    )
+    needed = ("measure", "threshold", "n_accepted", "precision")
+    samples = table_of(samples, needed, "repetition_samples", grouped=True)
+    thresholds = samples.drop_duplicates(["measure", "threshold"]).set_index("measure")["threshold"]
+    if not thresholds.reindex(table["measure"]).equals(table.set_index("measure")["threshold"]):
+        raise ValueError(
+            "samples and table differ in their measures or thresholds. Pass repetition and"
+            " repetition_samples for the same data, with the same threshold or n."
+        )
+    ax, wrap, look = looks(options)
+    look.check_names(table["measure"].tolist())
+    panels = _panels(ax, len(table), wrap)
+    found = samples["precision"].dropna()
+    edges = _edges(found)
+    high = 0.0
+    for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
+        mine = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
+        canvas = Canvas(panel, look, alone=False)
+        high = max(high, _draw(canvas, mine.to_numpy(dtype=float), row, edges))
+    for panel in panels:
+        share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
+        top = high / (1.0 - share * _tall(panel))  # the lines of text are above the histogram
+        panel.set_ylim(0.5 if panel.get_yscale() == "log" else 0.0, 1.05 * top or 1.0)
+        if panel.get_xscale() == "linear":
+            panel.set_xlim(edges[0], edges[-1])
+        set_ticks(panel.xaxis, in_percent, 5.0)
+        set_ticks(panel.yaxis, compact, 3.0)
+        last = ax is not None or panel.get_subplotspec().is_last_row()
+        panel.set_xlabel("precision of the sample" if last else "", fontsize=font(panel, "label"))
+    if len(panels):
+        tell(
+            panels[0],
+            "Columns: samples. Colored curve: normal distribution with the standard deviation of"
+            " the samples. Gray curve: normal distribution with the standard deviation of the"
+            " binomial model.",
+        )
+        if look.title is not None:
+            panels[0].figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
+    return panels
+
+
+def _tall(panel: Any) -> bool:
+    """Return whether a panel has room for three lines of text."""
+    width, height = panel_size(panel)
+    return width > 200 and height > 110
+
+
+def _edges(found: pd.Series[Any]) -> Any:
+    """Return the bin edges, which are the same in all panels."""
+    if found.empty:
+        return np.array([0.0, 1.0])
+    low, high = float(found.min()), float(found.max())
+    room = max(high - low, 0.01)
+    wide = room / max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
+    start = low - 2.5 * wide
+    count = int(np.ceil((high + 2.5 * wide - start) / wide))
+    return start + wide * np.arange(count + 1)
+
+
+def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
+    """Return the given Axes, one per measure, or the stacked Axes of a new figure."""
+    import matplotlib.pyplot as plt
+
+    if count > MOST:
+        raise ValueError(
+            f"there are {count} measures, but a figure has at most {MOST} panels. Choose some: "
+            "data.rankeval(measures=[...])."
+        )
+    if ax is not None:
+        return given_panels(ax, count, "measures")
+    if count < 2:
+        return np.array([one_of(None)], dtype=object)[:count]
+    wide = int(wrap) if wrap else 1 if count <= 6 else 2
+    rows = -(-count // wide)
+    figure, fresh = plt.subplots(
+        rows, wide, figsize=(6.4 if wide < 3 else 3.1 * wide, 1.7 * rows + 0.4), squeeze=False,
+        sharex=True, sharey=True, layout="constrained",
+    )  # fmt: skip
+    for spare in fresh.ravel()[count:]:
+        figure.delaxes(spare)
+    return np.asarray(fresh.ravel()[:count])
+
+
+def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any) -> float:
+    """Draw one measure's samples with two normal curves; return the largest height."""
+    panel, look, measure, ink = canvas.ax, canvas.look, row["measure"], canvas.ink
+    color = canvas.color(measure)
+    bars = {"color": mix(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}
+    counts, _, _ = panel.hist(found, bins=edges, **look.band(measure, **bars, label="samples"))
+    across = np.linspace(edges[0], edges[-1], 400)
+    wide, high = edges[1] - edges[0], float(np.max(counts, initial=0.0))
+    for sd, shade, name in (
+        (float(row["sd_expected"]), ink.line(ink.gray(0.7)), "expected by the model"),
+        (float(row["sd_observed"]), color, "observed"),
+    ):
+        with np.errstate(divide="ignore", invalid="ignore"):  # no curve without variation
+            z = (across - float(row["precision"])) / sd
+            height = found.size * wide * np.exp(-0.5 * z**2) / (sd * np.sqrt(2.0 * np.pi))
+        line: dict[str, Any] = {
+            "color": shade,
+            "linewidth": LINE if name == "observed" else 1.1,
+            "label": name,
+        }
+        panel.plot(across, height, **look.line(measure, **line, zorder=3))
+        high = max(high, float(np.nanmax(height, initial=0.0)))
+    canvas.frame(ylabel="samples")
+    phi = interval(row["phi_low"], row["phi_high"], 1) if "phi_low" in row else ""
+    own = ink.text(color)
+    lines = [
+        (f"{found.size:,} samples vary by {100 * row['sd_observed']:.1f} points (sd)", own),
+        (f"the model expects {100 * row['sd_expected']:.1f} points", ink.note),
+        (f"variance {row['phi']:.1f} times the model's" + (f" ({phi})" if phi else ""), ink.fg),
+    ]  # fmt: skip
+    size = font(panel, "note")
+    name = shortened(canvas.text(measure), font(panel, "name"), 0.6 * panel_size(panel)[0])
+    panel.set_title(name, fontsize=font(panel, "name"), loc="left",
+                    color=Ink.of(panel, outside=True).text(color))  # fmt: skip
+    tall = _tall(panel)
+    for k, (text, shade) in enumerate(lines if tall else lines[2:]):
+        panel.annotate(
+            text, (1, 1), xycoords="axes fraction", xytext=(0, -2 - 1.35 * size * k if tall else 2),
+            textcoords="offset points", ha="right", va="top" if tall else "bottom", fontsize=size,
+            color=shade,
+        )  # fmt: skip
+    return high

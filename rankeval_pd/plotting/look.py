@@ -1,20 +1,190 @@
-"""The look of a plot: names, colors, highlights, and keywords for artists."""
+"""Colors, line styles, looks and the axes' numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rankeval_pd.errors import check_choice, listed
-from rankeval_pd.plotting.ink import MOST, Ink, cycle, slot
+from rankeval_pd.words import percent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+    from rankeval_pd.stats._types import FloatArray
+
+# -------------------------------------------------------------------------------------------------
+# The colors of a plot: one hue per name, and grays mixed from text and background colors.
+
+HUES = ("#0072B2", "#D55E00", "#049A78", "#9E2E6D", "#9172FE", "#944812")
+"""Hues that color-blind readers can distinguish, with a contrast of 3:1 on white and black."""
+
+MOST = len(HUES)  # number of names with different hues; if there are more, only a few are in color
+_STEPS = np.linspace(0.0, 1.0, 41)  # steps of 2.5% from a color toward the text color
+_SEVERAL = 20  # a palette with more colors is a continuous scale and is sampled
+_SLOTS: WeakKeyDictionary[Any, dict[Hashable, int]] = WeakKeyDictionary()
+
+
+def luminance(color: Any) -> float:
+    """Return the relative luminance of a color, as defined in WCAG 2.2."""
+    from matplotlib.colors import to_rgb
+
+    c = np.asarray(to_rgb(color))
+    linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(a: Any, b: Any) -> float:
+    """Return the contrast ratio of two colors, from 1 to 21, as defined in WCAG 2.2."""
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def mix(a: Any, b: Any, share: float) -> str:
+    """Mix two colors, with this proportion of ``a``."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    mixed = share * np.asarray(to_rgb(a)) + (1.0 - share) * np.asarray(to_rgb(b))
+    return to_hex(tuple(mixed))
+
+
+@dataclass(frozen=True)
+class Ink:
+    """The colors for one Axes, derived from the text and background colors."""
+
+    fg: str
+    bg: str
+
+    @classmethod
+    def of(cls, ax: Axes, *, outside: bool = False) -> Ink:
+        """Return the colors for drawing inside the Axes, or next to the Axes on the figure."""
+        import matplotlib as mpl
+        from matplotlib.colors import to_hex, to_rgba
+
+        faces = [to_rgba(ax.figure.get_facecolor())]
+        if not outside and ax.patch.get_visible():
+            faces.insert(0, to_rgba(ax.get_facecolor()))
+        bg = next((face for face in faces if face[3] > 0.5), (1.0, 1.0, 1.0, 1.0))
+        fg = mpl.rcParams["text.color"]
+        if contrast(fg, bg) < 4.5:  # the style of the figure may no longer be active
+            fg = max(("#000000", "#FFFFFF"), key=lambda color: contrast(color, bg))
+        return cls(to_hex(fg), to_hex(bg))
+
+    @property
+    def dark(self) -> bool:
+        """Whether the background is dark."""
+        return luminance(self.bg) < 0.18
+
+    def legible(self, color: Any, least: float) -> str:
+        """Shift the color toward the text color until the contrast is sufficient."""
+        mixed = (mix(self.fg, color, share) for share in _STEPS)
+        return next((x for x in mixed if contrast(x, self.bg) >= least), self.fg)
+
+    def line(self, color: Any) -> str:
+        """Return a line color with a contrast of at least 3:1 (WCAG 1.4.11)."""
+        return self.legible(color, 3.0)
+
+    def text(self, color: Any) -> str:
+        """Return a text color with a contrast of at least 4.5:1 (WCAG 1.4.3)."""
+        return self.legible(color, 4.5)
+
+    def gray(self, share: float) -> str:
+        """Return a gray with this proportion of the text color."""
+        return mix(self.fg, self.bg, share)
+
+    @property
+    def reference(self) -> str:
+        """The color of reference lines, visible but less prominent than the data."""
+        return self.gray(0.45)
+
+    @property
+    def muted(self) -> str:
+        """The color of data that are not highlighted."""
+        return self.gray(0.24)
+
+    @property
+    def plain(self) -> str:
+        """The color of data if hues do not represent names."""
+        return self.line(self.gray(0.55))
+
+    @property
+    def note(self) -> str:
+        """The color of small text next to the data."""
+        return self.text(self.gray(0.60))
+
+    @property
+    def accent(self) -> str:
+        """The color of highlights if the names are on an axis."""
+        return self.line(cycle()[0])
+
+
+def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
+    """Return the requested colors or palette, or the default colors of the style or package."""
+    import matplotlib as mpl
+
+    if colors is None:
+        own = mpl.rcParams["axes.prop_cycle"]
+        if own == mpl.rcParamsDefault["axes.prop_cycle"] or "color" not in own.keys:
+            return list(HUES)
+        return list(dict.fromkeys(own.by_key()["color"]))
+    from matplotlib.colors import is_color_like
+
+    if isinstance(colors, Mapping):
+        return [c for c in HUES if c not in colors.values()] or list(HUES)
+    if not isinstance(colors, str):
+        if not np.iterable(colors) or not len(list(colors)):
+            raise TypeError(
+                f"colors={colors!r}: pass a mapping from names to colors, a list of colors, or"
+                " the name of a palette, such as 'tab10'."
+            )
+        return list(colors)
+    if colors in mpl.color_sequences:
+        return list(mpl.color_sequences[colors])
+    if colors in mpl.colormaps:
+        scale = mpl.colormaps[colors]
+        own = getattr(scale, "colors", None)
+        if own is not None and len(own) <= _SEVERAL:
+            return list(own)
+        return [scale(x) for x in np.linspace(0.05, 0.95, max(count, 2))]
+    if is_color_like(colors):
+        return [colors]
+    try:
+        return list(import_module("seaborn").color_palette(colors, count))
+    except (ImportError, ValueError):
+        raise ValueError(
+            f"colors={colors!r} is neither a color nor a palette of matplotlib or seaborn. Pass a "
+            "name such as 'tab10' or 'viridis', a list of colors, or a mapping from names to "
+            "colors."
+        ) from None
+
+
+def slot(ax: Axes, name: Hashable, order: Sequence[Hashable], size: int) -> int:
+    """Return a name's position in the color cycle, based on its position in the data.
+
+    A name keeps its position within the same Axes. If the position is taken, the name is assigned
+    the next free position.
+    """
+    taken = _SLOTS.setdefault(ax, {})
+    if name not in taken:
+        names = list(order)
+        place = (names.index(name) if name in names else len(names)) % size
+        while place in taken.values() and len(set(taken.values())) < size:
+            place = (place + 1) % size
+        taken[name] = place
+    return taken[name]
+
+
+# -------------------------------------------------------------------------------------------------
+# The look of a plot: names, colors, highlights, and keywords for artists.
 
 LEGENDS = (None, True, False, "outside", "figure")
 LABELS_AT = (None, "end", "key", "legend")
@@ -216,3 +386,249 @@ def in_tex(text: str) -> str:
     for sign, tex in (("≤", r"$\leq$"), ("≥", r"$\geq$"), ("−", "$-$"), ("%", r"\%")):
         text = text.replace(sign, tex)
     return text
+
+
+# -------------------------------------------------------------------------------------------------
+# Number formats in a plot, and axis ticks.
+
+LARGE_RATIO = 2000.0  # ratio of largest to smallest n above which the axis is logarithmic
+WIDE = 100.0  # panel width in mm below which the font is smaller
+_SIZES = {"label": (9.5, 8.0), "name": (9.0, 8.0), "tick": (8.5, 7.5), "note": (8.0, 7.0)}
+LEAST = 7.0  # smallest font size in points
+_TICK = 14.0  # distance in mm between two ticks on the x axis
+_POINT = 25.4 / 72.0  # mm
+
+
+# ----------------------------------------------------------------- Room for text
+
+
+def panel_size(ax: Axes) -> tuple[float, float]:
+    """Return the width and height available for the Axes, in points."""
+    figure = ax.figure
+    width, height = (72.0 * side / figure.dpi for side in figure.bbox.size)
+    spec: Any = ax.get_subplotspec()
+    if spec is None:
+        return width, height
+    while spec is not None:
+        grid = spec.get_gridspec()
+        for ratios, span, across in (
+            (grid.get_width_ratios(), spec.colspan, True),
+            (grid.get_height_ratios(), spec.rowspan, False),
+        ):
+            part = sum(ratios[span.start : span.stop]) / sum(ratios)
+            width, height = (width * part, height) if across else (width, height * part)
+        spec = getattr(grid, "_subplot_spec", None)  # nested grids
+    return width, height
+
+
+def small(ax: Axes) -> bool:
+    """Return whether the panel is too narrow for the usual font size."""
+    return bool(panel_size(ax)[0] * _POINT < WIDE)
+
+
+def font(ax: Axes, role: str) -> float:
+    """Return the font size for a "label", "name", "tick" or "note"; at least 7 points."""
+    from matplotlib import rcParams
+
+    return max(LEAST, _SIZES[role][small(ax)] * float(rcParams["font.size"]) / 10.0)
+
+
+def wide(text: str, size: float) -> float:
+    """Return the approximate width of a string in points."""
+    from matplotlib import rcParams
+
+    if rcParams["text.usetex"]:
+        return 0.5 * len(text) * size
+    return size * _measured(str(text), tuple(rcParams["font.family"]))
+
+
+@lru_cache(maxsize=4096)
+def _measured(text: str, family: tuple[str, ...]) -> float:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    prop = FontProperties(family=list(family), size=10.0)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, prop, False)
+    return 1.03 * float(width) / 10.0  # letters are placed on whole pixels
+
+
+def shortened(text: str, size: float, room: float) -> str:
+    """Shorten a name in the middle if the name is wider than ``room`` points."""
+    if wide(text, size) <= room:
+        return text
+    most = max(4, int(len(text) * room / max(wide(text, size), 1.0)))
+    half = max(1, (most - 1) // 2)
+    cut = f"{text[: most - 1 - half]}…{text[-half:]}"
+    return cut if len(cut) < len(text) else text
+
+
+# -------------------------------------------------------------------------- Formats of numbers
+
+
+def percent(share: float) -> str:
+    """Format a proportion as a percentage, such as 11% or 0.43%."""
+    return f"{100.0 * share:.{0 if share >= 0.0995 else 1 if share >= 0.0095 else 2}f}%"
+
+
+def rate_text(p: float) -> str:
+    """Format the level p of a test, such as 5%, 0.1% or 1e-17."""
+    return percent_of(p) if p >= 1e-4 else f"{p:g}"
+
+
+def most_text(p: float) -> str:
+    """Format the remaining proportion, such as 95% or "all but 1e-17"."""
+    return percent_of(1.0 - p) if p >= 1e-4 else f"all but {p:g}"
+
+
+def digits_for(width: float) -> int:
+    """Return the decimal places needed to resolve a quarter of the interval's width."""
+    if not np.isfinite(width) or width <= 0.0:
+        return 2
+    return int(np.clip(np.ceil(-np.log10(width / 4.0)), 0, 6))
+
+
+def number(value: float, digits: int, *, signed: bool = False) -> str:
+    """Format a number with the given number of decimals and a true minus sign."""
+    if np.isnan(value):
+        return "–"
+    if np.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:+,.{digits}f}" if signed else f"{value:,.{digits}f}"
+    plain = text.lstrip("+-")
+    return plain if not float(plain.replace(",", "")) else text.replace("-", "−")
+
+
+def interval(low: float, high: float, digits: int, *, signed: bool = False) -> str:
+    """Format an interval, such as 0.26–0.32 or −0.05 to 0.05."""
+    between = "–" if low >= 0.0 and not signed else " to "
+    return f"{number(low, digits, signed=signed)}{between}{number(high, digits, signed=signed)}"
+
+
+def compact(value: float, _: object = None) -> str:
+    """Format a count, such as 5,000, 20k or 1M; return "" if it is not a count."""
+    if value < 0 or (abs(value - round(value)) > 1e-6 and value < 1e3):
+        return ""
+    for size, unit in ((1e6, "M"), (1e3, "k")):
+        if value >= max(size, 1e4):
+            return f"{value / size:.4g}{unit}"
+    return f"{round(value):,}"
+
+
+def in_percent(value: float, _: object = None) -> str:
+    """Format a tick on an axis of proportions; return "" outside 0 to 1."""
+    return f"{100 * value:.4g}%" if -1e-9 <= value <= 1.0 + 1e-9 else ""
+
+
+def in_points(value: float, _: object = None) -> str:
+    """Format a difference of proportions in percentage points, such as +10, −2.5 or 0."""
+    return f"{100 * value:+.4g}".replace("-", "−") if abs(value) > 1e-12 else "0"
+
+
+def plainly(value: float, _: object = None) -> str:
+    """Format a tick value as a plain number."""
+    return f"{value:.4g}".replace("-", "−")
+
+
+# --------------------------------------------------------------------- Spacing of ticks
+
+
+def length(axis: Axis) -> float:
+    """Return the approximate length of the axis in points."""
+    width, height = panel_size(axis.axes)
+    return 0.68 * width if axis.axis_name == "x" else 0.55 * height  # type: ignore[attr-defined]
+
+
+def _needed(axis: Axis, characters: float) -> float:
+    """Return the space that a tick label needs, in points."""
+    size = font(axis.axes, "tick")
+    if axis.axis_name == "x":  # type: ignore[attr-defined]
+        return max((0.62 * characters + 0.9) * size, _TICK / _POINT)
+    return 1.9 * size
+
+
+def settle(ax: Axes) -> None:
+    """Set the range of logarithmic axes if the data have at most one positive value."""
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
+        if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
+            continue
+        ends = (0.1 * high, 10.0 * high) if high > 0.0 else (0.001, 1.0)
+        across = axis.axis_name == "x"
+        ax.update_datalim([(end, end) for end in ends], updatex=across, updatey=not across)
+
+
+def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
+    """Set as many ticks on an axis as fit, formatted by ``text``."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    settle(axis.axes)
+    most = int(np.clip(length(axis) / _needed(axis, characters), 2, 8))
+    if axis.get_scale() == "log":
+        low, high = sorted(axis.get_view_interval())
+        decades = np.log10(high / low) if low > 0 else 9.0
+        subs = (1.0, 2.0, 5.0) if decades < min(2.0, most / 3.0) else (1.0,)
+        axis.set_major_locator(LogLocator(subs=subs, numticks=most + 1))
+        axis.set_minor_formatter(NullFormatter())
+    elif axis.get_scale() == "linear":
+        locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=text is compact)
+        axis.set_major_locator(_of_shares(locator) if text is in_percent else locator)
+    axis.set_major_formatter(FuncFormatter(text))
+
+
+def _of_shares(locator: Any) -> Any:
+    """Make a locator omit ticks outside the range from 0 to 1."""
+    every = locator.tick_values
+
+    def within(low: float, high: float) -> Any:
+        ticks = np.asarray(every(low, high))
+        return ticks[(ticks >= -1e-9) & (ticks <= 1.0 + 1e-9)]
+
+    locator.tick_values = within
+    return locator
+
+
+def set_chosen_ticks(
+    axis: Axis, places: Sequence[float], texts: Sequence[str], *, characters: float | None = None
+) -> None:
+    """Set the ticks that fit on an axis, in order of priority."""
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    low, high = sorted(axis.get_view_interval())
+    forward = axis.get_transform().transform
+    ends = forward(np.array([low, high], dtype=float))
+    scale = length(axis) / max(float(abs(ends[1] - ends[0])), 1e-300)
+    room = _needed(axis, characters or max((len(text) for text in texts), default=1))
+    kept: list[tuple[float, float, str]] = []
+    for place, text in zip(places, texts, strict=True):
+        at = float(forward(np.array([place], dtype=float))[0]) * scale
+        if low <= place <= high and all(abs(at - other) >= room for other, _, _ in kept):
+            kept.append((at, place, text))
+    kept.sort(key=lambda tick: tick[1])
+    axis.set_major_locator(FixedLocator([place for _, place, _ in kept]))
+    axis.set_ticklabels([text for _, _, text in kept])
+    axis.set_minor_locator(NullLocator())
+
+
+# -------------------------------------------------------------------- Scales for rates and p-values
+
+_RATES = (
+    0.5, 0.01, 0.99, 0.1, 0.9, 0.001, 0.999, 1e-4, 0.05, 0.2, 0.8, 0.95, 1e-5, 0.9999, 0.02, 0.98,
+)  # fmt: skip
+
+
+def use_normal_deviates(ax: Axes, least: float) -> None:
+    """Use a normal-deviate scale for both axes."""
+    from scipy.special import ndtr, ndtri
+
+    edge = max(least, 1e-12)
+
+    def forward(rate: FloatArray) -> Any:
+        return ndtri(np.clip(rate, 0.1 * edge, 1.0 - 0.1 * edge))
+
+    ax.set_xscale("function", functions=(forward, ndtr))
+    ax.set_yscale("function", functions=(forward, ndtr))
+
+
+def set_rate_ticks(axis: Axis) -> None:
+    """Set as many percentage ticks as fit, on any scale."""
+    set_chosen_ticks(axis, _RATES, [f"{100 * rate:g}%" for rate in _RATES], characters=4.5)

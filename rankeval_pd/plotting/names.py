@@ -12,9 +12,7 @@ from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextAr
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, ScaledTranslation
 
-from rankeval_pd.plotting.ink import Ink
-from rankeval_pd.plotting.look import Named
-from rankeval_pd.plotting.numbers import LEAST, font, panel_size, shortened, wide
+from rankeval_pd.plotting.look import LEAST, Ink, Named, font, panel_size, shortened, wide
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

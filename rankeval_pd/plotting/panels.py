@@ -1,24 +1,243 @@
-"""Axes, look and line names for a single plot or for one panel per group."""
+"""Tables for plots, panels for groups, and the keywords of plots."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.forms.out.tables import listed_in
-from rankeval_pd.plotting.canvas import Canvas
-from rankeval_pd.plotting.look import Look, escaped
-from rankeval_pd.plotting.numbers import font, panel_size, shortened
-from rankeval_pd.plotting.tables import groups_of, tidy
+from rankeval_pd.capabilities import Capabilities, with_roles_and
+from rankeval_pd.doors.candidates import read_frame
+from rankeval_pd.doors.datasets import frame_of
+from rankeval_pd.errors import argument_check, checked_call, hushed, no_table
+from rankeval_pd.lists.precision import nbest_precision
+from rankeval_pd.options import session_defaults
+from rankeval_pd.plotting.canvas import XLABELS, Canvas, some
+from rankeval_pd.plotting.look import LARGE_RATIO, escaped, font, panel_size, shortened
+from rankeval_pd.plotting.look import Look as Look_of_look
+from rankeval_pd.roles import (
+    MEANINGS,
+    AdjustOver,
+    AnyRoles,
+    Bound,
+    CurveInterval,
+    Event,
+    Form,
+    ItemRoles,
+    LawMethod,
+    RankingRoles,
+    Roles,
+    measures_of,
+)
+from rankeval_pd.tables import listed_in, rows_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# -------------------------------------------------------------------------------------------------
+# Functions that read and check tables for plots, and thin them to the visible points.
+
+LARGE = 20_000  # number of candidates above which a plot omits some list sizes
+_POINTS = 4000  # number of values of n that are then computed
+_BAND_POINTS = 2000  # largest number of values of n in a band that is based on draws
+_INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
+REFERENCES = ("random", "ideal")
+
+
+def tidy(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) -> pd.DataFrame:
+    """Return the table as a tidy DataFrame, with groups and batch dimensions first."""
+    if isinstance(table, xr.Dataset):
+        attrs, inner = table.attrs, (*needed, *_INNER, "measure", "n", "p", "alpha", "system")
+        batch = [d for d in table.dims if d not in inner]
+        named = [d for d in table.dims if d in needed]
+        frame = rows_in(table)
+        first = [*batch, *named, *(name for name in needed if name in frame and name not in named)]
+        if "row" not in table.dims:
+            frame = frame[[*first, *(name for name in frame if name not in first)]]
+        frame.attrs = dict(attrs)
+        table = frame
+    if not isinstance(table, pd.DataFrame):
+        raise no_table("table", table, f"the result of {made_by}")
+    check_columns(table, needed, made_by)
+    return table
+
+
+def check_columns(table: pd.DataFrame, needed: Sequence[str], made_by: str) -> None:
+    """Raise a ValueError for short tables and for tables from another method."""
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        raise ValueError(
+            f"table has no columns {', '.join(missing)}: pass the result of {made_by} with"
+            " details=True."
+        )
+
+
+def groups_of(table: pd.DataFrame, needed: Sequence[str]) -> list[Any]:
+    """Return the group columns, which come before the table's own columns."""
+    first = next((i for i, c in enumerate(table.columns) if c in needed), 0)
+    return [c for c in table.columns[:first] if c not in _INNER]
+
+
+def table_of(
+    table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str, *, grouped: bool = False
+) -> pd.DataFrame:
+    """Check the columns and return a tidy DataFrame with one group or all groups."""
+    table = tidy(table, needed, made_by)
+    groups = groups_of(table, needed)
+    if not grouped and groups and len(table.drop_duplicates(groups)) > 1:
+        raise ValueError(
+            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the"
+            " accompanying table has different groups. Pass results for the same data."
+        )
+    return table
+
+
+def by_name(table: pd.DataFrame, column: Any = "measure") -> dict[Any, pd.DataFrame]:
+    """Return the rows for each name, including a missing name, in order of n."""
+    groups = table.groupby(column, sort=False, dropna=False)
+    return {
+        name: rows if rows["n"].is_monotonic_increasing else rows.sort_values("n", kind="stable")
+        for name, rows in groups
+    }
+
+
+def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the table, grouped by n or metric if that column has several values."""
+    asked = next((column for column in ("n", "metric") if column in table), None)
+    if asked is None:
+        return table
+    columns = [column for column in table.columns if column != asked]
+    several = len(table[asked].unique()) > 1
+    if several:
+        place = columns.index(name)
+        columns = [*columns[:place], asked, *columns[place:]]
+    result = table[columns]
+    value = "" if several else table[asked].iloc[0] if len(table) else None
+    result.attrs = {**table.attrs, **({} if several and asked == "n" else {asked: value})}
+    return result
+
+
+def seen(sizes: Sequence[int]) -> list[int] | None:
+    """Return the list sizes to compute for these candidates; None means every size."""
+    if max(sizes, default=0) <= LARGE:
+        return None
+    return sorted({int(n) + 1 for size in sizes for n in some(size, _POINTS)})
+
+
+@checked_call
+def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
+    """Return the list sizes that a plot of the table shows.
+
+    Parameters
+    ----------
+    table : DataFrame or Dataset
+        A table that contains the column ``n``.
+
+    Returns
+    -------
+    list of int
+        All list sizes in the table, or evenly spaced ones if there are many.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> table = rankeval_pd.datasets.simulate_candidates(500).rankeval.nbest_precision([10, 20])
+    >>> rankeval_pd.plotting.shown(table)
+    [10, 20]
+    """
+    n = np.unique(np.asarray(table["n"]))
+    n = n if len(n) <= _BAND_POINTS else n[some(len(n), _BAND_POINTS)]
+    return [int(x) for x in n]
+
+
+def is_log(log: bool | None, n: Any) -> bool:
+    """Return whether the n axis is logarithmic, which is the default for a wide range."""
+    if log is not None or not len(n):
+        return bool(log)
+    return float(np.max(n)) > LARGE_RATIO * max(float(np.min(n)), 1.0)
+
+
+def checked(
+    table: pd.DataFrame, x: str, mark: Any, relevant: Any, reference: Any
+) -> tuple[list[str], float, list[int]]:
+    """Check and return the reference curves, the relevant gain and the marks."""
+    references: list[Any] = [reference]
+    if reference is None or reference is False:
+        references = []
+    elif np.iterable(reference) and not isinstance(reference, str):
+        references = list(reference)
+    if x not in XLABELS:
+        raise ValueError(
+            f"x={x!r} is not one of {', '.join(map(repr, XLABELS))}. Pass one of them."
+        )
+    for name in references:
+        if name not in REFERENCES:
+            raise ValueError(
+                f"reference={name!r} is not one of {', '.join(map(repr, REFERENCES))}. Pass one of"
+                " these, several of them, or an empty tuple."
+            )
+    known = isinstance(relevant, int | float | np.integer | np.floating)
+    if not (known and 0.0 <= relevant < 1.0):
+        raise ValueError(
+            f"relevant={relevant!r}: pass a difference in precision from 0 to 1; 5 percentage"
+            " points are 0.05."
+        )
+    marked = [int(mark)] if isinstance(mark, int | np.integer) else list(mark)
+    for size in marked:
+        if size not in set(table["n"]):
+            raise ValueError(
+                f"mark={size!r} is not a value of n in the table. Compute the table for this n,"
+                " or mark another n."
+            )
+    return references, float(relevant), marked
+
+
+def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
+    """Return the x positions of the lists on a precision curve."""
+    if x == "n":
+        return curve["n"]
+    check_columns(curve, ("recall",), f"nbest_precision for x={x!r}")
+    if x == "recall":
+        return curve["recall"]
+    # with true positives, n / N follows from recall = tp / N+ and precision / lift = N+ / N
+    told = curve[curve["recall"] > 0]
+    if told.empty:
+        return curve["n"] * np.nan
+    row = told.iloc[0]
+    share: pd.Series[Any] = curve["n"] * float(row["recall"] / row["lift"] / row["n"])
+    return share
+
+
+def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
+    """Return the numbers of candidates and true positives; NaN if unknown."""
+    check_columns(table, ("recall",), "nbest_precision")
+    told = table[(table["precision"] > 0) & (table["recall"] > 0)]
+    if told.empty:
+        return np.nan, np.nan
+    row = told.iloc[0]
+    positive = row["n"] * row["precision"] / row["recall"]
+    return float(positive * row["lift"] / row["precision"]), float(positive)
+
+
+def priors_of(table: pd.DataFrame) -> list[float]:
+    """Return the precision of a random order, N+ / N, which is precision divided by lift.
+
+    For averages over queries, this precision is undefined, because it differs between queries.
+    """
+    if "n_queries" in table:
+        return []
+    shares = (table["precision"] / table["lift"]).round(12).dropna()
+    return [float(share) for share in shares.drop_duplicates()]
+
+
+# -------------------------------------------------------------------------------------------------
+# Axes, look and line names for a single plot or for one panel per group.
 
 MOST = 24  # largest readable number of panels
 _PANEL = (3.1, 2.5)  # size in inches
@@ -90,17 +309,17 @@ def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
         raise
 
 
-def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look]:
+def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look_of_look]:
     """Remove the keywords shared by all plots from the options."""
     ax, wrap = options.pop("ax", None), options.pop("col_wrap", None)
     fields = (
         "legend", "colors", "labels", "labels_at", "highlight", "title", "line_kw", "band_kw",
         "marker_kw", "order",
     )  # fmt: skip
-    return ax, wrap, Look(**{name: options.pop(name) for name in fields if name in options})
+    return ax, wrap, Look_of_look(**{name: options.pop(name) for name in fields if name in options})
 
 
-def _ordered(look: Look, names: list[Hashable]) -> Look:
+def _ordered(look: Look_of_look, names: list[Hashable]) -> Look_of_look:
     """Return the look with names in order: names in the data first, then in the table."""
     from dataclasses import replace
 
@@ -217,9 +436,9 @@ def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, A
     return np.asarray(fresh.ravel()[:count])
 
 
-def end(canvases: Sequence[Canvas], look: Look, *, ours: bool) -> None:
+def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
     """Write the line names of all panels once, and label only the outer axes."""
-    from rankeval_pd.plotting import legends
+    from rankeval_pd.plotting import canvas as legends
 
     panels = [canvas.ax for canvas in canvases]
     figure: Any = panels[0].figure
@@ -263,6 +482,249 @@ def check_look(options: Mapping[str, Any]) -> None:
         given_axes(ax)
 
 
-def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look]:
+def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look_of_look]:
     """Return the Axes, the number of panels per row, and the look."""
     return _asked(dict(options))
+
+
+# -------------------------------------------------------------------------------------------------
+# Keywords for all plots, and the choice between data and a finished table.
+
+Drawable = pd.DataFrame | xr.Dataset
+Keywords = Mapping[str, Any] | None
+Levels = float | Sequence[float]
+Picture = TypeVar("Picture", bound=Callable[..., Any])
+
+
+class Look(TypedDict, total=False):
+    """Keywords for all plots."""
+
+    ax: Axes | Any
+    legend: bool | Literal["outside", "figure"] | None
+    colors: Any
+    labels: Mapping[Any, str] | None
+    labels_at: Literal["end", "key", "legend"] | None
+    highlight: Any
+    title: str | None
+    col_wrap: int | None
+    line_kw: Keywords
+    band_kw: Keywords
+    marker_kw: Keywords
+
+
+class Chance(TypedDict, total=False):
+    """Keywords for reference lines next to a curve over all cutoffs."""
+
+    bands: Levels | None
+    isolines: int | Sequence[int] | None
+    simultaneous: bool
+    bound: Bound
+    crossovers: bool
+    interval: CurveInterval | None
+    level: float
+    log: bool | None
+
+
+class RankTests(TypedDict, total=False):
+    """Keywords for the tests that compare systems."""
+
+    n_resamples: int | None
+    ci: Any
+    adjust_over: AdjustOver
+    alpha: float
+    level: float
+    progress: bool | None
+
+
+class PairTests(RankTests, total=False):
+    """Keywords for the pairwise tests that compare systems."""
+
+    event: Event
+    method: LawMethod
+    families: Any
+    baseline: Hashable
+
+
+class RankingPlot(RankingRoles, Look, total=False):
+    """Keywords for plots of rankings."""
+
+
+class CurvePlot(RankingRoles, Look, Chance, total=False):
+    """Keywords for plots of curves over all cutoffs."""
+
+
+class ItemPlot(ItemRoles, Look, total=False):
+    """Keywords for plots that compare systems on test items."""
+
+
+class RankPlot(ItemRoles, Look, RankTests, total=False):
+    """Keywords for plots of system ranks."""
+
+
+class PairPlot(ItemRoles, Look, PairTests, total=False):
+    """Keywords for plots of pairwise tests between systems."""
+
+
+class AnyPlot(AnyRoles, Look, PairTests, total=False):
+    """Keywords for plots of pairwise tests between systems or between measures."""
+
+
+UNLESS_GIVEN: dict[str, Any] = {
+    "ax": None, "legend": None, "colors": None, "labels": None, "labels_at": None,
+    "highlight": None, "title": None, "col_wrap": None, "line_kw": None, "band_kw": None,
+    "marker_kw": None,
+}  # fmt: skip
+"""Defaults for the keywords that all plots share."""
+
+CHANCE: dict[str, Any] = {
+    "bands": None, "isolines": None, "simultaneous": True, "bound": "critical",
+    "crossovers": False, "interval": None, "level": 0.95, "log": None,
+}  # fmt: skip
+TESTS: dict[str, Any] = {
+    "n_resamples": None, "event": "wild", "method": "auto", "ci": None, "families": None,
+    "baseline": None, "adjust_over": "all", "alpha": 0.05, "level": 0.95, "progress": None,
+}  # fmt: skip
+
+SHARED = """    ax : Axes or array of Axes, optional
+        The axes to draw on. By default, a new figure is created. Pass one Axes per group. The
+        layout of an existing figure is kept. With ``layout="constrained"``, names are placed
+        beside or above the axes. Without a layout engine, names are placed inside the axes.
+    legend : bool, "outside" or "figure", optional
+        The kind of legend. True draws an ordinary legend, "outside" a legend on the right, and
+        "figure" one legend below the figure (:func:`rankeval_pd.plotting.shared_legend`). False
+        omits all names. By default, names are written as ``labels_at`` specifies.
+    colors : mapping, list or str, optional
+        A mapping from names to colors, a cycle of colors, or the name of a palette in matplotlib
+        or seaborn. The default is the style's ``axes.prop_cycle`` if set, otherwise a cycle for
+        color-blind readers. A color depends on the position of a name among all names in the data.
+    labels : mapping, optional
+        Labels for names, such as ``{"G2": "log-likelihood"}``. Labels can contain mathematical
+        text; names are shown literally.
+    labels_at : {"end", "key", "legend"}, optional
+        Where to write names: at the ends of lines, in a key inside the axes, or in a legend. The
+        default depends on the available space.
+    highlight : name or sequence of names, optional
+        Names to draw in color; all others are gray. The default is all names if there are at
+        most six, otherwise the best three.
+    title : str, optional
+        Title of the axes, or of the figure if there are groups.
+    col_wrap : int, optional
+        Number of panels in a row if there are groups.
+    line_kw, band_kw, marker_kw : mapping, optional
+        Keywords of matplotlib for lines (``Axes.plot``), for bands and interval bars
+        (``Axes.fill_between``, ``Axes.vlines``), and for dots and other marks. To change single
+        names, pass a mapping from names to such mappings.
+    **roles
+        Column roles, if you pass data.
+"""
+"""Documentation for the shared keywords, which come before the keywords for artists."""
+
+
+def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the keywords for the plot and the keywords for the computation."""
+    roles = {
+        name: given
+        for name, given in options.items()
+        if name not in UNLESS_GIVEN and name != "order"
+    }
+    return {name: given for name, given in options.items() if name not in roles}, roles
+
+
+def of_data_or_table(
+    draw: Callable[..., Any],
+    needed: Sequence[str],
+    made_by: str,
+    *,
+    forms: Sequence[Form] = ("rankings",),
+    clusters: bool = True,
+) -> Callable[[Picture], Picture]:
+    """Extend a plot function so that it also accepts a finished table.
+
+    Parameters
+    ----------
+    draw : callable
+        Function that draws the table. The function has the same plot keywords, with tables in
+        place of the options for data.
+    needed : sequence of str
+        Columns that identify the table.
+    made_by : str
+        Name of the method that returns the table.
+    forms : sequence of str
+        Forms of data that the function can draw.
+    clusters : bool
+        Whether the function can draw grouped candidates.
+    """
+
+    def decorate(picture: Picture) -> Picture:
+        headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
+        picture.__doc__ = (picture.__doc__ or "").replace("    **look\n", SHARED)
+        check = argument_check(picture)
+        spelled = with_roles_and({**CHANCE, **TESTS, **UNLESS_GIVEN})(picture)
+
+        @functools.wraps(picture)
+        def drawn(data: Drawable, *args: Any, **options: Any) -> Any:
+            check_drawable(data, needed, made_by)
+            check_look(options)
+            takes = inspect.signature(draw if is_table(data, needed) else picture).parameters
+            settings = session_defaults(asked)
+            options = {**{k: x for k, x in settings.items() if k in takes}, **options}
+            if not is_table(data, needed):
+                check((data, *args), options)
+                return spelled(data, *args, **options, order=measures_of(data, options))
+            for name, given in options.items():
+                if name in MEANINGS:
+                    raise TypeError(
+                        f"{name}={given!r} is a column role, but the table is a result of {made_by}"
+                        f" and needs no roles. Omit {name}, or pass the data."
+                    )
+            return draw(data, *args, **options)
+
+        drawn.draws_tables = True  # type: ignore[attr-defined]
+        asked: Any = Capabilities(**headings, clusters=clusters)(drawn)
+        return cast(Picture, asked)
+
+    return decorate
+
+
+def check_drawable(data: object, needed: Sequence[str], made_by: str) -> None:
+    """Raise an error if this is neither data nor a complete result."""
+    if not isinstance(data, pd.DataFrame | xr.Dataset):
+        wanted = f"a DataFrame or a Dataset, the data or the result of {made_by}"
+        raise no_table("data", data, wanted)
+    names = set(data.variables if isinstance(data, xr.Dataset) else data.columns)
+    lacking = [name for name in needed if name not in names]
+    if lacking and len(lacking) <= len(needed) / 2:
+        raise ValueError(
+            f"table has no columns {', '.join(lacking)}: pass the result of {made_by}, or the data."
+        )
+
+
+def is_table(data: Drawable, needed: Sequence[str]) -> bool:
+    """Return whether these are the columns of a result table."""
+    if isinstance(data, pd.DataFrame):
+        return data.columns.nlevels == 1 and all(name in data.columns for name in needed)
+    return isinstance(data, xr.Dataset) and all(name in data.variables for name in needed)
+
+
+def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
+    """Return the list sizes at which to compute a plot, by default all visible sizes.
+
+    Every n is returned if lists must not split a block of equal scores.
+    """
+    chosen = Roles.of(roles)
+    rows = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=0)
+    if n is not None or rows <= LARGE or chosen.ties in ("blocks", "error"):
+        return n
+    frame, named = frame_of(data, roles)
+    groups = read_frame(frame, Roles.of(named))
+    sizes = np.unique(groups.tally(groups.columns["present"]))
+    return seen(sizes[sizes > 0].tolist())
+
+
+def curves_of(data: Any, n: Any, **roles: Any) -> Any:
+    """Return the precision of n-best lists for lines without intervals.
+
+    The warning about intervals is suppressed, because no intervals are drawn.
+    """
+    with hushed("target='region'"):
+        return nbest_precision(data, n, **roles)

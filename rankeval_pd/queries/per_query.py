@@ -1,38 +1,215 @@
-"""Compute search metrics per query with the same values as trec_eval."""
+"""Metrics of each query, their names, and the summary of several runs."""
 
 from __future__ import annotations
 
+import ast
+import difflib
 import math
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import check_choice, listed, warn
-from rankeval_pd.forms.items.metric_columns import COLUMNS, OPEN
-from rankeval_pd.forms.out import tables
-from rankeval_pd.forms.queries.documents import (
-    Queries,
-    QueryOptions,
-    read_queries,
-    with_query_roles,
-)
-from rankeval_pd.forms.rankings.candidates import Data, above_door, below_door, check_data
-from rankeval_pd.forms.roles.declarations import Capabilities
-from rankeval_pd.forms.roles.options import details_wanted
-from rankeval_pd.forms.roles.roles import QueryRoles
-from rankeval_pd.queries.metric_names import NamedMetric, check_grades, parse_metrics
+from rankeval_pd import tables
+from rankeval_pd.capabilities import Capabilities
+from rankeval_pd.decisions.families import family_of
+from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data
+from rankeval_pd.doors.item_tables import COLUMNS, OPEN
+from rankeval_pd.doors.queries import Queries, QueryOptions, read_queries, with_query_roles
+from rankeval_pd.errors import check_choice, check_count, listed, unknown_name, warn
+from rankeval_pd.options import details_wanted
+from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.rankings.query_metrics import (
+from rankeval_pd.stats.queries import (
     QUERY_METRICS,
+    Judgments,
+    MetricRequest,
     Retrieved,
     TieRanks,
+    gains,
     judged_share,
     judgments,
     retrieve,
 )
-from rankeval_pd.stats.rankings.query_ties import EXPECTED_METRICS
+from rankeval_pd.stats.ties import EXPECTED_METRICS
+from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
+
+# -------------------------------------------------------------------------------------------------
+# Parse metric names from ir_measures, trec_eval and recommender systems.
+
+_METRIC_ALIASES = {
+    "map": "AP", "averageprecision": "AP", "rprecision": "Rprec", "mrr": "RR", "reciprank": "RR",
+    "precision": "P", "recall": "R", "hitrate": "Success", "hits": "Success", "mapcut": "AP",
+    "iprecatrecall": "IPrec",
+    "ndcgcut": "nDCG", **{name.lower(): name for name in QUERY_METRICS},
+}  # fmt: skip
+"""Metric names in lowercase without underscores or hyphens."""
+_WITH_CUTOFF = ("P", "R", "Success", "F1", "IPrec")
+_NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
+# metrics with binary relevance; the option "rel" sets the lowest positive grade
+_BINARY = tuple(name for name in QUERY_METRICS if name not in ("nDCG", "DCG", "ERR", "Judged"))
+# name, (options), and a cutoff such as @10, or _10 in trec_eval
+_METRIC_PATTERN = re.compile(r"([A-Za-z][\w-]*?)(?:\((.*)\))?(?:[@_]([\d.]+))?")
+
+
+class NamedMetric(NamedTuple):
+    """Store a metric and the name that the user passed."""
+
+    label: str
+    request: MetricRequest
+
+    @property
+    def is_binary(self) -> bool:
+        """Return whether the metric uses binary relevance."""
+        return self.request.metric in _BINARY
+
+
+def parse_metrics(given: Any, min_grade: float) -> list[NamedMetric]:
+    """Return the distinct metrics for these names in order."""
+    several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
+    if not several:
+        raise ValueError("metrics is empty. Pass one or more names, such as 'nDCG@10'.")
+    names = dict.fromkeys(str(x) for x in several)
+    return [NamedMetric(name, _parse_metric(name, min_grade)) for name in names]
+
+
+def _parse_metric(text: str, min_grade: float) -> MetricRequest:
+    result = _METRIC_PATTERN.fullmatch(text.strip())
+    name = result[1] if result else text
+    name = _METRIC_ALIASES.get(name.replace("_", "").replace("-", "").lower(), name)
+    if result is None or name not in QUERY_METRICS:
+        hint = _near_miss(name, result[3] if result else None)
+        raise ValueError(
+            f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a"
+            f" cutoff, as in 'nDCG@10'.{hint}"
+        )
+    cutoff, level = _cutoff(name, result[3], text)
+    if result[3] is None and name in _WITH_CUTOFF:
+        what, as_in = ("the lowest recall", 0.1) if name == "IPrec" else ("the list length", 10)
+        raise ValueError(f"metrics: {text!r} needs {what}, such as '{name}@{as_in}'.")
+    if cutoff is not None and name in _NO_CUTOFF:
+        raise ValueError(f"metrics: {text!r}: {name} takes no @k. Pass {name!r}.")
+    request = MetricRequest(name, cutoff, float(min_grade), level=level)
+    return _with_options(request, result[2] or "", text)
+
+
+def _cutoff(name: str, given: str | None, text: str) -> tuple[int | None, float]:
+    """Return the cutoff of the list, or the recall level of IPrec."""
+    if given is None:
+        return None, 0.0
+    number = float(given) if given.replace(".", "", 1).isdigit() else math.nan
+    if name == "IPrec":
+        if not 0.0 <= number <= 1.0:
+            raise ValueError(f"metrics: {text!r}: pass a recall from 0 to 1, as in 'IPrec@0.1'.")
+        return None, number
+    if not number.is_integer():
+        raise ValueError(f"metrics: {text!r}: pass a whole number for k, as in '{name}@10'.")
+    return check_count(f"metrics: k of {text!r}", int(number)), 0.0
+
+
+def _near_miss(name: str, cutoff: str | None) -> str:
+    """Return a hint with the nearest metric name, including the cutoff."""
+    near = difflib.get_close_matches(name.lower(), _METRIC_ALIASES, n=1, cutoff=0.3)
+    if not near:
+        return ""
+    meant = _METRIC_ALIASES[near[0]]
+    at = "" if cutoff is None or meant in _NO_CUTOFF else f"@{cutoff}"
+    return f" Did you mean '{meant}{at}'?"
+
+
+def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequest:
+    """Return the metric with the options in parentheses."""
+    name = request.metric
+    allowed = {
+        **({"rel": "the lowest grade of a positive document"} if name in _BINARY else {}),
+        **({"dcg": "'log2' or 'exp-log2'"} if name in ("nDCG", "DCG") else {}),
+        **({"gains": "a mapping such as {1: 1, 2: 5}"} if name in ("nDCG", "DCG") else {}),
+        **({"norm": "'min' with @k, or 'all'"} if name == "AP" else {}),
+        **({"p": "a number in (0, 1)"} if name == "RBP" else {}),
+        **({"max_rel": "the highest grade"} if name == "ERR" else {}),
+    }
+    for part in filter(None, (x.strip() for x in _COMMA.split(options))):
+        option, _, value = (x.strip().strip("'\"") for x in part.partition("="))
+        if option not in allowed:
+            judged = (
+                " To use only judged documents, pass unjudged='skip'." if "judged" in option else ""
+            )
+            raise ValueError(
+                f"metrics: {text!r}: {name} has no option {option!r}, only {listed(allowed)}. "
+                f"Omit this option.{judged}"
+            )
+        try:
+            request = _with_option(request, option, value)
+        except ValueError:
+            raise ValueError(
+                f"metrics: {text!r}: {option}={value!r} is not {allowed[option]}. Fix this value."
+            ) from None
+    return request
+
+
+def _with_option(request: MetricRequest, option: str, value: str) -> MetricRequest:
+    """Return the metric with one option; raise a ValueError for invalid values."""
+    if option == "dcg":
+        if value not in ("log2", "exp-log2"):
+            raise ValueError
+        return request._replace(exponential=value == "exp-log2")
+    if option == "norm":
+        if value not in ("all", "min") or (value == "min" and request.cutoff is None):
+            raise ValueError
+        return request._replace(norm=value)
+    if option == "gains":
+        return request._replace(gains=_gains(value))
+    if option == "max_rel":
+        top = int(value)
+        if not 1 <= top <= 1000:
+            raise ValueError
+        return request._replace(top=top)
+    number = float(value)
+    if not (0.0 < number < (1.0 if option == "p" else float("inf"))):
+        raise ValueError
+    if option == "p":
+        return request._replace(persistence=number)
+    return request._replace(least=number)
+
+
+_COMMA = re.compile(r",(?![^{]*})")  # commas between options, but not within a mapping
+
+
+def _gains(text: str) -> tuple[tuple[float, float], ...]:
+    """Parse a mapping from grades to gains, or raise a ValueError."""
+    try:
+        given = ast.literal_eval(text)
+        found = tuple((float(grade), float(gain)) for grade, gain in given.items())
+    except (AttributeError, SyntaxError, TypeError):
+        raise ValueError from None
+    if not found or any(not 0.0 <= gain < math.inf for _, gain in found):
+        raise ValueError
+    return found
+
+
+def check_grades(asked: Sequence[NamedMetric], judged: Judgments) -> None:
+    """Raise a ValueError for grades above a metric's highest grade, or infinite gains."""
+    top = judged.grade.max(initial=0.0)
+    for one in asked:
+        if one.request.metric == "ERR" and top > one.request.top:
+            raise ValueError(
+                f"metrics: {one.label!r} takes grades up to {one.request.top}, but gold "
+                f"contains {top:g}. Pass the highest possible grade: 'ERR(max_rel={top:g})'."
+            )
+        if one.request.metric in ("nDCG", "DCG"):
+            with np.errstate(over="ignore"):
+                total = gains(one.request, judged.grade).sum()
+            if not np.isfinite(total):
+                raise ValueError(
+                    f"metrics: the gains of {one.label!r} are too large for a sum, because gold"
+                    f" contains {top:g}. Pass gains={{grade: gain, ...}}, or smaller grades."
+                )
+
+
+# -------------------------------------------------------------------------------------------------
+# Compute search metrics per query with the same values as trec_eval.
 
 Undefined = Literal["zero", "skip", "raise"]
 
@@ -403,3 +580,318 @@ def wide_form(
     if len(named) == 1:  # used for axis labels and sentences
         table.attrs["metric"] = named[0].label
     return table
+
+
+# -------------------------------------------------------------------------------------------------
+# Summarize a search experiment in one table of means, ranks and differences.
+
+_EQUAL = 1e-12  # smaller differences within a query count as ties
+OverMetrics = Literal["metrics", "all"]
+_METRIC = "_metric"  # the label of the metric in the query index
+_RANKED = {
+    name: name
+    for name in (
+        "value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best", "letters",
+        "undecided", "ci_low_alone", "ci_high_alone",
+    )
+}  # fmt: skip
+_COMPARED = {
+    "difference": "gain", "difference_low": "ci_low", "difference_high": "ci_high",
+    "p_adjusted": "p_adjusted", "p_value": "p_value", "difference_low_alone": "ci_low_alone",
+    "difference_high_alone": "ci_high_alone", "undecided": "undecided",
+}  # fmt: skip
+_COLUMNS = (
+    "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference", "difference_low",
+    "difference_high", "p_adjusted", "tied_for_best", "wins", "ties", "losses", "letters",
+    "p_value", "difference_low_alone", "difference_high_alone", "undecided", "ci_low_alone",
+    "ci_high_alone",
+)  # fmt: skip
+_ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
+_NOTED = ("event", "level", "n_resamples", "seed", "test")
+
+
+@with_query_roles
+def query_summary(
+    data: Data,
+    metrics: str | Iterable[Any],
+    *,
+    baseline: Hashable = None,
+    test: MeanTest = "bootstrap",
+    adjust: FamilyAdjustment | Literal["auto"] | None = "auto",
+    adjust_over: OverMetrics = "metrics",
+    undefined: Undefined = "zero",
+    alpha: float = 0.05,
+    n_resamples: int | None = None,
+    level: float = 0.95,
+    **roles: Unpack[QueryRoles],
+) -> Data:
+    """Return the mean, rank and difference from the baseline per run and metric.
+
+    Parameters
+    ----------
+    data, metrics, undefined, **roles
+        As in :func:`per_query`. Data from :func:`read_trec` need no roles.
+    baseline : name of a measure, optional
+        Measure against which all others are compared. By default, differences are NaN.
+    test : {"bootstrap", "t"}
+        Bootstrap test with random signs or paired t test, as in :func:`system_ranks`.
+    adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
+        Adjustment for the number of comparisons with the baseline. "auto" means "max-t", or "holm"
+        with ``test="t"``. Ranks, ``tied_for_best`` and ``letters`` are adjusted for all pairs.
+    adjust_over : {"metrics", "all"}
+        Whether each metric is a separate family, or all metrics form one family.
+    alpha : float
+        Significance level of the tests for ``tied_for_best``.
+    n_resamples : int, optional
+        Number of draws of random signs, as in :func:`paired_bootstrap`.
+    level : float
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per metric and measure (Dataset: dimensions metric and measure). Metrics are in the
+        requested order, and measures in column order.
+
+        * ``measure``, ``metric``; ``value``: the mean over queries; ``ci_low``, ``ci_high``:
+          interval for the mean, simultaneous for all measures of the metric;
+        * ``rank_low``, ``rank_high``: confidence limits for the rank (1 is the best rank);
+        * ``difference``: value minus the value of the baseline; ``difference_low``,
+          ``difference_high``: interval that agrees with ``p_adjusted``; ``p_adjusted``: only with
+          ``adjust``, two-sided;
+        * ``tied_for_best``: whether no measure is significantly better;
+        * ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to (within
+          1e-12), or below the value of the baseline;
+        * ``letters``: only without ``baseline``, two measures share a letter if and only if they do
+          not differ significantly in this metric; ``p_value``, ``difference_low_alone``,
+          ``difference_high_alone``: unadjusted results; ``undecided``: whether more draws could
+          change the decision about the difference (without ``baseline``: about a pair with this
+          measure).
+
+        ``details=True`` adds ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval;
+        ``n_tied``: queries whose list ends inside a tie; ``value_low``, ``value_high``: the mean
+        for the worst and best tie-breaking order; ``judged``: mean proportion of judged documents
+        up to k; ``n_lacking``: queries without retrieved documents; ``n_undefined``: queries whose
+        undefined value counts as 0; ``depth``: documents in the longest list.
+
+    Warns
+    -----
+    RankevalWarning
+        If the proportions of judged documents differ by more than 0.1 between runs, if only some
+        runs reach the cutoff, or if the order of equal scores changes a mean by more than half of
+        its interval.
+
+    Raises
+    ------
+    ValueError
+        If a metric is undefined for a query and you do not pass ``undefined``, or if there is only
+        one query.
+
+    Notes
+    -----
+    The table combines ``per_query(wide=True)`` with :func:`system_ranks` and
+    :func:`paired_bootstrap` for each metric, with default options. Queries are a sample, while
+    documents and judgments are fixed. The cost is one paired bootstrap per metric.
+
+    References
+    ----------
+    M. Smucker, J. Allan, B. Carterette (2007), A comparison of statistical significance tests for
+    information retrieval evaluation. N. Fuhr (2018), Some common mistakes in IR evaluation, and
+    how they can be avoided.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame(
+    ...     {
+    ...         "query": [k // 2 for k in range(60)],
+    ...         "document": list("ab") * 30,
+    ...         "old": [1.0, 2.0] * 20 + [2.0, 1.0] * 10,
+    ...         "new": [2.0, 1.0] * 20 + [1.0, 2.0] * 10,
+    ...         "grade": [1, 0] * 30,
+    ...     }
+    ... )
+    >>> df.rankeval.summary("RR", baseline="old")
+      measure metric     value  difference  difference_low  difference_high  p_adjusted
+    0     old     RR  0.666667         NaN             NaN              NaN         NaN
+    1     new     RR  0.833333    0.166667       -0.049699         0.383032     0.10059
+    """
+    check_data(data)
+    rng: Any = roles.get("rng", 0)
+    check_choice("undefined", undefined, get_args(Undefined))
+    chosen = QueryOptions.of(roles)
+    asked = metrics_asked(metrics, chosen)
+    found = frame_values(below_door(data), chosen, asked, wide=True, ranges=True)
+    value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
+    table = wide_form(found.keys, value, found.measures, asked, undefined)
+    if table.columns.nlevels == 1:
+        table = pd.concat({asked[0].label: table}, axis=1)
+    if baseline is not None and baseline not in table.columns.unique(level=1):
+        raise unknown_name("baseline", baseline, table.columns.unique(level=1))
+    if table.isna().to_numpy().any():
+        raise ValueError(
+            "a metric is undefined for some queries, and a mean needs all values. Pass"
+            " undefined='skip' to leave these queries out, or undefined='zero' to count them as 0,"
+            " as in trec_eval."
+        )
+    check_choice("adjust_over", adjust_over, get_args(OverMetrics))
+    adjusted = adjustment_of(test, adjust)
+    over = "all" if adjust_over == "all" else "group"
+    options = {
+        "by": _METRIC, "n_resamples": n_resamples, "adjust": adjusted, "adjust_over": over,
+        "alpha": alpha, "level": level, "rng": rng,
+    }  # fmt: skip
+    result = _of_metrics(table, baseline, test, options)
+    result = _with_facts(result, assumed(found, asked, undefined))
+    result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
+    if adjusted is not None:
+        result.attrs["adjust_over"] = adjust_over
+    return above_door(result, data)
+
+
+def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefined) -> pd.DataFrame:
+    """Return an array (metric and measure, fact) that describes the means."""
+    numbers, rows = found.numbers, []
+    if undefined == "skip":  # omitted queries do not count
+        numbers = numbers.only(np.asarray(~np.isnan(numbers.metrics).any(axis=(1, 2))))
+    deepest = numbers.n_retrieved.max(axis=0, initial=0)
+    for k, one in enumerate(asked):
+        for place, measure in enumerate(found.measures):
+            here = np.s_[:, place, k]
+            rows.append(
+                {
+                    "metric": one.label,
+                    "measure": measure,
+                    "n_tied": int((numbers.tied[here] > 0).sum()),
+                    "value_low": np.nan_to_num(numbers.low[here]).mean(),
+                    "value_high": np.nan_to_num(numbers.high[here]).mean(),
+                    "judged": pd.Series(numbers.judged[here]).mean(),
+                    "n_lacking": int((numbers.n_retrieved[:, place] == 0).sum()),
+                    "n_undefined": int(np.isnan(numbers.metrics[here]).sum()),
+                    "depth": int(deepest[place]),
+                    "cutoff": one.request.cutoff or 0,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
+    """Add columns that describe the means, and warn about misleading comparisons."""
+    _warn_of_facts(result, facts)
+    keyed = facts.drop(columns="cutoff").set_index(["metric", "measure"])
+    keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
+    table = pd.concat([result, keyed.reindex(keys).reset_index(drop=True)], axis=1)
+    table.attrs = {
+        **result.attrs, "n_lacking": int(facts["n_lacking"].max()),
+        "n_undefined": int(facts["n_undefined"].max()), "n_tied": int(facts["n_tied"].max()),
+        "depth_low": int(facts["depth"].min()), "depth_high": int(facts["depth"].max()),
+    }  # fmt: skip
+    cut = facts[facts["cutoff"] > 0]
+    if len(cut) and cut["judged"].notna().any():
+        shares = float(cut["judged"].min()), float(cut["judged"].max())
+        table.attrs |= dict(zip(("judged_low", "judged_high"), shares, strict=True))
+    return table
+
+
+_JUDGED_APART = 0.1  # difference in judged proportions that could explain a difference between runs
+
+
+def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
+    """Warn if judged proportions, depths or ties could explain differences."""
+    open_ties: list[str] = []
+    known: Any = result.set_index(["metric", "measure"])
+    for metric, part in facts.groupby("metric", sort=False):
+        cutoff, shares = int(part["cutoff"].iloc[0]), part.set_index("measure")["judged"].dropna()
+        if cutoff and len(shares) > 1 and shares.max() - shares.min() > _JUDGED_APART:
+            warn(
+                f"{metric}: up to rank {cutoff}, {shares.max():.0%} of the documents in"
+                f" {shares.idxmax()!r} are judged but only {shares.min():.0%} in"
+                f" {shares.idxmin()!r}, and unjudged documents count as not relevant. Also"
+                " compare the runs with unjudged='skip'."
+            )
+        depth = part.set_index("measure")["depth"]
+        if cutoff and depth.min() < min(cutoff, depth.max()):
+            warn(
+                f"{metric}: {depth.idxmin()!r} retrieved at most {depth.min():,} documents per"
+                f" query, but {depth.idxmax()!r} retrieved {depth.max():,}. Choose a cutoff that"
+                " all runs reach."
+            )
+        ends = known.loc[metric, ["ci_low", "ci_high"]]
+        widths = dict(zip(ends.index, np.diff(ends.to_numpy(), axis=1).ravel(), strict=True))
+        row: Any
+        for row in part.itertuples():
+            if row.value_high - row.value_low > widths[row.measure] / 2.0:
+                open_ties.append(
+                    f"{metric} of {row.measure!r} ({row.value_low:.3g} to {row.value_high:.3g})"
+                )
+    if open_ties:
+        warn(
+            f"ties: the order of equal scores strongly affects {', '.join(open_ties[:3])}. Pass"
+            " ties='expected' to average over all tie-breaking orders."
+        )
+
+
+def _of_metrics(
+    table: pd.DataFrame, baseline: Hashable, test: MeanTest, options: Mapping[str, Any]
+) -> pd.DataFrame:
+    """Convert the wide form to one row per metric and measure."""
+    metrics, measures = (table.columns.unique(level=k).tolist() for k in (0, 1))
+    parts = {m: pd.DataFrame(table[m])[measures] for m in metrics}
+    items = pd.concat(parts, names=[_METRIC])
+    keys = pd.MultiIndex.from_product([metrics, measures])
+    named: Any = {**options, "measures": measures}  # the names of the measures are known
+    ranks = system_ranks(items, test=test, **named)
+    tested = ranks
+    columns = _of_systems(ranks, "system", keys, _RANKED)
+    if baseline is not None:
+        tested = mean_test(test)(items, baseline=baseline, **named)
+        columns |= _of_systems(tested, "system_a", keys, _COMPARED)
+        over = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
+        columns |= _counted(pd.concat(over, names=[_METRIC]), keys, baseline)
+        columns["undecided"] = columns["undecided"] == 1
+    kept = [x for x in _COLUMNS if baseline is None or x != "letters"]
+    if options["adjust"] is None:
+        kept = [x for x in kept if x not in _ADJUSTED]
+    rows = {name: columns.get(name, np.full(len(keys), np.nan)) for name in kept}
+    gains = [one.label for one in parse_metrics(metrics, 1.0) if one.request.metric == "DCG"]
+    most = np.where(keys.get_level_values(0).isin(gains), np.inf, 1.0)
+    for name in (x for x in kept if "_low" in x or "_high" in x):
+        if not name.startswith("rank"):  # all metrics except discounted gain are between 0 and 1
+            rows[name] = np.clip(rows[name], 0.0 if name.startswith("ci") else -most, most)
+    names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
+    result = pd.DataFrame({**names, **rows})
+    result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
+    result.attrs |= {"intervals": "simultaneous"}
+    result.attrs["family"] = _family(measures, metrics, baseline, options)
+    return result
+
+
+def _of_systems(
+    table: pd.DataFrame, role: str, keys: pd.MultiIndex, names: Mapping[str, str]
+) -> dict[str, AnyArray]:
+    """Return columns by metric and name; missing rows are NaN."""
+    found = table.set_index(pd.MultiIndex.from_arrays([table[_METRIC], table[role]])).reindex(keys)
+    return {name: found[own].to_numpy() for name, own in names.items() if own in found}
+
+
+def _counted(over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable) -> dict[str, AnyArray]:
+    """Count wins, ties and losses of each measure; the baseline's counts are NaN."""
+    counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
+    itself = keys.get_level_values(1) == baseline
+    result = {}
+    for name, there in counted.items():
+        total = there.groupby(level=_METRIC, sort=False).sum().to_numpy(dtype=float)
+        result[name] = np.where(itself, np.nan, total.ravel())
+    return result
+
+
+def _family(
+    measures: list[Any], metrics: list[Any], baseline: Hashable, options: Mapping[str, Any]
+) -> str | None:
+    """Return a description of the family of tests."""
+    if options["adjust"] is None:
+        return None
+    count = len(measures) - 1
+    who = family_of(count if baseline is not None else count * (count + 1) // 2, baseline)
+    together = options["adjust_over"] == "all" and len(metrics) > 1
+    return f"{who} for all {len(metrics)} metrics" if together else f"{who} for each metric"

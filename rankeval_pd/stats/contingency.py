@@ -1,25 +1,85 @@
-"""Association measures for 2x2 contingency tables, from the four observed frequencies.
-
-The formulas follow Evert's (2004) online repository of association measures. R1 and C1 are the
-frequencies of the first and second words, and E11 = R1 C1 / N. Scores are high if the two words
-occur together more often than expected. A score of 0/0 is undefined and returned as NaN.
-
-Products of counts are exact before the only division, so scores that are equal as fractions are
-equal floats, also if the two words are swapped.
-"""
+"""Association in 2x2 tables of frequencies, exact where tables are large."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
+from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import FloatArray
-from rankeval_pd.stats.distributions import binomial, hypergeometric
-from rankeval_pd.stats.distributions.hypergeometric import deviance
-from rankeval_pd.stats.exact_products import Exact, difference, product, quotient, root
-from rankeval_pd.stats.intervals.proportions import beta_logits
+from rankeval_pd.stats.distributions import deviance
+from rankeval_pd.stats.proportions import beta_logits
+
+# -------------------------------------------------------------------------------------------------
+# Products, differences and quotients with twice the digits of a float (Dekker 1971).
+#
+# Rounded once at the end, the results do not depend on the order of the factors, and equal
+# quotients of different counts are equal floats.
+
+_SPLITTER = 2.0**27 + 1.0  # splits a float into two halves of at most 26 bits
+
+
+class Exact(NamedTuple):
+    """A number as the sum of a float and its rounding error."""
+
+    high: FloatArray
+    low: FloatArray | float = 0.0
+
+
+def product(*factors: FloatArray | Exact) -> Exact:
+    """Return the product of floats and other products."""
+    result, *others = (x if isinstance(x, Exact) else Exact(x) for x in factors)
+    for other in others:
+        high = result.high * other.high
+        (a, b), (c, d) = _halves(result.high), _halves(other.high)
+        low = ((a * c - high) + a * d + b * c) + b * d
+        low = low + (result.high * other.low + result.low * other.high)
+        result = Exact(high + low, low - ((high + low) - high))
+    return result
+
+
+def _halves(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    scaled = _SPLITTER * x
+    upper = scaled - (scaled - x)
+    return upper, x - upper
+
+
+def difference(a: Exact, b: Exact) -> Exact:
+    """Return a - b, whose leading digits can cancel."""
+    high = a.high - b.high
+    part = high - a.high
+    low = ((a.high - (high - part)) - (b.high + part)) + (a.low - b.low)
+    return Exact(high + low, low - ((high + low) - high))
+
+
+def root(x: Exact) -> Exact:
+    """Return the square root of a positive number, or 0."""
+    near = np.sqrt(x.high)
+    rest = difference(x, product(near, near)).high
+    return Exact(near, rest / np.where(near > 0.0, 2.0 * near, 1.0))
+
+
+def quotient(above: FloatArray | Exact, below: FloatArray | Exact) -> FloatArray:
+    """Return above / below, which is NaN for 0/0 and infinite for any other number / 0."""
+    above, below = product(above), product(below)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = above.high / below.high
+        rest = difference(above, product(below, near)).high / below.high
+    return np.where(np.isfinite(near), near + rest, near)
+
+
+# -------------------------------------------------------------------------------------------------
+# Association measures for 2x2 contingency tables, from the four observed frequencies.
+#
+# The formulas follow Evert's (2004) online repository of association measures. R1 and C1 are the
+# frequencies of the first and second words, and E11 = R1 C1 / N. Scores are high if the two words
+# occur together more often than expected. A score of 0/0 is undefined and returned as NaN.
+#
+# Products of counts are exact before the only division, so scores that are equal as fractions are
+# equal floats, also if the two words are swapped.
 
 Measure = Callable[..., FloatArray]  # frequencies of the four cells
 
@@ -230,7 +290,7 @@ def neglog10_poisson(
     o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
 ) -> FloatArray:
     """Return -log10 P(X >= O11) for X ~ Poisson(E11) and an integer O11."""
-    return binomial.poisson_tails(o11, expected(o11, o12, o21, o22)).ge / -math.log(10.0) + 0.0
+    return distributions.poisson_tails(o11, expected(o11, o12, o21, o22)).ge / -math.log(10.0) + 0.0
 
 
 def neglog10_fisher(
@@ -238,7 +298,7 @@ def neglog10_fisher(
 ) -> FloatArray:
     """Return -log10 of Fisher's p-value, P(X >= O11) given the margins, for integer cells."""
     total, (less, more) = _total(o11, o12, o21, o22), np.sort([o11 + o12, o11 + o21], axis=0)
-    return hypergeometric.tails(o11, total, less, more).ge / -math.log(10.0) + 0.0
+    return distributions.tails(o11, total, less, more).ge / -math.log(10.0) + 0.0
 
 
 def log_dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:

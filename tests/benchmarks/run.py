@@ -21,8 +21,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 import rankeval_pd
 from rankeval_pd import datasets
-from rankeval_pd.stats.distributions.populations import Finite
-from rankeval_pd.stats.random_model.random_counts import bounds, parametric_bound
+from rankeval_pd.stats.distributions import Finite
+from rankeval_pd.stats.random_model import bounds, parametric_bound
 
 
 def seconds(work: Callable[[], object], repeat: int = 3) -> float:

@@ -293,7 +293,7 @@ def of_ttest(given: dict[str, Any]) -> Any:
 
 
 def of_discoveries(given: dict[str, Any]) -> Any:
-    from rankeval_pd.stats.significance.adjust import adjust
+    from rankeval_pd.stats.families import adjust
 
     p = given["ps"]
     if not isinstance(p, np.ndarray | list) or np.ndim(p) != 1 or not np.size(p):

@@ -23,7 +23,7 @@ import pandas as pd
 import xarray as xr
 
 import rankeval_pd
-from rankeval_pd.stats import agreement
+from rankeval_pd.stats import clusters as agreement
 
 SAMPLES, MORE = 2_000, 10_000
 ANNOTATORS = 5

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from rankeval_pd.judging.annotation_plans import _first, _spread, _State
-from rankeval_pd.stats.significance.fisher import fisher_test
+from rankeval_pd.judging.annotation import _first, _spread, _State
+from rankeval_pd.stats.two_by_two import fisher_test
 
 SAMPLES, IN_RANGE = 2_000, 400
 

@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from rankeval_pd.curves.ranking_areas import of_precision_gap, precision_columns, precision_gap
-from rankeval_pd.stats.rankings import early as ap
-from rankeval_pd.stats.rankings import roc_areas
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.curves.areas import of_precision_gap, precision_columns, precision_gap
+from rankeval_pd.stats import areas as ap
+from rankeval_pd.stats import areas as roc_areas
+from rankeval_pd.stats.ranking import Ranking
 
 Z = special.ndtri(0.975)
 AT_ONCE = 2_000_000
@@ -52,7 +52,7 @@ def bootstrap(score, gold, rng, ties, draws=200):
     return np.quantile(values, [0.025, 0.975])
 
 
-def without(where="rankeval_pd.curves.ranking_areas.influences"):
+def without(where="rankeval_pd.curves.areas.influences"):
     """Let influences be those without the factor N+ / (N+ - 1)."""
     factored = ap.influences
 

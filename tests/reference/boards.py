@@ -19,11 +19,11 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from rankeval_pd.forms.items.metric_columns import ItemDesign, crossed, find_metric
-from rankeval_pd.forms.roles.roles import Roles
-from rankeval_pd.stats.rankings.rank_tests import system_ranks
-from rankeval_pd.stats.resampling.paired_gains import paired_bootstrap
-from rankeval_pd.stats.resampling.test_items import Items, PairOptions
+from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
+from rankeval_pd.roles import Roles
+from rankeval_pd.stats.gains import paired_bootstrap
+from rankeval_pd.stats.items import Items, PairOptions
+from rankeval_pd.stats.ranks import system_ranks
 
 SAMPLES, CALLS = 2_000, 20
 OPTIONS = PairOptions(999, "wild", "auto", "", None, 0.05, 0.95, 0, keep_order=True, skewness=True)

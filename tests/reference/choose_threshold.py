@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from rankeval_pd.stats.rankings import rank_tests
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats import ranks as rank_tests
+from rankeval_pd.stats.ranking import Ranking
 
 
 def plain(sets: rank_tests.Sets, wanted: float) -> int | None:

@@ -23,9 +23,10 @@ from clusters import sample
 from dependence import summed_up
 from scipy import stats
 
-from rankeval_pd.curves.ranking_areas import spread_of
-from rankeval_pd.stats.rankings import area_gaps, roc_areas
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.curves.areas import spread_of
+from rankeval_pd.stats import areas as area_gaps
+from rankeval_pd.stats import areas as roc_areas
+from rankeval_pd.stats.ranking import Ranking
 
 SAMPLES = 2_000
 NAMES = (

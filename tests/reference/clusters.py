@@ -23,18 +23,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.nbest.grouped_lists import (
-    ListMembers,
-    band,
-    difference,
-    list_spread,
-    margins,
-    p_values,
-)
-from rankeval_pd.stats.intervals import bands, cluster_totals
-from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import swap_draws, swaps
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.lists.groups import ListMembers, band, difference, list_spread, margins, p_values
+from rankeval_pd.stats import bands, swaps
+from rankeval_pd.stats import clusters as cluster_totals
+from rankeval_pd.stats import ranking as swap_draws
+from rankeval_pd.stats.proportions import INTERVALS
+from rankeval_pd.stats.ranking import Ranking
 
 NAMES = (
     "clusters", "sizes", "icc", "strength", "n", "precision", "reps", "region", "nbest",

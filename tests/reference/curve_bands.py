@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from rankeval_pd.curves.curve_intervals import lists_of
-from rankeval_pd.stats.intervals import curve_bands
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.curves.shapes import lists_of
+from rankeval_pd.stats import bands as curve_bands
+from rankeval_pd.stats.ranking import Ranking
 
 SAMPLES = 2000
 SETTINGS = [  # candidates, share of true positives, shift, steps

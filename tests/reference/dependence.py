@@ -28,25 +28,18 @@ import pandas as pd
 from scipy import stats
 
 from rankeval_pd.curves import area_differences
-from rankeval_pd.curves.ranking_areas import of_precision_gap, precision_gap, spread_of
-from rankeval_pd.decisions.intervals import OF_CLUSTERS
-from rankeval_pd.nbest import clustered_lists as lists
-from rankeval_pd.nbest.grouped_lists import (
-    ListMembers,
-    band,
-    difference,
-    list_spread,
-    moved,
-    p_values,
-)
-from rankeval_pd.stats.intervals import cluster_totals
-from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import early, roc_areas
-from rankeval_pd.stats.rankings.ranking import Ranking, up_to_ranks
-from rankeval_pd.stats.resampling import item_draws
-from rankeval_pd.stats.resampling.metric_sums import METRICS
-from rankeval_pd.stats.resampling.paired_gains import paired_bootstrap
-from rankeval_pd.stats.resampling.test_items import Items, PairOptions
+from rankeval_pd.curves.areas import of_precision_gap, precision_gap, spread_of
+from rankeval_pd.decisions.verdicts import OF_CLUSTERS
+from rankeval_pd.lists import groups as lists
+from rankeval_pd.lists.groups import ListMembers, band, difference, list_spread, moved, p_values
+from rankeval_pd.stats import areas as early
+from rankeval_pd.stats import areas as roc_areas
+from rankeval_pd.stats import clusters as cluster_totals
+from rankeval_pd.stats import item_gains as item_draws
+from rankeval_pd.stats.gains import paired_bootstrap
+from rankeval_pd.stats.items import METRICS, Items, PairOptions
+from rankeval_pd.stats.proportions import INTERVALS
+from rankeval_pd.stats.ranking import Ranking, up_to_ranks
 
 SAMPLES, MORE = 2_000, 12_000
 PAIR = np.array([[0, 1]])

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from rankeval_pd.stats.intervals.differences import DIFFERENCE_INTERVALS, agree_with_test
-from rankeval_pd.stats.significance.fisher import fisher_test
+from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS, agree_with_test
+from rankeval_pd.stats.two_by_two import fisher_test
 
 ENDS = np.array([0.0005, 0.001, 0.002, 0.003, 0.005, 0.007, 0.015, 0.025])
 GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 101), ENDS, 1.0 - ENDS]))

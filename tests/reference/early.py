@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import special
 
 from rankeval_pd.curves.early_retrieval import bedroc_columns, partial_columns
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats.ranking import Ranking
 
 
 def partial_truth(quality: float, most: float) -> float:

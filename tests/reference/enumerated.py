@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.significance.fisher import fisher_test, mcnemar_test
-from rankeval_pd.stats.significance.unconditional import (
+from rankeval_pd.stats.proportions import INTERVALS
+from rankeval_pd.stats.two_by_two import (
     barnard,
     boschloo,
+    fisher_test,
+    mcnemar_test,
     paired_boschloo,
     score_test,
 )

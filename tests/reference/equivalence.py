@@ -24,14 +24,14 @@ import pandas as pd
 from average_precision import truth
 from scipy import special, stats
 
-from rankeval_pd.curves import area_differences, ranking_areas
-from rankeval_pd.nbest import grouped_lists
-from rankeval_pd.stats.intervals import differences
-from rankeval_pd.stats.rankings.ranking import Ranking
-from rankeval_pd.stats.resampling.gain_tables import margin_p
-from rankeval_pd.stats.resampling.metric_sums import METRICS
-from rankeval_pd.stats.resampling.test_items import Items, Seeds
-from rankeval_pd.stats.significance.equivalence import paired_p, region_p
+from rankeval_pd.curves import area_differences
+from rankeval_pd.curves import areas as ranking_areas
+from rankeval_pd.lists import groups as grouped_lists
+from rankeval_pd.stats import differences
+from rankeval_pd.stats.equivalence import paired_p, region_p
+from rankeval_pd.stats.gains import margin_p
+from rankeval_pd.stats.items import METRICS, Items, Seeds
+from rankeval_pd.stats.ranking import Ranking
 
 ALPHA = 0.05
 AT_ONCE, PARTS = 10_000, 4

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.forms.items.metric_columns import ItemDesign, crossed, find_metric
-from rankeval_pd.forms.roles.roles import Roles
-from rankeval_pd.stats.resampling import paired_gains
-from rankeval_pd.stats.resampling.test_items import Items, PairOptions
+from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
+from rankeval_pd.roles import Roles
+from rankeval_pd.stats import gains as paired_gains
+from rankeval_pd.stats.items import Items, PairOptions
 
 N, SEED_SD, NOISE = 100, 0.07, 0.2
 SIZES, EFFECTS = np.array([10, 20, 30, 40]), np.array([1.2, -0.6, 0.4, -0.3])

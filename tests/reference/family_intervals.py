@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from rankeval_pd.stats.resampling.item_draws import draws_of
-from rankeval_pd.stats.resampling.paired_gains import paired_bootstrap
-from rankeval_pd.stats.resampling.test_items import Items, PairOptions, quiet
+from rankeval_pd.stats.gains import paired_bootstrap
+from rankeval_pd.stats.item_gains import draws_of
+from rankeval_pd.stats.items import Items, PairOptions, quiet
 
 DRAWS = 499
 SCORES = ("normal", "0/1", "[0, 1]")

@@ -22,10 +22,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.judging.judged_rankings import average_columns, list_columns, region_columns
-from rankeval_pd.judging.samples import Judgments
-from rankeval_pd.stats.rankings.judged_sums import Design
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.judging.judged import Judgments, average_columns, list_columns, region_columns
+from rankeval_pd.stats.judged import Design
+from rankeval_pd.stats.ranking import Ranking
 
 POPULATIONS, SAMPLES = 100, 20
 HOW = ("10 groups", "20 groups", "a third of each")

@@ -17,10 +17,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.stats.rankings import rank_tests
-from rankeval_pd.stats.resampling import paired_gains
-from rankeval_pd.stats.resampling.metric_sums import METRICS
-from rankeval_pd.stats.resampling.test_items import Items, PairOptions
+from rankeval_pd.stats import gains as paired_gains
+from rankeval_pd.stats import ranks as rank_tests
+from rankeval_pd.stats.items import METRICS, Items, PairOptions
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "validation" / "paired_tests.md"

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from rankeval_pd.stats.significance.fisher import fisher_test
+from rankeval_pd.stats.two_by_two import fisher_test
 
 NAMES = {"G2": "log.like", "chi2": "chisq", "t": "t.score", "MI": "MI"}
 PAIRS = [("G2", "chi2"), ("G2", "MI"), ("chi2", "t")]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import per_query
-from rankeval_pd.stats.intervals import cluster_totals
+from rankeval_pd.stats import clusters as cluster_totals
 
 QUERIES, DEPTH, SAMPLES = 20_000, 40, 20_000
 

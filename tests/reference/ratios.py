@@ -18,11 +18,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.stats.resampling import paired_gains, swapped_gains
-from rankeval_pd.stats.resampling.item_draws import draws_of
-from rankeval_pd.stats.resampling.metric_sums import METRICS
-from rankeval_pd.stats.resampling.ratio_gains import FEW_ANSWERS
-from rankeval_pd.stats.resampling.test_items import Items, PairOptions, quiet
+from rankeval_pd.stats import gains as paired_gains
+from rankeval_pd.stats import gains as swapped_gains
+from rankeval_pd.stats.item_gains import FEW_ANSWERS, draws_of
+from rankeval_pd.stats.items import METRICS, Items, PairOptions, quiet
 
 SAMPLES, MORE = 2_000, 20_000
 SWAPPED = 200  # samples that are also swapped

@@ -19,10 +19,10 @@ import xarray as xr
 from scipy import optimize, special
 
 import rankeval_pd
-from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.intervals import bands as recalls
-from rankeval_pd.stats.intervals.proportions import INTERVALS
-from rankeval_pd.stats.rankings import swap_draws
+from rankeval_pd.stats import bands
+from rankeval_pd.stats import bands as recalls
+from rankeval_pd.stats import ranking as swap_draws
+from rankeval_pd.stats.proportions import INTERVALS
 
 
 def found(share: float, prevalence: float, quality: float) -> float:

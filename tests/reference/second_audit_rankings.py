@@ -24,8 +24,8 @@ from scipy import special
 from unpaired import run as unpaired
 
 import rankeval_pd
-from rankeval_pd.stats.intervals import cluster_totals
-from rankeval_pd.stats.rankings import judged_sums
+from rankeval_pd.stats import clusters as cluster_totals
+from rankeval_pd.stats import judged as judged_sums
 
 SAMPLES = 2_000
 Row = tuple[str, str, str, float, Any]

@@ -12,12 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.stats.intervals.differences import (
-    agree_with_test,
-    delta_method,
-    overlap_difference,
-)
-from rankeval_pd.stats.significance.fisher import fisher_test
+from rankeval_pd.stats.differences import agree_with_test, delta_method, overlap_difference
+from rankeval_pd.stats.two_by_two import fisher_test
 
 REPEATED = 20_000
 LEVEL = 0.95

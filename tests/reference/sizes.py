@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.stats.resampling import bootstrap_tests, resamples
-from rankeval_pd.stats.resampling.lattice import DrawnSum, SignedSum
-from rankeval_pd.stats.resampling.metric_sums import METRICS
+from rankeval_pd.stats import bootstrap as bootstrap_tests
+from rankeval_pd.stats import items as resamples
+from rankeval_pd.stats.bootstrap import DrawnSum, SignedSum
+from rankeval_pd.stats.items import METRICS
 
 B = 999
 LEVEL = 0.05

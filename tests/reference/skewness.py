@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.stats.rankings import rank_tests
-from rankeval_pd.stats.resampling import bootstrap_tests, paired_gains, swapped_gains
-from rankeval_pd.stats.resampling.item_draws import draws_of, skewed
-from rankeval_pd.stats.resampling.metric_sums import METRICS
-from rankeval_pd.stats.resampling.test_items import Items, PairOptions, quiet
+from rankeval_pd.stats import bootstrap as bootstrap_tests
+from rankeval_pd.stats import gains as paired_gains
+from rankeval_pd.stats import gains as swapped_gains
+from rankeval_pd.stats import ranks as rank_tests
+from rankeval_pd.stats.item_gains import draws_of, skewed
+from rankeval_pd.stats.items import METRICS, Items, PairOptions, quiet
 
 B = 999
 ITEMS = (30, 50, 100)

@@ -17,8 +17,8 @@ import pandas as pd
 from average_precision import truth, without
 from scipy import special
 
-from rankeval_pd.curves.unpaired_areas import SampleOptions, compare_samples, sample_area
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.curves.areas import SampleOptions, compare_samples, sample_area
+from rankeval_pd.stats.ranking import Ranking
 
 
 def run(sizes, quality, kind, repetitions=4_000, seed=1):
@@ -51,7 +51,7 @@ def run(sizes, quality, kind, repetitions=4_000, seed=1):
     asked("_other", 0.5)
     if kind == "ap":
         rng = np.random.default_rng(seed)
-        with without("rankeval_pd.stats.rankings.early.influences"):
+        with without("rankeval_pd.stats.areas.influences"):
             asked("_without", 0.0)
     return result
 

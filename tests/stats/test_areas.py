@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import optimize, stats
 
-from rankeval_pd.stats.intervals import differences
-from rankeval_pd.stats.rankings import area_gaps
+from rankeval_pd.stats import areas as area_gaps
+from rankeval_pd.stats import differences
 
 
 def test_symmetric_limits_of_each_give_walds_of_the_difference():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankeval_pd.stats.resampling import metric_sums, test_items
+from rankeval_pd.stats import items as metric_sums
+from rankeval_pd.stats import items as test_items
 
 
 def test_right_or_wrong_is_one_of_one():

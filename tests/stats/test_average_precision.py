@@ -6,8 +6,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 from sklearn.metrics import average_precision_score
 
-from rankeval_pd.stats.rankings import early
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats import areas as early
+from rankeval_pd.stats.ranking import Ranking
 
 
 def test_without_ties_the_mean_over_orders_is_that_of_the_one_order():

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rankeval_pd.stats.intervals import bands
-from rankeval_pd.stats.rankings import swap_draws
+from rankeval_pd.stats import bands
+from rankeval_pd.stats import ranking as swap_draws
 
 
 def influences(gold, rank, n, edge):

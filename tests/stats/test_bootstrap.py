@@ -7,9 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.stats.rankings import rank_tests
-from rankeval_pd.stats.resampling import bootstrap_tests, gain_tables
-from rankeval_pd.stats.significance.adjust import max_t
+from rankeval_pd.stats import bootstrap as bootstrap_tests
+from rankeval_pd.stats import gains as gain_tables
+from rankeval_pd.stats import ranks as rank_tests
+from rankeval_pd.stats.families import max_t
 
 
 def test_half_of_the_resamples_equal_to_the_estimate_are_below_it():

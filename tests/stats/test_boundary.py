@@ -12,11 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rankeval_pd.stats.distributions.populations import Finite, Infinite
-from rankeval_pd.stats.random_model import boundary, random_counts
-from rankeval_pd.stats.random_model.boundary import boundary_probability, simultaneous_p_values
-from rankeval_pd.stats.random_model.envelope import envelope
-from rankeval_pd.stats.random_model.random_counts import critical_counts
+from rankeval_pd.stats import random_model as boundary
+from rankeval_pd.stats import random_model as random_counts
+from rankeval_pd.stats.distributions import Finite, Infinite
+from rankeval_pd.stats.random_model import (
+    boundary_probability,
+    critical_counts,
+    envelope,
+    simultaneous_p_values,
+)
 from tests.conftest import examples
 from tests.stats import exact
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from rankeval_pd.stats.distributions.populations import Finite, Infinite
-from rankeval_pd.stats.random_model.random_counts import (
+from rankeval_pd.stats.distributions import Finite, Infinite
+from rankeval_pd.stats.random_model import (
     _critical_path,
     _critical_search,
     bounds,

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.stats.intervals import bands, cluster_totals
-from rankeval_pd.stats.rankings import roc_areas
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats import areas as roc_areas
+from rankeval_pd.stats import bands
+from rankeval_pd.stats import clusters as cluster_totals
+from rankeval_pd.stats.ranking import Ranking
 
 
 def test_clusters_of_one_candidate_vary_as_single_candidates_do():

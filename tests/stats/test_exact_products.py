@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from rankeval_pd.stats.exact_products import Exact, difference, product, quotient, root
+from rankeval_pd.stats.contingency import Exact, difference, product, quotient, root
 
 RNG = np.random.default_rng(5)
 NUMBERS = RNG.integers(1, 2 ** RNG.integers(1, 50, 2000)).reshape(4, 500)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.exact_sums import exact_sums, exact_total
+from rankeval_pd.stats.items import exact_sums, exact_total
 
 FLOATS = st.floats(-1e300, 1e300, allow_subnormal=True)
 

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from rankeval_pd.stats.resampling import bootstrap_tests, metric_sums, test_items
+from rankeval_pd.stats import bootstrap as bootstrap_tests
+from rankeval_pd.stats import items as metric_sums
+from rankeval_pd.stats import items as test_items
 
 
 def test_contributions_within_strata_written_out():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
+from rankeval_pd.stats.two_by_two import ALTERNATIVES, fisher_test
 from tests.conftest import examples
 from tests.stats import exact
 

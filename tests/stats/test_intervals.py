@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from rankeval_pd.stats.intervals.differences import (
+from rankeval_pd.stats.differences import (
     DIFFERENCE_INTERVALS,
     agresti_caffo,
     corrected_score,
@@ -21,7 +21,7 @@ from rankeval_pd.stats.intervals.differences import (
     newcombe,
     overlap_difference,
 )
-from rankeval_pd.stats.intervals.proportions import INTERVALS, blaker, clopper_pearson, wilson
+from rankeval_pd.stats.proportions import INTERVALS, blaker, clopper_pearson, wilson
 from tests.conftest import examples
 from tests.stats import exact
 

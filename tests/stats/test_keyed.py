@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from rankeval_pd.stats.rankings import swap_draws
+from rankeval_pd.stats import ranking as swap_draws
 
 
 def test_splitmix():

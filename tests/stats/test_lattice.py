@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.resampling.lattice import (
+from rankeval_pd.stats.bootstrap import (
     MOST_POINTS,
     DrawnSum,
     NumberCounts,

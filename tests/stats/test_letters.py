@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from rankeval_pd.stats.significance.letters import _edges_and_triangles, letters
+from rankeval_pd.stats.families import _edges_and_triangles, letters
 
 
 def check(told_apart: np.ndarray) -> None:

@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose
 
-from rankeval_pd.stats.distributions.hypergeometric import (
-    deviance,
-    real_stirling_remainder,
-    stirling_remainder,
-)
+from rankeval_pd.stats.distributions import deviance, real_stirling_remainder, stirling_remainder
 from tests.conftest import examples
 from tests.stats.exact import precisely
 

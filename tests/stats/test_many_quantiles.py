@@ -11,8 +11,8 @@ import scipy.special
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 
-from rankeval_pd.stats.intervals import proportions
-from rankeval_pd.stats.intervals.proportions import LEAST_EXPANDED, fit_expansion
+from rankeval_pd.stats import proportions
+from rankeval_pd.stats.proportions import LEAST_EXPANDED, fit_expansion
 
 LEVELS = (1e-9, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1 - 1e-6, 1 - 1e-9)
 KINDS = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from rankeval_pd.stats.significance.fisher import ALTERNATIVES, mcnemar_test
+from rankeval_pd.stats.two_by_two import ALTERNATIVES, mcnemar_test
 from tests.stats import exact
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "regions.csv"

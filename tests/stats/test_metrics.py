@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.resampling.metric_sums import METRICS, bleu, chrf, chrf_formula
+from rankeval_pd.stats.items import METRICS, bleu, chrf, chrf_formula
 
 
 def _bleu_sums(rng: np.random.Generator) -> list[int]:

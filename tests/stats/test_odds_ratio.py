@@ -14,8 +14,8 @@ from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats.contingency import odds_ratio
 
-from rankeval_pd.stats.distributions import hypergeometric
-from rankeval_pd.stats.significance.fisher import conditional_odds_ratio
+from rankeval_pd.stats import distributions as hypergeometric
+from rankeval_pd.stats.two_by_two import conditional_odds_ratio
 from tests.conftest import examples
 from tests.stats import exact
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from rankeval_pd.stats.rankings import roc_areas
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats import areas as roc_areas
+from rankeval_pd.stats.ranking import Ranking
 
 
 def outline(score, gold):

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from rankeval_pd.stats.resampling import bootstrap_tests, metric_sums, test_items
-from rankeval_pd.stats.significance.adjust import adjust, interval_levels, needed_resamples
+from rankeval_pd.stats import bootstrap as bootstrap_tests
+from rankeval_pd.stats import items as metric_sums
+from rankeval_pd.stats import items as test_items
+from rankeval_pd.stats.families import adjust, interval_levels, needed_resamples
 
 
 @pytest.mark.parametrize("method", ["holm", "bonferroni", "bh", "by", None])

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from rankeval_pd.stats.rankings import judged_sums
-from rankeval_pd.stats.rankings.judged_sums import Design, difference
+from rankeval_pd.stats import judged as judged_sums
+from rankeval_pd.stats.judged import Design, difference
 
 TRUE = np.array([True, False, True, True, False, True])
 CHANCE = np.array([0.9, 0.5, 0.25, 0.4, 0.8, 0.15])

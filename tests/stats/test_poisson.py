@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.stats.distributions import binomial
+from rankeval_pd.stats import distributions as binomial
 from tests.stats import exact
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from rankeval_pd.stats.rankings import ranking
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats import ranking
+from rankeval_pd.stats.ranking import Ranking
 from tests.conftest import examples
 
 SCORES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rankeval_pd.stats.resampling import resamples
+from rankeval_pd.stats import items as resamples
 
 
 def test_counts_are_multinomial():

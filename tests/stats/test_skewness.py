@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from rankeval_pd.stats.significance import skewness
-from rankeval_pd.stats.significance.adjust import simultaneous_limits
+from rankeval_pd.stats import families as skewness
+from rankeval_pd.stats.families import simultaneous_limits
 from tests.reference import skewness as study
 
 LEAN = st.floats(-0.99, 0.99)  # one item that differs from all others has a lean of 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from rankeval_pd.stats.significance.fisher import stratified_exact_test
+from rankeval_pd.stats.two_by_two import stratified_exact_test
 
 
 def test_equal_counts_have_p_one_and_half_of_their_probability_less():

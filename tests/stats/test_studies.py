@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from rankeval_pd.stats.resampling import pair_studies
+from rankeval_pd.stats import gains as pair_studies
 
 
 def test_weighted_quantiles_are_those_of_repeated_values():

@@ -11,11 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from rankeval_pd.stats.distributions.populations import (
-    binomial_laws,
-    hypergeometric_laws,
-    tails_of_sum,
-)
+from rankeval_pd.stats.distributions import binomial_laws, hypergeometric_laws, tails_of_sum
 from tests.conftest import examples
 from tests.stats import exact
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.rankings import swap_draws, swaps
+from rankeval_pd.stats import ranking as swap_draws
+from rankeval_pd.stats import swaps
 
 
 @st.composite

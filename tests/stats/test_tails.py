@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from rankeval_pd.stats.distributions import binomial, hypergeometric
+from rankeval_pd.stats import distributions as binomial
+from rankeval_pd.stats import distributions as hypergeometric
 from tests.conftest import examples
 from tests.stats import exact
 
@@ -76,7 +77,12 @@ def test_binomial_by_enumeration(n, z):
     """All outcomes, in fractions, including z = 0, z = 1, n = 0, and i outside the support."""
     law = exact.binomial(n, z)
     for i in range(-1, n + 2):
-        close(binomial.tails(i, n, z), exact.tail(law, i), exact.tail(law, i + 1), atol=1e-12)
+        close(
+            binomial.tails_of_binomial(i, n, z),
+            exact.tail(law, i),
+            exact.tail(law, i + 1),
+            atol=1e-12,
+        )
 
 
 @pytest.mark.parametrize(("i", "total", "positive", "n"), BIG)
@@ -90,7 +96,7 @@ def test_big_hypergeometric(i, total, positive, n):
 @pytest.mark.parametrize(("i", "n", "z"), BIG_BINOMIAL)
 def test_big_binomial(i, n, z):
     """Series in mpmath with 50 digits."""
-    found = binomial.tails(i, n, z)
+    found = binomial.tails_of_binomial(i, n, z)
     ge, gt = (exact.big_binomial_tail(j, n, z) for j in (i, i + 1))
     close(found, ge, gt, atol=1e-10)
 
@@ -100,7 +106,7 @@ def test_against_scipy():
     i = np.arange(-1.0, 61.0)
     found = hypergeometric.tails(i, 400, 60, 130)
     assert_allclose(np.exp(found.gt), stats.hypergeom.sf(i, 400, 60, 130), rtol=1e-10)
-    found = binomial.tails(i, 60, 0.3)
+    found = binomial.tails_of_binomial(i, 60, 0.3)
     assert_allclose(np.exp(found.gt), stats.binom.sf(i, 60, 0.3), rtol=1e-10)
 
 
@@ -114,16 +120,18 @@ def test_far_below_the_smallest_float():
     """Only positives in the list: one list of C(2000, 1000); ten thousand successes."""
     one = Fraction(1, comb(2000, 1000))
     assert_allclose(hypergeometric.tails(1000, 2000, 1000, 1000).ge, exact.log(one), rtol=1e-14)
-    assert_allclose(binomial.tails(10**4, 10**4, 0.1).ge, 10**4 * np.log(0.1), rtol=1e-14)
+    assert_allclose(
+        binomial.tails_of_binomial(10**4, 10**4, 0.1).ge, 10**4 * np.log(0.1), rtol=1e-14
+    )
 
 
 def test_shapes():
     """Arguments broadcast; nothing in, nothing out."""
     i, n = np.arange(3.0)[:, None], np.arange(4.0)
     assert hypergeometric.tails(i, 10, 4, n).ge.shape == (3, 4)
-    assert binomial.tails(i, n, 0.5).mid.shape == (3, 4)
+    assert binomial.tails_of_binomial(i, n, 0.5).mid.shape == (3, 4)
     assert hypergeometric.tails(np.empty(0), 10, 4, 3).gt.shape == (0,)
-    assert binomial.tails(np.empty(0), 10, 0.5).pmf.shape == (0,)
+    assert binomial.tails_of_binomial(np.empty(0), 10, 0.5).pmf.shape == (0,)
 
 
 def check_relations(found):
@@ -158,14 +166,14 @@ def test_binomial_relations(n, z, share):
     """Tails fall in i; ge = gt + pmf."""
     first = int(share * n)
     i = np.arange(first, min(first + 40, n + 1), dtype=float)
-    check_relations(binomial.tails(i, n, z))
+    check_relations(binomial.tails_of_binomial(i, n, z))
 
 
 def test_the_logarithm_of_almost_one_keeps_its_digits():
     """1 - P(X < i), of which the probability below is far under what 1 can lose."""
     n, z = 300, 0.5
     below = [Fraction(sum(comb(n, j) for j in range(i)), 2**n) for i in (1, 10, 60)]
-    found = binomial.tails(np.array([1, 10, 60]), n, z).ge
+    found = binomial.tails_of_binomial(np.array([1, 10, 60]), n, z).ge
     with mpmath.workdps(120):
         wanted = [float(mpmath.log1p(-mpmath.mpf(p.numerator) / p.denominator)) for p in below]
     assert_allclose(found, wanted, rtol=1e-12, atol=0)

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.stats.significance.fisher import ALTERNATIVES, fisher_test
-from rankeval_pd.stats.significance.unconditional import (
+from rankeval_pd.stats.two_by_two import (
+    ALTERNATIVES,
     barnard,
     barnard_cell,
     boschloo,
     boschloo_cell,
+    fisher_test,
     paired_boschloo,
 )
 from tests.stats import exact

@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from rankeval_pd.decisions.ranks import RankOptions, adjusted_tests, rank_columns
-from rankeval_pd.stats.rankings import measure_pairs, roc_areas
-from rankeval_pd.stats.rankings.ranking import Ranking
+from rankeval_pd.stats import areas as roc_areas
+from rankeval_pd.stats import ranks as measure_pairs
+from rankeval_pd.stats.ranking import Ranking
 
 
 def test_pairs_of_areas_have_delongs_p_values_and_intervals():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats.resampling.metric_sums import PieceUnits, WholeColumns
+from rankeval_pd.stats.items import PieceUnits, WholeColumns
 
 
 def sizes_of(values: np.ndarray) -> np.ndarray:

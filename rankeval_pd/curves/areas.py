@@ -1,0 +1,979 @@
+"""Areas under the curves of rankings, and their differences between samples."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol, Unpack
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd import tables
+from rankeval_pd.capabilities import Capabilities, can, with_roles_but
+from rankeval_pd.decisions.averages import Average, average_areas, check_average
+from rankeval_pd.decisions.families import family_of
+from rankeval_pd.decisions.verdicts import GROUP, OF_CLUSTERS, PAIR, Interval, decide
+from rankeval_pd.decisions.verdicts import Rows as Rows_of_verdicts
+from rankeval_pd.doors.candidates import Data, above_door, below_door
+from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, tabulate
+from rankeval_pd.errors import check_choice, check_share, warn
+from rankeval_pd.lists.groups import warn_of_few
+from rankeval_pd.roles import (
+    Adjustment,
+    Alternative,
+    AreaInterval,
+    AreaKind,
+    AreaTest,
+    EqualScores,
+    RankingRoles,
+    Roles,
+)
+from rankeval_pd.stats import areas as early
+from rankeval_pd.stats import differences
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.areas import influences
+from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.proportions import Limits, quantile_of
+from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats.two_by_two import ALTERNATIVES
+
+# -------------------------------------------------------------------------------------------------
+# The area under the ROC curve, and average precision.
+
+# -------------- The area under the ROC curve, and average precision
+
+AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
+AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
+KINDS = ("roc", "ap")
+INTERVALS = ("newcombe", "delong", "logit")
+EQUAL = {"block": "blocks", "mean": "expected"}  # name for average precision in the kernels
+
+
+@Capabilities(
+    rankings="How good is it overall?",
+    any_ties=True,
+    ends=True,
+    clusters=True,
+    by_groups=True,
+    short="measure area ci_low ci_high chance",
+    layout="measure",
+)
+@with_roles_but("key", "label", "ties", "rng")
+def area(
+    data: Data,
+    kind: AreaKind = "roc",
+    *,
+    ci: AreaInterval | None = None,
+    level: float = 0.95,
+    equal: EqualScores = "block",
+    average: Average | None = None,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return each measure's area under the ROC curve or average precision.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    kind : {"roc", "ap"}
+        "roc" is the area under the ROC curve. This area is the probability that a true positive has
+        a higher score than a negative, with equal scores counting one half. "ap" is average
+        precision, the mean of the precision at the rank of each true positive, treating equal
+        scores as one block.
+    ci : {None, "newcombe", "delong", "logit"}
+        Kind of interval. None means "newcombe" for the ROC area and "logit" for average precision.
+        "newcombe" uses the standard deviation at each possible area, or DeLong's if it is larger.
+        It maintains its coverage for areas near 1 and for small classes. For two-valued scores,
+        "newcombe" is Miettinen and Nurminen's interval for the difference between two proportions.
+        "delong" is area ± z se, as in pROC, and NaN if the standard error is 0. "logit" is DeLong's
+        interval on the logit scale. Average precision allows only "logit", with Student's t. Two
+        logit intervals are computed, one around the average precision and one around a version in
+        which no positive contributes to its own precision, and their outer limits are returned.
+    level : float
+        Confidence level of the interval.
+    equal : {"block", "mean"}
+        Treatment of equal scores in average precision. "block" treats equal scores as one block, as
+        scikit-learn does, and "mean" averages over all orderings of them. The ROC area is the same
+        in both cases.
+    average : {None, "macro", "micro"}
+        Whether to average over all groups of ``by`` (Dataset: all batch dimensions). "macro" is the
+        mean of the groups' areas. "micro" is the mean over all pairs of a positive and a negative
+        from the same group (with "ap", over all positives). The interval treats the groups as the
+        sample, as in :func:`nbest_precision`. The columns ``n_queries`` and ``n_missing`` count the
+        groups with and without an area.
+    **roles
+        Column roles (see :func:`nbest_precision`). ``ties`` has no effect.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure (Dataset: dimension measure):
+
+        * ``measure``, ``area``: the area is NaN if there are no true positives, and with "roc" if
+          there are no negatives;
+        * ``chance``: the mean of ``area`` over all permutations of the labels. This mean is one
+          half for the ROC area and slightly above N+ / N for average precision;
+        * ``ci_low``, ``ci_high``: the interval; NaN if a class has fewer than two candidates;
+        * ``se``: the standard error, by DeLong's method for the ROC area and from influence values
+          for average precision; NaN if the interval is NaN;
+        * ``p_value``: two-sided p-value for a test of ROC area = 1/2. It is at most 1 - ``level``
+          if and only if the interval excludes one half. The p-value is NaN with "ap", whose chance
+          level depends on the sample, and with "delong" or "logit" if ``se`` is 0. With
+          ``average``, there is no ``p_value``;
+        * ``n_groups``, with ``groups`` only: the number of groups in the class with fewer groups.
+
+    Warns
+    -----
+    RankevalWarning
+        If a class has fewer than 10 candidates, because the coverage of the interval may be below
+        ``level``. If an interval lies below one half, because ``lower_is_better`` may be missing.
+
+    Notes
+    -----
+    The interval is for the area in the population from which the candidates were sampled. In
+    simulations with normal scores, the coverage of 95% "newcombe" intervals was 0.939 or more if
+    each class had at least 5 candidates, but only 0.83 or 0.86 if a class had 2 or 3. The coverage
+    of DeLong's intervals was between 0.34 and 0.95 (``tests/reference/areas.csv``). The coverage
+    for average precision was 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to
+    0.5 (``tests/reference/average_precision.csv``). Cost: O(N log N).
+
+    References
+    ----------
+    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44. R. G. Newcombe (2006),
+    Statistics in Medicine 25, method 5.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(300)
+    >>> df.rankeval.area(measures="good")
+      measure     area    ci_low   ci_high  chance
+    0    good  0.89424  0.815954  0.939748     0.5
+    >>> df.rankeval.area("ap", measures="good")
+      measure      area    ci_low   ci_high   chance
+    0    good  0.551516  0.374956  0.704546  0.12245
+    """
+    check_average(average)
+    check_choice("kind", kind, KINDS)
+    check_choice("equal", equal, EQUAL)
+    interval = _interval(kind, ci)
+    level = check_share("level", level)
+    ties = EQUAL[equal]
+    attrs: dict[str, Any] = {"kind": kind, "ci": interval, "level": level}
+    if average is not None:
+        if interval != _OWN[kind]:
+            raise ValueError(
+                f"average={average!r} with ci={ci!r}: the average over groups has its own interval."
+                " Omit ci."
+            )
+        return tabulate(
+            data,
+            roles,
+            lambda candidates, _: area_rows(candidates, partial(_to_average, kind=kind, ties=ties)),
+            AVERAGED,
+            can(area, clusters=False),
+            combine=partial(average_areas, average=average, level=level),
+            attrs={**attrs, "average": average},
+        )
+    kernel = partial(_roc_columns, level=level, ci=interval)
+    if kind == "ap":
+        kernel = partial(precision_columns, level=level, ties=ties)
+    return tabulate(
+        data,
+        roles,
+        lambda candidates, _: area_rows(candidates, kernel),
+        with_n_groups(AREA_COLUMNS, roles),
+        can(area),
+        attrs=attrs,
+    )
+
+
+def area_rows(candidates: Candidates, kernel: Callable[..., Mapping[str, AnyArray]]) -> Rows:
+    """Return one row per group and measure, from a function of rankings and clusters."""
+    return measure_rows(candidates, lambda ranking, _: kernel(ranking, candidates.clusters))
+
+
+def with_n_groups(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
+    """Return the columns, with the number of groups of candidates at the end if there are any."""
+    if Roles.of(roles).groups is None:
+        return columns
+    return (*columns, "n_groups")
+
+
+_OWN = {"roc": "newcombe", "ap": "logit"}
+
+
+def _interval(kind: str, ci: str | None) -> str:
+    """Return the kind of interval; reject a kind that is not available for this area."""
+    check_choice("ci", ci, (None, *INTERVALS))
+    if kind == "ap" and ci not in (None, "newcombe", "logit"):
+        raise ValueError(
+            f"ci={ci!r} is an interval for the ROC area, but kind='ap' computes average precision."
+            " Omit ci, or pass ci='logit'."
+        )
+    if kind == "ap" or ci is None:
+        return _OWN[kind]
+    return ci
+
+
+def _to_average(
+    ranking: Ranking, _: IntArray | None = None, *, kind: str, ties: str
+) -> dict[str, AnyArray]:
+    """Return the areas of the groups to be averaged, without separate intervals."""
+    total, positive = ranking.size
+    if kind == "ap":
+        value = influences(ranking, ties=ties).value
+        chance = early.chance_average_precision(ranking, ties=ties)
+        return {"area": value, "chance": chance, "weight": positive}
+    value = early.placements(ranking).area
+    chance = np.where(np.isnan(value), np.nan, 0.5)
+    return {"area": value, "chance": chance, "weight": positive * (total - positive)}
+
+
+def _roc_columns(
+    ranking: Ranking, cluster: IntArray | None = None, *, level: float, ci: str
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure) of ROC areas."""
+    result = early.placements(ranking)
+    influence = spread_of(result.placement, result.gold, result.present, cluster, alone=True)
+    if cluster is None:
+        spread = influence.spread._replace(untied=result.untied, better=result.better)
+        influence = influence._replace(spread=spread)
+    return _with_limits(result.area, influence, level, ci) | influence.counted
+
+
+def _with_limits(
+    area: FloatArray, influence: InfluenceSpread, level: float, ci: str
+) -> dict[str, AnyArray]:
+    """Return the area, chance level, limits, standard error and p-value."""
+    spread, sizes = influence.spread, (influence.positive, influence.negative)
+    p_value = early.p_of_half(area, spread, *sizes, ci)
+    if ci == "newcombe":
+        limits = early.newcombe_limits(area, spread, *sizes, level)
+        low, high, p_value = early.with_two_scores(spread, sizes, level, limits, p_value)
+    elif ci == "delong":
+        low, high = early.delong_limits(area, spread, level)
+    else:
+        low, high = early.delong_logit_limits(area, spread, level)
+    _warn_if_reversed(area, high)
+    return {
+        "area": area,
+        "chance": np.where(np.isnan(area), np.nan, 0.5),
+        "ci_low": low,
+        "ci_high": high,
+        "se": influence.error,
+        "p_value": p_value,
+    }
+
+
+class WholeRanking(Protocol):
+    """Describe a ranking that is larger than memory."""
+
+    @property
+    def measure(self) -> Hashable:
+        """Return the name of the measure."""
+        ...
+
+    @property
+    def outline(self) -> early.Outline:
+        """Return the numbers of negatives between the true positives."""
+        ...
+
+    @property
+    def unscored(self) -> int:
+        """Return the number of candidates without a score."""
+        ...
+
+    @property
+    def unscored_true(self) -> int:
+        """Return the number of true positives without a score."""
+        ...
+
+
+def area_of_outlines(
+    rankings: Sequence[WholeRanking],
+    inverse_ends: Callable[[Any], float],
+    *,
+    kind: AreaKind = "roc",
+    ci: AreaInterval | None = None,
+    level: float = 0.95,
+    ends: bool = False,
+) -> pd.DataFrame:
+    """Return :func:`area` for rankings given by their outlines.
+
+    ``inverse_ends`` returns the sum that the chance level of average precision needs.
+    """
+    interval = _interval(kind, ci)
+    level = check_share("level", level)
+    if kind == "roc":
+        columns = _roc_of_outlines([ranking.outline for ranking in rankings], level, interval)
+    else:
+        columns = _precision_of_outlines(rankings, inverse_ends, level, ends)
+    names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
+    leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
+    table = pd.DataFrame({"measure": pd.Series(names), **leaving})
+    table.attrs.update({"kind": kind, "ci": interval, "level": level})
+    return table
+
+
+def _roc_of_outlines(
+    outlines: Sequence[early.Outline], level: float, interval: str
+) -> dict[str, AnyArray]:
+    """Return the columns of ROC areas of whole rankings."""
+    areas = [early.outline_area(outline) for outline in outlines]
+    sizes = (np.array([getattr(x, k) for x in outlines]) for k in ("positive", "negative"))
+    spread = early.AreaSpread(
+        np.array([float(x.variance) for _, x in areas]),
+        np.array([float(x.freedom) for _, x in areas]),
+        untied=np.array([float(x.untied) for _, x in areas]),
+        better=(
+            np.array([float(x.better[0]) for _, x in areas if x.better]),
+            np.array([float(x.better[1]) for _, x in areas if x.better]),
+        ),
+    )
+    value = np.array([area for area, _ in areas])
+    return _with_limits(value, found_of(spread, *sizes), level, interval)
+
+
+def _precision_of_outlines(
+    rankings: Sequence[WholeRanking],
+    inverse_ends: Callable[[Any], float],
+    level: float,
+    ends: bool,
+) -> dict[str, AnyArray]:
+    """Return the columns of average precision of whole rankings."""
+    precisions = [
+        early.outline_precision(
+            ranking.outline,
+            inverse_ends(ranking),
+            ranking.unscored,
+            unscored_true=ranking.unscored_true > 0,
+            ends=ends,
+        )
+        for ranking in rankings
+    ]
+    value, corrected, variance, chance = (np.array(x) for x in zip(*precisions, strict=True))
+    positive, negative = (
+        np.array([getattr(ranking.outline, k) for ranking in rankings])
+        for k in ("positive", "negative")
+    )
+    _warn_if_few(positive, negative, "area")
+    error, freedom = np.sqrt(variance), np.minimum(positive, negative) - 1.0
+    low, high = early.ap_limits(value, corrected, error, freedom, positive, level)
+    return {
+        "area": value,
+        "chance": chance,
+        "ci_low": low,
+        "ci_high": high,
+        "se": error,
+        "p_value": np.full(value.shape, np.nan),
+    }
+
+
+def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
+    """Warn that a measure ranks worse than chance and may be reversed."""
+    worse = high < 0.5
+    if worse.any():
+        warn(
+            f"the area is significantly below 0.5 in {int(worse.sum())} of {area.size} rankings"
+            f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. List a"
+            " measure in lower_is_better only if smaller values are better."
+        )
+
+
+# -------------------------------------------------------------------------------------------------
+# Average precision with its interval, and the difference between two average precisions.
+
+
+def precision_columns(
+    ranking: Ranking, cluster: IntArray | None = None, *, level: float, ties: str
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure) of average precisions."""
+    result = influences(ranking, ties=ties)
+    # no warning: with few positives the interval is wide but its coverage is correct
+    influence = _of_precision(result, cluster, warns=cluster is not None)
+    low, high = early.ap_logit_limits(
+        result, influence.error, influence.freedom, influence.positive, level
+    )
+    columns = {
+        "area": result.value,
+        "chance": early.chance_average_precision(ranking, ties=ties),
+        "ci_low": low,
+        "ci_high": high,
+        "se": influence.error,
+        "p_value": np.full(result.value.shape, np.nan),
+    }
+    return columns | influence.counted
+
+
+def _of_precision(
+    result: early.Influence, cluster: IntArray | None, *, warns: bool
+) -> InfluenceSpread:
+    """Return the variance of an average precision."""
+    return spread_of(
+        result.influence,
+        result.gold,
+        result.present,
+        cluster,
+        result.drift,
+        warns=warns,
+        alone=True,
+    )
+
+
+def precision_gap(
+    a: Ranking,
+    b: Ranking,
+    cluster: IntArray | None = None,
+    *,
+    alternative: str,
+    ties: str,
+) -> dict[str, AnyArray]:
+    """Return the columns (group, pair) of two average precisions and their difference."""
+    both = [influences(ranking, ties=ties) for ranking in (a, b)]
+    of_a, of_b = both
+    difference = np.asarray(of_a.value - of_b.value)
+    gap = spread_of(
+        of_a.influence - of_b.influence,
+        of_a.gold,
+        of_a.present,
+        cluster,
+        of_a.drift - of_b.drift,
+        what="compare_area",
+    )
+    freedom = np.maximum(gap.freedom, 1.0)
+    t, p_value = t_and_p(difference, gap.error, freedom, alternative)
+    columns: dict[str, AnyArray] = {
+        "difference": difference,
+        "z": t,
+        "p_value": p_value,
+        "se": gap.error,
+        "freedom": freedom,
+        "moved": np.asarray(gap.moved),
+        "alike": early.same_order(a, b),
+    }
+    for side, result in zip("ab", both, strict=True):
+        own = _of_precision(result, cluster, warns=False)
+        columns |= {
+            f"area_{side}": result.value,
+            f"corrected_{side}": result.corrected,
+            f"error_{side}": own.error,
+            f"freedom_{side}": own.freedom,
+            f"positive_{side}": own.positive,
+        }
+    return columns | gap.counted
+
+
+def t_and_p(
+    difference: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
+) -> tuple[FloatArray, FloatArray]:
+    """Return Student's t and the p-value for a difference; t is NaN without variation."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where((error == 0.0) & (difference == 0.0), 0.0, difference / error)
+    t = np.where(np.isinf(t), np.nan, t)
+    return t, p_of_t(t, freedom, alternative)
+
+
+def of_precision_gap(*, clustered: bool = False) -> Interval:
+    """Return the interval for the difference between two average precisions.
+
+    The correlation is squared for individual candidates, but not for groups of candidates, for
+    which intervals would be 1.5 times as wide as needed.
+    """
+    power = 2.0
+    if clustered:
+        power = 1.0
+    names = ("area", "corrected", "error", "freedom", "positive")
+    sides = (f"{name}_{side}" for side in "ab" for name in names)
+    columns = ("se", "freedom", "moved", "alike", *sides)
+    return Interval(partial(_precision_gap_limits, power=power), columns)
+
+
+def _precision_gap_limits(
+    error: FloatArray,
+    freedom: FloatArray,
+    moved: FloatArray,
+    alike: BoolArray,
+    *sides: FloatArray,
+    level: float,
+    power: float,
+) -> Limits:
+    values, limits, variances = [], [], []
+    for value, corrected, of_one, free, positive in (sides[:5], sides[5:]):
+        values.append(value)
+        limits.append(early.ap_limits(value, corrected, of_one, free, positive, level))
+        variances.append(of_one**2)
+    gap, reach = values[0] - values[1], 1.0 + 0.0 * error
+    low, high = differences.correlated_limits(
+        (values[0], values[1]),
+        (limits[0], limits[1]),
+        (variances[0], variances[1], error**2),
+        OF_CLUSTERS.limits(gap, error, freedom, reach, moved, level=level),
+        power,
+    )
+    return np.where(alike, 0.0 * error, low), np.where(alike, 0.0 * error, high)
+
+
+# -------------------------------------------------------------------------------------------------
+# The variance of an area, or of an area difference, and its degrees of freedom.
+
+_FEW = 10  # if a class has fewer candidates, the coverage of the intervals is known to be too low
+
+
+class InfluenceSpread(NamedTuple):
+    """The variance of an area, computed from the influence of each candidate."""
+
+    spread: early.AreaSpread
+    positive: AnyArray  #: number of true positives, or effective number of groups of true positives
+    negative: AnyArray
+    n_groups: IntArray | None = None  #: the number of groups of candidates, if any
+    moved: AnyArray | float = 0.0  #: see ``ClusteredSpread``
+
+    @property
+    def error(self) -> FloatArray:
+        """The standard error."""
+        return np.sqrt(self.spread.variance)
+
+    @property
+    def freedom(self) -> FloatArray:
+        """The number of candidates, or groups, in the smaller class minus one."""
+        if self.spread.clustered:
+            return self.spread.freedom
+        return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
+
+    @property
+    def counted(self) -> dict[str, AnyArray]:
+        """The column with the number of groups, if any."""
+        if self.n_groups is None:
+            return {}
+        return {"n_groups": self.n_groups}
+
+
+def spread_of(
+    influence: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    cluster: IntArray | None,
+    drift: FloatArray | None = None,
+    *,
+    what: str = "area",
+    warns: bool = True,
+    alone: bool = False,
+) -> InfluenceSpread:
+    """Return the variance over candidates or whole groups; warn if there are few.
+
+    ``drift`` is the slope of average precision as a function of the prevalence. ``alone`` is False
+    if the area is part of a difference.
+    """
+    positive, negative = _classes(gold, present)
+    if cluster is None:
+        if warns:
+            _warn_if_few(positive, negative, what)
+        spread = early.area_spread(influence, gold, present)
+        return InfluenceSpread(spread, positive, negative)
+    result = early.cluster_spread(influence, gold, present, cluster, drift, alone=alone)
+    if warns:
+        warn_of_few(result.clusters)
+    # if all ranks are correct or tied, the group variance is 0; count each group as one candidate
+    known = result.spread.variance > 0.0
+    few, many = result.effective
+    positive, negative = np.where(known, positive, few), np.where(known, negative, many)
+    return InfluenceSpread(result.spread, positive, negative, result.n_groups, result.moved)
+
+
+def found_of(spread: early.AreaSpread, positive: IntArray, negative: IntArray) -> InfluenceSpread:
+    """Return the variance object for a known variance; warn if a class is small."""
+    _warn_if_few(positive, negative, "area")
+    return InfluenceSpread(spread, positive, negative)
+
+
+def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
+    """Return the numbers of true positives and negatives."""
+    gold, present = np.broadcast_arrays(gold, present)
+    return (gold & present).sum(axis=-1), (~gold & present).sum(axis=-1)
+
+
+def _warn_if_few(positive: IntArray, negative: IntArray, what: str) -> None:
+    least = np.minimum(positive, negative)
+    few = (least > 1) & (least < _FEW)  # no interval for fewer than two candidates
+    if few.any():
+        warn(
+            f"{what}: a class has only {int(least[few].min())} candidates; below {_FEW}, the "
+            "interval and test may be unreliable. Treat them as approximate, or pool groups."
+        )
+
+
+def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str) -> FloatArray:
+    """Return the p-value of a t statistic, or of z if ``freedom`` is infinite."""
+    from scipy import special
+
+    far = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
+    normal = np.isinf(freedom)
+    tail = np.where(normal, special.ndtr(far), special.stdtr(np.where(normal, 1.0, freedom), far))
+    if alternative == "two-sided":
+        tail = 2.0 * tail
+    return np.asarray(tail, dtype=float)
+
+
+# -------------------------------------------------------------------------------------------------
+# Differences in area between independent samples.
+
+_PAIR_COLUMNS = (
+    "area_a",
+    "area_b",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "z",
+    "p_value",
+    "p_adjusted",
+    "se",
+    "better",
+    "leaning",
+    "ci_low_alone",
+    "ci_high_alone",
+)
+AREA_KINDS = ("roc", "ap")
+TESTS = ("t", "delong")
+
+
+class SampleOptions(NamedTuple):
+    """Options for comparing the areas of independent samples."""
+
+    kind: str
+    test: str
+    level: float
+    alternative: str
+    adjust: str | None
+
+    @property
+    def adjust_over(self) -> str:
+        """The family of the tests."""
+        return "all"
+
+    @property
+    def alpha(self) -> float:
+        """The significance level."""
+        return 1.0 - self.level
+
+
+@Capabilities(
+    rankings="How good is it overall?",
+    any_ties=True,
+    short="measure sample_a sample_b difference ci_low ci_high p_value p_adjusted better",
+    layout="pair measure",
+    pooled=True,
+)
+@with_roles_but("key", "label", "ties", "rng")
+def unpaired_area(
+    data: Data,
+    *,
+    kind: AreaKind = "roc",
+    test: AreaTest = "t",
+    alternative: Alternative = "two-sided",
+    adjust: Adjustment | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Compare the areas of each measure between independent samples.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates from two or more samples, with a score for each measure and a gold label. In a
+        Dataset, the samples are the elements of the batch dimensions.
+    kind : {"roc", "ap"}
+        The area under the ROC curve or average precision (see :func:`area`).
+    test : {"t", "delong"}
+        "t" is described under Notes. "delong" uses the normal distribution and DeLong's standard
+        error, as pROC does for unpaired curves. "delong" requires kind="roc" and is too liberal
+        if a class is small.
+    alternative : {"two-sided", "greater", "less"}
+        Alternative hypothesis. "greater" means that the first sample has the larger area.
+    adjust : {None, "holm", "bonferroni", "bh", "by"}
+        Adjustment of p-values and intervals for all pairs and measures, as in :func:`compare`.
+    level : float
+        Confidence level of the interval for the difference.
+    **roles
+        Column roles (see :func:`nbest_precision`). ``by`` identifies the samples.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and pair of samples (Dataset: dimensions pair and measure, coordinates
+        sample_a and sample_b). The columns are ``measure``, ``sample_a``, ``sample_b`` (tuples for
+        several columns of ``by``), ``area_a``, ``area_b``, ``difference`` = area_a - area_b, its
+        confidence limits ``ci_low`` and ``ci_high``, ``z``, ``p_value`` and ``se``. ``z`` is the
+        difference divided by ``se``. For ROC areas, the standard error under equal areas replaces
+        ``se`` if it is larger. For average precision with unequal numbers of true positives, ``z``
+        is the Student quantile at which the interval ends at 0. ``better`` and ``leaning`` contain
+        samples, and ``adjust`` adds ``p_adjusted``, ``ci_low_alone`` and ``ci_high_alone``, as in
+        :func:`compare_area`.
+
+    Warns
+    -----
+    RankevalWarning
+        If a class has fewer than 10 candidates in a sample (kind="roc").
+
+    Notes
+    -----
+    The samples must not share candidates. To compare two measures on the same candidates, use
+    :func:`compare_area`, which has a smaller variance. The variance of the difference is the sum of
+    the two areas' variances. The variance under equal areas is Newcombe's (method 5) at the mean of
+    the two areas. The test uses Student's distribution with Welch's degrees of freedom, or the
+    normal distribution if Newcombe's variance is larger. The interval combines the intervals for
+    the two areas by Zou and Donner's method and agrees with the test. If one sample has more than
+    1.2 times as many true positives as the other, the difference between average precisions is
+    skewed. In this case, the test rejects 0 if Zou and Donner's interval excludes 0. In simulations
+    with 5 or more true positives, the 5% test rejected at most 0.060 of true null hypotheses, and
+    the coverage of 95% intervals was at least 0.93 (``tests/reference/unpaired.csv``). Average
+    precision depends on the prevalence, which can differ between samples. The cost is O(N log N).
+
+    References
+    ----------
+    DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44. B. L. Welch (1938),
+    Biometrika 29. G. Y. Zou and A. Donner (2008), Statistics in Medicine 27.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> df["corpus"] = ["x", "y"] * 500
+    >>> df.rankeval.unpaired_area(by="corpus", measures="good")
+      measure sample_a sample_b  difference    ci_low   ci_high   p_value  better
+    0    good        x        y   -0.008899 -0.089173  0.066616  0.815202     NaN
+    """
+    check_choice("kind", kind, AREA_KINDS)
+    check_choice("test", test, TESTS)
+    if kind == "ap" and test == "delong":
+        raise ValueError(
+            "test='delong' compares ROC areas, but kind='ap' computes average precision. Omit test."
+        )
+    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("adjust", adjust, (None, *ADJUSTMENTS))
+    level = check_share("level", level)
+    how = SampleOptions(kind, test, level, alternative, adjust)
+    kernel = partial(sample_area, kind=kind)
+    areas = tabulate(
+        data,
+        roles,
+        lambda candidates, _: area_rows(candidates, kernel),
+        ("measure", *_SampleAreas._fields),
+        can(unpaired_area),
+    )
+    return above_door(_pairs_of_samples(below_door(areas), how), data)
+
+
+def _pairs_of_samples(areas: pd.DataFrame, how: SampleOptions) -> pd.DataFrame:
+    """Return one row for each measure and pair of samples."""
+    names = list(areas.columns[: list(areas.columns).index("measure")])
+    measures = areas["measure"].drop_duplicates()
+    samples = _samples(areas[names].drop_duplicates(), names)
+    pairs = _sample_pairs(len(samples))
+    cells = {
+        name: areas[name].to_numpy().reshape(len(samples), measures.size)
+        for name in _SampleAreas._fields
+    }
+    rows = compare_samples(cells, pairs, samples, how)
+    labels = tables.labels([*samples, np.nan])  # -1 is the missing label
+    table = pd.DataFrame({"measure": measures.repeat(len(pairs)).reset_index(drop=True)})
+    for side in "ab":
+        table[f"sample_{side}"] = pd.Series(list(labels[rows[f"measure_{side}"]]))
+    for name in _PAIR_COLUMNS:
+        if name in ("better", "leaning"):
+            table[name] = list(labels[rows[name]])
+        elif name in rows:
+            table[name] = rows[name]
+    table.attrs.update(how._asdict())
+    if how.adjust is not None:
+        number = measures.nunique(dropna=False)
+        of_measures = f" for {number} measures" * (number > 1)
+        table.attrs["family"] = family_of(len(pairs)) + of_measures
+    return table
+
+
+def _samples(groups: pd.DataFrame, names: Sequence[Hashable]) -> list[Hashable]:
+    """Return the label of each sample; a tuple if several columns define the samples."""
+    if not names:
+        return [None]
+    if len(names) == 1:
+        return groups[names[0]].tolist()
+    return [tuple(row) for row in groups.itertuples(index=False, name=None)]
+
+
+def _sample_pairs(samples: int) -> IntArray:
+    """Return the numbers of all pairs of samples, (pair, 2); reject a single sample."""
+    if samples < 2:
+        raise ValueError(
+            "unpaired_area compares independent samples, but data contains only one. Pass the"
+            " sample column (by=...), or add a sample dimension to the Dataset. To compare"
+            " measures on the same candidates, call compare_area."
+        )
+    return np.array(list(itertools.combinations(range(samples), 2)))
+
+
+def sample_area(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> dict[str, AnyArray]:
+    """Return the area and the data for its limits (see :class:`_SampleAreas`).
+
+    For average precision, the number of negatives is omitted, because the variance under equal
+    values is unknown.
+    """
+    if kind == "roc":
+        placed = early.placements(ranking)
+        spread = spread_of(
+            placed.placement, placed.gold, placed.present, None, what="unpaired_area"
+        )
+        area, corrected = placed.area, np.full(placed.area.shape, np.nan)
+        negative = spread.negative
+    else:
+        result = early.influences(ranking)
+        spread = spread_of(result.influence, result.gold, result.present, None, warns=False)
+        area, corrected = result.value, result.corrected
+        negative = np.full(area.shape, np.nan)
+    return {
+        "area": area,
+        "corrected": corrected,
+        "variance": spread.spread.variance,
+        "freedom": spread.spread.freedom,
+        "own_freedom": spread.freedom,
+        "positive": np.asarray(spread.positive, dtype=float),
+        "negative": np.asarray(negative, dtype=float),
+    }
+
+
+class _SampleAreas(NamedTuple):
+    """The areas of one sample in each pair, with data for comparisons: (row)."""
+
+    area: FloatArray
+    corrected: FloatArray  #: for average precision, see :class:`early.Influence`
+    variance: FloatArray
+    freedom: FloatArray
+    own_freedom: FloatArray  #: degrees of freedom for the interval of a single area
+    positive: FloatArray
+    negative: FloatArray
+
+    @property
+    def weight(self) -> FloatArray:
+        return self.positive * self.negative / (self.positive + self.negative)
+
+    def if_it_were(self, area: FloatArray) -> FloatArray:
+        """Return the variance at this area."""
+        return early.newcombe_variance(area, self.positive, self.negative)
+
+    def limits(self, kind: str, level: float, shared: FloatArray) -> Limits:
+        """Return the limits of the area, by default with the area's own degrees of freedom."""
+        if kind == "roc":
+            spread = early.AreaSpread(self.variance, self.freedom)
+            return early.newcombe_limits(self.area, spread, self.positive, self.negative, level)
+        alone, error = np.isnan(shared), np.sqrt(self.variance)
+        corrected = np.where(alone, self.corrected, self.area)
+        freedom = np.where(alone, self.own_freedom, shared)
+        return early.ap_limits(self.area, corrected, error, freedom, self.positive, level)
+
+
+_EVEN = 1.2  # up to this ratio of true positives, the difference has little skew
+
+
+def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> FloatArray:
+    """Return the Student quantile at which the combined interval for two values ends at 0."""
+    from scipy import special
+
+    gap = a.area - b.area
+    low, high = np.zeros(gap.shape), np.ones(gap.shape)
+    for _ in range(50):  # bisection on t / (1 + t), which is below 1
+        middle = 0.5 * (low + high)
+        t = middle / (1.0 - middle)
+        tail = special.stdtr(freedom, -t)
+        ends = [
+            early.ap_limits_at(x.area, x.area, np.sqrt(x.variance), x.positive, t, tail)
+            for x in (a, b)
+        ]
+        up, down = ((ends[k][1] - x.area, x.area - ends[k][0]) for k, x in enumerate((a, b)))
+        reach = np.where(gap > 0.0, np.hypot(up[1], down[0]), np.hypot(up[0], down[1]))
+        inside = reach < np.abs(gap)
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return np.asarray(np.sign(gap) * low / (1.0 - low))
+
+
+def compare_samples(
+    cells: Rows_of_verdicts, pairs: IntArray, samples: Sequence[Hashable], how: SampleOptions
+) -> Rows_of_verdicts:
+    """Compare samples, with one row per measure and pair; ``better`` is the number of a sample.
+
+    ``cells`` contains the columns of :func:`sample_area`, (sample, measure), and ``pairs`` the
+    numbers of two samples, (pair, 2).
+    """
+    measures = cells["area"].shape[1]
+    number = np.tile(np.arange(len(pairs)), measures)
+    a, b = (
+        _SampleAreas(*(cells[x][side].T.ravel() for x in _SampleAreas._fields)) for side in pairs.T
+    )
+    rows = _sample_contrasts(a, b, how)
+    for side, samples in (("a", a), ("b", b)):
+        rows |= {f"{name}_{side}": x for name, x in samples._asdict().items()}
+    rows |= {GROUP: np.zeros(number.size, dtype=np.int64), PAIR: np.arange(number.size)}
+    rows |= {"measure_a": pairs[number, 0], "measure_b": pairs[number, 1]}
+    names = (f"{name}_{side}" for side in "ab" for name in _SampleAreas._fields)
+    limits = partial(_sample_limits, kind=how.kind, test=how.test)
+    interval = Interval(limits, ("tested", "freedom", "shared", *names))
+    return decide(rows, samples, how=how, interval=interval)
+
+
+def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: SampleOptions) -> Rows_of_verdicts:
+    """Return the differences, their tests and what their limits need."""
+    difference, variance = a.area - b.area, a.variance + b.variance
+    error = np.sqrt(variance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = variance**2 / (a.variance**2 / a.freedom + b.variance**2 / b.freedom)
+        freedom = np.where(variance == 0.0, np.fmin(a.freedom, b.freedom), freedom)
+        # the weighted mean of the two areas, and the standard error if both were equal to this mean
+        common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
+        at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
+        if how.test == "delong":
+            at_least, freedom = 0.0 * error, np.full(error.shape, np.inf)
+        tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
+        z = np.where((tested == 0.0) & (difference == 0.0), 0.0, difference / tested)
+    z = np.where(np.isinf(z), np.nan, z)
+    shared = np.full(z.shape, np.nan)
+    if how.kind == "ap":
+        # without variation, there is no test, and only the areas' own intervals are combined
+        uneven = np.maximum(a.positive, b.positive) > _EVEN * np.minimum(a.positive, b.positive)
+        uneven &= variance > 0.0
+        shared = np.where(uneven, np.maximum(freedom, 1.0), np.nan)
+        z = np.where(uneven, _ap_statistic(a, b, shared), z)
+        tested = np.where(uneven, 0.0, tested)
+    # if the model variance is larger, use the normal distribution, as for a single area
+    freedom = np.where(at_least > error, np.inf, np.maximum(freedom, 1.0))
+    normal, student = (p_of_t(z, x, how.alternative) for x in (np.inf, np.fmin(freedom, 1e15)))
+    return {
+        "difference": difference,
+        "z": z,
+        "p_value": np.where(np.isinf(freedom), normal, student),
+        "se": error,
+        "tested": tested,
+        "freedom": freedom,
+        "shared": shared,
+    }
+
+
+def _sample_limits(
+    tested: FloatArray,
+    freedom: FloatArray,
+    shared: FloatArray,
+    *sides: FloatArray,
+    level: float,
+    kind: str,
+    test: str,
+) -> Limits:
+    size = len(_SampleAreas._fields)
+    one, other = _SampleAreas(*sides[:size]), _SampleAreas(*sides[size:])
+    half, gap = quantile_of(freedom, level) * tested, one.area - other.area
+    if test == "delong":
+        return np.maximum(gap - half, -1.0), np.minimum(gap + half, 1.0)
+    variances = one.variance, other.variance, one.variance + other.variance
+    of_both = one.limits(kind, level, shared), other.limits(kind, level, shared)
+    return differences.correlated_limits(
+        (one.area, other.area), of_both, variances, (gap - half, gap + half)
+    )

@@ -1,0 +1,929 @@
+"""ROC, precision-recall, DET, lift and gain curves, with random bands and isolines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, NamedTuple, Unpack
+
+import numpy as np
+
+from rankeval_pd.capabilities import (
+    NO_CONCLUSION,
+    Capabilities,
+    can,
+    with_roles_and,
+    with_roles_but,
+)
+from rankeval_pd.chance.random_tests import (
+    Pool,
+    able_with,
+    chosen_pool,
+    in_collection,
+    pool_columns,
+)
+from rankeval_pd.decisions.averages import Average, average_curves, check_average
+from rankeval_pd.doors.candidates import Data
+from rankeval_pd.doors.columns import Shares, Sizes, check_n
+from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, rows_of, tabulate
+from rankeval_pd.errors import check_choice, check_flag, check_share, check_shares, warn
+from rankeval_pd.roles import Bound, CurveInterval, ListSizes, RankingRoles, Roles, Space
+from rankeval_pd.stats import bands, random_model
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.bands import CurveLists, edge_precision
+from rankeval_pd.stats.distributions import Finite, FiniteEach
+from rankeval_pd.stats.proportions import clopper_pearson
+from rankeval_pd.stats.random_model import envelope
+from rankeval_pd.stats.ranking import Ranking, Size
+
+# -------------------------------------------------------------------------------------------------
+# Pointwise intervals and simultaneous bands for curves.
+
+INTERVALS = (None, "pointwise", "simultaneous")
+RANGE = (
+    f"lists that contain at least {bands.ENDS} candidates of a class and leave out at"
+    f" least {bands.ENDS}"
+)
+
+
+def sizes_of(n: Any) -> Sizes:
+    """Return the requested list sizes; "deciles" means the fractions 0.1, 0.2, ..., 1."""
+    if isinstance(n, str) and n == "deciles":
+        return Shares(np.arange(1, 11) / 10.0)
+    values = [n]
+    if np.iterable(n) and not isinstance(n, str):
+        values = list(n)
+    several = any(isinstance(x, float | np.floating) and 0.0 < x <= 1.0 for x in values)
+    if several and all(x == 1 or check_n(x) is not None for x in values):
+        inside = [x for x in values if x != 1]
+        check_n(inside or [0.5])
+        return Shares(np.array(list(dict.fromkeys(float(x) for x in values))))
+    return check_n(n)
+
+
+def check_interval(interval: str | None, average: str | None, roles: Roles) -> None:
+    """Raise a ValueError if intervals for single rankings are not available."""
+    check_choice("interval", interval, INTERVALS)
+    if interval is None:
+        return
+    if average is not None:
+        raise ValueError(
+            f"interval={interval!r} with average={average!r}: the average over groups has its own"
+            " interval, ci_low and ci_high. Omit interval."
+        )
+    if roles.ends:
+        raise ValueError(
+            f"interval={interval!r} with missing='absent': lists that end early have no thresholds"
+            " beyond their last candidate. Pass missing='last'."
+        )
+
+
+def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
+    """Return the data for the intervals along one ranking's curve; ``n`` increases from 1."""
+    lists, total = ranking.nbest(n, ties), int(ranking.here)
+    block = lists.block
+    cut = (n - block.above < block.size) & (ties == "expected")
+    return CurveLists(
+        n=n.astype(float),
+        tp=lists.tp.astype(float),
+        edge=edge_precision(ranking.cumulated(ties), n, np.array(total)),
+        above=np.where(cut, block.above, n).astype(float),
+        tp_above=np.where(cut, block.tp_above, lists.tp).astype(float),
+        size=np.where(cut, block.size, 1.0),
+        tp_block=np.where(cut, block.tp, 0.0),
+        total=total,
+        positive=int(ranking.size.positive),
+    )
+
+
+def heights(
+    ranking: Ranking,
+    n: IntArray,
+    exists: BoolArray,
+    space: str,
+    ties: str,
+    *,
+    interval: str,
+    level: float,
+    seed: int,
+    alone: bool,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits for the height of a curve (..., n); NaN if undefined.
+
+    If ``alone`` is True, there is only one group, and a class too small for a band raises an error.
+    """
+    low, high = np.full(exists.shape, np.nan), np.full(exists.shape, np.nan)
+    rising, back = np.unique(n, return_inverse=True)
+    few = []
+    for row in np.ndindex(exists.shape[:-1]):
+        positive, total = int(ranking.size.positive[row]), int(ranking.here[row])
+        least = min(positive, total - positive)
+        listed = np.isin(rising, n[exists[row]]) & (rising > 0)
+        if interval == "simultaneous" and least < bands.LEAST:
+            few.append((positive, total - positive))
+        elif least and listed.any():
+            of_row = _heights_of_one(
+                ranking.row(row), rising, listed, space, ties, interval, level, seed
+            )
+            low[row], high[row] = of_row[:, back]
+    if few:
+        _too_few(few, alone)
+    return low, high
+
+
+def _heights_of_one(
+    ranking: Ranking,
+    n: IntArray,
+    listed: BoolArray,
+    space: str,
+    ties: str,
+    interval: str,
+    level: float,
+    seed: int,
+) -> FloatArray:
+    """Return the limits for one ranking: (2, n)."""
+    result = np.full((2, n.size), np.nan)
+    lists, at, each = lists_of(ranking, n[listed], ties), np.flatnonzero(listed), level
+    if interval == "simultaneous":
+        inside = bands.covered(space, lists)
+        if not inside.any():
+            return result
+        lists, at = lists.chosen(inside), at[inside]
+        each = bands.band_level(space, lists, level, seed)
+    result[:, at] = bands.curve_limits(space, lists, each)
+    if space != "precision_recall" and interval == "pointwise":
+        result[:, n == int(ranking.here)] = 1.0  # the list of all candidates has all positives
+    if space == "det":
+        result = 1.0 - result[::-1]
+    if space == "lift":
+        of_all, true = ranking.retrieved
+        rarest = clopper_pearson(true, of_all, each)[0]  # the lowest plausible prevalence
+        positive = int(ranking.size.positive)
+        result = result * (positive * np.divide(of_all, true) / np.maximum(n, 1))
+        result = np.minimum(result, 1.0 / rarest)
+    return result
+
+
+def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
+    positive, others = min(few, key=min)
+    text = (
+        f"interval='simultaneous': a band needs {bands.LEAST} or more candidates in each"
+        f" class, but there are {positive:,} true positives and {others:,} other candidates"
+    )
+    if alone:
+        raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
+    warn(
+        f"{text} in one of the groups, so the limits for that group are NaN. Pass"
+        " interval='pointwise' for that group."
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# ROC, precision-recall, DET, gain and lift curves over all cutoffs.
+
+SPACES: dict[str, tuple[str, str]] = {
+    "roc": ("fpr", "tpr"),
+    "precision_recall": ("precision", "recall"),
+    "det": ("fpr", "fnr"),
+    "lift": ("share", "lift"),
+    "gain": ("share", "tpr"),
+}
+DEFAULTS = {"ties": "expected"}  # average over all orderings of tied scores, as for areas
+_IDLE_ROLES = {
+    **dict.fromkeys(("key", "label", "rng"), "Ignored unless ties='shared'."),
+    "groups": NO_CONCLUSION,
+}
+_AT_N = ("share", "tpr", "lift")  # gain and lift at given list sizes return the same table
+_FROM_ONE = ("precision_recall", "lift")  # the precision of an empty list is undefined
+
+
+def rates(
+    space: str, tp: AnyArray, n: AnyArray, total: AnyArray | float, positive: AnyArray | float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the two coordinates of lists with n candidates and tp true positives."""
+    tp, n, total, positive = np.broadcast_arrays(tp, n, total, positive)
+    x, y = (_rate(name, tp, n, total, positive) for name in SPACES[space])
+    return x, y
+
+
+def _rate(name: str, tp: AnyArray, n: AnyArray, total: AnyArray, positive: AnyArray) -> FloatArray:
+    """Return a coordinate; NaN or infinite if its class is empty."""
+    above, below = {
+        "fpr": (n - tp, total - positive),
+        "fnr": (positive - tp, positive),
+        "tpr": (tp, positive),
+        "recall": (tp, positive),
+        "precision": (tp, n),
+        "share": (n, total),
+        "lift": (tp, n),
+    }[name]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate: FloatArray = np.true_divide(above, below)
+        if name == "lift":
+            rate = rate / np.true_divide(positive, total)
+    return rate
+
+
+_CURVE = Capabilities(
+    rankings="How good is it overall?",
+    lists=True,
+    any_ties=True,
+    ends=True,
+    clusters=True,
+    by_groups=True,
+    layout="measure n",
+)
+
+
+def _curve(
+    data: Data,
+    space: str,
+    roles: RankingRoles,
+    *,
+    n: Any = None,
+    average: Average | None = None,
+    interval: str | None = None,
+    level: float = 0.95,
+) -> Data:
+    """Return a row for each list of each measure: n, threshold, coordinates and limits."""
+    sizes = sizes_of(n)
+    if sizes is None:  # lists of given sizes use the accessor's tie handling
+        roles = {**DEFAULTS, **roles}  # type: ignore[typeddict-item]
+    chosen = Roles.of(roles)
+    ties = chosen.ties
+    check_average(average)
+    level = check_share("level", level)
+    check_interval(interval, average, chosen)
+    if average is not None and ties == "blocks":
+        raise ValueError(
+            f"average={average!r} with ties='blocks': blocks of equal scores end at different list "
+            "sizes in each group, but averaging needs lists of the same size. Pass ties='expected'."
+        )
+    columns: tuple[str, ...] = SPACES[space]
+    if sizes is not None:
+        columns = _AT_N
+    noted: dict[str, Any] = {"space": space, "ties": ties}
+    if average is not None:
+        noted |= {"average": average, "level": level}
+        counts = partial(_counted_columns, space=space, ties=ties)
+        return tabulate(
+            data,
+            roles,
+            lambda candidates, _: _curve_rows(candidates, space, None, counts),
+            ("measure", "n", *columns, "ci_low", "ci_high", "n_queries", "n_missing"),
+            replace(_CURVE, clusters=False),
+            combine=partial(average_curves, average=average, rates=SPACES[space], level=level),
+            attrs=noted,
+        )
+    columns = ("threshold", *columns)
+    limits = None
+    if interval is not None:
+        columns = (*columns, "ci_low", "ci_high")
+        noted |= {"level": level, "interval": interval}
+        limits = partial(heights, interval=interval, level=level, seed=chosen.draws)
+    if interval == "simultaneous":
+        noted["range"] = RANGE
+    if isinstance(sizes, Shares):
+        columns = tuple(name for name in columns if name != "share")
+    table = tabulate(
+        data,
+        roles,
+        lambda candidates, n: _curve_rows(
+            candidates,
+            space,
+            n,
+            partial(_curve_columns, n=n, space=space, ties=ties, limits=limits),
+        ),
+        ("measure", "n", *columns),
+        replace(_CURVE, clusters=interval is None),
+        n=sizes,
+        attrs=noted,
+    )
+    if isinstance(sizes, Shares):
+        table.insert(list(table.columns).index("threshold") + 1, "share", table.pop("share"))
+    return table
+
+
+def _curve_rows(
+    candidates: Candidates,
+    space: str,
+    n: IntArray | None,
+    kernel: Callable[[Ranking, Candidates], Mapping[str, AnyArray]],
+) -> Rows:
+    """Return one row per group, measure and list; a curve can begin with the empty list."""
+    sizes = candidates.sizes(n)
+    if n is None and space not in _FROM_ONE:
+        sizes = np.arange(sizes.size + 1)
+    return measure_rows(candidates, kernel, {"n": sizes})
+
+
+class _Lists(NamedTuple):
+    """The lists of a curve: (group, measure, n)."""
+
+    n: IntArray
+    tp: FloatArray | IntArray
+    threshold: FloatArray
+    exists: BoolArray
+
+
+def _lists_of_curve(ranking: Ranking, n: IntArray | None, ties: str, space: str) -> _Lists:
+    """Return the lists of these sizes, or all lists of a curve."""
+    lists = ranking.nbest(n, ties)
+    if n is not None:
+        return _Lists(np.broadcast_to(n, lists.tp.shape), lists.tp, lists.threshold, lists.exists)
+    sizes, exists = np.broadcast_to(ranking.every, lists.tp.shape), lists.exists
+    if ranking.ends:  # the curve ends with the list
+        exists = exists & (sizes <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
+    curve = _Lists(sizes, lists.tp, lists.threshold, exists)
+    if space in _FROM_ONE:
+        return curve
+    # prepend the empty list, with a threshold above every score
+    longer: list[Any] = [
+        np.concatenate([np.full((*x.shape[:-1], 1), first, dtype=x.dtype), x], axis=-1)
+        for x, first in zip(curve, (0, 0, np.inf, True), strict=True)
+    ]
+    curve = _Lists(*longer)
+    return curve._replace(exists=curve.exists & (ranking.size.total > 0)[..., np.newaxis])
+
+
+def _curve_columns(
+    ranking: Ranking,
+    candidates: Candidates,
+    *,
+    n: IntArray | None,
+    space: str,
+    ties: str,
+    limits: Callable[..., tuple[FloatArray, FloatArray]] | None = None,
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure, n) of a curve, or of lists of these sizes."""
+    lists = _lists_of_curve(ranking, n, ties, space)
+    counts = (lists.tp, lists.n, *(x[..., np.newaxis] for x in ranking.size))
+    names: tuple[str, ...] = SPACES[space]
+    if n is not None:
+        names = _AT_N
+    columns: dict[str, AnyArray] = {name: _rate(name, *counts) for name in names}
+    if "lift" in columns and ranking.ends:  # chance level: retrieved
+        drawn_from = (x[..., np.newaxis] for x in ranking.retrieved)
+        columns["lift"] = _rate("lift", lists.tp, lists.n, *drawn_from)
+    sign = candidates.sign[:, np.newaxis]
+    columns |= {"threshold": lists.threshold * sign + 0.0, "exists": lists.exists}
+    if limits is not None:
+        sizes = lists.n.reshape(-1, lists.n.shape[-1])[0]
+        alone = candidates.n_groups <= 1
+        low, high = limits(ranking, sizes, lists.exists, space, ties, alone=alone)
+        columns |= {"ci_low": low, "ci_high": high}
+    return columns
+
+
+def _counted_columns(
+    ranking: Ranking, candidates: Candidates, *, space: str, ties: str
+) -> dict[str, AnyArray]:
+    """Return the counts that an average of curves needs."""
+    lists = _lists_of_curve(ranking, None, ties, space)
+    total, positive = ranking.size
+    return {
+        "tp": np.asarray(lists.tp, dtype=float),
+        "positive": positive,
+        "others": total - positive,
+        "exists": lists.exists,
+    }
+
+
+@_CURVE
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
+def roc(
+    data: Data,
+    *,
+    average: Average | None = None,
+    interval: CurveInterval | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the ROC curve of each measure.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    average : {None, "macro", "micro"}
+        Whether to average the curves of all groups of ``by`` (Dataset: all batch dimensions). At
+        each n, "macro" averages the groups' rates, and "micro" divides the sum of the numerators by
+        the sum of the denominators. A group with fewer than n candidates contributes its last
+        point. The area under an averaged curve differs from the average area returned by
+        :func:`area`.
+    interval : {None, "pointwise", "simultaneous"}
+        Whether to add confidence limits ``ci_low`` and ``ci_high`` for the height of the curve. The
+        height is ``tpr`` or ``fnr`` at a given ``fpr``, ``precision`` at a given ``recall``, and
+        ``tpr`` or ``lift`` at a given ``share``. With "pointwise", ``level`` applies to each point
+        separately. With "simultaneous", ``level`` applies jointly to all points. A simultaneous
+        band requires 30 candidates in each class. The band starts at lists with 5 true positives
+        and ends at lists that exclude 5 true positives. For ``roc`` and ``det``, lists must also
+        include and exclude 5 negatives. Limits outside this range (``attrs["range"]``) are NaN.
+    level : float
+        Confidence level of the limits, for one ranking or for an average over groups.
+    **roles
+        Column roles (see :func:`nbest_precision`). By default, curves use ``ties="expected"``, the
+        mean over all orderings of tied scores. The curve is then a straight line within a block of
+        tied scores, and the area under the curve equals :func:`area`. "blocks" gives one point per
+        block, as in scikit-learn. "best" and "worst" bound the effect of the order of tied scores,
+        and "shared" is the default order of :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n, from n = 0 (Dataset: dimensions measure and n; with
+        ``ties="blocks"`` the dimension row). ``threshold`` is the score of the n-th candidate and
+        is infinite at n = 0. ``fpr`` is the fraction of all negatives that are in the list, and
+        ``tpr`` is the fraction of all positives. A rate is NaN if its class is empty. With
+        ``average``, the table has no ``threshold``. ``ci_low`` and ``ci_high`` are then the
+        confidence limits for ``tpr`` across the groups, ``n_queries`` is the number of groups used,
+        and ``n_missing`` is the number of groups excluded because a class is empty.
+
+    Raises
+    ------
+    ValueError
+        If a simultaneous band is requested and a class has fewer than 30 candidates.
+
+    Notes
+    -----
+    The limits are Clopper–Pearson limits for an effective number of candidates that matches the
+    variance of the curve, including the variance of the threshold. A simultaneous band is
+    calibrated to the largest deviation over all points. In simulations, 95% bands covered the whole
+    curve at least 95% of the time (``tests/reference/curve_bands.csv``). The cost is O(N log N),
+    plus two microseconds per interval.
+
+    References
+    ----------
+    Macskassy (2005), section 3.3, figures 4 to 7. F. Hsieh and B. W. Turnbull (1996), Nonparametric
+    and semiparametric estimation of the ROC curve. J. R. Ash and J. M. Hughes-Oliver (2022),
+    Confidence bands and hypothesis tests for hit enrichment curves.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3], "gold": [True, False, True]})
+    >>> df.rankeval.roc()
+      measure  n  threshold  fpr  tpr
+    0      G2  0        inf  0.0  0.0
+    1      G2  1        9.1  0.0  0.5
+    2      G2  2        7.4  1.0  0.5
+    3      G2  3        3.3  1.0  1.0
+    """
+    return _curve(data, "roc", roles, average=average, interval=interval, level=level)
+
+
+@_CURVE
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
+def precision_recall(
+    data: Data,
+    *,
+    average: Average | None = None,
+    interval: CurveInterval | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the precision-recall curve of each measure.
+
+    Parameters
+    ----------
+    data, average, interval, level, **roles
+        As in :func:`roc`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        The columns ``measure``, ``n``, ``threshold``, ``precision``, ``recall``, as in :func:`roc`,
+        starting at n = 1. With ``average``, the columns ``ci_low``, ``ci_high``, ``n_queries`` and
+        ``n_missing`` refer to ``precision``. A group without true positives is included in the mean
+        precision but not in the mean recall.
+
+    Notes
+    -----
+    The curve is not linear between two points, so do not integrate it with the trapezoidal rule.
+    Use :func:`area` for average precision, which uses the precision at the end of each block of
+    equal scores. The cost is O(N log N).
+
+    References
+    ----------
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3], "gold": [True, False, True]})
+    >>> df.rankeval.precision_recall()
+      measure  n  threshold  precision  recall
+    0      G2  1        9.1   1.000000     0.5
+    1      G2  2        7.4   0.500000     0.5
+    2      G2  3        3.3   0.666667     1.0
+    """
+    return _curve(data, "precision_recall", roles, average=average, interval=interval, level=level)
+
+
+@_CURVE
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
+def det(
+    data: Data,
+    *,
+    interval: CurveInterval | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the detection error trade-off (DET) curve of each measure.
+
+    Parameters
+    ----------
+    data, interval, level, **roles
+        As in :func:`roc`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        The columns ``measure``, ``n``, ``threshold``, ``fpr``, ``fnr``, as in :func:`roc`. ``fnr``
+        is the fraction of all true positives that are missing from the list.
+
+    References
+    ----------
+    Martin et al. (1997), The DET curve in assessment of detection task performance.
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3], "gold": [True, False, True]})
+    >>> df.rankeval.det()
+      measure  n  threshold  fpr  fnr
+    0      G2  0        inf  0.0  1.0
+    1      G2  1        9.1  0.0  0.5
+    2      G2  2        7.4  1.0  0.5
+    3      G2  3        3.3  1.0  0.0
+    """
+    return _curve(data, "det", roles, interval=interval, level=level)
+
+
+@_CURVE
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
+def gain(
+    data: Data,
+    n: ListSizes | Literal["deciles"] = None,
+    *,
+    interval: CurveInterval | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the gain curve of each measure: recall as a function of list size.
+
+    Parameters
+    ----------
+    data, interval, level
+        As in :func:`roc`.
+    n : int, float, sequence, range or "deciles", optional
+        Sizes of the lists, as counts or as fractions of the candidates (1.0 means all candidates).
+        "deciles" means the fractions 0.1, 0.2, ..., 1. By default, every n is used. A simultaneous
+        band covers all requested n.
+    **roles
+        As in :func:`roc`, except that ``ties`` is "shared" by default if you pass ``n``.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        The columns ``measure``, ``n``, ``threshold``, ``share`` = n / N, ``tpr``, as in
+        :func:`roc`. If you pass ``n``, the table has one row per requested n and an additional
+        column, ``lift``. If you pass fractions, ``share`` contains the requested fractions
+        (Dataset: dimension share).
+
+    References
+    ----------
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, False, True, False]})
+    >>> df.rankeval.gain()
+      measure  n  threshold  share  tpr
+    0      G2  0        inf   0.00  0.0
+    1      G2  1        9.1   0.25  0.5
+    2      G2  2        7.4   0.50  0.5
+    3      G2  3        3.3   0.75  1.0
+    4      G2  4        0.2   1.00  1.0
+    """
+    return _curve(data, "gain", roles, n=n, interval=interval, level=level)
+
+
+@_CURVE
+@with_roles_and(DEFAULTS, _IDLE_ROLES)
+def lift(
+    data: Data,
+    n: ListSizes | Literal["deciles"] = None,
+    *,
+    interval: CurveInterval | None = None,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the lift of each measure: precision divided by the prevalence.
+
+    Parameters
+    ----------
+    data, n, interval, level, **roles
+        As in :func:`gain`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        The columns ``measure``, ``n``, ``threshold``, ``share``, ``lift``, as in :func:`gain`,
+        starting at n = 1. If you pass ``n``, the table also has ``tpr``. The lift at 0.01 is the
+        enrichment factor at 1%.
+
+    References
+    ----------
+    Macskassy (2005), section 3.3.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame(
+    ...     {"G2": [x / 2 for x in range(20, 0, -1)], "gold": [True] * 3 + [False] * 17}
+    ... )
+    >>> df.rankeval.lift([0.1, 0.5])
+      measure   n  threshold  share       tpr      lift
+    0      G2   2        9.5    0.1  0.666667  6.666667
+    1      G2  10        5.5    0.5  1.000000  2.000000
+    """
+    return _curve(data, "lift", roles, n=n, interval=interval, level=level)
+
+
+# -------------------------------------------------------------------------------------------------
+# Reference lines for curves: bands for random rankings, and lines of equal n.
+
+
+@Capabilities(
+    rankings="How good is it overall?",
+    scores=False,
+    any_ties=True,
+    ends=True,
+    heads=True,
+    counts=True,
+    layout="p n",
+)
+@with_roles_but(
+    "key",
+    "label",
+    "lower_is_better",
+    "ties",
+    "rng",
+    measures="Ignored unless missing='drop'.",
+)
+def random_band(
+    data: Data,
+    space: Space = "roc",
+    p: float | Sequence[float] = 0.05,
+    n: ListSizes = None,
+    *,
+    simultaneous: bool = False,
+    bound: Bound = "critical",
+    pool: Pool | None = None,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return bounds for a random ranking in the coordinates of a curve.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a gold label. Scores are not used.
+    space : {"roc", "precision_recall", "det", "lift", "gain"}
+        Curve whose coordinates are returned.
+    p : float or list of float
+        Levels, 0 < p <= 1.
+    n : int, sequence of int, range or None
+        Sizes of the lists. None means every n from 1 to the number of candidates.
+    simultaneous : bool
+        Whether the bounds apply jointly to all requested n, as in :func:`random_envelope` with
+        alpha = p. By default, the bounds apply to each n separately, as in :func:`random_bound`.
+    bound : {"critical", "discrete", "interpolated", "parametric"}
+        Kind of bound for each n. Macskassy's (2005) bound is "discrete".
+    pool : {"retrieved", "all"} or int, optional
+        Candidates from which a random ranking is drawn (see :func:`random_test`).
+    **roles
+        Column roles (see :func:`nbest_precision`).
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per p and n (Dataset: dimensions p and n), and per ``measure`` with
+        pool="retrieved". The columns are ``p``, ``n`` and the two coordinates of a list of size n
+        at the bound. If no list of size n can contain that many true positives, the coordinates
+        that depend on the true positives are NaN.
+
+    Notes
+    -----
+    The cost is the same as for :func:`random_bound` or :func:`random_envelope`.
+
+    References
+    ----------
+    Macskassy (2005), section 3.3, figure 7, which connects the bounds for individual values of n.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
+    >>> df.rankeval.random_band("precision_recall", 0.05, [10, 50])
+          p   n  precision  recall
+    0  0.05  10        0.5   0.125
+    1  0.05  50        0.3   0.375
+    """
+    check_choice("space", space, SPACES)
+    check_choice("bound", bound, random_model.BOUND_KINDS)
+    check_flag("simultaneous", simultaneous)
+    if simultaneous and bound != "critical":
+        raise ValueError(
+            f"bound={bound!r} with simultaneous=True: the envelope consists of critical counts."
+            " Omit bound, or pass simultaneous=False."
+        )
+    levels, pool = check_shares("p", p, one=not simultaneous), chosen_pool(pool, roles)
+
+    def question(candidates: Candidates, sizes: IntArray | None) -> Rows:
+        sizes = candidates.sizes(sizes)
+        total, positive = _pool_sizes(candidates, pool)  # (group, measure), or (group, 1)
+        columns = _band_columns(
+            total,
+            positive,
+            space=space,
+            p=levels,
+            n=sizes,
+            simultaneous=simultaneous,
+            bound=bound,
+        )
+        along = {"p": levels, "n": sizes}
+        return rows_of(columns, candidates, "measure", range(total.shape[1]), along)
+
+    return tabulate(
+        data,
+        roles,
+        question,
+        pool_columns(("p", "n", *SPACES[space]), pool),
+        able_with(can(random_band), pool),
+        n=check_n(n),
+        attrs={"space": space, "simultaneous": simultaneous, "bound": bound, "pool": pool},
+    )
+
+
+def _pool_sizes(candidates: Candidates, pool: Pool) -> Size:
+    """Return N and N+ of the pool: (group, measure), or (group, 1) if all measures agree."""
+    if pool == "retrieved":
+        return candidates.rankings().retrieved
+    size = candidates.common_size()
+    if pool != "all":
+        size = in_collection(size, int(pool))
+    return Size(*(counts[:, np.newaxis] for counts in size))
+
+
+def _band_columns(
+    total: IntArray,
+    positive: IntArray,
+    *,
+    space: str,
+    p: FloatArray,
+    n: IntArray,
+    simultaneous: bool,
+    bound: str,
+) -> dict[str, AnyArray]:
+    """Return the curve coordinates of the bounds for groups of these sizes: (..., p, n)."""
+    shape = np.shape(total)
+    # compute groups of equal size only once: (size)
+    (total, positive), back = random_model.unique_rows(np.ravel(total), np.ravel(positive))
+    fits = n <= total[:, np.newaxis]
+    if simultaneous:
+        counts = _one_by_one(total, positive, p, n, fits, "envelope")
+    elif n.size > random_model.MOST_SEARCHED and bound != "parametric":
+        counts = _one_by_one(total, positive, p, n, fits, bound)
+    else:
+        counts = _side_by_side(total, positive, p, n, fits, bound)
+    # (size, p, n): impossible counts become NaN
+    exists = np.repeat(fits[:, np.newaxis], p.size, axis=1)
+    every = [x[:, np.newaxis, np.newaxis].astype(float) for x in (total, positive)]
+    fewest, most = FiniteEach(*every).support(n.astype(float))
+    counts = np.where((counts >= fewest) & (counts <= most), counts, np.nan)
+    columns: dict[str, AnyArray] = {"exists": exists}
+    for name, x in zip(SPACES[space], rates(space, counts, n, *every), strict=True):
+        columns[name] = np.where(exists, x, np.nan)
+    return {name: x[back].reshape(*shape, *x.shape[1:]) for name, x in columns.items()}
+
+
+def _side_by_side(
+    total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, bound: str
+) -> FloatArray:
+    """Return counts for many groups at a few list sizes, in one search over all lists."""
+    counts = np.full((total.size, p.size, n.size), np.nan)
+    group, place = np.nonzero(fits)
+    size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
+    if not size.size:
+        return counts
+    for level in range(p.size):
+        counts[group, level, place] = random_model.bound_each(
+            bound, float(p[level]), size, FiniteEach(of_all, of_gold)
+        )
+    return counts
+
+
+def _one_by_one(
+    total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, kind: str
+) -> FloatArray:
+    """Return the counts at many list sizes, or the simultaneous counts, group by group."""
+    counts = np.full((total.size, p.size, n.size), np.nan)
+    for group in range(total.size):
+        model = Finite(float(total[group]), float(positive[group]))
+        size = n[fits[group]].astype(float)
+        if not size.size:
+            continue
+        for level in range(p.size):
+            if kind == "envelope":
+                of_group = envelope(float(p[level]), size, model).counts
+            else:
+                of_group = random_model.bound(kind, float(p[level]), size, model)
+            counts[group, level, fits[group]] = of_group
+    return counts
+
+
+@Capabilities(
+    rankings="How good is it overall?",
+    scores=False,
+    any_rows=True,
+    any_ties=True,
+    heads=True,
+    layout="row",
+)
+@with_roles_but(
+    "key",
+    "label",
+    "lower_is_better",
+    "ties",
+    "rng",
+    measures="Ignored unless missing='drop'.",
+)
+def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
+    """Return the line that contains all lists of size n, in curve coordinates.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a gold label. Scores are not used.
+    n : int or sequence of int
+        Sizes of the lists.
+    space : {"roc", "precision_recall", "det", "lift", "gain"}
+        Curve whose coordinates are returned.
+    **roles
+        Column roles (see :func:`nbest_precision`).
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per n and possible number of true positives, in increasing order (Dataset: dimension
+        row). The columns are ``n`` and the two coordinates of the curve.
+
+    Notes
+    -----
+    In ROC space, each line has a slope of -(N - N+) / N+ and crosses a measure's ROC curve at the
+    point that represents the measure's n-best list. A lazy Dataset is computed immediately.
+
+    References
+    ----------
+    Macskassy (2005), section 3.3, figure 5.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"gold": [True] * 2 + [False] * 8})
+    >>> df.rankeval.isolines(4)
+       n    fpr  tpr
+    0  4  0.500  0.0
+    1  4  0.375  0.5
+    2  4  0.250  1.0
+    """
+    check_choice("space", space, SPACES)
+    sizes = check_n(n)
+    if sizes is None:
+        raise ValueError("n=None: lines for every n would cover the plot. Pass a few list sizes.")
+    return tabulate(
+        data,
+        roles,
+        partial(_isoline_rows, space=space),
+        ("n", *SPACES[space]),
+        can(isolines),
+        n=sizes,
+        attrs={"space": space},
+    )
+
+
+def _isoline_rows(candidates: Candidates, n: IntArray | None, *, space: str) -> Rows:
+    """Return one row per group, list size and possible number of true positives."""
+    sizes = candidates.sizes(n)
+    total, positive = (x[:, np.newaxis, np.newaxis] for x in candidates.common_size())
+    tp = np.arange(int(positive.max(initial=0)) + 1)
+    size = sizes[:, np.newaxis]  # (group, n, tp)
+    exists = (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)
+    columns: dict[str, AnyArray] = {"exists": exists[:, np.newaxis]}
+    for name, x in zip(SPACES[space], rates(space, tp, size, total, positive), strict=True):
+        columns[name] = x[:, np.newaxis]
+    return rows_of(columns, candidates, "measure", [0], {"n": sizes, "_tp": tp})

@@ -1,0 +1,275 @@
+"""Candidates for collocations and terms."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import warnings
+import zlib
+from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.errors import checked_call, warn
+
+# -------------------------------------------------------------------------------------------------
+# Load the data set from Evert (2004), and manage the folder for cached data.
+
+# -------------------------------------------------------- German PP-verb pairs, annotated by Krenn
+#
+# The file is pinned to one commit of the R package's source and verified against its SHA-256 hash.
+
+_COMMIT = "5bfa54d0f4da111ca84b697973a65fd499e116fa"
+URL = f"https://raw.githubusercontent.com/cran/corpora/{_COMMIT}/data/KrennPPV.rda"
+SHA256 = "20bd0944b0e1a3e2feedc6f6dd6840eddf572641ba080528efdc0624daf6e44e"
+_CSV = "krenn_ppv.csv"
+
+_TEXT = ("PP", "verb")
+_FLAGS = ("is.colloc", "is.SVC", "is.figur")
+_COUNTS = ("freq",)
+_SCORES = ("MI", "Dice", "z.score", "t.score", "chisq", "chisq.corr", "log.like", "Fisher")
+
+
+@checked_call
+def load_krenn_ppv() -> pd.DataFrame:
+    """Return Evert's (2004) German PP-verb pairs with annotations and scores.
+
+    Returns
+    -------
+    DataFrame
+        5,102 candidates with a frequency of 30 or more. ``PP`` and ``verb`` are the two words of a
+        pair. ``is.colloc`` marks 566 collocations. Among the collocations, ``is.SVC`` marks support
+        verb constructions, and ``is.figur`` marks figurative expressions. ``freq`` is the
+        frequency, and ``MI``, ``Dice``, ``z.score``, ``t.score``, ``chisq``, ``chisq.corr``,
+        ``log.like`` and ``Fisher`` are association scores. The scores are rounded, so there are
+        many ties.
+
+    Raises
+    ------
+    OSError
+        If the data are neither stored on this machine nor available for download. The message
+        explains what to do.
+    ImportError
+        If the packages for the download are not installed.
+
+    Notes
+    -----
+    If the environment variable ``RANKEVAL_PD_DATA`` names a folder that contains ``krenn_ppv.csv``,
+    this file is read. Otherwise ``KrennPPV.rda`` is downloaded from the source of the R package
+    *corpora* (GPL-3), verified against its SHA-256 hash and stored in the user's cache folder.
+    Downloads require ``pip install pooch rdata``. Both files yield the same frame.
+
+    References
+    ----------
+    Evert (2004), figures 1 to 3. B. Krenn (2000), The usual suspects: data-oriented models for
+    the identification and representation of lexical collocations.
+
+    Examples
+    --------
+    >>> from rankeval_pd import datasets
+    >>> df = datasets.load_krenn_ppv()  # doctest: +SKIP
+    >>> df.rankeval(gold="is.colloc").nbest_precision(500, measures="log.like")  # doctest: +SKIP
+    """
+    folder = data_folder()
+    if folder is not None and (folder / _CSV).is_file():
+        return _uniform_frame(pd.read_csv(folder / _CSV))
+    return _uniform_frame(_read_rda(_download()))
+
+
+def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Standardize the column names, order, types and index of both file formats."""
+    columns: dict[str, Any] = {name: frame[name].astype(object).astype(str) for name in _TEXT}
+    columns |= {name: frame[name].to_numpy(dtype=bool) for name in _FLAGS}
+    columns |= {name: frame[name].to_numpy(dtype=np.int64) for name in _COUNTS}
+    columns |= {name: frame[name].to_numpy(dtype=np.float64) for name in _SCORES}
+    table = pd.DataFrame({name: np.asarray(values) for name, values in columns.items()})
+    return table.astype({name: pd.Series(["text"]).dtype for name in _TEXT})
+
+
+def _download() -> Path:
+    """Return the path of the verified file, downloading the file if necessary."""
+    try:
+        import pooch
+    except ImportError as error:
+        raise ImportError(_ways_out("pooch is not installed")) from error
+    folder = cache_folder()
+    downloader: Any = pooch.HTTPDownloader(progressbar=False, timeout=30)
+    try:
+        return Path(
+            pooch.retrieve(
+                URL,
+                known_hash=f"sha256:{SHA256}",
+                fname="KrennPPV.rda",
+                path=folder,
+                downloader=downloader,
+            )
+        )
+    except (OSError, ValueError) as error:
+        # ValueError: wrong checksum; OSError: server unreachable or connection lost
+        raise OSError(_ways_out(str(error))) from error
+
+
+def _ways_out(reason: str) -> str:
+    return (
+        f"the data of Evert (2004) could not be loaded: {reason}. To download {URL}, connect to the"
+        " network and run pip install pooch rdata, or set the environment variable RANKEVAL_PD_DATA"
+        f" to a folder that contains {_CSV}."
+    )
+
+
+def _read_rda(path: Path) -> pd.DataFrame:
+    try:
+        import rdata
+    except ImportError as error:
+        raise ImportError(_ways_out("rdata is not installed")) from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rdata warns about R classes, which are not needed
+        frame: pd.DataFrame = rdata.read_rda(path)["KrennPPV"]
+    return frame
+
+
+# ------------------------------------------------------------------------------------- Cached data
+
+_unwritable: set[Path] = set()  # unwritable folders for which a warning has been issued
+
+
+def cache_folder() -> Path | None:
+    """Return the cache folder from the environment, or from pooch if it is installed."""
+    named = os.environ.get("RANKEVAL_PD_CACHE")
+    if named:
+        return Path(named).expanduser()
+    if find_spec("pooch") is None:
+        return None
+    import platformdirs  # a dependency of pooch; importing pooch is slow and can warn
+
+    return Path(platformdirs.user_cache_dir("rankeval_pd"))
+
+
+def data_folder() -> Path | None:
+    """Return the folder named by the environment variable ``RANKEVAL_PD_DATA``, if any."""
+    named = os.environ.get("RANKEVAL_PD_DATA")
+    return Path(named).expanduser() if named else None
+
+
+def read_cache(path: Path) -> Any:
+    """Return the content of a cached file, or None if the file is missing or damaged."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            digest, text = file.read().split("\n", 1)
+    except (OSError, EOFError, ValueError, zlib.error):
+        return None
+    return json.loads(text) if digest == _digest(text) else None
+
+
+def write_cache(path: Path, content: Any) -> None:
+    """Write JSON data atomically, with file permissions that follow the user's umask.
+
+    If the folder is not writable, the function warns once instead of raising an error.
+    """
+    # write to a temporary file, which then replaces the old file in a single step
+    text = json.dumps(content)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with gzip.open(unfinished, "xt", encoding="utf-8", compresslevel=5) as file:
+                file.write(f"{_digest(text)}\n{text}")
+            unfinished.replace(path)
+        finally:  # clean up after an error or Ctrl-C
+            unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        if path.parent not in _unwritable:
+            _unwritable.add(path.parent)
+            warn(
+                f"{path.parent} is not writable ({error}), so docstrings are parsed again in every"
+                " session. Make the folder writable, or set the environment variable"
+                " RANKEVAL_PD_CACHE to another folder."
+            )
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# -------------------------------------------------------------------------------------------------
+# Load word pairs with gold labels from the documentation of five packages.
+
+# word pairs counted in the docstrings of each package
+_TOTALS = {"numpy": 91317, "scipy": 258344, "pandas": 135554, "xarray": 45933, "matplotlib": 97872}
+_JUDGMENTS = ["pass_1", "pass_2", "gold"]
+
+
+@checked_call
+def load_terms(*, per_package: bool = False) -> pd.DataFrame:
+    """Return 1,911 word pairs with counts and labels (technical term or not).
+
+    The pairs are adjacent words that occur at least 9 times in the docstrings of NumPy 2.4.6, SciPy
+    1.17.1, pandas 3.1.1, xarray 2026.9.0 and Matplotlib 3.11.2. Repeated sentences count once per
+    package. Pairs with a function word ("of", "is", "each") are excluded.
+
+    Parameters
+    ----------
+    per_package : bool
+        Whether to return a separate row for each package in which a pair occurs. You can rank such
+        packages separately with ``by="package"``.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair, in order of decreasing frequency, with the columns:
+
+        * ``package``: only with ``per_package``;
+        * ``word1``, ``word2``: the pair, in lowercase; ``head``: the second word, in the singular;
+        * ``O11``, ``O12``, ``O21``, ``O22``: the contingency table, with counts of the pair, of the
+          first word before other words, of the second word after other words, and of all other
+          pairs;
+        * ``pass_1``, ``pass_2``: whether the pair was labeled as a technical term in each of two
+          independent passes; ``gold``: the final label, after a third pass resolved disagreements.
+
+    Notes
+    -----
+    A language model labeled the pairs according to a written guideline (see the page on data).
+    The model saw no counts, scores or judgments from other passes.
+
+    Examples
+    --------
+    >>> from rankeval_pd import datasets
+    >>> terms = datasets.load_terms()
+    >>> terms.shape
+    (1911, 10)
+    >>> scored = terms.rankeval.with_association_measures(["G2", "t"])
+    >>> scored.rankeval.nbest_precision(100)[["measure", "tp"]]
+      measure  tp
+    0      G2  89
+    1       t  70
+    """
+    with resources.files("rankeval_pd.datasets").joinpath("terms.csv").open("rb") as file:
+        table = pd.read_csv(file, keep_default_na=False).astype(dict.fromkeys(_JUDGMENTS, bool))
+    if not per_package:
+        return _counted(table, list(_TOTALS))
+    parts = pd.concat({name: _counted(table, [name]) for name in _TOTALS}, names=["package"])
+    return parts[parts["O11"] > 0].reset_index("package").reset_index(drop=True)
+
+
+def _counted(table: pd.DataFrame, packages: list[str]) -> pd.DataFrame:
+    """Return the pairs, with counts summed over several packages."""
+    pair, first, second = (
+        table[[f"{name}_{count}" for name in packages]].sum(axis=1)
+        for count in ("pair", "first", "second")
+    )
+    total = sum(_TOTALS[name] for name in packages)
+    cells = {
+        "O11": pair,
+        "O12": first - pair,
+        "O21": second - pair,
+        "O22": total - first - second + pair,
+    }
+    return pd.concat(
+        [table[["word1", "word2", "head"]], pd.DataFrame(cells), table[_JUDGMENTS]], axis=1
+    )

@@ -1,0 +1,1240 @@
+"""Check scores, gold labels, list sizes and labels, and order equal scores."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import decimal
+import fractions
+import math
+import numbers
+import re
+import sys
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from pandas.api.types import is_string_dtype
+
+from rankeval_pd.errors import is_known, listed, unknown_name, warn
+from rankeval_pd.roles import (
+    CONTINGENCY,
+    Roles,
+    are_values,
+    check_types,
+    excluded_names,
+    frame_column,
+    gold_reason,
+    is_score,
+    labels_along,
+    likely_gold,
+    vote_reason,
+)
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.ranking import Keys, Whole, mix
+
+# -------------------------------------------------------------------------------------------------
+# Read and check list sizes, thresholds, scores and gold labels.
+
+# ------------------------------------------ Scores and gold labels as numbers, and missing values
+
+_EXACT = 2.0**53  # float64 represents all whole numbers up to this number
+
+
+def score_values(values: pd.Series, name: Hashable) -> FloatArray:
+    """Return scores as float64, with NaN for missing scores."""
+    if values.dtype == object:
+        values = values.infer_objects()
+    if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
+        codes = values.cat.codes.to_numpy(dtype=np.float64)
+        return np.where(codes < 0, np.nan, codes)
+    _check_scores(values.dtype, name)
+    return as_floats(
+        values,
+        f"measures: {name!r} has",
+        f"and would be tied. Pass the ranks instead: data[{name!r}].rank().",
+    )
+
+
+def _check_scores(dtype: Any, name: Hashable) -> None:
+    if not (is_score(dtype) or pd.api.types.is_bool_dtype(dtype)):
+        raise TypeError(
+            f"measures: {name!r} has dtype {dtype}, but scores must be numbers. Convert the"
+            " scores, for example with pd.to_numeric, or pass measures=..."
+        )
+
+
+def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
+    """Return numbers as float64, and reject distinct numbers that would become equal.
+
+    Missing numbers are NaN. The error message begins with ``who`` and ends with ``then``.
+    """
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    if pd.api.types.is_integer_dtype(values.dtype):
+        if (np.abs(numbers) >= _EXACT).any():
+            raise ValueError(
+                f"{who} whole numbers of 2**53 or more, which cannot be distinguished as float64"
+                f" {then}"
+            )
+    elif _is_finer(values.dtype):
+        # pandas compares numbers at float64 precision
+        there = values.to_numpy()[~np.isnan(numbers)]
+        alike = len(np.unique(there)) - len(np.unique(numbers[~np.isnan(numbers)]))
+        if alike:
+            raise ValueError(
+                f"{who} numbers of dtype {values.dtype}, {alike} of which cannot be distinguished"
+                f" as float64 {then}"
+            )
+    return numbers
+
+
+def _is_finer(dtype: Any) -> bool:
+    """Return whether this dtype has more precision than float64."""
+    plain = dense(dtype)
+    return bool(plain.kind == "O" or plain.itemsize > 8)
+
+
+def dense(dtype: Any) -> np.dtype[Any]:
+    """Return the NumPy dtype of the numbers in a column."""
+    inner = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype
+    return np.dtype(getattr(inner, "numpy_dtype", inner))
+
+
+def as_dtype(numbers: Any, dtype: Any) -> Any:
+    """Return thresholds in the dtype of a column, so that 0.7 is a float32 score of 0.7."""
+    if not pd.api.types.is_float_dtype(dtype):
+        return numbers
+    with np.errstate(over="ignore"):  # no number of the dtype reaches the threshold
+        return np.asarray(numbers, dtype=dense(dtype)).astype(np.float64)
+
+
+def cut_scores(cuts: FloatArray, dtypes: Iterable[Any]) -> FloatArray:
+    """Return thresholds (measure, ...) in the dtypes of the measures."""
+    return np.array([as_dtype(*x) for x in zip(cuts, dtypes, strict=True)])
+
+
+def gold_values(
+    values: pd.Series,
+    name: Hashable,
+    positive: Any = None,
+    min_grade: float | None = None,
+    *,
+    all_there: bool = True,
+) -> FloatArray:
+    """Return the gold label as 1.0, 0.0, or NaN for missing labels.
+
+    ``positive`` contains the values that mark true positives, and ``min_grade`` is the lowest grade
+    of a true positive. If ``all_there`` is true, a value in ``positive`` that does not occur in the
+    data raises an error.
+    """
+    if positive is not None:
+        return _among(values, name, positive, all_there=all_there)
+    dtype = values.dtype
+    if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
+        values = pd.Series(values.astype(object).to_numpy(), dtype=object)
+        if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
+            values = pd.Series([_as_float(x) for x in values], dtype=float)
+    api = pd.api.types
+    numeric = (
+        api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
+    ) and not api.is_complex_dtype(values.dtype)
+    truth = values.to_numpy(dtype=np.float64, na_value=np.nan) if numeric else None
+    if min_grade is not None:
+        if truth is None:
+            raise ValueError(
+                f"min_grade={min_grade!r}, but gold={name!r} contains {value_counts(values)},"
+                " which are not grades. Pass the value(s) that mark true positives as positive=..."
+            )
+        return np.where(np.isnan(truth), np.nan, truth >= as_dtype(min_grade, dtype))
+    if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
+        grades = "" if truth is None else ", or their lowest grade as min_grade=1"
+        kinds = value_counts(values)
+        if api.is_complex_dtype(values.dtype):
+            kinds = "complex numbers"
+        raise ValueError(
+            f"gold={name!r} contains {kinds}, but a gold label is True or False, 1"
+            f" or 0. Pass the value(s) that mark true positives as positive=...{grades}."
+        )
+    return truth
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return np.nan if pd.isna(value) else float(value)
+    except OverflowError:  # an integer too large for a float is neither a grade nor a label
+        return np.inf if value > 0 else -np.inf
+
+
+def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool) -> FloatArray:
+    """Return 1.0 for values that mark true positives and 0.0 for other values."""
+    plain = values.astype(object) if values.dtype != object else values
+    among = true_values(positive)
+    for value in among if all_there else []:
+        if not plain.isin([value]).any():
+            raise ValueError(
+                f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r}"
+                f" contains {value_counts(values)}. Pass values that occur in this column."
+            )
+    result = plain.isin(among).to_numpy(dtype=np.float64)
+    # an empty spreadsheet cell is not a judgment, even if read as empty text
+    blank = plain.isna() | plain.isin(["", " "]) & ~plain.isin(among)
+    return np.where(blank.to_numpy(dtype=bool), np.nan, result)
+
+
+def true_values(positive: Any) -> list[Any]:
+    """Return a list of the values that mark true positives."""
+    if positive is None:
+        return []
+    several = isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series)
+    return list(positive) if several else [positive]
+
+
+def value_counts(values: pd.Series, most: int = 8) -> str:
+    """Describe values and their counts as text."""
+    counts = values.value_counts(dropna=True)
+    with contextlib.suppress(TypeError):  # values of several types
+        counts = counts.sort_index()
+    counts = counts[counts > 0]
+    shown = [
+        f"{x.item() if isinstance(x, np.generic) else x!r} ({count:,})"
+        for x, count in counts.iloc[:most].items()
+    ]
+    more = f", ... ({len(counts):,} values in all)" if len(counts) > most else ""
+    missing = int(values.isna().sum())
+    shown += [f"missing ({missing:,})"] if missing and not more else []
+    return ", ".join(shown) + more or "nothing"
+
+
+def admit(
+    score: FloatArray,
+    gold: FloatArray,
+    *,
+    measures: Sequence[Hashable],
+    gold_name: Hashable,
+    missing: str,
+    unjudged: str | None,
+) -> tuple[FloatArray, BoolArray, BoolArray]:
+    """Return scores, gold labels and presence flags, or reject missing values.
+
+    The arrays are score (measure, candidate) and gold (candidate).
+    """
+    unscored = np.isnan(score)
+    unlabeled = np.isnan(gold)
+    present = np.ones(score.shape, dtype=bool)
+    if unjudged == "skip":
+        present = np.broadcast_to(~unlabeled, score.shape)
+    elif unjudged != "negative":  # unjudged candidates are not true positives
+        refuse_unlabeled(int(unlabeled.sum()), gold.size, gold_name)
+    lacking = unscored & present
+    # "last" and "absent" sort the candidate last; with "absent", the Ranking ends before this
+    # candidate (Ranking.eligible)
+    if missing == "raise" and lacking.any():
+        refuse_unscored(lacking.sum(axis=1), present.sum(axis=1), gold.size, measures)
+    if missing == "drop" and lacking.any():
+        _warn_of_dropped(lacking, present, gold == 1.0, measures)
+        present = present & ~unscored
+    return score, gold == 1.0, present
+
+
+def refuse_unlabeled(lacking: int, total: int, gold_name: Hashable) -> None:
+    """Raise a ValueError if candidates have no gold label."""
+    if lacking:
+        raise ValueError(
+            f"gold={gold_name!r} is missing for {lacking} of {total} candidates. Pass"
+            " unjudged='negative' (a lower bound for precision) or 'skip' (optimistic if the top"
+            " ranks were judged first). If a random sample was judged, call judged_precision or"
+            " judged_difference."
+        )
+
+
+def refuse_unscored(
+    lacking: IntArray, present: IntArray, total: int, measures: Sequence[Hashable]
+) -> None:
+    """Raise a ValueError if scores are missing and no role allows missing scores."""
+    if lacking.any():
+        shown = [
+            f"{name!r} ({'all' if count == every else int(count)})"
+            for name, count, every in zip(measures, lacking, present, strict=True)
+            if count
+        ]
+        raise ValueError(
+            f"missing='raise': some of the {total} candidates have no score in {', '.join(shown)}."
+            " Pass missing='absent' if the measure did not retrieve these candidates, 'last' to"
+            " rank them at the end, tied, or 'drop' to exclude them."
+        )
+
+
+def _warn_of_dropped(
+    lacking: BoolArray, present: BoolArray, true: BoolArray, measures: Sequence[Hashable]
+) -> None:
+    """Warn about candidates that are dropped for each measure."""
+    counts = (x.sum(axis=1) for x in (lacking, lacking & true, present, present & true))
+    taken = [
+        f"{name!r} without {int(out):,} of {int(every):,} candidates ({int(out_true):,} of"
+        f" {int(every_true):,} true positives)"
+        for name, out, out_true, every, every_true in zip(measures, *counts, strict=True)
+        if out
+    ]
+    warn(
+        f"missing='drop' evaluates {'; '.join(taken)}, so a missing score does not count against a"
+        " measure. If a measure failed to retrieve these candidates, pass missing='absent'."
+    )
+
+
+# -------------------------------------------------- List sizes, thresholds, and the groups of rows
+
+# -------------------------- The requested list sizes: whole numbers, or fractions of the candidates
+
+_NEARLY = 1e-9  # tolerance for rounding fractions to whole list sizes
+_LARGEST = 2**62
+_MOST = 10**9
+
+
+class Shares(NamedTuple):
+    """Store distinct list sizes as fractions of the candidates, in order."""
+
+    values: FloatArray
+
+    def of(self, total: int) -> IntArray:
+        """Return the smallest list sizes n >= share * total, at least 1."""
+        return np.array([least_n(share, total) for share in self.values], dtype=np.int64)
+
+
+Sizes = IntArray | Shares | None
+
+
+def least_n(share: float, total: int) -> int:
+    """Return the smallest n >= share * total, at least 1."""
+    return max(math.ceil(share * total - _NEARLY), 1)
+
+
+def check_n(n: Any) -> Sizes:
+    """Return the distinct requested list sizes in order. None means every n.
+
+    Floats between 0 and 1 are fractions of the candidates.
+    """
+    if n is None:
+        return None
+    if isinstance(n, range) and len(n) > _MOST:
+        raise ValueError(
+            f"n={n!r} requests {len(n):,} lists for every measure, too many to fit in memory. Pass"
+            " fewer list sizes, or None for every n."
+        )
+    if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
+        if len(n) and max(int(max(n)), -int(min(n))) > _LARGEST:
+            return check_n(list(n))
+        sizes = np.array(n, dtype=np.int64)
+        first = sizes[sizes < 1][:1].tolist()
+    else:
+        values = [n] if isinstance(n, str | bytes | bytearray) or not np.iterable(n) else list(n)
+        shares = [value for value in values if _is_share(value)]
+        if shares:
+            return _shares(values, len(shares))
+        first = [value for value in map(_check_whole, values) if value < 1][:1]
+        for above in (value for value in map(_check_whole, values) if value > _LARGEST):
+            raise ValueError(
+                f"n={above} exceeds any possible number of candidates. Pass whole numbers from 1 to"
+                " the number of candidates, or None for every n."
+            )
+        sizes = np.array([max(int(value), 0) for value in values], dtype=np.int64)
+    if not sizes.size:
+        raise ValueError(
+            f"n={n!r} requests no lists. Pass whole numbers from 1 to the number of candidates, or "
+            "None for every n."
+        )
+    if first:
+        raise ValueError(
+            f"n={first[0]!r}: a list has at least one candidate. Pass whole numbers from 1 to the "
+            "number of candidates, shares of the candidates between 0 and 1, or None for every n."
+        )
+    _, kept = np.unique(sizes, return_index=True)
+    return sizes[np.sort(kept)]
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and 0.0 < float(value) < 1.0
+
+
+def _shares(values: list[Any], count: int) -> Shares:
+    if count < len(values):
+        other = next(value for value in values if not _is_share(value))
+        raise TypeError(
+            f"n={values!r} mixes shares of the candidates, between 0 and 1, with {other!r}, which "
+            "is not a share. Pass either whole numbers or shares."
+        )
+    return Shares(np.array(list(dict.fromkeys(float(value) for value in values))))
+
+
+def _check_whole(value: Any) -> int:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
+        return int(value)
+    whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+    hint = f" Write {int(value)}." if whole else ""
+    raise TypeError(
+        f"n={value!r} is of type {type(value).__name__}: pass a whole number of at least 1, a share"
+        f" of the candidates (a float between 0 and 1), or None for every n.{hint}"
+    )
+
+
+def longest_list(n: Sizes, total: int) -> int:
+    """Return the size of the longest list for N candidates, at least 1."""
+    sizes = n.of(total) if isinstance(n, Shares) else n
+    return 1 if sizes is None else int(sizes.max(initial=1))
+
+
+#: number of candidates along the dimension of a Dataset, in which groups can be padded
+WIDTH: ContextVar[int | None] = ContextVar("WIDTH", default=None)
+
+
+def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
+    """Raise a ValueError if a list size exceeds the number of candidates."""
+    width = WIDTH.get()
+    largest = largest if width is None else width
+    if whole is not None:
+        if (longest := longest_list(n, whole.total)) > whole.asked:
+            raise ValueError(
+                f"n={longest} exceeds {whole.asked}, the size of the longest list in this head of"
+                f" {whole.total:,} candidates. Collect a longer head: ddf.rankeval.head(n_max),"
+                " with n_max up to the number of candidates."
+            )
+    elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
+        allowed = f"whole numbers from 1 to {largest} or " if largest else ""
+        raise ValueError(
+            f"n={int(n.max())} exceeds the number of candidates, {largest}. Pass {allowed}None"
+            " for every n."
+        )
+
+
+# ---------- User thresholds: a number, or a mapping from measures to one or more numbers
+
+
+def asked_thresholds(
+    threshold: Any, measures: Sequence[Hashable], *, unique: bool = True
+) -> FloatArray:
+    """Return thresholds (measure, cut), padded with NaN.
+
+    ``unique`` drops repeated thresholds of a measure.
+    """
+    if not isinstance(threshold, Mapping):
+        if len(measures) != 1:
+            raise ValueError(
+                f"threshold={threshold!r}: a single number requires a single measure, but there are"
+                f" {listed(measures)}. Pass a mapping from each measure to a number or a list of"
+                f" numbers: threshold={{{measures[0]!r}: ...}}."
+            )
+        threshold = {measures[0]: threshold}
+    for name in threshold:
+        if not is_known(name, measures):
+            raise unknown_name("threshold", name, measures)
+    rows = [_numbers(name, threshold[name]) if name in threshold else [] for name in measures]
+    rows = [list(dict.fromkeys(row)) for row in rows] if unique else rows
+    result = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
+    for row, thresholds in zip(result, rows, strict=True):
+        row[: len(thresholds)] = thresholds
+    return result
+
+
+def _numbers(name: Hashable, given: Any) -> list[float]:
+    values = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
+    for value in values:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(
+            value, (int, float, np.integer, np.floating)
+        ):
+            raise TypeError(
+                f"threshold: {value!r} for {name!r} is of type {type(value).__name__}. Pass a"
+                " number, or a list of numbers."
+            )
+        if isinstance(value, int) and abs(value) > sys.float_info.max:
+            raise ValueError(
+                f"threshold: a whole number for {name!r} is too large for a float. Pass a smaller"
+                " number, inf or -inf."
+            )
+        if np.isnan(value):
+            raise ValueError(
+                f"threshold: NaN for {name!r} is not a threshold. Pass a number;"
+                " inf and -inf are allowed."
+            )
+    return [float(value) for value in values]
+
+
+# ----------------------------- Keys of the groups in ``by``, and the group of each row
+
+
+def group_numbers(
+    columns: Sequence[pd.Series], by: Sequence[Hashable], rows: int
+) -> tuple[pd.DataFrame, IntArray]:
+    """Return the sorted group keys, and each row's group number."""
+    if not by:
+        return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
+    # pandas has no 16-bit index
+    columns = [x.astype(np.float32) if x.dtype == np.float16 else x for x in columns]
+    keys = pd.concat([column.reset_index(drop=True) for column in columns], axis=1)
+    keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
+    keys.columns = pd.Index(list(by), tupleize_cols=False)
+    for name, column in zip(by, columns, strict=True):
+        missing = int(column.isna().sum())
+        if missing:
+            raise ValueError(
+                f"by={name!r} has {missing} missing values, but every row needs a group. Fill in"
+                f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
+            )
+    try:
+        number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
+    except TypeError as error:
+        raise TypeError(_unsorted(columns, by)) from error
+    first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
+    first[number[::-1]] = np.arange(number.size)[::-1]  # the last assignment keeps the first row
+    each = keys.iloc[first]
+    if any(isinstance(label, frozenset) for label in each.to_numpy(dtype=object).ravel()):
+        raise TypeError(_unsorted(columns, by))  # sets cannot be sorted
+    return each, number.astype(np.int64)
+
+
+def _unsorted(columns: Sequence[pd.Series], by: Sequence[Hashable]) -> str:
+    kinds = {
+        name: sorted({type(x).__name__ for x in column})
+        for name, column in zip(by, columns, strict=True)
+        if column.dtype == object
+    }
+    told = "; ".join(f"{name!r} of type {' and '.join(given)}" for name, given in kinds.items())
+    return (
+        f"by has labels that cannot be sorted: {told}. Convert the labels to text or numbers, for"
+        f" example data[{next(iter(kinds), by[0])!r}].astype(str)."
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Compute a grid of list sizes to use instead of every n for large rankings.
+
+_EVERY = 20_000  # largest number of candidates for which every n is computed
+_RISE = 0.01  # relative step between neighboring list sizes in the grid
+
+
+def few_or(sizes: Sizes, asked: IntArray, ties: str, noted: dict[str, Any]) -> IntArray | None:
+    """Return the requested sizes, or a grid of sizes if every n is requested.
+
+    The grid contains every n up to about 70. Above 70, each n is about 1% larger than the previous
+    n. The size of the grid is stored in ``noted``.
+    """
+    if sizes is not None:
+        return asked
+    if asked.size <= _EVERY or ties == "blocks":
+        return None
+    last = float(asked[-1])
+    grid = np.geomspace(1.0, last, math.ceil(math.log(last) / _RISE))
+    found = np.unique(np.rint(grid).astype(np.int64))
+    noted["n_grid"] = max(noted.get("n_grid", 0), found.size)
+    return found
+
+
+# -------------------------------------------------------------------------------------------------
+# Compute tie keys, which order tied candidates in the same way for all measures.
+#
+# By default, the tie key is a hash of the candidate's label, the number of earlier rows with the
+# same label, and the seed. Results therefore do not depend on the row order or the gold label. The
+# hash depends on the label but not on the dtype, so 1, 1.0 and Decimal(1) have the same hash.
+
+_Labels = pd.Index | Sequence[pd.Index]
+# distinguish numbers of different types that have the same bits
+_MISSING, _UNSIGNED, _FRACTIONAL = (
+    np.uint64(x << 32) for x in (0x6D697373, 0x756E7369, 0x66726163)
+)
+_UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+
+
+def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, BoolArray, Keys]:
+    """Return the positions of candidates, sorted by group and hash.
+
+    ``group`` is the number of each candidate's group. Repeated labels are counted within groups.
+    The second result marks rows that repeat the label of an earlier row in the same group. The
+    third result contains the hashes. Several indexes are treated as levels of one label.
+    """
+    hashes = label_hashes(labels)
+    again = np.zeros(hashes.size, dtype=bool)
+    salt = mix(np.array([seed % 2**64], dtype=np.uint64))
+    keys = mix(hashes + salt)
+    order = _sorted_rows(keys, group)
+    one, other = order[1:], order[:-1]
+    if ((keys[one] == keys[other]) & (group[one] == group[other])).any():
+        repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
+        again = repeat > 0
+        hashes[again] = mix(hashes[again] ^ mix(repeat[again].astype(np.uint64)))
+        keys = mix(hashes + salt)
+        order = _sorted_rows(keys, group)
+    return order, again, keys
+
+
+def _sorted_rows(keys: Keys, group: IntArray) -> IntArray:
+    """Return the rows, sorted by group and key."""
+    return np.lexsort((keys, group)) if group.any() else np.argsort(keys, kind="stable")
+
+
+def label_hashes(labels: _Labels) -> Keys:
+    """Return a hash for each label, combining several indexes as levels."""
+    if isinstance(labels, pd.MultiIndex):
+        return _of_levels(
+            [_taken(labels.levels[k], labels.codes[k]) for k in range(labels.nlevels)], len(labels)
+        )
+    if isinstance(labels, pd.Index):
+        return _hash(labels)
+    return _of_levels([_hash(level) for level in labels], len(labels[0]))
+
+
+def _of_levels(levels: list[Keys], size: int) -> Keys:
+    """Combine the hashes of elements into hashes of tuples."""
+    hashes = np.full(size, np.uint64(len(levels)))
+    for level in levels:
+        hashes = mix(hashes ^ level)
+    return hashes
+
+
+def _taken(values: pd.Index, codes: AnyArray) -> Keys:
+    """Return hashes for the codes of values. Missing values have code -1."""
+    hashes = np.append(_hash(values), mix(np.array([_MISSING])))
+    return np.asarray(hashes[np.asarray(codes)], dtype=np.uint64)
+
+
+def _hash(labels: pd.Index) -> Keys:
+    """Return hashes of labels that do not depend on the dtype."""
+    if isinstance(labels, pd.MultiIndex):
+        return label_hashes(labels)
+    labels = labels.infer_objects()
+    if isinstance(labels, pd.CategoricalIndex):
+        return _taken(labels.categories, labels.codes)
+    hashes = np.empty(len(labels), dtype=np.uint64)
+    known = np.asarray(labels.notna())
+    hashes[~known] = mix(np.array([_MISSING]))
+    if known.any():
+        hashes[known] = _hash_known(labels if known.all() else labels[known])
+    return hashes
+
+
+def _hash_known(labels: pd.Index) -> Keys:
+    """Return hashes for nonmissing labels that share a dtype."""
+    api = pd.api.types
+    if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
+        return _times(labels.asi8, labels.unit)
+    if api.is_numeric_dtype(labels.dtype) and not api.is_complex_dtype(labels.dtype):
+        return _numbers_of_tie_keys(labels)
+    values = labels.to_numpy(dtype=object)
+    strings = np.fromiter((isinstance(x, str) for x in values), dtype=bool, count=values.size)
+    hashes = np.empty(values.size, dtype=np.uint64)
+    hashes[strings] = _text(values[strings])
+    tuples = np.fromiter((isinstance(x, tuple) for x in values), dtype=bool, count=values.size)
+    lengths = np.array([len(x) if isinstance(x, tuple) else -1 for x in values])
+    for length in np.unique(lengths[tuples]):
+        rows = np.flatnonzero(lengths == length)
+        columns = [_objects([x[k] for x in values[rows]]) for k in range(length)]
+        hashes[rows] = _of_levels([_hash(column) for column in columns], rows.size)
+    for row in np.flatnonzero(~strings & ~tuples):
+        hashes[row] = _one(values[row])
+    return hashes
+
+
+def _objects(values: list[Any]) -> pd.Index:
+    held = np.empty(len(values), dtype=object)
+    held[:] = values
+    return pd.Index(held, dtype=object, tupleize_cols=False)
+
+
+def _text(values: AnyArray) -> Keys:
+    return np.asarray(pd.util.hash_array(values, categorize=False), dtype=np.uint64)
+
+
+def _times(ticks: IntArray, unit: str) -> Keys:
+    """Return a hash for each time, using the finest possible unit for each."""
+    hashes = np.empty(ticks.size, dtype=np.uint64)
+    left = np.ones(ticks.size, dtype=bool)
+    for name, size in _UNITS.items():
+        if size > _UNITS[unit]:
+            break
+        factor = _UNITS[unit] // size
+        fits = left & (np.abs(ticks) <= np.iinfo(np.int64).max // factor)
+        salt = np.uint64(0) if name == "ns" else np.uint64(size << 32)
+        hashes[fits] = mix((ticks[fits] * factor).view(np.uint64) ^ salt)
+        left &= ~fits
+    return hashes
+
+
+def _numbers_of_tie_keys(labels: pd.Index) -> Keys:
+    """Return the hashes of numbers. Whole numbers are hashed as integers."""
+    if pd.api.types.is_unsigned_integer_dtype(labels.dtype):
+        large = labels.to_numpy(dtype=np.uint64)
+        return mix(np.where(large >= np.uint64(2**63), large ^ _UNSIGNED, large))
+    if pd.api.types.is_integer_dtype(labels.dtype):
+        return mix(labels.to_numpy(dtype=np.int64).view(np.uint64))
+    values = labels.to_numpy(dtype=np.float64) + 0.0
+    hashes = values.view(np.uint64) ^ _FRACTIONAL
+    whole = values == np.floor(values)
+    small = whole & (values >= -(2.0**63)) & (values < 2.0**63)
+    hashes[small] = values[small].astype(np.int64).view(np.uint64)
+    large = whole & (values >= 2.0**63) & (values < 2.0**64)
+    hashes[large] = values[large].astype(np.uint64) ^ _UNSIGNED
+    return mix(hashes)
+
+
+def _one(label: Any) -> np.uint64:
+    """Return the hash of a label that is neither a string nor a tuple."""
+    label = label.item() if isinstance(label, np.number | np.bool_) else label
+    if isinstance(label, numbers.Number):
+        return _one_number(label)
+    if isinstance(label, np.datetime64 | datetime.datetime):
+        # an index would use nanoseconds, which cannot represent distant dates
+        stamp = pd.Timestamp(label)
+        return np.uint64(_times(np.array([stamp.asm8.astype(np.int64)]), stamp.unit)[0])
+    if isinstance(label, np.timedelta64 | datetime.timedelta):
+        return np.uint64(_hash_known(pd.TimedeltaIndex([label]))[0])
+    if isinstance(label, pd.Interval):
+        ends = (_objects([x]) for x in (label.left, label.right, label.closed))
+        return np.uint64(_of_levels([_hash(end) for end in ends], 1)[0])
+    return _described(label)
+
+
+def _one_number(label: Any) -> np.uint64:
+    if isinstance(label, complex) and label.imag == 0.0:
+        label = label.real
+    if not isinstance(label, numbers.Real | decimal.Decimal):
+        return _described(label)
+    try:
+        exact = fractions.Fraction(label)  # type: ignore[arg-type]
+        near = float(exact)
+    except OverflowError:  # infinite or too large for floats
+        near = float("inf") if label == float("inf") else float("-inf")
+        return _described(label) if label != near else _number(near)
+    if exact.denominator == 1 and -(2**63) <= exact < 2**64:
+        return _number(int(exact))
+    return _number(near) if fractions.Fraction(near) == exact else _described(exact)
+
+
+def _number(value: float) -> np.uint64:
+    return np.uint64(_numbers_of_tie_keys(pd.Index([value]))[0])
+
+
+def _described(label: object) -> np.uint64:
+    """Return the hash of a label's repr if the repr is stable."""
+    description = repr(label)
+    if (
+        isinstance(label, set | frozenset)
+        or " at 0x" in description
+        or "frozenset({" in description
+        or type(label).__repr__ is object.__repr__
+    ):
+        raise TypeError(
+            f"the label {label!r} is of type {type(label).__name__}, whose text representation "
+            "changes between runs, so its hash cannot break ties. Use numbers, strings, dates or "
+            "tuples of these as labels: data.set_index(...), label=... or key=..."
+        )
+    return np.uint64(_text(np.array([f"\0{type(label).__name__}:{description}"], dtype=object))[0])
+
+
+def column_order(
+    values: pd.Series, name: object, group: IntArray, *, falling: bool = False
+) -> IntArray:
+    """Return the positions of candidates in ascending order of group and value.
+
+    ``falling`` sorts names in descending order as in trec_eval.
+    """
+    refuse_missing(values, name)
+    _refuse_repeated(values, name, group)
+    order = np.asarray(sort_key(values.astype(str) if falling else values, name).index)
+    order = order[::-1] if falling else order
+    return order[np.argsort(group[order], kind="stable")]
+
+
+def refuse_missing(values: pd.Series, name: object) -> None:
+    """Raise a ValueError if a candidate has no key."""
+    missing = values.isna().to_numpy(dtype=bool)
+    if missing.any():
+        raise ValueError(
+            f"key={name!r} has {missing.sum()} missing values, but every candidate needs a value."
+            " Fill in these values, or omit key to break ties by a hash of the label."
+        )
+
+
+def sort_key(values: pd.Series, name: object) -> pd.Series:
+    """Return the sorted key values and their positions."""
+    try:
+        return pd.Series(values.to_numpy()).sort_values(kind="stable")
+    except TypeError as error:
+        raise TypeError(
+            f"key={name!r} has values that cannot be ordered ({error}). Pass a column of numbers,"
+            " strings or dates."
+        ) from None
+
+
+def value_keys(values: AnyArray) -> Keys:
+    """Return the hashes of a key's values in an array of the same shape."""
+    return label_hashes(pd.Index(np.ravel(values))).reshape(np.shape(values))
+
+
+def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
+    pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
+    try:
+        repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
+    except TypeError:  # lists, dicts
+        raise TypeError(
+            f"key={name!r} has values that cannot be distinguished, such as {values.iloc[0]!r}."
+            " Pass a column of numbers, strings or dates."
+        ) from None
+    if len(repeated):
+        raise ValueError(
+            f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
+            " unique within each group. If candidates occur in several queries, pass the query"
+            " column as by=... Otherwise pass another column, or omit key to break ties by a hash."
+        )
+
+
+def as_compared(scores: Any, ties: str, key: object) -> Any:
+    """Return the scores to compare, in single precision if ties="trec"."""
+    if ties != "trec":
+        return scores
+    if key is None:
+        raise ValueError(
+            "ties='trec' orders equal scores by document name in descending order. Pass the"
+            " document column as key=..."
+        )
+    with np.errstate(over="ignore", under="ignore"):
+        return scores.astype(np.float32).astype(np.float64)
+
+
+# -------------------------------------------------------------------------------------------------
+# Warn about identifiers, repeated candidates, and data with only one class.
+
+# ------------------------------------- Warnings about unnamed columns that look like identifiers
+
+_LEAST = 10  # with fewer rows, whole numbers can be distinct by chance
+#: words in column names, for each likely role in rankings and runs, and in systems
+_WORDS = {
+    ("by", "groups"): "query topic user session subject participant batch block page passage line"
+    " qid uid sid segment seg sentence sent prompt judge rater annotator",
+    ("label", "groups"): "doc document docno docid pid segid item id ids idx index key guid no nr"
+    " number row",
+    ("gold", "exclude"): "label labels rel relevance relevant grade",
+    ("by", "seeds"): "seed rep repeat repetition replicate trial run",
+    ("by", "exclude"): "fold split",
+    ("exclude", "exclude"): "rank length len year date timestamp",
+}
+_ROLES = {word: roles for roles, words in _WORDS.items() for word in words.split()}
+_LAST = frozenset({
+    "id", "ids", "idx", "index", "uid", "sid", "docno", "nr", "number", "fold", "seed", "len",
+})  # fmt: skip
+_LABELS = frozenset(_WORDS["gold", "exclude"].split()) - {"grade"}
+# columns with these names are not measures, even if they contain fractions
+_NO_SCORES = frozenset({"rank", "length", "len", "year"})
+
+
+def warn_of_identifiers(
+    columns: Mapping[Hashable, pd.Series],
+    *,
+    taken_as: str,
+    groups: Mapping[str, IntArray] | None = None,
+    truth: FloatArray | None = None,
+) -> None:
+    """Warn about columns that look like identifiers.
+
+    Parameters
+    ----------
+    columns : mapping
+        Columns by name. These columns are used as systems or measures, but the user did not name
+        them.
+    taken_as : str
+        "systems" or "measures".
+    groups : mapping, optional
+        The group number of each row, by role (by, groups).
+    truth : array, optional
+        The gold label of rankings. Columns computed from the gold label, and annotators' votes, are
+        not measures.
+
+    Notes
+    -----
+    Checking a column of whole numbers requires one hash table, plus one pass over the rows for each
+    role. For other columns, only the first rows are read.
+    """
+    reasons = {
+        name: reason
+        for name, values in columns.items()
+        if (reason := reason_of(name, values, groups or {}, truth)) is not None
+    }
+    if not reasons:
+        return
+    names = list(reasons)
+    told = "; ".join(f"{name!r} ({reason})" for name, reason in list(reasons.items())[:6])
+    more = f"; and {len(names) - 6} more" if len(names) > 6 else ""
+    given = (
+        repr(names[0]) if len(names) == 1 else f"{names[:6]!r}"[:-1] + (", ...]" if more else "]")
+    )
+    side = int(taken_as == "systems")
+    known = [name for name, reason in reasons.items() if reason == _BY_NAME]
+    own = {name: _ROLES.get(_words(name)[-1], _ROLES["index"])[side] for name in known}
+    role, name = next(((r, n) for n, r in own.items() if r != "exclude"), ("", None))
+    role = "key" if role == "label" and truth is None else role  # the role for documents is key
+    as_role = f"{role}={name!r}" if role else "by=..., groups=..."
+    votes = any(reason.startswith("votes") for reason in reasons.values())
+    warn(
+        f"columns used as {taken_as} look like identifiers or labels: {told}{more}. Pass"
+        f" exclude={given} or their role, for example"
+        f" {as_role}{' (votes: gold=[...])' if votes else ''}. If they are {taken_as}, list all"
+        f" {taken_as}: measures=[...]."
+    )
+
+
+def reason_of(
+    name: Hashable,
+    values: pd.Series,
+    groups: Mapping[str, IntArray] | None = None,
+    truth: FloatArray | None = None,
+) -> str | None:
+    """Return why a column looks like an identifier or a label, or None.
+
+    A column of whole numbers is suspicious in four cases: the name suggests an identifier, all
+    values are distinct (in 10 or more rows), values count up in blocks, or values other than 0 and
+    1 are constant within groups. Booleans are suspicious if the name suggests a label. Fractions
+    are suspicious if the name suggests a rank or a length.
+    """
+    if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
+        copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
+        if copied is not None:
+            return copied
+    words = set(_words(name)) if named_so(name) else set()
+    if pd.api.types.is_bool_dtype(values.dtype):
+        return _BY_NAME if words and words <= _LABELS else None
+    numbers = _whole(values)
+    if numbers is None:
+        return _BY_NAME if words & _NO_SCORES and is_score(values.dtype) else None
+    if truth is not None and (votes := vote_reason(name, numbers)) is not None:
+        return votes
+    if words:
+        return _BY_NAME
+    if _counts_up(numbers):
+        return "whole numbers that count up from row to row"
+    if _all_distinct(numbers):
+        return "whole numbers that are all distinct"
+    for role, number in (groups or {}).items():
+        if _constant_within(numbers, number):
+            return f"one value in each group of {role}"
+    return None
+
+
+_BY_NAME = "by its name"
+
+
+def _whole(values: pd.Series) -> FloatArray | None:
+    """Return whole numbers as float64 with NaN, or None for other columns."""
+    api = pd.api.types
+    if values.dtype == object:
+        values = values.infer_objects()
+    if not api.is_numeric_dtype(values.dtype) or api.is_complex_dtype(values.dtype):
+        return None
+    if api.is_bool_dtype(values.dtype) or values.empty:
+        return None
+    first = values.iloc[:1000].to_numpy(dtype=np.float64, na_value=np.nan)
+    if not _are_whole(first):
+        return None
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    return numbers if _are_whole(numbers) else None
+
+
+def _are_whole(numbers: FloatArray) -> bool:
+    known = numbers[~np.isnan(numbers)]
+    return bool((np.isfinite(known) & (known == np.rint(known))).all()) and known.size > 0
+
+
+def named_so(name: Hashable) -> bool:
+    """Return whether the name suggests an identifier or a label, not a score."""
+    words = _words(name)
+    if not words:
+        return False
+    # "Unnamed: 0" is an identifier, but "run 3" can be a system
+    if any(character.isdigit() for character in str(name)):
+        return words in (["unnamed"], ["level"])
+    return words[-1] in _LAST or all(word in _ROLES for word in words)
+
+
+def _words(name: Hashable) -> list[str]:
+    """Split a name into lowercase words."""
+    if not isinstance(name, str):
+        return []
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # splits names such as docId
+    return re.findall(r"[a-z]+", apart.lower())
+
+
+def refuse_text(
+    frame: pd.DataFrame, roles: Roles, taken: Iterable[Hashable], taken_as: str
+) -> None:
+    """Raise a ValueError if a column without a role contains scores as text.
+
+    Text counts as scores if it parses as numbers and some of the numbers have a fractional part.
+    For systems, the strings 0 and 1, or true and false, also count as scores. Other whole numbers,
+    and columns named like identifiers, do not count as scores.
+    """
+    out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
+    for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):
+        values = frame[name]
+        if not (values.dtype == object or is_string_dtype(values.dtype)) or named_so(name):
+            continue
+        text = values.head(1000).dropna().astype(str)
+        numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=float)
+        known = numbers[np.isfinite(numbers)]
+        two = taken_as == "systems" and set(text.str.lower()) in ({"0", "1"}, {"false", "true"})
+        if two or (2 * known.size >= max(text.size, 1) and (known != np.rint(known)).any()):
+            raise ValueError(
+                f"the column {name!r} contains scores as text:"
+                f" {listed(dict.fromkeys(text), most=3)}. Convert the column to numbers,"
+                f" data.assign({name}=pd.to_numeric(data[{name!r}], errors='coerce')), or exclude"
+                f" it: exclude={name!r}."
+            )
+
+
+def _counts_up(numbers: FloatArray) -> bool:
+    """Return whether each row repeats the previous number or adds 1."""
+    with np.errstate(over="ignore"):  # a step that overflows is not a step of 1
+        steps = np.diff(numbers)
+    return bool(((steps == 0.0) | (steps == 1.0)).all()) and int(steps.sum()) + 1 >= _LEAST
+
+
+def _all_distinct(numbers: FloatArray) -> bool:
+    known = numbers[~np.isnan(numbers)]
+    with np.errstate(over="ignore"):
+        if known.size < _LEAST or known.max() - known.min() + 1.0 < known.size:
+            return False
+    return bool(pd.unique(known).size == known.size)
+
+
+def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
+    """Return whether the column differs between groups but not within groups."""
+    if numbers.size < _LEAST or set(pd.unique(numbers)) <= {0.0, 1.0}:
+        return False
+    _, first, where, size = np.unique(
+        number, return_index=True, return_inverse=True, return_counts=True
+    )
+    within = numbers[first][where]
+    same = (numbers == within) | (np.isnan(numbers) & np.isnan(within))
+    several = int((size > 1).sum())
+    return bool(same.all()) and several > 1 and pd.unique(numbers[first]).size > 1
+
+
+# -------------------------------------------------------------------------------------------------
+# Warnings about repeated candidates, and about data with only one class.
+
+
+def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
+    """Return each candidate's group number, independent of the row order."""
+    check_types(values, "groups", name)
+    try:
+        number, labels = pd.factorize(values)
+    except TypeError as error:
+        raise TypeError(
+            f"groups={name!r} has labels that cannot be distinguished, such as {values.iloc[0]!r}."
+            f" Pass a column of text or numbers, for example data[{name!r}].astype(str)."
+        ) from error
+    check_clusters(int((number < 0).sum()), name)
+    place = np.empty(len(labels), dtype=np.int64)
+    place[np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))] = np.arange(len(labels))
+    return np.asarray(place[number])
+
+
+def check_clusters(missing: int, name: Hashable) -> None:
+    """Raise a ValueError if a candidate has no group."""
+    if missing:
+        raise ValueError(
+            f"groups={name!r} has {missing} missing values, but every candidate needs a group. Fill"
+            " in the values; a group may contain a single candidate."
+        )
+
+
+def warn_of_repeated(
+    labels: pd.Index | Sequence[pd.Index],
+    again: BoolArray,
+    *,
+    by: Sequence[Hashable],
+    label: Sequence[Hashable],
+) -> None:
+    """Warn that repeated candidates are not independent."""
+    if not again.any():
+        return
+    levels = [labels] if isinstance(labels, pd.Index) else list(labels)
+    several = [level[again][:3].tolist() for level in levels]
+    named = several[0] if len(several) == 1 else list(zip(*several, strict=True))
+    shown = {repr(x): x for x in named}.values()  # unhashable labels are compared by repr
+    where = "label=" + (repr(label[0]) if len(label) == 1 else repr(list(label)))
+    what = where if label else "the index"
+    within = f" within one group of by={list(by)!r}" if by else ""
+    warn(
+        f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
+        f" ({what}: {listed(shown)}). If candidates repeat, tests are invalid: pass a cluster"
+        " column, groups=..., or a sample column, by=... Otherwise pass a unique label, label=...,"
+        " or call data.reset_index()."
+    )
+
+
+def warn_of_one_class(truth: FloatArray, name: Hashable) -> None:
+    """Warn if all candidates are true positives, or all are false positives."""
+    known = truth[~np.isnan(truth)]
+    warn_of_counts(int((known == 1.0).sum()), known.size, name)
+
+
+def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
+    """Warn if the counts contain only one class."""
+    if total > 1 and positive in (0, total):
+        which = "every candidate is a" if positive else "no"
+        warn(
+            f"gold={name!r}: {which} true positive ({total:,} candidates), so every ranking is"
+            " equally good. Check that the column is correct and the data are complete."
+        )
+
+
+def maybe_gold(data: object, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return a hint if a single two-valued column could be the gold label."""
+    found = None if any(keywords.values()) else likely_gold(data)
+    if found is None:
+        return []
+    return [("a gold label?", f"{found[0]!r} has two values: rankeval({found[1]})")]
+
+
+# -------------------------------------------------------------------------------------------------
+# Add columns for roles that are passed as an array, a Series, or an index level.
+
+_ONE = ("gold", "key", "groups")
+_SEVERAL = ("by", "label")
+
+
+def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, Roles]:
+    """Return a frame with a column for every role, and the column names.
+
+    Arrays and index levels become columns of a shallow copy. No column is replaced.
+    """
+    named = {role: _entries(getattr(roles, role), frame.columns) for role in (*_ONE, *_SEVERAL)}
+    added: dict[Hashable, pd.Series] = {}
+    for role, entries in named.items():
+        for place, entry in enumerate(entries):
+            if are_values(entry):
+                values = _as_column(_aligned(entry, frame.index, role), frame.index)
+                name = _own_name(entry, role)
+                if not _holds(frame, name, values):
+                    name = _unused(name, {*frame.columns, *frame.index.names, *added})
+            elif _is_level(entry, frame):
+                name = entry
+                level = frame.index.get_level_values(list(frame.index.names).index(name))
+                values = _as_column(level, frame.index)
+            else:
+                continue
+            entries[place] = name
+            if name not in frame.columns:
+                added[name] = values
+    if added:
+        attrs = frame.attrs
+        frame = pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis=1)
+        frame.attrs = attrs
+    return frame, _renamed(roles, named)
+
+
+def _as_column(values: Any, index: pd.Index) -> pd.Series:
+    return pd.Series(values.array if hasattr(values, "array") else values, index=index)
+
+
+def _holds(frame: pd.DataFrame, name: Hashable, values: pd.Series) -> bool:
+    """Return whether a column or index level has this name and these values."""
+    try:
+        return frame_column(frame, name, "by").equals(values)
+    except (KeyError, TypeError, ValueError):  # no column, several, or mixed types
+        return False
+
+
+def with_given_dataset(data: xr.Dataset, roles: Roles) -> tuple[xr.Dataset, Roles]:
+    """Return a Dataset with a variable for every role, and the variable names."""
+    named = {role: _entries(getattr(roles, role), data.variables) for role in (*_ONE, "label")}
+    added: dict[Hashable, xr.DataArray] = {}
+    for role, entries in named.items():
+        for place, entry in enumerate(entries):
+            if not are_values(entry):
+                continue
+            if isinstance(entry, xr.DataArray):
+                values = xr.align(data, entry, join="exact")[1].drop_vars(
+                    [c for c in entry.coords if c not in entry.dims]
+                )
+            else:
+                array = np.asarray(_aligned(entry, labels_along(data, roles.dim), role))
+                values = xr.DataArray(array, dims=[roles.dim])
+            name = _own_name(entry, role)
+            if not _stores(data, name, values):
+                measures = data.indexes.get("measure", ())
+                name = _unused(name, {*data.variables, *data.dims, *measures, *added})
+                added[name] = values
+            entries[place] = name
+    return data.assign(added), _renamed(roles, named)
+
+
+def _stores(data: xr.Dataset, name: Hashable, values: xr.DataArray) -> bool:
+    """Return whether a variable has this name and these values."""
+    if name not in data.variables:
+        return False
+    own, given = data[name].variable, values.variable
+    if own.chunks or given.chunks:  # lazy values are not computed
+        return bool(own.data is given.data)
+    return bool(own.equals(given))
+
+
+def _entries(given: Any, columns: Any) -> list[Any]:
+    """Return names and values for a role."""
+    if given is None:
+        return []
+    if are_values(given) or isinstance(given, str) or not isinstance(given, Iterable):
+        return [given]
+    if isinstance(given, tuple) and _is_in(given, columns):
+        return [given]
+    return list(given)
+
+
+def _renamed(roles: Roles, named: dict[str, list[Any]]) -> Roles:
+    by_name: dict[str, Any] = {}
+    for role, entries in named.items():
+        several = role not in _ONE or isinstance(getattr(roles, role), list)
+        if entries and not isinstance(getattr(roles, role), str):
+            by_name[role] = entries if several else entries[0]
+    return replace(roles, **by_name)
+
+
+def _own_name(values: Any, role: str) -> Hashable:
+    """Return the name of the values, or the role."""
+    own: Hashable = getattr(values, "name", None)
+    return role if own is None else own
+
+
+def _unused(name: Hashable, taken: set[Hashable]) -> Hashable:
+    while name in taken:
+        name = f"{name}_given"
+    return name
+
+
+def _is_level(name: Any, frame: pd.DataFrame) -> bool:
+    return not _is_in(name, frame.columns) and _is_in(name, list(frame.index.names))
+
+
+def _is_in(name: Any, names: Any) -> bool:
+    try:
+        return name is not None and name in names
+    except TypeError:
+        return False
+
+
+def _aligned(values: Any, index: pd.Index, role: str) -> Any:
+    """Return values in row order. A Series is aligned by index."""
+    if np.ndim(values) != 1 or len(values) != len(index):
+        raise ValueError(
+            f"{role} has values of shape {np.shape(values)} for {len(index)} candidates: pass one"
+            " value for each candidate, or the name of a column."
+        )
+    if not isinstance(values, pd.Series) or values.index.equals(index):
+        return values
+    there, here = values.index, index
+    if there.is_unique and here.is_unique and there.isin(here).all():
+        return values.reindex(here)
+    raise ValueError(
+        f"{role} is a Series whose index differs from the data's index, so the values cannot be"
+        " matched to the rows. Give the Series the data's index, or pass .to_numpy() if the values"
+        " are in row order."
+    )

@@ -1,0 +1,1167 @@
+"""Read systems scored on test items, and tables of pairs of systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from rankeval_pd.doors.columns import as_floats, group_numbers, refuse_text, warn_of_identifiers
+from rankeval_pd.errors import listed, near_miss, no_table, shown, unknown_name, warn
+from rankeval_pd.roles import (
+    Roles,
+    are_values,
+    as_names,
+    check_levels,
+    check_types,
+    excluded_names,
+    frame_column,
+    names_level,
+    refuse_dim,
+)
+from rankeval_pd.stats import items
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.clusters import factors_of, packed
+from rankeval_pd.stats.items import METRICS, Items, MetricFormula, Score, chrf_formula, scores_of
+from rankeval_pd.tables import apart, is_missing
+
+# -------------------------------------------------------------------------------------------------
+# Find the columns for a metric, and the clusters, strata and seeds of test items.
+
+# ---------------------- Metrics as functions of summed statistics, and their columns
+
+_ONE_COLUMN = ("mean", "sum", "rouge")
+_COUNTED = ("mean", "rouge", "accuracy")  # the second statistic is 1 per item by default
+_SCORES = " If the columns contain per-item scores, omit metric to compare the mean scores."
+
+
+class Metric(NamedTuple):
+    """Store a metric and the names of its statistics."""
+
+    name: str
+    score: Score
+    chosen: list[Hashable]  #: the columns of the statistics, in the formula's order
+    ones: bool  #: whether the number of items is the last statistic
+    names: tuple[str, ...]  #: the names of the statistics in the formula
+    parts: tuple[tuple[str, str], ...]
+    counts: bool  #: whether the statistics are counts
+    sign: float
+    linear: str | None
+    most: float = np.inf  #: the largest possible score if scores start at 0
+
+
+def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) -> Metric:
+    """Return the requested metric and its statistics.
+
+    ``statistics`` lists the statistics in the data. For one column per system, it is [None].
+    """
+    metric = roles.metric
+    if metric is None:
+        metric = "mean"
+    _check_no_scorer(metric)
+    if callable(metric):
+        better = roles.higher_is_better in (None, True)
+        name = getattr(metric, "__name__", type(metric).__name__)
+        return Metric(
+            name, _vectorised(metric, name), statistics, False, (), (), False,
+            1.0 if better else -1.0, None,
+        )  # fmt: skip
+    if not isinstance(metric, str) or metric not in METRICS:
+        hint = near_miss(metric, METRICS, cutoff=0.7) or (_SCORES if one_level else "")
+        raise ValueError(
+            f"metric={shown(metric)} is not a known metric.{hint} Pass one of {listed(METRICS)}, or"
+            " a function of summed statistics, f(S[..., statistic])."
+        )
+    formula = _formula(metric, statistics)
+    chosen, ones = _chosen(metric, formula, statistics, one_level=one_level)
+    if roles.higher_is_better is not None:
+        better = bool(roles.higher_is_better)
+    else:
+        better = formula.higher_is_better
+    linear = {"sum": "sum", **dict.fromkeys(_COUNTED, "mean")}.get(metric)
+    return Metric(
+        metric, formula.score, chosen, ones, formula.statistics, formula.parts,
+        metric not in (*_ONE_COLUMN, "ratio", "ter"), 1.0 if better else -1.0, linear,
+        formula.most,
+    )  # fmt: skip
+
+
+def _check_no_scorer(metric: Any) -> None:
+    """Raise a ValueError if the metric is an object that scores text or labels."""
+    is_class = isinstance(metric, type)
+    if isinstance(metric, str) or (callable(metric) and not is_class):
+        return
+    kind = metric if is_class else type(metric)
+    name = next((x for x in METRICS if kind.__name__.lower().startswith(x)), None)
+    if name is None and not is_class:
+        return
+    known = "the name of a metric"
+    if name is not None:
+        known = f"metric={name!r} and the statistics {listed(METRICS[name].statistics)}"
+    raise ValueError(
+        f"metric={kind.__name__}{'' if is_class else '()'} scores text or labels, but a paired"
+        f" test needs the statistics of each item. Pass {known} as two-level columns (system,"
+        " statistic), or a function of summed statistics, f(S[..., statistic])."
+    )
+
+
+def _formula(metric: str, statistics: list[Hashable]) -> MetricFormula:
+    """Return the metric's formula. For chrF, the data determine the n-gram orders."""
+    if metric != "chrf":
+        return METRICS[metric]
+    orders = 0
+    while all(f"{kind}_{orders + 1}" in statistics for kind in ("hyp", "ref", "match")):
+        orders += 1
+    return chrf_formula(max(orders, 1))
+
+
+def _chosen(
+    metric: str, formula: MetricFormula, statistics: list[Hashable], *, one_level: bool
+) -> tuple[list[Hashable], bool]:
+    """Return the metric's statistics, and whether the formula needs an item count."""
+    single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
+    if single and len(statistics) == 1:
+        return statistics, metric in _COUNTED
+    if metric in _ONE_COLUMN:
+        raise ValueError(
+            f"metric={metric!r} takes one column per system, but data has the statistics"
+            f" {listed(statistics)}. Choose one of them, for example data.xs({statistics[0]!r},"
+            " axis=1, level=...), or pass a metric that uses several statistics, such as"
+            " metric='f1' or 'bleu'."
+        )
+    needed = [
+        name
+        for name in formula.statistics
+        if name in statistics or (metric, name) != ("accuracy", "total")
+    ]
+    missing = [name for name in needed if name not in statistics]
+    if missing:
+        have = f"the statistics {listed(statistics)}, without {listed(missing)}."
+        raise ValueError(
+            f"metric={metric!r} needs the statistics {listed(needed, most=4)}, but data has"
+            f" {f'one column per system.{_SCORES}' if one_level else have} from_sacrebleu and"
+            " from_predictions create two-level columns (system, statistic)."
+        )
+    return list(needed), metric == "accuracy" and "total" not in needed
+
+
+def _kind(returned: AnyArray) -> str:
+    return type(returned.item()).__name__ if returned.ndim == 0 else f"dtype {returned.dtype}"
+
+
+def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
+    """Wrap a user's function: check the shape, and replace infinity with NaN."""
+
+    def score(sums: AnyArray) -> FloatArray:
+        try:
+            with np.errstate(all="ignore"):
+                scores = np.asarray(function(np.asarray(sums, dtype=float)))
+        except Exception as error:
+            raise ValueError(
+                f"metric={name} raised {type(error).__name__}: {error}. The function receives the"
+                f" sums of {sums.shape[-1]} statistics as an array of shape {sums.shape} and must"
+                f" return scores of shape {sums.shape[:-1]}: write it with S[..., 0], S[..., 1],"
+                " and so on."
+            ) from error
+        if scores.dtype.kind not in "biuf":
+            raise TypeError(
+                f"metric={name} returned {_kind(scores)}, but scores must be real numbers. Return "
+                f"an array of shape {sums.shape[:-1]}."
+            )
+        scores = scores.astype(float)
+        if scores.shape != sums.shape[:-1]:
+            raise ValueError(
+                f"metric={name} returned shape {scores.shape} instead of {sums.shape[:-1]} for sums"
+                f" of shape {sums.shape}. The statistics are on the last axis: write the function"
+                " with S[..., 0], S[..., 1], and so on."
+            )
+        return np.where(np.isfinite(scores), scores, np.nan)  # x/0 and 0/0 are undefined
+
+    return score
+
+
+# ------------------------------------------------------------- Checks of statistics and of counts
+
+
+def check_complete(values: FloatArray, systems: list[Hashable], labels: pd.Index) -> None:
+    """Raise a ValueError unless every system has finite numbers for every item."""
+    lacking: BoolArray = np.asarray(~np.isfinite(values).all(axis=2))
+    if not lacking.any():
+        return
+    k = int(lacking.any(axis=1).argmax())
+    infinite = labels[np.isinf(values[k]).any(axis=1)]
+    if len(infinite):
+        raise ValueError(
+            f"system {shown(systems[k])} has infinite scores for {len(infinite)} of {len(labels)}"
+            f" items: {listed(infinite, most=6)}. Sums over items need finite numbers. Correct"
+            " these scores, or drop these items for all systems."
+        )
+    items = labels[lacking[k]]
+    raise ValueError(
+        f"system {shown(systems[k])} has no score for {len(items)} of {len(labels)} items:"
+        f" {listed(items, most=6)}. A paired test needs every score: drop these items with"
+        " data.dropna(), or run the system on them, but do not fill in 0. For missing ratings, pass"
+        " missing='ratio'."
+    )
+
+
+def check_size(sizes: FloatArray, systems: list[Hashable]) -> None:
+    """Raise a ValueError if squares of the largest numbers overflow or underflow."""
+    for name, largest in zip(systems, sizes, strict=True):
+        if largest > 1e150 or 0.0 < largest < 1e-150:
+            raise ValueError(
+                f"for system {shown(name)}, the largest absolute value is {largest:.3g}, and its"
+                " square overflows or underflows float64. Divide the scores of all systems by the"
+                " same constant, or take their logarithms."
+            )
+
+
+def check_counts(
+    values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
+) -> None:
+    """Raise a ValueError if a count is negative or exceeds its total."""
+
+    def refuse(where: BoolArray, what: str) -> None:
+        if where.any():
+            k, item = (int(x) for x in np.argwhere(where)[0])
+            raise ValueError(
+                f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
+                f" {shown(labels[item])}, but the statistics must be counts. Correct this value."
+            )
+
+    places = {name: k for k, name in enumerate(metric.names)}
+    for name, place in places.items():
+        refuse(values[..., place] < 0.0, f"a negative {name!r}")
+    for part, whole in metric.parts:
+        above = values[..., places[part]] > values[..., places[whole]]
+        refuse(above, f"more {part!r} than {whole!r}")
+
+
+# -------------------------------------------------------------------------------------------------
+# Clusters, strata and training seeds of test items.
+
+
+class ItemDesign(NamedTuple):
+    """Store the clusters, strata and seeds of the items."""
+
+    cluster: IntArray | None  #: the number of each item's cluster
+    strata: IntArray | None  #: the number of each item's stratum
+    average: str  #: how to average over strata
+    seeds: list[Hashable] | None  #: the labels of the training seeds
+    missing: str
+    weight: str = "item"  #: whether items or groups have equal weight
+    pooled: bool = False  #: whether all systems share one variance between seeds
+
+    @classmethod
+    def of_roles(
+        cls,
+        roles: Roles,
+        cluster: IntArray | None,
+        strata: IntArray | None,
+        seeds: list[Hashable] | None = None,
+    ) -> ItemDesign:
+        """Return the design that the roles define. ``seeds`` contains labels."""
+        known = None if roles.seeds is None else seeds
+        weight = roles.weight or "item"
+        pooled = roles.seed_variance == "pooled"
+        return cls(cluster, strata, roles.average or "macro", known, roles.missing, weight, pooled)
+
+    def of(self, member: IntArray) -> ItemDesign:
+        """Return the design for a selection of the items."""
+        cluster = None if self.cluster is None else self.cluster[member]
+        strata = None if self.strata is None else self.strata[member]
+        return self._replace(cluster=cluster, strata=strata)
+
+
+def crossed(
+    values: FloatArray,
+    there: BoolArray,
+    metric: Metric,
+    systems: list[Hashable],
+    cluster: IntArray | None,
+    beside: ItemDesign,
+) -> Items:
+    """Return Items for an array (system, seed, item, statistic) with strata and seeds.
+
+    For means and sums, strata determine the items' weights, and seeds are averaged. For other
+    metrics, each stratum and seed has separate sums.
+    """
+    score, linear = metric.score, metric.linear
+    strata = beside.strata
+    if beside.weight == "group":
+        assert cluster is not None
+        sizes = np.bincount(cluster).astype(float)
+        values = values * (cluster.size / sizes.size / sizes)[cluster][:, np.newaxis]
+    if strata is not None:
+        strata = np.unique(strata, return_inverse=True)[1]
+        _check_strata(strata, cluster)
+    if strata is not None and beside.average == "macro":
+        sizes = np.bincount(strata)
+        complete = bool((values[there][..., 1:] == 1.0).all())
+        if linear == "mean" and cluster is None and complete:
+            values = values.copy()
+            values[..., 0] *= (strata.size / (sizes.size * sizes))[strata]
+        else:
+            score, linear = items.mean_of_strata(score, sizes.size), None
+            values = items.in_strata(values, strata)
+    if beside.seeds is None:
+        return Items(values[:, 0], cluster, score, metric.sign, linear, strata)
+    seeds = _seeds(values, there, metric, systems, score, pooled=beside.pooled)
+    if linear is not None and bool((values[there][..., 1:] == 1.0).all()):
+        averaged = np.where(there[..., np.newaxis, np.newaxis], values, 0.0).sum(axis=1)
+        averaged /= there.sum(axis=1)[:, np.newaxis, np.newaxis]
+        return Items(averaged, cluster, score, metric.sign, linear, strata, seeds)
+    apart = items.mean_of_seeds(score, there.shape[1])
+    return Items(items.in_seeds(values, there), cluster, apart, metric.sign, None, strata, seeds)
+
+
+def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
+    """Raise a ValueError if a stratum has fewer than two units or splits a cluster."""
+    drawn, what = strata, "items"
+    if cluster is not None:
+        pairs = np.unique(np.stack([cluster, strata]), axis=1)
+        if pairs.shape[1] > cluster.max() + 1:
+            raise ValueError(
+                "strata and groups: a group spans several strata, but resampling draws whole"
+                " groups within one stratum. Pass only one of the two, or use finer groups."
+            )
+        drawn, what = pairs[1], "groups"
+    sizes = np.bincount(drawn)
+    if sizes.min() < 2:
+        raise ValueError(
+            f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what},"
+            " but resampling within a stratum needs two. Merge small strata, or omit strata."
+        )
+
+
+def _seeds(
+    values: FloatArray,
+    there: BoolArray,
+    metric: Metric,
+    systems: list[Hashable],
+    score: Score,
+    *,
+    pooled: bool,
+) -> items.Seeds:
+    """Return the variation of scores between two or more training seeds."""
+    alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
+    if alone:
+        raise ValueError(
+            f"seeds: a single training run of {listed(alone)} cannot show the variation between"
+            " runs. Train with at least two seeds (preferably five); without seeds=, the test"
+            " compares only these runs and rejects far too often."
+        )
+    result = np.full(there.shape, np.nan)
+    result[there] = score(values[there].sum(axis=1))
+    if np.isnan(result[there]).any():
+        k = int(np.isnan(np.where(there, result, 0.0)).any(axis=1).argmax())
+        raise ValueError(
+            f"seeds: metric {metric.name!r} is undefined for a training run of system "
+            f"{shown(systems[k])}. Exclude this system: exclude=..."
+        )
+    return items.seeds_of(result, pooled=pooled)
+
+
+# --------------- Convert long tables from :func:`rankeval_pd.per_query` to systems scored on items
+
+COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
+OPEN = ("tied", "value_low", "value_high", "judged", "undefined")  # only with details=True
+_COUNTS = ("n_positive", "n_retrieved", "n_judged")
+_BESIDE = (*_COUNTS, *OPEN)
+
+
+def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
+    """Convert :func:`per_query` results to systems scored on items; keep other data as is."""
+    if isinstance(data, xr.Dataset):
+        if "measure" not in data.dims or not all(name in data for name in _COUNTS):
+            return data
+        metrics = [name for name in data.data_vars if name not in _BESIDE]
+        _check_one_metric(metrics, f"data[{[metrics[0], *_COUNTS]}]")
+        known = data[metrics[0]].where(data["n_judged"] > 0)
+        flat: pd.DataFrame = known.to_series().unstack("measure")  # noqa: PD010
+        return _of_metric(
+            flat.reindex(columns=data["measure"].to_numpy()).dropna(how="all"), metrics
+        )
+    return frame_as_items(data)
+
+
+def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]:
+    """Split :func:`per_query` results by metric, or return other data with None."""
+    if isinstance(data, xr.Dataset):
+        if "measure" in data.dims and all(name in data for name in _COUNTS):
+            return [(str(x), data[[x, *_COUNTS]]) for x in data.data_vars if x not in _BESIDE]
+    elif data.columns.names == ["metric", "system"]:
+        return [(str(x), data[[x]]) for x in data.columns.unique(level=0)]
+    elif _is_long(data):
+        return [(str(x), part) for x, part in data.groupby("metric", sort=False)]
+    return [(None, data)]
+
+
+def _is_long(data: pd.DataFrame) -> bool:
+    """Return whether the data are a table from :func:`per_query`."""
+    if data.columns.nlevels > 1:
+        return False
+    place = [*data.columns].index("measure") if "measure" in data.columns else 0
+    values = [*data.columns[place:]]
+    return place > 0 and tuple(values[:3]) == COLUMNS[:3] and {*values} <= {*COLUMNS, *OPEN}
+
+
+def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
+    """Convert a :func:`per_query` table of a single metric to one row per query."""
+    if data.columns.names == ["metric", "system"]:
+        metrics = data.columns.unique(level=0).tolist()
+        _check_one_metric(metrics, f"data[[{metrics[0]!r}]]" if metrics else "")
+        return _of_metric(data.droplevel("metric", axis=1), metrics)
+    if not _is_long(data):
+        return data
+    metrics = data["metric"].unique().tolist()
+    _check_one_metric(metrics, f"data[data['metric'] == {metrics[0]!r}]" if metrics else "")
+    queries = [name for name in data.columns if name not in (*COLUMNS, *OPEN)]
+    table = data.pivot(index=queries, columns="measure", values="value")  # noqa: PD010
+    table = table[data["measure"].unique()].rename_axis(columns="system")
+    lacking = int(table.isna().any(axis=1).sum())
+    if lacking:
+        warn(
+            f"{lacking} of {len(table)} queries are excluded because the metric is undefined for a"
+            " measure. Call per_query(undefined='zero') to keep these queries, as trec_eval does."
+        )
+    return _of_metric(table.dropna(), metrics)
+
+
+def _of_metric(table: pd.DataFrame, metrics: Sequence[Hashable]) -> pd.DataFrame:
+    """Record the metric in the attrs of the table."""
+    table.attrs["metric"] = str(metrics[0])
+    return table
+
+
+def metric_of_queries(data: pd.DataFrame) -> str | None:
+    """Return the metric that is recorded for per-query values, if any."""
+    metric = data.attrs.get("metric")
+    if isinstance(metric, str):
+        return metric
+    return None
+
+
+def _check_one_metric(metrics: Sequence[Hashable], one: str) -> None:
+    if len(metrics) != 1:
+        raise ValueError(
+            f"data has the metrics {listed(metrics)}, but this method needs one score per system"
+            f" and item. Select one metric: {one}."
+        )
+
+
+# -------------------------------------------------------------------------------------------------
+# Check the roles of systems scored on test items, and find the systems' columns.
+
+_OF_RANKINGS = ("gold", "key", "ties")
+
+
+def item_roles(keywords: Mapping[str, Any]) -> Roles:
+    """Return the roles, with ``dim="item"`` by default, and reject ranking roles."""
+    roles = Roles.of({"dim": "item", **keywords})
+    if keywords.get("lower_is_better") is not None:
+        raise ValueError(
+            f"lower_is_better={keywords['lower_is_better']!r} applies only to rankings with a gold"
+            " label. For systems scored on test items, pass higher_is_better=False if lower scores"
+            " are better for all systems."
+        )
+    _check_weight(roles)
+    for name in ("by", "groups", "strata"):
+        if any(map(are_values, roles.factors if name == "groups" else [getattr(roles, name)])):
+            raise ValueError(
+                f"{name} contains values, but systems scored on test items need a column name"
+                f" or index level. Add a column, data.assign(part=...), and pass {name}='part'."
+            )
+    for name in ("unjudged", "ties"):
+        if keywords.get(name) in ("negative", "skip", "trec"):
+            raise ValueError(
+                f"{name}={keywords[name]!r} applies only to rankings, but data contains test"
+                f" items. Omit {name}."
+            )
+    for name in _OF_RANKINGS:
+        if keywords.get(name) is not None:
+            raise ValueError(
+                f"{name}={_as_given(keywords[name])} applies only to rankings with a gold label,"
+                f" but this method compares systems scored on test items. Omit {name}, or for"
+                f" rankings call compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
+            )
+    if roles.missing not in ("raise", "ratio"):
+        raise ValueError(
+            f"missing={roles.missing!r} applies only to rankings. For systems scored on test items,"
+            " pass missing='raise', or missing='ratio' to score each system on the available items."
+        )
+    if roles.average is not None and roles.strata is None:
+        raise ValueError(
+            f"average={roles.average!r} combines strata, but there are none. Pass the strata"
+            " column as strata=..., or omit average."
+        )
+    if roles.seed_variance is not None and roles.seeds is None:
+        raise ValueError(
+            f"seed_variance={roles.seed_variance!r} pools the variances across training seeds, but"
+            " there are no seeds. Pass the seed column as seeds=..., or omit seed_variance."
+        )
+    check_better(roles.higher_is_better)
+    return roles
+
+
+def _check_weight(roles: Roles) -> None:
+    """Raise a ValueError if a mean over groups is undefined."""
+    if len(roles.factors) == 2 and (roles.strata is not None or roles.seeds is not None):
+        raise ValueError(
+            f"groups={roles.groups!r} with strata or seeds: two crossed factors cannot be combined"
+            " with strata or seeds. Omit strata and seeds, or pass only one factor."
+        )
+    if roles.weight != "group":
+        return
+    if len(roles.factors) != 1 or roles.strata is not None or roles.metric == "sum":
+        raise ValueError(
+            f"weight='group' with groups={roles.groups!r}, strata={roles.strata!r},"
+            f" metric={roles.metric!r}: the mean over groups needs one group column, no strata,"
+            " and a metric other than a sum. Pass the group column as groups=..., or omit weight."
+        )
+
+
+def check_better(better: object) -> None:
+    """Raise a TypeError unless the argument is True, False or None."""
+    if better is not None and not isinstance(better, (bool, np.bool_)):
+        raise TypeError(
+            f"higher_is_better={better!r}: pass False if lower scores are better for all systems,"
+            " True if higher scores are better, or None for the metric's default."
+        )
+
+
+def check_dimension(data: xr.Dataset, dim: Hashable) -> None:
+    """Raise a ValueError unless the data have this dimension."""
+    if dim not in data.dims:
+        raise ValueError(
+            f"data has no dimension {dim!r}, only {listed(data.dims)}. Systems scored on test items"
+            " have the dimensions 'item' (named by dim=) and 'system', and one variable per"
+            " statistic. For rankings with a gold label, call compare."
+        )
+
+
+def check_items(data: object) -> None:
+    """Raise a TypeError unless the data are a DataFrame."""
+    if not isinstance(data, pd.DataFrame):
+        wanted = "a pandas DataFrame with one row per test item and one column per system, or an"
+        raise no_table("data", data, f"{wanted} xarray Dataset with dimensions 'item' and 'system'")
+
+
+def _as_given(value: object) -> str:
+    """Return a role as text, or the type of the values if a role is given as values."""
+    return f"<{type(value).__name__}>" if are_values(value) else shown(value)
+
+
+def _of_predictions(metric: object) -> str:
+    """Return advice for data with predictions and true labels."""
+    if not isinstance(metric, str):
+        return ""
+    if metric == "accuracy":
+        return (
+            " For predictions, pass whether each prediction is correct: predictions.eq(y_true,"
+            " axis=0)."
+        )
+    if metric in ("f1", "precision", "recall"):
+        return (
+            f" For predictions, {metric!r} needs three columns for each system: (system, 'correct')"
+            " is y_pred & y_true, (system, 'guess') is y_pred, and (system, 'gold') is y_true. See"
+            " the how-to 'F1 from predictions'."
+        )
+    return ""
+
+
+# ---------------------------- System, statistic and training-seed columns in a DataFrame
+
+
+def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
+    """Return the column or index level for a role, even with a two-level header."""
+    if frame.columns.nlevels > 1 and not names_level(frame, name):
+        places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
+        if len(places) == 1:
+            column = frame.iloc[:, places[0]]
+            check_types(column, role, name)
+            return column
+    return frame_column(frame, name, role)
+
+
+def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> pd.DataFrame:
+    """Return one row per item, with training seeds as a column level."""
+    seeds = roles.seeds
+    if seeds is None or (frame.columns.nlevels > 1 and seeds in frame.columns.names):
+        return frame
+    seed = role_column(frame, seeds, "seeds")
+    if frame.empty:
+        raise ValueError(f"seeds={shown(seeds)}: data has no items. Pass at least one row.")
+    codes(seed, "seeds", seeds)
+    beside = [name for name in (*by, *roles.factors, roles.strata) if name is not None]
+    columns = [name for name in (*beside, seeds) if name not in frame.index.names]
+    plain = frame.set_index(columns, append=True)
+    if plain.index.nlevels == 1 + len(beside) and seeds in frame.index.names:
+        raise ValueError(
+            f"seeds={seeds!r}: no index level identifies the items. Add the item column to the"
+            f" index: data.set_index([..., {seeds!r}])."
+        )
+    plain = plain.droplevel(seeds)
+    parts = {label: plain[(seed == label).to_numpy()] for label in pd.unique(seed)}
+    first = next(iter(parts.values())).index
+    for label, part in parts.items():
+        lacking = first.symmetric_difference(part.index)
+        if part.index.has_duplicates or len(lacking):
+            raise ValueError(
+                f"seeds={seeds!r}: seed {shown(label)} has {len(part)} rows for {len(first)} items,"
+                " but each seed needs every item once, with the same by, groups and strata. Index"
+                " the rows by item: data.set_index('item')."
+            )
+    wide: pd.DataFrame = pd.concat(parts, axis=1, names=[seeds, *frame.columns.names])
+    return wide
+
+
+def system_columns(
+    frame: pd.DataFrame, named: list[Hashable], roles: Roles
+) -> dict[tuple[Hashable, Hashable, Hashable], int]:
+    """Return the column position of each system, statistic and training seed."""
+    header = frame.columns
+    labels: list[Any] = list(header)
+    seeds: list[Hashable] = [None] * len(labels)
+    if roles.seeds is not None:
+        level = list(header.names).index(roles.seeds)
+        seeds = header.get_level_values(level).tolist()
+        rest = [k for k in range(header.nlevels) if k != level]
+        header = pd.MultiIndex.from_frame(header.to_frame().iloc[:, rest])
+        header = header.get_level_values(0) if len(rest) == 1 else header
+    if header.nlevels > 2:
+        raise ValueError(
+            f"the header of data has {header.nlevels} levels, but only two are allowed: systems and"
+            " statistics. Drop the other levels: data.droplevel(..., axis=1)."
+        )
+    which = _system_level(header)
+    known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
+    out = set(excluded_names(roles, dict.fromkeys(known)))
+    beside = set(named)
+    by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
+    inner: list[Any] = list(header)
+    for place, label in enumerate(inner):
+        if labels[place] in beside or (frame.columns.nlevels > 1 and labels[place][0] in beside):
+            continue
+        system, statistic = label, None
+        if header.nlevels == 2:
+            system, statistic = label[which], label[1 - which]
+        if system in out:
+            continue
+        key = (system, statistic, seeds[place])
+        if not _is_number(frame.iloc[:, place]):
+            if str(key[0]) == "system":
+                raise ValueError(
+                    "data looks like a long table with a column 'system'. Pass the system, score"
+                    " and item columns: system='system', score='...', item='...'."
+                )
+            continue
+        if key in by_name:
+            raise ValueError(
+                f"data has several columns named {key[0]!r}. Rename or drop all but one of them;"
+                " data.columns.duplicated() shows repeated names."
+            )
+        by_name[key] = place
+    if roles.measures is None and frame.columns.nlevels == 1:
+        refuse_text(frame, roles, [*beside, *(key[0] for key in by_name)], "systems")
+    if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
+        _refuse_runs()
+    if ("gold", None, None) in by_name or not by_name:
+        _refuse_rankings(frame, by_name, roles.metric)
+    if roles.measures is not None:
+        systems = list(dict.fromkeys(key[0] for key in by_name))
+        wanted = as_names(roles.measures, systems)
+        for name in wanted:
+            if name not in set(systems):
+                raise unknown_name("measures", name, systems)
+        by_name = {k: by_name[k] for name in wanted for k in by_name if k[0] in {name}}
+        if not wanted:
+            raise ValueError(
+                f"measures={roles.measures!r} contains no names (systems: {listed(systems)}). Name"
+                " two or more systems, or omit measures."
+            )
+    return by_name
+
+
+def _system_level(header: pd.Index) -> int:
+    """Return the level of a two-level header that contains the systems."""
+    return 1 if header.nlevels == 2 and header.names[1] == "system" else 0
+
+
+def _is_number(values: pd.Series) -> bool:
+    if values.dtype == object:
+        values = values.infer_objects()
+        if values.dtype == object:  # a mix of numbers and None
+            values = pd.Series(values.dropna().to_list())
+    api = pd.api.types
+    return (
+        api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
+    ) and not api.is_complex_dtype(values.dtype)
+
+
+def _refuse_runs() -> None:
+    """Raise a ValueError for runs, which contain document scores."""
+    raise ValueError(
+        "data has columns 'query' and 'document', so each row looks like a retrieved document, not"
+        " a test item. Call this method on the result of data.rankeval.per_query('nDCG@10',"
+        " wide=True), or if the columns are systems, pass their names: measures=[...]."
+    )
+
+
+def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: object) -> None:
+    if not found:
+        raise ValueError(
+            "data has no numeric or boolean column that can be a system (columns:"
+            f" {listed(frame.columns)}). Pass one row per test item and one column per system."
+        )
+    raise ValueError(
+        "data has a column 'gold', but this method compares systems scored on test items, with one"
+        " column per system. For rankings with a gold label, call compare; if 'gold' is a system,"
+        f" rename the column.{_of_predictions(metric)}"
+    )
+
+
+# ---------------------------- The order of items by label, and the number of each item's group
+
+
+def item_order(labels: pd.Index) -> IntArray:
+    """Return the positions that sort the items by label.
+
+    Random draws follow the order of labels, so the order of rows does not affect results.
+    """
+    try:
+        if isinstance(labels, pd.MultiIndex):
+            return np.asarray(labels.argsort(), dtype=np.int64)
+        return np.asarray(labels.argsort(kind="stable"), dtype=np.int64)
+    except TypeError:  # labels of several types
+        described = pd.Index([f"{type(x).__name__}:{x}" for x in labels])
+        return np.asarray(described.argsort(kind="stable"), dtype=np.int64)
+
+
+def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
+    """Return the group number of each item, with groups sorted by label."""
+    check_types(values, role, name)
+    missing = int(values.isna().sum())
+    if missing:
+        raise ValueError(
+            f"{role}={name!r} has {missing} missing values, but every item needs a group. Fill in"
+            f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
+        )
+    plain = values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
+    try:
+        number, labels = pd.factorize(plain)
+    except TypeError as error:
+        kinds = listed(sorted({type(x).__name__ for x in plain}))
+        raise TypeError(
+            f"{role}={name!r} has labels of type {kinds}, which cannot be distinguished. Convert"
+            f" the labels to text or numbers, for example data[{name!r}].astype(str)."
+        ) from error
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[item_order(pd.Index(labels))] = np.arange(len(labels))
+    return np.asarray(rank[number])
+
+
+# -------------------------------------------------------------------------------------------------
+# Read systems scored on test items, with the sufficient statistics of a metric.
+#
+# In a DataFrame, rows are test items. Columns are systems, or the two levels of the header are
+# systems and statistics. There is no gold label because comparisons use each system's result on
+# each item.
+
+
+class ItemTable(NamedTuple):
+    """Store the items of a DataFrame."""
+
+    statistics: FloatArray  #: (system[, seed], item, statistic), sorted by the items' labels
+    systems: list[Hashable]
+    metric: Metric
+    beside: ItemDesign
+    labels: pd.Index
+    keys: pd.DataFrame  #: one row per group, with the columns in ``by``
+    members: list[IntArray]  #: the items of each group
+
+    def items(self, member: IntArray) -> Items:
+        """Check and return the items of one group."""
+        return to_items(
+            self.statistics[..., member, :], self.metric, self.systems, self.labels[member],
+            self.beside.of(member),
+        )  # fmt: skip
+
+
+def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
+    """Convert a DataFrame with one row per item to the internal form."""
+    refuse_dim(roles.dim, "item")
+    frame = frame_as_items(frame)  # tables from per_query are long
+    named = [] if are_values(roles.label) else as_names(roles.label, frame.columns)
+    if named and {*named} <= {*frame.columns}:
+        frame = frame.set_index(named)  # the item-name column is not a system
+    by = as_names(roles.by, frame.columns)
+    frame = seeds_as_columns(frame, roles, by)
+    role_columns = {name: role_column(frame, name, "by") for name in by}
+    for name in roles.factors:
+        role_columns[name] = role_column(frame, name, "groups")
+    if roles.strata is not None:
+        role_columns[roles.strata] = role_column(frame, roles.strata, "strata")
+    columns = system_columns(frame, list(role_columns), roles)
+    systems = list(dict.fromkeys(system for system, _, _ in columns))
+    statistics = list(dict.fromkeys(statistic for _, statistic, _ in columns))
+    seeds = list(dict.fromkeys(seed for _, _, seed in columns))
+    metric = find_metric(roles, statistics, one_level=statistics == [None])
+    trained = dict.fromkeys((system, seed) for system, _, seed in columns)
+    wanted = {(system, name, seed) for system, seed in trained for name in metric.chosen}
+    for system, statistic, _ in sorted(wanted - set(columns), key=str):
+        raise ValueError(
+            f"system {system!r} has no column for the statistic {statistic!r}, which metric"
+            f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
+        )
+    check_levels(frame.index)
+    order = item_order(frame.index)
+    _warn_of_repeated(frame.index, [role_columns[name] for name in by], roles)
+    values = np.full((len(systems), len(seeds), len(frame), len(metric.chosen)), np.nan)
+    rows, layers = ({name: k for k, name in enumerate(x)} for x in (systems, seeds))
+    for system, seed in trained:
+        i, j = rows[system], layers[seed]
+        for k, name in enumerate(metric.chosen):
+            place = columns[system, name, seed]
+            values[i, j, :, k] = _numbers(frame.iloc[order, place], system)
+    if roles.seeds is None:
+        values = values[:, 0]
+    cluster = strata = None
+    if roles.factors:
+        levels = (codes(role_columns[x].iloc[order], "groups", x) for x in roles.factors)
+        cluster = packed(*levels)
+    if roles.strata is not None:
+        strata = packed(codes(role_columns[roles.strata].iloc[order], "strata", roles.strata))
+    beside = ItemDesign.of_roles(roles, cluster, strata, seeds)
+    keys, number = group_numbers([role_columns[name].iloc[order] for name in by], by, len(frame))
+    members = [np.flatnonzero(number == group) for group in range(len(keys))]
+    return ItemTable(values, systems, metric, beside, frame.index[order], keys, members)
+
+
+def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> None:
+    """Warn that repeated items are not independent."""
+    given = roles.factors or roles.strata is not None or roles.seeds is not None
+    if given or labels.is_unique or labels.names == [None]:
+        return
+    parts = pd.DataFrame({k: x.to_numpy() for k, x in enumerate([labels.to_series(), *by])})
+    again = int(parts.duplicated().sum())
+    if again:
+        name = labels.names[0] if labels.nlevels == 1 else list(labels.names)
+        warn(
+            f"the index {name!r} has {again:,} repeated labels, but the test treats rows for the"
+            f" same item, such as one per annotator, as independent. Pass groups={name!r},"
+            f" or if a column names the annotators, groups=[{name!r}, 'annotator']."
+        )
+
+
+def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
+    """Warn if the columns of a DataFrame do not look like systems."""
+    if roles.measures is not None:
+        return
+    if len(systems) > len(frame) > 1:
+        warn(
+            f"data has more systems ({len(systems)}) than items ({len(frame)}). Rows must be"
+            " items, and columns must be systems: transpose with data.T. If the layout is correct,"
+            " list the systems: measures=list(data)."
+        )
+    if frame.columns.names == ["system", "statistic"]:  # a Dataset
+        first = frame.columns.get_level_values("statistic")[0]
+        frame = pd.DataFrame(frame.xs(first, axis=1, level="statistic"))
+        warn_of_identifiers({name: frame[name] for name in systems}, taken_as="systems")
+    if frame.columns.nlevels > 1 or frame.columns.name == "system":
+        return  # only system columns have statistics
+    groups = {}
+    by = as_names(roles.by, frame.columns)
+    if by:
+        columns = [role_column(frame, name, "by") for name in by]
+        groups["by"] = group_numbers(columns, by, len(frame))[1]
+    if len(roles.factors) == 1:
+        groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
+    warn_of_identifiers(
+        {name: frame_column(frame, name, "measures") for name in systems},
+        taken_as="systems",
+        groups=groups,
+    )
+
+
+def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return roles that list the systems, so that all steps use the same systems.
+
+    The function warns once about columns that do not look like systems.
+    """
+    chosen = item_roles(roles)
+    if chosen.seeds is not None and chosen.seeds not in data.columns.names:
+        raise ValueError(
+            f"seeds={chosen.seeds!r} names a column, but this method draws subsets of the items,"
+            " so each row must be one item. Pass the seeds as a column level:"
+            f" data.set_index({chosen.seeds!r}, append=True).unstack()."
+        )
+    if frame_as_items(data) is not data:
+        raise ValueError(
+            "data is a long table from per_query, but this method draws subsets of the queries, so "
+            "each row must be one query. Call per_query(..., wide=True)."
+        )
+    systems = read_frame(data, chosen).systems
+    warn_of_shape(data, chosen, systems)
+    return {**roles, "measures": systems, "exclude": None}
+
+
+def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
+    if values.dtype == object:
+        values = pd.to_numeric(values)
+    return as_floats(
+        values,
+        f"{shown(name)} has",
+        "and would hide small gains. Subtract the same number from all systems, or round the"
+        " scores.",
+    )
+
+
+def system_scores(data: pd.DataFrame, roles: Roles) -> tuple[dict[Hashable, float], int]:
+    """Return a score for each system (larger is better), and the number of items."""
+    check_items(data)
+    table = read_frame(data, roles)
+    if table.keys.shape[1]:
+        raise ValueError(
+            f"by={roles.by!r}: this method supports only one domain. Omit by, or select one domain."
+        )
+    for name in filter(is_missing, table.systems):
+        raise ValueError(
+            f"a system is named {name!r}, which cannot be distinguished from a missing name in a"
+            " table of pairs. Rename this system, or exclude it: measures=[...]."
+        )
+    items = table.items(table.members[0])
+    return dict(zip(table.systems, scores_of(items).tolist(), strict=True)), items.n_items
+
+
+def to_items(
+    values: FloatArray,
+    metric: Metric,
+    systems: list[Hashable],
+    labels: pd.Index,
+    beside: ItemDesign,
+) -> Items:
+    """Check an array (system[, seed], item, statistic) and return Items."""
+    if values.shape[-2] < 2:
+        present = "no item"
+        if len(labels):
+            present = f"one item, {shown(labels[0])}"
+        raise ValueError(
+            f"data, or a group in data, has {present}, but resampling needs at least two items. Add"
+            " items, or omit this group."
+        )
+    trained: BoolArray = np.ones((len(systems), 1), dtype=bool)
+    if beside.seeds is None:
+        values = values[:, np.newaxis]
+    else:
+        trained = np.asarray(~np.isnan(values).all(axis=(2, 3)))
+    names: list[Hashable] = [
+        systems[i] if beside.seeds is None else f"{systems[i]}, {beside.seeds[j]}"
+        for i, j in np.argwhere(trained)
+    ]
+    ones = np.broadcast_to(
+        np.where(trained, 1.0, np.nan)[..., np.newaxis, np.newaxis], (*values.shape[:3], 1)
+    )
+    if beside.missing == "ratio":
+        values, ones = values.copy(), ones.copy()
+        values[trained], ones[trained] = _without_missing(values[trained], metric, names)
+    check_complete(values[trained], names, labels)
+    check_size(np.abs(values[trained]).max(axis=(1, 2), initial=0.0), names)
+    if metric.ones:
+        values = np.concatenate([values, ones], axis=3)
+    if metric.counts:
+        check_counts(values[trained], metric, names, labels)
+    cluster, factors = beside.cluster, list[IntArray]()
+    if cluster is not None:
+        factors = factors_of(cluster)
+        cluster = np.unique(cluster, return_inverse=True)[1]
+        if min(levels.max() for levels in (*factors, cluster)) < 1:
+            raise ValueError(
+                "groups: there is only one group, but resampling whole groups needs at least two."
+                " Omit groups, or pass a column that contains several groups."
+            )
+    items = crossed(values, trained, metric, systems, cluster, beside)
+    if len(factors) > 1:
+        items = replace(items, factors=(factors[0], factors[1]))
+    return items
+
+
+def _without_missing(
+    values: FloatArray, metric: Metric, names: list[Hashable]
+) -> tuple[FloatArray, FloatArray]:
+    """Replace missing statistics with 0, and add a count of 1 per available item."""
+    if metric.name == "sum" or not metric.names:
+        raise ValueError(
+            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so"
+            " these scores are not comparable. Pass a different metric, such as metric='ratio'."
+        )
+    known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
+    for name, row in zip(names, known, strict=True):
+        if not row.any():
+            raise ValueError(
+                f"system {shown(name)} has no score for any item. Exclude this system: exclude=..."
+            )
+    return np.where(known, values, 0.0), known.astype(float)
+
+
+# -------------------------------------------------------------------------------------------------
+# Read tables of pairs from paired tests, and return results in the same form.
+
+_NEEDED = ("system_a", "system_b", "gain", "p_value")
+
+
+def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
+    """Return the table of pairs as a frame, and the names of the group columns.
+
+    For every alternative, ``p_value`` becomes one-sided in the direction of the gain. ``more``
+    lists further required columns. n_items can also be stored in the attrs.
+    """
+    check_items(data)
+    if str(data.attrs.get("adjust", "")).startswith("max-t"):
+        raise ValueError(
+            f"data has p-values adjusted by {data.attrs['adjust']}, which changes the test. Pass"
+            " the table that paired_bootstrap returns without adjust=, or with adjust='holm'."
+        )
+    known = data.columns
+    added = {name: data.attrs[name] for name in more if name in data.attrs and name not in known}
+    missing = [name for name in (*_NEEDED, *more) if name not in known and name not in added]
+    if missing:
+        raise ValueError(
+            f"data has no columns {listed(missing)}. Pass the table of pairs that paired_bootstrap"
+            " returns, computed with details=True if necessary."
+        )
+    groups = list(data.columns[: list(data.columns).index("system_a")])
+    table = data.set_flags(allows_duplicate_labels=True).assign(**added)
+    return _directed(_in_numbers(table, more), data.attrs), groups
+
+
+def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
+    """Return one-sided p-values in the direction of each gain."""
+    if "p_one_sided" in table:
+        return table.assign(p_value=table["p_one_sided"])
+    alternative = attrs.get("alternative")
+    if alternative is None:
+        raise ValueError(
+            "data has lost its attrs, which record whether p_value is one-sided; pd.concat and"
+            " merge drop attrs. Pass the table that paired_bootstrap(details=True) returned."
+        )
+    p, up = table["p_value"], table["gain"] >= 0.0
+    if alternative == "two-sided":
+        return table.assign(p_value=p / 2.0)
+    return table.assign(p_value=p.where(up == (alternative == "greater"), 1.0 - p))
+
+
+def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
+    """Return the table with numeric columns, or raise an error."""
+    for name in (*_NEEDED, *more, "relation"):
+        times = int((table.columns == name).sum())
+        if times > 1:
+            raise ValueError(
+                f"the table of pairs has {times} columns named {name!r}. Drop all but one of them."
+            )
+    for name in (*_NEEDED[2:], *more, *({"p_one_sided", "gain_se"} & {*table})):
+        column = table[name]
+        try:
+            table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"the column {name!r} in the table of pairs has dtype {column.dtype}, but must be"
+                " numeric. Pass the table that paired_bootstrap returned."
+            ) from None
+    if np.isinf(table["gain"]).any():
+        raise ValueError("the table of pairs has infinite gains. Drop these rows.")
+    if "n_items" in more and not (table["n_items"] > 0).all():
+        raise ValueError(
+            "n_items must be positive in a table of pairs. Pass the table that paired_bootstrap"
+            " returned."
+        )
+    return table
+
+
+_MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_resamples")
+
+
+def made_by(pairs: pd.DataFrame) -> dict[str, Any]:
+    """Return attrs that describe the p-values in a table of pairs."""
+    return {name: pairs.attrs[name] for name in _MADE_BY if name in pairs.attrs}
+
+
+def related(
+    table: pd.DataFrame, groups: list[Hashable]
+) -> Iterator[tuple[list[Any], Any, pd.DataFrame]]:
+    """Yield the keys, the relation and the pairs of each group."""
+    for keys, part in grouped(table, groups):
+        if "relation" not in part:
+            yield keys, np.nan, part
+            continue
+        for name in part["relation"].drop_duplicates():
+            yield keys, name, part[part["relation"] == name]
+
+
+def grouped(
+    table: pd.DataFrame, groups: list[Hashable]
+) -> Iterator[tuple[list[Any], pd.DataFrame]]:
+    """Yield the keys and the pairs of each group."""
+    if not groups:
+        yield [], table
+        return
+    for keys, part in table.groupby(groups, sort=False, observed=True):
+        yield list(keys), part
+
+
+def numbers_of(pairs: pd.DataFrame) -> IntArray:
+    """Return the pairs as system numbers."""
+    names = pd.concat([pairs["system_a"], pairs["system_b"]])
+    number, _ = pd.factorize(names, sort=False)
+    return np.asarray(number.reshape(2, -1).T, dtype=np.int64)
+
+
+def as_frame(
+    rows: list[list[Any]],
+    groups: list[Hashable],
+    table: pd.DataFrame,
+    columns: Sequence[str],
+    attrs: dict[str, Any],
+) -> pd.DataFrame:
+    """Return rows as a frame with the keys' dtypes."""
+    keys: list[Hashable] = apart(groups, columns)
+    header: list[Any] = [*keys, *columns]
+    result = pd.DataFrame(rows, columns=pd.Index(header, tupleize_cols=False))
+    dtypes: dict[Any, Any] = dict(zip(keys, (table[x].dtype for x in groups), strict=True))
+    dtypes |= dict.fromkeys(columns, float)
+    if "n_pairs" in columns:
+        dtypes["n_pairs"] = np.int64
+    if "relation" in columns and "relation" in table:
+        dtypes["relation"] = table["relation"].dtype
+    result = result.astype(dtypes)
+    result.attrs.update(attrs)
+    return result
+
+
+def take_items(data: pd.DataFrame, rows: IntArray, roles: Roles) -> pd.DataFrame:
+    """Return the requested items, numbered from 0. Items can occur repeatedly."""
+    taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
+    numbers: pd.Index = pd.RangeIndex(len(rows))
+    name: Any = roles.strata
+    if name is not None and name in taken.index.names:
+        strata = taken.index.get_level_values(name)
+        numbers = pd.MultiIndex.from_arrays([numbers, strata])
+    return taken.set_axis(numbers)
+
+
+def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:
+    """Return distinct whole numbers, or raise an error."""
+    values = list(sizes) if np.iterable(sizes) and not isinstance(sizes, str) else [sizes]
+    if not values:
+        raise ValueError("sizes is empty: pass at least one number of items.")
+    upper = "" if largest is None else f" to {largest}, the number of items"
+    for value in values:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+            raise TypeError(f"sizes: {shown(value)} is not a whole number. Pass whole numbers.")
+        if value < least or (largest is not None and value > largest):
+            raise ValueError(f"sizes: {shown(value)}: pass whole numbers from {least}{upper}.")
+    return list(dict.fromkeys(int(value) for value in values))

@@ -1,0 +1,407 @@
+"""Read documents for queries, with grades and retrieval scores.
+
+A frame has one row per query and document. The kernels in
+:mod:`rankeval_pd.stats.queries` take flat arrays with one value per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.capabilities import with_roles_and
+from rankeval_pd.doors.columns import (
+    dense,
+    group_numbers,
+    label_order,
+    named_so,
+    refuse_text,
+    score_values,
+    warn_of_identifiers,
+    with_given_frame,
+)
+from rankeval_pd.errors import check_choice, listed, unknown_keyword, unknown_name, warn
+from rankeval_pd.roles import (
+    Names,
+    QueryMissing,
+    QueryTies,
+    Roles,
+    Unjudged,
+    as_names,
+    find_gold,
+    find_measures,
+    frame_column,
+    mixed_types,
+    refuse_dim,
+    signs_of,
+)
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.queries import TieRanks
+
+_ROLE_DOCS = {
+    "gold": "The grades, which are whole numbers or booleans. The default is a column named grade"
+    " or gold, or the only boolean column. A document without a grade is unjudged.",
+    "measures": "The score columns, with one column per run. The default is every numeric column"
+    " without another role.",
+    "by": "The query column(s) or index level. The default is query.",
+    "key": "The column or index level that names the document and breaks ties. The default is"
+    " document, or the index label.",
+    "ties": "How equal scores are ordered: trec (scores as float32, then descending document"
+    " names), shared (a hash of the label, or ascending keys) or expected (the mean over all"
+    " orders).",
+    "missing": "How missing scores are treated: absent (not retrieved) or raise.",
+    "min_grade": "The lowest grade of a positive document.",
+    "unjudged": "How retrieved documents without a grade are treated: negative, skip (as if not"
+    " retrieved) or raise.",
+}
+
+with_query_roles = with_roles_and(
+    {"ties": "trec", "missing": "absent", "min_grade": 1, "unjudged": "negative"}, _ROLE_DOCS
+)
+"""Decorator that adds the roles for queries, with trec_eval's defaults."""
+
+
+def _item_role_hint(name: str) -> str:
+    """Return a hint for item roles, which apply to tables of queries."""
+    if name not in ("groups", "strata", "seeds"):
+        return ""
+    return (
+        f" To use {name}=, call per_query(metric, wide=True), add the column to the result, and"
+        f" call a paired test on the result with {name}=..."
+    )
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """Store the roles for queries, with defaults filled in."""
+
+    gold: Hashable | None = None
+    measures: Names = None
+    exclude: Names = None
+    by: Names = None
+    key: Hashable | None = None
+    lower_is_better: Names = ()
+    ties: str = "trec"
+    missing: str = "absent"
+    rng: int | np.random.Generator | None = 0
+    dim: Hashable = "candidate"
+    min_grade: float = 1
+    unjudged: str = "negative"
+    graded: bool = False  #: whether the user passed min_grade
+
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> QueryOptions:
+        """Check the roles without data, and fill in defaults."""
+        known = [field.name for field in fields(cls) if field.name != "graded"]
+        for name in keywords:
+            if name not in known:
+                raise unknown_keyword(name, known, _item_role_hint(name))
+        chosen = replace(cls(), **keywords, graded="min_grade" in keywords)
+        check_choice("ties", chosen.ties, get_args(QueryTies))
+        check_choice("missing", chosen.missing, get_args(QueryMissing))
+        check_choice("unjudged", chosen.unjudged, get_args(Unjudged))
+        least = chosen.min_grade
+        if isinstance(least, (bool, np.bool_)) or not isinstance(
+            least, (int, float, np.integer, np.floating)
+        ):
+            raise TypeError(
+                f"min_grade={least!r} is of type {type(least).__name__}: pass the lowest grade of a"
+                " positive document, a number above 0."
+            )
+        if not 0.0 < least < np.inf:
+            raise ValueError(
+                f"min_grade={least!r}: pass a finite number above 0. Grade 0 marks a negative"
+                " document, and a grade below 0 an unjudged document."
+            )
+        _ = chosen.common.seed  # raises an error for an rng that is not a seed
+        return chosen
+
+    @property
+    def common(self) -> Roles:
+        """Return the roles that also apply to rankings."""
+        shared = ("gold", "measures", "exclude", "by", "key", "lower_is_better", "rng", "dim")
+        return Roles.of({name: getattr(self, name) for name in shared})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Queries:
+    """Documents of queries, with grades and the scores of the measures."""
+
+    keys: pd.DataFrame  #: one row per query, with the columns in ``by``
+    measures: Sequence[Hashable]
+    query: IntArray  #: (row): number of the query
+    grade: FloatArray  #: (row): NaN for unjudged documents
+    columns: Sequence[FloatArray]  #: for each measure, scores (row); NaN for missing scores
+    sign: FloatArray  #: (measure): -1 if lower scores are better
+    tie_ranks: TieRanks  #: takes rows with equal scores, and returns their order
+    options: QueryOptions
+
+    @property
+    def n_queries(self) -> int:
+        """Return the number of queries."""
+        return len(self.keys)
+
+    def scores(self) -> Iterator[FloatArray]:
+        """Yield the scores of each measure: (row), NaN for absent documents."""
+        for measure, values, sign in zip(self.measures, self.columns, self.sign, strict=True):
+            yield admitted_scores(sign * values, self.grade, self.options, measure)
+
+
+def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
+    """Convert a DataFrame with one row per query and document to arrays."""
+    refuse_dim(options.dim, "candidate")
+    roles = options.common
+    if roles.by is None:
+        roles = replace(roles, by=_default_column(frame, "query"))
+    if roles.key is None:
+        roles = replace(roles, key=_default_column(frame, "document"))
+    if roles.by is None:
+        raise ValueError(
+            "by is missing, and there is no column or index level 'query' (columns:"
+            f" {listed(frame.columns)}). Pass the query column as by=..."
+        )
+    frame, roles = with_given_frame(frame, roles)
+    by, key = as_names(roles.by, frame.columns), roles.key
+    gold = _find_grades(frame, roles)
+    taken = [gold, *by]
+    if key is not None:
+        taken.append(key)
+    measures = find_measures(frame, roles, taken, needed=True)
+    grade = grade_values(frame_column(frame, gold, "gold"), gold)
+    keys, query = _number_queries(frame, by)
+    signs = signs_of(measures, roles, frame.columns)
+    columns = [frame_column(frame, name, "measures") for name in measures]
+    if roles.measures is None:
+        refuse_text(frame, roles, [*taken, *measures], "measures")
+        _warn_of_names(dict(zip(measures, columns, strict=True)), query)
+    documents: pd.Series | pd.Index = frame.index
+    if key is not None:
+        documents = frame_column(frame, key, "key")
+    return Queries(
+        keys=keys,
+        measures=measures,
+        query=query,
+        grade=grade,
+        columns=[score_values(x, name) for x, name in zip(columns, measures, strict=True)],
+        sign=np.asarray(signs, dtype=float),
+        tie_ranks=tie_breaker(documents, query, options, name=key),
+        options=options,
+    )
+
+
+def _warn_of_names(columns: Mapping[Hashable, pd.Series], query: IntArray) -> None:
+    """Warn about measures that look like identifiers; float columns are known only by name."""
+    suspects = {
+        name: x
+        for name, x in columns.items()
+        if (named_so(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
+    }
+    warn_of_identifiers(suspects, taken_as="measures", groups={"by": query})
+
+
+def _default_column(frame: pd.DataFrame, name: str) -> Hashable | None:
+    if name in frame.columns or name in frame.index.names:
+        return name
+    return None
+
+
+def _find_grades(data: pd.DataFrame, roles: Roles) -> Hashable:
+    """Return the name of the column of grades."""
+    if roles.gold is None and "grade" in data.columns:
+        return "grade"
+    if roles.gold is not None and roles.gold not in data.columns:
+        raise unknown_name("gold", roles.gold, data.columns)
+    return find_gold(data, roles)
+
+
+def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:
+    """Return the sorted query keys (query) and the query number of each row (row)."""
+    columns = [frame_column(frame, name, "by").reset_index(drop=True) for name in by]
+    # pd.factorize is faster than a groupby for one column without missing values
+    if len(by) == 1 and not columns[0].isna().any():
+        keys = pd.DataFrame({0: columns[0]}).set_flags(allows_duplicate_labels=True)
+        keys.columns = pd.Index(by, tupleize_cols=False)
+        number, _ = pd.factorize(columns[0])
+        first = np.flatnonzero(_first_of_each(number))
+        try:
+            order = np.asarray(columns[0].iloc[first].reset_index(drop=True).argsort())
+        except TypeError:
+            raise mixed_types({*map(type, columns[0])}, "by", by[0]) from None
+        # renumber the queries from order of first appearance to sorted order
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        return keys.iloc[first[order]].reset_index(drop=True), place[number]
+    keys, number = group_numbers(columns, by, len(frame))
+    return keys.reset_index(drop=True), number
+
+
+def _first_of_each(number: AnyArray) -> AnyArray:
+    return ~pd.Index(number).duplicated()
+
+
+def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
+    """Return grades as float64, with NaN for unjudged documents."""
+    if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(object).infer_objects()
+        if values.dtype == object and all(
+            isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()
+        ):
+            values = pd.Series([np.nan if pd.isna(x) else float(x) for x in values], dtype=float)
+    api = pd.api.types
+    if not (api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)):
+        labels = values.dropna().unique()[:5].tolist()
+        raise ValueError(
+            f"gold={name!r} contains {listed(labels)}, but grades must be numbers or booleans. Map"
+            f" the grades to numbers: data.assign(grade=data[{name!r}].map({{...}}))."
+        )
+    grades = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    if api.is_float_dtype(values.dtype):  # 0.7 as float32 reaches min_grade=0.7
+        kinds, place = np.unique(grades, return_inverse=True)
+        grades = kinds.astype(dense(values.dtype)).astype(str).astype(np.float64)[place]
+    if np.isinf(grades).any():
+        raise ValueError(
+            f"gold={name!r} has {int(np.isinf(grades).sum())} infinite grades. Correct these"
+            " grades, or replace them with NaN if the documents were not judged."
+        )
+    return grades
+
+
+def admitted_scores(
+    score: FloatArray, grade: FloatArray, roles: QueryOptions, measure: Hashable
+) -> FloatArray:
+    """Check the scores, and set the scores of skipped documents to NaN."""
+    if roles.missing == "raise" and np.isnan(score).any():
+        raise ValueError(
+            f"missing='raise': {measure!r} has no score for {int(np.isnan(score).sum())} of"
+            f" {score.size} rows. Pass missing='absent' if these documents were not retrieved."
+        )
+    retrieved, judged = ~np.isnan(score), grade >= 0.0
+    if retrieved.any() and not (retrieved & judged).any() and (grade >= roles.min_grade).any():
+        warn(
+            f"measures: {measure!r} retrieved {int(retrieved.sum()):,} documents, and none of them"
+            " is judged. Check that the run and the judgments use the same names."
+        )
+    if roles.unjudged == "negative":
+        return score
+    unknown = ~judged
+    if roles.unjudged == "raise":
+        unknown = np.isnan(grade)
+    unjudged = unknown & retrieved
+    if roles.unjudged == "raise" and unjudged.any():
+        raise ValueError(
+            f"unjudged='raise': {measure!r} retrieved {int(unjudged.sum())} documents without a"
+            " grade. Pass unjudged='negative', as in trec_eval, or unjudged='skip' to drop"
+            " them from the rankings."
+        )
+    return np.where(unjudged, np.nan, score)
+
+
+# The order of equal scores
+
+
+def tie_breaker(
+    documents: pd.Series | pd.Index, query: IntArray, roles: QueryOptions, *, name: Hashable
+) -> TieRanks:
+    """Return a function that orders rows with equal scores."""
+    if roles.ties == "expected":
+        return np.asarray  # any order
+    if roles.ties == "shared" and name is None:
+        order, *_ = label_order(pd.Index(documents), roles.common.seed, query)
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        return place.__getitem__
+    if isinstance(documents, pd.MultiIndex):  # constant within a query
+        constant = [level for level in documents.names if level in as_names(roles.by, ())]
+        documents = documents.droplevel(constant[: documents.nlevels - 1]).to_flat_index()
+    values = pd.Series(documents).reset_index(drop=True)
+    if values.isna().any():
+        raise ValueError(
+            f"key={name!r} has {int(values.isna().sum())} missing values, but every row needs a"
+            " document. Fill in these values, or drop the rows."
+        )
+    if name is not None:
+        _refuse_repeated(values, query, name)
+    if roles.ties == "trec":
+        return partial(_descending_names, values)
+    return partial(_ascending_keys, values, name)
+
+
+def _descending_names(values: pd.Series, rows: IntArray) -> IntArray:
+    """Return the order of rows by descending document names."""
+    codes, unique = pd.factorize(values.iloc[rows])
+    text = np.array([str(x) for x in unique], dtype=object)
+    return -_ranks(text)[codes]
+
+
+def _ascending_keys(values: pd.Series, name: Hashable, rows: IntArray) -> IntArray:
+    """Return the order of rows by ascending keys."""
+    codes, unique = pd.factorize(values.iloc[rows])
+    return _ranks(np.asarray(unique, dtype=object), name)[codes]
+
+
+_DOCUMENTS_AT_ONCE = 2**15  # number of documents in each hash table
+
+
+def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None:
+    """Raise a ValueError if a query repeats a document.
+
+    Hash tables are small because each table contains a block of complete queries. Only the error
+    message requires all rows at once.
+    """
+    for rows in _whole_queries(query):
+        codes, number = _document_codes(values.iloc[rows]), query[rows]
+        repeated = pd.Index(number * (codes.max(initial=0) + 1) + codes).duplicated()
+        if repeated.any():
+            break
+    else:
+        return
+    codes = _document_codes(values)
+    repeated = pd.Index(query * (codes.max() + 1) + codes).duplicated()
+    row = int(repeated.argmax())
+    raise ValueError(
+        f"key={name!r}: the document {values.iloc[row]!r} occurs"
+        f" {_repeat_count(codes, query, row)} times in a query ({int(repeated.sum())} extra rows)."
+        " Drop the repeated rows, or pass the query and document columns as by=... and key=..."
+    )
+
+
+def _whole_queries(query: IntArray) -> Iterator[slice]:
+    """Yield blocks of complete queries, or all rows for unsorted queries."""
+    changes = np.diff(query)
+    if (changes < 0).any():
+        yield slice(None)
+        return
+    starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
+    wanted = np.unique(np.searchsorted(starts, np.arange(0, query.size, _DOCUMENTS_AT_ONCE)))
+    bounds = [*starts[wanted[wanted < starts.size]].tolist(), query.size]
+    yield from map(slice, bounds[:-1], bounds[1:])
+
+
+def _document_codes(values: pd.Series) -> AnyArray:
+    """Return a number for each value. Names with the same text get the same number."""
+    codes, unique = pd.factorize(values)
+    if values.dtype == object:
+        codes = pd.factorize(np.array([str(x) for x in unique], dtype=object))[0][codes]
+    return codes
+
+
+def _repeat_count(codes: AnyArray, query: IntArray, row: int) -> int:
+    return int(((codes == codes[row]) & (query == query[row])).sum())
+
+
+def _ranks(names: AnyArray, key: Hashable = None) -> IntArray:
+    try:
+        order = np.argsort(names, kind="stable")
+    except TypeError as error:
+        raise TypeError(
+            f"key={key!r} has values that cannot be ordered ({error}). Pass a column of numbers,"
+            " strings or dates."
+        ) from None
+    ranks = np.empty(order.size, dtype=np.int64)
+    ranks[order] = np.arange(order.size)
+    return ranks

@@ -1,1 +1,0 @@
-"""Convert data to the internal forms, and results back to tables."""

@@ -1,1 +1,0 @@
-"""Create tables and Datasets of results, adjust p-values, and average groups."""

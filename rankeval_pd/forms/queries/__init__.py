@@ -1,1 +1,0 @@
-"""Read runs and relevance judgments from frames, Datasets and TREC files."""

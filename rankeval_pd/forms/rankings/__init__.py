@@ -1,1 +1,0 @@
-"""Read rankings of candidates with scores and a gold label."""

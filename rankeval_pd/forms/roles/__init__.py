@@ -1,1 +1,0 @@
-"""Find the roles of columns, and check suspicious columns."""

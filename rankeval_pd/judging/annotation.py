@@ -1,0 +1,723 @@
+"""Plan annotations, write and read annotation sheets, and measure the agreement of annotators."""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype
+
+from rankeval_pd.capabilities import Capabilities, with_roles, with_roles_but
+from rankeval_pd.doors.candidates import Data, above_door, annotators_of, below_door, check_data
+from rankeval_pd.doors.columns import gold_values, group_numbers, with_given_frame
+from rankeval_pd.errors import check_count, check_share, listed, warn
+from rankeval_pd.judging.judged import (
+    JudgingScheme,
+    check_frame,
+    judged_difference,
+    quietly,
+    read_sample,
+)
+from rankeval_pd.lists.regions import difference_region
+from rankeval_pd.options import with_options
+from rankeval_pd.roles import (
+    JudgedRoles,
+    Roles,
+    as_names,
+    find_gold,
+    frame_column,
+    refuse_dim,
+    with_columns,
+)
+from rankeval_pd.stats import clusters
+from rankeval_pd.stats._types import FloatArray, IntArray
+from rankeval_pd.stats.distributions import binomial_laws
+from rankeval_pd.stats.two_by_two import Pilot, drawn_laws, fisher_power, fisher_test
+from rankeval_pd.tables import apart
+
+# -------------------------------------------------------------------------------------------------
+# Plan how many candidates to judge when you compare two measures.
+
+_TEETH = 24  # number of smaller plans for which the power is checked
+_LARGEST = 4_096  # largest region size in plans based on a pilot
+_OUTSIDE = (0.025, 0.975)  # quantiles for the range of the power
+
+
+@Capabilities(
+    rankings="What to judge, and how?",
+    short="measure_a measure_b n n_judged n_more power power_low power_high",
+)
+@with_roles
+def plan_annotation(
+    candidates: pd.DataFrame,
+    a: Hashable,
+    b: Hashable,
+    n: int,
+    *,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    budget: int | None = None,
+    precisions: tuple[float, float] | None = None,
+    **roles: Unpack[JudgedRoles],
+) -> pd.DataFrame:
+    """Plan how many more candidates to judge when you compare two lists.
+
+    Parameters
+    ----------
+    candidates : DataFrame
+        Candidates with a score for each measure and a gold label. Unjudged candidates have a
+        missing label.
+    a, b : names of measures
+    n : int
+        Size of each list.
+    power : float
+        Required power of Fisher's two-sided test at level ``alpha`` on the judged candidates in the
+        two difference regions.
+    alpha : float
+    budget : int, optional
+        Largest number of judgments that you can afford. The plan then gives the power for this
+        budget.
+    precisions : pair of float, optional
+        Assumed precisions in the two difference regions. The first region contains the candidates
+        found only in the list for a, and the second region contains the candidates found only in
+        the list for b. For the precisions of whole lists, use :func:`needed_candidates`. By
+        default, judged candidates in the regions serve as a pilot sample.
+    **roles
+        Column roles. See :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame
+        One row per group: ``measure_a``, ``measure_b``, ``n``; ``n_judged``: existing judgments;
+        ``n_more``: additional judgments needed, half in each region if possible, or all remaining
+        candidates; ``power``: the resulting power; ``power_low``, ``power_high``: 95% range of the
+        power given the pilot, NaN with ``precisions``. ``details=True`` adds ``n_region``: total
+        size of the two regions; ``region_share``: proportion of the candidates in either list that
+        are in a region; ``precision_a``, ``precision_b``: precisions in the regions.
+
+    Notes
+    -----
+    The planned test is Fisher's test on all existing and new judgments. After a pilot, ``power`` is
+    the assurance: the average power over the posterior distribution of the precisions, with
+    Jeffreys's prior for each region. After a small pilot, the requested power can be unattainable.
+    ``n_more`` then equals the number of remaining candidates, and you should judge a larger pilot
+    first. With ``precisions``, new judgments are a sample without replacement from regions with the
+    assumed precisions. Power is a sawtooth function of the sample size, so ``n_more`` is only
+    approximately the smallest number that provides this power. Power is computed as a sum over all
+    outcomes. Use :func:`annotation_sheet` to draw the candidates to judge. See
+    :func:`judged_difference` for a test on the judged candidates. A RankevalWarning reports a pilot
+    that is not a random sample from the regions, a power that cannot be reached, or a budget too
+    small for any significant result.
+
+    References
+    ----------
+    S. Evert and B. Krenn (2005), Using small random samples for the manual evaluation of
+    statistical association measures.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> partly = df.assign(gold=float("nan"))
+    >>> plan = partly.rankeval.plan_annotation("good", "fair", 100, precisions=(0.5, 0.2))
+    >>> plan[["n_judged", "n_more", "power"]]
+       n_judged  n_more     power
+    0         0      69  0.803587
+    """
+    check_frame(candidates)
+    if roles.get("groups") is not None:
+        raise ValueError(
+            "groups: plans assume a random sample of candidates. Omit groups, or keep one"
+            " candidate per group."
+        )
+    power, alpha = check_share("power", power), check_share("alpha", alpha)
+    n = check_count("n", n)
+    most = None if budget is None else check_count("budget", budget, 0)
+    found = judged_difference(candidates, a, b, n, **roles)
+    groups = found.columns[: list(found.columns).index("measure_a")]
+    rows = []
+    for _, row in found.iterrows():
+        state = _State.of(row, precisions)
+        left = 2 * state.size - sum(state.judged)
+        if most is not None:
+            more = min(most, left)
+        else:
+            # power averaged over a pilot is not a sawtooth function
+            search = _least if state.pilot else _first
+            more = search(partial(state.power, alpha), power, left)
+        planned = state.power(alpha, more)
+        _warn_of_little(planned, power if most is None else None, more, left, state, alpha)
+        rows.append({
+            **{name: row[name] for name in groups},
+            "measure_a": a, "measure_b": b, "n": n, "n_region": 2 * state.size,
+            "region_share": 2 * state.size / (n + state.size),
+            "precision_a": state.precisions[0], "precision_b": state.precisions[1],
+            "n_judged": sum(state.judged), "n_more": more, "power": planned,
+            **dict(zip(("power_low", "power_high"), state.power_range(alpha, more), strict=True)),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _warn_of_little(
+    planned: float, power: float | None, more: int, left: int, state: _State, alpha: float
+) -> None:
+    """Warn that the budget, or even judging all candidates, is insufficient."""
+    if state.size == 0:
+        warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
+    elif left and power is not None and planned < power:
+        if state.pilot:
+            low, high = state.power_range(alpha, more)
+            shows = f" on average ({low:.2g} to {high:.2g}, depending on the true precisions)"
+            do = "Judge more candidates first, or use longer lists, n=..."
+        else:
+            shows = f" ({state.in_all()})"
+            do = (
+                "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
+                " candidates found in only one list, which differ more in precision than the whole"
+                " lists."
+            )
+        warn(
+            f"power={power:g} is out of reach: judging all {2 * state.size} candidates that only"
+            f" one list contains gives a power of {planned:.2g}{shows}. {do}"
+        )
+    elif left and planned == 0.0:
+        do = "Judge more candidates, or use" if state.power(alpha, left) > 0.0 else "Use"
+        warn(
+            f"power is 0: no outcome of {more} additional judgments is significant at"
+            f" alpha={alpha:g}. {do} longer lists, n=..."
+        )
+
+
+class _State(NamedTuple):
+    """Store the judgments and precisions of the two difference regions."""
+
+    size: int  #: size of each region
+    judged: tuple[int, int]
+    tp: tuple[int, int]
+    precisions: tuple[float, float]  #: planned precisions in the full regions
+    pilot: bool = False  #: whether the precisions come only from the pilot
+
+    @classmethod
+    def of(cls, found: pd.Series, precisions: tuple[float, float] | None) -> _State:
+        """Return the state, given planned precisions and a row from judged_difference."""
+        judged, tp = (
+            (int(found[f"{name}_a"]), int(found[f"{name}_b"])) for name in ("n_judged", "tp_judged")
+        )
+        size = int(found["n_only"])
+        if precisions is not None:
+            first, second = (check_share("precisions", x) for x in precisions)
+            return cls(size, judged, tp, (first, second))
+        if size == 0:  # the two lists are identical
+            return cls(size, judged, tp, (np.nan, np.nan))
+        if not all(judged):
+            raise ValueError(
+                "precisions=None: one of the difference regions has no judged candidates. Judge"
+                " candidates in both regions (annotation_sheet), or pass precisions=(p_a, p_b) for"
+                " the two regions."
+            )
+        # half a candidate is added to each class
+        first, second = (
+            (t + (size - m) * (t + 0.5) / (m + 1.0)) / size for t, m in zip(tp, judged, strict=True)
+        )
+        return cls(size, judged, tp, (first, second), pilot=True)
+
+    def in_all(self) -> str:
+        """Describe the expected result of judging all candidates in the two regions."""
+        true = [round(share * self.size) for share in self.precisions]
+        first, second, size = (np.array([x]) for x in (*true, self.size))
+        p_value = fisher_test(first, size, second, size, "two-sided").p_value[0]
+        return (
+            f"expected: {true[0]} and {true[1]} true positives among {self.size} candidates"
+            f" each, p = {p_value:.2g}"
+        )
+
+    def power(self, alpha: float, more: int) -> float:
+        """Return the power of Fisher's test after ``more`` additional judgments."""
+        return float(self._powers(alpha, more, of_pilot=False)[0, 0])
+
+    def power_range(self, alpha: float, more: int) -> tuple[float, float]:
+        """Return the range of the power given the pilot."""
+        if not self.pilot:
+            return np.nan, np.nan
+        return _range(self._powers(alpha, more, of_pilot=True))
+
+    def _powers(self, alpha: float, more: int, *, of_pilot: bool) -> FloatArray:
+        """Return the average power, or the power for each possible precision."""
+        samples = _spread(more, list(self.judged), self.size)
+        laws = []
+        for sample, judged, tp, share in zip(
+            samples, self.judged, self.tp, self.precisions, strict=True
+        ):
+            new, left, pilot = sample - judged, self.size - judged, Pilot(tp, judged)
+            if of_pilot:
+                law = pilot.laws_of_totals(new, left)
+            elif self.pilot:
+                law = pilot.law(new)[np.newaxis]
+            else:
+                true = min(max(round(share * self.size) - tp, 0), left) if left else 0
+                law = drawn_laws(new, left, np.array([float(true)]))
+            laws.append(np.pad(law, ((0, 0), (tp, judged - tp))))
+        return fisher_power(laws[0], samples[0], laws[1], samples[1], alpha)
+
+
+def _range(powers: FloatArray) -> tuple[float, float]:
+    low, high = np.quantile(powers, _OUTSIDE)
+    return float(low), float(high)
+
+
+def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
+    """Distribute additional judgments evenly, and return the judged count per region."""
+    total = sum(judged) + more
+    first = min(max(total - total // 2, total - size, judged[0]), size, total - judged[1])
+    return first, total - first
+
+
+def _first(reached: Callable[[int], float], power: float, most: int) -> int:
+    """Return the smallest number of judgments for this power, or all candidates.
+
+    Power is a sawtooth function of the sample size, so bisection is not sufficient. The function
+    therefore checks smaller numbers as well.
+    """
+    place = _least(reached, power, most)
+    if reached(place) < power:
+        return place
+    near = range(max(place - _TEETH, 0), place)
+    return next((more for more in near if reached(more) >= power), place)
+
+
+def _least(reached: Callable[[int], float], power: float, most: int) -> int:
+    """Use bisection to find a number of judgments that provides this power."""
+    return bisect_left(range(most), True, key=lambda more: reached(more) >= power)
+
+
+@with_options
+def needed_candidates(
+    precision_a: float,
+    precision_b: float,
+    overlap: float,
+    n: int | None = None,
+    *,
+    n_judged: int | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+) -> pd.DataFrame:
+    """Plan the list size for a comparison, or return the power for a given size.
+
+    Parameters
+    ----------
+    precision_a, precision_b : float
+        Published, expected or pilot precisions of the two lists.
+    overlap : float
+        Proportion of each list shared with the other list, at least 0 and below 1.
+    n : int, optional
+        Size of the lists. By default, the function finds the smallest size that reaches ``power``.
+    n_judged : int, optional
+        Number of candidates in each list that were judged to estimate the precisions. By default
+        the precisions are treated as exact.
+    power, alpha : float
+        Power and level of Fisher's two-sided test on the difference regions.
+
+    Returns
+    -------
+    DataFrame
+        One row with ``n``; ``n_judgements``, the number of candidates to judge in the two regions;
+        and ``power``. With ``n_judged``, ``power`` is an average over the posterior distribution
+        given the pilot, and the range is ``power_low`` to ``power_high``, as in
+        :func:`plan_annotation`.
+
+    Notes
+    -----
+    The precision of shared candidates is assumed to be the mean of the two precisions, or as close
+    to the mean as possible. Numbers of true positives in the regions are binomial, or beta-binomial
+    given a pilot. The power is computed as a sum over all outcomes. If regions of 4,096 candidates
+    do not provide this power, a RankevalWarning reports that the pilot is too small.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> rankeval_pd.needed_candidates(0.4, 0.3, 0.5)
+         n  n_judgements     power
+    0  195           196  0.802368
+    >>> rankeval_pd.needed_candidates(0.6, 0.3, 0.5, n_judged=50)
+        n  n_judgements   power  power_low  power_high
+    0  30            30  0.8005   0.320682    0.995885
+    """
+    given = {"precision_a": precision_a, "precision_b": precision_b}
+    first, second = (check_share(name, value) for name, value in given.items())
+    power, alpha = check_share("power", power), check_share("alpha", alpha)
+    if isinstance(overlap, bool) or not 0.0 <= overlap < 1.0:
+        raise ValueError(
+            f"overlap={overlap!r}: pass the share of candidates that the two lists"
+            " have in common, in [0, 1)."
+        )
+    if n is None and n_judged is None and first == second:
+        raise ValueError(
+            f"precision_a={first!r} and precision_b={second!r} are equal, so there is no difference"
+            " to detect. Pass the expected precisions."
+        )
+    shares = _of_regions(first, second, overlap)
+    seen = None if n_judged is None else (1.0 - overlap) * check_count("n_judged", n_judged)
+    pilots = None if seen is None else [Pilot(share * seen, seen) for share in shares]
+
+    def size_of(length: int) -> int:
+        return max(round((1.0 - overlap) * length), 1)
+
+    def reached(length: int) -> float:
+        size = size_of(length)
+        if pilots is None:
+            laws = [np.exp(binomial_laws(np.array([float(size)]), np.array([x]))) for x in shares]
+        else:
+            laws = [pilot.law(size)[np.newaxis] for pilot in pilots]
+        return float(fisher_power(laws[0], size, laws[1], size, alpha)[0, 0])
+
+    if n is None:
+        most = 2
+        while reached(most) < power and (pilots is None or size_of(most) < _LARGEST):
+            most *= 2
+        length = _least(reached, power, most)
+    else:
+        length = check_count("n", n)
+    size, planned = size_of(length), reached(length)
+    row = {"n": length, "n_judgements": 2 * size, "power": planned}
+    if pilots is not None:
+        open_a, open_b = (pilot.laws_of_rates(size) for pilot in pilots)
+        limits = _range(fisher_power(open_a, size, open_b, size, alpha))
+        row |= dict(zip(("power_low", "power_high"), limits, strict=True))
+        if n is None and planned < power:
+            warn(
+                f"power={power:g} cannot be reached with {length:,} candidates per list: the pilot,"
+                f" n_judged={n_judged}, is too small to distinguish the precisions. Judge a larger"
+                " pilot sample."
+            )
+    return pd.DataFrame([row])
+
+
+def _of_regions(first: float, second: float, overlap: float) -> tuple[float, float]:
+    """Return the precisions in the two regions, given the precisions of the lists."""
+    shared = 0.5 * (first + second)
+    lowest = max(0.0, (max(first, second) - (1.0 - overlap)) / overlap) if overlap else 0.0
+    highest = min(1.0, min(first, second) / overlap) if overlap else 1.0
+    if lowest > highest:
+        raise ValueError(
+            f"overlap={overlap!r}: lists with this overlap cannot have precisions of {first:g} and"
+            f" {second:g}. Pass precisions that differ by at most 1 - overlap."
+        )
+    shared = float(np.clip(shared, lowest, highest))
+    return (first - overlap * shared) / (1.0 - overlap), (second - overlap * shared) / (
+        1.0 - overlap
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Create sheets of candidates to judge, and read the judgments.
+
+
+@Capabilities(rankings="What to judge, and how?", own_rows=True)
+@with_roles_but("positive", "min_grade")
+def annotation_sheet(
+    candidates: pd.DataFrame,
+    a: Hashable,
+    b: Hashable,
+    n: int,
+    *,
+    size: int | None = None,
+    show: list[Hashable] | None = None,
+    **roles: Unpack[JudgedRoles],
+) -> pd.DataFrame:
+    """Return a sheet of candidates to judge for the comparison of two lists.
+
+    Parameters
+    ----------
+    candidates : DataFrame
+        Candidates with a score for each measure and a gold label. Unjudged candidates have a
+        missing label.
+    a, b : names of measures
+    n : int
+        Size of both lists.
+    size : int, optional
+        Number of candidates to judge, for example from :func:`plan_annotation`. None means all
+        unjudged candidates.
+    show : list of names, optional
+        Columns to show to the judges. None shows only the index.
+    **roles
+        Column roles. See :func:`nbest_precision`. ``rng`` seeds the random order.
+
+    Returns
+    -------
+    DataFrame
+        One row per candidate in random order, with the input index, the columns to show and an
+        empty gold column. Scores and lists are not shown, so judges cannot see which measure found
+        a candidate.
+
+    Notes
+    -----
+    Only candidates found in exactly one list can distinguish the measures. The sheet is a random
+    sample from the two difference regions, with equal numbers from each region if possible.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> partly = df.assign(gold=float("nan"))
+    >>> rankeval_pd.annotation_sheet(partly, "good", "fair", 100, size=3)
+         gold
+    824  <NA>
+    258  <NA>
+    403  <NA>
+    """
+    check_frame(candidates)
+    chosen = Roles.of(roles)
+    chosen.check_groups()
+    sample = read_sample(candidates, roles, JudgingScheme("estimate", None, None, "ratio", 0.95))
+    gold, judged = sample.gold, sample.judged
+    numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
+    place = numbered.columns[-1]
+    numbered[gold] = judged
+    region: pd.DataFrame = quietly(
+        gold, partial(difference_region, numbered, a, b, n, **sample.roles)
+    )
+    left = region[~region[gold].astype(bool)]
+    rng = np.random.default_rng(chosen.rng)
+    places = [left.loc[left["list"] == side, place].to_numpy(copy=True) for side in "ab"]
+    sides = [rng.permutation(x) for x in places]
+    total = sum(side.size for side in sides)
+    wanted = total if size is None else check_count("size", size, 0)
+    if wanted > total:
+        raise ValueError(
+            f"size={size!r}: the difference regions have {total} unjudged candidates. Pass at most"
+            f" {total}, or None for all."
+        )
+    from_a = min(max(wanted - wanted // 2, wanted - sides[1].size), sides[0].size)
+    rows = rng.permutation(np.concatenate([sides[0][:from_a], sides[1][: wanted - from_a]]))
+    sheet = candidates.iloc[rows][list(show or [])].copy()
+    sheet[gold] = pd.array([pd.NA] * len(sheet), dtype="boolean")
+    return sheet
+
+
+@Capabilities(rankings="What to judge, and how?", own_rows=True, clusters=True)
+@with_roles_but(
+    "agreement",
+    "measures",
+    "exclude",
+    "by",
+    "rng",
+    "dim",
+    "key",
+    "label",
+    "groups",
+    "lower_is_better",
+    "missing",
+    "ties",
+)
+def with_judgements(
+    candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[JudgedRoles]
+) -> pd.DataFrame:
+    """Return the candidates with the judgments from a sheet.
+
+    Parameters
+    ----------
+    candidates : DataFrame
+        Candidates with a unique index.
+    sheet : DataFrame
+        A sheet from :func:`annotation_sheet` with a completed gold column (True and False, 1 and 0,
+        or values named in ``positive``). Missing values are ignored. To read a saved sheet with its
+        index, use ``pandas.read_csv("sheet.csv", index_col=0)``.
+    **roles
+        ``gold`` is the judgment column in both tables. ``positive`` and ``min_grade`` define which
+        words or grades count as true.
+
+    Returns
+    -------
+    DataFrame
+        A copy of the candidates with nullable booleans in the gold column.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"m": [2, 1], "gold": [None, None]}, index=["x", "y"])
+    >>> sheet = pd.DataFrame({"gold": [True]}, index=["y"])
+    >>> rankeval_pd.with_judgements(df, sheet)["gold"].tolist()
+    [<NA>, True]
+    """
+    check_frame(candidates)
+    chosen = Roles.of(roles)
+    gold = find_gold(candidates, chosen)
+    for name, frame in (("candidates", candidates), ("sheet", sheet)):
+        if gold not in frame.columns:
+            raise ValueError(
+                f"gold={gold!r}: {name} has no such column. Pass the judgment column: gold=..."
+            )
+        if not frame.index.is_unique:
+            raise ValueError(
+                f"{name} has repeated labels in its index, so judgments are ambiguous. Give each"
+                " candidate a unique label: call reset_index(drop=True) before you make the sheet."
+            )
+    unknown = sheet.index.difference(candidates.index)
+    if len(unknown):
+        raise ValueError(
+            f"sheet has unknown candidates: {listed(unknown[:5])}. Keep the index of the sheet."
+        )
+    judged = _as_boolean(sheet, gold, chosen).dropna()
+    before = _as_boolean(candidates, gold, chosen)
+    contradicted = before.reindex(judged.index).dropna()
+    other = contradicted.index[(contradicted != judged[contradicted.index])]
+    if len(other):
+        raise ValueError(
+            f"sheet contradicts earlier judgments of {len(other)} candidates, {listed(other[:5])}."
+            " Resolve these contradictions first."
+        )
+    before[judged.index] = judged
+    result = candidates.copy()
+    result[gold] = before
+    return result
+
+
+def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
+    """Convert judgments to nullable booleans, and reject other values."""
+    column = frame_column(frame, gold, "gold")
+    words = as_names(roles.positive, ())
+    # earlier judgments are numbers
+    if is_bool_dtype(column.dtype) and not {True, False} & {*words}:
+        roles = replace(roles, positive=None)
+    truth = gold_values(column, gold, roles.positive, roles.min_grade, all_there=False)
+    return pd.Series(truth, index=frame.index).astype("boolean")
+
+
+# -------------------------------------------------------------------------------------------------
+# Compute coefficients of agreement between annotators.
+
+_COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates")
+
+
+@Capabilities(rankings="What to judge, and how?", scores=False, layout="row")
+@with_roles_but(
+    "agreement",
+    "measures",
+    "exclude",
+    "key",
+    "label",
+    "lower_is_better",
+    "ties",
+    "missing",
+    "rng",
+)
+def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[JudgedRoles]) -> Data:
+    """Return coefficients of agreement between annotators, with intervals.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a column of labels for each annotator, for example ``gold=["a1", "a2",
+        "a3"]``. A label is missing if the annotator did not judge the candidate. In a Dataset, the
+        gold label can have a dimension ``annotator`` instead.
+    level : float
+        Confidence level of each interval.
+    **roles
+        Column roles. With ``positive`` or ``min_grade``, labels are converted to true and false.
+        Otherwise every value is an unordered category.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per coefficient (Dataset: dimension row): ``statistic``: "Cohen's kappa" for each
+        pair, "Fleiss' kappa" and "Krippendorff's alpha" for all annotators; ``annotators``;
+        ``value`` with ``ci_low`` and ``ci_high``; ``n_candidates``: candidates with votes from both
+        annotators (Cohen), from all annotators (Fleiss), or from at least two annotators
+        (Krippendorff). Fleiss' kappa is NaN if the number of votes varies across candidates. All
+        coefficients are NaN if all labels are the same.
+
+    Raises
+    ------
+    ValueError
+        If ``gold`` is not a list of several annotators.
+
+    Notes
+    -----
+    Intervals are jackknife intervals over candidates, computed with Student's t on Fisher's z
+    scale. If fewer than 5 candidates have a label other than the most common label, a second
+    interval is computed with an extra candidate to which all annotators give the rare label. The
+    wider limits of the two intervals are reported. In simulations with 30 to 400 candidates and a
+    kappa of 0.4 to 0.8, coverage was 0.93 or more (``tests/reference/annotators.csv``). The cost is
+    O(candidates) for each coefficient.
+
+    References
+    ----------
+    J. Cohen (1960), A coefficient of agreement for nominal scales. J. L. Fleiss (1971), Measuring
+    nominal scale agreement among many raters. K. Krippendorff (2011), Computing Krippendorff's
+    alpha-reliability.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> votes = [(1, 1)] * 8 + [(0, 0)] * 8 + [(1, 0)] * 2 + [(0, 1)] * 2
+    >>> df = pd.DataFrame(votes, columns=["a1", "a2"])
+    >>> df.rankeval(gold=["a1", "a2"]).annotator_agreement()[["statistic", "value"]]
+                  statistic  value
+    0         Cohen's kappa   0.60
+    1         Fleiss' kappa   0.60
+    2  Krippendorff's alpha   0.61
+    """
+    check_data(data)
+    level, chosen = check_share("level", level), Roles.of(roles)
+    chosen.check_groups()
+    names = annotators_of(chosen)
+    if not names:
+        raise ValueError(
+            f"gold={chosen.gold!r} is the label of one annotator. Pass several columns, "
+            "for example gold=['a1', 'a2', 'a3']."
+        )
+    refuse_dim(chosen.dim, "candidate")
+    return above_door(_table_of_agreement(below_door(data), chosen, names, level), data)
+
+
+def _table_of_agreement(
+    data: pd.DataFrame, chosen: Roles, names: list[Hashable], level: float
+) -> pd.DataFrame:
+    """Return the coefficients of all groups."""
+    frame, chosen = with_given_frame(data, chosen)
+    find_gold(frame, replace(chosen, gold=chosen.gold[0]))
+    codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
+    by = as_names(chosen.by, frame.columns)
+    keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
+    columns: list[Hashable] = [*apart(by, _COLUMNS), *_COLUMNS]
+    header = pd.Index(columns, tupleize_cols=False)
+    parts = []
+    for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):
+        of_group = _coefficients(codes[:, number == group], names, level)
+        parts.append(pd.DataFrame([(*key, *row) for row in of_group], columns=header))
+    result = pd.concat(parts, ignore_index=True)
+    result.attrs["level"] = level
+    return result
+
+
+def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
+    """Return 0-based label codes (annotator, candidate), with -1 for missing labels."""
+    if roles.positive is not None or roles.min_grade is not None:
+        truth = [
+            gold_values(x, name, roles.positive, roles.min_grade, all_there=False)
+            for name, x in columns.items()
+        ]
+        return np.where(np.isnan(truth), -1, np.nan_to_num(truth)).astype(np.int64)
+    labels = pd.concat([x.astype(object) for x in columns.values()], ignore_index=True)
+    codes = pd.factorize(labels.infer_objects())[0]
+    return np.asarray(codes, dtype=np.int64).reshape(len(columns), -1)
+
+
+def _coefficients(
+    codes: IntArray, names: list[Hashable], level: float
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one group."""
+    categories = int(codes.max(initial=-1)) + 1
+    counts = np.stack([(codes == k).sum(axis=0) for k in range(max(categories, 1))], axis=1)
+    for a, b in itertools.combinations(range(len(names)), 2):
+        kappa = clusters.cohen_kappa(codes[a], codes[b], level)
+        yield ("Cohen's kappa", f"{names[a]}, {names[b]}", *kappa)
+    every = ", ".join(map(str, names))
+    yield ("Fleiss' kappa", every, *clusters.fleiss_kappa(counts, level))
+    yield ("Krippendorff's alpha", every, *clusters.krippendorff_alpha(counts, level))

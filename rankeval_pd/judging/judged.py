@@ -1,0 +1,1046 @@
+"""Samples, lists and rankings of candidates that are judged in part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from typing import Any, Literal, NamedTuple, Unpack, get_args
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.capabilities import Capabilities, can, with_roles, with_roles_but
+from rankeval_pd.decisions.verdicts import PAIR
+from rankeval_pd.doors.candidates import Data, above_door, check_data, one_label, refuse_each
+from rankeval_pd.doors.columns import Sizes, check_n, few_or, gold_values, with_given_frame
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    RankingQuestion,
+    Rows,
+    measure_rows,
+    only_pair,
+    rows_of,
+    tabulate,
+    with_pairs,
+)
+from rankeval_pd.errors import (
+    check_choice,
+    check_count,
+    check_share,
+    hushed,
+    no_table,
+    unknown_name,
+    warn,
+)
+from rankeval_pd.lists.groups import warn_of_few
+from rankeval_pd.progress import progress_bar
+from rankeval_pd.roles import (
+    JudgedRoles,
+    ListSizes,
+    PartlyJudged,
+    Roles,
+    are_values,
+    find_gold,
+    frame_column,
+)
+from rankeval_pd.stats import judged as judged_sums
+from rankeval_pd.stats import ranking
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.judged import MOST_STRATA, Design, JudgedClusters, Total, windows_of
+from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats.two_by_two import fisher_test
+
+# -------------------------------------------------------------------------------------------------
+# Read judged samples and probabilities, and test samples for randomness.
+
+# ------------ The sample of partly judged data, with probabilities and strata
+
+ESTIMATORS = ("ratio", "horvitz-thompson")
+
+
+class JudgingScheme(NamedTuple):
+    """Store how candidates were selected for judging."""
+
+    unjudged: str
+    judged_with: Any
+    windows: int | Sequence[int] | None
+    estimator: str
+    level: float
+
+    def checked(self) -> JudgingScheme:
+        """Return the checked options."""
+        check_choice("unjudged", self.unjudged, get_args(PartlyJudged))
+        check_choice("estimator", self.estimator, ESTIMATORS)
+        level = check_share("level", self.level)
+        if self.judged_with is not None and self.windows is not None:
+            raise ValueError(
+                f"windows={self.windows!r} with judged_with: both define judging rates. Pass only"
+                " one of them."
+            )
+        if self.estimator == "horvitz-thompson" and self.judged_with is None:
+            raise ValueError(
+                "estimator='horvitz-thompson' divides by known judging probabilities. Pass"
+                " the probability column, judged_with=..., or one rate for all candidates, such as"
+                " judged_with=0.2."
+            )
+        windows = self.windows
+        if windows is not None:
+            windows = sorted({check_count("windows", end) for end in self.ends})
+        return self._replace(level=level, windows=windows)
+
+    @property
+    def ends(self) -> list[Any]:
+        """Return the ranks at which the windows end."""
+        if self.windows is None:
+            return []
+        return list(self.windows) if isinstance(self.windows, Iterable) else [self.windows]
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """Return attrs that describe the judging scheme."""
+        return {"unjudged": self.unjudged, "estimator": self.estimator, "level": self.level}
+
+    def design(self, strata: int, heaviest: float = 0.0) -> Design:
+        """Return the sampling design for this number of strata."""
+        return Design(strata, self.unjudged, self.estimator, self.level, heaviest)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Store data with the gold label "judged and true", and who was judged."""
+
+    data: pd.DataFrame
+    roles: dict[str, Any]
+    gold: Hashable
+    judged: BoolArray  #: (row)
+    probability: FloatArray  #: (row): of being selected for judging
+    scheme: JudgingScheme
+
+    @property
+    def is_taken_for_random(self) -> bool:
+        """Return whether judged candidates are treated as a random sample.
+
+        The result is False if all candidates are judged, or if groups of candidates were sampled.
+        """
+        known = (self.scheme.judged_with, self.scheme.windows, self.roles.get("groups"))
+        if self.scheme.unjudged != "estimate" or any(x is not None for x in known):
+            return False
+        return not self.judged.all()
+
+    @cached_property
+    def kinds(self) -> FloatArray:
+        """Return the distinct probabilities."""
+        return np.unique(self.probability)
+
+    def design(self) -> Design:
+        """Return the design, with strata if there are few distinct probabilities."""
+        if self.scheme.judged_with is None:
+            return self.scheme.design(len(self.scheme.ends) + 1)
+        strata = self.kinds.size if self.kinds.size <= MOST_STRATA else 0
+        unjudged = self.probability[~self.judged]
+        heaviest = 1.0 / float(unjudged.min()) if unjudged.size else 0.0
+        return self.scheme.design(strata, heaviest)
+
+    def of(self, candidates: Candidates) -> Judgments:
+        """Return what is known about the judgments of the candidates."""
+        probability = self.probability[candidates.row]
+        if self.scheme.windows is not None:
+            ends = np.array(self.scheme.ends)
+            stratum = windows_of(candidates.score, candidates.present, ends)
+        else:
+            stratum = np.searchsorted(self.kinds, probability)
+        return Judgments(
+            judged=self.judged[candidates.row][:, np.newaxis],
+            probability=probability[:, np.newaxis],
+            stratum=stratum[:, np.newaxis],
+            cluster=candidates.clusters,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments:
+    """Store who was judged, the same for all measures: (group, 1, candidate)."""
+
+    judged: BoolArray
+    probability: FloatArray  #: of being selected for judging
+    stratum: IntArray
+    cluster: IntArray | None = None
+
+
+def read_sample(data: Any, roles: Mapping[str, Any], scheme: JudgingScheme) -> Sample:
+    """Return the data with the gold label "judged and true", and the sample."""
+    check_data(data)
+    scheme = scheme.checked()
+    chosen = Roles.of(roles)
+    frame, chosen = with_given_frame(data, chosen)
+    refuse_each(chosen, "candidates judged in part")
+    label = one_label(frame, chosen)
+    frame, chosen = label.data, label.roles
+    gold = find_gold(frame, chosen)
+    truth = gold_values(frame_column(frame, gold, "gold"), gold, chosen.positive, chosen.min_grade)
+    judged = ~np.isnan(truth)
+    frame, probability = _with_probability(frame, scheme)
+    frame = frame.copy()
+    frame[gold] = truth == 1.0
+    settled = replace(chosen, gold=gold, agreement="majority", positive=None, min_grade=None)
+    named = {field.name: getattr(settled, field.name) for field in fields(Roles)}
+    kept = {name: value for name, value in named.items() if name in {*roles, "gold"}}
+    if scheme.judged_with is not None:
+        _check_probability(judged, probability)
+    return Sample(frame, kept, gold, judged, probability, scheme)
+
+
+def _with_probability(data: pd.DataFrame, scheme: JudgingScheme) -> tuple[pd.DataFrame, FloatArray]:
+    """Separate the probabilities from the data."""
+    rate = scheme.judged_with
+    if rate is None:
+        return data, np.ones(len(data))
+    if isinstance(rate, int | float | np.integer | np.floating) and not isinstance(rate, bool):
+        return data, np.full(len(data), check_share("judged_with", rate, one=True))
+    if are_values(rate):
+        if isinstance(rate, pd.Series) and rate.index.is_unique:
+            rate = rate.reindex(data.index)
+        if np.ndim(rate) != 1:
+            raise ValueError(
+                f"judged_with has values of shape {np.shape(rate)}: pass one probability per "
+                "candidate, or the name of a column."
+            )
+        return data, np.asarray(rate, dtype=float)
+    if not isinstance(rate, Hashable) or rate not in data.columns:
+        raise unknown_name("judged_with", rate, data.columns)
+    column = frame_column(data, rate, "judged_with")
+    return data.drop(columns=rate), column.to_numpy(dtype=float, na_value=np.nan)
+
+
+def _check_probability(judged: BoolArray, probability: FloatArray) -> None:
+    """Raise a ValueError for invalid or contradictory probabilities."""
+    if probability.size != judged.size:
+        raise ValueError(
+            f"judged_with has values of shape {probability.shape} for {judged.size}"
+            " candidates: pass one value per candidate, the name of a column, or one rate for all."
+        )
+    wrong = ~((probability > 0.0) & (probability <= 1.0))
+    if wrong.any():
+        raise ValueError(
+            f"judged_with: {int(wrong.sum())} candidates have no judging probability in (0, 1]. If"
+            " these candidates could not be judged, pass unjudged='bounds' without judged_with."
+        )
+    sure = ~judged & (probability == 1.0)
+    if sure.any():
+        raise ValueError(
+            f"judged_with: {int(sure.sum())} candidates with judging probability 1 have no"
+            " judgment. Judge these candidates, or pass the true probabilities."
+        )
+
+
+def check_frame(candidates: object) -> None:
+    """Raise a TypeError unless the candidates are a DataFrame."""
+    if hasattr(candidates, "data_vars"):
+        raise TypeError(
+            "candidates is a Dataset, but plans and sheets need a DataFrame with one row per "
+            "candidate. Convert the Dataset: data.to_dataframe().reset_index()."
+        )
+    if not isinstance(candidates, pd.DataFrame):
+        raise no_table("candidates", candidates, "a pandas DataFrame with one row per candidate")
+
+
+def quietly(gold: Hashable, question: Callable[[], Any]) -> Any:
+    """Suppress the warning about equal labels, which are valid in samples."""
+    with hushed(f"gold={gold!r}"):
+        return question()
+
+
+def counts_of(sums: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Count the candidates, judged candidates and true positives in a set."""
+    size, judged, tp = (np.rint(sums[..., k]).astype(np.int64) for k in range(3))
+    return size, judged, tp
+
+
+# --------- Tests of whether the judged candidates in a list are a random sample
+
+_LEVEL = 1e-3  # joint level for all 2x2 tables in a call
+_REFUSED = 1e-6  # level at which nonrandom samples raise an error
+_NEAR = 2.5  # in standard deviations; tables closer to the mean cannot be significant
+_LISTS = 8  # largest number of list sizes to test
+_TOPS = (2, 10)  # the top half and the top tenth of a list
+
+
+class _Table(NamedTuple):
+    """Store judged and total counts for a part of each list and for the rest."""
+
+    part: str  #: description of the part
+    judged: IntArray  #: (..., measure), or (..., measure, other measure)
+    size: IntArray
+    judged_else: IntArray
+    size_else: IntArray
+    n: int
+
+    @classmethod
+    def of(cls, part: str, counts: Sequence[AnyArray], n: int) -> _Table:
+        """Return judged and total counts for the part and for the rest."""
+        judged, size, judged_else, size_else = (x.astype(np.int64) for x in counts)
+        return cls(part, judged, size, judged_else, size_else, n)
+
+    def p_values(self) -> AnyArray:
+        """Return Fisher's p-value for tables far from the mean, and 1 for other tables."""
+        result = np.ones(self.size.shape)
+        far = self._deviation() > _NEAR
+        if far.any():
+            of_part = self.judged[far], self.size[far]
+            of_rest = self.judged_else[far], self.size_else[far]
+            result[far] = fisher_test(*of_part, *of_rest, "two-sided").p_value
+        return result
+
+    def _deviation(self) -> FloatArray:
+        total, drawn = self.size + self.size_else, self.judged + self.judged_else
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = self.size / total
+            spread = drawn * share * (1 - share) * (total - drawn) / (total - 1)
+            away: FloatArray = np.abs(self.judged - drawn * share) / np.sqrt(spread)
+        return np.nan_to_num(away)
+
+
+def warn_if_chosen(
+    sample: Sample,
+    candidates: Candidates,
+    n: IntArray | None,
+    *,
+    rest: bool = False,
+    regions: bool = False,
+) -> None:
+    """Warn if judged candidates are clearly not a random sample.
+
+    The tests compare each list with the candidates below the list. With ``regions``, the tests
+    compare the two difference regions. Samples with a judging scheme are not tested. For average
+    precision, n is None, and strong evidence against randomness raises an error.
+    """
+    if not sample.is_taken_for_random or not candidates.measures:
+        return
+    judged = sample.judged[candidates.row][:, np.newaxis] & candidates.present
+    tables = [*_tables(candidates, judged, n, rest=rest, regions=regions)]
+    tests = [table.p_values() for table in tables]
+    number = sum(p.size for p in tests)
+    smallest = [float(p.min(initial=1.0)) for p in tests]
+    if not smallest or min(smallest) * number >= _LEVEL:
+        return
+    place = int(np.argmin(smallest))
+    message = _message(tables[place], tests[place], candidates.measures, regions=regions)
+    if n is None and min(smallest) * number < _REFUSED:
+        raise ValueError(message)
+    warn(message)
+
+
+def _tables(
+    candidates: Candidates, judged: BoolArray, n: IntArray | None, *, rest: bool, regions: bool
+) -> Iterator[_Table]:
+    """Yield tables that compare top and lower ranks, or shared and other candidates."""
+    present, rank = candidates.present, ranking.ranks(candidates.order)
+    total = present.sum(axis=-1)
+    whole = int(total.max(initial=0))
+    sizes = np.array([whole]) if n is None else n[n <= whole]
+    if sizes.size > _LISTS:
+        sizes = sizes[np.unique(np.geomspace(1, sizes.size, _LISTS).astype(int)) - 1]
+    if not rest and n is not None:  # do not test candidates below the longest list
+        near = (rank <= sizes.max(initial=0)).reshape(-1, rank.shape[-1]).any(axis=0)
+        judged, present, rank = judged[..., near], present[..., near], rank[..., near]
+    for size in sizes.tolist():
+        listed = present & (rank <= size)
+        if regions:
+            listed = listed & ~listed[..., ::-1, :]
+        for part in _TOPS:
+            yield _of_top(judged, rank, listed, size, size // part, "of the best {}")
+        if rest:
+            after = present & ~listed
+            middle = (size + whole) // 2
+            yield _of_top(judged, rank, after, size, middle, "outside the list up to rank {}")
+        if len(candidates.measures) > 1 and not regions:
+            yield _of_shared(judged, listed, size)
+
+
+def _of_top(
+    judged: BoolArray, rank: IntArray, listed: BoolArray, n: int, end: int, part: str
+) -> _Table:
+    inside = listed & (rank <= end)
+    below = listed & ~inside
+    counts = [x.sum(axis=-1) for x in (inside & judged, inside, below & judged, below)]
+    return _Table.of(part.format(end), counts, n)
+
+
+def _of_shared(judged: BoolArray, listed: BoolArray, n: int) -> _Table:
+    """Compare judging rates between shared and other candidates in pairs of lists."""
+    inside = listed.astype(float)
+    size, seen = (np.rint(x @ inside.swapaxes(-1, -2)) for x in (inside, inside * judged))
+    own, own_seen = (x.sum(axis=-1, keepdims=True) for x in (listed, listed & judged))
+    counts = [seen, size, own_seen - seen, own - size]
+    return _Table.of("shared with the list of {}", counts, n)
+
+
+def _message(
+    table: _Table, p_values: AnyArray, measures: Sequence[Hashable], *, regions: bool
+) -> str:
+    place = tuple(map(int, np.unravel_index(int(p_values.argmin()), p_values.shape)))
+    own, part = measures[place[-1]], table.part
+    if "{}" in part:  # pairs of measures
+        own, part = measures[place[-2]], part.format(repr(own))
+    judged, size, other, left = (
+        int(x[place]) for x in (table.judged, table.size, table.judged_else, table.size_else)
+    )
+    where, do = f"the list of {own!r}", "call judged_difference"
+    if regions:
+        where = f"the candidates found only in the list of {own!r}"
+        do = "judge a random sheet (annotation_sheet)"
+    return (
+        f"The judged candidates are not a random sample of {where} at n = {table.n}: {judged} of"
+        f" {size} candidates {part} are judged, compared with {other} of the other {left}."
+        f" Estimates can be far off: {do}, or pass windows=[...], judged_with=... or"
+        " unjudged='bounds'."
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Estimate results for partly judged rankings, using sums over lists.
+
+_TOGETHER = 20_000  # number of lists between progress bar updates
+
+
+def _rows_of_sample(
+    judgments: Judgments, ranking: Ranking, *others: AnyArray
+) -> tuple[AnyArray, ...]:
+    """Return judged flags, labels, probabilities, strata and other arrays in one shape."""
+    known = judgments.judged, ranking.gold, judgments.probability, judgments.stratum
+    shape = np.broadcast_shapes(ranking.score.shape, *(x.shape for x in known))
+    return tuple(np.broadcast_to(x, shape) for x in (*known, *others))
+
+
+def list_columns(
+    ranking: Ranking,
+    judgments: Judgments,
+    *,
+    design: Design,
+    n: IntArray,
+    every: bool,
+    ties: str,
+    recall: bool,
+    advance: Callable[[int], object],
+) -> dict[str, AnyArray]:
+    """Return the columns (..., n) for the precision or recall of lists."""
+    lists = ranking.nbest(None if every else n, ties)
+    arrays = _rows_of_sample(judgments, ranking, ranking.ranks, ranking.eligible, ranking.present)
+    rows = arrays[0].shape[:-1]
+    inside, whole = [], []
+    for row in np.ndindex(rows):
+        *sample, ranks, in_list, here = (x[row] for x in arrays)
+        parts = design.parts(*sample)
+        inside.append(judged_sums.up_to(parts, ranks, in_list, n))
+        whole.append(parts[here].sum(axis=0))
+    sums = np.reshape(inside, (*rows, n.size, _width(design, arrays[:4])))
+    every_one = np.reshape(whole, (*rows, 1, sums.shape[-1]))
+    positives = _in_blocks(design, sums, advance)
+    size, judged, tp = counts_of(sums)
+    sure = design._replace(unjudged="bounds")
+    if recall:
+        rest = design.total(every_one - sums)
+        share = judged_sums.share_of(positives, rest)
+        bounds = judged_sums.share_bounds(sure.total(sums), sure.total(every_one - sums))
+        if design.unjudged == "bounds":
+            share = Total(share.estimate, *bounds)
+        part_of = positives.estimate + rest.estimate
+    else:
+        share, part_of = positives / n, np.broadcast_to(n.astype(float), judged.shape)
+        bounds = (sure.total(sums) / n)[1:]
+    if judgments.cluster is not None and design.unjudged != "bounds":
+        cluster = np.broadcast_to(judgments.cluster, arrays[0].shape)
+        for row in np.ndindex(rows):
+            *sample, ranks, in_list, here = (x[row] for x in arrays)
+            part = JudgedClusters.of(sample, cluster[row], here, design)
+            warn_of_few(part.everyone)
+            limits = part.list_limits(
+                ranks, in_list, n, share.estimate[row], part_of[row], recall=recall
+            )
+            for own, limit in zip(share[1:], limits, strict=True):
+                own[row] = np.clip(limit, *(end[row] for end in bounds))
+    return {
+        "n_judged": judged,
+        "tp_judged": tp,
+        "estimate": share.estimate,
+        "ci_low": share.low,
+        "ci_high": share.high,
+        "tied": np.broadcast_to(lists.tied, judged.shape),
+        "n_unjudged": size - judged,
+        "exists": np.broadcast_to(lists.exists, judged.shape),
+    }
+
+
+def _in_blocks(design: Design, sums: FloatArray, advance: Callable[[int], object]) -> Total:
+    """Estimate the true positives in each list, one block of list sizes at a time."""
+    parts = []
+    for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
+        block = sums[..., start : start + _TOGETHER, :]
+        parts.append(design.total(block))
+        advance(block[..., 0].size)
+    return Total(*(np.concatenate(x, axis=-1) for x in zip(*parts, strict=True)))
+
+
+def _width(design: Design, sample: Sequence[AnyArray]) -> int:
+    """Return the number of sums that a design computes, even for empty data."""
+    return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in sample)).shape[-1])
+
+
+def region_columns(
+    of_a: Ranking,
+    of_b: Ranking,
+    judgments: Judgments,
+    *,
+    design: Design,
+    n: IntArray,
+    every: bool,
+    ties: str,
+    advance: Callable[[int], object],
+) -> dict[str, AnyArray]:
+    """Return the columns (..., n) for the difference regions of two rankings."""
+    exists = n <= of_a.here[..., np.newaxis]
+    if ties != "shared":
+        for side in (of_a, of_b):
+            exists = exists & side.nbest(None if every else n, ties).exists
+    arrays = _rows_of_sample(
+        judgments, of_a, of_a.ranks, of_b.ranks, of_a.eligible, of_b.eligible, of_a.present
+    )
+    rows = arrays[0].shape[:-1]
+    regions = []
+    for row in np.ndindex(rows):
+        *sample, rank_a, rank_b, in_a, in_b, _ = (x[row] for x in arrays)
+        parts = design.parts(*sample)
+        shared = judged_sums.shared_up_to(parts, (rank_a, rank_b), in_a & in_b, n)
+        only_a = judged_sums.up_to(parts, rank_a, in_a, n) - shared
+        only_b = judged_sums.up_to(parts, rank_b, in_b, n) - shared
+        regions.append([only_a, only_b, shared])
+    sums = np.reshape(regions, (*rows, 3, n.size, _width(design, arrays[:4])))
+    only_a, only_b, shared = (sums[..., k, :, :] for k in range(3))
+    a, b = (_in_blocks(design, region, advance) for region in (only_a, only_b))
+    sure: list[Total] = []
+    if judgments.cluster is not None and design.unjudged == "estimate":
+        sure = [design._replace(unjudged="bounds").total(region) for region in (only_a, only_b)]
+        sizes = [np.maximum(region[..., 0], 1.0) for region in (only_a, only_b)]
+        cluster = np.broadcast_to(judgments.cluster, arrays[0].shape)
+        for row in np.ndindex(rows):
+            *sample, rank_a, rank_b, in_a, in_b, here = (x[row] for x in arrays)
+            part = JudgedClusters.of(sample, cluster[row], here, design)
+            warn_of_few(part.everyone)
+            shares = a.estimate[row] / sizes[0][row], b.estimate[row] / sizes[1][row]
+            limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, shares)
+            for total, size, bounds, ends in zip((a, b), sizes, sure, limits, strict=True):
+                for own, limit in zip(total[1:], ends, strict=True):
+                    # clip only the difference limits to the possible range
+                    known = bounds.low[row] == bounds.high[row]
+                    own[row] = np.where(known, bounds.low[row], limit * size[row])
+    difference = _difference(a, b, sure, design) / n
+    (size_a, judged_a, tp_a), (size_b, judged_b, tp_b) = counts_of(only_a), counts_of(only_b)
+    n_only = n - counts_of(shared)[0]
+    return {
+        "n_only": n_only,
+        "n_judged_a": judged_a,
+        "n_judged_b": judged_b,
+        "tp_judged_a": tp_a,
+        "tp_judged_b": tp_b,
+        "difference": difference.estimate,
+        "ci_low": difference.low,
+        "ci_high": difference.high,
+        "cuts_tie": np.broadcast_to(of_a.cuts_tie(n) | of_b.cuts_tie(n), n_only.shape),
+        "n_judged": judged_a + judged_b,
+        "n_unjudged": size_a + size_b - judged_a - judged_b,
+        "exists": np.broadcast_to(exists, n_only.shape),
+    }
+
+
+def _difference(a: Total, b: Total, sure: Sequence[Total], design: Design) -> Total:
+    """Return the difference of two totals, within the possible range if known."""
+    difference = judged_sums.difference(a, b)
+    if design.unjudged == "bounds":
+        return Total(difference.estimate, a.low - b.high, a.high - b.low)
+    if not sure:
+        return difference
+    least, most = sure[0].low - sure[1].high, sure[0].high - sure[1].low
+    low, high = (np.clip(x, least, most) for x in difference[1:])
+    return Total(difference.estimate, low, high)
+
+
+def average_columns(
+    ranking: Ranking, judgments: Judgments, *, design: Design
+) -> dict[str, AnyArray]:
+    """Return the columns (...) for average precision."""
+    arrays = _rows_of_sample(judgments, ranking, ranking.order, ranking.present, ranking.score)
+    shape = arrays[0].shape
+    names = ("n_judged", "tp_judged", "n_unjudged")
+    counts = {name: np.empty(shape[:-1], dtype=np.int64) for name in names}
+    averages = {x: np.empty(shape[:-1]) for x in ("average_precision", "ci_low", "ci_high")}
+    for row in np.ndindex(shape[:-1]):
+        *sample, order, here, score = (x[row] for x in arrays)
+        order = order[: int(here.sum())]
+        judged, hit, rate, stratum = (x[order] for x in sample)
+        of_sample = score[order], hit, judged, rate, stratum
+        cluster = None
+        if judgments.cluster is not None:
+            cluster = np.broadcast_to(judgments.cluster, shape)[row][order]
+            warn_of_few(np.unique(cluster[judged]).size)
+        value, *limits = judged_sums.average_precision(*of_sample, design, cluster)
+        # clip limits to possible values
+        if cluster is not None and design.unjudged != "bounds":
+            sure = design._replace(unjudged="bounds")
+            _, least, most = judged_sums.average_precision(*of_sample, sure, None)
+            limits = list(np.clip(limits, np.fmin(least, value), np.fmax(most, value)))
+        for name, x in zip(averages, (value, *limits), strict=True):
+            averages[name][row] = x
+        number = judged.sum()
+        for name, count in zip(
+            names, (number, (judged & hit).sum(), order.size - number), strict=True
+        ):
+            counts[name][row] = count
+    return counts | averages
+
+
+# -------------------------------------------------------------------------------------------------
+# Estimate results for lists with unjudged candidates.
+
+Estimator = Literal["ratio", "horvitz-thompson"]
+_WHAT = "lists judged in part"
+_LIST_COLUMNS = ("n_judged", "tp_judged", "{}", "ci_low", "ci_high", "tied", "n_unjudged")
+_DIFFERENCE_COLUMNS = (
+    "measure_a",
+    "measure_b",
+    "n",
+    "n_only",
+    "n_judged_a",
+    "n_judged_b",
+    "tp_judged_a",
+    "tp_judged_b",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "cuts_tie",
+    "n_judged",
+    "n_unjudged",
+)
+_AVERAGE_COLUMNS = (
+    "measure",
+    "n_judged",
+    "tp_judged",
+    "average_precision",
+    "ci_low",
+    "ci_high",
+    "n_unjudged",
+)
+
+
+@Capabilities(
+    rankings="What to judge, and how?",
+    lists=True,
+    ends=True,
+    clusters=True,
+    short="measure n precision ci_low ci_high n_judged n_unjudged",
+    layout="measure n",
+)
+@with_roles
+def judged_precision(
+    data: Data,
+    n: ListSizes,
+    *,
+    unjudged: PartlyJudged = "estimate",
+    judged_with: Any = None,
+    windows: int | Sequence[int] | None = None,
+    estimator: Estimator = "ratio",
+    level: float = 0.95,
+    progress: bool | None = None,
+    **roles: Unpack[JudgedRoles],
+) -> Data:
+    """Return the precision of partly judged n-best lists.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label. Unjudged candidates have a
+        missing label. In a Dataset, entries with neither a label nor a score are padding.
+    n : int, sequence of int, range or None
+        Sizes of the lists. The default is every n, or a grid of sizes as in :func:`precision_band`.
+    unjudged : {"estimate", "bounds"}
+        "estimate" assumes that the judged candidates are a random sample. "bounds" makes no
+        assumption. The lower limit counts all unjudged candidates as false positives, and the upper
+        limit counts all of them as true positives.
+    judged_with : name, float or values, optional
+        Probability that each candidate was selected for judging: a column, Series or array, or one
+        number for all candidates. By default, the judged candidates are treated as a random sample
+        from each list.
+    windows : int or sequence of int, optional
+        Ranks at which windows end, as an alternative to ``judged_with``. With ``[100, 500]``,
+        judging rates are estimated separately for candidates whose best rank across measures is 1
+        to 100, 101 to 500, or above 500.
+    estimator : {"ratio", "horvitz-thompson"}
+        "ratio" uses the proportion of true positives among judged candidates, within each window or
+        group with equal probabilities. "horvitz-thompson" divides the sum of inverse probabilities
+        by n and requires ``judged_with``. The Horvitz-Thompson estimate is unbiased but more
+        variable, and can exceed 1. The limits allow for a true positive with the smallest
+        probability, so small probabilities give wide limits.
+    level : float
+        Confidence level of the interval for "estimate".
+    progress : bool, optional
+        Whether to show a progress bar. By default, the bar appears after two seconds.
+    **roles
+        Column roles. See :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
+        ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
+        ``precision``: the estimate, or NaN without judged candidates; ``ci_low``, ``ci_high``:
+        limits for the precision of the whole list, always within the limits from "bounds";
+        ``tied``: excluded candidates tied with the last candidate; ``n_unjudged``: unjudged
+        candidates in the list.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        If a column for a role is missing, a probability is not in (0, 1], or a candidate with
+        probability 1 is not judged.
+
+    Notes
+    -----
+    The interval is exact for a finite population (hypergeometric distribution). Once all candidates
+    are judged, the interval shrinks to the precision from :func:`nbest_precision`. The interval
+    reflects missing judgments, not the variation between samples of candidates. Do not drop
+    unjudged candidates, because dropping them changes the rankings.
+
+    With up to 12 windows or distinct probabilities, the exact intervals for the parts are combined
+    (MOVER, Zou and Donner 2008). For a part without judgments, the estimate comes from the other
+    parts, and the limits are 0 and 1. With more than 12 probabilities, judgments are weighted by
+    inverse probabilities. In this case the interval is Clopper and Pearson's for the effective
+    number of judgments (Korn and Graubard 1998). For the Horvitz-Thompson estimator, gamma limits
+    are used (Fay and Feuer 1997). A random sample from all the data or from a pool of lists is
+    random in each list. Sheets from :func:`annotation_sheet` are not random samples from the lists
+    because shared candidates are excluded. Use :func:`judged_difference` for such sheets. For
+    in-memory data with at most eight list sizes, Fisher's tests compare judging rates between the
+    top and the rest of each list, and between shared and other candidates. A
+    :class:`RankevalWarning` reports samples that are not random, at a joint level of 0.001. The
+    tests do not detect small nonrandom samples. The cost is ranking plus a search over the counts.
+
+    With ``groups``, whole groups such as documents must be sampled for judging. The variance is
+    computed from the totals for judged groups, and is 0 if every candidate is judged. In a partly
+    judged group, judged candidates must be a random sample from the group. The interval is Wilson's
+    interval for the effective number of judgments, with Student's t. Randomness is not tested.
+
+    References
+    ----------
+    J. P. Buonaccorsi (1987), A note on confidence intervals for proportions in finite populations.
+    D. G. Horvitz and D. J. Thompson (1952), A generalization of sampling without replacement from
+    a finite universe.
+
+    Examples
+    --------
+    >>> import numpy as np, rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> judged = np.random.default_rng(1).random(1_000) < 0.3
+    >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
+    >>> rankeval_pd.judged_precision(partly, 100)
+      measure    n  precision  ci_low  ci_high  n_judged  n_unjudged
+    0    good  100   0.566667    0.41     0.71        30          70
+    1    fair  100   0.312500    0.19     0.46        32          68
+    """
+    scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
+    sample = read_sample(data, roles, scheme)
+    table = _judged_lists(sample, sizes, "precision", can(judged_precision), progress)
+    return above_door(table, data)
+
+
+@Capabilities(
+    rankings="What to judge, and how?",
+    lists=True,
+    ends=True,
+    clusters=True,
+    short="measure n recall ci_low ci_high n_judged n_unjudged",
+    layout="measure n",
+)
+@with_roles
+def judged_recall(
+    data: Data,
+    n: ListSizes,
+    *,
+    unjudged: PartlyJudged = "estimate",
+    judged_with: Any = None,
+    windows: int | Sequence[int] | None = None,
+    estimator: Estimator = "ratio",
+    level: float = 0.95,
+    progress: bool | None = None,
+    **roles: Unpack[JudgedRoles],
+) -> Data:
+    """Return the recall of partly judged n-best lists.
+
+    Parameters
+    ----------
+    data, n, unjudged, judged_with, windows, estimator, level, progress, **roles
+        As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
+        are assumed to be random samples from inside and outside the list.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
+        ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
+        ``recall``: the estimate, or NaN without judged true positives; ``ci_low``, ``ci_high``;
+        ``tied``.
+
+    Notes
+    -----
+    With T true positives inside the list and U true positives outside, recall is T / (T + U). T and
+    U are estimated from the judged candidates. The limits are the values r for which a combined
+    interval for (1 - r) T - r U ends at 0 (Donner and Zou 2012). As in :func:`judged_precision`, a
+    warning reports samples that are clearly not random.
+
+    Examples
+    --------
+    >>> import numpy as np, rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> judged = np.random.default_rng(1).random(1_000) < 0.3
+    >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
+    >>> rankeval_pd.judged_recall(partly, 100, measures="good")
+      measure    n    recall    ci_low   ci_high  n_judged  n_unjudged
+    0    good  100  0.588885  0.447553  0.711724        30          70
+    """
+    scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
+    sample = read_sample(data, roles, scheme)
+    table = _judged_lists(sample, sizes, "recall", can(judged_recall), progress)
+    return above_door(table, data)
+
+
+@Capabilities(
+    rankings="What to judge, and how?",
+    any_ties=True,
+    clusters=True,
+    short="measure average_precision ci_low ci_high n_judged n_unjudged",
+    layout="measure",
+)
+@with_roles_but(
+    "ties",
+    key="Ignored unless a window ends inside a tie.",
+    label="Ignored unless a window ends inside a tie.",
+    rng="Ignored unless a window ends inside a tie.",
+)
+def judged_average_precision(
+    data: Data,
+    *,
+    unjudged: PartlyJudged = "estimate",
+    judged_with: Any = None,
+    windows: int | Sequence[int] | None = None,
+    estimator: Estimator = "ratio",
+    level: float = 0.95,
+    **roles: Unpack[JudgedRoles],
+) -> Data:
+    """Return the average precision of partly judged rankings.
+
+    Parameters
+    ----------
+    data, unjudged, judged_with, windows, estimator, level, **roles
+        As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
+        are assumed to be a random sample from all candidates. Equal scores form one block.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure (Dataset: dimension measure): ``measure``; ``n_judged``, ``tp_judged``;
+        ``average_precision``: NaN without judged true positives, or if a window has no judged
+        candidate; ``ci_low``, ``ci_high``: confidence limits, or with "bounds" the smallest and
+        largest possible values.
+
+    Notes
+    -----
+    The estimate is inferred average precision (Yilmaz and Aslam 2006): the mean estimated precision
+    at the ranks of judged true positives, weighted by inverse probabilities. The precision at a
+    rank is estimated from the true positive at this rank and the proportion of true positives among
+    judged candidates at better ranks. "horvitz-thompson" weights this proportion. If all candidates
+    are judged, the estimate equals ``area("ap")``. For ``groups`` and tests of randomness, see
+    :func:`judged_precision`. If randomness is rejected at a level of one in a million, a ValueError
+    is raised. Each limit is the wider of the limits from two logit intervals. One interval is
+    centered on the estimate, and the other on a value that allows for missed positives. The
+    standard error comes from the influence of each judged candidate. The degrees of freedom are the
+    number of judged true positives minus one. With windows or several probabilities, the lower
+    limit allows for missed true positives among sparsely judged candidates. In simulations with
+    depth pooling and at least 4 judged true positives, coverage was 0.93 or more
+    (``tests/reference/second_audit_rankings.csv``). The cost is O(N log N) per measure.
+
+    Examples
+    --------
+    >>> import numpy as np, rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> judged = np.random.default_rng(1).random(1_000) < 0.3
+    >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
+    >>> partly.rankeval.judged_average_precision(measures="good")
+      measure  average_precision    ci_low   ci_high  n_judged  n_unjudged
+    0    good           0.607596  0.461621  0.766358       303         697
+    """
+    scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
+    sample = read_sample(data, roles, scheme)
+    design = sample.design()
+
+    def question(candidates: Candidates, _: IntArray | None) -> Rows:
+        warn_if_chosen(sample, candidates, None)
+        judgments = sample.of(candidates)
+        return measure_rows(
+            candidates, lambda ranking, _: average_columns(ranking, judgments, design=design)
+        )
+
+    table = _tabulated(sample, question, _AVERAGE_COLUMNS, can(judged_average_precision))
+    return above_door(table, data)
+
+
+@Capabilities(
+    rankings="What to judge, and how?",
+    lists=True,
+    ends=True,
+    clusters=True,
+    short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
+    layout="pair n",
+)
+@with_roles
+def judged_difference(
+    data: Data,
+    a: Hashable,
+    b: Hashable,
+    n: ListSizes,
+    *,
+    unjudged: PartlyJudged = "estimate",
+    judged_with: Any = None,
+    windows: int | Sequence[int] | None = None,
+    estimator: Estimator = "ratio",
+    level: float = 0.95,
+    progress: bool | None = None,
+    **roles: Unpack[JudgedRoles],
+) -> Data:
+    """Return the difference in precision between two partly judged lists.
+
+    Parameters
+    ----------
+    data, unjudged, judged_with, windows, estimator, level, progress, **roles
+        As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
+        are assumed to be a random sample from each difference region. Windows use the ranks from a
+        and b.
+    a, b : names of measures
+    n : int, sequence of int, range or None
+        Sizes of the lists. None means every n.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
+        ``n_only``: candidates in each difference region; ``n_judged_a``, ``n_judged_b``,
+        ``tp_judged_a``, ``tp_judged_b``: judged candidates and judged true positives in each
+        region; ``difference``: difference in precision between the lists, or NaN if a region has no
+        judged candidates; ``ci_low``, ``ci_high``; ``cuts_tie``: whether a list excludes candidates
+        with the list's last score; ``n_judged``, ``n_unjudged``: total counts in the two regions.
+
+    Notes
+    -----
+    With T_a and T_b true positives in the difference regions, the difference is (T_a - T_b) / n.
+    T_a and T_b are estimated from the judged candidates in the regions. The interval combines the
+    exact intervals for T_a and T_b (MOVER, Zou and Donner 2008). The interval reflects only the
+    unjudged candidates, and shrinks to a point once all candidates are judged. To generalize to
+    other samples, use Fisher's test as in :func:`plan_annotation`. If the judging rate is constant
+    within each region, ``compare_for(tp_judged_a, n_judged_a, tp_judged_b, n_judged_b, overlap=0)``
+    returns the p-value. Fisher's test can be nonsignificant even if the interval excludes 0. As in
+    :func:`judged_precision`, a :class:`RankevalWarning` reports judged candidates that are clearly
+    not a random sample. In simulations with a fifth of Evert's data judged, intervals for
+    differences had at least the nominal coverage (``tests/reference/partly_judged.csv``).
+
+    Examples
+    --------
+    >>> import numpy as np, rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> judged = np.random.default_rng(1).random(1_000) < 0.3
+    >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
+    >>> rankeval_pd.judged_difference(partly, "good", "fair", 100)
+      measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
+    0      good      fair  100    0.241579  0.077623  0.374333        40          86
+    """
+    scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
+    sample = read_sample(data, only_pair(data, a, b, roles, one=True), scheme)
+    design, ties = sample.design(), Roles.of(sample.roles).ties
+
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        lists = candidates.sizes(n)
+        warn_if_chosen(sample, candidates, lists, regions=True)
+        [sides] = candidates.sides([(a, b)])
+        present = candidates.present[:, sides]
+        both = present[:, :1] & present[:, 1:]
+        of_a, of_b = (candidates.rankings([side]).among(both) for side in sides.tolist())
+        total = 2 * lists.size * len(candidates.group)
+        with progress_bar(progress, total=total, what=_WHAT, unit="lists") as advance:
+            columns = region_columns(
+                of_a,
+                of_b,
+                sample.of(candidates),
+                design=design,
+                n=lists,
+                every=n is None,
+                ties=ties,
+                advance=advance,
+            )
+        table = rows_of(columns, candidates, PAIR, [0], {"n": lists})
+        return with_pairs(table, candidates, [(a, b)], "two-sided")
+
+    table = _tabulated(sample, question, _DIFFERENCE_COLUMNS, can(judged_difference), n=sizes)
+    return above_door(table, data)
+
+
+def _judged_lists(
+    sample: Sample, sizes: Sizes, quantity: str, able: Capabilities, progress: bool | None
+) -> pd.DataFrame:
+    """Estimate the precision or recall of lists for every measure."""
+    design, ties = sample.design(), Roles.of(sample.roles).ties
+    noted: dict[str, Any] = {}
+    recall = quantity == "recall"
+
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        few = few_or(sizes, candidates.sizes(n), ties, noted)
+        lists = candidates.sizes(few)
+        warn_if_chosen(sample, candidates, lists, rest=recall)
+        total = len(candidates.group) * len(candidates.measures) * lists.size
+        with progress_bar(progress, total=total, what=_WHAT, unit="lists") as advance:
+            kernel = partial(
+                _list_columns_of,
+                judgments=sample.of(candidates),
+                quantity=quantity,
+                design=design,
+                n=lists,
+                every=few is None,
+                ties=ties,
+                recall=recall,
+                advance=advance,
+            )
+            return measure_rows(candidates, kernel, {"n": lists})
+
+    columns = ("measure", "n", *(name.format(quantity) for name in _LIST_COLUMNS))
+    return _tabulated(sample, question, columns, able, n=sizes, noted=noted)
+
+
+def _list_columns_of(
+    ranking: Ranking, _: Candidates, *, judgments: Judgments, quantity: str, **options: Any
+) -> dict[str, AnyArray]:
+    """Return the columns of lists, with the estimate named after the quantity."""
+    columns = list_columns(ranking, judgments, **options)
+    return {**columns, quantity: columns.pop("estimate")}
+
+
+def _tabulated(
+    sample: Sample,
+    question: RankingQuestion,
+    columns: tuple[str, ...],
+    able: Capabilities,
+    n: Sizes = None,
+    noted: dict[str, Any] | None = None,
+) -> pd.DataFrame:
+    """Ask the question for a sample, and note the scheme in ``attrs``."""
+    attrs = {} if noted is None else noted  # the question can add entries
+    attrs.update(sample.scheme.attrs)
+    result: pd.DataFrame = quietly(
+        sample.gold,
+        partial(tabulate, sample.data, sample.roles, question, columns, able, n=n, attrs=attrs),
+    )
+    return result

@@ -1,0 +1,686 @@
+"""Sets of candidates that a threshold accepts, and the choice of the threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.capabilities import Capabilities, can, with_roles_but
+from rankeval_pd.decisions.families import compared_with, family_note
+from rankeval_pd.decisions.verdicts import PAIR, decide, decision_columns, of_paired, of_sets
+from rankeval_pd.doors.candidates import Data, below_door
+from rankeval_pd.doors.columns import asked_thresholds, check_n, cut_scores
+from rankeval_pd.doors.heads import refuse_head
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    Pair,
+    Rows,
+    distinct_tests,
+    measure_rows,
+    only_pair,
+    pair_names,
+    rows_of,
+    tabulate,
+    with_pairs,
+)
+from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, unknown_name, warn
+from rankeval_pd.lists.groups import ListMembers, set_weights
+from rankeval_pd.lists.precision import IntervalKind, shares_of
+from rankeval_pd.lists.regions import (
+    REGION_COLUMNS,
+    SET_INTERVALS,
+    SWAPPED,
+    TESTS,
+    RegionOptions,
+    region_tests,
+)
+from rankeval_pd.roles import ListSizes, Names, ProportionInterval, RankingRoles, Roles
+from rankeval_pd.stats import ranks
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.differences import corrected_score
+from rankeval_pd.stats.families import level_of_each
+from rankeval_pd.stats.ranking import Accepted, AcceptedRegions, Ranking, accepted_regions
+from rankeval_pd.stats.two_by_two import discordant_test, kosinski_test, sample_odds_ratio
+
+# -------------------------------------------------------------------------------------------------
+# Evaluate and compare acceptance sets, defined by thresholds (Evert 2004).
+
+# ----------------------------------- Precision of acceptance sets (Evert 2004, section 2)
+
+ACCEPTANCE_COLUMNS = (
+    "measure",
+    "threshold",
+    "n_accepted",
+    "tp",
+    "precision",
+    "recall",
+    "lift",
+    "ci_low",
+    "ci_high",
+    "recall_low",
+    "recall_high",
+    "specificity",
+    "spec_low",
+    "spec_high",
+    "npv",
+    "npv_low",
+    "npv_high",
+    "f1",
+    "f1_low",
+    "f1_high",
+    "youden",
+    "youden_low",
+    "youden_high",
+)
+
+
+@Capabilities(
+    rankings="How good is each list?",
+    ends=True,
+    by_groups=True,
+    short="measure n threshold n_accepted tp precision recall ci_low ci_high",
+    layout="measure cut",
+)
+@with_roles_but("key", "label", "ties", "rng")
+def acceptance_precision(
+    data: Data,
+    threshold: float | Mapping[Hashable, Any] | None = None,
+    n: ListSizes = None,
+    *,
+    ci: ProportionInterval = "clopper-pearson",
+    level: float = 0.95,
+    phi: float = 1.0,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return precision, recall and lift for candidates accepted at thresholds.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    threshold : float or mapping
+        A number for a single measure, or a mapping from measure to a number or list of numbers. A
+        candidate is accepted if its score is at least the threshold (at most the threshold for
+        measures in ``lower_is_better``). The threshold is compared in the dtype of the scores, so
+        0.7 accepts a float32 score of 0.7. Candidates without a score are never accepted.
+    n : int, float, sequence or range, optional
+        Use the score of the n-th candidate as the threshold. A float below 1 is a fraction of the
+        candidates. All candidates with this score are accepted.
+    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
+        Kind of interval for each proportion. See :func:`precision_interval`.
+    level : float
+        Confidence level of each individual interval.
+    phi : float
+        Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.
+    **roles
+        Column roles. See :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure and threshold (Dataset: dimensions measure and cut): ``measure``,
+        ``threshold``, ``n_accepted``, ``tp``, ``precision``, ``recall``, ``lift``, ``ci_low``,
+        ``ci_high``. For an empty set, precision is NaN and the interval is (0, 1). ``details=True``
+        adds ``specificity``, the proportion of negatives that are rejected; ``npv``, the proportion
+        of negatives among rejected candidates; ``f1``; ``youden`` = recall + specificity - 1; and
+        confidence limits such as ``recall_low``, ``recall_high`` and ``spec_low``. If you pass
+        ``n``, the result includes a column ``n`` (Dataset: dimensions measure and n).
+
+    Notes
+    -----
+    The limits for F1 = 2 s / (1 + s) come from the interval ``ci`` for the proportion s = tp / (tp
+    + fp + fn). Youden's J is a difference between two independent proportions, with Miettinen and
+    Nurminen's limits (see :func:`compare`). The cost is O(N log N) per measure for any number of
+    thresholds.
+
+    References
+    ----------
+    Evert (2004), section 2, defines the acceptance set of a threshold.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [9.1, 7.4, 3.3, 0.2], "gold": [True, False, True, False]})
+    >>> df.rankeval.acceptance_precision({"G2": [3.3, 100]})
+      measure  threshold  n_accepted  tp  precision  recall    ci_low   ci_high
+    0      G2        3.3           3   2   0.666667     1.0  0.094299  0.991596
+    1      G2      100.0           0   0        NaN     0.0  0.000000  1.000000
+    """
+    kind = IntervalKind.of(ci=ci, level=level, phi=phi)
+    if (threshold is None) == (n is None):
+        raise ValueError(
+            f"threshold={threshold!r}, n={n!r}: pass either the lowest accepted score,"
+            " threshold=..., or the number of accepted candidates, n=..."
+        )
+    sizes = check_n(n)
+    able, attrs = can(acceptance_precision), kind._asdict()
+    if sizes is not None:
+        columns = ("measure", "n", *ACCEPTANCE_COLUMNS[1:])
+        question = partial(_sets_of_lists, kind=kind)
+        return tabulate(data, roles, question, columns, able, n=sizes, attrs=attrs)
+    # the head contains the counts for these thresholds
+    able = replace(able, heads=True)
+    of_thresholds = partial(
+        _sets_of_thresholds, threshold=threshold, kind=kind, data=below_door(data)
+    )
+    return tabulate(data, roles, of_thresholds, ACCEPTANCE_COLUMNS, able, attrs=attrs)
+
+
+def _sets_of_lists(candidates: Candidates, n: IntArray | None, *, kind: IntervalKind) -> Rows:
+    """Return the sets of all candidates with at least the last score of a list."""
+    sizes = candidates.sizes(n)
+    return measure_rows(candidates, partial(_sets_at, n=sizes, kind=kind), {"n": sizes})
+
+
+def _sets_at(
+    ranking: Ranking, candidates: Candidates, *, n: IntArray, kind: IntervalKind
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure, n) of the sets at the n-th scores."""
+    lists = ranking.nbest(n)
+    columns = _shares_of_sets(ranking, ranking.accepted(lists.threshold), kind)
+    columns["threshold"] = lists.threshold * candidates.sign[:, np.newaxis] + 0.0
+    return {**columns, "exists": lists.exists}
+
+
+def _sets_of_thresholds(
+    candidates: Candidates,
+    _: IntArray | None,
+    *,
+    threshold: Any,
+    kind: IntervalKind,
+    data: pd.DataFrame,
+) -> Rows:
+    """Return the sets of the measures that have thresholds."""
+    cuts = asked_thresholds(threshold, candidates.measures)  # (measure, cut)
+    whole = candidates.whole
+    if whole is not None and (whole.accepted is None or cuts.shape != whole.accepted.shape[1:]):
+        refuse_head(data)
+    measures = np.flatnonzero(~np.isnan(cuts).all(axis=1))
+    scores = cut_scores(cuts, candidates.dtypes) * candidates.sign[:, np.newaxis]
+    ranking = candidates.rankings(measures)
+    sets = ranking.accepted(scores[measures])
+    if ranking.whole is not None and ranking.whole.accepted is not None:
+        sets = Accepted(*(np.broadcast_to(x, sets.size.shape) for x in ranking.whole.accepted))
+    columns = _shares_of_sets(ranking, sets, kind)
+    columns["threshold"] = np.broadcast_to(cuts[measures], sets.size.shape)
+    columns["exists"] = ~np.isnan(columns["threshold"])
+    along = {"cut": np.arange(cuts.shape[1])}
+    return rows_of(columns, candidates, "measure", measures, along)
+
+
+def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dict[str, AnyArray]:
+    """Return counts, proportions and confidence limits of acceptance sets."""
+    every = np.ones(sets.size.shape, dtype=bool)
+    total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
+    tp, others = sets.tp, total - positive
+    fp = sets.size - tp
+    tn = others - fp
+    columns: dict[str, AnyArray] = {
+        "n_accepted": sets.size,
+        "tp": tp,
+        **shares_of(tp, sets.size, ranking.size, kind, exists=every),
+    }
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for name, short, right, of in (
+            ("recall", "recall", tp, positive),
+            ("specificity", "spec", tn, others),
+            ("npv", "npv", tn, total - sets.size),
+            ("jaccard", "jaccard", tp, positive + fp),
+        ):
+            columns[name] = np.true_divide(right, of)
+            limits = np.array(kind.limits(right, of))
+            if name != "npv":
+                limits = np.where(of > 0, limits, np.nan)
+            columns[f"{short}_low"], columns[f"{short}_high"] = limits
+    for end in ("", "_low", "_high"):
+        share = columns.pop(f"jaccard{end}")
+        columns[f"f1{end}"] = 2.0 * share / (1.0 + share)
+    columns["youden"] = columns["recall"] + columns["specificity"] - 1.0
+    a, n_a, b, n_b = (x / kind.phi for x in (tp, positive, fp, others))
+    columns["youden_low"], columns["youden_high"] = corrected_score(a, n_a, b, n_b, kind.level)
+    return columns
+
+
+# ------------------------------------ Comparison of two acceptance sets
+
+THRESHOLD_COLUMNS = (
+    "measure_a",
+    "measure_b",
+    "n_a",
+    "n_b",
+    *REGION_COLUMNS,
+    "recall_a",
+    "recall_b",
+)
+_UNEQUAL = 0.1  # the largest relative size difference for comparing two sets by precision
+
+
+OF_SETS = ("precision", "recall", "specificity", "npv")
+_PAIRED = ("recall", "specificity")  # quantities with the same denominator in both sets
+
+
+def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> RegionOptions:
+    """Return the options with the default test, and reject options for n-best lists."""
+    check_choice("of", of, OF_SETS)
+    tests = {"precision": (*TESTS, "kosinski"), "npv": ("kosinski",)}.get(of, ("mcnemar", "midp"))
+    if of != "precision":
+        if options.test != "fisher" and options.test not in tests:
+            raise ValueError(
+                f"test={options.test!r} with of={of!r}: for this rate, the paired test must be"
+                f" {' or '.join(map(repr, tests))}. Omit test."
+            )
+        if options.phi != 1.0 or (of in _PAIRED and options.ci == "delta"):
+            raise ValueError(f"of={of!r} supports neither phi nor ci='delta'. Omit phi and ci.")
+        options = options._replace(test=options.test if options.test in tests else tests[0])
+    if n is not None:
+        raise ValueError(
+            f"n={n!r} and threshold={threshold!r}: pass n= for n-best lists or threshold= for "
+            "acceptance sets, not both."
+        )
+    if options.target == "nbest":
+        raise ValueError(
+            "target='nbest' with threshold: the threshold of an acceptance set is fixed and has no"
+            " variance. Omit target, or compare n-best lists with n=..."
+        )
+    check_choice("ci", options.ci, SET_INTERVALS)
+    if options.adjust in SWAPPED:
+        raise ValueError(
+            f"adjust={options.adjust!r} and threshold: label swaps apply only to n-best lists, not"
+            " to acceptance sets. Pass n=... or adjust='holm'."
+        )
+    return options
+
+
+def _of_pair(
+    data: Any, threshold: Mapping[Hashable, Any], a: Hashable, b: Hashable
+) -> Mapping[Hashable, Any]:
+    """Select the thresholds for two measures from a mapping for all pairs."""
+    if b is None or not isinstance(threshold, Mapping):
+        return threshold
+    columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    meant = [a, *(b if isinstance(b, list) else [b])]
+    others = [name for name in threshold if not is_known(name, meant)]
+    for name in others:
+        if name not in columns:
+            raise unknown_name("threshold", name, columns)
+    return {name: given for name, given in threshold.items() if is_known(name, meant)}
+
+
+def compare_thresholds(
+    data: Data,
+    a: Hashable,
+    b: Names,
+    threshold: Mapping[Hashable, Any],
+    of: str,
+    options: RegionOptions,
+    roles: Mapping[str, Any],
+    able: Capabilities,
+) -> Data:
+    """Compare the acceptance sets for each pair of measures."""
+    thresholds = _of_pair(data, threshold, a, b)
+    noted = options.noted()
+    if of != "precision":
+        noted["of"] = of
+
+    def question(candidates: Candidates, _: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        cuts = _paired_cuts(candidates, pairs, thresholds)
+        tests = distinct_tests(candidates, pairs, options.alternative)
+        noted.update(family_note(options, tests, candidates, cuts[0][0], compared_with(a, b)))
+        return _compared_sets(candidates, pairs, cuts, of, options)
+
+    interval = of_paired() if of in _PAIRED else of_sets(options.ci, options.phi)
+    return tabulate(
+        data,
+        only_pair(data, a, b, roles),
+        question,
+        _columns_of_sets(of, options),
+        able,
+        finish=partial(decide, how=options, interval=interval, towards="towards"),
+        attrs=noted,
+    )
+
+
+def _columns_of_sets(of: str, options: RegionOptions) -> tuple[str, ...]:
+    """Return the columns of the comparison, in order."""
+    decision, ending = decision_columns(options)
+    compared = [name.replace("precision", of) for name in THRESHOLD_COLUMNS[:-2]]
+    recall = () if of == "recall" else THRESHOLD_COLUMNS[-2:]
+    return (*compared, *decision, *recall, *ending)
+
+
+def _compared_sets(
+    candidates: Candidates,
+    pairs: list[Pair],
+    cuts: tuple[FloatArray, FloatArray],
+    of: str,
+    options: RegionOptions,
+) -> Rows:
+    """Return one row per pair and pair of thresholds."""
+    sides = candidates.sides(pairs).T
+    score_a, score_b = (candidates.score[:, side] for side in sides)
+    present_a, present_b = (candidates.present[:, side] for side in sides)
+    cut_a, cut_b = (
+        cut * candidates.sign[side][:, np.newaxis] for cut, side in zip(cuts, sides, strict=True)
+    )
+    columns = _set_columns(
+        score_a,
+        score_b,
+        present_a,
+        present_b,
+        candidates.gold[:, np.newaxis],
+        cut_a,
+        cut_b,
+        of=of,
+        options=options,
+    )
+    along = {"cut": np.arange(cuts[0].shape[1])}
+    rows = rows_of(columns, candidates, PAIR, range(len(pairs)), along)
+    return with_pairs(rows, candidates, pairs, options.alternative)
+
+
+def _paired_cuts(
+    candidates: Candidates, pairs: list[Pair], threshold: Mapping[Hashable, Any]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the thresholds for the two measures (pair, cut), padded with NaN."""
+    measures = candidates.measures
+    place = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
+    cuts = asked_thresholds(threshold, measures, unique=False)
+    cuts = cut_scores(cuts, candidates.dtypes)
+    sides: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+    for pair in pairs:
+        rows = [row[~np.isnan(row)] for row in (cuts[place[name]] for name in pair)]
+        longest = max(row.size for row in rows)
+        if not all(row.size for row in rows):
+            name = pair[0] if not rows[0].size else pair[1]
+            raise ValueError(
+                f"threshold={threshold!r} has no entry for {name!r}. Pass a threshold for each"
+                " measure, or name two measures: compare(a, b, threshold=...)."
+            )
+        for side, name, row in zip(sides, pair, rows, strict=True):
+            if row.size not in (1, longest):
+                raise ValueError(
+                    f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} has"
+                    f" {rows[1].size}, but thresholds are compared in pairs. Pass {longest}"
+                    f" thresholds for {name!r}, or a single threshold."
+                )
+            side.append(np.broadcast_to(row, longest))
+    width = max(row.size for row in sides[0])
+    a, b = (
+        np.array([np.pad(row, (0, width - row.size), constant_values=np.nan) for row in side])
+        for side in sides
+    )
+    return a, b
+
+
+def _set_columns(
+    score_a: FloatArray,
+    score_b: FloatArray,
+    present_a: BoolArray,
+    present_b: BoolArray,
+    gold: BoolArray,
+    cut_a: FloatArray,
+    cut_b: FloatArray,
+    *,
+    of: str,
+    options: RegionOptions,
+) -> dict[str, AnyArray]:
+    """Return the columns (group, pair, cut) for two sets, in the candidates with both scores."""
+    both = present_a & present_b
+    r = accepted_regions(score_a, score_b, gold, both, cut_a, cut_b)
+    exists = ~np.isnan(cut_a) & ~np.isnan(cut_b) & np.ones(r.n_a.shape, dtype=bool)
+    total, positive = (x.sum(axis=-1)[..., np.newaxis] for x in (both, gold & both))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        recall = r.tp_a / positive, r.tp_b / positive
+    if of in ("npv", "specificity"):  # compare the rejected sets, and the negatives in these sets
+        right = r.n_a - r.tp_a, r.n_b - r.tp_b, r.overlap - r.tp_overlap
+        others = total - positive
+        sets = AcceptedRegions(
+            total - r.n_a,
+            total - r.n_b,
+            total - r.n_a - r.n_b + r.overlap,
+            others - right[0],
+            others - right[1],
+            others - right[0] - right[1] + right[2],
+        )
+        of_all = others
+    else:
+        sets, of_all = r, positive
+    if of in _PAIRED:  # both denominators are N+ for recall and N - N+ for specificity
+        sets = sets._replace(n_a=sets.tp_a, n_b=sets.tp_b, overlap=sets.tp_overlap)
+    only_a, only_b = sets.n_a - sets.overlap, sets.n_b - sets.overlap
+    tp_only_a, tp_only_b = sets.tp_a - sets.tp_overlap, sets.tp_b - sets.tp_overlap
+    below = (of_all, of_all) if of in _PAIRED else (sets.n_a, sets.n_b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
+        difference = share_a - share_b
+        towards = np.sign(difference)
+        if options.test not in ("kosinski", "mcnemar", "midp") or of == "precision":
+            towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
+    p_mid = np.full(difference.shape, np.nan)
+    if of in _PAIRED:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            odds_ratio = np.true_divide(tp_only_a, tp_only_b)
+        p_value, p_mid = discordant_test(tp_only_a, tp_only_b, options.alternative)
+        if options.test == "midp":
+            p_value = p_mid
+    elif options.test == "kosinski":
+        counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
+        odds_ratio = sample_odds_ratio(tp_only_a, only_a, tp_only_b, only_b)
+        p_value = kosinski_test(*counts, options.alternative)
+        towards = np.sign(difference)
+    else:
+        odds_ratio, p_value, p_mid = region_tests(
+            tp_only_a, only_a, tp_only_b, only_b, options, exists
+        )
+        towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= options.alpha))
+    return {
+        "recall_a": recall[0],
+        "recall_b": recall[1],
+        "n_a": r.n_a,
+        "n_b": r.n_b,
+        f"{of}_a": share_a,
+        f"{of}_b": share_b,
+        "difference": difference,
+        "overlap": sets.overlap,
+        "n_only_a": only_a,
+        "n_only_b": only_b,
+        "tp_only_a": tp_only_a,
+        "tp_only_b": tp_only_b,
+        "odds_ratio": odds_ratio,
+        "p_value": p_value,
+        "p_mid": p_mid,
+        "towards": towards,
+        "tp_overlap": sets.tp_overlap,
+        "of_all": np.broadcast_to(of_all, exists.shape),
+        "exists": exists,
+    }
+
+
+def _unless_unequal(
+    towards: FloatArray, n_a: IntArray, n_b: IntArray, sure: BoolArray
+) -> FloatArray:
+    """Return the better measure, or NaN if the set sizes differ too much."""
+    unequal = np.abs(n_a - n_b) > _UNEQUAL * np.maximum(n_a, n_b)
+    if (unequal & sure).any():
+        first = tuple(np.argwhere(unequal & sure)[0])
+        warn(
+            f"acceptance sets of {n_a[first]} and {n_b[first]} candidates differ by more than 10%"
+            " in size, which favors the smaller set (Evert 2004, footnote 13), so 'better' is NaN."
+            " Compare predictive values (test='kosinski'), recall, or n-best lists."
+        )
+    return np.where(unequal, np.nan, towards)
+
+
+# -------------------------------------------------------------------------------------------------
+# Choose thresholds with a guarantee that accounts for the search.
+
+COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "ci_low")
+
+
+@Capabilities(
+    rankings="What to judge, and how?",
+    any_ties=True,
+    by_groups=True,
+    clusters=True,
+    layout="measure",
+)
+@with_roles_but("key", "label", "ties", "rng")
+def choose_threshold(
+    data: Data,
+    *,
+    precision: float | None = None,
+    recall: float | None = None,
+    youden: bool = False,
+    level: float = 0.95,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Choose a threshold with a guaranteed precision, recall or Youden's J.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    precision : float, optional
+        Required precision of the accepted candidates. The function returns the lowest threshold
+        that guarantees this precision, to accept as many candidates as possible.
+    recall : float, optional
+        Required recall of the accepted candidates, as an alternative to ``precision``. The function
+        returns the highest threshold that guarantees this recall.
+    youden : bool
+        Whether to maximize J = sensitivity + specificity - 1 instead of requiring a precision or
+        recall. The result contains a guaranteed lower limit for J in the population.
+    level : float
+        Probability that the guarantees for all measures are correct simultaneously.
+    **roles
+        Column roles. See :func:`nbest_precision`. ``ties`` has no effect because thresholds never
+        separate equal scores.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure (Dataset: dimension measure): ``measure``, ``threshold``, the cutoff
+        score for acceptance; ``n_accepted``, ``tp``, ``precision`` and ``recall`` in the data;
+        ``ci_low``: lower limit for the guaranteed quantity, adjusted for the search; ``youden``: J,
+        only with ``youden=True``. If no threshold satisfies the guarantee, ``threshold`` is NaN and
+        no candidate is accepted.
+
+    Warns
+    -----
+    RankevalWarning
+        If no threshold satisfies the guarantee. The warning gives the reason.
+
+    Notes
+    -----
+    Choosing the last threshold whose individual interval exceeds the required precision does not
+    account for the number of thresholds tried. Instead, this function tests acceptance sets in a
+    fixed sequence. The sequence starts with the smallest set that could pass (29 candidates for 0.9
+    at 95%), tests every set at the same level, and ends with the first failure. Small sets rarely
+    pass, so additional sequences start at twice the size, four times the size, and so on. The error
+    rate 1 - level is divided among the K sequences (multi-start fixed-sequence testing). Recall
+    never decreases as you accept more candidates, so one sequence is enough, and ci_low is the
+    usual one-sided limit. With several measures, 1 - level is divided among the measures
+    (Bonferroni, see ``attrs["family"]``) because you can pick the best measure. If you chose a
+    measure beforehand, name the measure in ``measures``. For Youden's J, the population value is at
+    most sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+)) below the value in the data,
+    for all thresholds simultaneously (Smirnov's two-sample distribution). The guarantee reduces
+    power: only sets with dozens of candidates can reach the required precision.
+    ``tests/reference/choose_threshold.csv`` compares failure rates with and without the guarantee
+    in simulations. The cost is O(N log N) per measure.
+
+    References
+    ----------
+    A. N. Angelopoulos, S. Bates, E. J. Candès, M. I. Jordan and L. Lei (2021), Learn then test.
+    W. J. Youden (1950), Index for rating diagnostic tests.
+    C. J. Clopper and E. S. Pearson (1934).
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(2_000)
+    >>> df.rankeval.choose_threshold(recall=0.8)
+      measure  threshold  n_accepted   tp  precision    recall    ci_low
+    0    good   0.255544         924  180   0.194805  0.857143  0.802384
+    1    fair  -0.157297        1203  180   0.149626  0.857143  0.802384
+    """
+    check_flag("youden", youden)
+    if (precision is not None) + (recall is not None) + youden != 1:
+        raise ValueError(
+            f"precision={precision!r}, recall={recall!r}, youden={youden!r}: pass exactly one of"
+            " these, a required precision, a required recall, or youden=True."
+        )
+    aim = "youden" if youden else "precision" if recall is None else "recall"
+    given = precision if recall is None else recall
+    if youden and Roles.of(roles).groups is not None:
+        raise ValueError(
+            "youden=True with groups: the lower limit of J assumes independent candidates. Pass"
+            " precision=... or recall=..., which support groups."
+        )
+    wanted = 0.0 if youden else check_share(aim, given)
+    level = check_share("level", level)
+
+    attrs: dict[str, Any] = {"precision": precision, "recall": recall, "level": level}
+    names = (*COLUMNS, "youden") if youden else COLUMNS
+
+    def question(candidates: Candidates, _: IntArray | None) -> Rows:
+        count = len(candidates.measures)
+        attrs["family"] = f"{count} measure{'s' * (count > 1)}"
+        kernel = partial(
+            _chosen_thresholds, wanted=wanted, level=level_of_each(level, count), aim=aim
+        )
+        return measure_rows(candidates, kernel)
+
+    return tabulate(data, roles, question, names, can(choose_threshold), attrs=attrs)
+
+
+def _chosen_thresholds(
+    ranking: Ranking, candidates: Candidates, *, wanted: float, level: float, aim: str
+) -> dict[str, AnyArray]:
+    """Return the chosen threshold and its set: (group, measure)."""
+    shape = ranking.score.shape[:-1]
+    signs = np.broadcast_to(candidates.sign, shape)
+    columns: dict[str, AnyArray] = {name: np.full(shape, np.nan) for name in COLUMNS[1:]}
+    columns |= {name: np.zeros(shape, dtype=np.int64) for name in ("n_accepted", "tp")}
+    columns["youden"] = np.full(shape, np.nan)
+    reasons = []
+    for row in np.ndindex(shape):
+        sets = ranks.sets_of(ranking.row(row))
+        if candidates.cluster is not None and sets.n.size:
+            members = ListMembers.of(ranking, row, candidates.cluster[:, np.newaxis])
+            sets = set_weights(members, sets, of_recall=aim == "recall")
+        promise = _PROMISES[aim](sets, wanted, level)
+        if promise.chosen is None:
+            reasons.append(promise.why)
+            continue
+        tp, n = int(sets.tp[promise.chosen]), int(sets.n[promise.chosen])
+        recall = tp / max(sets.positive, 1)
+        values = {
+            "threshold": float(sets.threshold[promise.chosen] * signs[row]) + 0.0,
+            "n_accepted": n,
+            "tp": tp,
+            "precision": tp / n,
+            "recall": recall,
+            "ci_low": promise.low,
+            "youden": recall - (n - tp) / max(sets.others, 1),
+        }
+        for name, value in values.items():
+            columns[name][row] = value
+    if reasons:
+        aimed = "a J above 0" if aim == "youden" else f"a {aim} of {wanted:g}"
+        more = ""
+        if len(reasons) > 1:
+            more = f" for {len(reasons)} rankings (with the reason for the first ranking)"
+        warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")
+    return columns
+
+
+_PROMISES = {
+    "precision": ranks.precision,
+    "recall": ranks.recall,
+    "youden": ranks.youden,
+}

@@ -1,0 +1,457 @@
+"""Average n-best lists over groups, and over candidates in clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.decisions.averages import check_average
+from rankeval_pd.doors.columns import Shares, Sizes
+from rankeval_pd.doors.rankings import PairRanks
+from rankeval_pd.errors import hushed, is_known, warn
+from rankeval_pd.stats import bands, clusters
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.families import level_of_each
+from rankeval_pd.stats.proportions import INTERVALS, z_of
+from rankeval_pd.stats.ranking import Ranking, Whole, nbest_regions, up_to_ranks
+from rankeval_pd.stats.ranks import Sets
+
+# -------------------------------------------------------------------------------------------------
+# Compute intervals and tests for lists of clustered candidates.
+
+FEW = 10
+"""Intervals are only approximate if there are fewer clusters."""
+
+
+def warn_of_few(clusters: int) -> None:
+    """Warn that the number of clusters is small."""
+    if clusters < FEW:
+        warn(
+            f"groups: there are {clusters} groups, but the variance between groups can be estimated"
+            f" reliably only from {FEW} or more. Add groups, or treat the interval as approximate."
+        )
+
+
+def check_clustered(test: Any, ci: Any, phi: Any, threshold: Any) -> None:
+    """Raise a ValueError if an option requires independent candidates."""
+    if test not in (None, "cluster"):
+        raise ValueError(
+            f"test={test!r} with groups: this test assumes independent candidates. Omit test to use"
+            " a test for whole groups."
+        )
+    if ci not in ("score", "cluster"):
+        raise ValueError(
+            f"ci={ci!r} with groups: this interval assumes independent candidates. Omit ci to use"
+            " an interval for whole groups."
+        )
+    if phi != 1.0:
+        raise ValueError(
+            f"phi={phi!r} with groups: the overdispersion is estimated from the groups. Omit one of"
+            " the two."
+        )
+    if threshold is not None:
+        raise ValueError(
+            "threshold with groups: comparisons of acceptance sets do not support groups. Pass the"
+            " sizes of n-best lists, n=..."
+        )
+
+
+def check_joined(
+    combine: bool, average: str | None, sizes: Sizes, others: Mapping[str, tuple[Any, Any]]
+) -> None:
+    """Raise a ValueError for options that do not apply to combined groups.
+
+    ``others`` maps each option to its value and its default.
+    """
+    check_average(average, combine=combine)
+    asked = "combine=True" if combine else f"average={average!r}"
+    for name, (given, usual) in others.items():
+        if given is not usual and not is_known(given, [usual]):
+            raise ValueError(
+                f"{asked} with {name}={given!r}: all groups share one test, but {name} applies to"
+                f" individual groups. Omit {name}, or omit {asked}."
+            )
+    if isinstance(sizes, Shares):
+        raise ValueError(
+            f"{asked} with fractions of the candidates: groups of different sizes would have lists"
+            " of different sizes. Pass whole numbers."
+        )
+
+
+class ListMembers(NamedTuple):
+    """Store a ranking and its candidates."""
+
+    gold: BoolArray
+    rank: IntArray
+    cluster: IntArray  #: whole numbers from 0
+    whole: Whole | None = None  #: the properties of all candidates, if the data is a head
+
+    @classmethod
+    def of(cls, ranking: Ranking, row: tuple[int, ...], cluster: IntArray) -> ListMembers:
+        """Return the ranking of one measure in one batch element."""
+        here = ranking.eligible[row]
+        of_row = np.broadcast_to(cluster, ranking.score.shape)[row]
+        rank, gold = ranking.ranks[row][here], ranking.gold[row][here]
+        return cls(gold, rank, cluster_numbers(of_row[here]), ranking.whole)
+
+    def warn_of_few(self) -> None:
+        """Warn if there are few clusters, or few levels of a factor."""
+        found = clusters.factors_of(self.cluster)
+        warn_of_few(_everyone(self.whole) or min(int(x.max(initial=-1)) + 1 for x in found))
+
+    def totals(self, n: IntArray, target: str) -> tuple[clusters.ListTotals, FloatArray]:
+        """Return cluster totals, and the precision shrunk toward 1/2."""
+        tp = up_to_ranks(self.rank, self.gold)
+        listed = tp[np.minimum(n, self.rank.size)]
+        fixed = target == "region"
+        total = self.rank.size if self.whole is None else self.whole.total
+        edge = listed / n if fixed else bands.edge_precision(tp, n, np.array([total]))
+        result = clusters.ListTotals(
+            self.gold, (self.rank,), self.cluster, n, (edge,), fixed, _everyone(self.whole)
+        )
+        return result, (listed + 2.0) / (n + 4.0)
+
+
+def _everyone(whole: Whole | None) -> int | None:
+    return None if whole is None else whole.clusters
+
+
+def cluster_numbers(cluster: IntArray) -> IntArray:
+    """Renumber clusters without gaps, and leave cells of crossed factors unchanged."""
+    if len(clusters.factors_of(cluster)) > 1:
+        return cluster
+    return np.asarray(np.unique(cluster, return_inverse=True)[1], dtype=np.int64)
+
+
+def list_spread(
+    ranked: ListMembers, n: IntArray, target: str
+) -> tuple[clusters.ListTotals, clusters.ClusterSpread, FloatArray]:
+    """Return totals, spread and shrunken precision for lists with sorted sizes ``n``."""
+    totals, precision = ranked.totals(n, target)
+    around = precision if totals.fixed else totals.edges[0]
+    added = clusters.rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
+    return totals, clusters.total_spread(totals, added), precision
+
+
+def weights(
+    ranking: Ranking,
+    cluster: IntArray,
+    n: IntArray,
+    exists: BoolArray,
+    *,
+    target: str,
+    level: float,
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return candidate weights and cluster counts for each list's interval.
+
+    The third return value is the variance of the list's precision divided by the variance for a
+    fixed region.
+    """
+    weight: FloatArray = np.ones(exists.shape)
+    ratio: FloatArray = np.ones(exists.shape)
+    n_groups = np.zeros(exists.shape, dtype=np.int64)
+    for row in np.ndindex(exists.shape[:-1]):
+        asked = exists[row]
+        if asked.any():
+            ranked = ListMembers.of(ranking, row, cluster)
+            ranked.warn_of_few()
+            rising, back = np.unique(n[asked], return_inverse=True)
+            _, result, precision = list_spread(ranked, rising, target)
+            size = clusters.effective_size(rising, precision, result, level)
+            weight[(*row, asked)] = (size / rising)[back]
+            n_groups[(*row, asked)] = result.n_groups[back]
+            if target == "region":
+                list_variance = list_spread(ranked, rising, "nbest")[1].variance
+                ratio[(*row, asked)] = (list_variance / result.variance)[back]
+    return weight, n_groups, ratio
+
+
+def band(
+    ranked: ListMembers, n: IntArray, level: float, **drawing: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits of a band around one precision curve, for sorted ``n``."""
+    from scipy import special
+
+    totals, result, precision = list_spread(ranked, n, "nbest")
+    warn_of_few(result.clusters)
+    drawn = clusters.largest_statistics(totals, result, **drawing)
+    within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
+    result = result._replace(freedom=clusters.band_freedom(result, ranked.cluster))
+    size = clusters.effective_size(n, precision, result, within)
+    tp = up_to_ranks(ranked.rank, ranked.gold)
+    return INTERVALS["wilson"](size * tp[n] / n, size, within)
+
+
+class Difference(NamedTuple):
+    """Store differences in true positives between two lists, with n as the last axis."""
+
+    value: FloatArray
+    error: FloatArray  #: the standard error of the difference
+    n_groups: IntArray  #: number of clusters with unequal counts in the two lists
+    spread: clusters.ClusterSpread
+    totals: clusters.ListTotals
+
+
+def difference(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    cluster: IntArray,
+    n: IntArray,
+    whole: Whole | None = None,
+) -> Difference:
+    """Return the difference in true positives and its spread, for sorted ``n``.
+
+    The larger of two variances is used, so that the variance is valid for both targets. The
+    variance for lists uses the precision at the end of each list. The variance for regions uses the
+    pooled precision in the regions.
+    """
+    cluster = cluster_numbers(cluster)
+    r = nbest_regions(rank_a, rank_b, gold, n)
+    only = n - r.overlap
+    pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
+    total = np.array([gold.size if whole is None else whole.total])
+    tp = [up_to_ranks(rank, gold) for rank in (rank_a, rank_b)]
+    edges = tuple(bands.edge_precision(x, n, total) for x in tp)
+    totals = clusters.ListTotals(gold, (rank_a, rank_b), cluster, n, edges, False, _everyone(whole))
+    found, other = (
+        clusters.total_spread(x) for x in (totals, totals._replace(edges=(pooled, pooled)))
+    )
+    differ, variance = only > 0, np.maximum(found.variance, other.variance)
+    return Difference(
+        (r.tp_a - r.tp_b).astype(float),
+        np.where(differ, np.sqrt(variance), 0.0),
+        np.where(differ, found.n_groups, 0),
+        found._replace(variance=variance),
+        totals,
+    )
+
+
+def p_values(found: Difference, alternative: str) -> FloatArray:
+    """Return p-values from Student's t tests. A single cluster gives p = 1."""
+    return p_of_gap(found.value, found.error, found.spread.freedom, alternative)
+
+
+def p_of_gap(
+    gap: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
+) -> FloatArray:
+    """Return p-values for differences. Unknown standard errors give p = 1."""
+    from scipy import special
+
+    t = gap / np.where(error > 0.0, error, 1.0)
+    far = {"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative]
+    tail = special.stdtr(np.where(freedom > 0.0, freedom, 1.0), far)
+    p = np.minimum(1.0, 2.0 * tail) if alternative == "two-sided" else tail
+    return np.asarray(np.where((freedom > 0.0) & (error > 0.0), p, 1.0), dtype=float)
+
+
+def margins(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    cluster: IntArray,
+    n: IntArray,
+    levels: list[float],
+    whole: Whole | None,
+    *,
+    each: bool,
+    **drawing: Any,
+) -> FloatArray:
+    """Return the half-width of a difference band per level, for sorted ``n``.
+
+    A head does not contain all clusters. The band for a head therefore uses a Bonferroni width.
+    """
+    result = difference(rank_a, rank_b, gold, cluster, n, whole)
+    if result.n_groups.any():
+        warn_of_few(result.spread.clusters)
+    known = result.spread.freedom > 0
+    if each or n.size == 1 or whole is not None:
+        shared = 1 if each else n.size
+        factors = [result.spread.quantile(level_of_each(level, shared)) for level in levels]
+    else:
+        drawn = clusters.largest_statistics(result.totals, result.spread, **drawing)
+        factors = [
+            bands.critical_value(drawn, level) * result.spread.quantile(level) / z_of(level)
+            for level in levels
+        ]
+    half = np.where(known, factors, 0.0) * result.error / n
+    half = np.where(known, np.minimum(half, 2.0), 2.0)
+    return np.where(result.n_groups > 0, half, 0.0)
+
+
+_SOME = 1e-300  # a tiny value replaces unknown standard errors if the lists differ
+
+
+def pair_contrast(
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, cluster: IntArray, n: IntArray,
+    whole: Whole | None, alternative: str = "two-sided",
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float]:  # fmt: skip
+    """Return the standard error, degrees of freedom and p-value for two lists.
+
+    The last two return values are the number of clusters with unequal counts in the two lists, and
+    the extra variance from ``moved``.
+    """
+    rising, back = np.unique(n, return_inverse=True)
+    found = difference(rank_a, rank_b, gold, cluster, rising, whole)
+    if found.n_groups.any():
+        warn_of_few(found.spread.clusters)
+    error = np.where(found.n_groups > 0, np.fmax(found.error / rising, _SOME), 0.0)
+    freedom = np.broadcast_to(found.spread.freedom, rising.shape)
+    p = p_values(found, alternative)
+    more = moved(found.totals.gold, found.totals.cluster, whole)
+    return error[back], freedom[back], p[back], found.n_groups[back], more
+
+
+# factor for the variance of the true positives; with 0.25, intervals were up to 1.34 times as wide
+# as needed
+_MOVED = 0.2
+
+
+def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
+    """Return the extra variance for a difference, divided by the squared difference.
+
+    The true difference increases with the number of true positives, and this number varies by
+    chance in samples with few or unequal clusters.
+    """
+    if whole is not None:
+        return _MOVED * whole.positives_variance
+    return _MOVED * max(
+        clusters.positives_variance(np.bincount(x), np.bincount(x, gold))
+        for x in clusters.factors_of(cluster)
+    )
+
+
+def cluster_contrasts(
+    lists: PairRanks, n: IntArray, *, alternative: str
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray]:
+    """Return test columns and ``moved`` for all pairs, with NaN for missing lists."""
+    shape = lists.exists.shape
+    columns = np.full((4, *shape), np.nan)
+    n_groups = np.zeros(shape, dtype=np.int64)
+    for row in np.ndindex(shape[:-1]):
+        asked, cluster = lists.exists[row], lists.clusters_of(row)
+        if asked.any() and cluster is not None:
+            found = pair_contrast(*lists.of(row), cluster, n[asked], lists.whole, alternative)
+            columns[(slice(3), *row, asked)] = found[:3]
+            columns[(3, *row, asked)] = found[4]
+            n_groups[(*row, asked)] = found[3]
+    return columns[0], columns[1], columns[2], n_groups, columns[3]
+
+
+# -------------------------------------------------------------------------------------------------
+# Compute recall, chance tests and thresholds for grouped candidates.
+
+
+def of_rows(
+    compute: Callable[..., tuple[AnyArray, ...]],
+    ranking: Ranking,
+    cluster: IntArray,
+    n: IntArray,
+    exists: BoolArray,
+) -> tuple[FloatArray, IntArray]:
+    """Compute values for the lists in each ranking, with NaN for missing lists.
+
+    The last return value is the number of clusters in each list. ``compute`` takes the members, n
+    in ascending order, and the position of the ranking.
+    """
+    value, n_groups = np.full(exists.shape, np.nan), np.zeros(exists.shape, dtype=np.int64)
+    for row in np.ndindex(exists.shape[:-1]):
+        asked = exists[row]
+        if asked.any():
+            ranked = ListMembers.of(ranking, row, cluster)
+            ranked.warn_of_few()
+            rising, back = np.unique(n[asked], return_inverse=True)
+            found, groups = compute(ranked, rising, row)
+            value[(*row, asked)], n_groups[(*row, asked)] = found[back], groups[back]
+    return value, n_groups
+
+
+def recall_sizes(
+    ranked: ListMembers, n: IntArray, level: float, *, fixed: bool
+) -> tuple[FloatArray, IntArray]:
+    """Return the effective number of true positives for recall.
+
+    The second return value is the number of clusters in the list. ``n`` must ascend.
+    """
+    totals = ranked.totals(n, "region" if fixed else "nbest")[0]
+    tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
+    edge = totals.edges[0] * (not fixed)
+    recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
+    found = clusters.whole_spread(
+        totals._replace(edges=(edge,)), tp / max(positive, 1.0), edge * n / ranked.gold.size,
+        by_positive=True,
+    )  # fmt: skip
+    added = 0.5 * clusters.ADDED * ((1.0 - recall) ** 2 + recall**2) * found.typical
+    spread = found.spread._replace(variance=found.spread.variance + added)
+    every = np.full(n.shape, positive)
+    size = clusters.effective_size(every, recall, spread, level, most=2.0)
+    return size, spread.n_groups
+
+
+def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
+    """Return the number of groups in each set, and the weight of a candidate."""
+    _, found, precision = list_spread(ranked, sets.n, "region")
+    warn_of_few(found.clusters)
+
+    def weigh(level: float) -> FloatArray:
+        if of_recall:
+            return recall_sizes(ranked, sets.n, level, fixed=True)[0] / max(sets.positive, 1)
+        return clusters.effective_size(sets.n, precision, found, level) / sets.n
+
+    return sets._replace(groups=found.n_groups, weigh=weigh)
+
+
+def random_p(
+    ranked: ListMembers,
+    n: IntArray,
+    total: int,
+    positive: int,
+    *,
+    alone: bool = False,
+    fewer: bool = False,
+) -> tuple[FloatArray, IntArray]:
+    """Return P(X >= tp) for a list of random clusters, and the number of clusters.
+
+    With ``fewer``, the function returns P(X <= tp).
+
+    The test is Student's t test for the covariance between label and list membership, summed over
+    clusters. The variance is at least the variance for independent candidates. With ``alone``, the
+    test uses only clusters in the list, because a head contains no others. ``n`` must ascend.
+    """
+    from scipy import special
+
+    prior, inside = positive / max(total, 1), n / max(total, 1)
+    totals = ranked.totals(n, "nbest")[0]._replace(edges=(np.full(n.shape, prior),))
+    if alone:
+        spread = clusters.total_spread(totals)
+    else:
+        spread = clusters.whole_spread(totals, inside, inside * prior, by_positive=False).spread
+    least = n * prior * (1.0 - prior) * (1.0 - inside)
+    variance = np.maximum(spread.variance, least)
+    tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (least > 0.0) & (spread.freedom > 0.0)
+    t = (tp - n * prior) / np.sqrt(np.where(known, variance, 1.0))
+    p = special.stdtr(np.where(known, spread.freedom, 1.0), t if fewer else -t)
+    return np.where(known, p, 1.0), spread.n_groups
+
+
+def random_tails(
+    ranking: Ranking, cluster: IntArray, n: IntArray, exists: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return upper and lower tail probabilities for a random list."""
+    size = ranking.size
+
+    def of(
+        ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, fewer: bool
+    ) -> tuple[FloatArray, IntArray]:
+        counts = int(size.total[row]), int(size.positive[row])
+        return random_p(ranked, n, *counts, alone=True, fewer=fewer)
+
+    with hushed("groups"):
+        above, below = (
+            of_rows(partial(of, fewer=fewer), ranking, cluster, n, exists)[0]
+            for fewer in (False, True)
+        )
+    return above, below

@@ -1,0 +1,788 @@
+"""Where two lists differ, and what the order of tied candidates could change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.capabilities import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
+from rankeval_pd.decisions.families import OVER_LISTS
+from rankeval_pd.decisions.verdicts import P_ENDS, TIE_ENDS, UNCUT, Interval
+from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data, read_frame
+from rankeval_pd.doors.columns import Shares, check_n, check_not_above
+from rankeval_pd.doors.heads import HeadFrame, head_of
+from rankeval_pd.doors.rankings import (
+    Candidates,
+    PairRanks,
+    Rows,
+    concatenated,
+    only_pair,
+    pair_names,
+    pair_rows,
+    rows_at,
+    stacks,
+    tabulate,
+)
+from rankeval_pd.errors import (
+    check_at_least_one,
+    check_choice,
+    check_share,
+    unknown_name,
+    warn_of_thresholds,
+)
+from rankeval_pd.lists.groups import p_of_gap
+from rankeval_pd.lists.precision import LEAST, TARGETS
+from rankeval_pd.memory import check_draws
+from rankeval_pd.progress import progress_bar
+from rankeval_pd.roles import ListSizes, RankingRoles, Roles, native, with_columns
+from rankeval_pd.stats import bands, ranking, swaps, ties
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
+from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.proportions import Limits, z_of
+from rankeval_pd.stats.ranking import Keys, Ranking, Regions
+from rankeval_pd.stats.ties import TiedLists
+from rankeval_pd.stats.two_by_two import (
+    ALTERNATIVES,
+    barnard,
+    boschloo,
+    fisher_test,
+    mcnemar_test,
+    sample_odds_ratio,
+    score_test,
+)
+
+# -------------------------------------------------------------------------------------------------
+# Find and test difference regions (Evert 2004, section 3.3).
+
+# ----------- The difference region (Evert 2004, section 3.3)
+
+
+@Capabilities(rankings="Is A better than B?", own_rows=True, clusters=True, layout="data")
+@with_roles_but("gold", "positive", "min_grade", groups=NO_CONCLUSION)
+def difference_region(
+    data: Data, a: Hashable, b: Hashable, n: int, **roles: Unpack[RankingRoles]
+) -> Data:
+    """Return the candidates found in only one of two n-best lists.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    a, b : names of measures
+    n : int
+        Size of each list.
+    **roles
+        Column roles. See :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        The rows found in only one list, with their original order and index (Dataset: dimension
+        row). The column ``list`` contains "a" or "b", and ``rank_a`` and ``rank_b`` contain the
+        1-based ranks in the two rankings.
+
+    References
+    ----------
+    Evert (2004), section 3.3, defines the regions D1 and D2.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame(
+    ...     {"G2": [3.0, 2.0, 1.0], "t": [1.0, 2.0, 3.0], "gold": [True, False, False]},
+    ...     index=["kick bucket", "take place", "be there"],
+    ... )
+    >>> df.rankeval.difference_region("G2", "t", 1)
+                  G2    t   gold list  rank_a  rank_b
+    kick bucket  3.0  1.0   True    a       1       3
+    be there     1.0  3.0  False    b       3       1
+    """
+    head = head_of(data)
+    if head is not None and head.whole.reach < head.whole.total:
+        raise ValueError(
+            "a head does not contain the ranks of some candidates that are in only one list."
+            " Call ddf.rankeval.difference_region(a, b, n), which counts these candidates."
+        )
+    return above_door(_region_of(below_door(data), a, b, n, roles), data)
+
+
+def region_of_head(
+    data: HeadFrame,
+    a: Hashable,
+    b: Hashable,
+    n: int,
+    ranks: Callable[[pd.DataFrame], IntArray],
+    **roles: Unpack[RankingRoles],
+) -> pd.DataFrame:
+    """Return the difference region from a head, given ranks in the full ranking.
+
+    ``ranks`` (measure, candidate) follows the order of the head's measures.
+    """
+    table = _region_of(data, a, b, n, roles)
+    of_measures = ranks(table.drop(columns=[*_ADDED]))
+    measures = data.known.measures
+    return table.assign(
+        rank_a=of_measures[measures.index(a)], rank_b=of_measures[measures.index(b)]
+    )
+
+
+def _region_of(
+    data: pd.DataFrame, a: Hashable, b: Hashable, n: int, roles: RankingRoles
+) -> pd.DataFrame:
+    """Return the difference region, with ranks among the candidates in the data."""
+    check_data(data)
+    sizes = check_n(n)
+    if sizes is None or np.size(sizes) != 1:
+        raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
+    chosen = Roles.of(only_pair(data, a, b, roles, one=True))
+    chosen.check_ties()
+    for name in _ADDED:
+        if name in data.columns:
+            raise ValueError(
+                f"data has a column {name!r}, but the result adds a column of the same name."
+                f" Rename the column: data.rename(columns={{{name!r}: ...}})."
+            )
+    groups = read_frame(data, chosen)
+    check_not_above(sizes, groups.largest, groups.whole)
+    parts = [_only_one_list(part, a, b, sizes, chosen.ties) for part in stacks(groups)]
+    if not parts:
+        return with_columns(native(data).iloc[:0], {name: [] for name in _ADDED})
+    table = concatenated(parts)
+    table = rows_at(table, np.argsort(table["row"]))
+    return with_columns(native(data).iloc[table["row"]], {name: table[name] for name in _ADDED})
+
+
+_ADDED = ("list", "rank_a", "rank_b")
+
+
+def _only_one_list(
+    candidates: Candidates, a: Hashable, b: Hashable, n: Shares | IntArray, ties: str
+) -> Rows:
+    """Return the candidates found in only one list, as columns ``row`` and ``_ADDED``."""
+    measures = list(candidates.measures)
+    places = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
+    for role, name in (("a", a), ("b", b)):
+        if name not in places:
+            raise unknown_name(role, name, measures)
+    pair = [places[a], places[b]]
+    size = n.of(candidates.total) if isinstance(n, Shares) else n
+    score = candidates.score[:, pair]  # (group, list, candidate)
+    both = candidates.present[:, pair].all(axis=1, keepdims=True)
+    whole = candidates.whole and candidates.whole.of(np.array(pair))
+    ranking = Ranking.of(
+        score, candidates.gold[:, np.newaxis], np.broadcast_to(both, score.shape), whole=whole
+    )
+    ranking.nbest(size, ties)  # this check rejects lists that end inside a tie
+    rows = both
+    if candidates.ends:
+        rows = both & ~np.isnan(score)
+    in_a, in_b = np.moveaxis((ranking.ranks <= size) & rows, 1, 0)
+    only = (in_a != in_b) & (size <= both.sum(axis=-1))
+    return {
+        "row": candidates.row[only],
+        "list": np.where(in_a, "a", "b").astype(object)[only],
+        "rank_a": ranking.ranks[:, 0][only],
+        "rank_b": ranking.ranks[:, 1][only],
+    }
+
+
+# ------------------------ Tests of two difference regions, and the options for a comparison
+REGION_COLUMNS = (
+    "precision_a",
+    "precision_b",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "overlap",
+    "n_only_a",
+    "n_only_b",
+    "tp_only_a",
+    "tp_only_b",
+    "odds_ratio",
+    "p_value",
+    "p_mid",
+)
+
+SWAPPED = ("max-t", "max-t-stepdown")  # adjustments that use random swaps
+OTHER_TESTS = ("mcnemar", "boschloo", "barnard")
+TESTS = ("fisher", "midp", *OTHER_TESTS, "score")
+SET_INTERVALS = ("score", "delta")
+
+
+class RegionOptions(NamedTuple):
+    """Store the options for the comparison."""
+
+    test: str
+    alternative: str
+    ci: str
+    level: float
+    target: str
+    phi: float
+    adjust: str | None
+    adjust_over: str
+    alpha: float
+    n_resamples: int | None
+    progress: bool | None
+    seed: int
+    margin: float | None
+
+    @classmethod
+    def of(cls, **options: Any) -> RegionOptions:
+        """Check and return the options."""
+        check_choice("test", options["test"], (None, *TESTS, "kosinski"))
+        check_choice("alternative", options["alternative"], ALTERNATIVES)
+        check_choice("adjust", options["adjust"], (None, *ADJUSTMENTS, *SWAPPED))
+        check_choice("adjust_over", options["adjust_over"], OVER_LISTS)
+        check_choice("target", options["target"], TARGETS)
+        for name in ("alpha", "level"):
+            options[name] = check_share(name, options[name])
+        options["phi"] = check_at_least_one("phi", options["phi"])
+        if options["n_resamples"] is not None:
+            options["n_resamples"] = check_draws("n_resamples", options["n_resamples"])
+        options["test"] = _test_with(options["phi"], options["test"], options["adjust"])
+        return cls(**options)
+
+    def noted(self) -> dict[str, Any]:
+        """Return attrs that describe the comparison for readers and plots."""
+        kept = {k: x for k, x in self._asdict().items() if k not in ("seed", "progress")}
+        if self.swapped or self.means:
+            kept["test"] = "swaps" if self.swapped else "score"
+        if not self.swapped:
+            del kept["n_resamples"]
+        if self.adjust is None:
+            del kept["adjust_over"]
+        return kept
+
+    @property
+    def swapped(self) -> bool:
+        """Return whether the tests use random swaps."""
+        return self.adjust in SWAPPED
+
+    @property
+    def means(self) -> bool:
+        """Return whether the comparison uses means over orders of tied candidates."""
+        return self.test == "expected"
+
+
+def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
+    """Return the test, and reject tests that assume binomial counts."""
+    if phi > 1.0 and test not in (None, "score"):
+        raise ValueError(
+            f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Omit test, or"
+            " pass test='score'."
+        )
+    if phi > 1.0 and adjust in SWAPPED:
+        raise ValueError(
+            f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates. Pass"
+            " another adjustment, such as adjust='holm', or omit phi."
+        )
+    return test or ("fisher" if phi == 1.0 else "score")
+
+
+def region_tests(
+    tp_a: IntArray,
+    n_a: IntArray,
+    tp_b: IntArray,
+    n_b: IntArray,
+    options: RegionOptions,
+    exists: BoolArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the odds ratio, p-value and mid-p for two difference regions."""
+    regions = (
+        np.clip(tp_a, 0, n_a),
+        n_a,
+        np.clip(tp_b, 0, n_b),
+        n_b,
+    )  # includes missing lists
+    exact = fisher_test(*regions, options.alternative)
+    p_value = exact.p_mid if options.test == "midp" else exact.p_value
+    if options.test == "score":
+        a, n, b, m = (x / options.phi for x in regions)
+        p_value = score_test(a, n, b, m, options.alternative)
+    if options.test in OTHER_TESTS:
+        p_value = np.full(np.shape(tp_a), np.nan)
+        there = np.broadcast_to(exists, p_value.shape)
+        of_a, of_b = ((t[there], n[there]) for t, n in (regions[:2], regions[2:]))
+        p_value[there] = _other_test(*of_a, *of_b, options)
+    # mid-p assumes binomial counts and could contradict the test in the row
+    p_mid = exact.p_mid if options.phi == 1.0 else np.full_like(exact.p_mid, np.nan)
+    return sample_odds_ratio(tp_a, n_a, tp_b, n_b), p_value, p_mid
+
+
+def _other_test(
+    tp_a: IntArray, n_a: IntArray, tp_b: IntArray, n_b: IntArray, options: RegionOptions
+) -> FloatArray:
+    if options.test == "mcnemar":
+        return mcnemar_test(tp_a, n_a, tp_b, n_b, options.alternative)
+    test = {"boschloo": boschloo, "barnard": barnard}[options.test]
+    return test(tp_a, n_a, tp_b, n_b, options.alternative, partial(_with_bar, options))
+
+
+def _with_bar(
+    options: RegionOptions, cells: Iterable[tuple[int, int, int, int]]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the tables of a slow test, and advance a progress bar."""
+    tables = list(cells)
+    with progress_bar(
+        options.progress, total=len(tables), what=f"{options.test}'s test", unit="tables"
+    ) as advance:
+        for table in tables:
+            yield table
+            advance(1)
+
+
+# -------------------------------------------------------------------------------------------------
+# Compare lists that end inside blocks of equal scores.
+
+
+def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
+    """Return the two lists for one pair, restricted to candidates with both scores."""
+    return ties.tied_lists(lists.a, lists.b, lists.present[row], row[:-1], (row[-1], row[-1]), n)
+
+
+# ------------------------------------------- The standard error of the difference between two lists
+
+
+def nbest_error(
+    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the standard error for random thresholds, and the degrees of freedom."""
+    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
+    error = np.where(only > 0, np.sqrt(phi * spread.variance) / n, 0.0)
+    return error, np.full(only.shape, np.inf)
+
+
+def error_of_few(
+    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
+    cut: BoolArray,
+) -> FloatArray:  # fmt: skip
+    """Return the standard error for small regions and split ties, or NaN otherwise.
+
+    The function warns if differences between other lists vary far more than differences between
+    fixed regions.
+    """
+    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
+    large = (only >= LEAST) & ~cut
+    exists = lists.exists & large
+    if exists.any():
+        shares = ((tp + 1.0) / (only + 2.0) for tp in tp_only)
+        regions = (only + 2.0) * sum(share * (1.0 - share) for share in shares)
+        ratio, sizes = spread.variance / regions, np.broadcast_to(n, only.shape)
+        warn_of_thresholds(ratio, sizes, exists, "difference of the n-best lists")
+    return np.where((only > 0) & ~large, np.sqrt(phi * spread.variance) / n, np.nan)
+
+
+# ------------------------------------------ Effect of the order of equal scores (ties="shared")
+
+
+class Ends(NamedTuple):
+    """Store the effect of random tie orders on lists that split a tie (..., n)."""
+
+    low: IntArray  #: the 2.5% quantile of the difference in true positives
+    high: IntArray
+    only: IntArray  #: mean number of candidates in only one list
+    positive: IntArray  #: total number of true positives in the two difference regions
+    below: IntArray  #: nearest n that splits no tie, or 0 if no such n exists
+    above: IntArray
+
+    @property
+    def regions(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Return the true positives in the two regions at both limits over tie orders."""
+        for gap in (self.low, self.high):
+            tp_b = (self.positive - gap + 1) // 2  # the sum is odd if the difference is odd
+            yield np.clip(tp_b + gap, 0, self.only), np.clip(tp_b, 0, self.only)
+
+    def statistics(self) -> FloatArray:
+        """Return the swap statistic (limit, n) at both limits."""
+        none = np.zeros_like(self.only)
+        return np.stack(
+            [swaps.region_statistic(Regions(none, none, *tp), self.only) for tp in self.regions]
+        )
+
+
+def ends_of(lists: TiedLists) -> Ends:
+    """Return the limits over tie orders for one pair in one batch element."""
+    return Ends(*lists.ends(), *lists.uncut())
+
+
+def swap_ends(
+    lists: PairRanks, row: tuple[int, ...], n: IntArray, cut: BoolArray
+) -> FloatArray | None:
+    """Return the swap statistic (limit, n), or None if no list splits a tie."""
+    there = lists.exists[row]
+    if not (cut[row] & there).any():
+        return None
+    return ends_of(of_pair(lists, row, n[there])).statistics()
+
+
+def tie_columns(
+    lists: PairRanks, n: IntArray, cut: BoolArray, p_value: FloatArray, difference: FloatArray,
+    options: RegionOptions, spread: tuple[FloatArray, FloatArray] | None = None,
+) -> dict[str, AnyArray]:  # fmt: skip
+    """Return columns for both limits, and the nearest n that splits no tie.
+
+    If no list splits a tie, both limits equal the difference. P-values from swap tests are added
+    later. ``spread`` contains the standard error and degrees of freedom for independent groups.
+    """
+    columns = [difference.copy(), difference.copy(), p_value.copy(), p_value.copy()]
+    blocks = [np.zeros(cut.shape, dtype=np.int64) for _ in UNCUT]
+    for row in np.ndindex(cut.shape[:-1]):
+        asked = cut[row]
+        if not asked.any():
+            continue
+        at, sizes = (*row, asked), n[asked]
+        found = ends_of(of_pair(lists, row, sizes))
+        columns[0][at], columns[1][at] = found.low / sizes, found.high / sizes
+        blocks[0][at], blocks[1][at] = found.below, found.above
+        if options.swapped:
+            continue
+        if spread is not None:
+            error, freedom = (x[at] for x in spread)
+            for column, gap in zip(columns[2:], columns[:2], strict=True):
+                column[at] = p_of_gap(gap[at], error, freedom, options.alternative)
+            continue
+        there = np.ones(sizes.size, dtype=bool)
+        for column, (tp_a, tp_b) in zip(columns[2:], found.regions, strict=True):
+            tables = tp_a, found.only, tp_b, found.only
+            column[at] = region_tests(*tables, options, there)[1]
+    return dict(zip((*TIE_ENDS, *P_ENDS, *UNCUT), (*columns, *blocks), strict=True))
+
+
+def p_of_ends(
+    ends: Ends, n: IntArray, spread: tuple[FloatArray, FloatArray] | None = None
+) -> FloatArray:
+    """Return p-values at both ends, (end, n), with the standard error for whole groups."""
+    if spread is not None:
+        return p_of_gap(np.stack([ends.low, ends.high]) / n, *spread, "two-sided")
+    regions = [(tp_a, ends.only, tp_b, ends.only) for tp_a, tp_b in ends.regions]
+    return np.stack([fisher_test(*of_end, "two-sided").p_value for of_end in regions])
+
+
+def end_columns(
+    ends: Ends | None,
+    n: IntArray,
+    cut: BoolArray,
+    alone: FloatArray | None = None,
+    together: FloatArray | None = None,
+) -> dict[str, AnyArray]:
+    """Return the tests of one pair at both ends over tie orders, NaN where no tie is split.
+
+    ``alone`` and ``together`` are p-values at both ends, (end, n): for each n, and simultaneous
+    over all n.
+    """
+    blocks: AnyArray = np.full((2, n.size), np.nan)
+    columns: dict[str, AnyArray] = dict.fromkeys(("difference", "p_value", "p_family"), blocks)
+    if ends is not None and alone is not None and together is not None:
+        values = np.stack([ends.low, ends.high]) / n, alone, together
+        columns = {name: np.where(cut, x, np.nan) for name, x in zip(columns, values, strict=True)}
+        blocks = np.stack([ends.below, ends.above])
+    at_ends = {
+        f"{name}_tie_{end}": values[k]
+        for name, values in columns.items()
+        for k, end in enumerate(("low", "high"))
+    }
+    return at_ends | dict(zip(UNCUT, blocks, strict=True))
+
+
+# --------------------------------------------------- The mean over all orders (ties="expected")
+
+
+def check_means(
+    data: Any, test: str | None = None, phi: float = 1.0, *, clustered: bool = False,
+    combine: bool = False,
+) -> None:  # fmt: skip
+    """Raise an error for options that ties="expected" does not support."""
+    head = head_of(data)
+    if head is not None and head.whole.reach < head.whole.total:
+        raise ValueError(
+            "ties='expected' needs all candidates with equal scores, but a head from a Dask"
+            " DataFrame may contain only some of them. Pass ties='shared', or compute the columns"
+            " you use: ddf[[...]].compute().rankeval."
+        )
+    given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered,
+             "combine=True": combine}  # fmt: skip
+    if refused := [name for name, is_given in given.items() if is_given]:
+        raise ValueError(
+            f"ties='expected' with {', '.join(refused)}: counts averaged over orders are not whole "
+            "numbers and need the score test for independent candidates. Pass ties='shared'."
+        )
+
+
+MEANS: dict[str, type] = dict.fromkeys(("size_a", "size_b", "error", "freedom"), float)
+
+
+def mean_columns(
+    lists: PairRanks,
+    n: IntArray,
+    *,
+    options: RegionOptions,
+    **drawing: Any,
+) -> dict[str, AnyArray]:
+    """Return the columns for a comparison of means over all tie orders."""
+    swapped = ("p_swaps", "drawn", "margin") if options.swapped else ()
+    names = (*_MEAN_COLUMNS, *MEANS, *swapped)
+    found = np.full((len(names), *lists.exists.shape), np.nan)
+    for row in np.ndindex(lists.exists.shape[:-1]):
+        asked = lists.exists[row]
+        if not asked.any():
+            continue
+        sizes, pair = n[asked], of_pair(lists, row, n[asked])
+        (tp_a, tp_b), (only_a, only_b), error = pair.tp, pair.tp_only, pair.error()
+        result = (
+            _swapped(pair, options, error, **drawing) if swapped else [pair.p(options.alternative)]
+        )
+        found[(slice(None), *row, asked)] = np.stack(
+            np.broadcast_arrays(
+                tp_a / sizes, tp_b / sizes, (tp_a - tp_b) / sizes, sizes - pair.only, pair.only,
+                pair.only, only_a, only_b, sample_odds_ratio(only_a, pair.only, only_b, pair.only),
+                result[0], np.nan, *pair.effective(), error, np.inf, *result[1:],
+            )
+        )  # fmt: skip
+    columns = dict(zip(names, found, strict=True))
+    return {**columns, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}
+
+
+def _swapped(
+    pair: TiedLists, options: RegionOptions, error: FloatArray, *, tests: int, draws: int,
+    most: int, advance: Callable[[int], object], intervals: bool,
+) -> list[Any]:  # fmt: skip
+    """Return swap p-values for each n and for all n, swap counts, and band margins."""
+    each, share = options.adjust_over == "n", (1.0 - options.level) / tests
+    level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
+    found = swapped_means(
+        pair, options.alternative, tests=[tests], alpha=options.alpha, each=each, most=most,
+        n_resamples=draws, seed=options.seed, advance=advance,
+    )  # fmt: skip
+    p = found.alone if each else found.together
+    return [found.alone, p, found.drawn, half_width(found, error, level, each=each)]
+
+
+_MEAN_COLUMNS = (
+    "precision_a", "precision_b", "difference", "overlap", "n_only_a", "n_only_b", "tp_only_a",
+    "tp_only_b", "odds_ratio", "p_value", "p_mid",
+)  # fmt: skip
+
+
+def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
+    """Test means with random swaps, using more swaps for p-values near alpha."""
+    return swaps.decided_swap_tests(pair, alternative, test=ties.swap_tests, **how)
+
+
+def half_width(
+    found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
+) -> FloatArray:
+    """Return the half-width of individual or simultaneous intervals."""
+    largest = z_of(level) if each else max(z_of(level), bands.critical_value(found.largest, level))
+    return np.asarray(largest * error)
+
+
+def of_means(ci: str) -> Interval:
+    """Return limits for means over tie orders, from the wider of two intervals.
+
+    The effective number of candidates in the regions is chosen to match the variance of the means.
+    """
+
+    def limits(
+        tp_a: FloatArray, tp_b: FloatArray, only: FloatArray, n: FloatArray, size_a: FloatArray,
+        size_b: FloatArray, error: FloatArray, level: float,
+    ) -> Limits:  # fmt: skip
+        whole = np.where(only > 0.0, only, 1.0)
+        low, high = (
+            np.where(only > 0.0, x * (only / n), 0.0)
+            for x in DIFFERENCE_INTERVALS[ci](
+                np.clip(tp_a / whole, 0.0, 1.0) * size_a, size_a,
+                np.clip(tp_b / whole, 0.0, 1.0) * size_b, size_b, level,
+            )
+        )  # fmt: skip
+        difference, half = (tp_a - tp_b) / n, z_of(level) * error
+        low, high = np.fmin(low, difference - half), np.fmax(high, difference + half)
+        return np.maximum(low, -1.0), np.minimum(high, 1.0)
+
+    names = ("tp_only_a", "tp_only_b", "n_only_a", "n", "size_a", "size_b", "error")
+    return Interval(limits, names)
+
+
+# -------------------------------------------------------------------------------------------------
+# Measure the sensitivity of a comparison to the order of equal scores.
+
+COLUMNS = ("measure_a", "measure_b", "n", "p_min", "p_median", "p_max", "cuts_tie")
+
+
+@Capabilities(rankings="Is A better than B?", lists=True, heads=True, layout="pair n")
+@with_roles
+def tie_sensitivity(
+    data: Data,
+    a: Hashable,
+    b: Hashable,
+    n: ListSizes,
+    *,
+    n_keys: int = 20,
+    progress: bool | None = None,
+    **roles: Unpack[RankingRoles],
+) -> Data:
+    """Return the range of p-values over orders of equal scores.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label.
+    a, b : names of measures
+    n : int, sequence of int, range or None
+        Sizes of the n-best lists. None means every n.
+    n_keys : int
+        Number of orders. The first order is the order in :func:`compare`, and all other orders are
+        random. The two measures use the same orders.
+    progress : bool, optional
+        Whether to show a progress bar. By default, the bar appears after two seconds.
+    **roles
+        Column roles. See :func:`nbest_precision`.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``,
+        ``p_min``, ``p_median``, ``p_max`` from the two-sided Fisher test, and ``cuts_tie``: whether
+        one of the lists excludes candidates with the list's last score.
+
+    Notes
+    -----
+    Other orders can give p-values outside the range from ``p_min`` to ``p_max``. With 20 orders and
+    95% confidence, at most 14% of all orders have a p-value above ``p_max`` (3 / n_keys). Do not
+    report ``p_min`` as a test result, because the order was selected by the p-value. The mean
+    p-value is not a valid p-value, but twice the mean is valid.
+
+    The function takes as long as :func:`compare`, plus O(N log N) for each order if N candidates
+    are tied.
+
+    References
+    ----------
+    Evert (2004), footnotes 5 and 6, breaks ties with random jitter.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame(
+    ...     {
+    ...         "f": [3, 2, 2, 2, 2, 1, 1, 1],
+    ...         "G2": [8, 7, 6, 5, 4, 3, 2, 1],
+    ...         "gold": [True, True, True, False, False, False, False, False],
+    ...     }
+    ... )
+    >>> df.rankeval.tie_sensitivity("G2", "f", [3, 5])
+      measure_a measure_b  n     p_min  p_median  p_max  cuts_tie
+    0        G2         f  3  0.333333       1.0    1.0      True
+    1        G2         f  5  1.000000       1.0    1.0     False
+    """
+    keys = check_draws("n_keys", n_keys)
+    sizes = check_n(n)
+    chosen = Roles.of(roles)
+    seed = chosen.draws
+
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        pairs = pair_names(candidates.measures, a, b)
+        total = (keys - 1) * len(candidates.group)
+        with progress_bar(progress, total=total, what="ordering ties", unit="orders") as advance:
+            kernel = partial(_p_over_orders, n_keys=keys, seed=seed, advance=advance)
+            return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties)
+
+    return tabulate(
+        data,
+        only_pair(data, a, b, roles),
+        question,
+        COLUMNS,
+        can(tie_sensitivity, n_keys=keys),
+        n=sizes,
+        attrs={"n_keys": keys},
+    )
+
+
+def _p_over_orders(
+    lists: PairRanks, n: IntArray, *, n_keys: int, seed: int, advance: Callable[[int], object]
+) -> dict[str, AnyArray]:
+    """Return the range of p-values over orders of equal scores: (group, pair, n)."""
+    shape = lists.exists.shape
+    p_values = np.full((3, *shape), np.nan)
+    for row in np.ndindex(shape[:-1]):
+        sizes = n[lists.exists[row]]
+        a, b, gold = lists.of(row)
+        present = lists.present[row]
+        _refuse_cut_head(lists, row, sizes, n_keys)
+        own, most = lists.draws_of(row), int(sizes.max(initial=0))
+        sides = ((lists.a, a), (lists.b, b))
+        tied = [Tied.of(side.score[row][present], ranks, most) for side, ranks in sides]
+        first = _tables(a, b, gold, sizes)
+        listed = [_p_value(first)]
+        for number in range(1, n_keys):
+            if any(x.candidate.size for x in tied):
+                keys = ranking.other_order(own, seed, number)
+                tables = _tables(tied[0].ranks(keys), tied[1].ranks(keys), gold, sizes)
+                other = (tables != first).any(axis=0)
+                p = listed[0].copy()
+                p[other] = _p_value(tables[:, other])
+                listed.append(p)
+            advance(1)
+        if sizes.size:
+            quantiles = np.quantile(listed, [0.0, 0.5, 1.0], axis=0)
+            p_values[(slice(None), *row, lists.exists[row])] = quantiles
+    return {
+        "p_min": p_values[0],
+        "p_median": p_values[1],
+        "p_max": p_values[2],
+        "cuts_tie": lists.exists & (lists.a.cuts_tie(n) | lists.b.cuts_tie(n)),
+    }
+
+
+class Tied(NamedTuple):
+    """Store one ranking's tied candidates, whose order is arbitrary."""
+
+    rank: IntArray  #: (candidate) ranks of all candidates
+    candidate: IntArray  #: the tied candidates, best first
+    above: IntArray  #: number of candidates above the tied block
+
+    @classmethod
+    def of(cls, score: FloatArray, rank: IntArray, most: int) -> Tied:
+        """Return the candidates in tied blocks that begin within the first ``most`` ranks."""
+        order = ranking.inverse(rank)
+        start, end = ranking.blocks(score[order], np.array(rank.size))
+        tied = np.flatnonzero((end - start > 1) & (start < most))
+        return cls(rank, order[tied], start[tied])
+
+    def ranks(self, keys: Keys) -> IntArray:
+        """Return ranks, with equal scores ordered by different keys."""
+        result = self.rank.copy()
+        again = np.lexsort((keys[self.candidate], self.above))
+        result[self.candidate[again]] = self.rank[self.candidate]
+        return result
+
+
+def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys: int) -> None:
+    """Raise a ValueError if other orders need candidates outside the head."""
+    whole = lists.whole
+    if whole is None or whole.orders >= n_keys or whole.reach == whole.total:
+        return
+    for falling in (lists.a.scores_by_rank[row], lists.b.scores_by_rank[row]):
+        last = falling[whole.reach - 1]
+        if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
+            raise ValueError(
+                f"n_keys={n_keys}: a list ends inside a tie, but the head contains only"
+                f" {whole.orders} orders of the tied candidates. Make another head with"
+                f" ddf.rankeval.head(n_max, n_keys={n_keys}), or use"
+                " ddf.rankeval.tie_sensitivity(...)."
+            )
+
+
+def _tables(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> IntArray:
+    """Return an array (4, n) with the true positives and sizes of the two regions."""
+    r = ranking.nbest_regions(rank_a, rank_b, gold, n)
+    only = n - r.overlap
+    return np.stack([r.tp_a - r.tp_overlap, only, r.tp_b - r.tp_overlap, only])
+
+
+def _p_value(tables: IntArray) -> FloatArray:
+    tp_a, n_a, tp_b, n_b = tables
+    return fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value

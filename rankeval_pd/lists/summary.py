@@ -1,0 +1,292 @@
+"""Summarize values, ranks, differences and chance tests in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
+from typing import Any, Literal, Unpack, cast, get_args
+
+import pandas as pd
+
+from rankeval_pd.capabilities import Capabilities, with_roles
+from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data
+from rankeval_pd.doors.item_tables import item_roles
+from rankeval_pd.errors import check_choice, listed, unknown_name, warn
+from rankeval_pd.lists.comparison import with_verdicts
+from rankeval_pd.lists.measure_ranks import VERDICT, RankCriterion, best_first, ranked
+from rankeval_pd.queries.per_query import OverMetrics, Undefined, query_summary
+from rankeval_pd.roles import (
+    AnyRoles,
+    EachAdjustOver,
+    FamilyAdjustment,
+    ListSizes,
+    MeanTest,
+    form_of,
+    likely_gold,
+)
+from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
+
+_ALONE = ("difference_low_alone", "difference_high_alone")
+_OF_PAIRS = {
+    "difference": "gain", "difference_low": "ci_low", "difference_high": "ci_high",
+    "p_adjusted": "p_adjusted", "p_value": "p_value", _ALONE[0]: "ci_low_alone",
+    _ALONE[1]: "ci_high_alone",
+}  # fmt: skip
+
+
+@Capabilities(
+    rankings="Which measure is best?",
+    items="Who is best?",
+    heads=True,
+    clusters=True,
+    short={
+        "": "measure system metric n value ci_low ci_high rank_low rank_high letters",
+        "baseline": "measure system metric n value difference difference_low difference_high"
+        " p_adjusted",
+    },
+    layout={"": "measure n", "items": "row", "queries": "metric measure"},
+)
+@with_roles
+def summary(
+    data: Data,
+    n: ListSizes | str | Iterable[str] = None,
+    *,
+    baseline: Hashable = None,
+    test: MeanTest = "bootstrap",
+    adjust: FamilyAdjustment | Literal["auto"] | None = "auto",
+    adjust_over: EachAdjustOver | OverMetrics = "n",
+    undefined: Undefined = "zero",
+    alpha: float = 0.05,
+    n_resamples: int | None = None,
+    level: float = 0.95,
+    progress: bool | None = None,
+    **roles: Unpack[AnyRoles],
+) -> Data:
+    """Return values, ranks, differences and tests against chance in one table.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label, or systems scored on test items.
+    n : int, sequence of int or range, or names of metrics, optional
+        For candidates, the list sizes at which precision is compared. None compares the average
+        precision of whole rankings. For queries, pass metrics as in :func:`per_query`, for example
+        ``summary(["nDCG@10", "AP"])``. Data from :func:`read_trec` need no roles.
+    baseline : name, optional
+        Measure or system to compare with. By default each row is compared with the best measure or
+        system. For queries, no comparison is made by default.
+    test : {"bootstrap", "t"}
+        Test for systems and queries, as in :func:`system_ranks`. "t" is the paired t test.
+    adjust : {"auto", "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by", None}
+        Adjustment for the tests of all pairs, as in :func:`measure_ranks`, or for the comparisons
+        with ``baseline``. "auto" means "max-t", or "holm" with ``test="t"``. The ranks always come
+        from tests of all pairs.
+    adjust_over : {"n", "group"}, for queries {"metrics", "all"}
+        For candidates, whether each n is a separate family or all n form one family. Each group in
+        ``by`` is a separate family for candidates. For systems, all groups form one family.
+    undefined : {"zero", "skip", "raise"}
+        Value to use for an undefined query metric. See :func:`per_query`.
+    alpha : float
+        Significance level of the tests for ``tied_for_best`` with queries.
+    n_resamples : int, optional
+        Number of swaps for p_adjusted, or of random sign draws for systems and queries. As in
+        :func:`measure_ranks` and :func:`system_ranks`, the default number is large enough for
+        decisions at 5%, and pairs near this level get more draws. For n-best lists, the smallest
+        possible p_adjusted is pairs / (n_resamples + 1), for example 0.005. For stars at 0.001,
+        pass at least 999 times the number of pairs.
+    level : float
+        Simultaneous confidence level for all values, and for all ranks and differences.
+    progress : bool, optional
+        Whether to show a progress bar. By default, the bar appears after two seconds.
+    **roles
+        Column roles. See the page "Roles of the columns".
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per measure or system (and n), best first:
+
+        * ``measure`` or ``system``, and ``n`` if you pass ``n``;
+        * ``value`` (precision, average precision, or the score from the metric) with ``ci_low``,
+          ``ci_high``, simultaneous for all rows in a family; ``ci_low_alone``, ``ci_high_alone``,
+          the unadjusted interval; ``rank_low``, ``rank_high`` as in :func:`measure_ranks`;
+        * ``difference`` from the best row or the baseline (for systems the gain), with the interval
+          ``difference_low``, ``difference_high``, adjusted for the family; ``p_adjusted``: only
+          with ``adjust``, and NaN for the best row or the baseline;
+        * ``tied_for_best``: True if no other row is significantly better;
+        * ``better_than_chance``: for candidates only, whether the ranking is significantly better
+          than a random order, with Bonferroni's correction for measures and n (hypergeometric test
+          for lists, and the one-sided test from :func:`area` for whole rankings);
+        * ``tied``, for n-best lists: excluded candidates tied with the last candidate;
+        * ``letters``, without ``baseline`` only: two measures share a letter if and only if the
+          measures do not differ significantly; ``p_value``, ``difference_low_alone``,
+          ``difference_high_alone``: unadjusted results; ``undecided``: see :func:`measure_ranks`.
+
+        For a Dataset of candidates, the result has the batch dimensions, with measures in the
+        original order. For a Dataset of items, the result has a row dimension.
+
+        For queries, the result has one row per measure and metric (Dataset: dimensions metric and
+        measure): ``measure``, ``metric``; ``value``: the mean over queries, with an interval;
+        ranks; ``difference`` from the baseline, or NaN without a baseline; ``p_adjusted``: adjusted
+        within each metric for comparisons with the baseline; ``tied_for_best``: from tests of all
+        pairs; ``wins``, ``ties``, ``losses``: numbers of queries with a value above, equal to or
+        below the baseline. Metrics are in the requested order, and runs are in column order.
+
+    Warns
+    -----
+    RankevalWarning
+        If lists contain significantly fewer true positives than random lists (you may need
+        ``lower_is_better``), or if n is None and a class has fewer than 10 candidates.
+
+    Notes
+    -----
+    Intervals for differences exclude 0 only if p_adjusted is significant. Without ``baseline``, the
+    best measure is selected from the data, so the family contains all pairs.
+    :func:`rankeval_pd.in_words` turns the table into sentences. The function takes as long as
+    :func:`measure_ranks`, or as :func:`system_ranks` and :func:`paired_bootstrap`.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
+    >>> df.rankeval.summary(100)
+      measure    n  value    ci_low   ci_high  rank_low  rank_high letters
+    0    good  100   0.49  0.375184  0.605582         1          1       a
+    1    fair  100   0.32  0.218978  0.434852         2          2       b
+    """
+    check_data(data)
+    check_choice("test", test, get_args(MeanTest))
+    adjust = cast("FamilyAdjustment | None", adjustment_of(test, adjust))
+    if _are_metrics(n):
+        of_queries: Any = roles
+        metrics: Any = n
+        over: Any = "metrics" if adjust_over == "n" else adjust_over
+        return query_summary(
+            data, metrics, baseline=baseline, test=test, adjust=adjust, adjust_over=over,
+            undefined=undefined, alpha=alpha, n_resamples=n_resamples, level=level, **of_queries,
+        )  # fmt: skip
+    if form_of(data, roles) == "items":
+        if n is not None:
+            item_roles(roles)
+            label = found[1] if (found := likely_gold(data)) else "gold=..."
+            raise ValueError(
+                f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
+                f" gold label if the rows are candidates: {label}."
+            )
+        return _of_items(data, baseline, test, adjust, n_resamples, level, progress, roles)
+    if test == "t":
+        raise ValueError(
+            "test='t' applies only to systems scored on items and to query metrics, as in"
+            " summary(['nDCG@10'], test='t'). For n-best lists, omit test to use exact tests."
+        )
+
+    kind = None
+    if n is None:
+        kind = "ap"
+    criterion = RankCriterion.of(
+        n, kind, adjust, n_resamples, level, progress, baseline, over=adjust_over
+    )
+    summarize = partial(_of_candidates, data, criterion)
+    result = with_verdicts(summarize(roles), data, roles, summarize)
+    _warn_of_many_groups(result)
+    return result
+
+
+def _of_candidates(data: Data, criterion: RankCriterion, roles: Mapping[str, Any]) -> Data:
+    """Return the summary of the measures, best first."""
+    return best_first(ranked(data, criterion, VERDICT, roles))
+
+
+_MANY = 100  # few users want separate results for so many groups
+
+
+def _warn_of_many_groups(result: Any) -> None:
+    """Warn about many groups if users probably want one overall result."""
+    groups = list(result.columns[: list(result.columns).index("measure")])
+    many = int((~result.duplicated(groups)).sum()) if groups else 0
+    if many > _MANY:
+        warn(
+            f"by={listed(groups)}: the table has a separate verdict for each of {many:,} groups,"
+            " not adjusted for the number of groups. For one verdict, call compare(...,"
+            " average='macro') or, for queries, summary(['P@10'])."
+        )
+
+
+def _are_metrics(n: object) -> bool:
+    """Return whether n contains metric names instead of list sizes."""
+    return isinstance(n, str) or (isinstance(n, Iterable) and any(isinstance(x, str) for x in n))
+
+
+def _of_items(
+    data: Data,
+    baseline: Hashable,
+    test: MeanTest,
+    adjust: str | None,
+    n_resamples: int | None,
+    level: float,
+    progress: bool | None,
+    roles: Mapping[str, Any],
+) -> Data:
+    options: dict[str, Any] = {
+        "adjust": adjust, "n_resamples": n_resamples, "level": level, "progress": progress, **roles
+    }  # fmt: skip
+    options["alpha"] = round(1.0 - level, 12)
+    scores = below_door(system_ranks(data, test=test, **options))
+    pairs = mean_test(test)(data, baseline=baseline, **options)
+    groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
+    listed = []
+    for keys, part in _parts(scores, groups):
+        of_group = pairs
+        for name, key in zip(groups, keys, strict=True):
+            of_group = of_group[of_group[name] == key]
+        listed.append(_with_differences(part, of_group, baseline))
+    table = pd.concat(listed, ignore_index=True)
+    columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
+    columns += [*(["letters"] if baseline is None else []), "p_value", *_ALONE, "undecided"]
+    columns += ["ci_low_alone", "ci_high_alone"]
+    attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
+    attrs |= {"level": level, "adjust": adjust}
+    attrs |= {
+        name: scores.attrs[name] for name in ("ranks", "ci", "intervals") if name in scores.attrs
+    }
+    result = table[[name for name in columns if name in table]]
+    result.attrs.update(attrs)
+    return above_door(result, data)
+
+
+def _parts(table: pd.DataFrame, groups: list[Any]) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
+    if not groups:
+        return [((), table)]
+    return [
+        (keys if isinstance(keys, tuple) else (keys,), part)
+        for keys, part in table.groupby(groups, sort=False, observed=True)
+    ]
+
+
+def _with_differences(
+    scores: pd.DataFrame, pairs: pd.DataFrame, baseline: Hashable
+) -> pd.DataFrame:
+    """Return the systems, best first, with gains over a baseline."""
+    scores = scores.sort_values("rank", kind="stable")
+    names = scores["system"].tolist()
+    if baseline is not None and baseline not in names:
+        raise unknown_name("baseline", baseline, names)
+    reference = names[0] if baseline is None else baseline
+    forth, back = pairs[pairs["system_b"] == reference], pairs[pairs["system_a"] == reference]
+    turned = back.assign(
+        system_a=back["system_b"], gain=-back["gain"], ci_low=-back["ci_high"],
+        ci_high=-back["ci_low"],
+    )  # fmt: skip
+    if "ci_low_alone" in back:
+        turned["ci_low_alone"] = -back["ci_high_alone"]
+        turned["ci_high_alone"] = -back["ci_low_alone"]
+    pair = pd.concat([forth, turned]).set_index("system_a").reindex(names)
+    itself = [name == reference for name in names]
+    for column, own in _OF_PAIRS.items():
+        if own in pair:
+            scores[column] = pair[own].to_numpy()
+            if own.startswith(("gain", "ci_")):
+                scores.loc[itself, column] = 0.0
+    if baseline is not None:
+        scores["undecided"] = (pair["undecided"] == 1).to_numpy()
+    return scores

@@ -1,1 +1,0 @@
-"""Evaluate and compare n-best lists (Evert 2004)."""

@@ -1,0 +1,1153 @@
+"""Find out which column of the data has which role."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypedDict, get_args
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
+
+from rankeval_pd.errors import (
+    check_choice,
+    check_flag,
+    check_number,
+    hushed,
+    is_hushed,
+    listed,
+    shown,
+    unknown_keyword,
+    unknown_name,
+    warn,
+)
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.ranking import again_in_groups
+from rankeval_pd.tables import is_missing, listed_in
+
+# -------------------------------------------------------------------------------------------------
+# Define column roles and the allowed values of options.
+
+# --------------------------------------------------------- The roles of columns, and their defaults
+
+Ties = Literal["shared", "trec", "blocks", "expected", "best", "worst", "error"]
+Missing = Literal["raise", "last", "drop", "absent", "ratio"]
+Average = Literal["macro", "micro"]
+TIES: tuple[Ties, ...] = get_args(Ties)
+CUTTING = ("shared", "trec", "blocks", "error")  # every method supports these values
+MISSING: tuple[Missing, ...] = get_args(Missing)
+Agreement = Literal["majority", "any", "all", "mean", "each"]
+AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
+ANNOTATOR = "annotator"  # the vote dimension in a Dataset, and the column for "each"
+MARGINS = "margins"  # the attribute that names the counts used by association measures
+CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
+
+# roles for a long frame with one row per score
+LONG = ("system", "measure", "score", "item")
+
+Names = Hashable | Sequence[Hashable] | None
+Seed = int | np.random.Generator | None
+
+
+class _Shared(TypedDict, total=False):
+    """Define the roles shared by rankings and systems scored on items."""
+
+    measures: Names
+    exclude: Names
+    by: Names
+    rng: Seed
+    dim: Hashable
+    details: bool | None
+    score: Names
+    item: Names
+
+
+class _Rankings(_Shared, total=False):
+    """Define the roles of rankings except ``ties``."""
+
+    measure: Hashable
+    gold: Names
+    agreement: Agreement
+    positive: Any
+    min_grade: float | None
+    key: Hashable | None
+    label: Names
+    groups: Names
+    lower_is_better: Names | bool
+    missing: Missing
+
+
+class JudgedRoles(_Rankings, total=False):
+    """Define the roles of columns for partly judged rankings."""
+
+    ties: Ties
+
+
+class RankingRoles(JudgedRoles, total=False):
+    """Define the roles of columns for rankings of candidates with a gold label."""
+
+    unjudged: Unjudged | None
+
+
+class ItemRoles(_Shared, total=False):
+    """Define the roles of columns for systems scored on test items."""
+
+    system: Hashable
+    metric: str | Callable[[Any], Any] | None
+    groups: Names
+    weight: Weight | None
+    strata: Hashable | None
+    average: Average | None
+    seeds: Hashable | None
+    seed_variance: SeedVariance | None
+    missing: Missing
+    higher_is_better: bool | None
+
+
+Weight = Literal["item", "group"]
+SeedVariance = Literal["each", "pooled"]
+QueryTies = Literal["trec", "shared", "expected"]
+QueryMissing = Literal["absent", "raise"]
+Unjudged = Literal["negative", "skip", "raise"]
+PartlyJudged = Literal["estimate", "bounds"]
+
+
+class QueryRoles(TypedDict, total=False):
+    """Define the roles of columns for queries with graded documents and runs."""
+
+    gold: Hashable | None
+    measures: Names
+    exclude: Names
+    by: Names
+    key: Hashable | None
+    lower_is_better: Names
+    ties: QueryTies
+    missing: QueryMissing
+    rng: Seed
+    dim: Hashable
+    details: bool | None
+    measure: Hashable
+    score: Names
+    item: Names
+    min_grade: float
+    unjudged: Unjudged
+
+
+class AnyRoles(_Rankings, ItemRoles, total=False):
+    """Define the roles of rankings, systems scored on items, and queries."""
+
+    ties: Ties | QueryTies
+    unjudged: Unjudged | PartlyJudged
+
+
+MEANINGS: dict[str, str] = {
+    "gold": "The column that marks true positives, with the values True and False, or 1 and 0. The"
+    " default is a column named gold, or the only boolean column. For several annotators, pass a"
+    " list of columns. You can pass gold, key, label, by and groups as a column, an index level, a"
+    " Series or an array.",
+    "agreement": "How the votes of several annotators are combined: majority (ties are excluded,"
+    " with a warning), any, all, mean (proportion of votes, only for compare), or each (one row"
+    " per annotator).",
+    "positive": "The value or values of gold that mark true positives.",
+    "min_grade": "The lowest grade of a true positive, if gold contains grades.",
+    "measures": "The columns to rank or compare. The default is every numeric column without"
+    " another role.",
+    "system": "The system column in a long frame, which has one row per score.",
+    "measure": "The measure or run column in a long frame.",
+    "score": "The score column in a long frame. For systems, you can pass a list of a metric's"
+    " statistics.",
+    "item": "The column(s) that identify items or candidates in a long frame. The default is the"
+    " index, or document for runs.",
+    "exclude": "Columns to ignore, such as identifiers.",
+    "by": "The column(s) that name the query, sample or domain of each row. A column named n"
+    " becomes by_n if the result also has a column n.",
+    "key": "The column that breaks ties, in ascending order. The default is a hash of the label.",
+    "label": "The column(s) or index level(s) that identify a candidate. A hash of the label"
+    " breaks ties. The default is the index.",
+    "lower_is_better": "The measures whose small values rank first. True means all measures.",
+    "ties": "How equal scores are treated: shared, trec, blocks, expected, best, worst or error."
+    " The default for retrieval runs (by, key and missing='absent') is trec.",
+    "missing": "How missing scores are treated: raise, last, drop or absent (not retrieved). For"
+    " systems scored on test items, pass raise or ratio (the score on the available items).",
+    "rng": "The seed for ties and resampling. The same seed gives the same results.",
+    "dim": "The row dimension of a Dataset.",
+    "metric": "The metric: a name, or a function of summed statistics.",
+    "groups": "The column that names each row's cluster, if rows are dependent. Pass a list of two"
+    " names for crossed factors.",
+    "weight": "How items are weighted in the mean if the data have groups: item (default) gives"
+    " every item equal weight, and group gives every group equal weight.",
+    "strata": "The column that names each item's stratum, such as a task or domain. Items are"
+    " resampled within strata.",
+    "average": "How strata are combined into one score: macro (default) averages over strata, and"
+    " micro pools all items.",
+    "seeds": "The column or column level that names the training seed of each score.",
+    "seed_variance": "The variance between seeds. By default, each system has its own variance;"
+    " pooled uses one variance for all systems.",
+    "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
+    "details": "True returns all columns. The default is a short table (:func:`set_options`).",
+    "unjudged": "How unlabeled candidates are treated: negative, skip (excluded) or raise. For"
+    " methods that support partly judged candidates, pass estimate or bounds.",
+}
+"""The description of each role for docstrings, before wrapping."""
+
+
+def default_of(role: str, *, items: bool) -> Any:
+    """Return a role's default for rankings or for systems scored on items."""
+    return "item" if items and role == "dim" else getattr(Roles(), role)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Store the column roles, with defaults filled in."""
+
+    gold: Any = None
+    agreement: str = "majority"
+    measures: Names = None
+    exclude: Names = None
+    by: Names = None
+    positive: Any = None
+    min_grade: float | None = None
+    key: Hashable | None = None
+    label: Names = None
+    lower_is_better: Names | bool = ()
+    ties: str = "shared"
+    missing: str = "raise"
+    rng: int | np.random.Generator | None = 0
+    dim: Hashable = "candidate"
+    groups: Names = None
+    weight: str | None = None
+    strata: Hashable | None = None
+    average: str | None = None
+    seeds: Hashable | None = None
+    seed_variance: str | None = None
+    metric: str | Callable[[Any], Any] | None = None
+    higher_is_better: bool | None = None
+    unjudged: str | None = None
+    details: bool | None = None
+    system: Hashable | None = None
+    measure: Hashable | None = None
+    score: Names = None
+    item: Names = None
+
+    @classmethod
+    def configured(cls, keywords: Mapping[str, Any]) -> Roles:
+        """Return the checked roles of an accessor, including roles of queries.
+
+        If ``ties`` is not set, queries use a separate default.
+        """
+        given = {name: x for name, x in keywords.items() if name not in LONG}
+        unjudged = given.get("unjudged")
+        if unjudged in get_args(PartlyJudged):
+            del given["unjudged"]
+        known = (None, *get_args(Unjudged), *get_args(PartlyJudged))
+        check_choice("unjudged", unjudged, known)
+        return cls.of(given)
+
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> Roles:
+        """Check the roles without data, and fill in defaults."""
+        _refuse_those_of_queries(keywords)
+        known = [field.name for field in fields(cls)]
+        for name in keywords:
+            if name not in known:
+                raise unknown_keyword(name, known)
+        for name in (name for name in LONG if keywords.get(name) is not None):
+            raise ValueError(
+                f"{name}={keywords[name]!r}: a long frame must be in memory for this method. Call"
+                " data.compute() first, or pass a column for each measure or system."
+            )
+        roles = replace(cls(), **keywords)
+        for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
+            given = getattr(roles, name)
+            named = name in ("dim", "strata", "seeds")
+            several = isinstance(given, list)  # several annotators, or two crossed factors
+            if several and (name == "gold" or (name == "groups" and len(given) == 2)):
+                given = next((x for x in given if type(x).__hash__ is None), None)
+            if type(given).__hash__ is None and (named or not are_values(given)):
+                raise TypeError(f"{name}={given!r}: pass the name of one column, not several.")
+        for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
+            if getattr(roles, name) is pd.NA:
+                raise TypeError(f"{name}=<NA> is not a name. Pass the name of a column.")
+        check_flag("details", roles.details, none=True)
+        check_choice("agreement", roles.agreement, (*AGREEMENTS, "shares"))
+        check_choice("ties", roles.ties, TIES)
+        check_choice("unjudged", roles.unjudged, (None, *get_args(Unjudged)))
+        check_choice("missing", roles.missing, MISSING)
+        if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
+            roles = replace(roles, ties="trec")  # the default for retrieval runs
+        _check_positive(roles.positive, roles.min_grade)
+        check_choice("average", roles.average, (None, *get_args(Average)))
+        check_choice("weight", roles.weight, (None, *get_args(Weight)))
+        check_choice("seed_variance", roles.seed_variance, (None, *get_args(SeedVariance)))
+        _ = roles.seed
+        return roles
+
+    @property
+    def factors(self) -> list[Any]:
+        """Return the names in ``groups``, which are at most two crossed factors."""
+        several = self.groups if isinstance(self.groups, list) else [self.groups]
+        return [] if self.groups is None else several
+
+    def check_groups(self, *, crossed: bool = False) -> None:
+        """Raise a ValueError if the method does not support clusters of candidates.
+
+        If ``crossed`` is true, the method supports one factor but not two crossed factors.
+        """
+        if len(self.factors) > 1 and crossed:
+            raise ValueError(
+                f"groups={self.groups!r}: only paired_bootstrap supports two crossed factors with"
+                " resampling; only nbest_precision, compare and significant_ranges support them"
+                " without it. Pass the factor with fewer levels; if the other factor also has an"
+                " effect, the result is overconfident."
+            )
+        if self.groups is not None and not crossed:
+            raise ValueError(
+                "groups: this method assumes independent candidates. Print df.rankeval(groups=...)"
+                " to list the methods for clusters, none of which supports by= with average=. For"
+                " clustered queries, test the result of per_query(metric, wide=True) with"
+                " groups=..."
+            )
+
+    def check_ends(self) -> None:
+        """Raise a ValueError if the method does not support lists that end early."""
+        if self.ends:
+            raise ValueError(
+                "missing='absent' is supported only for n-best lists (nbest_precision, compare,"
+                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and"
+                " areas. Pass missing='last' to rank candidates without a score at the end."
+            )
+
+    def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
+        """Return the measures whose small values rank first, and reject unknown names."""
+        if isinstance(self.lower_is_better, bool):
+            return list(measures) if self.lower_is_better else []
+        names = as_names(self.lower_is_better, columns)
+        for unknown in (name for name in names if name not in columns):
+            raise unknown_name("lower_is_better", unknown, columns)
+        return names
+
+    @property
+    def ends(self) -> bool:
+        """Return whether a measure's list ends with the last scored candidate."""
+        return self.missing == "absent"
+
+    def check_ties(self) -> None:
+        """Raise a ValueError if the method does not support this value of ``ties``."""
+        if self.ties not in CUTTING:
+            raise ValueError(
+                f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
+                " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
+                " compare, significant_ranges, measure_ranks and summary. Pass one of"
+                f" {listed(CUTTING)}."
+            )
+
+    @property
+    def seed(self) -> int:
+        """Return the seed of the tie key: ``rng`` if it is an int, otherwise 0."""
+        rng = self.rng
+        if rng is None or isinstance(rng, np.random.Generator):
+            return 0
+        if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, (int, np.integer)):
+            raise TypeError(
+                f"rng={rng!r} is of type {type(rng).__name__}: pass a whole number (a seed), a"
+                " numpy.random.Generator, or None for fresh entropy."
+            )
+        if rng < 0:
+            raise ValueError(f"rng={rng!r}: a seed must be 0 or more. Pass another whole number.")
+        return int(rng)
+
+    @property
+    def swaps(self) -> int:
+        """Return the seed for draws that must be independent of the tie key."""
+        return int(np.random.SeedSequence([self.draws, 1]).generate_state(1, np.uint64)[0])
+
+    @property
+    def noted_seed(self) -> dict[str, int]:
+        """Return the attribute that stores the seed of a table's draws, if it is a number."""
+        fresh = self.rng is None or isinstance(self.rng, np.random.Generator)
+        return {} if fresh else {"seed": int(self.seed)}
+
+    @property
+    def draws(self) -> int:
+        """Return the seed for random draws: an int ``rng``, or a number from ``rng``."""
+        if self.rng is None or isinstance(self.rng, np.random.Generator):
+            return int(np.random.default_rng(self.rng).integers(2**63))
+        return self.seed
+
+
+def are_values(given: Any) -> bool:
+    """Return whether a role is an array of values instead of a name."""
+    return isinstance(
+        given, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | xr.DataArray
+    )
+
+
+def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
+    """Raise a ValueError if ``unjudged`` requires partly judged candidates."""
+    given = keywords.get("unjudged")
+    if isinstance(given, str) and given in get_args(PartlyJudged):
+        raise ValueError(
+            f"unjudged={keywords['unjudged']!r} is supported only by judged_precision,"
+            " judged_recall, judged_average_precision and judged_difference. Call one of these."
+        )
+
+
+def _check_positive(positive: Any, min_grade: Any) -> None:
+    """Raise an error for an invalid grade, or if positive and min_grade are both set."""
+    if min_grade is None:
+        return
+    if positive is not None:
+        raise ValueError(
+            f"positive={positive!r} with min_grade={min_grade!r}: both define the true positives."
+            " Pass only one of them."
+        )
+    if isinstance(min_grade, (bool, np.bool_)) or not isinstance(
+        min_grade, (int, float, np.integer, np.floating)
+    ):
+        raise TypeError(
+            f"min_grade={min_grade!r} is of type {type(min_grade).__name__}. Pass a number, the"
+            " lowest grade of a true positive; for other values, pass positive=..."
+        )
+    check_number("min_grade", min_grade)
+
+
+def as_names(names: Names, columns: Any) -> list[Hashable]:
+    """Return names as a list. A tuple that labels a column counts as one name."""
+    if names is None:
+        return []
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        return [names]
+    if isinstance(names, tuple) and _is_column(names, columns):
+        return [names]
+    try:
+        return list(dict.fromkeys(names))
+    except TypeError:
+        raise TypeError(
+            f"{names!r} is not a column name. Pass a name (text, a number or a tuple), or a list"
+            " of names."
+        ) from None
+
+
+def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
+    """Return the names in ``exclude``, and reject unknown names."""
+    names = dict.fromkeys(known)  # a dict finds pd.NA, which is not equal to itself
+    out = as_names(roles.exclude, names)
+    for unknown in (name for name in out if name not in names):
+        raise unknown_name("exclude", unknown, names)
+    for name in as_names(roles.measures, names):
+        if name in set(out):
+            raise ValueError(
+                f"measures and exclude both contain {name!r}. Omit exclude, which is unnecessary"
+                " with measures=..."
+            )
+    return out
+
+
+def _is_column(name: Hashable, columns: Any) -> bool:
+    try:
+        return name in set(columns)
+    except TypeError:
+        return False
+
+
+# -------------------------------------------------------------------------------------------------
+# Types for type checkers: the choices for options, and list sizes.
+# At run time, the choices come from tables in the kernels. A test compares the two.
+
+ListSizes = float | Sequence[float] | range | np.ndarray[Any, np.dtype[Any]] | None
+"""List sizes: whole numbers, fractions between 0 and 1, or None for every n."""
+
+Adjustment = Literal["holm", "bonferroni", "bh", "by"]
+FamilyAdjustment = Literal["holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"]
+AdjustOver = Literal["all", "group"]
+ListsAdjustOver = Literal["all", "n", "group"]
+EachAdjustOver = Literal["n", "group"]
+Alternative = Literal["two-sided", "greater", "less"]
+AreaInterval = Literal["newcombe", "delong", "logit"]
+AreaKind = Literal["roc", "ap"]
+ComparedKind = Literal["roc", "ap", "partial", "bedroc", "enrichment"]
+AreaTest = Literal["t", "delong"]
+Bound = Literal["critical", "discrete", "interpolated", "parametric"]
+CalibrationInterval = Literal["clopper-pearson", "systems"]
+ComparedShare = Literal["precision", "recall", "lift", "specificity", "npv"]
+DifferenceInterval = Literal["score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"]
+Draw = Literal["prefix", "random"]
+EqualScores = Literal["block", "mean"]
+Event = Literal["wild", "recentred", "strict", "zero", "bias-corrected", "studentised"]
+GainInterval = Literal[
+    "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"
+]  # fmt: skip
+LawMethod = Literal["auto", "exact", "monte-carlo"]
+CurveInterval = Literal["pointwise", "simultaneous"]
+MeanTest = Literal["bootstrap", "t"]
+PermutationTest = Literal["swaps", "t", "wilcoxon"]
+PopulationKind = Literal["finite", "infinite"]
+ProportionInterval = Literal["clopper-pearson", "wilson", "jeffreys", "midp", "blaker"]
+RankKind = Literal["simultaneous", "percentile"]
+RecallBand = Literal["clopper-pearson", "emproc", "emproc-plus"]
+RegionTest = Literal["fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"]
+ScoreInterval = Literal["wild", "clopper-pearson", "bca", "percentile", "basic"]
+Space = Literal["roc", "precision_recall", "det", "lift", "gain"]
+TailMethod = Literal["discrete", "interpolated", "parametric"]
+Target = Literal["region", "nbest"]
+TextMetric = Literal["bleu", "chrf", "ter"]
+ThresholdInterval = Literal["order", "systems"]
+Across = Literal["n", "share", "recall"]
+
+
+# -------------------------------------------------------------------------------------------------
+# Refuse labels that mix text with other types, because 7 and "7" would be two labels.
+
+#: the roles whose columns identify or group rows
+IDENTIFYING = (
+    "by", "groups", "strata", "seeds", "key", "label", "item", "system", "measure",
+)  # fmt: skip
+
+
+def check_types(labels: pd.Series | pd.Index, role: str, name: Hashable) -> None:
+    """Raise a TypeError if labels mix text with other types."""
+    if isinstance(labels.dtype, pd.CategoricalDtype):
+        labels = labels.drop_duplicates().astype(object)  # unused categories are no labels
+    if labels.dtype == object and pd.api.types.infer_dtype(labels) != "string":
+        check_kinds({type(x) for x in labels.dropna()}, role, name)
+
+
+def check_kinds(kinds: AbstractSet[type], role: str, name: Hashable) -> None:
+    """Raise a TypeError if the types of the labels are text and others."""
+    if len({issubclass(kind, str) for kind in kinds}) > 1:
+        raise mixed_types(kinds, role, name)
+
+
+def mixed_types(kinds: AbstractSet[type], role: str, name: Hashable) -> TypeError:
+    """Return the error for labels of several types."""
+    return TypeError(
+        f"{role}={name!r} mixes names of types {', '.join(sorted(x.__name__ for x in kinds))}: 7"
+        " and '7' would be two. Convert the names to one type, data[...].astype(str), or read them"
+        f" as text: pd.read_csv(..., dtype={{{name!r}: str}})."
+    )
+
+
+def check_levels(labels: pd.Index) -> None:
+    """Raise a TypeError if a named level of an index mixes text with other types."""
+    for level, name in enumerate(labels.names):
+        if name is not None:
+            check_types(labels.get_level_values(level), "index", name)
+
+
+# -------------------------------------------------------------------------------------------------
+# Warn about duplicate measures and candidates, and suggest roles.
+
+_LEAST = 10  # with fewer candidates, a measure can be a function of the label by chance
+_MOST_VOTES = 20
+_ANNOTATOR = re.compile(
+    r"(?:ann|anno|annot|annotator|rater|judge|coder|expert|vote|votes|label|labels|judgments?)"
+    r"[\W_]*(?:\d{1,3}|[a-z])?"
+)
+_GOLD = re.compile(
+    r"is_?\w+|y|y_?true|true|truth|labels?|gold\w*|targets?|class|rel|relevan(t|ce)|correct|positive"
+)
+_YES = ("yes", "y", "true", "t", "positive", "pos", "relevant", "correct", "1")
+_LOOKED_AT = 10_000  # number of rows checked for two distinct values
+_NUMBERED = re.compile(r"[arj]\d{1,2}")
+
+
+def likely_gold(data: object) -> tuple[Hashable, str] | None:
+    """Return the only two-valued column and suitable roles, or None.
+
+    If there are several such columns, the function returns the only column whose name suggests a
+    gold label.
+    """
+    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1:
+        return None
+    if not data.columns.is_unique:
+        return None
+    head = data.head(_LOOKED_AT)
+    scores = [x for x in head if is_numeric_dtype(head[x]) and not is_bool_dtype(head[x])]
+    counts: dict[Any, Any] = {
+        x: head[x].value_counts() for x in head if x in scores or is_string_dtype(head[x])
+    }
+    two = [name for name, found in counts.items() if len(found) == 2]
+    if len(two) > 1:
+        two = [name for name in two if _GOLD.fullmatch(str(name).lower())]
+    if len(two) != 1 or not any(len(counts[x]) > 2 for x in scores):
+        return None
+    values = list(counts[two[0]].index)
+    # if neither value has a typical name, choose the rarer value
+    yes = next((x for x in values if str(x).lower() in _YES), values[-1])
+    return two[0], f"gold={two[0]!r}" + ("" if two[0] in scores else f", positive={yes!r}")
+
+
+def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
+    """Return why a column of whole numbers looks like votes, or None."""
+    text = str(name).lower()
+    known = numbers[~np.isnan(numbers)]
+    low, high = known.min(), known.max()
+    if low < 0 or high > (1 if _NUMBERED.fullmatch(text) else _MOST_VOTES):
+        return None
+    found = _ANNOTATOR.fullmatch(text) or _NUMBERED.fullmatch(text)
+    return "votes, judging by the column's name" if found else None
+
+
+def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
+    """Return a reason if the column determines the gold label, otherwise None."""
+    if numbers.size < _LEAST or numbers.shape != truth.shape:
+        return None
+    for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns
+        here, label = numbers[few], truth[few]
+        true, false = here[label == 1.0], here[label == 0.0]
+        if any(x.size and not (x == x[0]).all() for x in (true, false)):
+            return None
+    if not true.size or not false.size or true[0] == false[0]:
+        return None
+    return "a function of the gold label"
+
+
+def warn_of_copied_groups(
+    score: FloatArray, number: IntArray, label: AnyArray, by: Sequence[Hashable]
+) -> None:
+    """Warn if the same candidates occur in several groups in ``by``."""
+    if is_hushed("by="):
+        return
+    again = again_in_groups(score, number, label)
+    if again is not None:
+        name = repr(by[0]) if len(by) == 1 else repr(list(by))
+        warn(
+            f"by={name}: {int(again.sum()):,} of {again.size:,} candidates have the same label and"
+            " scores as a candidate in another group, so the groups are not independent. If the"
+            " groups are annotators, pass one column per annotator, gold=['a1', 'a2', ...];"
+            " otherwise pass the cluster column as groups=..."
+        )
+
+
+def warn_of_same_order(measures: Sequence[Hashable], same: Sequence[int]) -> None:
+    """Warn about measures that rank all candidates identically."""
+    sets = [
+        [measures[k] for k in range(len(same)) if same[k] == first] for first in dict.fromkeys(same)
+    ]
+    alike = [names for names in sets if len(names) > 1]
+    told = "; ".join(listed(names) for names in alike[:4])
+    copies = [name for names in alike for name in names[1:]]
+    warn(
+        f"measures: {told} rank all candidates identically and count as one measure when p-values"
+        f" are adjusted. Exclude the copies, exclude={copies!r}, or list your measures,"
+        " measures=[...]."
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Find the gold label, measures and other roles, and the form of the data.
+
+# ----------------------------------------------- Find the gold label and the measures
+
+
+def native(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with numbers in native byte order, which pandas requires."""
+    result = frame
+    for place, (_, column) in enumerate(frame.items()):
+        if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
+            result = frame.copy(deep=False) if result is frame else result
+            result.isetitem(place, column.to_numpy().astype(column.dtype.newbyteorder("=")))
+    return result
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Add columns to a frame, which can have a multi-level header."""
+    if frame.columns.nlevels == 1:
+        return frame.assign(**columns)
+    result = frame.copy(deep=False)
+    for name, values in columns.items():
+        result[(name, *[""] * (frame.columns.nlevels - 1))] = values
+    return result
+
+
+def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
+    """Return a column by label, or an index level by name."""
+    try:
+        result = _place(frame.columns, name)
+    except (KeyError, TypeError, pd.errors.InvalidIndexError):
+        if role in ("by", "groups", "strata", "seeds") and names_level(frame, name):
+            level = list(frame.index.names).index(name)
+            return frame.index.get_level_values(level).to_series(index=frame.index)
+        levels = [level for level in frame.index.names if level is not None]
+        known = frame.columns if role in ("measures", "cells") else [*frame.columns, *levels]
+        raise unknown_name(role, name, known) from None
+    if not isinstance(result, int):
+        times = int(np.count_nonzero(np.arange(frame.shape[1])[result] + 1))
+        if isinstance(result, np.ndarray) and result.dtype == bool:
+            times = int(result.sum())
+        raise ValueError(
+            f"{role}: data has {times} columns named {name!r}. Rename or drop all but one of them;"
+            " data.columns.duplicated() shows repeated names."
+        )
+    column = frame.iloc[:, result]
+    if role in IDENTIFYING:
+        check_types(column, role, name)
+    return column
+
+
+def names_level(frame: pd.DataFrame, name: object) -> bool:
+    """Return whether a level of the index has this name."""
+    try:
+        return name in set(frame.index.names)  # a set does not compare pd.NA, but a list does
+    except TypeError:  # lists and other unhashable objects are not names
+        return False
+
+
+def _place(columns: pd.Index, name: Hashable) -> Any:
+    """Return a column's position or mask, without a sorting warning from pandas."""
+    if isinstance(columns, pd.MultiIndex) and name not in set(columns):
+        mask = np.array([name in {label[0]} for label in columns], dtype=bool)
+        if not mask.any():
+            raise KeyError(name)
+        return mask
+    return columns.get_loc(name)
+
+
+def split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dict[Hashable, Any]:
+    """Split a Dataset into possible measures along ``measure``."""
+    by_name: dict[Hashable, Any] = {}
+    for name, variable in data.data_vars.items():
+        if roles.dim not in variable.dims or name in named:
+            continue
+        if "measure" not in variable.dims:
+            by_name[name] = variable
+            continue
+        for position, label in enumerate(data["measure"].to_numpy().tolist()):
+            if label in by_name or label in data.data_vars:
+                raise ValueError(
+                    f"measures: the Dataset has several measures named {label!r}, as variables or"
+                    " along the dimension 'measure'. Rename or drop all but one of them."
+                )
+            by_name[label] = variable.isel(measure=position, drop=True)
+    return by_name
+
+
+def variables_of(data: pd.DataFrame | xr.Dataset, roles: Roles) -> dict[Hashable, list[Any]]:
+    """Return the dtypes of columns, or of variables along candidates."""
+    by_name: dict[Hashable, list[Any]] = {}
+    if isinstance(data, pd.DataFrame):
+        for label, dtype in zip(data.columns, data.dtypes, strict=True):
+            by_name.setdefault(label, []).append(dtype)
+    else:
+        for name, variable in data.data_vars.items():
+            if roles.dim in variable.dims:
+                by_name[name] = [variable.dtype]
+    return by_name
+
+
+def is_score(dtype: Any) -> bool:
+    """Return whether a column of this dtype can contain scores."""
+    api = pd.api.types
+    return (
+        api.is_numeric_dtype(dtype)
+        and not api.is_bool_dtype(dtype)
+        and not api.is_complex_dtype(dtype)
+    ) or (isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered))
+
+
+def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
+    """Return the names of columns with a role other than measure."""
+    one = [name for name in (roles.key, *roles.factors) if name is not None]
+    return [gold, *as_names(roles.by, columns), *one, *as_names(roles.label, columns)]
+
+
+def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
+    """Return the gold label: the role, column ``gold``, or the only boolean column."""
+    if roles.higher_is_better is not None:
+        raise ValueError(
+            f"higher_is_better={roles.higher_is_better!r} applies only to systems scored on test"
+            " items, but this method needs candidates with a gold label. Pass the measures whose"
+            " small values rank first as lower_is_better=... For systems, use paired_bootstrap."
+        )
+    if roles.missing == "ratio":
+        raise ValueError(
+            "missing='ratio', the mean of the available scores, applies only to systems scored on"
+            " test items. For rankings, pass 'raise', 'last', 'drop' or 'absent'."
+        )
+    for role in ("metric", "strata", "seeds", "average", "weight", "seed_variance"):
+        if getattr(roles, role) is not None:
+            raise ValueError(
+                f"{role}={getattr(roles, role)!r} applies only to systems scored on test items, but"
+                f" this method needs candidates with a gold label. Omit {role}, or call"
+                " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
+            )
+    columns = variables_of(data, roles)
+    if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
+        raise ValueError(
+            f"gold={roles.gold!r} names several annotators, but data is lazy. First compute one"
+            " label per candidate, for example ddf.assign(gold=ddf[['a1', 'a2',"
+            " 'a3']].mean(axis=1) > 0.5)."
+        )
+    if roles.gold is not None:
+        if roles.gold in columns or (isinstance(data, xr.Dataset) and roles.gold in data.variables):
+            gold: Hashable = roles.gold
+            return gold
+        raise unknown_name("gold", roles.gold, columns)
+    if "gold" in columns:
+        return "gold"
+    candidates = [name for name, dtypes in columns.items() if pd.api.types.is_bool_dtype(dtypes[0])]
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        raise ValueError(
+            f"gold is missing and could be any of {listed(candidates)}. Pass the column that marks"
+            " true positives as gold=... If the columns are systems that are right or wrong on"
+            " each item, call system_ranks, summary or paired_bootstrap."
+        )
+    if "grade" in columns:
+        raise ValueError(
+            "gold is not given, but the column 'grade' may contain it. Pass gold='grade' and the"
+            " lowest positive grade (min_grade=1), or call per_query('AP') or summary(['AP'])."
+        )
+    if (likely := likely_gold(data)) is not None:
+        raise ValueError(
+            f"gold is not given. The column {likely[0]!r} looks like the gold label: pass"
+            f" {likely[1]}."
+        )
+    raise ValueError(
+        "gold is not given, and no column is boolean or named 'gold' (columns:"
+        f" {listed(columns, most=6)}). Pass the column that marks true positives as gold=..., or"
+        " if nothing is judged, add a column: data.assign(gold=float('nan')). Systems scored on"
+        " test items need no gold label: call paired_bootstrap."
+    )
+
+
+def measures_of(
+    data: pd.DataFrame | xr.Dataset, options: Mapping[str, Any], *, every: bool = True
+) -> list[Hashable]:
+    """Return the measures, or an empty list if the measures are unclear."""
+    known = {f.name for f in fields(Roles)} - ({"measures"} if every else set())
+    try:
+        roles = Roles.of({name: given for name, given in options.items() if name in known})
+        if isinstance(roles.gold, list):
+            out = [*as_names(roles.exclude, ()), *roles.gold[1:]]
+            roles = replace(roles, gold=roles.gold[0], exclude=out)
+        taken = with_roles_of(find_gold(data, roles), roles, getattr(data, "columns", ()))
+        with hushed():  # the called method warns about suspicious columns
+            found = find_measures(data, roles, taken, needed=True)
+    except (ValueError, TypeError, KeyError):  # the called method raises the error
+        return []
+    # tables contain missing names as NaN
+    return [np.nan if is_missing(x) else x for x in found]
+
+
+def find_measures(
+    data: pd.DataFrame | xr.Dataset, roles: Roles, taken: list[Hashable], *, needed: bool
+) -> list[Hashable]:
+    """Return the measures, by default every numeric column without a role.
+
+    If the function needs no measure, the list is empty unless unscored candidates are dropped.
+    """
+    if isinstance(data, pd.DataFrame):
+        columns = variables_of(data, roles)
+    else:
+        columns = {k: [v.dtype] for k, v in split_measures(data, roles, taken).items()}
+    out = excluded_names(roles, columns)
+    beside = {*taken, *out, *CONTINGENCY, *listed_in(data.attrs, MARGINS)}
+    if roles.measures is not None:
+        names = list(dict.fromkeys(as_names(roles.measures, columns)))
+        if not names:
+            raise ValueError(
+                f"measures={roles.measures!r} contains no names (columns: {listed(columns)}). Pass"
+                " the names of measures, or omit measures to use all of them."
+            )
+        for name in names:
+            if name in {taken[0]}:
+                raise ValueError(f"measures: {name!r} is the gold label and cannot be a measure.")
+            if name not in columns:
+                raise unknown_name("measures", name, columns)
+    else:
+        names = [
+            name
+            for name, dtypes in columns.items()
+            if all(map(is_score, dtypes)) and name not in beside
+        ]
+    if not needed and roles.missing != "drop":
+        return []
+    if needed and not names:
+        advice = "Add a column with the scores of each measure"
+        if "O11" in columns:
+            advice = "Call .rankeval.with_association_measures() to add scores"
+        raise ValueError(
+            f"measures: every numeric column has another role (columns: {listed(columns)})."
+            f" {advice}, or pass the columns as measures=..."
+        )
+    return names
+
+
+def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
+    """Return -1 for measures that rank small scores first, and 1 for other measures."""
+    lower = set(roles.lower(measures, columns))
+    return np.array([-1.0 if name in lower else 1.0 for name in measures])
+
+
+# ------------------------------------------------- Functions for rankings, items and queries
+
+
+def refuse_dim(dim: Hashable, own: str) -> None:
+    """Raise a ValueError if ``dim`` is passed with a DataFrame."""
+    if dim != own:
+        raise ValueError(
+            f"dim={dim!r} names a dimension of a Dataset, but data is a DataFrame. Omit dim."
+        )
+
+
+def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
+    """Raise a ValueError if ``by`` is passed with a Dataset."""
+    if by is not None and (are_values(by) or as_names(by, ())):
+        raise ValueError(
+            f"by={'values' if are_values(by) else repr(by)}: a Dataset stores {groups} along a"
+            f" dimension other than {dim!r}, so by does not apply. {advice}"
+        )
+
+
+def labels_along(data: xr.Dataset, dim: Hashable) -> pd.Index:
+    """Return the labels along a dimension, or numbers if there are no labels."""
+    labels: pd.Index = data.indexes.get(dim, pd.RangeIndex(data.sizes[dim]))
+    check_levels(labels)
+    return labels
+
+
+# -------------------------------------------------------------------------------------------------
+# Detect rankings, systems scored on test items, pairs of systems, runs, and 2x2 tables.
+
+Form = Literal["rankings", "items", "pairs"]
+
+
+def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
+    """Guess whether the data are rankings, systems scored on items, or system pairs."""
+    if _are_pairs(data):
+        return "pairs"
+    return "items" if _are_items(data, keywords) else "rankings"
+
+
+def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
+    """Return whether the columns form a table of system pairs."""
+    names = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
+
+
+def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
+    """Return whether the data are runs and judgments from read_trec."""
+    told = any(keywords.get(role) is not None for role in ("gold", "positive", "by", "groups"))
+    return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
+
+
+def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
+    """Return whether the data are systems scored on test items."""
+    of_items = (
+        "system", "metric", "higher_is_better", "strata", "average", "seeds", "seed_variance",
+        "weight",
+    )  # fmt: skip
+    if any(keywords.get(role) is not None for role in of_items):
+        return True
+    of_rankings = ("gold", "key", "label", "positive", "min_grade", "measure")
+    if any(keywords.get(role) is not None for role in of_rankings):
+        return False
+    if isinstance(data, xr.Dataset):
+        return "system" in data.dims and keywords.get("dim", "item") in data.dims
+    return data.columns.nlevels == 2 or _are_systems(data)
+
+
+def _are_systems(data: pd.DataFrame) -> bool:
+    """Return whether the data have several numeric columns and no gold label."""
+    numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
+    labeled = "gold" in data.columns or "grade" in data.columns
+    # columns that record right and wrong answers
+    several = (numbers > 1 and not flags) or (flags > 1 and not numbers)
+    return several and not labeled and not _has_cells(data)
+
+
+def _has_cells(data: pd.DataFrame | xr.Dataset) -> bool:
+    """Return whether the data have 2x2 cell counts and no measures."""
+    return isinstance(data, pd.DataFrame) and {"O11", "O12", "O21", "O22"} <= {*data.columns}
+
+
+def awaits_measures(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
+    """Return whether the data have 2x2 cell counts and no gold label."""
+    told = any(keywords.get(role) is not None for role in ("gold", "positive", "min_grade"))
+    if told or not isinstance(data, pd.DataFrame) or not _has_cells(data):
+        return False
+    return "gold" not in data.columns and not any(map(is_bool_dtype, data.dtypes))
+
+
+# -------------------------------------------------------------------------------------------------
+# Reshape long frames to one column for each system or measure.
+
+_OF_ITEMS = ("by", "strata", "groups")
+_OF_CANDIDATES = ("gold", "key", "label", "groups")
+
+
+def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Reshape data to one column per system or measure, and return the other roles.
+
+    Data without roles for a long frame are returned unchanged.
+    """
+    given = {name: roles[name] for name in LONG if roles.get(name) is not None}
+    rest = {name: x for name, x in roles.items() if name not in LONG}
+    if not given:
+        return data, rest
+    told = ", ".join(f"{name}={shown(x)}" for name, x in given.items())
+    role = "system" if "system" in given else "measure"
+    instead = f"label={shown(given['item'])}" if {*given} == {"item"} else "none of them"
+    if len({"system", "measure"} & set(given)) != 1 or "score" not in given:
+        raise ValueError(
+            f"{told}: a long frame with one row per score needs system='...' (for rankings"
+            " measure='...'), score='...', and item='...' unless the index identifies the items."
+            f" Pass these roles, or {instead} if each system has a separate column."
+        )
+    if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
+        raise TypeError(
+            f"{told}: these roles need a long frame, an in-memory DataFrame with one row per score"
+            " and a one-level header, but data is"
+            f" {'empty' if len(data) == 0 else f'a {type(data).__name__}'}. For Dask, call"
+            " ddf.compute(); for a Dataset, omit these roles."
+        )
+    levels = [x for x in data.index.names if x is not None and x not in data.columns]
+    frame = data.reset_index(level=levels) if levels else data
+    named = {name: _names(name, x, frame) for name, x in {**rest, **given}.items()}
+    return _of_systems(frame, named, levels, rest) if role == "system" else _of_measures(
+        frame, named, levels, rest
+    )  # fmt: skip
+
+
+def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
+    """Return the columns with a role, and reject unknown names."""
+    if role not in (*LONG, *_OF_ITEMS, *_OF_CANDIDATES, "seeds"):
+        return []
+    if any(map(are_values, given if isinstance(given, list) else [given])):
+        raise ValueError(
+            f"{role} contains values, but a long frame needs the name of a column. Add a column,"
+            f" data.assign(part=...), and pass {role}='part'."
+        )
+    names = as_names(given, frame.columns)
+    for name in names:
+        frame_column(frame, name, role)  # rejects unknown names and labels of several types
+    return names
+
+
+def _of_systems(
+    frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return one column per system, statistic and seed, indexed by item."""
+    columns = [*named["system"], *named.get("seeds", [])]
+    items = named.get("item") or [x for x in levels if x not in columns]
+    beside = [name for role in _OF_ITEMS for name in named.get(role, [])]
+    rows = _rows(frame, items, "system", columns, beside)
+    wide = _spread(frame, rows, columns, named["score"], "system")
+    lacking = wide.isna()
+    if rest.get("missing") != "ratio" and lacking.to_numpy().any():
+        worst: Any = lacking.sum().idxmax()
+        column = lacking[worst]
+        system = worst[1:] if len(columns) > 1 else worst[1]
+        raise ValueError(
+            f"system={shown(named['system'][0])}: {shown(system)} has no score for"
+            f" {int(column.sum())} of {len(wide)} items ({listed(rows)}), for example"
+            f" {shown(column.idxmax())}. Add the rows, keep only the items with scores for every"
+            " system, or pass missing='ratio' to score each system on its available items."
+        )
+    several = len(named["score"]) > 1
+    wide = wide.swaplevel(0, 1, axis=1) if several else wide.droplevel(0, axis=1)
+    wide.columns.names = ["system", *["statistic"] * several, *columns[1:]]
+    found = frame[columns[0]].drop_duplicates().tolist()
+    return wide, _settled(rest, found)
+
+
+def _of_measures(
+    frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return one column per measure or run, and the candidates' other columns."""
+    [measure], by = named["measure"], named.get("by", [])
+    by = by or [name for name in ("query",) if name in frame]
+    items = named.get("item") or [x for x in ("document",) if x in frame] or list(levels)
+    rows = _rows(frame, items, "measure", [measure], by)
+    # a row without a measure name is a judged candidate that no list contains
+    here = frame[frame[measure].notna()]
+    wide = _spread(here, rows, [measure], named["score"][:1], "measure").droplevel(0, axis=1)
+    others = [name for name in frame if name not in (*rows, measure, *named["score"])]
+    first = frame[~frame.duplicated(rows)].set_index(rows)
+    # number the rows in the order of first appearance
+    where = frame.groupby(rows, sort=False).ngroup().to_numpy()
+    differ = {
+        name for name in others if not first[name].iloc[where].array.equals(frame[name].array)
+    }
+    roles = {x for role in _OF_CANDIDATES for x in named.get(role, [])} | {"gold", "grade"}
+    if lost := [name for name in others if name in differ & roles]:
+        raise ValueError(
+            f"{shown(lost[0])} has several values for one candidate ({listed(rows)}) in the long"
+            " frame. Pass all columns that identify a candidate as item=['...', '...'] and by=...,"
+            " or correct the values."
+        )
+    kept = first[[name for name in others if name not in differ]]
+    if both := [name for name in wide if name in kept]:
+        raise ValueError(
+            f"{listed(both)}: both a measure and a column have this name. Rename one of them."
+        )
+    return kept.join(wide), _settled(rest, list(wide))
+
+
+def _rows(
+    frame: pd.DataFrame, items: Sequence[Hashable], role: str, others: list[Hashable],
+    beside: list[Hashable],
+) -> list[Hashable]:  # fmt: skip
+    """Return the columns that identify an item, and reject missing values."""
+    if not items or set(items) & set(others):
+        raise ValueError(
+            f"{role}={shown(others[0])}, item={shown(list(items) or None)}: no column identifies"
+            " the items. Pass one or more columns: item='...' or item=['...', '...']."
+        )
+    rows = list(dict.fromkeys([*beside, *items] if role == "measure" else [*items, *beside]))
+    for name in rows:
+        check_types(frame[name], "item", name)
+    for name in rows if role == "measure" else [*rows, *others]:
+        if missing := int(frame[name].isna().sum()):
+            raise ValueError(
+                f"{shown(name)} has {missing} missing values in {len(frame)} rows, but this column"
+                " identifies the rows of a long frame. Fill in these values, or drop the rows:"
+                f" data.dropna(subset=[{name!r}])."
+            )
+    return rows
+
+
+def _settled(rest: Mapping[str, Any], found: list[Hashable]) -> dict[str, Any]:
+    """Return the roles with the names from a long frame as ``measures``."""
+    out = as_names(rest.get("exclude"), found)
+    kept = [name for name in found if name not in out]
+    return {**rest, "measures": rest.get("measures") or kept, "exclude": None}
+
+
+def _spread(
+    frame: pd.DataFrame, rows: list[Hashable], columns: list[Hashable], scores: list[Hashable],
+    role: str,
+) -> pd.DataFrame:  # fmt: skip
+    """Return scores (item, (score, system, ...)) in order of appearance."""
+    for name in scores:
+        if not pd.api.types.is_numeric_dtype(frame[name].dtype):
+            raise ValueError(
+                f"score={shown(name)} is of type {frame[name].dtype}, for example"
+                f" {shown(frame[name].iloc[0])}, but scores must be numbers or booleans. Convert"
+                " the scores, or pass another column."
+            )
+    keys = [*rows, *columns]
+    again = frame.duplicated(keys)
+    if again.any():
+        where = frame.loc[again.to_numpy(), keys].iloc[0].to_dict()
+        raise ValueError(
+            f"the combination of {listed(keys)} is not unique (repeated rows: {int(again.sum())},"
+            f" for example {shown(where)}), but a {role} must have one score per item. Pass the"
+            " columns that distinguish the rows, item=['...',"
+            f" '...']{', seeds=..., strata=...' if role == 'system' else ', by=...'}; or average"
+            f" the scores, data.groupby({keys!r}).mean()."
+        )
+    plain = frame.set_index(keys)[scores]
+    order = frame[columns].drop_duplicates()
+    if len(plain) < frame[rows].drop_duplicates().shape[0] * len(order):
+        plain = plain.astype(float)
+    wide: Any = plain.unstack(columns)  # noqa: PD010
+    wanted = [(score, *x) for score in scores for x in order.itertuples(index=False)]
+    result: pd.DataFrame = wide[wanted]
+    return result

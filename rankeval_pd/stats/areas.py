@@ -1,0 +1,1003 @@
+"""Areas under curves, their variances, and early retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats import differences
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.clusters import between, positives_variance, simpson_number
+from rankeval_pd.stats.proportions import Limits, t_of, z_of
+from rankeval_pd.stats.ranking import Blocks, Ranking, inverse
+
+# -------------------------------------------------------------------------------------------------
+# The area under the ROC curve, DeLong's variance, and outlines of rankings.
+
+# ------------------------------------------------------------------ The area and DeLong's variance
+#
+# A pair of a positive and a negative with the same score counts one half.
+#
+# References: E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Comparing the areas under
+# two or more correlated receiver operating characteristic curves, Biometrics 44. X. Sun and W. Xu
+# (2014), Fast implementation of DeLong's algorithm: ranks instead of all pairs. R. G. Newcombe
+# (2006), Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part
+# 2, Statistics in Medicine 25.
+
+LEAST = 4.0  # class degrees of freedom below which the smaller class determines the total
+ALONE = 0.7  # smallest power with sufficient coverage; with 1, 1.4 times as wide
+_RARE = 0.02  # sufficient in simulations for areas near 1
+_MOVED = 0.1  # factor for the variance of the true positives; with 0.2 up to 1.35 times as wide
+_ENOUGH = 8  # clusters; with more, one large cluster made tests liberal
+_ROUNDING = 1e-14  # smaller deviations of placements from the mean are rounding errors
+
+
+class Placements(NamedTuple):
+    """Placements of positives among negatives, and of negatives among positives."""
+
+    area: FloatArray  #: mean of the placements in either class
+    # : (..., candidate): fraction of the other class that is on the correct side
+    placement: FloatArray
+    gold: BoolArray
+    present: BoolArray
+    untied: FloatArray  #: factor by which ties reduce the variance at an area of one half
+    # : positives and negatives with the better of two scores; NaN unless there are two scores
+    better: tuple[FloatArray, FloatArray]
+
+
+def placements(ranking: Ranking) -> Placements:
+    """Return the area under the ROC curve and the placements in O(N log N).
+
+    The area is NaN if a class is empty.
+    """
+    at = Blocks.of(ranking)
+    # (..., rank from 0): true positives and negatives up to each rank
+    tp, fp = at.tp, np.minimum(np.arange(at.tp.shape[-1]), at.total) - at.tp
+    positive, negative = at.positive, at.total - at.positive
+    # (..., rank): twice the negatives, and twice the true positives, above the middle of the block
+    worse, better = (at.around(counts) for counts in (fp, tp))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beaten, ahead = 1.0 - 0.5 * worse / negative, 0.5 * better / positive
+    placed = np.empty(at.true.shape)
+    np.put_along_axis(placed, at.positions, np.where(at.true, beaten, ahead), axis=-1)
+    wrong = np.where(at.true, worse, 0).sum(axis=-1)  # twice the value, an integer
+    with np.errstate(divide="ignore", invalid="ignore"):
+        area = 1.0 - wrong / (2.0 * positive[..., 0] * negative[..., 0])
+        # sum over blocks that contain positives: a sum over positives, each divided by the block's
+        first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
+        size = (at.end - at.start) * 1.0
+        cubes = np.where(at.true, (size**3 - size) / (last - first), 0.0).sum(axis=-1)
+        untied = _untied(cubes, at.total[..., 0])
+    # two blocks, both with positives: the first block ends where the last one begins
+    two = np.where(at.true, at.start, -1).max(axis=-1, initial=0)
+    edge = np.where(at.true, at.end, at.true.shape[-1]).min(axis=-1, initial=at.true.shape[-1])
+    ends = np.where(at.true, at.end, 0).max(axis=-1, initial=0) == at.total[..., 0]
+    starts = np.where(at.true, at.start, 1).min(axis=-1, initial=1) == 0
+    two_valued = (two == edge) & starts & ends & (edge > 0)
+    place = np.where(two_valued, edge, 0)[..., np.newaxis]
+    true = np.take_along_axis(at.tp, place, axis=-1)[..., 0]
+    of_true, of_others = (np.where(two_valued, x, np.nan) for x in (true, edge - true))
+    return Placements(area, placed, ranking.gold, ranking.present, untied, (of_true, of_others))
+
+
+def _untied(cubes: Any, total: Any) -> FloatArray:
+    """Return Mann and Whitney's tie correction from the blocks that contain positives."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(1.0 - cubes / (total**3.0 - total))
+
+
+class AreaSpread(NamedTuple):
+    """The variance of an area, or of the difference between two areas (DeLong)."""
+
+    variance: FloatArray  #: NaN if a class has fewer than two candidates
+    freedom: FloatArray  #: Welch (1938), Satterthwaite (1946), or the smaller class
+    clustered: bool = False  #: whether whole clusters are sampled
+    untied: FloatArray | float = 1.0  #: see :class:`Placements`
+    better: tuple[FloatArray, FloatArray] | None = None
+
+
+def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
+    """Return DeLong's variance with degrees of freedom, from the placements.
+
+    The variance is a sum with one term per class.
+    """
+    placement, gold, present = np.broadcast_arrays(placement, gold, present)
+    parts, sizes = [], []
+    for group in (gold & present, ~gold & present):
+        size = group.sum(axis=-1)
+        inside = np.where(group, placement, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = (inside.sum(axis=-1) / size)[..., np.newaxis]
+            far = np.where(group, np.abs(inside - mean), 0.0)
+            # equal placements differ only by rounding errors, unequal placements by at least 1 / (2
+            # N)
+            far = np.where(far.max(axis=-1, keepdims=True, initial=0.0) < _ROUNDING, 0.0, far)
+            squares = (far**2).sum(axis=-1)
+            parts.append(squares / (size * np.where(size > 1, size - 1.0, np.nan)))
+        sizes.append(size)
+    return AreaSpread(parts[0] + parts[1], freedom_of(parts, sizes))
+
+
+def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
+    """Return Welch-Satterthwaite degrees of freedom for the sum of the classes' variances.
+
+    If both variances are 0, or if a class has fewer than 5 candidates, the smaller class determines
+    the degrees of freedom. The reason is that a few placements can be equal by chance, which gives
+    a variance of 0.
+    """
+    total, least = parts[0] + parts[1], np.minimum(*sizes) - 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weighted = sum(part**2 / (size - 1.0) for part, size in zip(parts, sizes, strict=True))
+        freedom: FloatArray = np.where((total == 0.0) | (least < LEAST), least, total**2 / weighted)
+    return freedom
+
+
+class ClusteredSpread(NamedTuple):
+    """The variance of an area, or of an area difference, for samples of whole clusters."""
+
+    spread: AreaSpread
+    n_groups: IntArray  #: number of clusters in the class with fewer clusters
+    effective: FloatArray  #: (class, ...): effective number of clusters in each class
+    clusters: int  #: smallest number over the rows
+    moved: FloatArray  #: extra variance of a difference, relative to its square
+
+
+def cluster_spread(
+    placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray,
+    drift: FloatArray | None = None, *, alone: bool = False,
+) -> ClusteredSpread:  # fmt: skip
+    """Return the variance of an area, or of a difference, from cluster totals of placements.
+
+    The totals in a class are divided by the square root of 1 - h, where h is the fraction of the
+    class in the cluster (Bell and McCaffrey). The degrees of freedom are one less than Simpson's
+    number of clusters in the more uneven class (see ``cluster_totals``), but at least 4. A
+    difference has more degrees of freedom, because the totals are symmetric if the measures are
+    equal. Average precision also depends on the prevalence, with a slope of ``drift`` per unit of
+    the logit. Its totals are divided by 1 - h (or a power of it if ``alone``), with at least 6
+    degrees of freedom. Both minimums assume enough clusters. Near 0 or 1, few clusters have
+    candidates on the wrong side, and a sample may lack these clusters. For an area ``alone``, a
+    fraction of Newcombe's variance for one candidate per cluster is therefore added.
+    """
+    placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
+    shape = placement.shape[:-1]
+    variance, freedom = np.full(shape, np.nan), np.full(shape, np.nan)
+    effective, n_groups = np.full((2, *shape), np.nan), np.zeros(shape, dtype=np.int64)
+    by = None if drift is None else np.broadcast_to(drift, shape)
+    clusters, moved = np.iinfo(np.int64).max, np.zeros(shape)
+    for row in np.ndindex(shape):
+        here, true = present[row], gold[row][present[row]]
+        if true.any() and not true.all():
+            number = np.unique(cluster[row][here], return_inverse=True)[1]
+            own = None if by is None else float(by[row])
+            result = _cluster_variance(placement[row][here], true, number, own, alone)
+            variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
+            clusters = min(clusters, int(number.max()) + 1)
+            moved[row] = _MOVED * positives_variance(np.bincount(number), np.bincount(number, true))
+    spread = AreaSpread(variance, freedom, clustered=True)
+    return ClusteredSpread(spread, n_groups, effective, clusters, moved)
+
+
+def _cluster_variance(
+    placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None, alone: bool
+) -> tuple[float, float, list[float], int]:
+    """Return the variance, degrees of freedom, and effective and actual cluster counts."""
+    size = int(cluster.max()) + 1
+    power = 0.5 if drift is None else ALONE if alone else 1.0
+    totals, counts = np.zeros(size), []
+    for one, sign in ((gold, 1.0), (~gold, -1.0)):
+        count = np.bincount(cluster[one], minlength=size).astype(float)
+        far = placement[one] - placement[one].mean() + sign * (drift or 0.0)
+        total = np.bincount(cluster[one], weights=far, minlength=size) / count.sum()
+        rest = np.maximum(1.0 - count / count.sum(), 0.5 / np.maximum(count, 1.0))
+        totals += total / rest**power
+        counts.append(count)
+    effective = [float(count.sum() ** 2 / (count**2).sum()) for count in counts]
+    n_groups = min(int((count > 0).sum()) for count in counts)
+    variance = float(((totals - totals.mean()) ** 2).sum())
+    if variance < _ROUNDING**2:
+        return 0.0, min(effective) - 1.0, effective, n_groups
+    if alone and drift is None:
+        area, few = placement[gold].mean(), effective[0]
+        near = (area * few + 1.0) / (few + 2.0)
+        rare = _RARE * (2.0 * area - 1.0) ** 6
+        variance += float(rare * newcombe_variance(near, *effective))
+    even = min(float(simpson_number(count)) for count in counts) - 1.0
+    least = min(LEAST if drift is None else 6.0, 2.0 * n_groups - 1.0, size - 1.0)
+    freedom = max(even, least)
+    if drift is None and not alone:
+        freedom = float(between(freedom, min(size, 2 * n_groups, _ENOUGH) - 1.0))
+    return variance, freedom, effective, n_groups
+
+
+def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
+    """Return DeLong's interval, area ± z se clipped to [0, 1]; NaN without variation."""
+    half = z_of(level) * np.sqrt(np.where(found.variance == 0.0, np.nan, found.variance))
+    return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
+
+
+def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
+    """Return DeLong's interval on the scale of log(area / (1 - area)); NaN at 0 and 1."""
+    from scipy import special
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        center = np.log(area / (1.0 - area))
+        half = z_of(level) * np.sqrt(found.variance) / (area * (1.0 - area))
+        low, high = special.expit(center - half), special.expit(center + half)
+    return low, high
+
+
+def newcombe_limits(
+    area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
+    negative: IntArray | FloatArray, level: float,
+) -> Limits:  # fmt: skip
+    """Return limits for the areas within z standard deviations of the observed area.
+
+    The variance at each area follows Newcombe's method 5 (2006), which assumes exponential scores.
+    The variance is reduced to account for ties. At one half, the result is Mann and Whitney's
+    variance. If DeLong's variance at the observed area is larger, all variances are multiplied by
+    the ratio, and z is the quantile of Student's t with DeLong's degrees of freedom. With clusters,
+    Student's t is always used.
+    """
+    at_once = _NewcombeModel.of(area, found, positive, negative)
+    scale = at_once.ratio * np.where(at_once.normal, z_of(level), t_of(at_once.freedom, level)) ** 2
+
+    def limit(end: float) -> FloatArray:
+        # bisection between the area (distance 0) and an end of [0, 1]
+        inside, outside = np.array(area, dtype=float), np.full(np.shape(area), end)
+        for _ in range(60):
+            middle = 0.5 * (inside + outside)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                within = (area - middle) ** 2 <= scale * at_once.model(middle)
+            inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+        return np.where(np.isnan(found.variance), np.nan, inside)
+
+    return limit(0.0), limit(1.0)
+
+
+class _NewcombeModel(NamedTuple):
+    """The variance at each possible area, and the distribution for the observed area."""
+
+    positive: IntArray | FloatArray
+    negative: IntArray | FloatArray
+    ratio: FloatArray  #: factor applied to the model's variance, 1 or more
+    normal: BoolArray  #: whether the distribution is normal instead of Student's
+    freedom: FloatArray
+    untied: FloatArray | float
+
+    @classmethod
+    def of(
+        cls, area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
+        negative: IntArray | FloatArray,
+    ) -> _NewcombeModel:  # fmt: skip
+        freedom, one = found.freedom, np.ones(1)
+        plain = cls(positive, negative, one, one > 0.0, freedom, found.untied)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = found.variance / plain.model(area)
+            larger = ratio > 1.0
+        return plain._replace(
+            ratio=np.where(larger, ratio, 1.0),
+            normal=~larger & (not found.clustered),
+            freedom=np.maximum(freedom, 1.0),
+        )
+
+    def model(self, at: FloatArray) -> FloatArray:
+        """Return the variance at an area by Newcombe's method 5."""
+        return self.untied * newcombe_variance(at, self.positive, self.negative)
+
+
+def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatArray:
+    """Return the variance at an area by Newcombe's method 5 (exponential scores)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = 0.5 * (positive + negative) - 1.0
+        spread = 1.0 + half * ((1.0 - area) / (2.0 - area) + area / (1.0 + area))
+        variance: FloatArray = area * (1.0 - area) * spread / (positive * negative)
+    return variance
+
+
+def with_two_scores(
+    found: AreaSpread, sizes: tuple[Any, Any], level: float, limits: Limits, p_value: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return Miettinen and Nurminen's limits and p-value for two-valued scores.
+
+    If the scores have two values, the area is (1 + d) / 2, where d is the difference between
+    two proportions, and Mann and Whitney's test is the score test for d = 0.
+    """
+    from scipy import special
+
+    if found.better is None or np.isnan(found.better[0]).all():
+        return *limits, p_value
+    counts = [np.where(np.isnan(found.variance), np.nan, x) for x in found.better]
+    two = ~np.isnan(counts[0])
+    x, n, y, m = (np.where(two, z, 1.0) for z in (counts[0], sizes[0], counts[1], sizes[1]))
+    ends = differences.miettinen_nurminen(x, n, y, m, level)
+    tail = 2.0 * special.ndtr(-np.abs(differences.difference_score(x, n, y, m, 0.0)))
+    low, high = (
+        np.where(two, 0.5 + 0.5 * end, limit) for end, limit in zip(ends, limits, strict=True)
+    )
+    return low, high, np.where(two, tail, p_value)
+
+
+def p_of_half(
+    area: FloatArray, found: AreaSpread, positive: IntArray, negative: IntArray, ci: str
+) -> FloatArray:
+    """Return the two-sided p-value for a test of area = 1/2, consistent with ``ci``.
+
+    The p-value is NaN if the interval is NaN or if there is no variation.
+    """
+    from scipy import special
+
+    far, half = np.abs(area - 0.5), np.full(np.shape(area), 0.5)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if ci == "newcombe":
+            at_once = _NewcombeModel.of(area, found, positive, negative)
+            statistic = far / np.sqrt(at_once.ratio * at_once.model(half))
+            student = special.stdtr(at_once.freedom, -statistic)
+            tail = np.where(at_once.normal, special.ndtr(-statistic), student)
+        else:
+            error = np.sqrt(found.variance)
+            if ci == "logit":
+                far, error = np.abs(special.logit(area)), error / (area * (1.0 - area))
+            known = error > 0.0
+            tail = np.where(known, special.ndtr(-far / np.where(known, error, 1.0)), np.nan)
+    p_value: FloatArray = np.where(np.isnan(found.variance), np.nan, 2.0 * tail)
+    return p_value
+
+
+# ---------------------------------------------------------------------------- Outlines of rankings
+#
+# An outline contains the scores of the true positives and the numbers of negatives between them.
+# These O(N+) numbers are sufficient to compute curves, the area under the ROC curve and its
+# variance.
+
+
+class Outline(NamedTuple):
+    """One ranking, given by the distinct scores of its true positives: (score)."""
+
+    tp: IntArray  #: number of true positives with each score
+    tied: IntArray  #: number of negatives with this score
+    between: IntArray  #: negatives between successive scores; last, below all
+
+    @property
+    def positive(self) -> int:
+        """N+."""
+        return int(self.tp.sum())
+
+    @property
+    def negative(self) -> int:
+        """N - N+."""
+        return int(self.tied.sum() + self.between.sum())
+
+
+def _outline_blocks(outline: Outline) -> tuple[IntArray, IntArray]:
+    """Return the numbers of candidates above, and at or above, each true positive score."""
+    size = outline.tp + outline.tied
+    end = np.cumsum(outline.between[:-1] + size)
+    return end - size, end
+
+
+def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
+    """Return the area under the ROC curve and DeLong's variance with degrees of freedom.
+
+    The results equal those of :func:`placements` and :func:`area_spread` for individual candidates.
+    """
+    positive, negative = outline.positive, outline.negative
+    # negatives above each score of true positives; twice the number of discordant pairs
+    above = np.cumsum(outline.between[:-1]) + np.cumsum(outline.tied) - outline.tied
+    wrong = int((outline.tp * (2 * above + outline.tied)).sum())
+    tp_up_to = np.concatenate([[0], np.cumsum(outline.tp)])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(1.0 - np.float64(wrong) / (2.0 * positive * negative))
+        beaten = 1.0 - 0.5 * (2 * above + outline.tied) / negative
+        ahead = 0.5 * np.concatenate([2 * tp_up_to, tp_up_to[1:] + tp_up_to[:-1]]) / positive
+        # (score) placements of the positives, and (between, tied) placements of the negatives
+        parts = [
+            _class_variance(beaten, outline.tp),
+            _class_variance(ahead, np.concatenate([outline.between, outline.tied])),
+        ]
+    sizes = np.float64(positive), np.float64(negative)
+    both = [np.array(part) for part in parts]
+    block = (outline.tp + outline.tied) * 1.0
+    untied = _untied((block**3 - block).sum(), positive + negative)
+    two = outline.tp.size == 2 and not outline.between.any()
+    one, other = (np.array(float(x[0]) if two else np.nan) for x in (outline.tp, outline.tied))
+    freedom = freedom_of(both, sizes)
+    return value, AreaSpread(both[0] + both[1], freedom, False, untied, (one, other))
+
+
+class OutlinePrecision(NamedTuple):
+    """Average precision of one ranking, with equal scores as one block."""
+
+    value: float
+    corrected: float  #: see :class:`rankeval_pd.stats.areas.Influence`
+    variance: float  #: the variance of the mean influences
+    chance: float
+
+
+def outline_precision(
+    outline: Outline, inverse_ends: float, unscored: int, *, unscored_true: bool, ends: bool
+) -> OutlinePrecision:
+    """Return average precision with its variance and chance level.
+
+    The results equal those of :func:`rankeval_pd.stats.areas.influences`.
+    ``inverse_ends`` is the sum of 1 / n over the scored candidates, where n is the end of the
+    candidate's block. ``unscored`` candidates are the last block, which contains a positive if
+    ``unscored_true``. If ``ends``, no list contains them.
+    """
+    positive, negative = outline.positive, outline.negative
+    total = positive + negative
+    _, n = _outline_blocks(outline)
+    tp, true = np.cumsum(outline.tp), outline.tp.astype(float)
+    inside = np.ones(n.size, dtype=bool)
+    if ends and unscored_true:
+        inside[-1] = False
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.where(inside, tp / n, 0.0)
+        others = np.where(n <= 1, 1.0, (tp - 1.0) / (n - 1.0))
+        value = (true * precision).sum() / np.float64(positive)
+        corrected = (true * np.where(inside, others, 0.0)).sum() / np.float64(positive)
+        # contribution of a candidate to the lists of the positives at or below its rank
+        weight = np.where(inside, true / n.astype(float) ** 2, 0.0)
+        gained = np.cumsum((weight * (n - tp))[::-1])[::-1]
+        lost = np.append(
+            np.cumsum((weight * tp)[::-1])[::-1] * negative / np.float64(positive), 0.0
+        )
+        scale = positive / (positive - 1.0) if positive > 1 else np.nan
+        share = (positive - 1.0) / max(total - 1.0, 1.0)
+    variance = _class_variance((precision - value + gained) * scale, outline.tp)
+    variance += _class_variance(
+        np.concatenate([-lost, -lost[:-1]]) * scale,
+        np.concatenate([outline.between, outline.tied]),
+    )
+    lists = total
+    if ends:
+        lists -= unscored
+    elif unscored:
+        inverse_ends += unscored / total
+    chance = np.nan
+    if positive:
+        chance = ((1.0 - share) * inverse_ends + share * lists) / total
+    return OutlinePrecision(float(value), float(corrected), float(variance), chance)
+
+
+def _class_variance(placement: FloatArray, times: IntArray) -> float:
+    """Return one class's part of the variance; ``times`` is the count of each placement."""
+    size = float(times.sum())
+    if size < 2.0:
+        return np.nan
+    mean = (placement * times).sum() / size
+    far = np.where(times > 0, np.abs(placement - mean), 0.0)
+    squares = 0.0 if far.max(initial=0.0) < _ROUNDING else float((times * far**2).sum())
+    return squares / (size * (size - 1.0))
+
+
+# -------------------------------------------------------------------------------------------------
+# Intervals for differences between two areas on the same candidates.
+
+_UNSEEN = 0.4  # extreme candidates to add per class; with 0.35 a margin test had a size of 0.06
+_NORMAL = 0.85, 0.95  # mean area: Student's t up to the first, normal from the second on
+
+
+def difference_freedom(
+    freedom: FloatArray, areas: tuple[FloatArray, FloatArray], sizes: Sequence[Any]
+) -> FloatArray:
+    """Return the degrees of freedom for an area difference, increased for areas near 1.
+
+    For areas near 1, a few placements determine the difference. These placements increase both the
+    difference and its standard error, so a normal test is conservative. If a class has fewer than 5
+    candidates, the degrees of freedom are not changed.
+    """
+    far = np.abs(0.5 * (areas[0] + areas[1]) - 0.5) + 0.5
+    student, normal = _NORMAL
+    with np.errstate(invalid="ignore"):
+        more = freedom / np.clip((normal - far) / (normal - student), 1e-6, 1.0)
+    return np.where(np.minimum(*sizes) <= LEAST, freedom, more)
+
+
+def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
+    """Return the effective class size used for unseen candidates, at most ``size``.
+
+    It is the geometric mean of the candidate and group counts, because group members are similar.
+    """
+    return np.asarray(np.minimum(size, np.sqrt(size * groups)), dtype=float)
+
+
+def area_difference_limits(
+    areas: tuple[FloatArray, FloatArray], variances: tuple[FloatArray, FloatArray, FloatArray],
+    freedom: FloatArray, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray], level: float,
+    moved: AnyArray | float = 0.0,
+) -> Limits:  # fmt: skip
+    """Return limits for the difference between two areas that agree with Student's test.
+
+    ``variances`` are the variances of both areas and of the difference. The variance of a small
+    class is too small if the sample lacks the few candidates with extreme scores. For a given true
+    difference, the variance of 0.4 candidates in each class, reduced by the correlation, is
+    therefore multiplied by true / (true - observed) and added to DeLong's variance. For a true
+    difference of 0, nothing is added. If the test rejects 0, the limit nearer to 0 comes from the
+    test. A positive ``moved`` shifts this limit toward 0. ``moved`` is the variance due to the
+    number of true positives divided by the squared true difference (see ``ClusteredSpread``).
+    """
+    gap = np.asarray(areas[0] - areas[1], dtype=float)
+    variance, t = variances[2], t_of(np.maximum(freedom, 1.0), level)
+    positive, negative = (np.asarray(size, dtype=float) for size in sizes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        swapped = 2.0 / (positive * negative) ** 2  # the variance if one pair is reversed
+        apart = (variance + swapped) / (variances[0] + variances[1] + swapped)
+        unseen = apart * (_UNSEEN / positive + _UNSEEN / negative) ** 2
+        own = np.asarray(t * np.sqrt(variance), dtype=float)
+
+    def distance(side: float) -> FloatArray:
+        # bisection between the observed difference (distance 0) and the largest possible one, or 0
+        # if the test rejects 0
+        inside, excluded = 0.0 * own, (own > 0.0) & (own < -side * gap)
+        outside = np.where(excluded, np.abs(gap), 2.0)
+        for _ in range(60):
+            middle = 0.5 * (inside + outside)
+            share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
+            extra = share * unseen + moved * (gap + side * middle) ** 2
+            within = middle**2 <= t**2 * (variance + extra)
+            inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+        return inside
+
+    return np.maximum(gap - distance(-1.0), -1.0), np.minimum(gap + distance(1.0), 1.0)
+
+
+def same_order(first: Ranking, second: Ranking) -> BoolArray:
+    """Return whether both scores give the same ranking, including ties."""
+    a, b = (  # (..., rank by the first score)
+        np.take_along_axis(np.where(np.isnan(score), -np.inf, score), first.order, axis=-1)
+        for score in (first.score, second.score)
+    )
+    # compare the sign of each step from rank to rank: a decrease or a tie
+    inside = np.arange(1, a.shape[-1]) < first.here[..., np.newaxis]
+    falls = [np.sign((x[..., 1:] > x[..., :-1]) * 1 - (x[..., 1:] < x[..., :-1])) for x in (a, b)]
+    same: BoolArray = ((falls[0] == falls[1]) | ~inside).all(axis=-1)
+    return same
+
+
+# -------------------------------------------------------------------------------------------------
+# Measures of early retrieval: average precision, BEDROC and partial ROC areas.
+
+# -------------------------------------------------------------- Average precision and its variance
+#
+# Average precision is the mean over the positives of P = tp / n, the precision of the list that
+# ends at the positive. Equal scores form one block. If the numbers N+ and N- of positives and
+# negatives are fixed, tp / N+ and fp / N- are proportions in two samples, and the derivatives of P
+# are N+ fp / n^2 and -N- tp / n^2. The influence of a positive is therefore its own P minus the
+# mean, plus its contribution to the lists of the positives at or below its rank. The influence of a
+# negative is its negative contribution to the same lists.
+#
+# The mean over all orderings of tied scores uses the same sums, because at each rank of a block
+# with m candidates and t positives, t / m positives are expected.
+
+
+class Influence(NamedTuple):
+    """Average precision and the influence of each candidate; candidates on the last axis."""
+
+    value: FloatArray
+    influence: FloatArray
+    """An array (..., candidate) with mean 0 in each class, and 0 for absent candidates.
+
+    The influences include a factor N+ / (N+ - 1), which controls the error rate of the tests but
+    does not make the variance unbiased. The variance is 1.3 to 2 times the true variance with 5
+    positives, and 1.0 to 1.6 times with 15. Without the factor, the ratio is 0.84 to 1.5. Intervals
+    for one average precision then cover 93.5% or more, but the error rates of two-sample tests at
+    5% reach 7.3% (``tests/reference/average_precision.csv``, ``unpaired.csv``).
+    """
+    gold: BoolArray
+    present: BoolArray
+    corrected: FloatArray
+    """The mean of (tp - 1) / (n - 1), which excludes each positive from its own precision.
+
+    Given n, this mean is unbiased if the counts of both classes above a score are Poisson.
+    """
+    drift: FloatArray
+    """The change in the value per unit of the logit of the proportion of positives.
+
+    The influences assume fixed class sizes. If clusters are resampled, class sizes also vary.
+    """
+
+
+def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
+    """Return average precision and the influences in O(N log N); NaN without positives.
+
+    If ``ties`` is "expected", the result is the mean over all orderings of tied scores. Otherwise
+    each score forms one block. In an incomplete ranking, a positive without a score contributes a
+    precision of 0.
+    """
+    at = _RankedLists.of(ranking, ties)
+    positive, negative = at.positive, at.negative
+    share = np.where(at.inside, at.share, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # precision at each rank, with and without the positive at this rank: (..., rank)
+        precision = np.where(at.inside, at.tp / at.n, 0.0)
+        others = np.where(at.inside, (at.tp - 1.0) / (at.n - 1.0), 0.0)
+        others = np.where(at.inside & (at.n <= 1), 1.0, others)
+        value = (share * precision).sum(axis=-1, keepdims=True) / positive
+        corrected = (share * others).sum(axis=-1, keepdims=True) / positive
+        # contribution of a candidate to the lists of the positives at or below its rank
+        gained = at.from_own_on(share * positive * (at.n - at.tp) / at.n**2) / positive
+        lost = at.from_own_on(share * negative * at.tp / at.n**2) / positive
+        drift = np.where(at.true, gained, 0.0).sum(axis=-1) / positive[..., 0]
+        own = at.of_block(precision) / at.size
+        of_positive = _center_class(own - value + gained, at.true, positive)
+        of_other = _center_class(-lost, at.here & ~at.true, negative)
+        scale = positive / np.where(positive > 1, positive - 1.0, np.nan)
+    ranked = np.where(at.here, np.where(at.true, of_positive, of_other) * scale, 0.0)
+    influence = np.empty(ranked.shape)
+    np.put_along_axis(influence, at.positions, ranked, axis=-1)
+    of_all = value[..., 0], influence, ranking.gold, ranking.present, corrected[..., 0], drift
+    return Influence(*of_all)
+
+
+def chance_average_precision(ranking: Ranking, *, ties: str = "blocks") -> FloatArray:
+    """Return the average precision averaged over all permutations of the labels.
+
+    Given a positive, every other candidate is a positive with probability (N+ - 1) / (N - 1). The
+    result is NaN without positives.
+    """
+    at = _RankedLists.of(ranking, ties)
+    total = ranking.here
+    share = (at.positive - 1.0) / np.maximum(total - 1.0, 1.0)[..., np.newaxis]
+    expected = (1.0 + (at.n - 1.0) * share) / at.n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(at.inside, expected, 0.0).sum(axis=-1) / total
+    return np.where(at.positive[..., 0] > 0, mean, np.nan)
+
+
+class _RankedLists(NamedTuple):
+    """The candidates by rank, and the list that determines the precision at each rank.
+
+    All fields are (..., rank) unless noted otherwise.
+    """
+
+    positions: IntArray
+    true: BoolArray
+    here: BoolArray
+    inside: BoolArray  #: whether the ranking reaches this rank
+    n: IntArray  #: size of the list, 1 or more
+    tp: FloatArray  #: true positives in the list, given one at this rank
+    share: FloatArray  #: expected true positives at this rank: 0 or 1, or t / m in a tie
+    reach: FloatArray  #: fraction of the block's lists that contain the candidate
+    start: IntArray  #: candidates above the block
+    end: IntArray  #: candidates above or in the block
+    positive: IntArray  #: N+, (..., 1)
+    negative: IntArray
+
+    @classmethod
+    def of(cls, ranking: Ranking, ties: str) -> _RankedLists:
+        at = Blocks.of(ranking)
+        true, total, start, end = at.true, at.total, at.start, at.end
+        counts, positive = at.tp, at.positive
+        listed = ranking.eligible.sum(axis=-1)[..., np.newaxis]
+        rank = np.arange(1, true.shape[-1] + 1)
+        before, after = (np.take_along_axis(counts, edge, axis=-1) for edge in (start, end))
+        # each block corresponds to a single list, which ends with the block
+        n, tp, share = np.maximum(end, 1), after.astype(float), true.astype(float)
+        reach = np.ones(true.shape)
+        if ties == "expected":
+            # a list ends at each rank of a block, where t / m positives are expected. Given a
+            # positive there, (t - 1) / (m - 1) positives are expected at each earlier rank
+            size = np.maximum(end - start, 1)
+            there = (after - before) / size
+            ahead = (rank - start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
+            n, tp, share = np.broadcast_to(rank, true.shape), before + 1.0 + ahead, there
+            reach = (rank - start) / size
+        return cls(
+            at.positions, true, at.here, rank <= listed, n, tp, share, reach, start, end, positive,
+            total - positive,
+        )  # fmt: skip
+
+    @property
+    def size(self) -> IntArray:
+        size: IntArray = np.maximum(self.end - self.start, 1)
+        return size
+
+    def of_block(self, values: FloatArray) -> FloatArray:
+        """Return, for each rank, the sum of the values over the rank's block."""
+        sums = _sums_before(values)
+        first, last = (np.take_along_axis(sums, x, axis=-1) for x in (self.start, self.end))
+        total: FloatArray = last - first
+        return total
+
+    def from_own_on(self, values: FloatArray) -> FloatArray:
+        """Return, for each rank, the sum over the lists that contain its candidate.
+
+        The sum includes every list that ends below the candidate's block, and a fraction ``reach``
+        of the lists that end inside the block.
+        """
+        values = np.where(self.inside, values, 0.0)
+        below = _sums_before(values[..., ::-1])[..., ::-1]
+        later: FloatArray = np.take_along_axis(below, self.end, axis=-1)
+        return later + self.of_block(values * self.reach)
+
+
+def _center_class(values: FloatArray, group: BoolArray, size: IntArray) -> FloatArray:
+    """Return the values minus the mean over a class."""
+    centered: FloatArray = values - (
+        np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size
+    )
+    return centered
+
+
+def _sums_before(values: FloatArray) -> FloatArray:
+    """Return the sums of the values before each rank, and the total: (..., rank + 1)."""
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    return sums
+
+
+def ap_logit_limits(
+    found: Influence,
+    error: FloatArray,
+    freedom: FloatArray | IntArray,
+    positive: FloatArray | IntArray,
+    level: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return :func:`ap_limits` from an :class:`Influence`."""
+    return ap_limits(found.value, found.corrected, error, freedom, positive, level)
+
+
+def ap_limits(
+    value: FloatArray,
+    corrected: FloatArray,
+    error: FloatArray,
+    freedom: FloatArray | IntArray,
+    positive: FloatArray | IntArray,
+    level: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return limits for average precision: the outer limits of two intervals.
+
+    Both intervals are symmetric on the logit scale and use Student's quantile. The first is
+    centered at the value, and the second at a value in which no positive contributes to its own
+    precision. If all positives are ranked first, the variance is 0, and the lower limit is the
+    limit for ``positive`` successes in ``positive`` trials.
+    """
+    return ap_limits_at(
+        value, corrected, error, positive, student_quantile(freedom, level), 0.5 - 0.5 * level
+    )
+
+
+def ap_limits_at(
+    value: FloatArray,
+    corrected: FloatArray,
+    error: FloatArray,
+    positive: FloatArray | IntArray,
+    quantile: FloatArray,
+    tail: FloatArray | float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return :func:`ap_limits` at the quantile of Student's t with this tail probability."""
+    low, high = _limits_around(value, quantile * error)
+    lower, higher = _limits_around(corrected, quantile * error)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # the Clopper-Pearson lower limit for k out of k: p^k = (1 - level) / 2
+        alone = tail ** (1.0 / positive)
+    first = value == 1.0
+    known = ~np.isnan(error)
+    low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)
+    return (
+        np.where(known, low, np.nan),
+        np.where(known, np.where(first, 1.0, high), np.nan),
+    )
+
+
+def _limits_around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return value ± half, computed on the logit scale by the delta method."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        odds = np.log(value) - np.log1p(-value)
+        margin = half / (value * (1.0 - value))
+        return 1.0 / (1.0 + np.exp(margin - odds)), 1.0 / (1.0 + np.exp(-margin - odds))
+
+
+def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray:
+    """Return Student's two-sided quantile, with at least one degree of freedom."""
+    return t_of(np.maximum(freedom, 1.0), level)
+
+
+# -------------------------------------------------------------------- BEDROC and partial ROC areas
+#
+# Both statistics are means over two samples of fixed size, the positives and the negatives. The
+# variances are computed from the candidates' influences.
+#
+# References: J.-F. Truchon and C. I. Bayly (2007), Evaluating virtual screening methods: good and
+# bad metrics for the "early recognition" problem, Journal of Chemical Information and Modeling 47.
+# L. E. Dodd and M. S. Pepe (2003), Partial AUC estimation and regression, Biometrics 59. D. K.
+# McClish (1989), Analyzing a portion of the ROC curve, Medical Decision Making 9.
+
+
+class EarlyShare(NamedTuple):
+    """A value between 0 and 1, and the influence of each candidate on the last axis."""
+
+    share: FloatArray
+    influence: FloatArray  #: influences with mean 0 in each class; 0 for absent candidates
+    gold: BoolArray
+    present: BoolArray
+
+
+def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> FloatArray:
+    """Return influences, centered in each class: (..., rank) -> (..., candidate)."""
+    result = np.zeros(of_positive.shape)
+    for group, values in ((at.true, of_positive), (at.here & ~at.true, of_other)):
+        size = np.maximum(group.sum(axis=-1, keepdims=True), 1)
+        mean = np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size
+        result = np.where(group, values - mean, result)
+    influence = np.empty(result.shape)
+    np.put_along_axis(influence, at.positions, result, axis=-1)
+    return influence
+
+
+class Bedroc(NamedTuple):
+    """BEDROC, which is linear in the positives' mean weight, and its mean under chance."""
+
+    early: EarlyShare
+    chance: FloatArray
+
+
+_EARLY_ROUNDING = 1e-13  # one misplaced candidate among millions changes the mean weight by more
+
+
+def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
+    """Return BEDROC with influences in O(N log N); NaN if a class is empty.
+
+    The candidate at rank r has a weight of exp(-alpha r / N). Candidates with equal scores get the
+    mean of their weights.
+    """
+    at = Blocks.of(ranking)
+    size = np.maximum(at.total, 1)
+    start, end = at.start, np.maximum(at.end, at.start + 1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # the mean weight of a block is a geometric series: (..., rank)
+        step = np.expm1(alpha / size)
+        falls = np.exp(-alpha * start / size) * -np.expm1(-alpha * (end - start) / size)
+        weight = falls / step / (end - start)
+        share = at.positive / size
+        every = -np.expm1(-alpha) / step / size  # mean weight of all candidates
+        mean = np.where(at.true, weight, 0.0).sum(axis=-1, keepdims=True) / at.positive
+        # weight if all positives come first; exp(-alpha N- / N) times this weight if they come last
+        best = -np.expm1(-alpha * share) / step / at.positive
+        worst = best * np.exp(-alpha * (1.0 - share))
+        scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
+        value, chance = np.clip((mean - worst) * scale, 0.0, 1.0), (every - worst) * scale
+        # each candidate moves lower candidates down by one rank. The factor is between the changes
+        # if a candidate is left out or repeated, and gives a perfect ranking a variance of 0
+        lost = 2.0 * np.tanh(0.5 * alpha / size)
+        moved = _sums_below(np.where(at.true, weight, 0.0), at) * lost
+        of_positive = (weight - moved) * scale
+        of_other = -moved * (at.total - at.positive) / at.positive * scale
+        influence = _by_candidate(at, of_positive, of_other)
+    for end, exact in ((best, 1.0), (worst, 0.0)):  # rounding must not move the ends of the scale
+        at_end = np.isclose(mean, end, rtol=_EARLY_ROUNDING, atol=0.0) & ~np.isnan(value)
+        value = np.where(at_end, exact, value)
+    early = EarlyShare(value[..., 0], influence, ranking.gold, ranking.present)
+    return Bedroc(early, chance[..., 0])
+
+
+def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
+    """Return, for each rank, the sum of values below the block plus half the block's sum."""
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+    np.cumsum(values[..., ::-1], axis=-1, out=sums[..., 1:])
+    below = sums[..., ::-1]
+    half: FloatArray = 0.5 * at.around(below)
+    return half
+
+
+def partial_area(ranking: Ranking, most: float) -> EarlyShare:
+    """Return the mean true positive rate over false positive rates from 0 to ``most``.
+
+    Blocks of equal scores are straight segments of the curve, as in scikit-learn. The cost is O(N
+    log N). The result is NaN if a class is empty.
+    """
+    at = Blocks.of(ranking)
+    negative = at.total - at.positive
+    tp_first, tp_last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # (..., rank): false and true positive rates at the start and at the end of the block, and
+        # the fraction of the block inside the range
+        low, high = (at.start - tp_first) / negative, (at.end - tp_last) / negative
+        rate, later = tp_first / at.positive, tp_last / at.positive
+        width = np.where(high > low, high - low, 1.0)
+        inside = np.where(high > low, np.clip((most - low) / width, 0.0, 1.0), 1.0 * (low < most))
+        # influence of a positive: the fraction of the range in which the positive is found
+        found = np.where(high <= most, most - 0.5 * (low + high), 0.5 * inside**2 * width)
+        found = np.where(low >= most, 0.0, found) / most
+        value = np.where(at.true, found, 0.0).sum(axis=-1, keepdims=True) / at.positive
+        # influence of a negative: the positives above it minus the positives at the end of the
+        # range
+        reached = np.where(at.here & (low <= most), rate + inside * (later - rate), 0.0)
+        last = reached.max(axis=-1, keepdims=True, initial=0.0)
+        behind = inside * (rate + 0.5 * inside * (later - rate) - last) / most
+        influence = _by_candidate(at, found, behind)
+    known = (at.positive > 0) & (negative > 0)
+    value = np.where(known, value, np.nan)[..., 0]
+    return EarlyShare(value, influence, ranking.gold, ranking.present)
+
+
+def area_between(ranking: Ranking, least: float, most: float) -> EarlyShare:
+    """Return the mean true positive rate over false positive rates between two limits."""
+    found = partial_area(ranking, most)
+    if least == 0.0:
+        return found
+    below, width = partial_area(ranking, least), most - least
+    share, influence = (
+        (most * x - least * y) / width
+        for x, y in ((found.share, below.share), (found.influence, below.influence))
+    )
+    return found._replace(share=share, influence=influence)
+
+
+def found_early(ranking: Ranking, share: float) -> EarlyShare:
+    """Return the recall of a list with this fraction of the candidates.
+
+    A block split by the end of the list counts fractionally. A candidate above the end of the list
+    pushes one candidate out. The expected loss of positives is the precision around the
+    end of the list, estimated between half and 1.5 times the list size (Jiang and Zhao 2015).
+    """
+    at = Blocks.of(ranking)
+    size = np.ceil(share * at.total - 1e-9)
+    ends = [np.clip(np.rint(x * size), 0, at.total).astype(np.int64) for x in (0.5, 1.5)]
+    first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in ends)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.clip((size - at.start) / np.maximum(at.end - at.start, 1), 0.0, 1.0)
+        local = (last - first) / (ends[1] - ends[0])
+        value = np.where(at.true, inside, 0.0).sum(axis=-1, keepdims=True) / at.positive
+        others = local * (at.total - at.positive) / at.positive
+        influence = _by_candidate(at, inside * (1.0 - local), -inside * others)
+    known = (at.positive > 0) & (at.total > at.positive)
+    return EarlyShare(
+        np.where(known, value, np.nan)[..., 0], influence, ranking.gold, ranking.present
+    )
+
+
+def with_end_pairs(ranking: Ranking) -> Ranking:
+    """Return the ranking with a true positive and a negative added at each end.
+
+    The lower end is after the last score and before candidates without a score. No sorting is
+    needed, because ranks increase by two, or by four for candidates without scores.
+    """
+    shape = (*ranking.score.shape[:-1], 2)
+    pair = np.broadcast_to(np.array([True, False]), shape)
+    top, bottom, here = np.full(shape, np.inf), np.full(shape, -np.inf), np.ones(shape, dtype=bool)
+    scored = (ranking.present & ~np.isnan(ranking.score)).sum(axis=-1)[..., np.newaxis]
+    own = ranking.ranks + np.where(ranking.ranks <= scored, 2, 4)
+    first = np.broadcast_to(np.array([1, 2]), shape)
+    return Ranking.of(
+        np.concatenate([top, ranking.score, bottom], axis=-1),
+        np.concatenate([pair, ranking.gold, pair], axis=-1),
+        np.concatenate([here, ranking.present, here], axis=-1),
+        positions=inverse(np.concatenate([first, own, scored + 2 + first], axis=-1)),
+    )
+
+
+_FAR = 4.0  # limits this far away on the logit scale multiply the odds by 55
+
+
+def logit_limits(
+    share: FloatArray,
+    error: FloatArray,
+    freedom: FloatArray | IntArray,
+    positive: FloatArray | IntArray,
+    level: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return limits that are symmetric on the logit scale, using Student's quantile.
+
+    If the value is 0 or 1, the variance is 0. The limits are then the exact limits for no
+    successes, or only successes, in ``positive`` trials. Near 0 and 1, where the logit scale
+    multiplies the standard error by any factor, the limits are those of the arcsine scale.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        odds, spread = np.log(share) - np.log1p(-share), np.sqrt(share * (1.0 - share))
+        quantile = student_quantile(freedom, level)
+        half = quantile * error / spread**2
+        low, high = 1.0 / (1.0 + np.exp(half - odds)), 1.0 / (1.0 + np.exp(-half - odds))
+        # no share varies by more than its spread; on the arcsine scale, this is half a radian
+        turn = 0.5 * quantile * np.minimum(error / spread, 1.0)
+        angle, far = np.arcsin(np.sqrt(share)), half > _FAR
+        low = np.where(far, np.maximum(low, np.sin(np.maximum(angle - turn, 0.0)) ** 2), low)
+        most = np.sin(np.minimum(angle + turn, 0.5 * np.pi)) ** 2
+        high = np.where(far, np.minimum(high, most), high)
+        alone = (0.5 - 0.5 * level) ** (1.0 / positive)
+    low = np.where(share >= 1.0, alone, np.where(share <= 0.0, 0.0, low))
+    high = np.where(share <= 0.0, 1.0 - alone, np.where(share >= 1.0, 1.0, high))
+    known = ~np.isnan(error) & ~np.isnan(share)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)

@@ -1,0 +1,723 @@
+"""Intervals for n-best lists, simultaneous bands, and mean votes of lists."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats import ranking
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
+from rankeval_pd.stats.ranking import Keys, Whole, up_to_ranks
+
+# -------------------------------------------------------------------------------------------------
+# Variance and simultaneous bands for precision and recall at all n.
+
+# -------------------------------------------------------------------------------------------------
+# Variance and simultaneous bands for the precision of n-best lists at all n.
+#
+# An n-best list has no fixed threshold. If the candidates are a sample, the precision at n has two
+# sources of variation. One is the random labels of the candidates in the list, with the binomial
+# variance of Evert (2004, section 3.2). The other is the threshold at the end of the list, where
+# the proportion of true positives is ``edge``. The influence of a candidate with label y on the
+# precision p of a list of n of the N candidates is
+#
+#     ((y - edge) [it is in the list] - (p - edge) n / N) N / n,
+#
+# and the variance is (p (1 - p) + (1 - n/N) (p - edge)^2) / n. If each influence is multiplied by a
+# standard normal number, the sums of the influences vary like the whole curve. The largest
+# standardized sum at any n determines how much wider a band must be than an interval.
+
+Advance = Callable[[int], object]
+_BLOCK = 4_000_000  # multipliers in memory at once
+_LARGE = 64  # with at least this many candidates, a sum of signs is nearly normal
+_NOWHERE = ranking.mix(np.arange(2**32, 2**32 + 2, dtype=np.uint64))  # cells outside all lists
+_NOTHING = 1e-7  # smaller influences are rounding errors
+
+
+class Spread(NamedTuple):
+    """The variance of the precision of n-best lists; the last axis is n."""
+
+    precision: FloatArray  #: shrunk toward one half, never 0 or 1
+    edge: FloatArray  #: proportion of true positives around the n-th candidate
+    variance: FloatArray  #: n times the variance of the precision
+    influence: FloatArray  #: sum of squared influences on n times the unshrunk precision
+
+    @property
+    def ratio(self) -> FloatArray:
+        """The ratio of the variance to the variance for a fixed region of n candidates."""
+        return np.asarray(self.variance / (self.precision * (1.0 - self.precision)), dtype=float)
+
+    def effective(self, n: IntArray) -> FloatArray:
+        """Return the size, at most n, of a fixed region with the same variance of precision."""
+        return np.asarray(n / np.maximum(self.ratio, 1.0), dtype=float)
+
+
+def edge_precision(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> FloatArray:
+    """Return the proportion of true positives among the candidates around rank n.
+
+    ``tp`` counts the true positives up to each rank, from rank 0. The window includes n^0.8 / 2
+    candidates, but at least 20, on each side.
+    """
+    half = np.maximum(20, (0.5 * n**0.8).astype(np.int64))
+    low = np.maximum(n - half, 0)
+    high = np.minimum(n + half, total)
+    inside = np.take_along_axis(tp, high, axis=-1) - np.take_along_axis(
+        tp, np.minimum(low, high), axis=-1
+    )
+    share: FloatArray = (inside + 1.0) / (np.maximum(high - low, 0) + 2.0)
+    return share
+
+
+def nbest_spread(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> Spread:
+    """Return the variance of the precision of n-best lists.
+
+    ``tp`` (..., rank from 0) is the number of true positives, and ``total`` (...) the number of
+    candidates.
+    """
+    total = total[..., np.newaxis]
+    n = np.minimum(np.broadcast_to(n, (*tp.shape[:-1], n.size)), np.maximum(total, 1))
+    n = np.minimum(n, tp.shape[-1] - 1)
+    edge = edge_precision(tp, n, total)
+    listed = np.take_along_axis(tp, n, axis=-1)
+    precision = np.asarray((listed + 2.0) / (n + 4.0), dtype=float)
+    beyond = 1.0 - n / np.maximum(total, 1)
+    variance = precision * (1.0 - precision) + beyond * (precision - edge) ** 2
+    squares = listed * (1.0 - edge) ** 2 + (n - listed) * edge**2
+    influence = squares - n * (1.0 - beyond) * (listed / n - edge) ** 2
+    return Spread(
+        precision, edge, np.asarray(variance, dtype=float), np.asarray(influence, dtype=float)
+    )
+
+
+class DifferenceSpread(NamedTuple):
+    """The variance of the difference in precision between two n-best lists; the last axis is n."""
+
+    edge_a: FloatArray  #: proportion of true positives around the n-th candidate in each ranking
+    edge_b: FloatArray
+    center: FloatArray  #: mean influence of a candidate on n times the difference
+    variance: FloatArray  #: variance of n times the difference
+    influence: FloatArray  #: sum of squared influences, without added candidates
+
+
+def difference_spread(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    total: IntArray,
+    n: IntArray,
+    only: IntArray,
+    tp_only: tuple[IntArray, IntArray],
+) -> DifferenceSpread:
+    """Return the variance of the difference in precision between two n-best lists.
+
+    The influence of a candidate on n times the difference is y - edge_a if the first list contains
+    the candidate, minus y - edge_b if the second list does. ``only`` is the size of each
+    difference region. One positive and one negative are added to each region (Agresti and Caffo),
+    so that the variance is positive. ``total`` (...) is the number of candidates.
+    """
+    total = total[..., np.newaxis]
+    size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
+    tp_a, tp_b = (up_to_ranks(rank, gold) for rank in (rank_a, rank_b))
+    edge_a, edge_b = (edge_precision(tp, size, total) for tp in (tp_a, tp_b))
+    share_a, share_b = (np.take_along_axis(tp, size, axis=-1) / size for tp in (tp_a, tp_b))
+    drift = (share_a - edge_a) - (share_b - edge_b)
+    only_a, only_b = tp_only
+    squares = (
+        only_a * (1.0 - edge_a) ** 2
+        + (only - only_a) * edge_a**2
+        + only_b * (1.0 - edge_b) ** 2
+        + (only - only_b) * edge_b**2
+        + (size - only) * (edge_a - edge_b) ** 2
+    )
+    added = sum((1.0 - edge) ** 2 + edge**2 for edge in (edge_a, edge_b))
+    reach = size / np.maximum(total, 1)
+    influence = squares - size * reach * drift**2
+    return DifferenceSpread(edge_a, edge_b, drift * reach, influence + added, influence)
+
+
+class Cells(NamedTuple):
+    """Groups (cells) of candidates that are in the same lists at every requested n."""
+
+    size: FloatArray
+    tp: FloatArray  #: size if the candidates are true positives, otherwise 0
+    first: tuple[IntArray, ...]  #: first requested n whose list contains the cell, per ranking
+    listed: BoolArray  #: whether any list contains the cell
+    of: IntArray  #: the cell of each candidate
+    where: IntArray  #: one candidate from each cell
+    keys: Keys  #: key of each candidate's draws
+
+    def multipliers(self, seed: int, start: int, stop: int, *, at_once: bool = False) -> FloatArray:
+        """Return the sum of standard normal draws, one per candidate, for each cell.
+
+        Large cells use random signs instead of normal numbers, because the sum is nearly normal.
+        Candidates outside all lists form separate cells. With ``at_once``, each sum is a single
+        normal draw that uses one candidate's key.
+        """
+        if at_once:
+            drawn = ranking.normals(self.keys[self.where], seed, start, stop)
+            return drawn * np.sqrt(self.size)[:, np.newaxis]
+        sums: Any = np.zeros((self.size.size, stop - start))
+        beyond = np.flatnonzero(~self.listed)
+        apart = ranking.normals(_NOWHERE[: beyond.size], seed, start, stop)
+        sums[beyond] = apart * np.sqrt(self.size[beyond])[:, np.newaxis]
+        large = self.size >= _LARGE
+        small, signs = ~large & self.listed, large & self.listed
+        sums[small] += self._summed(ranking.normals, small, seed, start, stop)
+        heads = self._summed(ranking.coins, signs, seed, start, stop)
+        sums[signs] += 2.0 * heads - self.size[signs, np.newaxis]
+        result: FloatArray = np.asarray(sums, dtype=np.float64)
+        return result
+
+    def _summed(
+        self, draw: Callable[..., Any], chosen: BoolArray, seed: int, start: int, stop: int
+    ) -> Any:
+        """Return the sum of the candidates' draws in each chosen cell."""
+        from scipy import sparse
+
+        number = np.cumsum(chosen) - 1
+        candidates = np.flatnonzero(chosen[self.of])
+        cell = number[self.of[candidates]]
+        order = np.argsort(
+            cell, kind="stable"
+        )  # keep the candidates of a cell together, and process a few cells at a time
+        candidates, cell = candidates[order], cell[order]
+        kind: Any = np.int32 if draw is ranking.coins else np.float64
+        sums: Any = np.zeros((np.count_nonzero(chosen), stop - start), dtype=kind)
+        width = max(_LARGE, _BLOCK // (stop - start))
+        ends = np.flatnonzero(np.diff(cell, append=-1)) + 1
+        last = 0
+        while last < candidates.size:
+            first, last = last, min(last + width, candidates.size)
+            if kind is np.float64:  # cells are kept whole to fix the order of summation
+                last = int(ends[np.searchsorted(ends, last, side="right") - 1])
+            part = slice(first, last)
+            drawn = draw(self.keys[candidates[part]], seed, start, stop).astype(kind, copy=False)
+            low, high = cell[part][0], cell[part][-1] + 1
+            inside = sparse.csc_array(
+                (np.ones(len(drawn), dtype=kind), (cell[part] - low, np.arange(len(drawn)))),
+                shape=(high - low, len(drawn)),
+            )
+            sums[low:high] += inside @ drawn
+        return sums
+
+
+def cells(
+    gold: BoolArray,
+    ranks: tuple[IntArray, ...],
+    n: IntArray,
+    keys: Keys | None = None,
+    whole: Whole | None = None,
+) -> Cells:
+    """Group candidates into cells by ascending ``n``; the last is outside all lists.
+
+    ``keys`` are the keys of the candidates' draws, by default the positions of the candidates. If
+    ``whole`` is given, candidates outside all lists are only counted, in one cell for each label.
+    """
+    keys = ranking.by_position(gold.size) if keys is None else keys
+    times: IntArray = np.ones(gold.size, dtype=np.int64)
+    if whole is not None:
+        gold, ranks, keys, times = _with_rest(gold, ranks, n, keys, whole)
+    first = [np.searchsorted(n, rank, side="left") for rank in ranks]
+    key = gold.astype(np.int64)
+    for position in first:
+        key = key * (n.size + 1) + position
+    _, where, of = np.unique(key, return_index=True, return_inverse=True)
+    size = np.bincount(of, weights=times, minlength=where.size)
+    true = gold[where]
+    return Cells(
+        np.asarray(size, dtype=np.float64),
+        np.where(true, size, 0.0),
+        tuple(position[where] for position in first),
+        np.min([position[where] for position in first], axis=0) < n.size,
+        of,
+        where,
+        keys,
+    )
+
+
+def _with_rest(
+    gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray, keys: Keys, whole: Whole
+) -> tuple[BoolArray, tuple[IntArray, ...], Keys, IntArray]:
+    """Return listed candidates, one candidate per label for the unlisted ones, and counts."""
+    listed = np.min(ranks, axis=0) <= n[-1]
+    positive = int(gold[listed].sum())
+    rest = np.array(
+        [whole.total - whole.positive - (int(listed.sum()) - positive), whole.positive - positive]
+    )
+    there = np.flatnonzero(rest)
+    behind = np.full(there.size, n[-1] + 1)
+    return (
+        np.concatenate([gold[listed], there == 1]),
+        tuple(np.concatenate([rank[listed], behind]) for rank in ranks),
+        np.concatenate([keys[listed], _NOWHERE[: there.size]]),
+        np.concatenate([np.ones(int(listed.sum()), dtype=np.int64), rest[there]]),
+    )
+
+
+def largest(
+    found: Cells,
+    edges: tuple[FloatArray, ...],
+    center: FloatArray,
+    influence: FloatArray,
+    *,
+    of_true: FloatArray | None = None,
+    n_resamples: int,
+    seed: int,
+    advance: Advance = lambda _: None,
+    at_once: bool = False,
+) -> FloatArray:
+    """Return the largest |Z| over all n for each draw of multipliers.
+
+    Z is the sum of multipliers times influences over the candidates, divided by its standard
+    deviation, the square root of ``influence``. ``center`` is subtracted from the influences of all
+    candidates, and ``of_true`` is added to the influences of all true positives. For two rankings,
+    Z uses the differences of the influences. ``at_once`` draws the sum of the multipliers in each
+    cell directly.
+    """
+    true = found.tp > 0
+    lists = [_entering(first, true, center.size) for first in found.first]
+    scale = np.sqrt(np.maximum(influence, 0.0))
+    varies = scale > _NOTHING
+    result = np.empty(n_resamples)
+    width = max(2, _BLOCK // max(1, found.size.size))
+    width -= width % ranking.WORD if width > ranking.WORD else width % 2
+    for start in range(0, n_resamples, width):
+        stop = min(start + width, n_resamples)
+        drawn = found.multipliers(seed, start, stop, at_once=at_once)
+        z = -np.outer(center, drawn.sum(axis=0))
+        if of_true is not None:
+            z += np.outer(of_true, drawn[true].sum(axis=0))
+        for sign, (every, trues), edge in zip((1.0, -1.0), lists, edges, strict=False):
+            listed, tp = (np.cumsum(entering @ drawn, axis=0) for entering in (every, trues))
+            z += sign * (tp - edge[:, np.newaxis] * listed)
+        deviations = np.abs(z[varies] / scale[varies, np.newaxis])
+        result[start:stop] = deviations.max(axis=0, initial=0.0)
+        advance(stop - start)
+    return result
+
+
+def _entering(first: IntArray, true: BoolArray, n_lists: int) -> tuple[Any, Any]:
+    """Return the cells that enter the list at each n, (n, cell), and the true-positive cells."""
+    from scipy import sparse
+
+    def of(chosen: BoolArray) -> Any:
+        cells = np.flatnonzero(chosen & (first < n_lists))
+        shape = (n_lists, first.size)
+        return sparse.csr_array((np.ones(cells.size), (first[cells], cells)), shape=shape)
+
+    return of(np.ones_like(true)), of(true)
+
+
+def draws_needed(level: float) -> int:
+    """Return the number of draws needed to expect one draw above the quantile."""
+    return math.ceil(level / (1.0 - level) * (1.0 - 1e-12))
+
+
+def critical_value(largest_of_draw: FloatArray, level: float) -> float:
+    """Return the ``level`` quantile of the draws, with the data counted as one draw.
+
+    The result is at least the normal quantile for a single n. The draws are uninformative if all
+    candidates in the lists have the same label.
+    """
+    ordered = np.sort(largest_of_draw)
+    rank = math.ceil((ordered.size + 1) * level * (1.0 - 1e-12))
+    alone = z_of(level)
+    return max(float(ordered[min(rank, ordered.size) - 1]), alone)
+
+
+# -------------------------------------------------------------------------------------------------
+# Variance, interval and simultaneous band for the recall of n-best lists.
+#
+# If the candidates are a sample, the recall k = tp / N+ of a list of n of the N candidates varies
+# with the true positives in the list, with the threshold, and with N+. Let ``edge`` be the
+# proportion of true positives around the end of the list. The influence of a candidate with label y
+# on N+ times the recall is
+#
+#     (y - edge) [it is in the list] - k y + edge n / N,
+#
+# and the variance per true positive is k (1 - k)(1 - 2 edge) + edge^2 (1 - n/N) n / N+ ("EmProc",
+# J. R. Ash and J. M. Hughes-Oliver 2022, Confidence bands and hypothesis tests for hit
+# enrichment curves).
+
+_ADDED = ranking.mix(np.arange(2**33, 2**33 + 4, dtype=np.uint64))  # keys no candidate uses
+_NEAR = 1_000  # number of ranks on each side in the kernel estimate of the edge
+_LEAST = 0.5  # minimum variance, as a fraction of a fixed region's variance
+_PLUS = 2  # number of true positives added at each end
+
+
+class RecallSpread(NamedTuple):
+    """The variance of the recall of n-best lists; the last axis is n."""
+
+    recall: FloatArray  #: recall, including the added true positives
+    variance: FloatArray  #: N+ times the variance of the recall
+    positive: FloatArray  #: N+, including the added true positives
+
+    @property
+    def ratio(self) -> FloatArray:
+        """The ratio of the variance to the variance for a fixed region."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.variance / (self.recall * (1.0 - self.recall)), dtype=float)
+
+    def effective(self, positive: IntArray) -> FloatArray:
+        """Return the number of true positives, at most 2 N+, with the same variance of recall.
+
+        In short lists with many true positives, recall varies far less than in a fixed region.
+        However, using less than half of the region's variance makes the coverage too low.
+        """
+        return np.asarray(positive / np.fmax(self.ratio, _LEAST), dtype=float)
+
+
+def spread(
+    tp: FloatArray | IntArray,
+    n: IntArray,
+    total: IntArray,
+    positive: IntArray,
+    edge: FloatArray,
+    *,
+    added: int = _PLUS,
+) -> RecallSpread:
+    """Return the variance of the recall of lists of size n with tp true positives.
+
+    ``added`` true positives are added at the top and at the bottom, so that no variance is 0 by
+    chance.
+    """
+    n, total, positive = n + added, total + 2 * added, positive + 2 * added
+    with np.errstate(divide="ignore", invalid="ignore"):
+        recall = np.asarray((tp + added) / positive, dtype=float)
+        region = recall * (1.0 - recall) * (1.0 - 2.0 * edge)
+        variance = region + edge**2 * (1.0 - n / total) * n / positive
+    return RecallSpread(
+        recall, np.maximum(variance, 0.0), np.full(recall.shape, positive, dtype=np.float64)
+    )
+
+
+class Sup(NamedTuple):
+    """The components of a band for one ranking, at every requested n."""
+
+    tp: FloatArray
+    spread: RecallSpread
+    factor: float  #: bound on all standardized deviations, with the requested probability
+
+
+def sup_t(
+    ranked: BoolArray,
+    n: IntArray,
+    edge: FloatArray,
+    tp: IntArray,
+    keys: Keys,
+    level: float,
+    *,
+    added: int,
+    **drawing: Any,
+) -> Sup:
+    """Return a simulated bound on one ranking's largest deviation at any n.
+
+    ``ranked`` contains the labels by rank, ``n`` is in ascending order, and ``tp`` is the number of
+    true positives in each list. ``added`` true positives are added at the top and at the bottom.
+    """
+    total, positive = np.array(ranked.size), np.array(int(ranked.sum()))
+    found = spread(tp, n, total, positive, edge, added=added)
+    more = np.ones(added, dtype=bool)
+    extra = _ADDED[: 2 * added]
+    longer = np.concatenate([more, ranked, more])
+    keys = np.concatenate([extra[:added], keys, extra[added:]])
+    rank = np.arange(1, longer.size + 1)
+    cells_here = cells(longer, (rank,), n + added, keys)
+    largest_here = largest(
+        cells_here,
+        (edge,),
+        -edge * (n + added) / longer.size,
+        found.variance * found.positive,
+        of_true=-found.recall,
+        **drawing,
+    )
+    return Sup(tp.astype(float), found, critical_value(largest_here, level))
+
+
+def exact_band(found: Sup, positive: int) -> Limits:
+    """Return Clopper-Pearson limits at the level of the largest deviation."""
+    from scipy import special
+
+    within = 1.0 - 2.0 * float(special.ndtr(-found.factor))
+    size = found.spread.effective(np.array(positive))
+    return clopper_pearson(found.tp / positive * size, size, within)
+
+
+def emproc_band(found: Sup, n: IntArray, positive: int) -> Limits:
+    """Return recall ± factor * se, between 0 and the recall of a perfect ranking."""
+    half = found.factor * np.sqrt(found.spread.variance / found.spread.positive)
+    center, ideal = found.spread.recall, np.minimum(1.0, n / positive)
+    return np.maximum(center - half, 0.0), np.minimum(center + half, ideal)
+
+
+class KernelLists(NamedTuple):
+    """Lists of the candidates with scores above the (n + 1)-th score, and their edges."""
+
+    tp: IntArray
+    edge: FloatArray
+
+
+def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLists:
+    """Return true positives, and a kernel estimate of their proportion at the edge.
+
+    ``score`` is in descending order. The Nadaraya-Watson estimate uses a normal kernel with
+    bandwidth N^(-1/5) sd over 1,000 ranks on each side. The cost is O(n).
+    """
+    total = score.size
+    tp, edge = np.zeros(n.size, dtype=np.int64), np.zeros(n.size)
+    counts = np.concatenate([[0], np.cumsum(ranked)])
+    spread = score.std(ddof=1) if total > 1 else 0.0
+    width = total**-0.2 * spread
+    for k, size in enumerate(n.tolist()):
+        last = score[min(size, total - 1)]
+        above = total if size == total else int(np.searchsorted(-score, -last, side="left"))
+        tp[k] = counts[above]
+        near = slice(max(0, size - _NEAR - 1), min(total, size + _NEAR))
+        far = (score[near] - last) / width if width > 0.0 else np.zeros(score[near].size)
+        weight = np.exp(-0.5 * far**2)
+        edge[k] = (weight @ ranked[near]) / weight.sum()
+    return KernelLists(tp, edge)
+
+
+# -------------------------------------------------------------------------------------------------
+# Intervals and simultaneous bands for ROC, DET, precision-recall, gain and lift curves.
+#
+# If the candidates are a sample, a curve varies with the candidates in the lists and with the ends
+# of the lists. Let y be the label of a candidate, and w = 1 if the list of size n contains the
+# candidate. If the list contains a fraction f of a block of tied candidates, w = f for this block.
+# Let ``edge`` be the proportion of true positives around the end of the list. The influence of a
+# candidate is 1 / N+ times
+#
+#     y (a + b w) + (1 - y) (d + c w),
+#
+# where t = tp / N+, u = fp / (N - N+), s = n / N, r = edge / (1 - edge), and
+#
+#     t at fixed u         a = -t                  b = 1                 c = -r       d = r u
+#     t at fixed s         a = edge s - t          b = 1 - edge          c = -edge    d = edge s
+#     logit precision at t a = 1 - tp / (r fp)     b = N+ / (r fp)       c = -N+ / fp d = 0
+#
+# (Hsieh and Turnbull 1996; Ash and Hughes-Oliver 2022). The limits are Clopper-Pearson limits for
+# the number of candidates that gives this variance.
+
+LEAST = 30  #: minimum number of candidates in each class for a simultaneous band
+ENDS = 5  #: minimum number of candidates of a class inside and outside the lists in a band
+DRAWS = 1000
+_POINTS = 200  # number of lists searched for the largest deviation
+_BETWEEN = 0.5826
+_CURVE_BANDS_ADDED = (
+    2.0  # candidates of each class added at both ends, so that no variance is 0 by chance
+)
+_RATIO = 0.5  # minimum variance, in units of the binomial variance
+
+
+class CurveLists(NamedTuple):
+    """The lists of one ranking, shortest first, and the sizes of both classes."""
+
+    n: FloatArray
+    tp: FloatArray
+    edge: FloatArray  #: proportion of true positives around the end
+    above: FloatArray  #: candidates above the block of tied scores at the end of the list, or n
+    tp_above: FloatArray
+    size: FloatArray  #: candidates in this block, at least 1
+    tp_block: FloatArray
+    total: int
+    positive: int
+
+    def chosen(self, which: AnyArray) -> CurveLists:
+        """Return the selected lists."""
+        return CurveLists._make([*(x[which] for x in self[:7]), *self[7:]])
+
+
+class _Influence(NamedTuple):
+    a: FloatArray
+    b: FloatArray
+    c: FloatArray
+    d: FloatArray
+
+
+def _odds(space: str, x: CurveLists) -> FloatArray:
+    """Return the odds of a true positive at the end of the list, shifted to widen limits."""
+    width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
+    error = np.sqrt(x.edge * (1.0 - x.edge) / width)
+    edge = x.edge - error if space == "precision_recall" else x.edge + error
+    edge = np.clip(edge, 0.1 / width, 1.0 - 0.1 / width)
+    return np.asarray(edge / (1.0 - edge), dtype=float)
+
+
+def _influence(space: str, x: CurveLists) -> _Influence:
+    """Return the influences on N+ times the curve height, with ``_ADDED`` at the ends."""
+    positive, negative = (
+        x.positive + 2.0 * _CURVE_BANDS_ADDED,
+        x.total - x.positive + 2.0 * _CURVE_BANDS_ADDED,
+    )
+    tp, fp = x.tp + _CURVE_BANDS_ADDED, x.n - x.tp + _CURVE_BANDS_ADDED
+    odds = _odds(space, x)
+    if space in ("roc", "det"):
+        return _Influence(-tp / positive, np.ones_like(tp), -odds, odds * fp / negative)
+    if space == "precision_recall":
+        return _Influence(1.0 - tp / (odds * fp), positive / (odds * fp), -positive / fp, 0.0 * fp)
+    share = (tp + fp) / (positive + negative)  # the edge
+    d = x.edge * share
+    return _Influence(d - tp / positive, 1.0 - x.edge, -x.edge, d)
+
+
+def _effective(space: str, x: CurveLists) -> FloatArray:
+    """Return the effective number of candidates for the variance of the curve height."""
+    a, b, c, d = _influence(space, x)
+    inside = (x.n - x.above) / x.size
+    positive, negative = (
+        x.positive + 2.0 * _CURVE_BANDS_ADDED,
+        x.total - x.positive + 2.0 * _CURVE_BANDS_ADDED,
+    )
+    tp, fp = x.tp_above + _CURVE_BANDS_ADDED, x.above - x.tp_above + _CURVE_BANDS_ADDED
+    fp_block = x.size * (inside > 0) - x.tp_block
+    variance = (
+        (a + b) ** 2 * tp
+        + (a + b * inside) ** 2 * x.tp_block
+        + a**2 * (positive - tp - x.tp_block)
+        + (c + d) ** 2 * fp
+        + (d + c * inside) ** 2 * fp_block
+        + d**2 * (negative - fp - fp_block)
+    )
+    listed, false = x.tp + _CURVE_BANDS_ADDED, x.n - x.tp + _CURVE_BANDS_ADDED
+    if space == "precision_recall":
+        ratio = variance / positive**2 * listed * false / (listed + false)
+        size = x.n
+    else:
+        ratio = variance * positive / (listed * (positive - listed))
+        size = np.full_like(x.n, float(x.positive))
+    return size / np.maximum(ratio, _RATIO)
+
+
+def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
+    """Return pointwise limits for the height of a curve at each list size.
+
+    ``space`` is "roc" or "det" (at a fixed false positive rate), "gain" or "lift" (at a fixed
+    fraction of the candidates) or "precision_recall" (at fixed recall). For "det" and "lift", the
+    function returns limits for recall.
+    """
+    size = _effective(space, x)
+    share = x.tp / np.maximum(x.n, 1.0) if space == "precision_recall" else x.tp / x.positive
+    low, high = clopper_pearson(share * size, size, level)
+    if space == "precision_recall":
+        return _alike(x.tp, low, high)
+    return _alike(x.n - x.tp, low, high) if space in ("roc", "det") else (low, high)
+
+
+def _alike(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
+    """Return the outermost limits of the lists at the same position on the x axis."""
+    first = np.flatnonzero(np.diff(across, prepend=-1.0) > 0.0)
+    times = np.diff(np.append(first, across.size))
+    low, high = np.minimum.reduceat(low, first), np.maximum.reduceat(high, first)
+    return np.repeat(low, times), np.repeat(high, times)
+
+
+def covered(space: str, x: CurveLists) -> AnyArray:
+    """Return whether each list is part of a simultaneous band."""
+    negative, fp = x.total - x.positive, x.n - x.tp
+    inside = (x.tp >= ENDS) & (x.tp <= x.positive - ENDS)
+    if space in ("roc", "det"):
+        inside &= (fp >= ENDS) & (fp <= negative - ENDS)
+    return inside & (min(x.positive, negative) >= LEAST)
+
+
+def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
+    """Return the level of pointwise intervals that are simultaneous over the lists (sup-t).
+
+    If each influence is multiplied by a standard normal number, the sums vary like the whole curve.
+    """
+    from scipy import special
+
+    every, x = x.n.size, _some(x)
+    a, b, c, d = (v[:, np.newaxis] for v in _influence(space, x))
+    inside = ((x.n - x.above) / x.size)[:, np.newaxis]
+    end = x.above + np.where(inside[:, 0] > 0, x.size, 0.0)
+    edges, back = np.unique(np.concatenate([x.above, end]), return_inverse=True)
+    tp = np.zeros(edges.size)
+    tp[back] = np.concatenate([x.tp_above, x.tp_above + x.tp_block * (inside[:, 0] > 0)])
+    counts = [
+        np.diff(y, prepend=-_CURVE_BANDS_ADDED, append=last + _CURVE_BANDS_ADDED)
+        for y, last in ((tp, x.positive), (edges - tp, x.total - x.positive))
+    ]
+    drawn = np.random.default_rng(seed).standard_normal((2, edges.size + 1, DRAWS))
+    first, last = back[: x.n.size], back[x.n.size :]
+    z = np.zeros((x.n.size, DRAWS))
+    for size, normal, (whole, listed) in zip(counts, drawn, ((a, b), (d, c)), strict=True):
+        sums = np.cumsum(np.sqrt(np.maximum(size, 0.0))[:, np.newaxis] * normal, axis=0)
+        within = sums[first] + inside * (sums[last] - sums[first])
+        z += whole * sums[-1] + listed * within
+    scale = np.sqrt(np.mean(z**2, axis=1))[:, np.newaxis]
+    z /= np.where(scale > 0.0, scale, np.inf)
+    factor = critical_value(np.abs(z).max(axis=0, initial=0.0), level)
+    if x.n.size < every:  # Siegmund's correction for the lists between two points
+        factor += _BETWEEN * float(np.sqrt(np.mean(np.diff(z, axis=0) ** 2)))
+    return 1.0 - 2.0 * float(special.ndtr(-factor))
+
+
+def _some(x: CurveLists) -> CurveLists:
+    """Return at most ``_POINTS`` lists, evenly spaced on the logit scales of both classes."""
+    if x.n.size <= _POINTS:
+        return x
+    middle = 0.5 * (x.tp / x.positive + (x.n - x.tp) / (x.total - x.positive))
+    middle = np.clip(middle, 1e-9, 1.0 - 1e-9)
+    scale = np.log(middle / (1.0 - middle))
+    kept = np.unique(np.searchsorted(scale, np.linspace(scale[0], scale[-1], _POINTS)))
+    kept = kept[kept < x.n.size]
+    return x.chosen(kept)
+
+
+# -------------------------------------------------------------------------------------------------
+# Differences between n-best lists in mean labels from 0 to 1, such as vote fractions.
+#
+# Let e be the mean label at the end of a list. The contribution u of a candidate is y - e if the
+# first list contains the candidate, minus y - e for the second list if that list contains the
+# candidate. The variance of the difference is the sum over all candidates of (u - mean of u)^2.
+# This is the delta method for lists with a random threshold; see :mod:`rankeval_pd.stats.bands`.
+
+
+class VoteDifference(NamedTuple):
+    """The two lists of a pair; the last axis is n."""
+
+    overlap: IntArray
+    total_a: FloatArray  #: sum of the labels in the list
+    total_b: FloatArray
+    total_only_a: FloatArray  #: sum of the labels of candidates in only one list
+    total_only_b: FloatArray
+    error: FloatArray  #: standard error of the difference between the means
+    freedom: FloatArray  #: degrees of freedom for the standard error
+
+
+def vote_difference(
+    rank_a: IntArray, rank_b: IntArray, label: FloatArray, n: IntArray
+) -> VoteDifference:
+    """Return totals and standard errors for every n in O(candidates)."""
+    size = label.size
+    both = np.maximum(rank_a, rank_b)
+
+    def summed(rank: IntArray, weight: FloatArray) -> FloatArray:
+        sums: FloatArray = np.cumsum(
+            np.bincount(rank, weights=weight, minlength=size + 1), dtype=np.float64
+        )
+        return sums
+
+    (a, a2), (b, b2), (shared, shared2) = (
+        (summed(rank, label), summed(rank, label**2)) for rank in (rank_a, rank_b, both)
+    )
+    overlap = np.cumsum(np.bincount(both, minlength=size + 1))[n]
+    edges = [edge_precision(x, n, np.array([size])) for x in (a, b)]
+    only = n - overlap
+    squares = (edges[0] - edges[1]) ** 2 * overlap
+    mean, extra = np.zeros(n.shape), np.zeros(n.shape)
+    for sign, one, two, edge in ((1.0, a, a2, edges[0]), (-1.0, b, b2, edges[1])):
+        first, second = one[n] - shared[n], two[n] - shared2[n]
+        squares = squares + second - 2.0 * edge * first + edge**2 * only
+        mean = mean + sign * (one[n] - edge * n)
+        extra = extra + edge * (1.0 - edge)  # keep the variance above 0 even if all labels agree
+    variance = np.maximum(squares - mean**2 / size, 0.0) + extra
+    error = np.where(only > 0, np.sqrt(variance) / n, 0.0)
+    freedom = np.maximum(2.0 * only - 2.0, 0.0)
+    return VoteDifference(overlap, a[n], b[n], a[n] - shared[n], b[n] - shared[n], error, freedom)

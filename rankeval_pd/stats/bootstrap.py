@@ -1,0 +1,892 @@
+"""Bootstrap distributions, exact on a lattice or drawn."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+
+from rankeval_pd.stats import items as resamples
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Score, Step, exact_total
+
+# -------------------------------------------------------------------------------------------------
+# Exact distributions of lattice sums, for resampled items or random signs.
+#
+# Small tail probabilities are computed by exponential tilting. The weights exp(theta s) move the
+# mean of the distribution to the edge of the tail, where the convolution is accurate. The weights
+# are then removed. The relative error is about one rounding error per item, even for tiny tails.
+
+MOST_POINTS = 1_000_000  # number of computed values in a distribution: 8 MB
+_MANY = 64  # number of different values above which distributions are convolved
+_LEAST_PLAIN_TAIL = 0.01  # larger tails need no tilting
+_SAMPLE_SIZE = 4096  # number of differences that usually suffices to exclude a lattice
+_ROUNDING = 1e-12  # numbers within this relative difference are treated as equal
+_SPREAD = 12.0, 40  # distance from the mean beyond which the probability is below 1e-20
+_EQUAL = 1e-9  # tolerance for a multiple of the step, as a fraction of the step
+
+
+class Lattice(NamedTuple):
+    """Differences as integer multiples of a step."""
+
+    step: float
+    multiples: IntArray  #: distinct multiples
+    times: IntArray  #: count of each multiple
+
+    @property
+    def total(self) -> int:
+        """The sum of all multiples."""
+        return _dot(self.times, self.multiples)
+
+    @property
+    def reach(self) -> int:
+        """The sum of absolute multiples, which bounds the sum with random signs."""
+        return _dot(self.times, np.abs(self.multiples))
+
+    @property
+    def signed_points(self) -> float:
+        """The number of computed values for the sum with random signs."""
+        sizes = np.unique(np.abs(self.multiples))
+        if sizes.size > _MANY:
+            return float(self.reach)
+        return min(self.reach, _SPREAD[0] * self.size + 2.0 * _SPREAD[1] * float(sizes[-1]))
+
+    @property
+    def spread(self) -> float:
+        """The square root of the sum of squared deviations of the multiples from the mean."""
+        n, total = int(self.times.sum()), self.total
+        return math.sqrt((n * _dot(self.times, self.multiples, self.multiples) - total**2) / n)
+
+    @property
+    def size(self) -> float:
+        """The square root of the sum of squared multiples."""
+        return math.sqrt(_dot(self.times, self.multiples, self.multiples))
+
+
+def _dot(*numbers: IntArray) -> int:
+    """Return the sum of products as Python integers, which do not overflow."""
+    return sum(math.prod(row) for row in zip(*(x.tolist() for x in numbers), strict=True))
+
+
+class NumberCounts(NamedTuple):
+    """Distinct numbers in ascending order, and their counts."""
+
+    values: FloatArray
+    times: IntArray
+
+    def plus(self, other: NumberCounts) -> NumberCounts:
+        """Return the combined numbers of both objects."""
+        values, place = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        times = np.zeros(values.size, dtype=np.int64)
+        np.add.at(times, place, np.concatenate([self.times, other.times]))
+        return NumberCounts(values, times)
+
+    def negative(self) -> NumberCounts:
+        """Return the numbers with their signs reversed."""
+        return NumberCounts(-self.values[::-1], self.times[::-1])
+
+
+def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None:
+    """Return distinct differences and their counts; None if no lattice is possible.
+
+    The differences can come from only some of the ``of_items`` items.
+    """
+    # check a sample first, because np.unique would sort all differences
+    step = differences.size // _SAMPLE_SIZE
+    if step > 1 and has_no_lattice(np.unique(differences[::step]), of_items):
+        return None
+    values, times = np.unique(differences, return_counts=True)
+    return None if has_no_lattice(values, of_items) else NumberCounts(values, times)
+
+
+def has_no_lattice(values: FloatArray, of_items: int) -> bool:
+    """Return whether sorted numbers from all or some of the items have no lattice.
+
+    The sum can have at most ``MOST_POINTS`` values, so the spread of the numbers implies a smallest
+    step. If two different numbers are closer than this step, there is no lattice.
+    """
+    if values.size < 2:
+        return False
+    spread = float(values[-1] - values[0])
+    # differences between numbers that agree in eight digits are not accurate enough
+    if max(abs(values[0]), abs(values[-1])) >= 1e8 * spread:
+        return False
+    gaps = np.diff(values)
+    between = (gaps > 4.0 * _EQUAL * spread) & (gaps < 0.9 * spread * _least_step(of_items))
+    return bool(between.any())
+
+
+def lattice(differences: FloatArray) -> Lattice | None:
+    """Return the differences as multiples of the largest possible step.
+
+    Return None if there is no such step, or if the sum has more than ``MOST_POINTS`` values.
+    """
+    found = count_numbers(differences, differences.size)
+    return None if found is None else lattice_of(found)
+
+
+def lattice_of(found: NumberCounts) -> Lattice | None:
+    """Return the lattice for counted differences."""
+    values, times = found
+    n = int(times.sum())
+    sizes = np.unique(np.abs(values))
+    sizes = sizes[sizes > 0.0]
+    if sizes.size == 0:
+        return Lattice(1.0, np.zeros(1, dtype=np.int64), np.array([n]))
+    spread = float(values[-1] - values[0])
+    if spread <= _ROUNDING * float(sizes[-1]):  # all differences are equal
+        spread = float(sizes[-1])
+    # with a smaller step, the sum of n items would have more than MOST_POINTS values
+    smallest = spread * _least_step(n)
+    step = float(sizes[0])
+    for size in sizes[1:]:
+        step = _common_step(float(size), step, smallest)
+        if step < smallest:
+            return None
+    multiples = np.rint(values / step)
+    # a least-squares step avoids the rounding errors of Euclid's algorithm
+    step = math.fsum(times * multiples * values) / math.fsum(times * multiples * multiples)
+    multiples = np.rint(values / step)
+    on_it = bool((np.abs(values - multiples * step) <= _EQUAL * step).all())
+    fits = (multiples.max() - multiples.min()) * _least_step(n) < 1.0
+    return Lattice(step, multiples.astype(np.int64), times) if on_it and fits else None
+
+
+def _least_step(n: int) -> float:
+    """Return the smallest step for a sum of n numbers, relative to their spread.
+
+    With many items, only values near the mean are computed; see :func:`_law`.
+    """
+    return min(n, _SPREAD[0] * math.sqrt(n) + 2.0 * _SPREAD[1]) / MOST_POINTS
+
+
+def off_lattice(differences: FloatArray) -> BoolArray:
+    """Return the rows for which :func:`lattice` is certainly None: (row, number) -> (row).
+
+    For real-valued differences, the two smallest absolute values usually have no common step.
+    """
+    sizes = np.abs(differences)
+    smallest = np.where(sizes > 0.0, sizes, np.inf).min(axis=1)
+    next_one = np.where(sizes > smallest[:, np.newaxis], sizes, np.inf).min(axis=1)
+    spread = differences.max(axis=1) - differences.min(axis=1)
+    largest = sizes.max(axis=1)
+    spread = np.where(spread <= _ROUNDING * largest, largest, spread)
+    result = np.zeros(len(differences), dtype=bool)
+    several = np.flatnonzero(np.isfinite(next_one))
+    least = spread[several] * _least_step(differences.shape[1])
+    result[several] = _common_steps(next_one[several], smallest[several], least) < least
+    return result
+
+
+def _common_steps(a: FloatArray, b: FloatArray, smallest: FloatArray) -> FloatArray:
+    """Return :func:`_common_step` for all pairs at once."""
+    a, b = a.copy(), b.copy()
+    nothing = 1e-6 * smallest
+    going = np.arange(a.size)
+    while (going := going[b[going] > nothing[going]]).size:
+        few = b[going] < (1.0 - _EQUAL) * smallest[going]
+        a[going[few]], b[going[few]] = 0.0, 0.0
+        going = going[~few]
+        rest = a[going] % b[going]
+        a[going] = b[going]
+        b[going] = np.where(b[going] - rest <= nothing[going], 0.0, rest)
+    return a
+
+
+def _common_step(a: float, b: float, smallest: float) -> float:
+    """Return the greatest common divisor of two positive numbers by Euclid's algorithm.
+
+    The result is 0 if the divisor is below ``smallest``.
+    """
+    # a remainder within 1e-6 smallest steps of 0 or of the divisor is treated as 0
+    nothing = 1e-6 * smallest
+    while b > nothing:
+        if b < (1.0 - _EQUAL) * smallest:
+            return 0.0
+        rest = a % b
+        a, b = b, 0.0 if b - rest <= nothing else rest
+    return a
+
+
+# -------------------------------------------------------------------------- Draws with replacement
+
+
+class DrawnSum:
+    """The sum of n draws with replacement from n integers."""
+
+    def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
+        self.n = int(numbers.size if times is None else times.sum())
+        self.lowest = int(numbers.min())
+        counts = np.bincount(numbers - self.lowest, times)
+        self.chances = counts / self.n
+        self.start, self.law = self._law(self.chances, float(self.chances @ np.arange(counts.size)))
+        self.values = self.n * self.lowest + self.start + np.arange(self.law.size)
+
+    def tail(self, edge: int) -> float:
+        """Return P(sum >= edge), using tilting if the tail is small."""
+        place = edge - self.n * self.lowest
+        plain = _plain_tail(self.law, place - self.start)
+        return self._tilted_tail(place) if plain is None else plain
+
+    def _tilted_tail(self, edge: int) -> float:
+        """Return the small tail P(sum - n lowest >= edge)."""
+        numbers, most = np.arange(self.chances.size), self.n * (self.chances.size - 1)
+        if edge >= most:
+            return float(self.chances[-1] ** self.n) if edge == most else 0.0
+        with np.errstate(divide="ignore"):
+            log_chances = np.log(self.chances)
+        # tilt the distribution of one draw to move the mean of the sum to the edge
+        theta = _tilt(lambda theta: _tilted_mean(log_chances, numbers, theta), edge / self.n)
+        middle = round(float(self.chances @ numbers))
+        tilts = theta * (numbers - middle)
+        highest = (log_chances + tilts).max()
+        weights = np.exp(log_chances + tilts - highest)
+        log_total = highest + np.log(weights.sum())
+        if abs(log_total) < 0.5:  # so that the product with n is accurate
+            log_total = np.log1p(self.chances @ np.expm1(tilts))
+        # P(S >= edge) = total^n exp(-theta edge) sum of law(s) exp(-theta (s - edge)), s >= edge
+        start, law = self._law(weights / weights.sum(), edge / self.n)
+        back = _tilted_back(law, edge - start, theta)
+        return float(np.exp(self.n * log_total - theta * (edge - self.n * middle)) * back)
+
+    def _law(self, chances: FloatArray, mean: float) -> tuple[int, FloatArray]:
+        """Return the smallest value and the distribution for the sum of n draws with this mean."""
+        numbers = np.flatnonzero(chances)
+        part = numbers, chances[numbers], self.n
+        variance = float(chances[numbers] @ (numbers - mean) ** 2)
+        return _law([part], self.n * mean, self.n * variance, self.n * (chances.size - 1))
+
+
+def _plain_tail(law: FloatArray, edge: int) -> float | None:
+    """Return the tail with absolute errors near 1e-16; None if the tail is small."""
+    if edge <= 0:
+        return 1.0
+    result = float(law[edge:].sum())
+    return min(result, 1.0) if result >= _LEAST_PLAIN_TAIL else None
+
+
+def _tilted_back(law: FloatArray, edge: int, theta: float) -> float:
+    """Return the sum of law(x) exp(-theta (x - edge)) over x >= edge."""
+    law = law[max(edge, 0) :]
+    farthest = 800.0 / theta if theta > 0.0 else np.inf  # point at which exp(-theta x) underflows
+    distances = np.minimum(np.arange(law.size, dtype=float) + max(-edge, 0), farthest)
+    return float(law @ np.exp(-theta * distances))
+
+
+def _tilted_mean(log_chances: FloatArray, numbers: AnyArray, theta: float) -> float:
+    log_weights = log_chances + theta * numbers
+    weights = np.exp(log_weights - log_weights.max())
+    return float(weights @ numbers / weights.sum())
+
+
+def _tilt(mean: Callable[[float], float], target: float) -> float:
+    """Return a theta >= 0 at which the increasing tilted mean is near the target."""
+    # double the upper end, then bisect
+    low, high = 0.0, 1.0
+    while mean(high) < target:
+        low, high = high, 2.0 * high
+        if high > 700.0:
+            return high
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if mean(middle) < target else (low, middle)
+    return high
+
+
+Part = tuple[IntArray, FloatArray, int]  #: numbers, probabilities, and the number of terms
+
+
+def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[int, FloatArray]:
+    """Return the first value and the distribution of a sum with values from 0 to ``most``.
+
+    Values whose probability is smaller than the rounding error are omitted. Each number is centered
+    at an integer near its mean, and log1p is applied to its characteristic function minus 1. The
+    n-th power of this function is therefore accurate even for large n.
+    """
+    from scipy import fft
+
+    widest = max((int(numbers.max()) for numbers, _, _ in parts), default=0)
+    half = int(_SPREAD[0] * math.sqrt(max(variance, 0.0))) + _SPREAD[1] * widest + 1
+    start, stop = max(0, math.floor(mean) - half), min(most, math.ceil(mean) + half)
+    length = fft.next_fast_len(stop - start + 1, real=True)
+    turn = 2.0 * np.pi * fft.fftfreq(length)  # angles around 0, at which sines are accurate
+    less_one, waves = -2.0 * np.sin(0.5 * turn) ** 2 - 1j * np.sin(turn), np.arange(length // 2 + 1)
+    size, phase, shift = np.zeros(waves.size), np.zeros(waves.size), start
+    for numbers, chances, times in parts:
+        if numbers.size > _MANY:
+            with np.errstate(divide="ignore"):
+                powers: Any = np.log(fft.rfft(np.bincount(numbers, chances), length)) * times
+            size, phase = size + powers.real, phase + powers.imag
+            continue
+        middle = round(float(chances @ numbers))
+        added: Any = np.zeros(waves.size, dtype=complex)
+        for x, p in zip((numbers - middle).tolist(), chances.tolist(), strict=True):
+            added += p * less_one[x * waves % length]
+        a, b = added.real, added.imag
+        with np.errstate(divide="ignore"):
+            size += 0.5 * times * np.log1p(np.maximum(2.0 * a + a * a + b * b, -1.0))
+        phase += times * np.arctan2(b, 1.0 + a)
+        shift -= times * middle
+    transform = np.exp(size + 1j * (phase + turn[shift % length * waves % length]))
+    law = fft.irfft(transform, length)[: stop - start + 1]
+    return start, np.asarray(np.maximum(law, 0.0))
+
+
+# ------------------------------------------------------------------------------------ Random signs
+
+
+class SignedSum:
+    """The sum of integers with random signs, + or - with probability 1/2 each."""
+
+    def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
+        sizes = np.abs(numbers)
+        self.sizes, place = np.unique(sizes[sizes > 0], return_inverse=True)
+        often = None if times is None else times[sizes > 0]
+        self.times = np.bincount(place, often, minlength=self.sizes.size).astype(np.int64)
+        self.total = _dot(self.sizes, self.times)
+        self.start, self.law = self._law(0.0)
+        self.values = 2 * (self.start + np.arange(self.law.size)) - self.total
+
+    def tail(self, edge: int) -> float:
+        """Return P(sum >= edge).
+
+        The sum is 2 P - total, where P is the sum of the numbers with a plus sign. The condition is
+        therefore P >= (edge + total)/2, rounded up.
+        """
+        place = -(-(edge + self.total) // 2)
+        plain = _plain_tail(self.law, place - self.start)
+        return self._tilted_tail(place) if plain is None else plain
+
+    def _tilted_tail(self, edge: int) -> float:
+        """Return the small tail P(sum of the numbers with a plus sign >= edge)."""
+        if edge >= self.total:
+            return float(2.0 ** -float(self.times.sum())) if edge == self.total else 0.0
+        theta = _tilt(lambda theta: float(self.times @ (self.sizes * self._plus(theta))), edge)
+        start, law = self._law(theta)
+        # log E exp(theta P) is the sum of log((1 + exp(theta size)) / 2), without overflow
+        log_total = float(self.times @ np.log1p(np.expm1(-theta * self.sizes) / 2.0)) + (
+            theta * self.total
+        )
+        return float(np.exp(log_total - theta * edge) * _tilted_back(law, edge - start, theta))
+
+    def _plus(self, theta: float) -> FloatArray:
+        """Return the probability of a plus sign for each size under tilting."""
+        return np.asarray(1.0 / (1.0 + np.exp(-theta * self.sizes)))
+
+    def _law(self, theta: float) -> tuple[int, FloatArray]:
+        """Return the smallest sum of plus-sign numbers, and the tilted distribution."""
+        plus = self._plus(theta)
+        if self.sizes.size > _MANY:
+            return 0, self._convolved(plus)
+        parts: list[Part] = [
+            (np.array([0, size]), np.array([1.0 - p, p]), times)
+            for size, p, times in zip(
+                self.sizes.tolist(), plus.tolist(), self.times.tolist(), strict=True
+            )
+        ]
+        sizes = self.sizes.astype(float)
+        mean, variance = self.times @ (sizes * plus), self.times @ (sizes**2 * plus * (1.0 - plus))
+        return _law(parts, float(mean), float(variance), self.total)
+
+    def _convolved(self, plus: FloatArray) -> FloatArray:
+        """Return the tilted distribution for many sizes.
+
+        Each size has a binomial distribution on multiples of the size. The two shortest
+        distributions are convolved repeatedly until only one is left. A serial number breaks ties,
+        so that distributions are never compared.
+        """
+        queue: list[tuple[int, int, FloatArray]] = []
+        for number, (size, times, p) in enumerate(zip(self.sizes, self.times, plus, strict=True)):
+            law = np.zeros(size * times + 1)
+            law[::size] = _binomial(int(times), float(p))
+            queue.append((law.size, number, law))
+        heapq.heapify(queue)
+        number = len(queue)
+        while len(queue) > 1:
+            law = _convolved(heapq.heappop(queue)[2], heapq.heappop(queue)[2])
+            number += 1
+            heapq.heappush(queue, (law.size, number, law))
+        return queue[0][2]
+
+
+def _binomial(n: int, chance: float) -> FloatArray:
+    """Return the distribution of Binomial(n, chance)."""
+    from rankeval_pd.stats import distributions as binomial
+
+    if n == 1 or chance == 1.0:
+        return np.array([*[0.0] * (n - 1), 1.0 - chance, chance])
+    i = np.arange(n + 1.0)
+    return np.exp(binomial.log_pmf(i, np.full(n + 1, float(n)), np.full(n + 1, chance)))
+
+
+_DIRECT_LENGTH = 256  # direct convolution is faster up to this length of the shorter distribution
+
+
+def _convolved(a: FloatArray, b: FloatArray) -> FloatArray:
+    from scipy import fft
+
+    if min(a.size, b.size) <= _DIRECT_LENGTH:
+        return np.convolve(a, b)
+    points = a.size + b.size - 1
+    length = fft.next_fast_len(points, real=True)
+    law = fft.irfft(fft.rfft(a, length) * fft.rfft(b, length), length)[:points]
+    return np.asarray(np.maximum(law, 0.0))
+
+
+# -------------------------------------------------------------------------------------------------
+# P-values and intervals from resampled gains, and the wild bootstrap.
+
+# -------------------------------------------------------------------------------------------------
+# P-values for events, intervals and simultaneous p-values from resampled gains.
+#
+# ``gains`` holds the gain for one pair in each resample, or NaN where the metric is undefined.
+# An undefined resample is treated conservatively: it counts as part of the event, and it lies
+# beyond both limits of an interval.
+
+EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected", "studentised")
+INTERVALS = ("wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe")
+# : For each event, the interval that excludes 0 if the p-value is significant.
+DUAL = {
+    "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
+    "zero": "percentile", "studentised": "studentised",
+}  # fmt: skip
+_TOGETHER = 2**18  # number of values in a block of pairs that fits into the processor's cache
+EQUAL = 1e-12  # tolerance for equal gains, relative to the scale of the score
+
+
+def blocks(which: IntArray, width: int) -> Iterator[IntArray]:
+    """Yield blocks of pairs, given the number of values per pair."""
+    size = max(1, _TOGETHER // max(width, 1))
+    for start in range(0, which.size, size):
+        yield which[start : start + size]
+
+
+def happened(
+    gains: FloatArray, gain: float, event: str, scale: float, *, centered: bool = False
+) -> int:
+    """Count the resamples in which the event from section 2.2 occurred.
+
+    Pass ``centered`` if the mean of the resampled gains is known to equal the gain.
+    """
+    room = EQUAL * scale
+    if event == "strict":
+        inside = gains <= 2.0 * gain + room
+    elif event == "zero":
+        inside = gains > room
+    elif event == "bias-corrected":
+        known = gains[~np.isnan(gains)]
+        center = gain if centered else known.mean() if known.size else np.nan
+        inside = gains - center < gain - room
+    else:
+        inside = gains < 2.0 * gain - room
+    return int(gains.size - np.count_nonzero(inside))  # NaN is treated as outside
+
+
+def beyond(t_star: FloatArray, t: float) -> int:
+    """Count resamples with centered studentized gains at least as large as observed."""
+    room = EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
+    return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is counted
+
+
+@overload
+def monte_carlo(hits: int, n_resamples: int, event: str) -> float: ...
+@overload
+def monte_carlo(hits: IntArray, n_resamples: int, event: str) -> FloatArray: ...
+
+
+def monte_carlo(hits: int | IntArray, n_resamples: int, event: str) -> float | FloatArray:
+    """Return p = (s + 1)/(b + 1), or p = s/b as printed in figure 1 of the paper."""
+    return hits / n_resamples if event == "strict" else (hits + 1) / (n_resamples + 1)
+
+
+# ---------------------------------------------------------------------------------------- intervals
+
+
+def interval(
+    kind: str,
+    theta: float,
+    samples: FloatArray,
+    *,
+    level: float,
+    scale: float,
+    without: FloatArray,
+    student: tuple[float, FloatArray] | None = None,
+) -> tuple[float, float]:
+    """Return the limits of an interval for theta from resampled values.
+
+    Parameters
+    ----------
+    kind : {"bca", "percentile", "basic", "studentised"}
+    theta : float
+    samples : array (resample,)
+    level, scale : float
+        Confidence level, and scale for tests of equality.
+    without : array (item,)
+        Leave-one-out values of theta, used for the acceleration in BCa.
+    student : tuple, optional
+        Standard errors of theta and of the value in each resample.
+    """
+    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    if kind == "studentised":
+        assert student is not None
+        error, errors = student
+        low, high = quantiles(studentised(samples - theta, errors, EQUAL * scale), tails)
+        return (theta, theta) if error == 0.0 else (theta - high * error, theta - low * error)
+    if kind == "bca":
+        below = np.count_nonzero(samples < theta - EQUAL * scale)
+        above = np.count_nonzero(samples > theta + EQUAL * scale)
+        share = below / samples.size + (samples.size - below - above) / samples.size / 2.0
+        tails = accelerated(tails, share, without)
+    low, high = quantiles(samples, tails)
+    return (2.0 * theta - high, 2.0 * theta - low) if kind == "basic" else (low, high)
+
+
+def accelerated(
+    tails: tuple[float, float], share_below: float, without: FloatArray
+) -> tuple[float, float]:
+    """Return the BCa tails (Efron 1987), corrected for bias and acceleration.
+
+    ``share_below`` is the proportion of resamples below the estimate plus half of the proportion of
+    ties. If the correction is undefined, the tails of the percentile interval are returned.
+    """
+    from scipy.special import ndtr, ndtri
+
+    lean = without.mean() - without
+    spread = float((lean**2).sum())
+    if not (0.0 < share_below < 1.0) or not spread > 0.0:
+        return tails
+    acceleration = float((lean**3).sum()) / (6.0 * spread**1.5)
+    bias, z = float(ndtri(share_below)), float(-ndtri(tails[0]))
+    moved = [bias - z, bias + z]
+    if any(1.0 - acceleration * z <= 0.0 for z in moved):
+        return tails
+    low, high = (float(ndtr(bias + z / (1.0 - acceleration * z))) for z in moved)
+    return low, high
+
+
+def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
+    """Return two linearly interpolated quantiles; NaN values lie beyond both."""
+    size = samples.size
+    ranks = [share * (size - 1) for share in shares]
+    needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
+    undefined = int(np.isnan(samples).sum())
+    listed = []
+    for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
+        filled = np.where(np.isnan(samples), missing, samples) if undefined else samples
+        ordered = np.partition(filled, needed)
+        low, high = ordered[int(np.floor(rank))], ordered[int(np.ceil(rank))]
+        part = rank - np.floor(rank)
+        finite = np.isfinite(low) and np.isfinite(high)
+        between = low + part * (high - low) if finite else (low if np.isinf(low) else high)
+        listed.append(float(low if part == 0.0 else between))
+    return listed[0], listed[1]
+
+
+def row_quantiles(
+    samples: FloatArray, shares: tuple[float, float]
+) -> tuple[FloatArray, FloatArray]:
+    """Return :func:`quantiles` for each row."""
+    ranks = [share * (samples.shape[1] - 1) for share in shares]
+    needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
+    ordered = np.partition(samples, needed, axis=1)
+    listed = []
+    for rank in ranks:
+        low, high = ordered[:, int(np.floor(rank))], ordered[:, int(np.ceil(rank))]
+        part = rank - np.floor(rank)
+        with np.errstate(invalid="ignore"):  # infinite values are handled below
+            listed.append(low if part == 0.0 else low + part * (high - low))
+    below, above = listed
+    for k in np.flatnonzero(~np.isfinite(samples).all(axis=1)):
+        below[k], above[k] = quantiles(samples[k], shares)
+    return below, above
+
+
+def law_interval(
+    kind: str,
+    theta: float,
+    values: FloatArray,
+    chances: FloatArray,
+    *,
+    level: float,
+    without: FloatArray,
+) -> tuple[float, float]:
+    """Return interval limits from the exact distribution of resampled values."""
+    tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
+    at = int(np.argmin(np.abs(values - theta)))
+    if kind == "bca":
+        share = float(chances[:at].sum() + chances[at] / 2.0)
+        tails = accelerated(tails, share, without)
+    # each limit is read from its own side, so a mirrored distribution gives a mirrored interval
+    low = float(values[int(np.argmax(np.cumsum(chances) >= tails[0] * (1.0 - 1e-12)))])
+    last = int(np.argmax(np.cumsum(chances[::-1]) >= (1.0 - tails[1]) * (1.0 - 1e-12)))
+    high = float(values[values.size - 1 - last])
+    return (2.0 * theta - high, 2.0 * theta - low) if kind == "basic" else (low, high)
+
+
+# ----------------------------------------------------------------------------------------- errors
+
+
+def gradients(sums: FloatArray, score: Score) -> FloatArray:
+    """Return central-difference derivatives of the score for each sum: (..., statistic).
+
+    A sum of 0 would also be 0 in similar data, so the derivative is set to 0.
+    """
+    result = np.zeros_like(sums)
+    for k in range(sums.shape[-1]):
+        step = 1e-6 * np.abs(sums[..., k])
+        up, down = sums.copy(), sums.copy()
+        up[..., k] += step
+        down[..., k] -= step
+        width = up[..., k] - down[..., k]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            result[..., k] = np.where(width > 0.0, (score(up) - score(down)) / width, 0.0)
+    return result
+
+
+def standard_errors(
+    weights: FloatArray,
+    sums: FloatArray,
+    values: FloatArray,
+    score: Score,
+    pairs: IntArray,
+    strata: IntArray | None = None,
+) -> FloatArray:
+    """Return the delta-method standard error of each pair's gain in each resample.
+
+    Parameters
+    ----------
+    weights : array (resample, item)
+    sums : array (resample, system, statistic)
+    values : array (system, item, statistic)
+    score : callable
+    pairs : array (pair, 2)
+    strata : array (item,), optional
+        Stratum of each item. Items vary only within strata.
+
+    Returns
+    -------
+    array (pair, resample)
+    """
+    slopes = gradients(sums, score)
+    result = np.empty((len(pairs), len(weights)))
+    step = max(1, 4_000_000 // (values.shape[0] * values.shape[1]))
+    members: list[Any] = [slice(0, weights.shape[1])]  # the items of each stratum
+    if strata is not None:
+        members = [np.flatnonzero(strata == k) for k in range(int(strata.max()) + 1)]
+    for start in range(0, len(weights), step):
+        rows = slice(start, start + step)
+        w = weights[rows].astype(float)
+        influence = np.einsum("bmk,mik->bmi", slopes[rows], values, optimize=True)
+        for own in members:
+            total = w[:, own].sum(axis=1)[:, np.newaxis, np.newaxis]
+            influence[..., own] -= (influence[..., own] @ w[:, own, np.newaxis]) / total
+        products = (influence * w[:, np.newaxis, :]) @ influence.transpose(0, 2, 1)
+        squares = np.einsum("bmm->bm", products)
+        a, b = pairs[:, 0], pairs[:, 1]
+        both = squares[:, a] + squares[:, b]
+        variance = both - 2.0 * products[:, a, b]
+        variance[variance <= 1e-12 * both] = 0.0
+        result[:, rows] = np.sqrt(variance).T
+    return result
+
+
+def mean_errors(
+    weights: FloatArray, values: FloatArray, pairs: IntArray, unit: float
+) -> FloatArray:
+    """Return :func:`standard_errors` for gains that are sums of differences times a unit.
+
+    ``values`` are (system, item). The function uses one matrix product for all pairs instead of one
+    for each resample.
+    """
+    centered = values - values.mean(axis=1, keepdims=True)
+    squares = (centered**2).sum(axis=1)
+    w, total = weights.astype(float), weights.sum(axis=1, dtype=float)
+    result = np.empty((len(pairs), len(weights)))
+    for block in blocks(np.arange(len(pairs)), values.shape[1]):
+        a, b = pairs[block].T
+        gains = (centered[a] - centered[b]).T
+        variance = w @ gains**2 - (w @ gains) ** 2 / total[:, np.newaxis]
+        variance[variance <= 1e-12 * (squares[a] + squares[b])] = 0.0
+        result[block] = unit * np.sqrt(variance).T
+    return result
+
+
+def studentised(
+    differences: FloatArray, errors: FloatArray | float, room: float | FloatArray
+) -> FloatArray:
+    """Return differences divided by standard errors; 0 for 0/0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = differences / errors
+    return np.where((np.abs(differences) <= room) & (np.asarray(errors) == 0.0), 0.0, t)
+
+
+# -------------------------------------------------------------------------------------------------
+# The wild bootstrap under the null hypothesis draws random signs for the items' contributions.
+#
+# A score is a sum of contributions from items or clusters. For means and sums, this is exact; every
+# other metric is linearized. If two systems are equally good, an item's contribution to the gain is
+# equally likely to favor either system, so the sign is random (Wu 1986, Liu 1988; Cameron, Gelbach
+# and Miller 2008 for clusters). The same signs can be used to test any other value of the gain. The
+# values that are not rejected lie between quantiles of the gain on random subsets (Hartigan 1969),
+# so the p-value and the interval come from one distribution.
+
+_EVERY = 2**16  # largest number of subsets that are always enumerated
+LINEARISED = 1e-8  # accuracy of numeric derivatives, relative to the largest contribution
+WHOLE = 1e-10  # accuracy without numeric derivatives
+
+
+class Contributions(NamedTuple):
+    """The contributions of items, or clusters, to the score of each system."""
+
+    values: FloatArray  #: (system, drawn)
+    weights: FloatArray  #: (drawn,): contribution to a shift of the score
+    unit: float  #: contribution to the score per unit of ``values``
+    accuracy: float  #: relative accuracy of ``values``
+
+
+def contributions(items: Items) -> Contributions:
+    """Return contributions of items, or clusters, that sum to the scores."""
+    drawn = items.drawn
+    sizes: FloatArray = np.ones(drawn.shape[1])
+    if items.cluster is not None:
+        sizes = np.bincount(items.cluster).astype(float)
+    unit = items.unit()
+    if unit is not None:
+        return Contributions(items.sign * drawn[..., 0], sizes, unit, WHOLE)
+    plain = _linearised(items, drawn, sizes)
+    if items.drawn_strata is not None:
+        plain = plain._replace(
+            values=resamples.within_strata(plain.values, plain.weights, items.drawn_strata)
+        )
+    return plain
+
+
+def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
+    """Return contributions to any metric, computed from its derivatives."""
+    weights = mean_weights(drawn) if items.linear == "mean" else sizes
+    added = first_order(drawn, gradients(items.totals, items.score))
+    about = items.score(items.totals) - exact_total(added)
+    values = items.sign * (added + weights / float(exact_total(weights)) * about[:, np.newaxis])
+    return Contributions(values, weights, 1.0, LINEARISED)
+
+
+def mean_weights(drawn: FloatArray) -> FloatArray:
+    """Return the mean of the second statistic over systems, summed in a fixed order."""
+    summed = np.zeros(drawn.shape[1])
+    for own in drawn[..., 1]:
+        summed += own
+    return summed / len(drawn)
+
+
+def first_order(drawn: FloatArray, slopes: FloatArray) -> FloatArray:
+    """Return the sum of statistics (system, drawn, statistic) times slopes."""
+    added = np.zeros(drawn.shape[:2])
+    for k in range(drawn.shape[2]):  # the order of summation does not depend on the shape
+        added += drawn[..., k] * slopes[:, k, np.newaxis]
+    return added
+
+
+class Subsets(NamedTuple):
+    """Sums of contributions over random subsets of items with flipped signs."""
+
+    values: FloatArray  #: (system, subset)
+    weights: FloatArray  #: (subset,)
+    every: bool  #: whether every subset occurs exactly once
+
+
+def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
+    """Return whether to enumerate all subsets of the items or clusters."""
+    drawn = items.n_drawn
+    if options.method == "monte-carlo" or items.seeds is not None:
+        return False
+    return 2**drawn <= max(_EVERY, options.n_resamples) or (
+        options.method == "exact" and drawn <= resamples.ENUMERATED
+    )
+
+
+def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: Step) -> Subsets:
+    """Return the sums for all systems over the same random subsets, or over every subset.
+
+    Contributions from seeds are multiplied by normal draws, because these draws are used only for
+    the correlation between pairs.
+    """
+    n = parts.weights.size
+    every = looks_at_every(items, options)
+    size = 2**n if every else options.n_resamples
+    chunks = resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, options.seed)
+    flat = resamples.whole_columns(np.vstack([parts.values, parts.weights]).T, n)
+    sums = np.empty((len(parts.values) + 1, size))
+    for rows, turned in resamples.chunk_slices(chunks):
+        sums[:, rows] = resamples.weighted_sums(turned, flat).T
+        step(len(turned))
+    if items.seeds is not None:
+        endless = np.full(items.n_systems, 1e12)
+        z = resamples.t_draws(endless, size, options.seed)
+        sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * z.T / 2.0
+    return Subsets(sums[:-1], sums[-1], every)
+
+
+def reached(sums: FloatArray, room: FloatArray) -> IntArray:
+    """Count the subsets for which gains with flipped signs are at least as large as the gains.
+
+    Undefined ``sums`` (pair, subset) are counted. ``room`` is (pair,).
+    """
+    return np.asarray(sums.shape[-1] - np.count_nonzero(sums > room[..., np.newaxis], axis=-1))
+
+
+def limits(
+    sums: FloatArray,
+    weights: FloatArray,
+    factor: float,
+    *,
+    every: bool,
+    level: float,
+    room: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the range of scores not rejected by random signs at 1 - level.
+
+    ``sums`` are (pair, subset), ``weights`` are (subset,), and ``room`` and the limits are (pair,).
+
+    A score s is rejected as too low if the proportion of subsets with a score of at most s is at
+    most (1 - level) / 2. One is added to both counts unless all subsets are enumerated. The empty
+    subset is compatible with any score. With few items, a limit can be infinite.
+    """
+    undefined = np.isnan(sums).any(axis=1)
+    added = 0 if every else 1
+    filled = weights > 0.0
+    used = sums[:, filled]
+    scores = factor * used / weights[filled]
+    scores[np.abs(used) <= room[:, np.newaxis]] = 0.0
+    tail = (1.0 - level) / 2.0 * (weights.size + added)
+    most = int(np.floor(tail * (1.0 + 1e-12))) - added - int(np.count_nonzero(~filled))
+    if most < 0:
+        low, high = np.full((2, len(sums)), [[-np.inf], [np.inf]])
+    else:
+        last = scores.shape[1] - 1 - most
+        if most > last:  # at very low levels, every score is rejected: return the middle
+            most = last = (scores.shape[1] - 1) // 2
+        low, high = np.partition(scores, [most, last], axis=1)[:, [most, last]].T
+    return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
+
+
+def agreeing(
+    found: tuple[float, float], gain: float, *, rejected: bool, near: FloatArray
+) -> tuple[float, float]:
+    """Return limits from draws, adjusted to agree with the exact p-value for a gain of 0.
+
+    If 0 is rejected, a limit on the wrong side of 0 is replaced by the nearest drawn score
+    ``near``.
+    """
+    low, high = found
+    if not rejected:
+        return min(low, 0.0), max(high, 0.0)
+    if gain > 0.0 and low <= 0.0:
+        low = float(near[near > 0.0].min(initial=gain))
+        high = max(low, high)
+    if gain < 0.0 and high >= 0.0:
+        high = float(near[near < 0.0].max(initial=gain))
+        low = min(low, high)
+    return low, high

@@ -1,0 +1,769 @@
+"""Hypergeometric and binomial tails, and the population that a list is drawn from."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+
+# -------------------------------------------------------------------------------------------------
+# The hypergeometric distribution, and tail sums for all distributions of counts.
+
+# ----------------------------------------------------------------- The hypergeometric distribution
+#
+# The random model for a finite population (Macskassy 2005, Eqs 5, 6).
+
+
+def log_pmf_of_hypergeometric(
+    i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
+) -> FloatArray:
+    """Return log P(X = i) for the number X of positives in a random list of size n.
+
+    i must be a possible count. The error is a few times 1e-13 for a total of ten million, because
+    deviances of cells from their expectations replace logarithms of factorials.
+    """
+    # the 2x2 table, each cell with its row and column sum
+    negative, left = total - positive, total - n
+    cells = (
+        (i, positive, n),
+        (n - i, negative, n),
+        (positive - i, positive, left),
+        (left - (positive - i), negative, left),
+    )
+    log_p = (
+        stirling_remainder(positive)
+        + stirling_remainder(negative)
+        + stirling_remainder(n)
+        + stirling_remainder(left)
+        - stirling_remainder(total)
+    )
+    for cell, row, column in cells:
+        log_p = log_p - (stirling_remainder(cell) + deviance(cell, row * (column / total)))
+    result: FloatArray = log_p
+    return result
+
+
+def support(
+    total: AnyArray | float, positive: AnyArray | float, n: AnyArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest possible counts."""
+    return np.maximum(0.0, n - (total - positive)), np.minimum(n, positive)
+
+
+def mode(total: FloatArray, positive: FloatArray, n: FloatArray) -> FloatArray:
+    """Return the most likely count, or the larger of two equally likely counts."""
+    result: FloatArray = np.floor((n + 1.0) * (positive + 1.0) / (total + 2.0))
+    return result
+
+
+def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: AnyArray) -> Tails:
+    """Return the log upper tails of X at integers i.
+
+    Arguments are broadcast. i can lie outside the support.
+    """
+    i, total, positive, n = (
+        np.asarray(x, dtype=float) for x in np.broadcast_arrays(i, total, positive, n)
+    )
+    lowest, highest = support(total, positive, n)
+    inside = np.clip(i, lowest, highest)
+    lp = log_pmf_of_hypergeometric(inside, np.maximum(total, 1.0), positive, n)
+    above_mode = inside >= mode(total, positive, n)
+    # the other three cells of the table: P(i + 1) / P(i) = only_positive only_listed / ((i + 1)
+    # (neither + 1)), and for P(i - 1) / P(i) the two pairs are swapped
+    only_listed, only_positive = n - inside, positive - inside
+    neither = (total - positive) - n + inside
+    series = ratio_sum(
+        np.where(above_mode, only_positive, inside),
+        np.where(above_mode, only_listed, neither),
+        np.where(above_mode, inside, only_positive) + 1.0,
+        np.where(above_mode, neither, only_listed) + 1.0,
+    )
+    return tails_beyond_support(
+        tails_from_series(lp, series, series, above_mode), i, lowest, highest
+    )
+
+
+# ----------------------------------------------------------- Tail sums in units of one probability
+#
+# A tail is the probability of its first point times ``1 + r1 + r1 r2 + ...``, where each r is a
+# ratio of neighboring probabilities. All terms are positive, so there is no cancellation. The sum
+# is of order one even if the probabilities are 1e-300 or less.
+
+_SUMS_AT_ONCE = 4096  # nine arrays of this size fit into the processor's cache
+_STRIDE = 8  # number of terms between two checks for convergence
+_NEGLIGIBLE = 1e-18  # the sum ends when a term is smaller than this fraction of the sum
+_LOG_HALF = math.log(0.5)
+
+
+class Tails(NamedTuple):
+    """Natural logarithms of the upper tails of X at a count i."""
+
+    ge: FloatArray  #: log P(X >= i)
+    gt: FloatArray  #: log P(X > i)
+    mid: FloatArray  #: log of P(X > i) + P(X = i) / 2
+    pmf: FloatArray  #: log P(X = i)
+
+
+def ratio_sum(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, weight: float | FloatArray = 1.0
+) -> FloatArray:
+    """Return the sum over m >= 1 of the product over t < m of weight (a-t)(b-t) / ((c+t)(d+t)).
+
+    The ratios decrease with t and reach 0 at t = min(a, b), where a and b are integers. c and d are
+    positive. If b and d are infinite, the corresponding factors are 1, and the same applies to an
+    infinite a or c. The cost is proportional to the number of relevant terms. These span about
+    eight standard deviations, or fewer far from the mode.
+    """
+    result: FloatArray = _series_sums(a, b, c, d, weight, highest_power=0)[0]
+    return result
+
+
+def ratio_moments(
+    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, weight: float | FloatArray = 1.0
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return :func:`ratio_sum`, and its sums with terms weighted by m and by m squared."""
+    total, first, second = _series_sums(a, b, c, d, weight, highest_power=2)
+    return total, first, second
+
+
+def _series_sums(
+    a: FloatArray,
+    b: FloatArray,
+    c: FloatArray,
+    d: FloatArray,
+    weight: float | FloatArray,
+    *,
+    highest_power: int,
+) -> FloatArray:
+    """Return the sums of terms times powers of m: (power, ...)."""
+    a, b, c, d, weight = np.broadcast_arrays(a, b, c, d, weight)
+    shape = a.shape
+    flat = [np.ascontiguousarray(x, dtype=float).ravel() for x in (a, b, c, d, weight)]
+    out = np.zeros((highest_power + 1, flat[0].size))
+    infinite = [bool(np.isinf(x).all()) for x in flat[:3]]
+    for start in range(0, flat[0].size, _SUMS_AT_ONCE):
+        block = slice(start, start + _SUMS_AT_ONCE)
+        out[:, block] = _series_sums_of_block(
+            *(x[block].copy() for x in flat), infinite=infinite, highest_power=highest_power
+        )
+    return out.reshape(highest_power + 1, *shape)
+
+
+def _series_sums_of_block(
+    a: FloatArray,
+    b: FloatArray,
+    c: FloatArray,
+    d: FloatArray,
+    weight: FloatArray,
+    *,
+    infinite: list[bool],
+    highest_power: int,
+) -> FloatArray:
+    """Return the sums for one block, (power, sum); the arguments are overwritten."""
+    no_a, no_b, no_c = infinite
+    result = np.zeros((highest_power + 1, a.size))
+    active = np.arange(a.size)
+    term, totals, m = np.ones_like(a), np.zeros_like(result), 0.0
+    ratio, denominator = np.empty_like(a), np.empty_like(a)
+    uniform = bool((weight == 1.0).all())
+    while active.size:
+        # add the next terms in place to all sums that have not converged
+        for _ in range(_STRIDE):
+            if no_a:
+                np.reciprocal(c, out=ratio)
+            elif no_c:
+                np.copyto(ratio, a)
+            elif no_b:
+                np.divide(a, c, out=ratio)
+            else:
+                np.multiply(a, b, out=ratio)
+                np.multiply(c, d, out=denominator)
+                np.divide(ratio, denominator, out=ratio)
+                b -= 1.0
+                d += 1.0
+            if not uniform:
+                ratio *= weight
+            term *= ratio
+            totals[0] += term
+            m += 1.0
+            for power in range(1, highest_power + 1):
+                totals[power] += m**power * term
+            a -= 1.0
+            c += 1.0
+        # also stop sums that have overflowed, because they never converge
+        last = totals[highest_power]
+        going = (m**highest_power * term > _NEGLIGIBLE * last) & np.isfinite(last)
+        # compress the arrays only after a quarter of the sums are done: copying costs more than
+        # summing
+        if np.count_nonzero(going) <= 0.75 * active.size:
+            result[:, active] = totals
+            active, term, totals = active[going], term[going], totals[:, going]
+            a, b, c, d, weight = a[going], b[going], c[going], d[going], weight[going]
+            ratio, denominator = ratio[going], denominator[going]
+    return result
+
+
+def tails_from_series(
+    log_pmf: FloatArray, upward: FloatArray, downward: FloatArray, above_mode: BoolArray
+) -> Tails:
+    """Return the tails, given log P(X = i) and the sum on one side of i.
+
+    If ``above_mode`` is True, ``upward`` is P(X > i) / P(X = i), and the tails are computed as
+    sums. Otherwise ``downward`` is P(X < i) / P(X = i), and the large upper tails are computed as
+    complements.
+    """
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        side = np.where(above_mode, upward, downward)
+        log_strict = log_pmf + np.log(side)
+        log_with = log_pmf + np.log1p(side)
+        log_half = log_pmf + np.log(0.5 + side)
+        ge = np.where(above_mode, log_with, _log_complement(log_strict))
+        gt = np.where(above_mode, log_strict, _log_complement(log_with))
+        mid = np.where(above_mode, log_half, _log_complement(log_half))
+    return Tails(ge, gt, mid, log_pmf)
+
+
+def _log_complement(log_p: FloatArray) -> FloatArray:
+    """Return log(1 - exp(log_p)), even if rounding moved p slightly above 1."""
+    log_p = np.minimum(log_p, 0.0)
+    rare = log_p < _LOG_HALF
+    # log1p(-p) is accurate for small p, and log(-expm1) for p near 1
+    return np.where(rare, np.log1p(-np.exp(log_p)), np.log(-np.expm1(np.where(rare, -1.0, log_p))))
+
+
+def tails_beyond_support(
+    found: Tails, i: FloatArray, lowest: FloatArray, highest: FloatArray
+) -> Tails:
+    """Return the tails, with probability 1 or 0 for counts outside the support."""
+    below, above = i < lowest, i > highest
+    ge = np.where(i <= lowest, 0.0, np.where(above, -np.inf, found.ge))
+    gt = np.where(below, 0.0, np.where(i >= highest, -np.inf, found.gt))
+    mid = np.where(below, 0.0, np.where(above, -np.inf, found.mid))
+    pmf = np.where(below | above, -np.inf, found.pmf)
+    return Tails(ge, gt, mid, pmf)
+
+
+# --------------------------------------------------- Logarithms of factorials without cancellation
+#
+# ``lgamma`` of ten million is 1.5e8, so differences between such values lose eight of their sixteen
+# digits. Loader's decomposition expresses binomial and hypergeometric probabilities in terms of
+# Stirling remainders and deviances. Stirling remainders are always small, and deviances are small
+# unless the probability is tiny.
+#
+# Reference: C. Loader (2000), Fast and accurate computation of binomial probabilities.
+
+_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+
+# log(x!) - (x log x - x) for x = 0, ..., 15, from mpmath with 40 digits
+_SMALL_REMAINDERS = np.array(
+    [
+        0.0,
+        1.0,
+        1.3068528194400546,
+        1.4959226032237258,
+        1.6328763858683832,
+        1.7403021806115442,
+        1.828694396641771,
+        1.9037903176782212,
+        1.9690705693065629,
+        2.0268062840554952,
+        2.0785616431350586,
+        2.12545984509181,
+        2.168334698205882,
+        2.207822206123445,
+        2.244418568125061,
+        2.2785183673077407,
+    ]
+)
+
+
+def stirling_remainder(x: FloatArray) -> FloatArray:
+    """Return log(x!) - (x log x - x) for integers x >= 0, to about 1e-16."""
+    x = np.asarray(x, dtype=float)
+    small = _SMALL_REMAINDERS[np.minimum(x, 15.0).astype(np.intp)]
+    rest: FloatArray = np.where(x <= 15.0, small, _stirling_series(np.maximum(x, 15.0)))
+    return rest
+
+
+def _stirling_series(x: FloatArray) -> FloatArray:
+    """Return log Gamma(x + 1) - (x log x - x) for x >= 15."""
+    # log(2 pi x)/2 + 1/(12 x) - 1/(360 x^3) + ...: for x >= 15, six terms give 1e-16
+    u = 1.0 / (x * x)
+    series = (
+        1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u * (1 / 1188 - u * 691 / 360360))))
+    ) / x
+    rest: FloatArray = _HALF_LOG_2PI + 0.5 * np.log(x) + series
+    return rest
+
+
+def real_stirling_remainder(x: FloatArray) -> FloatArray:
+    """Return log Gamma(x + 1) - (x log x - x) for any x >= 0."""
+    from scipy import special
+
+    x = np.asarray(x, dtype=float)
+    near = np.minimum(x, 15.0)
+    small = special.gammaln(near + 1.0) - special.xlogy(near, near) + near
+    rest: FloatArray = np.where(x < 15.0, small, _stirling_series(np.maximum(x, 15.0)))
+    return rest
+
+
+def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = None) -> FloatArray:
+    """Return x log(x/mean) + mean - x >= 0 (Loader's bd0), accurate if x is close to mean.
+
+    0 log 0 counts as 0, and a mean of 0 requires x = 0. Pass ``difference`` = x - mean if it is
+    known more precisely than subtraction would give.
+    """
+    x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(mean, dtype=float))
+    total = x + mean
+    gap = x - mean if difference is None else difference
+    v = gap / np.where(total > 0, total, 1.0)
+    v2 = v * v
+    # for |v| < 0.1, x log(x/mean) = 2x artanh(v) = 2x (v + v^3/3 + ... + v^21/21). Use Horner's
+    # scheme from v^3; the first term 2x v minus the gap is gap v
+    series = np.zeros_like(v)
+    for odd in range(21, 2, -2):
+        series = (series + 1.0 / odd) * v2
+    near = np.asarray(gap * v + 2.0 * x * v * series)
+    far = np.abs(v) >= 0.1
+    if far.any():
+        xf, mf = x[far], mean[far]
+        positive = (xf > 0) & (mf > 0)
+        ratio = np.where(positive, xf, 1.0) / np.where(positive, mf, 1.0)
+        near[far] = xf * np.log(ratio) + mf - xf
+    return near
+
+
+# ------------------------------------------------------------ Bisection over integers, for arrays
+
+
+def first_true(
+    predicate: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Return the smallest integer in [low, high] that satisfies the predicate, or high."""
+    low, high = low.copy(), np.maximum(low, high)
+    while bool((low < high).any()):
+        middle = np.floor(0.5 * (low + high))
+        result = predicate(middle)
+        high = np.where((low < high) & result, middle, high)
+        low = np.where((low < high) & ~result, middle + 1.0, low)
+    return high
+
+
+def first_near(
+    predicate: Callable[[FloatArray, IntArray], BoolArray],
+    low: FloatArray,
+    high: FloatArray,
+    guess: FloatArray,
+) -> FloatArray:
+    """Return the result of :func:`first_true`, searching outward from a guess.
+
+    From the guess, each step is four times as large as the previous one until the steps bracket the
+    change. The bracket is then halved repeatedly. The cost is logarithmic in the error of the
+    guess. ``predicate`` is also called with the positions of the numbers that are not yet
+    determined.
+    """
+    low, high = low.copy(), np.maximum(low, high)
+    probe, step = np.clip(np.floor(guess), low, high), 1.0
+    undecided = np.arange(low.size)
+    below = np.zeros(low.shape, dtype=bool)
+    while undecided.size:
+        holds = predicate(probe, undecided)
+        if step == 1.0:
+            below = holds
+        high[undecided[holds]] = probe[holds]
+        low[undecided[~holds]] = np.minimum(probe[~holds] + 1.0, high[undecided[~holds]])
+        undecided = undecided[low[undecided] < high[undecided]]
+        first, last = low[undecided], high[undecided]
+        middle = np.floor(0.5 * (first + last))
+        probe = np.where(
+            below[undecided],
+            np.maximum(last - step, middle),
+            np.minimum(first + step - 1.0, middle),
+        )
+        step *= 4.0
+    return high
+
+
+# -------------------------------------------------------------------------------------------------
+# The binomial distribution, its continuous form, and the Poisson distribution.
+
+# ----------------------------------------------------------------------- The binomial distribution
+#
+# The random model for an infinite population (Macskassy 2005, Eqs 17, 18).
+
+
+def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
+    """Return log P(X = i) for X ~ Binomial(n, z), with an integer i from 0 to n."""
+    rest: FloatArray = (
+        stirling_remainder(n) - stirling_remainder(i) - stirling_remainder(n - i)
+    ) - (deviance(i, n * z) + deviance(n - i, n * (1.0 - z)))
+    return rest
+
+
+def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
+    """Return the log upper tails of X ~ Binomial(n, z) at integers i.
+
+    Arguments are broadcast. i can lie outside 0, ..., n, and z can be 0 or 1.
+    """
+    i, n, z = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(i, n, z))
+    lowest, highest = np.where(z == 1.0, n, 0.0), np.where(z == 0.0, 0.0, n)
+    inside = np.clip(i, lowest, highest)
+    proper = (z > 0.0) & (z < 1.0)
+    zs = np.where(proper, z, 0.5)
+    lp = np.where(proper, log_pmf(inside, n, zs), 0.0)
+    above_mode = inside >= np.floor((n + 1.0) * zs)
+    infinite = np.full_like(n, np.inf)
+    # sum one series only: upward from i if i is at or above the mode, otherwise downward
+    up, down = n - inside, inside
+    odds = zs / (1.0 - zs)
+    series = ratio_sum(
+        np.where(proper, np.where(above_mode, up, down), 0.0),
+        infinite,
+        np.where(above_mode, down, up) + 1.0,
+        infinite,
+        np.where(above_mode, odds, 1.0 / odds),
+    )
+    return tails_beyond_support(
+        tails_from_series(lp, series, series, above_mode), i, lowest, highest
+    )
+
+
+# ------------------------------------------------------ The incomplete beta function in logarithms
+#
+# The continuous extension of a binomial tail: I_z(x + 1, n - x) is P(X > x) at integers x.
+
+# below this value SciPy's function can underflow even when the true value is above 1e-300
+_UNDERFLOW_LIMIT = 1e-200
+
+
+def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArray:
+    """Return log I_z(a, b) for a > 0, b >= 0, 0 < z < 1, which is -inf only at b = 0.
+
+    In the far tail, I_z is its leading term, a binomial probability, times the hypergeometric
+    series 2F1(a + b, 1; a + 1; z), whose terms are positive.
+    """
+    from scipy import special
+
+    a, b, z = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(a, b, z))
+    value = np.where(b > 0, special.betainc(a, np.where(b > 0, b, 1.0), z), 0.0)
+    with np.errstate(divide="ignore"):
+        result = np.log(value)
+    # tiny values: write the leading term z^a (1 - z)^b / (a B(a, b)) with Stirling remainders
+    tiny = (value < _UNDERFLOW_LIMIT) & (b > 0)
+    if tiny.any():
+        a, b, z = a[tiny], b[tiny], z[tiny]
+        n = a + b
+        lead = (
+            real_stirling_remainder(n)
+            - real_stirling_remainder(a)
+            - real_stirling_remainder(b)
+            - deviance(a, n * z)
+            - deviance(b, n * (1.0 - z))
+            + np.log(b / n)
+        )
+        # ratios (n + t) z / (a + 1 + t): the signs of -n and -z cancel
+        infinite = np.full_like(a, np.inf)
+        series = ratio_sum(-n, infinite, a + 1.0, infinite, -z)
+        result = np.asarray(result)
+        result[tiny] = lead + np.log1p(series)
+    return result
+
+
+# ------------------------------------------------------------------------ The Poisson distribution
+
+
+def poisson_log_pmf(i: FloatArray, mean: FloatArray) -> FloatArray:
+    """Return log P(X = i) for X ~ Poisson(mean), with an integer i >= 0."""
+    result: FloatArray = -stirling_remainder(i) - deviance(i, mean)
+    return result
+
+
+def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
+    """Return the log upper tails of X ~ Poisson(mean) at integers i.
+
+    Arguments are broadcast. i can be negative, and the mean can be 0.
+    """
+    i, mean = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(i, mean))
+    highest = np.where(mean > 0.0, np.inf, 0.0)
+    inside = np.clip(i, 0.0, highest)
+    above_mode = inside >= np.floor(mean)
+    series = np.zeros(i.shape)
+    # each side of the mean has its own series, and only one of the two series is needed
+    for side in (True, False):
+        here = above_mode == side
+        x, m = inside[here], np.where(mean[here] > 0.0, mean[here], 1.0)
+        infinite = np.full_like(x, np.inf)
+        if side:  # ratios mean/(i + 1), mean/(i + 2), ...
+            result = ratio_sum(infinite, infinite, x + 1.0, infinite, mean[here])
+        else:  # ratios i/mean, (i - 1)/mean, ...
+            result = ratio_sum(x, infinite, infinite, infinite, 1.0 / m)
+        series[here] = result
+    return tails_beyond_support(
+        tails_from_series(poisson_log_pmf(inside, mean), series, series, above_mode),
+        i,
+        np.zeros(i.shape),
+        highest,
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Populations for the random model (Macskassy 2005), and sums of independent counts.
+
+# ------------------------------------------------------------- A finite or an infinite population
+
+
+@dataclass(frozen=True)
+class Finite:
+    """A finite population of ``total`` candidates, with hypergeometric counts."""
+
+    total: float
+    positive: float
+
+    @property
+    def prior(self) -> float:
+        """The prevalence N+/N, or 0 without candidates."""
+        return self.positive / self.total if self.total else 0.0
+
+    @property
+    def opposite(self) -> Finite:
+        """The same candidates with the labels swapped."""
+        return Finite(self.total, self.total - self.positive)
+
+    def at(self, where: BoolArray) -> Finite:
+        """Return the population for some of the lists; all lists have the same population."""
+        return self
+
+    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest possible count in a list of n."""
+        return support(self.total, self.positive, n)
+
+    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+        """Return the upper tails at counts i in lists of size n."""
+        return tails(i, self.total, self.positive, n)
+
+    def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
+        """Return P(next candidate is positive | i of n were positive), Macskassy's Eq. 12."""
+        chance: FloatArray = (self.positive - i) / np.maximum(self.total - n, 1.0)
+        return chance
+
+    def stay(self, i: FloatArray, n: FloatArray) -> FloatArray:
+        """Return P(next candidate is negative | i of n were positive), Macskassy's Eq. 13."""
+        chance: FloatArray = (self.total - self.positive - n + i) / np.maximum(self.total - n, 1.0)
+        return chance
+
+
+@dataclass(frozen=True)
+class FiniteEach:
+    """A finite population for each list; ``total`` and ``positive`` have the same shape as n."""
+
+    total: FloatArray
+    positive: FloatArray
+
+    @property
+    def prior(self) -> FloatArray:
+        """The prevalence N+/N."""
+        return self.positive / np.maximum(self.total, 1.0)
+
+    def at(self, where: BoolArray) -> FiniteEach:
+        """Return the populations for some of the lists."""
+        return FiniteEach(self.total[where], self.positive[where])
+
+    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest possible count in a list of n."""
+        return support(self.total, self.positive, n)
+
+    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+        """Return the upper tails at counts i in lists of size n."""
+        return tails(i, self.total, self.positive, n)
+
+
+@dataclass(frozen=True)
+class InfiniteEach:
+    """An infinite population for each list; ``prior`` has the same shape as n."""
+
+    prior: FloatArray
+
+    def at(self, where: BoolArray) -> InfiniteEach:
+        """Return the infinite populations for some of the lists."""
+        return InfiniteEach(self.prior[where])
+
+    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest possible count in a list of n."""
+        return np.where(self.prior == 1.0, n, 0.0), np.where(self.prior == 0.0, 0.0, n)
+
+    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+        """Return the upper tails at counts i in lists of size n."""
+        return tails_of_binomial(i, n, self.prior)
+
+
+@dataclass(frozen=True)
+class Infinite:
+    """An infinite population with prevalence ``prior`` and binomial counts."""
+
+    prior: float
+
+    @property
+    def opposite(self) -> Infinite:
+        """The same population with the labels swapped."""
+        return Infinite(1.0 - self.prior)
+
+    def at(self, where: BoolArray) -> Infinite:
+        """Return the population, which is the same for all lists."""
+        return self
+
+    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest possible count in a list of n."""
+        n = np.asarray(n, dtype=float)
+        return (
+            n.copy() if self.prior == 1.0 else np.zeros_like(n),
+            np.zeros_like(n) if self.prior == 0.0 else n.copy(),
+        )
+
+    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+        """Return the upper tails at counts i in lists of size n."""
+        return tails_of_binomial(i, n, self.prior)
+
+    def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
+        """Return the probability of a positive (Macskassy, Eq. 17)."""
+        return np.full(np.broadcast(i, n).shape, self.prior)
+
+    def stay(self, i: FloatArray, n: FloatArray) -> FloatArray:
+        """Return the probability of a negative (Macskassy, Eq. 18)."""
+        return np.full(np.broadcast(i, n).shape, 1.0 - self.prior)
+
+
+Population = Finite | Infinite
+
+
+# ---------------------------------------------------------------------- Sums of independent counts
+#
+# These functions apply the random model to several queries. The distribution of the sum is a
+# convolution of distributions, in which all terms are positive. To avoid underflow in far tails,
+# every distribution is first tilted by exp(theta i), with theta chosen so that the mean of the sum
+# equals the observed count. The tilting is undone at the end.
+
+_NEGLIGIBLE_MASS = 1e-30  # probabilities cut off at the ends of a tilted distribution
+_TILT_TOLERANCE = 0.25  # in standard deviations or counts
+
+
+def hypergeometric_laws(n: FloatArray, total: FloatArray, positive: FloatArray) -> FloatArray:
+    """Return log P(X = i) for i = 0, 1, ... in random lists of size n: (law, i)."""
+    n, total, positive = (x[:, np.newaxis] for x in (n, total, positive))
+    lowest, highest = support(total, positive, n)
+    i = np.arange(highest.max(initial=0.0) + 1.0)
+    log_p = log_pmf_of_hypergeometric(
+        np.clip(i, lowest, highest), np.maximum(total, 1.0), positive, n
+    )
+    return np.where((i >= lowest) & (i <= highest), log_p, -np.inf)
+
+
+def binomial_laws(n: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return log P(X = i) for lists of size n from infinite populations: (law, i)."""
+    i = np.arange(n.max(initial=0.0) + 1.0)
+    return tails_of_binomial(i, n[:, np.newaxis], prior[:, np.newaxis]).pmf
+
+
+def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
+    """Return the upper-tail probabilities of sums of independent counts.
+
+    Parameters
+    ----------
+    count : float
+    laws : array (law, i)
+        log P(X = i) for i = 0, 1, ...
+    times : array (law)
+        Number of counts with each distribution.
+
+    Notes
+    -----
+    The relative error is about 1e-12. The cost is a few convolutions of arrays about twenty
+    standard deviations long.
+    """
+    i = np.arange(float(laws.shape[1]))
+    possible = laws > -np.inf
+    lowest = float((times * possible.argmax(axis=1)).sum())
+    highest = float((times * (laws.shape[1] - 1 - possible[:, ::-1].argmax(axis=1))).sum())
+    if count < lowest:
+        return Tails(*np.array([0.0, 0.0, 0.0, -np.inf]))
+    if count > highest:
+        return Tails(*np.full(4, -np.inf))
+    theta, log_scales = _tilt(count, laws, times, i)
+    tilted = np.exp(laws + theta * i - log_scales[:, np.newaxis])
+    first, law = _convolved(tilted, times)
+    # split the distribution of the sum at the observed count, and undo the tilting
+    x = first + np.arange(law.size) - count
+    at = float(law[x == 0.0].sum())
+    above = float((law[x > 0.0] * np.exp(-theta * x[x > 0.0])).sum())
+    upper = np.array([at + above, above, above + 0.5 * at, at])
+    with np.errstate(divide="ignore"):
+        result = np.log(upper) + float((times * log_scales).sum()) - theta * count
+        if theta == 0.0:  # if a tail is near 1, its complement is more accurate
+            below = float(law[x < 0.0].sum())
+            lower = np.minimum([below, below + at, below + 0.5 * at, 1.0 - at], 1.0)
+            result = np.where(upper < 0.5, result, np.log1p(-lower))
+    return Tails(*np.minimum(result, 0.0))
+
+
+def _tilt(
+    count: float, laws: FloatArray, times: IntArray, i: FloatArray
+) -> tuple[float, FloatArray]:
+    """Return a theta >= 0 with a tilted mean near the count, and each log E exp(theta X).
+
+    If the count is at or below the mean, the tail is not small, and theta is 0.
+    """
+    # Newton's method with bisection as a fallback: the derivative is the tilted variance
+    low, high, theta = 0.0, np.inf, 0.0
+    while True:
+        exponents = laws + theta * i
+        largest = exponents.max(axis=1, keepdims=True)
+        weights = np.exp(exponents - largest)
+        total = weights.sum(axis=1)
+        means = (weights * i).sum(axis=1) / total
+        variances = (weights * (i - means[:, np.newaxis]) ** 2).sum(axis=1) / total
+        mean, sd = float((times * means).sum()), float(np.sqrt((times * variances).sum()))
+        if abs(mean - count) <= max(_TILT_TOLERANCE * sd, _TILT_TOLERANCE) or (
+            theta == 0.0 and mean >= count
+        ):
+            return theta, largest[:, 0] + np.log(total)
+        low, high = (theta, high) if mean < count else (low, theta)
+        newton = theta + (count - mean) / sd**2 if sd > 0.0 else np.inf
+        halfway = 2.0 * theta + 1.0 if high == np.inf else 0.5 * (low + high)
+        theta = newton if low < newton < min(high, 2.0 * theta + 5.0) else halfway
+
+
+def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
+    """Return the distribution of the sum of all counts, starting at its lowest count.
+
+    Equal distributions are raised to a power by repeated squaring. The two shortest distributions
+    are then convolved repeatedly until only one is left, which keeps the arrays short.
+    """
+    number = itertools.count()
+    # (length, number, first count, law): the number breaks ties between equal lengths
+    parts: list[tuple[int, int, int, FloatArray]] = []
+    for law, often in zip(laws, times.tolist(), strict=True):
+        first, power = _trimmed(0, law)
+        while often:
+            if often % 2:
+                parts.append((power.size, next(number), first, power))
+            often //= 2
+            if often:
+                first, power = _trimmed(2 * first, np.convolve(power, power))
+    heapq.heapify(parts)
+    while len(parts) > 1:
+        one, other = heapq.heappop(parts), heapq.heappop(parts)
+        first, law = _trimmed(one[2] + other[2], np.convolve(one[3], other[3]))
+        heapq.heappush(parts, (law.size, next(number), first, law))
+    return float(parts[0][2]), parts[0][3]
+
+
+def _trimmed(first: int, law: FloatArray) -> tuple[int, FloatArray]:
+    """Return the distribution without negligible probabilities at its ends."""
+    kept = np.flatnonzero(law > _NEGLIGIBLE_MASS)
+    return first + int(kept[0]), law[kept[0] : kept[-1] + 1]

@@ -1,1 +1,0 @@
-"""Distributions of counts, with exact probabilities and tails down to tiny values."""

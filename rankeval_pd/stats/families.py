@@ -1,0 +1,466 @@
+"""Families of tests: adjusted p-values, levels, letters, and skewness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from string import ascii_lowercase
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.bootstrap import EQUAL, blocks, monte_carlo
+from rankeval_pd.stats.items import PairOptions
+
+# -------------------------------------------------------------------------------------------------
+# Hall's (1992) transformation of the t statistic for means of skewed differences.
+#
+# Random sign tests assume symmetric differences. If a few items contribute most of the variance, a
+# random sign test rejects too often in one tail. If Hall's test must also reject, the error rate
+# stays below the level, and no power is lost for symmetric differences.
+
+
+def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
+    """Return Hall's statistic, ((1 + a t/3)³ − 1)/a + a/6, which is nearly symmetric.
+
+    Parameters
+    ----------
+    t : array (...)
+        Mean divided by its standard error.
+    lean : array (...)
+        The value of a: the skewness of the items divided by the square root of the number of items.
+
+    References
+    ----------
+    P. Hall (1992), On the removal of skewness by transformation, equation 2.4.
+    """
+    share = lean * t  # use products instead of powers, so that -t and -lean only change the sign
+    return np.asarray(t + share * t / 3.0 + share * share * t / 27.0 + lean / 6.0)
+
+
+def inverse(value: FloatArray | float, lean: FloatArray) -> FloatArray:
+    """Return the t statistic that is transformed to this value."""
+    moved = value - lean / 6.0
+    root = np.cbrt(1.0 + lean * moved)
+    return np.asarray(3.0 * moved / (root**2 + root + 1.0))
+
+
+def upper_tail(t: FloatArray, lean: FloatArray, freedom: float) -> FloatArray:
+    """Return the p-value from Hall's statistic for a mean above 0."""
+    from scipy.special import stdtr
+
+    return np.asarray(stdtr(freedom, -transformed(t, lean)), dtype=np.float64)
+
+
+def held_back(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArray:
+    """Return t or Hall's statistic, whichever rejects less often; 0 if their signs differ."""
+    other = transformed(t, lean)
+    if not two_sided:
+        return np.minimum(t, other)
+    alike = np.sign(t) == np.sign(other)
+    return np.where(alike, np.sign(t) * np.minimum(np.abs(t), np.abs(other)), 0.0)
+
+
+def reaching(
+    limits: tuple[FloatArray, FloatArray],
+    estimate: FloatArray,
+    error: FloatArray,
+    lean: FloatArray,
+    critical: FloatArray | float,
+) -> tuple[FloatArray, FloatArray]:
+    """Return limits widened to include means that Hall's statistic does not reject.
+
+    NaN is returned as NaN. ``critical`` is the critical value and ``error`` the standard error.
+    """
+    low, high = limits
+    with np.errstate(invalid="ignore"):  # infinite critical values
+        below = estimate - error * inverse(critical, lean)
+        above = estimate - error * inverse(-critical, lean)
+    return (
+        np.where(np.isnan(below), low, np.minimum(low, below)),
+        np.where(np.isnan(above), high, np.maximum(high, above)),
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Adjustment of p-values for multiple testing, and the required number of resamples.
+
+# ----------------------------------------------------- Adjustment of p-values for multiple testing
+
+ADJUSTMENTS = ("holm", "bonferroni", "bh", "by")
+
+
+def rejects(p_value: Any, alpha: float) -> Any:
+    """Return whether p-values are at most alpha, up to rounding errors."""
+    return p_value <= alpha * (1.0 + 1e-12)
+
+
+def adjust(p_values: FloatArray, method: str) -> FloatArray:
+    """Return adjusted p-values for the family on the last axis; NaN means no test.
+
+    Parameters
+    ----------
+    p_values : array (..., test)
+    method : {"holm", "bonferroni", "bh", "by"}
+        "holm" (Holm 1979) and "bonferroni" control the probability of any false rejection. "bh"
+        (Benjamini and Hochberg 1995) controls the false discovery rate under positive dependence,
+        and "by" (Benjamini and Yekutieli 2001) under any dependence.
+    """
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, axis=-1, kind="stable")  # NaN last
+    ordered = np.take_along_axis(p, order, axis=-1)
+    m = np.count_nonzero(~np.isnan(p), axis=-1, keepdims=True).astype(float)
+    rank = np.arange(1.0, p.shape[-1] + 1.0)
+    if method == "bonferroni":
+        scaled = ordered * m
+    elif method == "holm":
+        scaled = np.fmax.accumulate(ordered * np.maximum(m - rank + 1.0, 1.0), axis=-1)
+    else:
+        scaled = ordered * (m / rank)
+        if method == "by":
+            harmonic = np.concatenate([[0.0], np.cumsum(1.0 / rank)])
+            scaled = scaled * harmonic[m.astype(np.intp)]
+        scaled = np.fmin.accumulate(scaled[..., ::-1], axis=-1)[..., ::-1]
+    scaled = np.where(np.isnan(ordered), np.nan, np.minimum(scaled, 1.0))
+    result = np.empty_like(p)
+    np.put_along_axis(result, order, scaled, axis=-1)
+    return result
+
+
+def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArray:
+    """Return the level at which the interval for each test agrees with :func:`adjust`.
+
+    An interval that inverts its test excludes 0 at this level only if the adjusted p-value is at
+    most 1 - level. Holm's method uses the intervals of Bonferroni's method. For "bh" and "by" the
+    level is 1 - R (1 - level) / m if R of m tests are rejected, with R = 1 if no test is rejected
+    (Benjamini and Yekutieli 2005, False discovery rate-adjusted multiple confidence intervals for
+    selected parameters).
+
+    Parameters
+    ----------
+    p_values : array (..., test)
+        The p-values, with the family on the last axis. NaN means no test.
+    method : {"holm", "bonferroni", "bh", "by"}
+    level : float
+    """
+    p = np.asarray(p_values, dtype=float)
+    m = np.maximum(np.isfinite(p).sum(axis=-1, keepdims=True), 1)
+    error = np.broadcast_to((1.0 - level) / m, p.shape)
+    if method in ("bh", "by"):
+        with np.errstate(invalid="ignore"):
+            rejected = np.count_nonzero(adjust(p, method) <= 1.0 - level, axis=-1, keepdims=True)
+        error = error * np.maximum(rejected, 1)
+    if method == "by":
+        error = error / np.concatenate([[1.0], np.cumsum(1.0 / np.arange(1, m.max() + 1))])[m]
+    return np.minimum(1.0 - error, np.nextafter(1.0, 0.0))  # at level 1, the full range
+
+
+def level_of_each(level: float, count: int) -> float:
+    """Return the level, below 1, for each of ``count`` simultaneous intervals (Bonferroni)."""
+    return level if count < 2 else min(1.0 - (1.0 - level) / count, 1.0 - 2.0**-53)
+
+
+def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
+    """Adjust p-values over families; within a family, p-values are already simultaneous.
+
+    This is Holm's step-down method for families, such as pairs of measures with a test for each n.
+    Starting from the smallest, each p-value is multiplied by the number of families with remaining
+    tests. A family is included until its last test is rejected, because the last hypothesis can be
+    true even if all others in the family are false. With one test per family, the result is Holm's.
+    The p-values of a single family are not changed.
+
+    Parameters
+    ----------
+    p_values : array (test)
+        The p-values. NaN means no test.
+    family : array (test)
+        Family number of each test.
+    """
+    order = np.argsort(p_values, kind="stable")  # NaN last
+    order = order[: np.count_nonzero(~np.isnan(p_values))]
+    _, from_end = np.unique(family[order][::-1], return_index=True)
+    last = np.sort(order.size - 1 - from_end)
+    waiting = last.size - np.searchsorted(last, np.arange(order.size))
+    result = np.full(p_values.shape, np.nan)
+    result[order] = np.minimum(np.maximum.accumulate(waiting * p_values[order]), 1.0)
+    return result
+
+
+# ------------------------------------------- The largest statistic of all pairs of systems: max-t
+
+
+class MaxT(NamedTuple):
+    """P-values for each pair, unadjusted and adjusted by max-t."""
+
+    alone: FloatArray  #: (pair,)
+    single: FloatArray  #: (pair,): single-step; at most alpha if the statistic exceeds ``critical``
+    down: FloatArray  #: (pair,): Romano-Wolf step-down p-values
+    critical: float  #: value that the largest statistic exceeds with probability 1 - level
+
+
+def max_t(
+    t_star: Callable[[IntArray], FloatArray],
+    t: FloatArray,
+    n_resamples: int,
+    *,
+    level: float,
+    two_sided: bool,
+    every: bool = False,
+    centered: Callable[[IntArray], FloatArray] | None = None,
+) -> MaxT:
+    """Return p-values for studentized gains, unadjusted and adjusted by max-t.
+
+    Parameters
+    ----------
+    t_star : callable
+        A function that takes the indices of pairs and returns an array (pair, resample). The
+        array contains the studentized gains minus their mean under the null hypothesis. All pairs
+        use the same resamples.
+    t : array (pair,)
+        Studentized gains. NaN means no test.
+    n_resamples : int
+    level : float
+        Confidence level of the simultaneous intervals.
+    two_sided : bool
+        Whether to compare absolute values.
+    every : bool
+        Whether all possible resamples are enumerated. In this case, 1 is not added to the counts.
+    centered : callable, optional
+        A function like ``t_star``, for data shifted to a gain of 0 for each pair. Each
+        single-step p-value and critical value is then the larger of the two functions' values. If
+        gains differ greatly, ``t_star`` alone overestimates the correlation between pairs, and
+        intervals would be too narrow.
+    """
+    size = np.abs(t) if two_sided else t
+    order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
+    largest, about = np.full((2, n_resamples), 0.0 if two_sided else -np.inf)
+    edge = size - np.where(np.isfinite(size), EQUAL * np.maximum(np.abs(size), 1.0), 0.0)
+    own, down = np.zeros((2, size.size), dtype=np.int64)
+    for block in blocks(order[::-1], n_resamples):
+        moved = np.abs(t_star(block)) if two_sided else t_star(block)
+        moved[np.isnan(moved)] = np.inf
+        own[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
+        # the largest statistic over each pair and all less significant pairs
+        moved[0] = np.maximum(largest, moved[0])
+        np.maximum.accumulate(moved, axis=0, out=moved)
+        largest = moved[-1]
+        down[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
+        if centered is not None:
+            moved = np.abs(centered(block)) if two_sided else centered(block)
+            about = np.maximum(about, moved.max(axis=0))
+    both = np.sort([largest, about])
+    single = n_resamples - np.searchsorted(both[0], edge)
+    single = np.maximum(single, n_resamples - np.searchsorted(both[1], edge))
+
+    def share(hits: IntArray) -> FloatArray:
+        p = hits / n_resamples if every else monte_carlo(hits, n_resamples, "recentred")
+        return np.where(np.isnan(size), np.nan, p)
+
+    stepped = share(down)
+    stepped[order] = np.maximum.accumulate(stepped[order])
+    # number of resamples that can reach the critical value if p is at most 1 - level
+    added = 0 if every else 1
+    most = int(np.floor((1.0 - level) * (n_resamples + added) * (1.0 + 1e-12))) - added
+    critical = np.inf if most < 0 else both[:, max(n_resamples - 1 - most, 0)].max()
+    return MaxT(share(own), share(single), stepped, float(critical))
+
+
+def simultaneous_limits(
+    gain: FloatArray,
+    error: FloatArray,
+    critical: float,
+    widening: FloatArray | float = 0.0,
+    lean: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return simultaneous limits, gain ± critical * error.
+
+    Parameters
+    ----------
+    gain, error : array (pair,)
+    critical : float
+    widening : array (pair,), optional
+        Increase in the variance per unit of squared distance from the gain, for tests that estimate
+        the standard error under the null hypothesis. There are no limits if the error is 0, or if
+        no distance is rejected.
+    lean : array (pair,), optional
+        Skewness of the items' differences divided by the square root of the number of items. The
+        limits then also include gains not rejected by Hall's statistic. With few items, the sample
+        skewness often has the wrong sign. Limits are therefore widened for either sign, but not
+        past 0, because the test determines whether 0 is included.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = 1.0 - critical**2 * np.asarray(widening)
+        margin = np.where(left > 0.0, critical * error / np.sqrt(left), np.inf)
+        margin = np.where(np.isfinite(margin) & (error > 0.0), margin, np.inf)
+    limits = gain - margin, gain + margin
+    if lean is None:
+        return limits
+    varies = np.where(error > 0.0, error, 1.0)
+    own = reaching(limits, gain, varies, lean, margin / varies)
+    low, high = reaching(own, gain, varies, -lean, margin / varies)
+    return (
+        np.where(own[0] > 0.0, np.maximum(low, 0.0), low),
+        np.where(own[1] < 0.0, np.minimum(high, 0.0), high),
+    )
+
+
+# ------------------ The number of resamples for a family, and its adjustment, alpha and level
+
+LEAST = 10_000  # default number of resamples
+
+MORE = 8  # the number of resamples grows by at most this factor if a pair is undecided
+_DECIDING = 10  # expected number of resamples beyond the critical value
+
+
+def needed_resamples(options: PairOptions, n_pairs: int) -> int:
+    """Return the smallest number of resamples with which a p-value can be at most alpha."""
+    if options.simultaneous:
+        return _whole(options.n_alike / options.alpha) - 1
+    tests, family = 1.0, n_pairs * options.n_alike
+    if options.adjust is not None:
+        tests = float(family)
+    if options.adjust == "by":
+        tests *= float((1.0 / np.arange(1, family + 1)).sum())
+    return _whole(options.tails * tests / options.alpha) - 1
+
+
+def _whole(draws: float) -> int:
+    """Round up a number of draws, capped at 2^62 (too many to fit in memory)."""
+    return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
+
+
+def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
+    """Return the options with the number of resamples that the tests require."""
+    if options.n_resamples:
+        return options
+    deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
+    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # limits lie farther out in the tails
+    tests *= options.n_alike if options.adjust is not None else 1
+    limiting = _whole(_DECIDING * options.tails * tests / (1.0 - options.level))
+    first = max(LEAST, deciding, limiting)
+    most = 0 if options.adjust is None else MORE * first
+    return options._replace(n_resamples=first, most=most)
+
+
+def check_enough(options: PairOptions, n_pairs: int) -> None:
+    """Raise a ValueError if there are too few resamples for significant adjusted p-values."""
+    needed = needed_resamples(options, n_pairs)
+    if options.adjust is None or options.n_resamples >= needed:
+        return
+    alike = options.n_alike
+    factor = f"{alike}" if options.simultaneous else f"{options.tails * n_pairs * alike}"
+    in_groups = "" if alike == 1 else f" in each of {alike} groups (adjust_over='all')"
+    if options.adjust == "by":
+        factor += " (1 + 1/2 + ...)"
+    raise ValueError(
+        f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
+        f" adjust={options.adjust!r}: the smallest adjusted p-value for {n_pairs}"
+        f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Pass"
+        f" n_resamples={needed} or more, or None for the required number."
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Compact letter displays for ties.
+
+
+def letters(told_apart: BoolArray) -> list[str]:
+    """Return the letters for each row; two rows share a letter if and only if they are tied.
+
+    A compact letter display is a small clique cover of the graph of ties. Each clique grows from a
+    tie that is not yet covered, and redundant cliques are removed (Piepho 2004). Maximal cliques
+    are not enumerated. If this greedy cover has more than m**2 / 4 cliques, a cover by at most
+    m**2 / 4 edges and triangles is used instead (Erdos, Goodman and Posa 1966).
+
+    Parameters
+    ----------
+    told_apart : array (m, m) of bool
+        Symmetric matrix of significant differences. The diagonal is ignored. Rows are ordered from
+        best to worst, and the first row gets "a".
+
+    Returns
+    -------
+    list of str
+        Letters a to z, then aa, ab and so on, separated by spaces.
+
+    References
+    ----------
+    H.-P. Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons.
+    J. Gramm et al. (2007), Algorithms for compact letter displays: comparison and evaluation.
+    P. Erdos, A. Goodman and L. Posa (1966), The representation of a graph by set intersections.
+    """
+    tied = ~np.asarray(told_apart, dtype=bool)
+    np.fill_diagonal(tied, val=False)
+    m = len(tied)
+    cliques = _swept(_greedy(tied), m)
+    if len(cliques) > m * m // 4:
+        cliques = _edges_and_triangles(tied)
+    alone = [[int(i)] for i in np.flatnonzero(~tied.any(axis=1))]
+    named = sorted([*cliques, *alone])
+    several = len(named) > len(ascii_lowercase)
+    of_rows: list[list[str]] = [[] for _ in range(m)]
+    for number, clique in enumerate(named):
+        for row in clique:
+            of_rows[row].append(_name(number))
+    return [(" " if several else "").join(own) for own in of_rows]
+
+
+def _name(number: int) -> str:
+    """Return the name of a letter: a, b, ... z, aa, ab, ..."""
+    more, last = divmod(number, len(ascii_lowercase))
+    return (_name(more - 1) if more else "") + ascii_lowercase[last]
+
+
+def _greedy(tied: BoolArray) -> list[list[int]]:
+    """Return cliques that cover all ties, each grown from the first uncovered tie."""
+    left = np.triu(tied)
+    cliques = []
+    for i in range(len(tied)):
+        while left[i].any():
+            clique = [i, int(left[i].argmax())]
+            fits = tied[clique].all(axis=0)
+            while fits.any():
+                # among the rows that fit, take the row with the most uncovered ties; if several
+                # rows have the same number, take the best row
+                gained = (left[clique].sum(axis=0) + left[:, clique].sum(axis=1)) * fits + fits
+                clique.append(int(gained.argmax()))
+                fits &= tied[clique[-1]]
+            clique.sort()
+            left[np.ix_(clique, clique)] = False
+            cliques.append([int(row) for row in clique])
+    return cliques
+
+
+def _swept(cliques: list[list[int]], m: int) -> list[list[int]]:
+    """Return the cliques that are not redundant; small cliques are dropped first."""
+    shown = np.zeros((m, m), dtype=int)
+    for clique in cliques:
+        shown[np.ix_(clique, clique)] += 1
+    kept = []
+    for clique in sorted(cliques, key=len):
+        here = np.ix_(clique, clique)
+        off = ~np.eye(len(clique), dtype=bool)
+        if (shown[here][off] > 1).all():
+            shown[here] -= 1
+        else:
+            kept.append(clique)
+    return kept
+
+
+def _edges_and_triangles(tied: BoolArray) -> list[list[int]]:
+    """Return at most m**2 / 4 edges and triangles that cover all ties."""
+    left = tied.copy()
+    cliques = []
+    while left.any():
+        i, j = (int(x) for x in np.unravel_index(left.argmax(), left.shape))
+        both = np.flatnonzero(left[i] & left[j])
+        cliques += [sorted([i, j, int(k)]) for k in both]
+        cliques += [] if both.size else [sorted([i, j])]
+        for one, other in ((i, j), (j, i)):
+            cliques += [
+                sorted([one, int(k)])
+                for k in np.flatnonzero(left[one] & ~left[other])
+                if k != other
+            ]
+        left[[i, j]] = left[:, [i, j]] = False
+    return cliques

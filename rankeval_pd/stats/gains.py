@@ -1,0 +1,1169 @@
+"""Gains of pairs of systems: tables, bootstrap, permutation, crossed factors, studies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rankeval_pd.stats import bootstrap, differences, families, items
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.bootstrap import MOST_POINTS, DrawnSum, Lattice, SignedSum
+from rankeval_pd.stats.clusters import of_both_factors
+from rankeval_pd.stats.equivalence import mean_p, of_margin, paired_p
+from rankeval_pd.stats.families import (
+    ADJUSTMENTS,
+    MaxT,
+    adjust,
+    check_enough,
+    interval_levels,
+    level_of_each,
+    max_t,
+    simultaneous_limits,
+    with_resamples,
+)
+from rankeval_pd.stats.item_gains import Draws, draws_of
+from rankeval_pd.stats.items import (
+    ENUMERATED,
+    AnyItems,
+    Items,
+    PairOptions,
+    Step,
+    better_counts,
+    quiet,
+    scores_of,
+    swaps_every,
+)
+from rankeval_pd.stats.proportions import clopper_pearson, t_of
+from rankeval_pd.stats.two_by_two import paired_tails
+
+# -------------------------------------------------------------------------------------------------
+# The table of all pairs of systems, and helper functions for tests of pairs.
+
+# ------------------------------ The table of all pairs of systems: order, exact tests, and columns
+
+_WHOLE = 2**53  # float64 represents every integer up to this value
+METHODS = ("auto", "exact", "monte-carlo")
+Limits = tuple[FloatArray, FloatArray]
+
+
+class Pairs(NamedTuple):
+    """The rows of the table, with one row per pair."""
+
+    swapped: BoolArray
+    score_a: FloatArray
+    score_b: FloatArray
+    gain: FloatArray
+    gain_se: FloatArray
+    ci_low: FloatArray
+    ci_high: FloatArray
+    p_value: FloatArray
+    p_two_sided: FloatArray
+    p_stderr: FloatArray
+    p_adjusted: FloatArray
+    confidence: FloatArray
+    undecided: BoolArray
+    exact: BoolArray
+    n_items: IntArray
+    n_resamples: IntArray
+    n_groups: IntArray  #: number of groups, or 0
+    p_one_sided: FloatArray  #: one-sided p-value in the direction of the gain
+    ci_low_alone: FloatArray
+    ci_high_alone: FloatArray
+    family_p: FloatArray  #: p to adjust over groups; with max-t, adjusted over pairs
+    family_low: FloatArray  #: limits of the Monte Carlo interval
+    family_high: FloatArray
+    gain_se_items: FloatArray  #: NaN if there are no seeds, as in the next field
+    gain_se_seeds: FloatArray
+    n_seeds: IntArray  #: number of seeds for the system with fewer seeds
+
+
+class Rows(NamedTuple):
+    """Test results for the pairs."""
+
+    error: FloatArray
+    p: FloatArray
+    ordered: FloatArray  #: p with the better system first, independent of the order of the pair
+    drawn: BoolArray  #: whether p is a proportion of resamples
+    low: FloatArray
+    high: FloatArray
+    least: FloatArray  #: lower bounds from Hall's statistic, or NaN
+    least_ordered: FloatArray
+
+    def p_values(self) -> tuple[FloatArray, FloatArray]:
+        """Return ``p`` and ``ordered``, both corrected for skewness."""
+        return np.fmax(self.p, self.least), np.fmax(self.ordered, self.least_ordered)
+
+    def put(self, which: int | IntArray, *values: Any) -> None:
+        """Store the results for one or more pairs in the first columns, in order."""
+        for column, value in zip(self, values, strict=False):
+            column[which] = value
+
+
+def no_rows(pairs: int) -> Rows:
+    """Return empty rows."""
+    error, p, ordered, low, high, *least = np.full((7, pairs), np.nan)
+    return Rows(error, p, ordered, np.zeros(pairs, dtype=bool), low, high, *least)
+
+
+def allow_for_skewness(rows: Rows, draws: Draws) -> None:
+    """Store Hall's one-sided p-values: for a > b and in the direction of the gain.
+
+    Ratios of sums use the distribution from ``ratio_gains`` instead.
+    """
+    every = np.arange(len(draws.pairs))
+    if draws.parametric is not None:
+        rows.least[:], rows.least_ordered[:] = ratio_p(draws)
+        rows.p[draws.parametric.few] = rows.ordered[draws.parametric.few] = np.nan
+        return
+    gain, error = draws.gains(every), draws.linear_errors(every) * draws.student_factor
+    varies = error > 0.0
+    t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.leans
+    freedom = draws.items.n_drawn - 1.0
+    up, down = (families.upper_tail(side * t, side * lean, freedom) for side in (1.0, -1.0))
+    rows.least[varies] = up[varies]
+    rows.least_ordered[varies] = np.where(gain < 0.0, down, up)[varies]
+
+
+def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
+    """Return one-sided p-values for ratios: for a > b and in the gain's direction."""
+    assert draws.parametric is not None
+    up, down = (np.where(draws.parametric.few, np.nan, tail) for tail in draws.parametric.tails)
+    return up, np.where(draws.gains(np.arange(up.size)) < 0.0, down, up)
+
+
+def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
+    """Widen limits to include gains not rejected by Hall's test or by the ratio test."""
+    if draws.parametric is not None:
+        own = draws.parametric.limits(options.two_tailed)
+        return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
+    every = np.arange(len(draws.pairs))
+    error = draws.linear_errors(every) * draws.student_factor
+    critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
+    return families.reaching(found, draws.gains(every), error, draws.leans, critical)
+
+
+def oriented(
+    items: AnyItems, pairs: IntArray, options: PairOptions
+) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Return scores (larger is better), pairs with the better system first, and swaps."""
+    theta = scores_of(items)
+    swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]
+    if options.keep_order:
+        swapped = np.zeros_like(swapped)
+    turned = swapped != (options.alternative == "less")  # test whether the other system is better
+    return theta, np.where(turned[:, np.newaxis], pairs[:, ::-1], pairs), swapped
+
+
+def lattices_of(
+    draws: Draws, options: PairOptions, which: Iterable[int], *, signs: bool
+) -> list[Lattice | None]:
+    """Return the lattice for each pair's differences; None if not found or not needed.
+
+    Positive differences favor the first system, and the gain is the sum of the differences times
+    the unit. With ``signs``, items are swapped or receive random signs. Otherwise items are drawn
+    individually.
+    """
+    items, bootstraps = draws.items, not signs
+    unit = items.unit()
+    asked = np.array([*which], dtype=np.int64)
+    listed: list[Lattice | None] = [None] * asked.size
+    if wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs):
+        listed = [
+            None
+            if on is None or on.reach > _WHOLE or (signs and on.signed_points > MOST_POINTS)
+            else on
+            for on in draws.lattices(asked, drawn=signs)
+        ]
+    small = signs and items.n_drawn <= ENUMERATED
+    if options.method == "exact" and None in listed and not small:
+        raise ValueError(_why_not_exact(items, options, bootstraps=bootstraps, unit=unit))
+    return listed
+
+
+def wants_lattices(
+    options: PairOptions, unit: float | None, *, clusters: bool, signs: bool
+) -> bool:
+    """Return whether to look for lattices, which allow exact distributions."""
+    if not signs and (clusters or options.event == "studentised"):
+        return False
+    return options.method != "monte-carlo" and unit is not None
+
+
+def _why_not_exact(
+    items: AnyItems, options: PairOptions, *, bootstraps: bool, unit: float | None
+) -> str:
+    if bootstraps and items.n_groups:
+        reason = "groups= draws clusters of varying sizes, which have no exact distribution"
+    elif unit is None:
+        reason = (
+            "an exact distribution exists for the metrics mean, sum and accuracy, if every item"
+            " has the same total"
+        )
+    elif bootstraps and options.event == "studentised":
+        reason = "event='studentised' needs the standard error of every resample"
+    else:
+        reason = (
+            "the differences for at least one pair are not multiples of a common step, or their"
+            " sum has more than a million possible values"
+        )
+    also = "" if bootstraps else f", or for at most {ENUMERATED} items"
+    return (
+        f"method='exact': {reason}{also}. Pass method='auto', which resamples if there is no exact"
+        " distribution."
+    )
+
+
+def as_p_says(
+    found: tuple[float, float],
+    gain: float,
+    p_two_sided: float,
+    near: FloatArray,
+    options: PairOptions,
+) -> tuple[float, float]:
+    """Return limits that agree with the p-value for a gain of 0."""
+    rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
+    return bootstrap.agreeing(found, gain, rejected=rejected, near=near)
+
+
+def as_each_p_says(
+    found: tuple[FloatArray, FloatArray],
+    gain: FloatArray,
+    p_two_sided: FloatArray,
+    near: FloatArray,
+    options: PairOptions,
+) -> tuple[FloatArray, FloatArray]:
+    """Return :func:`as_p_says` for many pairs: (pair,), near (pair, trial)."""
+    low, high = (limit.copy() for limit in found)
+    rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
+    wrong = np.where(
+        rejected,
+        (gain > 0.0) & (low <= 0.0) | (gain < 0.0) & (high >= 0.0),
+        (low > 0.0) | (high < 0.0),
+    )
+    for k in np.flatnonzero(wrong):
+        low[k], high[k] = bootstrap.agreeing(
+            (float(low[k]), float(high[k])), float(gain[k]),
+            rejected=bool(rejected[k]), near=near[k],
+        )  # fmt: skip
+    return low, high
+
+
+def row_sd(gains: FloatArray) -> FloatArray:
+    """Return :func:`sd` of each row."""
+    result = np.asarray(gains.std(axis=1))
+    for k in np.flatnonzero(np.isnan(result)):
+        result[k] = sd(gains[k])
+    return result
+
+
+def sd(gains: FloatArray) -> float:
+    """Return the standard deviation of the gains that are defined."""
+    known = gains[~np.isnan(gains)]
+    return float(known.std()) if known.size else np.nan
+
+
+def family_options(rows: Rows, options: PairOptions) -> PairOptions:
+    """Return the options with the level for each interval in a family of tests.
+
+    The results of tests in other groups are not yet known, and these tests count as not rejected.
+    The intervals for false discovery rates are therefore wider.
+    """
+    p, ordered = rows.p_values()
+    own = options.sided(p, np.minimum(1.0, 2.0 * ordered))
+    family = np.concatenate([own, np.ones((options.n_alike - 1) * own.size)])
+    level = float(interval_levels(family, str(options.adjust), options.level)[0])
+    return options._replace(level=level)
+
+
+def table(
+    items: AnyItems,
+    theta: FloatArray,
+    pairs: IntArray,
+    swapped: BoolArray,
+    rows: Rows,
+    options: PairOptions,
+    together: Limits | None,
+    largest: MaxT | None,
+    *,
+    every: bool,
+    parts: Limits | None = None,
+) -> Pairs:
+    """Build the table from results for each pair and for all pairs jointly.
+
+    ``together`` contains simultaneous limits, ``largest`` the results of max-t, and ``parts`` the
+    standard errors due to items and seeds.
+    """
+    of_items, of_seeds = np.full((2, len(pairs)), np.nan) if parts is None else parts
+    count = (
+        np.zeros(items.n_systems, dtype=np.int64) if items.seeds is None else items.seeds.trained
+    )
+    gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
+    undefined = np.isnan(gain)
+    error, low, high, p, ordered = (
+        np.where(undefined, np.nan, column)
+        for column in (rows.error, rows.low, rows.high, *rows.p_values())
+    )
+    draws, drawn = options.n_resamples, rows.drawn
+    doubled = np.minimum(1.0, 2.0 * ordered)
+    untested = np.isnan(p)
+    own = family = options.sided(p, doubled)
+    drawn_p, tails = (rows.ordered, 2.0) if options.tails == 2 else (rows.p, 1.0)
+    least = options.sided(rows.least, np.minimum(1.0, 2.0 * rows.least_ordered))
+    if largest is not None:
+        own, family = (np.where(untested, np.nan, x) for x in (largest.alone, largest.single))
+        if options.adjust == "max-t-stepdown":
+            family = np.where(untested, np.nan, largest.down)
+        drawn, drawn_p, tails = np.full(gain.size, not every), family, 1.0
+        least = np.full(gain.size, np.nan)
+    with np.errstate(invalid="ignore"):
+        p_stderr = tails * np.sqrt(drawn_p * (1.0 - drawn_p) / draws) * drawn
+        hits = np.rint(np.nan_to_num(drawn_p) * (draws + (options.event != "strict")))
+    hits = np.maximum(hits - (options.event != "strict"), 0.0)
+    listed = [family]
+    for side in _clopper_pearson(hits, draws, options.level):
+        reached = np.fmax(np.minimum(1.0, tails * side), least)
+        reached = np.where(np.isnan(family), np.nan, reached)
+        listed.append(np.where(drawn, reached, family))
+    p_stderr = np.where(listed[1] < listed[2], p_stderr, p_stderr * 0.0)  # use Hall's p
+    adjusted, low_p, high_p = (_adjusted(x, options.adjust) for x in listed)
+    decides = own if options.adjust is None else adjusted
+    undecided = is_undecided(low_p, high_p, options.alpha)
+    alone = reaching((low, _above(high, options)), own, options.level)
+    shown = alone
+    if together is not None:
+        low, high = (np.where(undefined, np.nan, limit) for limit in together)
+        shown = reaching((low, _above(high, options)), decides, options.level)
+    first, second = items.sign * theta[pairs[:, 0]], items.sign * theta[pairs[:, 1]]
+    if options.alternative == "less":  # tests whether the second is better
+        first, second, gain = second, first, -gain
+        shown, alone = ((-limits[1], -limits[0]) for limits in (shown, alone))
+    return Pairs(
+        swapped, first, second, gain, error, *shown, own, doubled, p_stderr, adjusted,
+        1.0 - ordered, undecided, ~drawn, np.full(len(pairs), items.n_items),
+        np.where(drawn, draws, 0), np.full(len(pairs), items.n_groups), ordered, *alone, listed[0],
+        listed[1], listed[2], of_items, of_seeds, count[pairs].min(axis=1),
+    )  # fmt: skip
+
+
+def _above(high: FloatArray, options: PairOptions) -> FloatArray:
+    """Return the upper limit, which is infinite for a one-sided interval."""
+    return high if options.tails == 2 else np.where(np.isnan(high), np.nan, np.inf)
+
+
+def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> tuple[Any, Any]:
+    """Widen limits to include 0 if the reported p-value exceeds 1 - level."""
+    kept = ~(p_value <= (1.0 - level) * (1.0 + 1e-12))  # True if p is NaN
+    low, high = limits
+    return np.where(kept & (low > 0.0), 0.0, low), np.where(kept & (high < 0.0), 0.0, high)
+
+
+def _clopper_pearson(hits: AnyArray, draws: int, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return Monte Carlo intervals for p-values; distinct counts are computed once."""
+    counts, back = np.unique(hits, return_inverse=True)
+    low, high = clopper_pearson(counts, np.array(draws), level)
+    return low[back], high[back]
+
+
+def is_undecided(low: Any, high: Any, alpha: float) -> Any:
+    """Return whether the Monte Carlo interval of a p-value contains alpha."""
+    return (low < alpha) & (alpha < high)
+
+
+def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
+    """Adjust p-values for all pairs, unless the method is max-t or None."""
+    return adjust(p_values, method) if method in ADJUSTMENTS else p_values
+
+
+# ------------------------------------------------------ Tests of equivalence and non-inferiority
+
+
+def margin_p(
+    items: AnyItems, pairs: IntArray, found: Pairs, margin: float, alternative: str, alpha: float
+) -> FloatArray:
+    """Return the p-value of the margin test for each pair; NaN without variation.
+
+    The p-value is exact for 0/1 items. For other metrics, the test is based on the mean
+    contribution of an item (or group) to the gain. Seeds increase the variance of this mean.
+    """
+    pairs = np.where(found.swapped[:, np.newaxis], pairs[:, ::-1], pairs)
+    if items.binary:
+
+        def exact(*only: int) -> float:
+            def not_worse(sign: float) -> float:
+                first, second = only if sign > 0.0 else only[::-1]
+                return paired_p(first, second, items.n_items, margin, alpha)
+
+            return float(of_margin(alternative, not_worse))
+
+        return np.array(
+            [exact(*only) for only in np.stack(better_counts(items, pairs), 1).tolist()]
+        )
+    if not isinstance(items, Items):
+        raise ValueError(
+            f"margin={margin:g}: a test with a margin needs the items in memory unless all values"
+            " are 0 or 1. Call .compute() first."
+        )
+    n, parts = items.n_drawn, bootstrap.contributions(items)
+    values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
+    shares = values[pairs[:, 0]] - values[pairs[:, 1]]
+    shares = shares - weights * shares.sum(axis=1, keepdims=True)
+    squares, cubes = ((shares**power).sum(axis=1) for power in (2, 3))
+    squares[np.sqrt(squares) <= parts.accuracy * np.abs(values).max()] = np.nan  # rounding
+    skewness, freedom = np.sqrt(n) * cubes / squares**1.5, n - 1.0
+    variance = np.where(squares > 0.0, (shares**2 / (1.0 - weights)).sum(axis=1), np.nan)
+    error, seeds = np.sqrt(variance), None
+    if items.seeds is not None:
+        of_seeds = (items.seeds.error[pairs] ** 2).sum(axis=1)
+        total = variance + of_seeds
+        seeds = of_seeds / total, items.seeds.freedom_of(pairs)
+        skewness, error = skewness * (variance / total) ** 1.5, np.sqrt(total)
+
+    def above(sign: float) -> FloatArray:
+        return mean_p((sign * found.gain + margin) / error, sign * skewness, n, freedom, seeds)
+
+    return np.asarray(of_margin(alternative, above))
+
+
+# -------------------------------------------------------------------------------------------------
+# Tests of pairs of systems with two crossed factors, such as item and annotator.
+
+
+def refuse_crossed(items: object, what: str) -> None:
+    """Raise a ValueError for options that are not available with two crossed factors."""
+    if isinstance(items, Items) and items.factors is not None:
+        raise ValueError(
+            f"groups contains two crossed factors, but {what} draws whole groups of one factor."
+            " Call paired_bootstrap with event='wild' and adjust='holm' or None, or name one"
+            " factor."
+        )
+
+
+def crossed_pairs(items: Items, pairs: IntArray, options: PairOptions) -> Pairs:
+    """Test all pairs with Student's t, using the variance for two crossed factors.
+
+    The centered contributions of the items to the gain are summed over the levels of each factor
+    and over the cells; see :func:`rankeval_pd.stats.clusters.of_both_factors`. The
+    variance from the sums u for G levels is G / (G - 1) sum of u^2. The degrees of freedom for t
+    are the smaller effective number of levels minus 1.
+    """
+    from scipy import special
+
+    assert items.factors is not None
+    if options.event != "wild" or options.ci not in ("", "wild") or options.simultaneous:
+        refuse_crossed(items, f"event={options.event!r}, ci={options.ci!r}, {options.adjust!r}")
+    theta, pairs, swapped = oriented(items, pairs, options)
+    parts = bootstrap.contributions(replace(items, cluster=None, factors=None))
+    weights = parts.weights / parts.weights.sum()
+    values = parts.values * parts.unit
+    added = values[pairs[:, 0]] - values[pairs[:, 1]]
+    added = added - weights * added.sum(axis=1, keepdims=True)
+    added[np.abs(added) <= parts.accuracy * np.abs(values).max()] = 0.0  # rounding error
+    freedom, variances = np.inf, []
+    assert items.cluster is not None
+    for levels in (*items.factors, items.cluster):
+        size = np.bincount(levels, weights)
+        sums = np.stack([np.bincount(levels, row) for row in added])
+        variances.append((sums**2).sum(axis=1) * size.size / (size.size - 1.0))
+        if levels is not items.cluster:
+            freedom = min(freedom, 1.0 / float(size @ size) - 1.0)
+    error, rows = np.sqrt(of_both_factors(variances)), no_rows(len(pairs))
+    gain, varies = theta[pairs[:, 0]] - theta[pairs[:, 1]], error > 0.0
+    t = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0)
+    rows.error[:] = error
+    rows.p[:] = np.where(varies, special.stdtr(freedom, -t), 1.0)
+    rows.ordered[:] = np.where(varies, special.stdtr(freedom, -np.abs(t)), 1.0)
+
+    def limits_at(level: float) -> Limits:
+        half = np.where(varies, t_of(freedom, level) * error, np.nan)
+        return gain - half, gain + half
+
+    rows.low[:], rows.high[:] = limits_at(options.two_tailed)
+    family = None
+    if options.adjust is not None:
+        family = limits_at(family_options(rows, options).two_tailed)
+    return table(items, theta, pairs, swapped, rows, options, family, None, every=True)
+
+
+# -------------------------------------------------------------------------------------------------
+# The paired bootstrap of all pairs of systems (Berg-Kirkpatrick et al. 2012, section 2).
+
+PROPORTIONS = ("tango", "newcombe")  # intervals for paired proportions
+
+
+def paired_bootstrap(
+    items: AnyItems,
+    pairs: IntArray,
+    options: PairOptions,
+    step: Step = quiet,
+    *,
+    draws: Draws | None = None,
+) -> Pairs:
+    """Test all pairs with the paired bootstrap, using the same draws for each pair.
+
+    Parameters
+    ----------
+    items : Items, or known facts about the items
+    pairs : array (pair, 2)
+        Numbers of the systems.
+    options : Options
+    step : callable
+        Called with the number of new resamples.
+    draws : Draws, optional
+        Earlier draws for these pairs, in the same order. With ``draws``, no intervals are returned.
+    """
+    if isinstance(items, Items) and items.factors is not None:
+        return crossed_pairs(items, pairs, options)
+    options = with_resamples(options, len(pairs))
+    if options.method == "exact" and items.seeds is not None:
+        raise ValueError(
+            "method='exact': with seeds=, the test is a t test, which has no exact version. Pass"
+            " method='auto'."
+        )
+    _, pairs, swapped = oriented(items, pairs, options)
+    if options.ci in PROPORTIONS and not items.binary:
+        raise ValueError(
+            f"ci={options.ci!r} is an interval for paired proportions: every item must be 0 or 1,"
+            " with metric='accuracy' or 'mean' and without groups=. Pass ci='wild', or omit ci."
+        )
+    if not options.ci and not items.binary:
+        options = options._replace(ci=bootstrap.DUAL[options.event])
+    limits = draws is None
+    draws = draws or draws_of(items, pairs, options, step)
+    found = _tested(draws, pairs, swapped, options, limits=limits)
+    while _goes_on(found, items, options):
+        options = options._replace(n_resamples=2 * options.n_resamples)
+        draws = draws_of(items, pairs, options, step)
+        found = _tested(draws, pairs, swapped, options, limits=limits)
+    return found
+
+
+_MOST_NUMBERS = 2**25  # limit on resampled gains (pairs x draws) for additional draws
+
+
+def _goes_on(found: Pairs, items: AnyItems, options: PairOptions) -> bool:
+    """Return whether a pair with a p-value near alpha needs more draws."""
+    size = 2 * options.n_resamples
+    many = found.gain.size * size > _MOST_NUMBERS
+    if size > options.most or many or not isinstance(items, Items):
+        return False
+    if options.n_alike == 1:
+        return bool(found.undecided.any())
+    low, high = (options.n_alike * side for side in (found.family_low, found.family_high))
+    return bool(is_undecided(low, high, options.alpha).any())
+
+
+def _tested(
+    draws: Draws, pairs: IntArray, swapped: BoolArray, options: PairOptions, *, limits: bool
+) -> Pairs:
+    """Return the tests from these draws as a table; ``limits`` adds intervals."""
+    items, theta, asked = draws.items, draws.theta, limits
+    signs = options.event == "wild"
+    ratios = draws.parametric if signs else None
+    lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
+    every = signs and bootstrap.looks_at_every(items, options)
+    if not every and (options.simultaneous or (None in lattices and ratios is None)):
+        check_enough(options, len(pairs))
+    rows = no_rows(len(pairs))
+    scattered = np.array([on is None for on in lattices], dtype=bool)
+    together = scattered & signs & (ratios is None)
+    for block in bootstrap.blocks(np.flatnonzero(together), items.n_drawn):
+        rows.put(block, *_wild_p(draws, block))
+    alone = _law_p if signs else _resampled_p
+    counted = signs and items.binary and not together.any()
+    if counted:
+        rows.put(np.arange(len(pairs)), *_counted_p(draws))
+    elif ratios is not None:
+        rows.put(np.arange(len(pairs)), draws.linear_errors(np.arange(len(pairs))), *ratio_p(draws))
+    else:
+        for k in np.flatnonzero(~together).tolist():
+            rows.put(k, *alone(draws, k, lattices[k]))
+    largest, family = None, None
+    allows = allows_for_skewness(items, options) and ratios is None
+    if allows:
+        allow_for_skewness(rows, draws)
+
+    def limits_at(options: PairOptions) -> Limits:
+        own = draws.parametric if items.seeds is not None else ratios
+        if own is not None and options.ci == "wild":
+            return own.limits(options.two_tailed)
+        found = _limits(draws, lattices, scattered, rows, options)
+        return skewed_limits(found, draws, options) if allows and options.ci == "wild" else found
+
+    if asked:
+        rows.low[:], rows.high[:] = limits_at(options)
+    if options.simultaneous:
+        largest = _wild_max_t(draws) if signs else _resampled_max_t(draws)
+        family = _of_largest(draws, largest, rows)
+    elif options.adjust is not None and asked:
+        family = limits_at(family_options(rows, options))
+    return table(
+        items, theta, pairs, swapped, rows, options, family, largest, every=every,
+        parts=draws.error_parts,
+    )  # fmt: skip
+
+
+def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
+    """Return whether to correct for skewness; this is unnecessary for 0/1 items."""
+    return options.skewness and not items.binary
+
+
+_Found = tuple[float, float, float, bool]  # error, p, p with the better system first, whether drawn
+_AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
+
+
+def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
+    """Return wild bootstrap results for one pair from the exact distribution."""
+    assert on is not None
+    which = np.array([k])
+    gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
+    law = SignedSum(on.multiples, on.times)
+    p, other = (law.tail(total) for total in (on.total, -on.total))
+    return error, p, other if gain < 0.0 else p, False
+
+
+def _counted_p(draws: Draws) -> _AllFound:
+    """Test all pairs on correct/wrong items, with more power than random signs."""
+    every, (better, worse) = np.arange(len(draws.pairs)), better_counts(draws.items, draws.pairs)
+    p, other = (paired_tails(*x, draws.items.n_items) for x in ((better, worse), (worse, better)))
+    ordered = np.where(draws.gains(every) < 0.0, other, p)
+    return draws.linear_errors(every), p, ordered, False
+
+
+def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
+    """Return wild bootstrap results for some pairs under the null hypothesis."""
+    sums, room, error = draws.turned(which), draws.room(which), draws.linear_errors(which)
+    worse = draws.gains(which) < 0.0
+    hits = bootstrap.reached(sums, room)
+    better = hits.copy()
+    better[worse] = bootstrap.reached(-sums[worse], room[worse])
+    size = sums.shape[1]
+    if draws.subsets.every:
+        return error, hits / size, better / size, False
+    p, ordered = (
+        bootstrap.monte_carlo(count, size, draws.options.event) for count in (hits, better)
+    )
+    return error, p, ordered, True
+
+
+def _wild_max_t(draws: Draws) -> MaxT:
+    """Return max-t results with the same signs for all pairs and studentized gains.
+
+    Random signs do not change the sum of squares, so the t statistic in a draw is an increasing
+    function of the gain divided by the square root of this sum.
+    """
+    a, b = draws.pairs.T
+    gains, scale = draws.level.sums[a] - draws.level.sums[b], np.sqrt(draws.spread.raw)
+    nothing = scale <= draws.room(np.arange(len(draws.pairs)))
+    gains, scale = np.where(nothing, 0.0, gains), np.where(nothing, 1.0, scale)
+    t = gains / scale
+    if allows_for_skewness(draws.items, draws.options):
+        t = held_back(draws, t, alone=True)
+
+    def t_star(which: IntArray) -> FloatArray:
+        moved = gains[which, np.newaxis] - 2.0 * draws.turned(which)
+        return np.asarray(moved / scale[which, np.newaxis])
+
+    about = np.sqrt(draws.spread.pairs)
+    about = np.where(about <= draws.room(np.arange(len(draws.pairs))), np.inf, about)
+
+    def centered(which: IntArray) -> FloatArray:
+        shift = draws.subsets.weights / draws.level.weight
+        moved = gains[which, np.newaxis] * shift - draws.turned(which)
+        return np.asarray(2.0 * moved / about[which, np.newaxis])
+
+    subsets = draws.subsets
+    return largest_of(draws, t_star, t, subsets.weights.size, subsets.every, centered)
+
+
+def widening(draws: Draws) -> FloatArray:
+    """Return the increase in the sum of squares per squared distance from the gain."""
+    a, b = draws.pairs.T
+    sums = draws.level.sums[a] - draws.level.sums[b]
+    moved = np.abs(sums) > draws.room(np.arange(len(draws.pairs)))
+    result = np.full(sums.size, 1.0 / draws.items.n_drawn)
+    result[moved] = (draws.spread.raw - draws.spread.pairs)[moved] / sums[moved] ** 2
+    return result
+
+
+def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray:
+    """Return the sign or swap statistics, or Hall's statistic if it rejects less often.
+
+    For ratios, the normal quantiles of the p-values are used instead of Hall's statistic. If
+    ``alone`` is True, these quantiles are returned even if they reject more often.
+    """
+    if draws.parametric is not None:
+        own = draws.parametric.statistics
+        return own if alone else np.sign(own) * np.minimum(np.abs(own), np.abs(t))
+    every = np.arange(t.size)
+    error = draws.linear_errors(every)
+    own = np.where(error > 0.0, draws.gains(every), 0.0) / np.where(error > 0.0, error, 1.0)
+    two_sided, more = draws.options.tails == 2, widening(draws)
+    other = families.held_back(own, draws.leans, two_sided=two_sided)
+    # signs do not change the squares about 0 in the denominator of the statistic
+    own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
+    return np.where(own != 0.0, t * other / np.where(own != 0.0, own, 1.0), t)
+
+
+def largest_of(
+    draws: Draws,
+    t_star: Callable[[IntArray], FloatArray],
+    t: FloatArray,
+    size: int,
+    every: bool,
+    centered: Callable[[IntArray], FloatArray] | None = None,
+) -> MaxT:
+    """Return max-t results for a family that can include several groups."""
+    options = draws.options
+    return max_t(
+        t_star, t, size, level=level_of_each(options.level, options.n_alike),
+        two_sided=options.tails == 2, every=every, centered=centered,
+    )  # fmt: skip
+
+
+def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
+    """Return limits for the gains that the max-t test does not reject."""
+    every = np.arange(len(draws.pairs))
+    gain, error = draws.gains(every), rows.error
+    if draws.options.event == "wild" and draws.parametric is not None:
+        return draws.parametric.limits_at(largest.critical)
+    added, lean = np.zeros(len(draws.pairs)), None
+    if draws.options.event == "wild":
+        added = widening(draws)
+        if allows_for_skewness(draws.items, draws.options):
+            lean = draws.leans
+    else:
+        error = draws.own_errors
+    return with_proportions(
+        draws, simultaneous_limits(gain, error, largest.critical, added, lean), error
+    )
+
+
+def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
+    """Return simultaneous limits; Tango-Bonferroni limits for pairs without variation."""
+    items, options = draws.items, draws.options
+    low, high = (np.where(error > 0.0, limit, np.nan) for limit in limits)
+    if items.binary:
+        share = (1.0 - options.two_tailed) / (len(draws.pairs) * options.n_alike)
+        flat = ~(error > 0.0)
+        counts = better_counts(items, draws.pairs[flat])
+        low[flat], high[flat] = differences.tango_limits(*counts, items.n_items, 1.0 - share)
+    return low, high
+
+
+def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
+    """Test one pair with the paired bootstrap and an event from section 2.2."""
+    items, options = draws.items, draws.options
+    a, b = draws.pairs[k]
+    gain = float(draws.theta[a] - draws.theta[b])
+    if on is not None:
+        error = on.step * (items.unit() or 1.0)
+        error *= on.spread
+        p = _drawn_chance(on.multiples, on.times, options.event)
+        ordered = _drawn_chance(-on.multiples, on.times, options.event) if gain < 0.0 else p
+        return error, p, ordered, False
+    gains = draws.scores[a] - draws.scores[b]
+    size = float(max(draws.scale[a], draws.scale[b]))
+
+    def count(sign: float) -> int:
+        if options.event == "studentised":
+            room = 1e-12 * size
+            t = bootstrap.studentised(np.array(gain), float(draws.own_errors[k]), room)
+            t_star = bootstrap.studentised(gains - gain, draws.errors[k], room)
+            return bootstrap.beyond(sign * t_star, sign * float(t))
+        centered = items.n_groups == 0 and items.unit() is not None
+        return bootstrap.happened(sign * gains, sign * gain, options.event, size, centered=centered)
+
+    hits = count(1.0)
+    better = count(-1.0) if gain < 0.0 else hits
+    p, ordered = (bootstrap.monte_carlo(x, gains.size, options.event) for x in (hits, better))
+    return sd(gains), p, ordered, True
+
+
+def _resampled_max_t(draws: Draws) -> MaxT:
+    """Return max-t results, with each resample studentized by its own standard error."""
+    gains = draws.theta[draws.pairs[:, 0]] - draws.theta[draws.pairs[:, 1]]
+
+    room = 1e-12 * draws.scale[draws.pairs].max(axis=1)
+
+    def t_star(which: IntArray) -> FloatArray:
+        a, b = draws.pairs[which].T
+        moved = draws.scores[a] - draws.scores[b] - gains[which, np.newaxis]
+        return bootstrap.studentised(moved, draws.errors[which], room[which, np.newaxis])
+
+    t = bootstrap.studentised(gains, draws.own_errors, room)
+    return largest_of(draws, t_star, t, draws.options.n_resamples, every=False)
+
+
+def _limits(
+    draws: Draws,
+    lattices: list[Lattice | None],
+    scattered: BoolArray,
+    rows: Rows,
+    options: PairOptions,
+) -> Limits:
+    """Return the intervals for all gains at the levels in the options."""
+    if options.ci in ("", "tango"):
+        counts = better_counts(draws.items, draws.pairs)
+        return differences.tango_limits(*counts, draws.items.n_items, options.two_tailed)
+    doubled = np.minimum(1.0, 2.0 * rows.ordered)
+    low, high = np.full((2, scattered.size), np.nan)
+    together = np.zeros_like(scattered)
+    if options.ci == "wild":  # on a lattice, agree with the exact distribution
+        together = scattered if options.event == "wild" else ~together
+    for block in bootstrap.blocks(np.flatnonzero(together), draws.items.n_drawn):
+        low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
+    for k in np.flatnonzero(~together).tolist():
+        low[k], high[k] = _interval(
+            draws, k, lattices[k], float(rows.error[k]), float(doubled[k]), options
+        )
+    return low, high
+
+
+def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: PairOptions) -> Limits:
+    """Return limits for the gains that the random sign test does not reject."""
+    subsets = draws.subsets
+    low, high = bootstrap.limits(
+        draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
+        level=options.two_tailed, room=draws.room(which),
+    )  # fmt: skip
+    varies = error > 0.0  # without variation, the variance is unknown
+    return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+
+
+def _interval(
+    draws: Draws,
+    k: int,
+    on: Lattice | None,
+    error: float,
+    p_two_sided: float,
+    options: PairOptions,
+) -> tuple[float, float]:
+    """Return the interval for the gain of one pair."""
+    items = draws.items
+    kind, (a, b) = options.ci, draws.pairs[k]
+    gain = float(draws.theta[a] - draws.theta[b])
+    if kind == "newcombe":
+        [both], [up], [down] = (
+            x.astype(int).tolist()
+            for x in (items.both_right(draws.pairs[[k]]), *better_counts(items, draws.pairs[[k]]))
+        )
+        cells = both, up, down, items.n_items - both - up - down
+        return differences.paired_newcombe(cells, options.two_tailed)
+    if not error > 0.0:
+        return np.nan, np.nan  # without variation, the variance is unknown
+    if kind == "wild":
+        which, subsets = np.array([k]), draws.subsets
+        lowest, highest = _wild_limits(draws, which, np.array([error]), options)
+        result = float(lowest[0]), float(highest[0])
+        if on is not None and not subsets.every and options.event == "wild":
+            near = draws.factor * draws.turned(which)[0] / np.maximum(subsets.weights, 1.0)
+            result = as_p_says(result, gain, p_two_sided, near, options)
+        return result
+    lean = draws.without[a] - draws.without[b] if kind == "bca" else np.empty(0)
+    if options.event == "wild":  # "exact" applies only to random signs
+        drawn_again = options._replace(
+            method="auto" if options.method == "exact" else options.method
+        )
+        on = lattices_of(draws, drawn_again, [k], signs=False)[0]
+    if on is not None and kind != "studentised":
+        law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit() or 1.0)
+        gains = np.asarray(step * law.values, dtype=np.float64)
+        result = bootstrap.law_interval(
+            kind, gain, gains, law.law, level=options.two_tailed, without=lean
+        )
+        return _of_event(result, gain, p_two_sided, gains, options)
+    gains = draws.scores[a] - draws.scores[b]
+    student = None
+    if kind == "studentised":
+        student = float(draws.own_errors[k]), draws.errors[k]
+    result = bootstrap.interval(
+        kind, gain, gains, level=options.two_tailed,
+        scale=float(max(draws.scale[a], draws.scale[b])), without=lean, student=student,
+    )  # fmt: skip
+    return _of_event(result, gain, p_two_sided, gains, options)
+
+
+def _of_event(
+    found: tuple[float, float],
+    gain: float,
+    p_two_sided: float,
+    gains: FloatArray,
+    options: PairOptions,
+) -> tuple[float, float]:
+    """Return limits that agree with the event's p-value for a gain of 0.
+
+    The event's interval and the p-value can disagree because of rounding, or if the number of
+    resamples beyond 0 is exactly at the critical value.
+    """
+    if options.ci != bootstrap.DUAL[options.event]:
+        return found
+    near = gains if options.ci == "percentile" else 2.0 * gain - gains
+    return as_p_says(found, gain, p_two_sided, near, options)
+
+
+def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
+    """Return the probability of the event in section 2.2.
+
+    With only a few items and similar differences, the resampled probability can be 0. The result
+    is therefore at least 2^-n, the smallest p-value from random signs of n items. The literal
+    event in figure 1 is not changed.
+    """
+    law = DrawnSum(multiples, times)
+    total = int(times @ multiples)
+    if event == "strict":
+        return law.tail(2 * total + 1)
+    # the mean of the resampled gains equals the gain, so no bias correction is needed
+    turned = event == "zero"
+    result = DrawnSum(-multiples, times).tail(0) if turned else law.tail(2 * total)
+    return result if result > 0.0 else float(2.0**-law.n)
+
+
+# -------------------------------------------------------------------------------------------------
+# Approximate randomization tests for all pairs of systems, by swapping item results.
+
+_SUMS_TOGETHER = 4_000_000  # number of sums scored at a time
+
+
+def paired_permutation(
+    items: AnyItems, pairs: IntArray, options: PairOptions, step: Step = quiet
+) -> Pairs:
+    """Return approximate randomization tests for all pairs, using the same swaps."""
+    refuse_crossed(items, "swapping")
+    if items.seeds is not None:
+        raise ValueError(
+            "seeds: swaps of two systems' results do not account for variation between training"
+            " runs. Use paired_bootstrap, or pass the scores of one training run per system."
+        )
+    options = with_resamples(options, len(pairs))
+    theta, pairs, swapped = oriented(items, pairs, options)
+    draws = draws_of(items, pairs, options, step)
+    lattices = lattices_of(draws, options, range(len(pairs)), signs=True)
+    every = swaps_every(items.n_drawn, options.method)
+    if options.simultaneous or None in lattices:
+        if not every:
+            check_enough(options, len(pairs))
+        gains = _swapped_gains(items, pairs, draws.moved)
+    else:
+        gains = np.empty((len(pairs), 0))
+    scattered = np.array([on is None for on in lattices], dtype=bool)
+    both = theta[pairs]
+
+    def rows_at(options: PairOptions) -> Rows:
+        rows = no_rows(len(pairs))
+        for k in np.flatnonzero(~scattered).tolist():
+            unit, gain = items.unit() or 1.0, float(both[k, 0] - both[k, 1])
+            rows.put(k, *_signed_row(lattices[k], unit, gain, options))
+        for block in bootstrap.blocks(np.flatnonzero(scattered), gains.shape[1]):
+            rows.put(block, *_swapped_rows(gains[block], both[block], options, every=every))
+        return rows
+
+    rows = rows_at(options)
+    allows = allows_for_skewness(items, options)
+
+    def limits_at(rows: Rows, options: PairOptions) -> Limits:
+        found = rows.low, rows.high
+        return skewed_limits(found, draws, options) if allows else found
+
+    rows.low[:], rows.high[:] = limits_at(rows, options)
+    if allows:
+        allow_for_skewness(rows, draws)
+    largest, limits = None, None
+    if options.simultaneous:
+        gain, error = both[:, 0] - both[:, 1], np.where(rows.error > 0.0, rows.error, 1.0)
+        t = held_back(draws, gain / error) if allows else gain / error
+        largest = largest_of(
+            draws, lambda which: np.asarray(gains[which] / error[which, np.newaxis]), t,
+            gains.shape[1], every,
+        )  # fmt: skip
+        limits = simultaneous_limits(gain, rows.error, largest.critical)
+        if draws.parametric is not None:
+            own = draws.parametric.limits_at(largest.critical)
+            limits = np.fmin(limits[0], own[0]), np.fmax(limits[1], own[1])
+        elif allows:
+            left = np.maximum(1.0 - largest.critical**2 * widening(draws), 0.0)
+            with np.errstate(divide="ignore"):
+                critical = largest.critical / np.sqrt(left)
+            linear = draws.linear_errors(np.arange(len(pairs)))
+            limits = families.reaching(limits, gain, linear, draws.leans, critical)
+        if draws.parametric is None:
+            limits = with_proportions(draws, limits, rows.error)
+    elif options.adjust is not None:
+        wider = family_options(rows, options)
+        limits = limits_at(rows_at(wider), wider)
+    return table(items, theta, pairs, swapped, rows, options, limits, largest, every=every)
+
+
+_Row = tuple[float, float, float, bool, float, float]  # columns as in Rows
+_Columns = tuple[FloatArray, FloatArray, FloatArray, bool, FloatArray, FloatArray]
+
+
+def _swapped_rows(
+    gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
+) -> _Columns:
+    """Return the results for gains (pair, trial) and scores ``theta`` (pair, 2)."""
+    gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
+    scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
+    hits = _reached(gains, gain, scale)
+    turned, worse = hits.copy(), gain < 0.0
+    turned[worse] = _reached(-gains[worse], -gain[worse], scale[worse])
+    p, ordered = (
+        count / trials if every else bootstrap.monte_carlo(count, trials, "recentred")
+        for count in (hits, turned)
+    )
+    tails = (1.0 - options.two_tailed) / 2.0, (1.0 + options.two_tailed) / 2.0
+    below, above = bootstrap.row_quantiles(gains, tails)
+    limits = gain - above, gain - below
+    doubled = np.minimum(1.0, 2.0 * ordered)
+    low, high = as_each_p_says(limits, gain, doubled, gain[:, np.newaxis] - gains, options)
+    error = row_sd(gains)
+    varies = error > 0.0  # no interval without variation among the items
+    low, high = np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+    return error, p, ordered, not every, low, high
+
+
+def _reached(gains: FloatArray, gain: FloatArray, scale: FloatArray) -> IntArray:
+    """Count trials whose gain is undefined or at least as large as the observed gain."""
+    fewer = gains < (gain - 1e-12 * scale)[:, np.newaxis]
+    return np.asarray(gains.shape[1] - np.count_nonzero(fewer, axis=1))
+
+
+def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> FloatArray:
+    """Return the gain for each pair in each trial, (pair, trial), from the swapped sums.
+
+    ``moved`` contains the swapped sums, (trial, system, statistic).
+    """
+    totals, (size, _, width) = items.totals, moved.shape
+    result = np.empty((len(pairs), size))
+    step = max(1, _SUMS_TOGETHER // (size * width))
+    for start in range(0, len(pairs), step):
+        block = slice(start, start + step)
+        a, b = pairs[block, 0], pairs[block, 1]
+        for first in range(0, size, _SUMS_TOGETHER // width):
+            rows = slice(first, first + _SUMS_TOGETHER // width)
+            change = moved[rows, b] - moved[rows, a]
+            gains = items.score(totals[a] + change) - items.score(totals[b] - change)
+            result[block, rows] = items.sign * gains.T
+    return result
+
+
+def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptions) -> _Row:
+    """Return the exact sign-flip test for one pair."""
+    assert on is not None
+    law = SignedSum(on.multiples, on.times)
+    size = on.step * unit
+    limits = bootstrap.law_interval(
+        "percentile",
+        0.0,
+        np.asarray(size * law.values, dtype=np.float64),
+        law.law,
+        level=options.two_tailed,
+        without=np.empty(0),
+    )
+    error = size * on.size
+    total = on.total
+    p = law.tail(total)
+    ordered = law.tail(-total) if gain < 0.0 else p  # the distribution is symmetric
+    result = as_p_says(
+        (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
+        np.asarray(gain - size * law.values, dtype=np.float64), options,
+    )  # fmt: skip
+    low, high = result if error > 0.0 else (np.nan, np.nan)
+    return error, p, ordered, False, low, high
+
+
+# -------------------------------------------------------------------------------------------------
+# Functions for studies of pairs of systems: thresholds and agreement.
+
+
+def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[float, float]:
+    """Return a distribution-free interval for a quantile from two order statistics.
+
+    If there are too few values, the lower limit is 0 (the smallest possible gain), or the upper
+    limit is infinite.
+    """
+    from scipy.special import bdtr
+
+    ordered = np.sort(values)
+    n = ordered.size
+    below = bdtr(np.arange(n), n, quantile)  # P(at most this many values lie below the quantile)
+    tail = (1.0 - level) / 2.0
+    first, last = np.flatnonzero(below <= tail), np.flatnonzero(below >= 1.0 - tail)
+    low = float(ordered[first[-1]]) if first.size else 0.0
+    return low, float(ordered[last[0]]) if last.size else np.inf
+
+
+def pair_weights(pairs: IntArray, n_resamples: int, seed: items.Seed) -> FloatArray:
+    """Return how often each pair occurs if systems are drawn with replacement.
+
+    ``pairs`` (pair, 2) contains the numbers of the systems. The result is (resample, pair).
+    """
+    systems = int(pairs.max()) + 1
+    counts = np.concatenate(list(items.count_chunks(systems, n_resamples, seed))).astype(float)
+    return np.asarray(counts[:, pairs[:, 0]] * counts[:, pairs[:, 1]])
+
+
+def weighted_quantiles(values: FloatArray, weights: FloatArray, quantile: float) -> FloatArray:
+    """Return the quantile of the values for each row of weights; NaN if all weights are 0."""
+    order = np.argsort(values, kind="stable")
+    running = np.cumsum(weights[:, order], axis=1)
+    total = running[:, -1:]
+    place = np.argmax(running >= quantile * total, axis=1)
+    return np.where(total[:, 0] > 0.0, values[order][place], np.nan)
+
+
+def wider(limits: tuple[float, float], others: tuple[float, float]) -> tuple[float, float]:
+    """Return limits that contain both intervals; the second replaces undefined limits."""
+    return float(np.fmin(limits[0], others[0])), float(np.fmax(limits[1], others[1]))
+
+
+def percentile_limits(samples: FloatArray, level: float) -> tuple[float, float]:
+    """Return the percentile interval of the defined samples."""
+    known = samples[~np.isnan(samples)]
+    if not known.size:
+        return np.nan, np.nan
+    low, high = np.quantile(known, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    return float(low), float(high)
+
+
+def agreement(
+    p: ArrayLike, n_items: ArrayLike, n_items_other: ArrayLike, shrinkage: ArrayLike = 1.0
+) -> FloatArray:
+    """Return how often a gain has the same sign on other items from the same distribution.
+
+    ``shrinkage`` is B, the fraction of the variance of gains that is due to true gains. Given a
+    gain g with standard error s, the true gain is normal with mean B g and variance B s².
+    """
+    from scipy.special import ndtr, ndtri
+
+    z, b = -ndtri(np.asarray(p, dtype=float)), np.asarray(shrinkage, dtype=float)
+    noise = np.sqrt(b + np.true_divide(n_items, n_items_other))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        result = ndtr(b * z / noise)
+    return np.asarray(np.where((b == 0.0) & ~np.isnan(z), 0.5, result))
+
+
+def true_variance(gains: FloatArray, errors: FloatArray) -> float:
+    """Estimate the variance of true gains around 0 by the method of moments."""
+    known = ~(np.isnan(gains) | np.isnan(errors))
+    if not known.any():
+        return np.nan
+    return max(0.0, float(np.mean(gains[known] ** 2 - errors[known] ** 2)))
+
+
+def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
+    """Return, for each pair, the fraction of the gain's variance that is due to true gains."""
+    variance = true_variance(gains, errors)
+    with np.errstate(invalid="ignore"):
+        result = variance / (variance + errors**2)
+    return np.where(errors == 0.0, 1.0, result)
+
+
+def normal_quantile(share: float) -> float:
+    """Return the normal quantile with an upper tail probability of alpha."""
+    from scipy.special import ndtri
+
+    return float(-ndtri(share))

@@ -1,1 +1,0 @@
-"""Intervals and bands for precision, differences and odds ratios."""

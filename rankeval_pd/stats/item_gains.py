@@ -1,0 +1,826 @@
+"""Gains on items: ratios, seeds, and draws of items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, cast
+
+import numpy as np
+
+from rankeval_pd.stats import bootstrap, families
+from rankeval_pd.stats import items as resamples
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.bootstrap import Lattice, lattice, off_lattice
+from rankeval_pd.stats.differences import restricted_share, tango
+from rankeval_pd.stats.equivalence import mixed_critical, mixed_tail
+from rankeval_pd.stats.items import (
+    AnyItems,
+    ContributionLevel,
+    ContributionSpread,
+    ExactSums,
+    Items,
+    PairOptions,
+    RatioForm,
+    Seeds,
+    Step,
+    better_counts,
+    contribution_spread,
+    exact_sums,
+    leans,
+    nearly_normal,
+    quiet,
+    scores_of,
+    signs_rank,
+    studentises,
+    sums_of_squares,
+)
+from rankeval_pd.stats.proportions import clopper_pearson, t_of, z_of
+from rankeval_pd.stats.two_by_two import paired_boschloo
+
+# -------------------------------------------------------------------------------------------------
+# Tests and intervals for differences between ratios of sums, such as precision values.
+#
+# A ratio of sums between 0 and 1 is modeled as the proportion of correct answers among n answers.
+# If every numerator is 0 or 1 and every denominator is 1, n is the sum of the denominators.
+# Otherwise n is the effective number of answers that gives the variance of the ratio. The
+# covariance of two systems is modeled as a number of shared answers. If the true ratios are equal,
+# the difference is
+#
+#     X / n_a − Y / n_b + Z (1 / n_a − 1 / n_b),
+#
+# where X, Y and Z are binomial counts of correct answers. X counts answers given only by the first
+# system, Y those given only by the second, and Z shared answers. Tail probabilities are computed at
+# the pooled ratio (Storer and Kim 1990 for independent answers; Kosinski 2013 for the variance of
+# dependent answers). For other differences, tail probabilities are computed at the most likely
+# ratios with this difference.
+
+FEW_ANSWERS = 10  #: minimum number of guesses for which the error rate of the test is at most alpha
+LEAST_ANSWERS = 5  #: number of guesses below which there is no test
+_LARGE = 100.0  # n p (1 - p) above which a normal distribution is accurate to 1% in the tails
+_ROOM = 1e-7  # sums that differ by less than this fraction of an answer are equal
+
+
+def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSums:
+    """Return the sums over items needed for :class:`RatioGains`."""
+    above, below = values @ form.above, values @ form.below
+    wholes = [values[..., k] ** 2 for k in form.wholes]
+    outside = (above < 0.0) | (above > below)
+    broken = sum(values[..., k] != np.rint(values[..., k]) for k in form.wholes)
+    simple = ((above == 0.0) | (above == below)) & ((below == 0.0) | (below == 1.0))
+    own = [*wholes, below**2, 1.0 * outside, 1.0 * ~simple, 1.0 * broken]
+    found = [exact_sums(np.asarray(rows)) for rows in own]
+    systems = np.arange(len(values))
+    for a, b in [*zip(systems, systems, strict=True), *pairs.tolist()]:
+        x, y, u, v = above[a], below[a], above[b], below[b]
+        found.append(exact_sums(np.stack([x * u, x * v, y * u, y * v])))
+    return ExactSums(
+        np.concatenate([x.wholes for x in found]), np.concatenate([x.undefined for x in found])
+    )
+
+
+class RatioGains:
+    """Tests and intervals for differences between ratios."""
+
+    def __init__(
+        self, totals: FloatArray, summed: ExactSums, form: RatioForm, pairs: IntArray, sign: float
+    ) -> None:
+        """Store the sums of the statistics (system, statistic) and of :func:`ratio_sums`."""
+        systems, wholes = len(totals), len(form.wholes)
+        own, products = np.split(summed.rounded(), [(wholes + 4) * systems])
+        *squares, outside, several, broken = own.reshape(wholes + 4, systems)
+        products = products.reshape(-1, 4)
+        self._pairs = pairs if sign > 0.0 else pairs[:, ::-1]
+        self._own, self._both = products[:systems], products[systems:]
+        if sign < 0.0:
+            self._both = self._both[:, [0, 2, 1, 3]]
+        self._below = totals @ form.below
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.share = totals @ form.above / self._below
+            # guesses are counts; for other denominators, use the number that gives the same
+            # variance
+            answers = [
+                np.where(broken == 0.0, totals[:, k], totals[:, k] ** 2 / x)
+                for k, x in zip(form.wholes, squares, strict=False)
+            ]
+            items = self._below**2 / squares[-1]
+            variance = self._products(self._own, self.share, self.share)
+            size = self.share * (1.0 - self.share) * self._below**2 / variance
+        # : (system,): effective number of answers, from the variance of the ratio
+        self.size = np.where((variance > 1e-12 * self._below) & (size > 0.0), size, items)
+        # : (system,): number of guesses, or effective number of answers in the denominator
+        self.answers: FloatArray = np.nan_to_num(np.min(answers, axis=0))
+        #: whether all numerators are between 0 and their denominators
+        self.bounded = not outside.any() and bool((totals[:, form.wholes] >= 0.0).all())
+        self._simple = several == 0.0
+        # : degrees of freedom of an estimated variance; infinite for binomial variances
+        self._freedom = np.where(
+            self._simple,
+            np.inf,
+            np.maximum(np.fmin(items, self.answers) - 1.0, 1.0),
+        )
+
+    @staticmethod
+    def _products(sums: FloatArray, a: Any, b: Any) -> FloatArray:
+        """Return sums of products of residuals, which are numerator - ratio * denominator."""
+        xu, xv, yu, yv = sums.T
+        return np.asarray(xu - b * xv - a * yu + a * b * yv)
+
+    @cached_property
+    def few(self) -> BoolArray:
+        """Whether a system in the pair has too few guesses for any test: (pair,)."""
+        return np.asarray(self.answers[self._pairs].min(axis=1) < LEAST_ANSWERS)
+
+    @cached_property
+    def tails(self) -> tuple[FloatArray, FloatArray]:
+        """The gain's two tail probabilities if the systems are equally good: (pair,)."""
+        up, down = np.array([self._tails(k) for k in range(len(self._pairs))]).reshape(-1, 2).T
+        return up, down
+
+    def _counts(self, k: int) -> tuple[int, int] | None:
+        """Return the discordant counts if both systems answer each item once, else None."""
+        xu, xv, yu, yv = self._both[k]
+        a, b = self._pairs[k]
+        same = self._below[a] == self._below[b] == yv
+        if not (same and self._simple[a] and self._simple[b]):
+            return None
+        return int(xv - xu), int(yu - xu)
+
+    def _tails(self, k: int) -> tuple[float, float]:
+        if not np.isfinite(self.share[self._pairs[k]]).all():
+            return np.nan, np.nan
+        counts = self._counts(k)
+        if counts is not None:
+            n = int(self._both[k, 3])
+            return paired_boschloo(*counts, n), paired_boschloo(*counts[::-1], n)
+        up, down = self._law(k).tails(0.0)
+        return up, down
+
+    def _law(self, k: int) -> _Law:
+        pair = self._pairs[k]
+        share, size = self.share[pair], self.size[pair]
+        pooled = float(share @ size / size.sum())
+        product = float(self._products(self._both[k], pooled, pooled)) / self._below[pair].prod()
+        varies = pooled * (1.0 - pooled)
+        shared = product * size.prod() / varies if varies > 1e-12 else 0.0
+        (p_a, p_b), (n_a, n_b) = share.tolist(), size.tolist()
+        return _Law(p_a, p_b, n_a, n_b, shared, float(self._freedom[pair].min()))
+
+    @cached_property
+    def statistics(self) -> FloatArray:
+        """The normal quantiles of the p-values; 0 if there is no test: (pair,)."""
+        from scipy.special import ndtri
+
+        up, down = self.tails
+        found = np.where(up < down, -ndtri(np.minimum(up, 0.5)), ndtri(np.minimum(down, 0.5)))
+        return np.where(self.few, 0.0, found)
+
+    def limits_at(self, statistic: float) -> tuple[FloatArray, FloatArray]:
+        """Return the limits of gains whose abs(statistic) is at most this value: (pair,)."""
+        from scipy.special import ndtr
+
+        if np.isnan(statistic):  # a score in the family is undefined
+            return np.full(len(self._pairs), np.nan), np.full(len(self._pairs), np.nan)
+        return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
+
+    def limits(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the interval of gains that are not rejected, within [-1, 1]: (pair,)."""
+        low, high = np.full((2, len(self._pairs)), np.nan)
+        for k, pair in enumerate(self._pairs):
+            if np.isfinite(self.share[pair]).all():
+                counts = self._counts(k)
+                if counts is not None:
+                    xu, *_, n = self._both[k].astype(int).tolist()
+                    low[k], high[k] = tango((xu, *counts, n - xu - sum(counts)), level)
+                else:
+                    low[k], high[k] = self._law(k).limits(level)
+        return low, high
+
+    def score_limits(self, level: float, sign: float) -> tuple[FloatArray, FloatArray]:
+        """Return the interval for each ratio (Korn and Graubard 1998); larger is better."""
+        size = self.size * (z_of(level) / t_of(self._freedom, level)) ** 2
+        low, high = clopper_pearson(self.share * size, size, level)
+        return (low, high) if sign > 0.0 else (-high, -low)
+
+
+class _Law(NamedTuple):
+    """The distribution of a difference between two proportions; see the module docstring."""
+
+    share_a: float
+    share_b: float
+    size_a: float
+    size_b: float
+    shared: float
+    freedom: float
+
+    def tails(self, gain: float) -> FloatArray:
+        """Return both tail probabilities of the difference for a given true gain."""
+        n_a, n_b = (max(1, round(x)) for x in (self.size_a, self.size_b))
+        gap = abs(gain)
+        if gain == 0.0:
+            p_a = p_b = (self.share_a * n_a + self.share_b * n_b) / (n_a + n_b)
+        elif gain > 0.0:
+            p_b = float(restricted_share(gap, self.share_b * n_b, n_b, self.share_a * n_a, n_a))
+            p_a = p_b + gap
+        else:
+            p_a = float(restricted_share(gap, self.share_a * n_a, n_a, self.share_b * n_b, n_b))
+            p_b = p_a + gap
+        most = min(n_a, n_b)
+        shared = min(max(self.shared, -most), most)
+        whole = int(np.floor(shared + 1e-9))
+        rest = shared - whole
+        result = self._tails(n_a, n_b, whole, p_a, p_b)
+        if rest > 1e-9:
+            result = (1.0 - rest) * result + rest * self._tails(n_a, n_b, whole + 1, p_a, p_b)
+        if np.isfinite(self.freedom):
+            from scipy.special import ndtri, stdtr
+
+            quantile = ndtri(np.clip(result, 0.0, 1.0))
+            return np.asarray(stdtr(self.freedom, quantile), dtype=np.float64)
+        return np.minimum(result, 1.0)
+
+    def _tails(self, n_a: int, n_b: int, shared: int, p_a: float, p_b: float) -> FloatArray:
+        if shared >= 0:
+            return self._weighted(n_a, n_b, shared, p_a, p_b, 1.0 / n_a - 1.0 / n_b)
+        # a shared answer is correct for only one system: average the cases for symmetric tails
+        weights = 1.0 / n_a + 1.0 / n_b, -1.0 / n_a - 1.0 / n_b
+        found = [self._weighted(n_a, n_b, -shared, p_a, p_b, weight) for weight in weights]
+        return np.asarray(0.5 * (found[0] + found[1]))
+
+    def _weighted(
+        self, n_a: int, n_b: int, both: int, p_a: float, p_b: float, weight: float
+    ) -> FloatArray:
+        """Return the tails if each shared answer has this weight in the difference."""
+        p = (n_a * p_a + n_b * p_b) / (n_a + n_b)
+        sizes, shares = (n_a - both, n_b - both, both), (p_a, p_b, p)
+        weights = 1.0 / n_a, -1.0 / n_b, weight
+        gap = self.share_a - self.share_b - both * (p_a / n_a - p_b / n_b - p * weight)
+        if min(n * p * (1.0 - p) for n in (n_a, n_b)) > _LARGE:
+            return _nearly_normal(gap, sizes, shares, weights, 0.5 / math.lcm(n_a, n_b))
+        (x, of_x), (y, of_y), (z, of_z) = (
+            _binomial(n, share) for n, share in zip(sizes, shares, strict=True)
+        )
+        # up to this y, the difference is at least as large as observed
+        bound = n_b * (x[:, np.newaxis] / n_a + weight * z - gap) - y[0]
+        below = np.concatenate([[0.0], np.cumsum(of_y)])
+        reach = [np.floor(bound + _ROOM) + 1.0, np.ceil(bound - _ROOM)]
+        at = [below[np.clip(r, 0, of_y.size).astype(np.int64)] for r in reach]
+        return np.array([of_x @ at[0] @ of_z, of_x @ (1.0 - at[1]) @ of_z])
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Return the interval of gains not rejected, consistent with both tails at 0."""
+        gap, tail = self.share_a - self.share_b, (1.0 - level) / 2.0
+
+        def end(which: int, far: float) -> float:
+            def beyond(gain: float) -> float:
+                return float(self.tails(gain)[which]) - tail
+
+            inside, outside = gap, far
+            if gap * far < 0.0:
+                inside, outside = (0.0, far) if beyond(0.0) > 0.0 else (gap, 0.0)
+            return _crossing(beyond, inside, outside)
+
+        return end(0, -1.0), end(1, 1.0)
+
+
+def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -> float:
+    """Return the point between ``inside`` and ``outside`` where a function crosses 0."""
+    from scipy.optimize import brentq
+
+    if inside == outside or beyond(outside) >= 0.0:
+        return outside
+    if beyond(inside) <= 0.0:
+        return inside
+    return float(brentq(beyond, inside, outside, xtol=1e-9, rtol=1e-9))
+
+
+def _binomial(n: int, p: float) -> tuple[FloatArray, FloatArray]:
+    """Return the counts with probabilities above about 1e-13, and the probabilities."""
+    from scipy.special import gammaln
+
+    if n == 0 or p <= 0.0:
+        return np.zeros(1), np.ones(1)
+    if p >= 1.0:
+        return np.array([float(n)]), np.ones(1)
+    reach = 8.0 * np.sqrt(n * p * (1.0 - p)) + 12.0
+    k = np.arange(max(0, int(n * p - reach)), min(n, int(n * p + reach)) + 1.0)
+    ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return k, np.exp(ways + k * np.log(p) + (n - k) * np.log1p(-p))
+
+
+def _nearly_normal(
+    gap: float,
+    sizes: tuple[int, int, int],
+    shares: tuple[float, float, float],
+    weights: tuple[float, float, float],
+    room: float,
+) -> FloatArray:
+    """Return both tails from the normal distribution with a skewness term.
+
+    ``room`` is half the step between possible differences, because tails include the observed
+    difference.
+    """
+    from scipy.special import ndtr
+
+    n, p, w = (np.array(x, dtype=float) for x in (sizes, shares, weights))
+    variance = float((w**2 * n * p * (1.0 - p)).sum())
+    away = gap - float((w * n * p).sum())
+    if variance == 0.0:  # there is no variation at the ends of the range
+        return np.array([away <= room, away >= -room], dtype=float)
+    skewness = float((w**3 * n * p * (1.0 - p) * (1.0 - 2.0 * p)).sum()) / variance**1.5
+    z = (away + np.array([-room, room])) / np.sqrt(variance)
+    most = 0.5 * np.maximum(np.abs(z), 1.0)  # far out in the tail, this term could change the sign
+    z -= np.clip((z * z - 1.0) * skewness / 6.0, -most, most)
+    return np.array([ndtr(-z[0]), ndtr(z[1])])
+
+
+# -------------------------------------------------------------------------------------------------
+# Tests and intervals for gains between systems trained with several seeds.
+
+Limits = tuple[FloatArray, FloatArray]
+
+
+class SeedGains:
+    """Tests and intervals for the gain of each pair of systems with training seeds."""
+
+    def __init__(
+        self,
+        theta: FloatArray,
+        pairs: IntArray,
+        seeds: Seeds,
+        items: tuple[FloatArray, FloatArray],
+        lean: tuple[FloatArray, FloatArray],
+        freedom: float,
+    ) -> None:
+        """Store scores (larger is better), and the variances and skewness from items.
+
+        ``items`` and ``lean`` contain one array for systems and one array for pairs.
+        """
+        self._theta, self._seeds, self._items, self._lean = theta, seeds, items, lean
+        self._gain, self._freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], freedom
+        squares = seeds.error**2
+        self._of_pairs = seeds.freedom_of(pairs), squares[pairs].sum(axis=1)
+        self._of_systems = seeds.freedom, squares
+        self.n_systems, self.fewest = theta.size, int(seeds.trained.min())
+
+    @cached_property
+    def few(self) -> BoolArray:
+        """Whether a pair cannot be tested: (pair,), always False."""
+        return np.zeros(self._gain.size, dtype=bool)
+
+    @cached_property
+    def tails(self) -> Limits:
+        """The gain's two tail probabilities if the systems are equally good: (pair,)."""
+        variance = self._items[1] + self._of_pairs[1]
+        t = self._gain / np.sqrt(np.where(variance > 0.0, variance, np.inf))
+        lean = self._lean[1]
+
+        def tail(side: float) -> FloatArray:
+            other = families.transformed(side * t, side * lean)
+            both = (mixed_tail(x, self._share(1), self._freedom, self._of_pairs[0])
+                    for x in (side * t, other))  # fmt: skip
+            return np.where(variance > 0.0, np.fmax(*both), 1.0)
+
+        return tail(1.0), tail(-1.0)
+
+    def _share(self, which: int) -> FloatArray:
+        """Return the fraction of the variance due to seeds, for systems (0) or pairs (1)."""
+        of_items, of_seeds = self._items[which], (self._of_systems, self._of_pairs)[which][1]
+        total = of_items + of_seeds
+        return of_seeds / np.where(total > 0.0, total, 1.0)
+
+    @cached_property
+    def statistics(self) -> FloatArray:
+        """The normal quantiles of the p-values: (pair,)."""
+        from scipy.special import ndtri
+
+        up, down = self.tails
+        return np.where(up < down, -ndtri(np.minimum(up, 0.5)), ndtri(np.minimum(down, 0.5)))
+
+    def limits_at(self, statistic: float) -> Limits:
+        """Return the limits of gains whose abs(statistic) is at most this value: (pair,)."""
+        from scipy.special import ndtr
+
+        return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
+
+    def limits(self, level: float) -> Limits:
+        """Return the interval of gains that are not rejected: (pair,); NaN without variation."""
+        return self._limits(level, 1, self._gain)
+
+    def score_limits(self, level: float, _: float) -> Limits:
+        """Return the interval for each system's score; larger is better."""
+        return self._limits(level, 0, self._theta)
+
+    def _limits(self, level: float, which: int, about: FloatArray) -> Limits:
+        freedom, of_seeds = (self._of_systems, self._of_pairs)[which]
+        error = np.sqrt(self._items[which] + of_seeds)
+        critical = mixed_critical(level, self._share(which), self._freedom, freedom)
+        found = about - critical * error, about + critical * error
+        found = families.reaching(found, about, error, self._lean[which], critical)
+        low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
+        return low, high
+
+    def widening(self, level: float) -> float:
+        """Return the median ratio of interval widths with seeds to those without seeds."""
+        from rankeval_pd.stats.proportions import t_of
+
+        share = self._share(1)
+        with np.errstate(divide="ignore"):
+            wider = mixed_critical(level, share, self._freedom, self._of_pairs[0])
+            wider = wider / np.sqrt(1.0 - share) / t_of(self._freedom, level)
+        return float(np.median(wider))
+
+
+# -------------------------------------------------------------------------------------------------
+# Draws of items, from this process or from the workers that store the items.
+
+# ------------------------------- Draws of items, shared by all pairs and computed on first use
+
+
+class Draws:
+    """Draws of items, computed on first use."""
+
+    def __init__(self, items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> None:
+        self.items, self.pairs, self.options, self.step = items, pairs, options, step
+        self.theta = scores_of(items)
+
+    @property
+    def there(self) -> Items:
+        """The items, in memory."""
+        assert isinstance(self.items, Items)
+        return self.items
+
+    @cached_property
+    def drawn(self) -> FloatArray:
+        """The statistics of the drawn units: (system, drawn, statistic)."""
+        return self.there.drawn
+
+    def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
+        """Return the lattices for the pairs' differences, by item or by ``drawn`` unit."""
+        if self.items.binary:
+            return self._binary_lattices(which)
+        values = self.items.sign * (self.drawn if drawn else self.there.statistics)[..., 0]
+        result: list[Lattice | None] = [None] * which.size
+        for block in bootstrap.blocks(np.arange(which.size), values.shape[1]):
+            a, b = self.pairs[which[block]].T
+            differences = values[a] - values[b]
+            for row in np.flatnonzero(~off_lattice(differences)).tolist():
+                result[block[row]] = lattice(differences[row])
+        return result
+
+    def _binary_lattices(self, which: IntArray) -> list[Lattice | None]:
+        up, down = better_counts(self.items, self.pairs[which])
+        times, n = np.stack([down, self.items.n_items - up - down, up], axis=1), np.arange(-1, 2)
+        return [Lattice(1.0, n[row > 0], row[row > 0]) for row in times]
+
+    @cached_property
+    def parts(self) -> bootstrap.Contributions:
+        """The contributions of items, or clusters, to the scores."""
+        return bootstrap.contributions(self.there)
+
+    @cached_property
+    def subsets(self) -> bootstrap.Subsets:
+        """The sums of contributions over subsets of the items."""
+        if nearly_normal(self.items.binary, self.items.n_items, self.options):
+            return self._normal_subsets()
+        return bootstrap.subset_sums(self.parts, self.there, self.options, self.step)
+
+    @cached_property
+    def level(self) -> ContributionLevel:
+        """The sums and the largest absolute values of the contributions."""
+        return ContributionLevel.of(self.parts.values, self.parts.weights)
+
+    @cached_property
+    def spread(self) -> ContributionSpread:
+        """The variation of scores and gains due to items and seeds: (system,) and (pair,)."""
+        found, seeds = self.item_spread, self.items.seeds
+        if seeds is None:
+            return found
+        added = (seeds.error / self.unit) ** 2
+        pairs = added[self.pairs].sum(axis=1)
+        raw = found.raw + pairs if found.raw.size else found.raw
+        return found._replace(systems=found.systems + added, pairs=found.pairs + pairs, raw=raw)
+
+    @cached_property
+    def item_spread(self) -> ContributionSpread:
+        """The variation of the items' contributions: (system,) and (pair,)."""
+        if self.items.binary:
+            return self._binary_spread
+        parts, raw = self.parts, self.options.simultaneous
+        summed = sums_of_squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
+        return contribution_spread(summed, len(parts.values), len(self.pairs))
+
+    @property
+    def _binary_spread(self) -> ContributionSpread:
+        """The variation of 0/1 items, computed from counts."""
+        n, right = float(self.items.n_items), self.items.totals[:, 0]
+        better, worse = (x.astype(float) for x in better_counts(self.items, self.pairs))
+
+        def powers(up: FloatArray, down: FloatArray, power: int) -> FloatArray:
+            mean = (up - down) / n
+            away = up * (1.0 - mean) ** power + down * (-1.0 - mean) ** power
+            return np.asarray(away + (n - up - down) * (-mean) ** power)
+
+        none = 0.0 * right
+        cubes = self.items.sign * powers(right, none, 3) / 8.0, powers(better, worse, 3) / 8.0
+        return ContributionSpread(
+            powers(right, none, 2), powers(better, worse, 2), *cubes, better + worse
+        )
+
+    @property
+    def unit(self) -> float:
+        """The change in the score per unit of contribution."""
+        return self.parts.unit
+
+    @property
+    def factor(self) -> float:
+        """The factor that converts sum(contributions) / sum(weights) to a score."""
+        return self.unit * self.level.weight
+
+    @cached_property
+    def moved(self) -> FloatArray:
+        """The sums of the swapped statistics: (trial, system, statistic)."""
+        n, systems, width = self.drawn.shape[1], len(self.drawn), self.drawn.shape[2]
+        every = resamples.swaps_every(n, self.options.method)
+        size = 2**n if every else self.options.n_resamples
+        chunks = (
+            resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, self.options.seed)
+        )
+        columns = resamples.whole_columns(resamples.statistic_columns(self.drawn), n)
+        result = np.empty((size, systems, width))
+        for rows, swaps in resamples.chunk_slices(chunks):
+            result[rows] = resamples.weighted_sums(swaps, columns).reshape(-1, systems, width)
+            self.step(len(swaps))
+        return result
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """Resampled scores (system, resample), oriented so that larger is better."""
+        return self._resampled[0]
+
+    @property
+    def ranked_scores(self) -> FloatArray:
+        """Resampled scores for ranks: (system, resample)."""
+        plain = self.items.seeds is None and self.parametric is None and not self.items.binary
+        if not plain or not signs_rank(self.items.n_drawn, self.options):
+            return self.scores
+        moved = self.subsets.weights / self.level.weight * self.level.sums[:, np.newaxis]
+        return self.theta[:, np.newaxis] + 2.0 * self.unit * (moved - self.subsets.values)
+
+    @cached_property
+    def errors(self) -> FloatArray:
+        """The standard error of each pair's gain in each resample: (pair, resample)."""
+        result = self._resampled[1]
+        assert result is not None
+        return result
+
+    @cached_property
+    def own_errors(self) -> FloatArray:
+        """The standard error of each pair's gain, computed as for resamples: (pair,)."""
+        once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
+        return np.asarray(self._with_seeds(self._errors_of(once, sums))[:, 0])
+
+    def _errors_of(self, weights: AnyArray, sums: FloatArray) -> FloatArray:
+        """Return standard errors (pair, resample) for weights (resample, item)."""
+        unit = self.items.unit()
+        if unit is not None:
+            return bootstrap.mean_errors(weights, self.drawn[..., 0], self.pairs, unit)
+        return bootstrap.standard_errors(
+            weights, sums, self.drawn, self.items.score, self.pairs, self.there.drawn_strata
+        )
+
+    @cached_property
+    def _together(self) -> FloatArray:
+        """The number of items that both systems answer correctly: (system, system)."""
+        every = np.arange(self.items.n_systems)
+        pairs = np.stack(np.meshgrid(every, every, indexing="ij"), axis=-1).reshape(-1, 2)
+        return self.items.both_right(pairs).reshape(every.size, every.size)
+
+    def _normal_subsets(self) -> bootstrap.Subsets:
+        """Return normally distributed sums over random subsets of 0/1 items."""
+        sums = np.append(self.items.sign * self.items.totals[:, 0], self.items.n_items)
+        squares = np.block([[self._together, sums[:-1, np.newaxis]], [sums]])
+        drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, *self._size)
+        self.step(len(drawn))
+        return bootstrap.Subsets(drawn[:, :-1].T, drawn[:, -1], every=False)
+
+    @property
+    def _size(self) -> tuple[int, resamples.Seed]:
+        return self.options.n_resamples, self.options.seed
+
+    def _normal_scores(self) -> FloatArray:
+        """Return normally distributed scores for resamples of 0/1 items."""
+        n = self.items.n_items
+        spread = (self._together / n - np.outer(self.theta, self.theta)) / n
+        return resamples.normal_draws(self.theta, spread, *self._size).T
+
+    @cached_property
+    def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
+        if nearly_normal(self.items.binary, self.items.n_items, self.options):
+            return self._normal_scores(), None
+        return self._drawn_scores()
+
+    def _drawn_scores(self) -> tuple[FloatArray, FloatArray | None]:
+        items, drawn, options = self.there, self.drawn, self.options
+        n = drawn.shape[1]
+        strata = items.drawn_strata
+        chunks = resamples.count_chunks(n, options.n_resamples, options.seed, strata)
+        if not studentises(options):
+            result = resamples.resampled_scores(
+                drawn, items.score, chunks, options.n_resamples, self.step
+            )
+            return items.sign * result + self.trained, None
+        errors = np.empty((len(self.pairs), options.n_resamples))
+        scores = np.empty((len(drawn), options.n_resamples))
+        flat = resamples.whole_columns(resamples.statistic_columns(drawn), n)
+        for rows, weights in resamples.chunk_slices(chunks):
+            sums = resamples.weighted_sums(weights, flat).reshape(-1, len(drawn), drawn.shape[2])
+            scores[:, rows] = items.score(sums).T
+            errors[:, rows] = self._errors_of(weights, sums)
+            self.step(len(weights))
+        return items.sign * scores + self.trained, self._with_seeds(errors)
+
+    @cached_property
+    def trained(self) -> FloatArray | float:
+        """The deviations of scores in other training runs, (system, resample); 0 without seeds."""
+        seeds, options = self.items.seeds, self.options
+        if seeds is None:
+            return 0.0
+        t = resamples.t_draws(seeds.freedom, options.n_resamples, options.seed)
+        return np.asarray(seeds.error[:, np.newaxis] * t.T)
+
+    def _with_seeds(self, errors: FloatArray) -> FloatArray:
+        """Return standard errors (pair, ...) including the variation across seeds."""
+        if self.items.seeds is None:
+            return errors
+        variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)
+        return np.asarray(np.sqrt(errors**2 + variance[:, np.newaxis]))
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """The scale of each system's scores, for tests of equality."""
+        largest = np.fmax.reduce(np.abs(self.scores), axis=1, initial=0.0)
+        return np.asarray(np.fmax(np.abs(self.theta), largest))
+
+    @cached_property
+    def without(self) -> FloatArray:
+        """The leave-one-out scores for each item or cluster."""
+        return self.items.sign * resamples.leave_one_out(self.drawn, self.items.score)
+
+    def gains(self, which: AnyArray) -> FloatArray:
+        """Return the gains for some pairs: (pair,)."""
+        a, b = self.pairs[which].T
+        return np.asarray(self.theta[a] - self.theta[b])
+
+    def turned(self, which: AnyArray) -> FloatArray:
+        """Return sums of contributions over subsets with flipped signs: (pair, subset)."""
+        a, b = self.pairs[which].T
+        return np.asarray(self.subsets.values[a] - self.subsets.values[b])
+
+    def room_of(self, systems: AnyArray) -> FloatArray:
+        """Return the largest sum of a system's contributions that can be a rounding error."""
+        return np.asarray(self.accuracy * self.level.sizes[systems])
+
+    def room(self, which: AnyArray) -> FloatArray:
+        """Return the largest sum of contributions that can be a rounding error: (pair,)."""
+        return np.asarray(self.room_of(self.pairs[which]).max(axis=1))
+
+    @property
+    def accuracy(self) -> float:
+        """The accuracy of contributions, relative to the largest contribution."""
+        return self.parts.accuracy
+
+    def linear_errors(self, which: AnyArray) -> FloatArray:
+        """Return the standard errors of gains by linearization: (pair,)."""
+        error = np.sqrt(self.spread.pairs[which])
+        return np.where(error > self.room(which), self.unit * error, 0.0)
+
+    @property
+    def error_parts(self) -> tuple[FloatArray, FloatArray] | None:
+        """The parts of the standard errors due to items and due to seeds: (pair,)."""
+        seeds = self.items.seeds
+        if seeds is None:
+            return None
+        of_seeds = np.sqrt((seeds.error[self.pairs] ** 2).sum(axis=1))
+        return self.unit * np.sqrt(self.item_spread.pairs), of_seeds
+
+    @cached_property
+    def leans(self) -> FloatArray:
+        """The skewness of contributions divided by the square root of the sample size: (pair,)."""
+        return leans(self.spread.pairs, self.spread.cubes, self.level, self.pairs)
+
+    @cached_property
+    def parametric(self) -> RatioGains | SeedGains | None:
+        """The parametric tests for seeds or for ratios of sums; None for other data.
+
+        Ratios must lie between 0 and 1. These tests do not need draws; draws are only used for the
+        correlation between pairs.
+        """
+        items, form = self.items, self.items.ratio_form
+        if items.seeds is not None:
+            skewed, spread = self.options.skewness, self.item_spread
+            lean = leans(self.spread.systems, spread.system_cubes, self.level,
+                         np.arange(items.n_systems)[:, np.newaxis])  # fmt: skip
+            both = (lean, self.leans) if skewed else (0.0 * lean, 0.0 * self.leans)
+            square = (self.unit * self.student_factor) ** 2
+            return SeedGains(
+                self.theta, self.pairs, items.seeds, (square * spread.systems,
+                square * spread.pairs), both, items.n_drawn - 1.0,
+            )  # fmt: skip
+        if form is None or not self.options.skewness:
+            return None
+        found = RatioGains(items.totals, self._ratio_sums(form), form, self.pairs, items.sign)
+        return found if found.bounded else None
+
+    def _ratio_sums(self, form: RatioForm) -> ExactSums:
+        return ratio_sums(self.there.statistics, form, self.pairs)
+
+    @property
+    def student_factor(self) -> float:
+        """Return the factor that converts sqrt(sum of squares) to a standard error."""
+        return float(np.sqrt(self.items.n_drawn / (self.items.n_drawn - 1.0)))
+
+
+_FEW_GROUPS = 10  # with fewer groups, the correlation between gain and size is unknown
+_FEW = 30  # skewness is checked up to this number of items
+_SKEWED = 1.4, 0.02  # increase per item
+_TAIL = 1.5  # start of the tail, in standard deviations from the mean
+_AGAINST = 0.9  # standard errors between 0 and the mean of items outside the tail
+
+
+def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
+    """Return whether a pair has few, skewed items, or a system has a constant extreme score.
+
+    Tests are liberal if a few large gains balance small losses on all other items, or vice versa. A
+    sample may lack the items with large gains. A tail is harmless if the other gains average about
+    0, for example if some queries differ strongly in both directions. If a system has the same
+    score on all items, its rare failures or successes are missing from the sample.
+    """
+    if not isinstance(items, Items) or items.n_groups or items.n_drawn > _FEW or items.binary:
+        return False
+    draws = Draws(items, pairs, options, quiet)
+    every = np.arange(len(pairs))
+    varies = draws.linear_errors(every) > 0.0
+    skewness = np.abs(draws.leans) * np.sqrt(items.n_drawn)
+    low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
+    flat = (low == high) & ((low == low.min()) | (high == high.max()))
+    most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
+    most += 0.1 * np.log(len(pairs))  # among many pairs, some are skewed by chance
+    lopsided = (skewness > most) & _against_the_tail(draws, np.sign(draws.leans))
+    return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
+
+
+def _against_the_tail(draws: Draws, side: FloatArray) -> AnyArray:
+    """Return whether gains outside the tail have the opposite sign, for each pair."""
+    a, b = draws.pairs.T
+    gains = side[:, np.newaxis] * (draws.parts.values[a] - draws.parts.values[b])
+    about = gains - gains.mean(axis=1, keepdims=True)
+    rest = about <= _TAIL * about.std(axis=1, keepdims=True)
+    count = np.maximum(rest.sum(axis=1), 1)  # False if a score is undefined
+    mean = np.where(rest, gains, 0.0).sum(axis=1) / count
+    squares = np.where(rest, (gains - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
+    return np.asarray(mean < -_AGAINST * np.sqrt(squares / np.maximum(count - 1, 1) / count))
+
+
+_UNEVEN = 1.4  # ratio of groups to effective groups above which a few groups dominate the mean
+_MOVES = 0.05  # p-value for the correlation between the size and the mean gain of a group
+
+
+def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
+    """Return whether cluster sizes differ greatly and correlate with the gain of a pair.
+
+    In this case, a few large clusters dominate the mean over items, and a sample may lack such
+    clusters.
+    """
+    if not isinstance(items, Items) or items.cluster is None or items.factors is not None:
+        return False
+    from scipy import special
+
+    parts = bootstrap.contributions(items)
+    size, n = parts.weights[: items.n_groups], items.n_groups
+    # uses the clusters' degrees of freedom; weighted groups all have the same size
+    if n < _FEW_GROUPS or n * (size @ size) <= _UNEVEN * size.sum() ** 2:
+        return False
+    mean = (parts.values[:, :n] / size)[pairs]
+    gain = mean[:, 0] - mean[:, 1]
+    gain, size = gain - gain.mean(axis=1, keepdims=True), size - size.mean()
+    scale = np.sqrt((gain**2).sum(axis=1) * (size @ size))
+    r = np.clip(gain @ size / np.where(scale > 0.0, scale, 1.0), -1.0 + 1e-12, 1.0 - 1e-12)
+    p = 2.0 * special.stdtr(n - 2.0, -np.abs(r) * np.sqrt((n - 2.0) / (1.0 - r**2)))
+    return bool((p <= _MOVES / len(pairs)).any())
+
+
+class RemoteItems(AnyItems, Protocol):
+    """Items that are distributed over workers, and draws of these items."""
+
+    def draws(self, pairs: IntArray, options: PairOptions) -> Draws:
+        """Return the draws."""
+        ...
+
+
+def draws_of(items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> Draws:
+    """Return the draws of the items, computed on first use or by the workers."""
+    if isinstance(items, Items):
+        return Draws(items, pairs, options, step)
+    return cast(RemoteItems, items).draws(pairs, options)

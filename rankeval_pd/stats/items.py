@@ -1,0 +1,1191 @@
+"""Test items: exact sums, metrics of sums, resamples."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from rankeval_pd.stats import differences
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+
+# -------------------------------------------------------------------------------------------------
+# Exact sums of floats that do not depend on the order of addition or on how data are split.
+#
+# Each number is split into pieces of at most 27 bits, so that float64 represents the sums of the
+# pieces exactly. These sums are converted to Python integers, and only the final result is rounded.
+
+_PIECE_BITS = 26  # the absolute value of a piece is an integer of at most 2^26
+_NUMBERS_EXACT = 2**26  # the sum of this many pieces is at most 2^52, which is exact in float64
+_CACHED_NUMBERS = 2**15  # 256 kB of floats fit into the processor's cache
+_ROW_WIDTH = 2**10  # largest number of values from one row in a block
+_LEAST_EXPONENT = -1074  # 2^-1074 is the smallest float
+
+
+class ExactSums(NamedTuple):
+    """Exact sums for several rows, to which further sums can be added."""
+
+    wholes: np.ndarray[Any, np.dtype[np.object_]]  #: (row,): sums in units of the smallest float
+    undefined: BoolArray  #: (row,): whether any number is not finite
+
+    def plus(self, other: ExactSums) -> ExactSums:
+        """Return the sums of the numbers in both objects combined."""
+        return ExactSums(self.wholes + other.wholes, self.undefined | other.undefined)
+
+    def rounded(self) -> FloatArray:
+        """Return the floats nearest to the sums; NaN if undefined."""
+        found = np.array([_nearest_float(whole) for whole in self.wholes], dtype=float)
+        return np.where(self.undefined, np.nan, found)
+
+
+def _nearest_float(whole: int) -> float:
+    try:
+        return float(whole / 2**-_LEAST_EXPONENT)  # dividing two ints in Python rounds only once
+    except OverflowError:
+        return np.inf if whole > 0 else -np.inf
+
+
+def exact_sums(values: FloatArray) -> ExactSums:
+    """Return the exact sum of each row of (row, number), at about 5 ns per number."""
+    rows, count = values.shape
+    wholes = np.zeros(rows, dtype=object)
+    size = np.maximum(values.max(axis=1, initial=0.0), -values.min(axis=1, initial=0.0))
+    undefined = np.asarray(~np.isfinite(size))
+    # the unit of the first pieces is 26 bits below the largest number in the row
+    top = np.frexp(np.where(undefined, 0.0, size))[1].astype(np.int64) - _PIECE_BITS
+    for start in range(0, count, _NUMBERS_EXACT):
+        part = values[:, start : start + _NUMBERS_EXACT]
+        for level, added in enumerate(_piece_sums(part, undefined, top)):
+            # convert a sum of pieces to an integer multiple of the smallest float
+            shifts = (_unit_exponent(top, level) - _LEAST_EXPONENT).tolist()
+            wholes += np.array(
+                [int(x) << shift for x, shift in zip(added.tolist(), shifts, strict=True)],
+                dtype=object,
+            )
+    return ExactSums(wholes, undefined)
+
+
+def _unit_exponent(top: IntArray, level: int) -> IntArray:
+    """Return the exponents of the unit at a level, which decrease by 27 per level: (row)."""
+    return np.maximum(top - (_PIECE_BITS + 1) * level, _LEAST_EXPONENT)
+
+
+def _piece_sums(values: FloatArray, undefined: BoolArray, top: IntArray) -> list[FloatArray]:
+    """Return the sums of the pieces at each level: (row)."""
+    rows, count = values.shape
+    sums: list[FloatArray] = []
+    width = max(1, min(count, max(_ROW_WIDTH, _CACHED_NUMBERS // max(rows, 1))))
+    height = _CACHED_NUMBERS // width
+    for first, start in itertools.product(range(0, rows, height), range(0, count, width)):
+        here = slice(first, first + height)
+        rest = np.array(values[here, start : start + width], order="C")
+        rest[undefined[here]] = 0.0
+        # round to multiples of the unit, sum the multiples, and continue with the exact remainder
+        level = 0
+        while rest.any():
+            if level == len(sums):
+                sums.append(np.zeros(rows))
+            unit = _unit_exponent(top[here], level)[:, np.newaxis]
+            far = unit.min() < -1000  # use ldexp, because 2.0**-unit can overflow
+            piece = np.ldexp(rest, -unit) if far else rest * 2.0**-unit
+            np.rint(piece, out=piece)
+            sums[level][here] += piece.sum(axis=1)
+            rest -= np.ldexp(piece, unit) if far else np.multiply(piece, 2.0**unit, out=piece)
+            level += 1
+    return sums
+
+
+def exact_total(values: FloatArray) -> FloatArray:
+    """Return the sums over the last axis, rounded once from the exact sums."""
+    rows = np.reshape(values, (math.prod(values.shape[:-1]), values.shape[-1]))
+    return exact_sums(np.asarray(rows, dtype=float)).rounded().reshape(values.shape[:-1])
+
+
+# -------------------------------------------------------------------------------------------------
+# Metrics as functions of summed statistics, and sums independent of the item order.
+
+# ------------------------------------------------------- Metrics as functions of summed statistics
+#
+# A metric is computed from sufficient statistics that are summed over test items (Berg-Kirkpatrick
+# et al. 2012, footnote 4). Each function takes the sums ``S[..., statistic]``, with statistics in
+# the order of :data:`METRICS`, and returns the scores ``[...]``. A score with a denominator of 0 is
+# NaN.
+
+Score = Callable[[AnyArray], FloatArray]
+
+
+class MetricFormula(NamedTuple):
+    """A metric, with the required statistics and a function from their sums to a score."""
+
+    statistics: tuple[str, ...]
+    score: Score
+    higher_is_better: bool = True
+    # : pairs of counts (part, whole), in which the part cannot exceed the whole
+    parts: tuple[tuple[str, str], ...] = ()
+    most: float = np.inf  #: largest possible score, if scores range from 0 to this value
+
+
+def _ratio(above: AnyArray, below: AnyArray) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(below == 0.0, np.nan, above / below)
+
+
+def ratio(sums: AnyArray) -> FloatArray:
+    """Return the first sum divided by the second, for means and all other ratios."""
+    return _ratio(sums[..., 0], sums[..., 1])
+
+
+def plain_sum(sums: AnyArray) -> FloatArray:
+    """Return the sum."""
+    return np.asarray(sums[..., 0], dtype=float)
+
+
+def f1(sums: AnyArray) -> FloatArray:
+    """Return 2 correct / (guess + gold), the harmonic mean of precision and recall."""
+    return _ratio(2.0 * sums[..., 0], sums[..., 1] + sums[..., 2])
+
+
+def aer(sums: AnyArray) -> FloatArray:
+    """Return the alignment error rate, 1 - (correct_sure + correct_possible) / (guess + sure)."""
+    sure, guess, correct_sure, correct_possible = np.moveaxis(sums, -1, 0)
+    return 1.0 - _ratio(correct_sure + correct_possible, guess + sure)
+
+
+def bleu(sums: AnyArray) -> FloatArray:
+    """Return corpus BLEU on a scale of 0 to 100, with sacrebleu's default smoothing.
+
+    The first n-gram order without a match counts as 1/2 match, the next such order as 1/4, and so
+    on. BLEU is 0 if there are no matches, or if no hypothesis is long enough for n-grams of every
+    order.
+    """
+    sums = np.asarray(sums, dtype=float)
+    # statistics in the order of _BLEU: lengths, then matches and n-grams of orders 1 to 4
+    sys_len, ref_len = sums[..., 0], sums[..., 1]
+    correct, possible = sums[..., 2:6], sums[..., 6:10]
+    unmatched = correct == 0.0
+    smooth = np.exp2(-np.cumsum(unmatched, axis=-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        brevity = np.minimum(1.0 - ref_len / sys_len, 0.0)
+        precision = np.log(np.where(unmatched, smooth, correct) / possible)
+        score = 100.0 * np.exp(brevity + precision.mean(axis=-1))
+    nothing = unmatched.all(axis=-1) | (possible == 0.0).any(axis=-1) | (sys_len == 0.0)
+    return np.where(nothing, 0.0, score)
+
+
+class RatioForm(NamedTuple):
+    """The weights of the statistics in a score that is a ratio of two sums."""
+
+    above: tuple[int, ...]
+    below: tuple[int, ...]
+    wholes: tuple[int, ...]  #: statistics that count guesses or answers
+
+
+RATIO_FORMS: dict[Score, RatioForm] = {
+    ratio: RatioForm((1, 0), (0, 1), (1,)),
+    f1: RatioForm((2, 0, 0), (0, 1, 1), (1, 2)),
+    aer: RatioForm((1, 1, -1, -1), (1, 1, 0, 0), (0, 1)),
+}
+
+_BETA_SQUARED = 4.0  # recall has twice the weight of precision, as in sacrebleu's default
+
+
+def chrf(sums: AnyArray) -> FloatArray:
+    """Return sacrebleu's corpus chrF (0 to 100), with beta = 2 and effective order.
+
+    The statistics are hyp_1, ref_1, match_1, hyp_2, ..., which are the numbers of n-grams in the
+    hypothesis, n-grams in the reference, and matches. Orders without n-grams in the hypothesis or
+    the reference are ignored.
+    """
+    sums = np.asarray(sums, dtype=float)
+    hyp, ref, match = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
+    counts = (hyp > 0.0) & (ref > 0.0)
+    order = np.maximum(counts.sum(axis=-1), 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.where(counts, match / hyp, 0.0).sum(axis=-1) / order
+        recall = np.where(counts, match / ref, 0.0).sum(axis=-1) / order
+        score = (1.0 + _BETA_SQUARED) * precision * recall / (_BETA_SQUARED * precision + recall)
+    return np.where(precision + recall > 0.0, 100.0 * score, 0.0)
+
+
+_BLEU = (
+    "sys_len", "ref_len", "correct_1", "correct_2", "correct_3", "correct_4", "total_1", "total_2",
+    "total_3", "total_4",
+)  # fmt: skip
+
+#: For mean, rouge and accuracy, the second statistic is the number of items by default.
+METRICS: dict[str, MetricFormula] = {
+    "mean": MetricFormula(("value", "items"), ratio),
+    "sum": MetricFormula(("value",), plain_sum),
+    "rouge": MetricFormula(("value", "items"), ratio),
+    "ratio": MetricFormula(("numerator", "denominator"), ratio),
+    "ter": MetricFormula(("numerator", "denominator"), ratio, higher_is_better=False),
+    "accuracy": MetricFormula(("correct", "total"), ratio, parts=(("correct", "total"),), most=1.0),
+    "precision": MetricFormula(
+        ("correct", "guess"), ratio, parts=(("correct", "guess"),), most=1.0
+    ),
+    "recall": MetricFormula(("correct", "gold"), ratio, parts=(("correct", "gold"),), most=1.0),
+    "f1": MetricFormula(
+        ("correct", "guess", "gold"),
+        f1,
+        parts=(("correct", "guess"), ("correct", "gold")),
+        most=1.0,
+    ),
+    "aer": MetricFormula(
+        ("sure", "guess", "correct_sure", "correct_possible"),
+        aer,
+        higher_is_better=False,
+        parts=(("correct_sure", "sure"), ("correct_possible", "guess")),
+        most=1.0,
+    ),
+    "bleu": MetricFormula(
+        _BLEU, bleu, parts=tuple((f"correct_{i}", f"total_{i}") for i in range(1, 5)), most=100.0
+    ),
+    "chrf": MetricFormula(("hyp_1", "ref_1", "match_1"), chrf, most=100.0),
+}
+
+
+# : Names of metrics in sentences and on axes.
+WRITTEN = {"f1": "F1", "aer": "AER", "bleu": "BLEU", "chrf": "chrF", "rouge": "ROUGE", "ter": "TER"}
+
+# : Metrics with a known direction. Means, sums and ratios are excluded because they can measure
+# errors.
+DIRECTED_METRICS = frozenset(METRICS) - {"mean", "sum", "ratio"}
+
+
+def chrf_formula(orders: int) -> MetricFormula:
+    """Return the chrF metric with this number of n-gram orders."""
+    names = [f"{kind}_{i}" for i in range(1, orders + 1) for kind in ("hyp", "ref", "match")]
+    parts = tuple(
+        (f"match_{i}", f"{kind}_{i}") for i in range(1, orders + 1) for kind in ("hyp", "ref")
+    )
+    return MetricFormula(tuple(names), chrf, parts=parts, most=100.0)
+
+
+# --------------------------------------------------- Columns as integers, for exact weighted sums
+#
+# Each number is split into two or more pieces. The pieces are integer multiples of units that
+# depend only on the largest number in the column. The units are chosen so that float64 represents
+# weighted sums of pieces exactly. A matrix product therefore gives the same sums, regardless of the
+# library, the number of threads and the blocks of items. Bits below 2^-60 of the largest number in
+# the column are rounded away.
+
+_KEPT_BITS = 60  # number of bits kept below the largest number in a column
+_EXACT_BITS = 52  # number of bits in a weighted sum of pieces; float64 has 53
+_METRIC_SUMS_LEAST_EXPONENT = -1022  # 2^-1022 is the smallest float with full precision
+_SINGLE_BITS = 24  # number of bits in float32, which has faster products
+_PIECES_AT_ONCE = 500_000  # number of pieces computed at a time: 4 MB
+_WEIGHTS_AT_ONCE = 4_000_000  # number of weights converted to floats at a time: 32 MB
+
+
+class PieceUnits(NamedTuple):
+    """The units for the pieces of each column."""
+
+    exponents: IntArray  #: (level, column)
+    undefined: BoolArray  #: (column,): whether any number is not finite
+
+    @classmethod
+    def of(cls, sizes: FloatArray, most: float) -> PieceUnits:
+        """Return the units for columns with these largest numbers and weights up to ``most``."""
+        # the sum of the weights needs some of the 52 bits, and a piece can use the rest
+        undefined = np.asarray(~np.isfinite(sizes))
+        bits = _EXACT_BITS - int(np.ceil(np.log2(max(most, 1.0))))
+        top = np.frexp(np.where(undefined, 0.0, sizes))[1].astype(np.int64) - bits
+        # a remainder is at most half a unit, so each further unit is smaller by bits + 1
+        levels = 1 + max(0, -(-(_KEPT_BITS - bits) // (bits + 1)))
+        lower = (bits + 1) * np.arange(levels)[:, np.newaxis]
+        return cls(np.maximum(top - lower, _METRIC_SUMS_LEAST_EXPONENT), undefined)
+
+    def floats(self, sums: FloatArray) -> FloatArray:
+        """Combine sums of pieces (level, ..., column) into weighted sums (..., column)."""
+        # add the smallest pieces first to minimize rounding errors
+        result = np.zeros(sums.shape[1:])
+        for added, exponent in zip(sums[::-1], self.exponents[::-1], strict=True):
+            result += np.ldexp(added, exponent)
+        return np.where(self.undefined, np.nan, result)
+
+    def pieces(self, values: FloatArray) -> FloatArray:
+        """Split values (item, column) into integer pieces (level, item, column)."""
+        rest = np.where(self.undefined, 0.0, values)
+        result = np.empty((len(self.exponents), *rest.shape))
+        for level, exponent in enumerate(self.exponents):
+            result[level] = np.rint(np.ldexp(rest, -exponent))
+            rest -= np.ldexp(result[level], exponent)
+        return result
+
+
+class WholeColumns:
+    """Item columns prepared for sums with many sets of weights."""
+
+    def __init__(self, values: FloatArray, sizes: FloatArray, most: float) -> None:
+        """Split the columns into pieces.
+
+        Parameters
+        ----------
+        values : array (item, column)
+        sizes : array (column,)
+            The largest absolute number in each column over all items, including other blocks.
+        most : float
+            The largest sum of the weights of all items.
+        """
+        self.scale = PieceUnits.of(sizes, most)
+        levels, columns = self.scale.exponents.shape
+        # columns of ones (numbers of items) are equal, so keep only one
+        alike = np.flatnonzero((sizes == 1.0) & (values == 1.0).all(axis=0))
+        kept = np.setdiff1d(np.arange(columns), alike[1:])
+        own = PieceUnits(self.scale.exponents[:, kept], self.scale.undefined[kept])
+        step = max(1, _PIECES_AT_ONCE // max(kept.size * levels, 1))
+        runs = [slice(start, start + step) for start in range(0, len(values), step)]
+        filled: BoolArray = np.zeros((levels, kept.size), dtype=bool)
+        bits, largest = 0, 0.0
+        # first pass: find the nonzero (level, column), the bits used and the largest piece. Two
+        # passes are used because the pieces of all levels need more memory than the kept pieces.
+        for run in runs:
+            sizes_of_pieces = np.abs(own.pieces(values[run][:, kept]))
+            filled |= sizes_of_pieces.any(axis=1)
+            bits |= int(np.bitwise_or.reduce(sizes_of_pieces.astype(np.int64), axis=None))
+            largest = max(largest, float(sizes_of_pieces.max(initial=0.0)))
+        # column in ``_listed``, from 1, for each (level, column); 0 if all pieces are 0
+        self._place = np.zeros((levels, columns), dtype=np.int64)
+        self._place[:, kept] = np.cumsum(filled).reshape(filled.shape) * filled
+        self._place[:, alike] = self._place[:, alike[:1]]
+        # bits & -bits is the lowest bit of any piece, so 2^shift divides all pieces. After this
+        # division, float32 represents the sums of small pieces exactly
+        self.shift = (bits & -bits).bit_length() - 1 if bits else 0
+        single = largest * 2.0**-self.shift * max(most, 1.0) < 2.0**_SINGLE_BITS
+        self.dtype = np.dtype(np.float32 if single else np.float64)
+        # second pass: store the kept pieces, (item, listed column)
+        self._listed = np.empty((len(values), int(filled.sum())), dtype=self.dtype)
+        for run in runs:
+            pieces = np.moveaxis(own.pieces(values[run][:, kept]), 1, 0)
+            self._listed[run] = pieces[:, filled] * 2.0**-self.shift
+
+    def __sizeof__(self) -> int:
+        """Return the size in bytes, which schedulers use to decide whether to move an object."""
+        return object.__sizeof__(self) + self._listed.nbytes
+
+    def sums(self, weights: AnyArray) -> FloatArray:
+        """Return the sums of pieces (level, resample, column) for weights (resample, item).
+
+        The results are integers, to which sums over other items can be added.
+        """
+        return self._summed(len(weights), lambda part: weights[:, part])
+
+    def sums_of_bits(self, packed: AnyArray, places: IntArray) -> FloatArray:
+        """Return the sums for weights of 0 and 1, packed eight to a byte (resample, byte).
+
+        ``places`` contains the bit position of each item. See :meth:`sums`.
+        """
+
+        def bits(part: slice) -> AnyArray:
+            own = places[part]
+            # unpack whole bytes for adjacent bits, and single bits otherwise; bit 0 is the highest
+            # bit of a byte, as in np.packbits
+            if own.size and own[-1] - own[0] == own.size - 1 and (np.diff(own) == 1).all():
+                start, stop = own[0] // 8, own[-1] // 8 + 1
+                unpacked = np.unpackbits(packed[:, start:stop], axis=1)
+                return unpacked[:, own[0] % 8 :][:, : own.size]
+            return (packed[:, own // 8] >> (7 - own % 8).astype(np.uint8)) & np.uint8(1)
+
+        return self._summed(len(packed), bits)
+
+    def _summed(self, rows: int, weights: Callable[[slice], AnyArray]) -> FloatArray:
+        """Return the sums (level, resample, column); ``weights`` takes a slice of items."""
+        # column 0 is always 0, for pieces that are all 0
+        result = np.zeros((rows, self._listed.shape[1] + 1))
+        step = max(8, _WEIGHTS_AT_ONCE // max(rows, 1) // 8 * 8)
+        for start in range(0, len(self._listed), step):
+            part = slice(start, start + step)
+            result[:, 1:] += weights(part).astype(self.dtype, copy=False) @ self._listed[part]
+        result *= 2.0**self.shift
+        return np.asarray(np.moveaxis(result[:, self._place], 0, 1))
+
+    def weighted(self, weights: AnyArray) -> FloatArray:
+        """Return the sums (resample, column) for weights (resample, item)."""
+        return self.scale.floats(self.sums(weights))
+
+
+# --------------------------------------- Sums, squares and largest values of item contributions
+#
+# These results do not depend on the order of the items.
+
+_DIFFERENCES_AT_ONCE = 1_000_000  # cells (pair, item) in memory: 8 MB
+_METRIC_SUMS_ROW_WIDTH = 2**12  # number of items per pair in one block
+
+
+class ContributionLevel(NamedTuple):
+    """The sums and the largest absolute values of the systems' contributions."""
+
+    sums: FloatArray  #: (system,)
+    sizes: FloatArray  #: (system,): largest absolute contribution
+    weight: float  #: sum of the weights
+
+    @classmethod
+    def of(cls, values: FloatArray, weights: FloatArray) -> ContributionLevel:
+        """Return the sums for contributions (system, drawn) with weights (drawn,)."""
+        summed = exact_sums(np.vstack([values, weights])).rounded()
+        return cls(summed[:-1], largest_sizes(values), float(summed[-1]))
+
+
+class ContributionSpread(NamedTuple):
+    """Sums of the systems' squared contributions and of the pairs' squared differences."""
+
+    systems: FloatArray  #: (system,)
+    pairs: FloatArray  #: (pair,): squares about the mean
+    system_cubes: FloatArray  #: (system,): sums of cubes about the mean, see cube_exponents
+    cubes: FloatArray  #: (pair,)
+    raw: FloatArray  #: (pair,): squares about 0; empty if not requested
+
+
+def largest_sizes(values: FloatArray) -> FloatArray:
+    """Return the largest absolute value of each row; 0 for an empty row, NaN if any is NaN."""
+    return np.asarray(np.abs(values).max(axis=1, initial=0.0))
+
+
+def sums_of_squares(
+    values: FloatArray, weights: FloatArray, level: ContributionLevel, pairs: IntArray, *, raw: bool
+) -> ExactSums:
+    """Return sums of powers of contributions (system, drawn) for ``contribution_spread``.
+
+    ``raw`` adds squares about 0, which are needed for simultaneous intervals.
+    """
+    # rows with one number (row, 1) are systems, and rows with two numbers (row, 2) are pairs
+    own = np.arange(len(values))[:, np.newaxis]
+    asked = [(own, 2, True), (pairs, 2, True), (own, 3, True), (pairs, 3, True)]
+    asked += [(pairs, 2, False)] if raw else []
+    width = min(max(values.shape[1], 1), _METRIC_SUMS_ROW_WIDTH)
+    height = max(1, _DIFFERENCES_AT_ONCE // width)
+    found = []
+    for of, power, centered in asked:
+        for start in range(0, len(of), height):
+            rows = of[start : start + height]
+            found.append(_row_powers(values, weights, level, rows, width, power, centered=centered))
+    return ExactSums(
+        np.concatenate([x.wholes for x in found]), np.concatenate([x.undefined for x in found])
+    )
+
+
+def _row_powers(
+    values: FloatArray,
+    weights: FloatArray,
+    level: ContributionLevel,
+    rows: IntArray,
+    width: int,
+    power: int,
+    *,
+    centered: bool,
+) -> ExactSums:
+    """Return the sums of powers for some systems, (row, 1), or some pairs, (row, 2)."""
+    gains = _row_values(level.sums, rows)[:, np.newaxis]
+    found = None
+    for start in range(0, max(values.shape[1], 1), width):
+        part = slice(start, start + width)
+        numbers = _row_values(values[:, part], rows)
+        if centered:
+            numbers = numbers - weights[part] / level.weight * gains
+        if power == 3:  # if no cube overflows
+            numbers = np.ldexp(numbers, -cube_exponents(level, rows)[:, np.newaxis])
+        added = exact_sums(numbers**power)
+        found = added if found is None else found.plus(added)
+    assert found is not None
+    return found
+
+
+def cube_exponents(level: ContributionLevel, rows: IntArray) -> IntArray:
+    """Return the powers of two by which the rows are divided before cubing."""
+    return np.asarray(np.frexp(level.sizes[rows].max(axis=1))[1], dtype=np.int64)
+
+
+def leans(
+    squares: FloatArray, cubes: FloatArray, level: ContributionLevel, rows: IntArray
+) -> FloatArray:
+    """Return the skewness divided by the square root of the number of items."""
+    squares = np.ldexp(squares, -2 * cube_exponents(level, rows))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(squares > 0.0, cubes / squares**1.5, 0.0)
+
+
+def _row_values(values: FloatArray, rows: IntArray) -> FloatArray:
+    """Return the values of systems, or the differences between the two systems of a pair."""
+    return values[rows[:, 0]] if rows.shape[1] == 1 else values[rows[:, 0]] - values[rows[:, 1]]
+
+
+def contribution_spread(summed: ExactSums, systems: int, pairs: int) -> ContributionSpread:
+    """Split the sums into squares and cubes for systems and pairs, and raw squares for pairs."""
+    return ContributionSpread(
+        *np.split(summed.rounded(), np.cumsum([systems, pairs, systems, pairs]))
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Resamples of test items as counts for all systems, and random swaps of two systems.
+#
+# Draws are generated in blocks of :data:`BLOCK` resamples. Each block has its own child seed, so
+# the draws depend only on the seed and the number of items.
+
+BLOCK = 1000  # number of resamples per child seed; changing this number changes all draws
+_COUNTS_IN_MEMORY = 8_000_000  # number of cells (resample, item) drawn in one call of the generator
+_DRAWN_BYTES = 2**25  # bytes of counts (uint8) per chunk: 32 MB
+_CACHED_COUNTS = 2**18  # counts (uint8) that fit into the processor's cache: 256 kB
+_UINT16_ITEMS = 2**16  # up to this number of items, an item number fits into two bytes
+_SWAP_KEY = (1,)  # added to the spawn key of a block, because swaps are drawn separately
+ENUMERATED = 20  # up to this number of items, all 2^20 swaps are enumerated
+
+Seed = int | Sequence[int]
+
+
+def entropy(rng: int | np.random.Generator | None) -> Seed:
+    """Return a seed: the given int, four numbers from a generator, or fresh entropy."""
+    if isinstance(rng, np.random.Generator):
+        return [int(x) for x in rng.integers(0, 2**32, size=4)]
+    if rng is None:
+        fresh = np.random.SeedSequence().entropy
+        assert isinstance(fresh, int)
+        return fresh
+    return int(rng)
+
+
+def count_chunks(
+    n_items: int, n_resamples: int, seed: Seed, strata: IntArray | None = None
+) -> Iterator[AnyArray]:
+    """Yield how often each item occurs in each resample: small integers (resample, item).
+
+    A resample consists of ``n_items`` items drawn with replacement, so its counts are multinomial.
+    ``strata`` contains the stratum number of each item, and each stratum is then resampled
+    separately.
+    """
+    if strata is not None:
+        yield from _stratified_counts(strata, n_resamples, seed)
+        return
+    for block in range(-(-n_resamples // BLOCK)):
+        rng = block_generator(seed, block)
+        left = min(BLOCK, n_resamples - block * BLOCK)
+        for rows in draw_sizes(n_items, left):
+            yield drawn_counts(rng, n_items, rows)
+
+
+def block_generator(seed: Seed, block: int) -> np.random.Generator:
+    """Return the generator for the counts of a block of resamples."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
+
+
+def draw_sizes(n_items: int, n_resamples: int) -> list[int]:
+    """Return how many resamples to draw in each call, with up to 32 MB of counts."""
+    most = max(1, _DRAWN_BYTES // n_items)
+    # NumPy draws 16-bit integers from 32-bit words and discards the rest of a word at the end of a
+    # call. Split only between calls, because otherwise the draws would differ.
+    if n_items <= _UINT16_ITEMS:
+        step = _call_size(n_items)
+        most = max(step, most // step * step)
+    return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]
+
+
+def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> AnyArray:
+    """Return the counts for the next resamples in a block, (resample, item): 7 ns per draw."""
+    counts = np.zeros((n_resamples, n_items), dtype=np.uint8)
+    dtype = np.uint16 if n_items <= _UINT16_ITEMS else np.uint32
+    step = _call_size(n_items) if n_items <= _UINT16_ITEMS else 1
+    for start in range(0, n_resamples, step):
+        rows = min(step, n_resamples - start)
+        drawn = rng.integers(0, n_items, size=(rows, n_items), dtype=dtype)
+        _count_draws(drawn, counts[start : start + rows])
+    # a count above 255 would wrap around and reduce the sum of the resample
+    if (counts.sum(axis=1, dtype=np.int64) == n_items).all():
+        return counts
+    raise OverflowError(
+        "an item was drawn more than 255 times, which has a probability below 1e-500"
+    )
+
+
+def _count_draws(drawn: AnyArray, counts: AnyArray) -> None:
+    """Count drawn items in place, for as many resamples at a time as fit into the cache."""
+    size, n_items = drawn.shape
+    step = max(1, _CACHED_COUNTS // n_items)
+    for start in range(0, size, step):
+        # flat positions (resample, item); np.add.at counts repeated positions, unlike +=
+        places = drawn[start : start + step].astype(np.intp)
+        places += n_items * np.arange(len(places))[:, np.newaxis]
+        np.add.at(counts[start : start + step].reshape(-1), places.reshape(-1), np.uint8(1))
+
+
+def _stratified_counts(strata: IntArray, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
+    """Yield counts (resample, item) for items drawn within strata."""
+    # sort items by stratum; for each position, find the start and the size of the stratum
+    order = np.argsort(strata, kind="stable")
+    sizes = np.bincount(strata)
+    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    most = np.repeat(sizes, sizes)
+    n = strata.size
+    for rng, size in _generator_calls(n, n_resamples, seed, ()):
+        drawn = order[start + rng.integers(0, most, size=(size, n))]
+        counts = np.empty((size, n), dtype=np.float32)
+        for row, items in enumerate(drawn):
+            counts[row] = np.bincount(items, minlength=n)
+        yield counts
+
+
+def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
+    """Return draws from t distributions, (resample, system), from children (block, 5)."""
+    systems = freedom.size
+    parts = [
+        rng.standard_t(freedom, size=(size, systems))
+        for rng, size in _generator_calls(systems, n_resamples, seed, (5,))
+    ]
+    return np.concatenate(parts)
+
+
+def normal_draws(
+    mean: FloatArray, covariance: FloatArray, n_resamples: int, seed: Seed
+) -> FloatArray:
+    """Return normal draws, (resample, column), from the same child seeds as :func:`t_draws`."""
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    parts = [
+        rng.standard_normal((size, mean.size))
+        for rng, size in _generator_calls(mean.size, n_resamples, seed, (5,))
+    ]
+    return np.asarray(mean + np.concatenate(parts) @ root.T)
+
+
+def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
+    """Yield chunks (trial, item) with 1 for swapped items and 0 for all other items."""
+    # each trial has ``width`` random bytes with one bit per item
+    width, few = -(-n_items // 8), _DRAWN_BYTES if n_items > _UINT16_ITEMS else 0
+    together: list[AnyArray] = []
+    for rng, size in _generator_calls(n_items, n_resamples, seed, _SWAP_KEY):
+        bits = np.frombuffer(rng.bytes(size * width), dtype=np.uint8).reshape(size, width)
+        together.append(np.unpackbits(bits, axis=1, count=n_items))
+        if sum(part.size for part in together) >= few:  # matrix products with few rows are slow
+            yield np.concatenate(together)
+            together = []
+    if together:
+        yield np.concatenate(together)
+
+
+def swaps_of(n_items: int, first: int, last: int, block: int, size: int, seed: Seed) -> AnyArray:
+    """Return which items from first to last - 1 are swapped in a block's first trials.
+
+    The result contains columns of :func:`swap_chunks`, packed as (trial, byte) with eight items per
+    byte, from ``first`` rounded down to a multiple of 8. Draws for all other items are skipped.
+    """
+    width, step = -(-n_items // 8), _call_size(n_items)
+    start, stop = first // 8, -(-last // 8)
+    child = np.random.SeedSequence(seed, spawn_key=(block, *_SWAP_KEY))
+    drawn = np.empty((size, stop - start), dtype=np.uint8)
+    for trial in range(size):
+        chunk, row = divmod(trial, step)
+        # ``rng.bytes`` consumes whole 4-byte words in each call, and PCG64 can skip 8-byte words
+        begun = chunk * 4 * -(-step * width // 4)
+        place = begun + row * width + start
+        rng = np.random.PCG64(child)
+        words = rng.advance(place // 8).random_raw(-(-(place % 8 + stop - start) // 8))
+        octets = np.asarray(words, dtype="<u8").view(np.uint8)
+        drawn[trial] = octets[place % 8 :][: stop - start]
+    return drawn
+
+
+def swaps_every(n_items: int, method: str) -> bool:
+    """Return whether all swaps are enumerated for this number of items."""
+    return n_items <= ENUMERATED and method != "monte-carlo"
+
+
+def all_swaps(n_items: int) -> Iterator[AnyArray]:
+    """Yield every subset of the items once, in the same form as :func:`swap_chunks`."""
+    total = 2**n_items
+    step = max(1, _COUNTS_IN_MEMORY // n_items)
+    powers = np.arange(n_items)
+    for start in range(0, total, step):
+        # the bits of the numbers 0, 1, ... encode the subsets: (trial, item)
+        numbers = np.arange(start, min(total, start + step))[:, np.newaxis]
+        yield ((numbers >> powers) & 1).astype(np.uint8)
+
+
+def _generator_calls(
+    n_items: int, n_resamples: int, seed: Seed, purpose: tuple[int, ...]
+) -> Iterator[tuple[np.random.Generator, int]]:
+    """Yield a generator and the number of resamples to draw in the next call."""
+    step = _call_size(n_items)
+    for block in range(-(-n_resamples // BLOCK)):
+        child = np.random.SeedSequence(seed, spawn_key=(block, *purpose))
+        rng = np.random.default_rng(child)
+        for start in range(0, min(BLOCK, n_resamples - block * BLOCK), step):
+            yield rng, min(step, BLOCK - start, n_resamples - block * BLOCK - start)
+
+
+def _call_size(n_items: int) -> int:
+    """Return the number of resamples per call, which depends only on the number of items."""
+    return max(1, min(BLOCK, _COUNTS_IN_MEMORY // n_items))
+
+
+def all_counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
+    """Return all counts from :func:`count_chunks` as one int64 array (resample, item)."""
+    result = np.empty((n_resamples, n_items), dtype=np.int64)
+    filled = 0
+    for chunk in count_chunks(n_items, n_resamples, seed):
+        result[filled : filled + len(chunk)] = chunk
+        filled += len(chunk)
+    return result
+
+
+def weighted_sums(weights: AnyArray, values: WholeColumns) -> FloatArray:
+    """Return weights @ values (resample, column), independent of the item order.
+
+    ``values`` (item, column) come from :func:`whole_columns`.
+    """
+    return values.weighted(weights)
+
+
+def whole_columns(values: FloatArray, largest_weight: float) -> WholeColumns:
+    """Return values (item, column) as integers with exact weighted sums.
+
+    ``largest_weight`` is the largest sum of weights in a resample.
+    """
+    return WholeColumns(values, np.abs(values).max(axis=0, initial=0.0), largest_weight)
+
+
+def resampled_scores(
+    values: FloatArray,
+    score: Score,
+    chunks: Iterator[AnyArray],
+    n_resamples: int,
+    step: Callable[[int], object],
+) -> FloatArray:
+    """Return the score of every system in every resample, (system, resample).
+
+    Parameters
+    ----------
+    values : array (system, item, statistic)
+    score : callable
+        Function from sums (..., statistic) to scores (...).
+    chunks : iterator of arrays (resample, item)
+        Weights of the items.
+    n_resamples : int
+    step : callable
+        Called with the number of finished resamples.
+    """
+    systems, items, statistics = values.shape
+    # one matrix product for all systems and statistics: (resample, item) @ (item, column)
+    columns = whole_columns(statistic_columns(values), items)
+    result = np.empty((systems, n_resamples))
+    for rows, weights in chunk_slices(chunks):
+        sums = weighted_sums(weights, columns).reshape(-1, systems, statistics)
+        result[:, rows] = score(sums).T
+        step(len(weights))
+    return result
+
+
+def chunk_slices(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]:
+    """Yield the slice of resamples in each chunk, and the chunk."""
+    start = 0
+    for chunk in chunks:
+        yield slice(start, start + len(chunk)), chunk
+        start += len(chunk)
+
+
+def statistic_columns(values: FloatArray) -> FloatArray:
+    """Reshape (system, item, statistic) to (item, column), ordered by system and statistic."""
+    return np.moveaxis(values, 1, 0).reshape(values.shape[1], -1)
+
+
+def leave_one_out(values: FloatArray, score: Score) -> FloatArray:
+    """Return the leave-one-out scores of every system: (system, item)."""
+    return score(values.sum(axis=1, keepdims=True) - values)
+
+
+# -------------------------------------------------------------------------------------------------
+# Test items, training seeds, strata, and the options for a test.
+
+# ------------------------------------------------------ The test items and the options for a test
+
+Step = Callable[[int], object]
+
+
+def quiet(count: int) -> None:
+    """Show no progress."""
+
+
+class AnyItems(Protocol):
+    """Interface to the data for a test over items; see :class:`Items`."""
+
+    @property
+    def score(self) -> Score:
+        """The metric."""
+        ...
+
+    @property
+    def sign(self) -> float:
+        """-1 if smaller scores are better."""
+        ...
+
+    @property
+    def ratio_form(self) -> RatioForm | None:
+        """The score as a ratio of sums over independently drawn items, if possible."""
+        ...
+
+    @property
+    def seeds(self) -> Seeds | None:
+        """The variation between training runs of the systems."""
+        ...
+
+    @property
+    def totals(self) -> FloatArray:
+        """The sums over all items: (system, statistic)."""
+        ...
+
+    @property
+    def n_systems(self) -> int:
+        """The number of systems."""
+        ...
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        ...
+
+    @property
+    def n_groups(self) -> int:
+        """The number of clusters, or 0 if items are drawn one by one."""
+        ...
+
+    @property
+    def n_drawn(self) -> int:
+        """The number of drawn units: items, or clusters."""
+        ...
+
+    @property
+    def binary(self) -> bool:
+        """Whether every item is either correct or wrong."""
+        ...
+
+    def unit(self) -> float | None:
+        """Return the change in the score per unit of the first statistic, if it is constant."""
+        ...
+
+    def both_right(self, pairs: IntArray) -> FloatArray:
+        """Return the number of 0/1 items that both systems answer correctly: (pair,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Items:
+    """System results on test items, and the scoring function."""
+
+    statistics: FloatArray  #: (system, item, statistic)
+    cluster: IntArray | None  #: cluster number of each item
+    score: Score
+    sign: float  #: -1 if smaller scores are better
+    linear: str | None  #: "mean" or "sum" of the first statistic if an exact distribution may exist
+    strata: IntArray | None = None  #: stratum number of each item; items are drawn within strata
+    seeds: Seeds | None = None  #: variation between training runs
+    factors: tuple[IntArray, IntArray] | None = None  #: levels of two crossed factors
+
+    @property
+    def n_systems(self) -> int:
+        """The number of systems."""
+        return len(self.statistics)
+
+    @property
+    def n_items(self) -> int:
+        """The number of items."""
+        return int(self.statistics.shape[1])
+
+    @property
+    def n_groups(self) -> int:
+        """The number of clusters, or 0 if items are drawn one by one."""
+        levels = [self.cluster] if self.factors is None else self.factors
+        return min(0 if x is None else int(x.max()) + 1 for x in levels)
+
+    @property
+    def n_drawn(self) -> int:
+        """The number of drawn units: items, or clusters."""
+        return self.n_items if self.cluster is None else self.n_groups
+
+    @property
+    def totals(self) -> FloatArray:
+        """The sums over all items, (system, statistic), with a single rounding."""
+        return self._totals
+
+    @cached_property
+    def _totals(self) -> FloatArray:
+        return exact_total(np.moveaxis(self.statistics, 1, 2))
+
+    def both_right(self, pairs: IntArray) -> FloatArray:
+        """Return the number of 0/1 items that both systems answer correctly: (pair,)."""
+        if len(pairs) > self.n_systems or "_both" in self.__dict__:
+            return self._both[pairs[:, 0], pairs[:, 1]]
+        right = self.statistics[..., 0]
+        return np.array([float(right[a] @ right[b]) for a, b in pairs.tolist()])
+
+    @cached_property
+    def _both(self) -> FloatArray:
+        return sums_of_products(self.statistics[..., 0])
+
+    @property
+    def drawn(self) -> FloatArray:
+        """The statistics of the drawn units, which are items or sums over clusters."""
+        if self.cluster is None:
+            return self.statistics
+        systems, _, width = self.statistics.shape
+        summed = np.zeros((systems, int(self.cluster.max()) + 1, width))
+        np.add.at(summed.swapaxes(0, 1), self.cluster, self.statistics.swapaxes(0, 1))
+        return summed
+
+    @property
+    def drawn_strata(self) -> IntArray | None:
+        """The stratum number of each drawn unit, which is an item or a cluster."""
+        if self.cluster is None or self.strata is None:
+            return self.strata
+        values = np.empty(int(self.cluster.max()) + 1, dtype=np.int64)
+        values[self.cluster] = self.strata
+        return values
+
+    @property
+    def ratio_form(self) -> RatioForm | None:
+        """The score as a ratio of sums over individually drawn items, if possible."""
+        plain = self.linear is None and self.cluster is None and self.strata is None
+        return RATIO_FORMS.get(self.score) if plain else None
+
+    def unit(self) -> float | None:
+        """Return the change in the score per unit of the first statistic, or None.
+
+        The result is None if the change is not constant, that is, if the sum over items does not
+        determine the score.
+        """
+        return self._unit
+
+    @cached_property
+    def _unit(self) -> float | None:
+        if self.strata is not None or self.seeds is not None:
+            return None
+        if self.linear == "sum":
+            return 1.0
+        if self.linear is None:
+            return None
+        below = self.statistics[..., 1]
+        if not (below == below.flat[0]).all() or below.flat[0] == 0.0:
+            return None
+        return 1.0 / float(self.totals[0, 1])
+
+    @property
+    def binary(self) -> bool:
+        """Whether every item is either correct or wrong, which allows exact distributions."""
+        return self._binary
+
+    @cached_property
+    def _binary(self) -> bool:
+        return (
+            self.linear == "mean"
+            and self.cluster is None
+            and self.strata is None
+            and self.seeds is None
+            and bool((self.statistics[..., 1] == 1.0).all())
+            and differences.are_binary(self.statistics[..., 0])
+        )
+
+
+def better_counts(items: AnyItems, pairs: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the numbers of 0/1 items on which each system is better: (pair,)."""
+    both = items.both_right(pairs)
+    one, other = ((items.totals[side, 0] - both).astype(np.int64) for side in pairs.T)
+    return (one, other) if items.sign > 0.0 else (other, one)
+
+
+_EQUAL = 1e-12  # closer scores, relative to their size, differ only by rounding
+
+
+def scores_of(items: AnyItems) -> FloatArray:
+    """Return each system's score, oriented so that larger is better; equal scores do not differ.
+
+    Scores from sums in different orders can differ in the last digit. Such scores all become the
+    smallest of them.
+    """
+    scores: FloatArray = items.sign * items.score(items.totals)
+    order = np.argsort(scores)
+    ranked = scores[order]
+    near = np.diff(ranked) <= _EQUAL * np.abs(ranked[1:])
+    first = np.where(np.append(False, near), 0, np.arange(ranked.size))
+    scores[order] = ranked[np.maximum.accumulate(first)]
+    return scores
+
+
+def sums_of_products(right: FloatArray) -> FloatArray:
+    """Return the sums of products (system, system) for integers (system, item)."""
+    result = np.zeros((len(right), len(right)))
+    for start in range(0, right.shape[1], 2**16):
+        part = np.ascontiguousarray(right[:, start : start + 2**16])
+        result += part @ part.T
+    return result
+
+
+class PairOptions(NamedTuple):
+    """The options for a test."""
+
+    n_resamples: int  #: number of resamples; 0 means as many as needed, see :func:`paired.settled`
+    event: str
+    method: str
+    ci: str  #: kind of interval; "" is the interval that agrees with the p-value
+    adjust: str | None
+    alpha: float
+    level: float
+    seed: Seed
+    keep_order: bool  #: whether the order of a pair is fixed even if the gain is negative
+    n_alike: int = 1  #: number of groups in the family of tests, including this one
+    alternative: str = "two-sided"
+    most: int = 0  #: maximum number of draws if a pair in an adjusted family is undecided
+    skewness: bool = False  #: whether sign and swap tests and intervals correct for skewness
+
+    @property
+    def simultaneous(self) -> bool:
+        """Whether one statistic covers all pairs."""
+        return self.adjust in ("max-t", "max-t-stepdown")
+
+    @property
+    def tails(self) -> int:
+        """The number of tails of the test."""
+        return 2 if self.alternative == "two-sided" else 1
+
+    @property
+    def two_tailed(self) -> float:
+        """The level of the two-sided interval with the same limits."""
+        return max(1.0 - 2.0 / self.tails * (1.0 - self.level), 1e-9)
+
+    def sided(self, one: FloatArray, two: FloatArray) -> FloatArray:
+        """Return p-values for the alternative, from one-sided and two-sided p-values."""
+        return two if self.tails == 2 else one
+
+
+def studentises(options: PairOptions) -> bool:
+    """Whether standard errors are needed for each pair in each resample."""
+    together = options.simultaneous and options.event != "wild"
+    return together or "studentised" in (options.event, options.ci)
+
+
+_NORMAL_ITEMS = 100_000  # sums over at least this many items are nearly normal
+
+
+def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
+    """Return whether sums of 0/1 items are drawn from a normal distribution."""
+    many = binary and n_items >= _NORMAL_ITEMS
+    return many and options.method != "monte-carlo" and not studentises(options)
+
+
+def signs_rank(n_drawn: int, options: PairOptions) -> bool:
+    """Return whether the signs drawn for the tests also determine the possible ranks.
+
+    With many items, scores from signs and from resampling have the same distribution, and
+    resampling takes three times as long.
+    """
+    by_signs = options.event == "wild" and options.ci in ("", "wild")
+    return n_drawn >= _NORMAL_ITEMS and by_signs and options.method != "monte-carlo"
+
+
+# -------------------------------------------------------------------------------------------------
+# Training seeds (crossed with items) and strata (sets of items)
+
+
+class Seeds(NamedTuple):
+    """The variation of the systems' scores between training runs with different seeds.
+
+    If the scores of training runs are normal, the standardized mean of R runs has a t distribution
+    with R - 1 degrees of freedom, and draws come from this distribution. Resampled means of R runs
+    have only (R - 1)/R of the variance and a normal distribution, which is far too narrow with
+    three to five seeds.
+    """
+
+    error: FloatArray  #: (system,): standard error of the mean over seeds
+    freedom: FloatArray  #: (system,): degrees of freedom; equal if the systems share a variance
+    trained: IntArray  #: (system,): number of training runs
+    pooled: bool = False
+
+    def freedom_of(self, pairs: IntArray) -> FloatArray:
+        """Return the degrees of freedom for the difference between two means: (pair,).
+
+        Welch's formula is used with the smaller number of training runs for both systems. If the
+        larger number were used, tests would be liberal when the system with fewer runs varies more.
+        """
+        if self.pooled:
+            return self.freedom[pairs[:, 0]]
+        squares = self.error[pairs] ** 2
+        total, fourth = squares.sum(axis=1), (squares**2).sum(axis=1)
+        equal = np.where(fourth > 0.0, total**2 / np.where(fourth > 0.0, fourth, 1.0), 1.0)
+        return np.asarray(equal * self.freedom[pairs].min(axis=1))
+
+
+def seeds_of(scores: FloatArray, *, pooled: bool = False) -> Seeds:
+    """Return the variation of scores (system, seed), which are NaN for missing runs."""
+    count = (~np.isnan(scores)).sum(axis=1)
+    mean = np.nansum(scores, axis=1, keepdims=True) / count[:, np.newaxis]
+    squares, freedom = np.nansum((scores - mean) ** 2, axis=1), count - 1.0
+    if pooled:
+        squares, freedom = (np.full(count.shape, x.sum()) for x in (squares, freedom))
+    return Seeds(np.sqrt(squares / freedom / count), freedom, count, pooled)
+
+
+def mean_of_strata(score: Score, strata: int) -> Score:
+    """Return the mean score over strata from sums (..., stratum x statistic)."""
+
+    def averaged(sums: AnyArray) -> FloatArray:
+        return np.asarray(score(sums.reshape(*sums.shape[:-1], strata, -1)).mean(axis=-1))
+
+    return averaged
+
+
+def mean_of_seeds(score: Score, seeds: int) -> Score:
+    """Return the mean score over seeds from sums (..., seed x statistic).
+
+    The last statistic for each seed is positive if the system has a training run with this seed.
+    """
+
+    def averaged(sums: AnyArray) -> FloatArray:
+        apart = sums.reshape(*sums.shape[:-1], seeds, -1)
+        there = apart[..., -1] > 0.0
+        result = np.where(there, score(apart[..., :-1]), 0.0)
+        return np.asarray(result.sum(axis=-1) / there.sum(axis=-1))
+
+    return averaged
+
+
+def in_strata(values: FloatArray, strata: IntArray) -> FloatArray:
+    """Return statistics (..., item, statistic) with separate columns for each stratum."""
+    count, width = int(strata.max()) + 1, values.shape[-1]
+    apart = np.zeros((*values.shape[:-1], count, width))
+    apart[..., np.arange(strata.size), strata, :] = values
+    return apart.reshape(*values.shape[:-1], count * width)
+
+
+def in_seeds(values: FloatArray, there: BoolArray) -> FloatArray:
+    """Return (system, seed, item, statistic) as (system, item, seed x statistic).
+
+    If a training run is missing, all statistics are 0, including the last.
+    """
+    systems, seeds, items, width = values.shape
+    filled = np.zeros((systems, seeds, items, width + 1))
+    filled[there, :, :width] = values[there]
+    filled[there, :, width] = 1.0
+    return np.moveaxis(filled, 1, 2).reshape(systems, items, seeds * (width + 1))
+
+
+def within_strata(values: FloatArray, weights: FloatArray, strata: IntArray) -> FloatArray:
+    """Return contributions (system, drawn) centered within strata, with the same sum.
+
+    Differences between strata are not random if items are drawn within strata. Deviations in a
+    stratum of n items are enlarged to correct for n - 1 degrees of freedom. All deviations are
+    multiplied by the ratio of two 97.5% quantiles, the t quantile with Welch-Satterthwaite degrees
+    of freedom and the normal quantile.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    sizes = np.bincount(strata).astype(float)
+    summed = np.stack([np.bincount(strata, row) for row in values])
+    own = summed / np.bincount(strata, weights)
+    level = weights * (values.sum(axis=1) / weights.sum())[:, np.newaxis]
+    apart = (values - weights * own[:, strata]) * np.sqrt(sizes / (sizes - 1.0))[strata]
+    variance = np.bincount(strata, (apart**2).sum(axis=0))
+    if not variance.any():
+        return np.asarray(level + apart)
+    freedom = variance.sum() ** 2 / (variance**2 / (sizes - 1.0)).sum()
+    return np.asarray(level + apart * (stdtrit(freedom, 0.975) / ndtri(0.975)))

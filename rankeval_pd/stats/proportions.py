@@ -1,0 +1,793 @@
+"""Intervals for proportions, and the dispersion of several proportions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats import distributions
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions import first_true
+
+# -------------------------------------------------------------------------------------------------
+# Intervals for a proportion, and the quantiles for these intervals.
+
+# ---------------------------------------------------------------------- Intervals for a proportion
+
+Limits = tuple[FloatArray, FloatArray]
+
+
+def clopper_pearson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return Clopper-Pearson limits, which invert one-sided tests at (1 - level)/2."""
+    return _beta_limits(tp, n, level, lower=((0.0, 1.0),), upper=((1.0, 0.0),))
+
+
+def jeffreys(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the quantiles of Beta(tp + 1/2, n - tp + 1/2), with 0 at tp = 0 and 1 at tp = n."""
+    return _beta_limits(tp, n, level, lower=((0.5, 0.5),), upper=((0.5, 0.5),))
+
+
+def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the proportions whose mid-p tails, P(beyond tp) + P(tp)/2, are (1 - level)/2."""
+    # the mid-p tail is the mean of the two beta tails P(X >= tp) and P(X > tp)
+    halves = ((0.0, 1.0), (1.0, 0.0))
+    low, high = _beta_limits(tp, n, level, lower=halves, upper=halves, inner=True)
+    tp, n = np.broadcast_arrays(tp, n)
+    # at tp = n or tp = 0 the mid-p tail is p^n / 2 or (1 - p)^n / 2, which is solved directly
+    end = np.log(1.0 - level) / np.where(n > 0, n, 1.0)
+    low = np.where((tp == n) & (n > 0), np.exp(end), low)
+    high = np.where((tp == 0) & (n > 0), -np.expm1(end), high)
+    return low, high
+
+
+def _beta_limits(
+    tp: AnyArray,
+    n: AnyArray,
+    level: float,
+    *,
+    lower: tuple[tuple[float, float], ...],
+    upper: tuple[tuple[float, float], ...],
+    inner: bool = False,
+) -> Limits:
+    """Return the limits at which the mean of tails of Beta(tp + a, fp + b) is (1 - level)/2.
+
+    ``lower`` and ``upper`` are lists of (a, b). The lower limit is 0 at tp = 0, and the upper limit
+    is 1 at tp = n. If ``inner`` is True, no limits are computed at tp = 0 and tp = n.
+    """
+    tail = (1.0 - level) / 2.0
+    tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
+    fp = n - tp
+    some = (tp > 0) & (fp > 0) if inner else tp > 0
+    not_all = (tp > 0) & (fp > 0) if inner else fp > 0
+    low, high = np.zeros(tp.shape), np.ones(tp.shape)
+    low[some] = beta_quantile(tp[some], fp[some], lower, tail, upper_tail=False)
+    high[not_all] = beta_quantile(tp[not_all], fp[not_all], upper, tail, upper_tail=True)
+    return np.minimum(low, high), high  # at tiny levels, both limits are equal up to rounding
+
+
+_LAST_STEP = 1e-5  # after a Halley step of this size the error is below 1e-15
+_LONGEST_STEP = 4.0  # largest step in logits, to avoid overshooting on flat tails
+# at a larger distance in log tail, use Newton's method, which never diverges
+_HALLEY_RANGE = 1.0
+
+
+def beta_quantile(
+    tp: FloatArray,
+    fp: FloatArray,
+    shifts: tuple[tuple[float, float], ...],
+    tail: float,
+    *,
+    upper_tail: bool,
+) -> FloatArray:
+    """Return the p at which the Beta(tp + a, fp + b) tails have the mean ``tail``.
+
+    The relative error, with respect to p and to 1 - p, is about 1e-13. If both counts are 100 or
+    more, the quantiles are computed from one polynomial (:func:`fit_expansion`). Otherwise the
+    quantiles are found as roots.
+    """
+    from scipy import special
+
+    shape, tp, fp = tp.shape, tp.ravel(), fp.ravel()
+    a, b = (x + sum(s[k] for s in shifts) / len(shifts) for k, x in enumerate((tp, fp)))
+    large = np.minimum(a, b) >= LEAST_EXPANDED
+    # use the polynomial for single counts as well: a limit must not depend on other counts
+    law = _cached_expansion(shifts, tail, upper_tail) if large.any() else None
+    if law is None:
+        return _expit(beta_logits(tp, fp, shifts, tail, upper_tail=upper_tail)).reshape(shape)
+    result = np.empty(tp.size)
+    result[large] = law.quantiles(a[large], b[large])
+    rest = ~large
+    logits = beta_logits(tp[rest], fp[rest], shifts, tail, upper_tail=upper_tail)
+    result[rest] = special.expit(logits)
+    return result.reshape(shape)
+
+
+@lru_cache(maxsize=64)
+def _cached_expansion(
+    shifts: tuple[tuple[float, float], ...], tail: float, upper_tail: bool
+) -> QuantileExpansion | None:
+    """Return the polynomial for the quantiles of a tail, or None if it is not accurate enough."""
+    # for the mean of two beta tails, a and b are the means of their parameters
+    shift = [sum(s[k] for s in shifts) / len(shifts) for k in (0, 1)]
+    return fit_expansion(
+        lambda a, b: beta_logits(a - shift[0], b - shift[1], shifts, tail, upper_tail=upper_tail)
+    )
+
+
+def beta_logits(
+    tp: FloatArray,
+    fp: FloatArray,
+    shifts: tuple[tuple[float, float], ...],
+    tail: float,
+    *,
+    upper_tail: bool,
+) -> FloatArray:
+    """Return the logits of the quantiles, for flat arrays.
+
+    The logarithm of the tail is a concave function of logit p. Newton's method therefore converges
+    from any starting point, and Halley's method is used for the last steps. Two or three
+    evaluations of the incomplete beta function suffice. (SciPy's inverse has a similar accuracy. At
+    49,001 of 50,000 its error is 1e-13 in SciPy 1.15 and 3e-12 in 1.17.)
+    """
+    from scipy import special
+
+    sign = -1.0 if upper_tail else 1.0
+    target = np.log(tail)
+    x = _first_guess(tp, fp, shifts, tail, upper_tail=upper_tail)
+    _set_infinite_logits(x, tp, fp, shifts, tail, upper_tail=upper_tail)
+    active = np.flatnonzero(np.isfinite(x))
+    ab = [(tp[active] + a, fp[active] + b) for a, b in shifts]
+    log_beta = [special.betaln(a, b) for a, b in ab]
+    for _ in range(100):
+        p, q = special.expit(x[active]), special.expit(-x[active])
+        log_p, log_q = special.log_expit(x[active]), special.log_expit(-x[active])
+        # mean tail, its first derivative in x = logit p, and its second
+        area = density = bend = np.zeros(active.size)
+        for (a, b), lb in zip(ab, log_beta, strict=True):
+            mass = np.exp(a * log_p + b * log_q - lb)  # p (1 - p) times the density
+            area = area + _beta_tail(a, b, p, q, upper=upper_tail)
+            density = density + mass
+            bend = bend + mass * (a - (a + b) * p)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gap = np.log(area / len(ab)) - target
+            first = sign * density / area
+            second = sign * bend / area - first * first
+            newton = np.clip(-gap / first, -_LONGEST_STEP, _LONGEST_STEP)
+            halley = newton / (1.0 + 0.5 * newton * second / first)
+        step = np.where((np.abs(gap) < _HALLEY_RANGE) & np.isfinite(halley), halley, newton)
+        # if a tail underflowed, x is too extreme: move halfway back to the middle
+        lost = (area == 0.0) | ~np.isfinite(step)
+        step = np.where(lost, 0.5 * (np.log(ab[0][0] / ab[0][1]) - x[active]), step)
+        x[active] += step
+        going = np.abs(step) > _LAST_STEP
+        if not going.any():
+            break
+        active = active[going]
+        ab = [(a[going], b[going]) for a, b in ab]
+        log_beta = [lb[going] for lb in log_beta]
+    return x
+
+
+def _set_infinite_logits(
+    x: FloatArray,
+    tp: FloatArray,
+    fp: FloatArray,
+    shifts: tuple[tuple[float, float], ...],
+    tail: float,
+    *,
+    upper_tail: bool,
+) -> None:
+    """Set logits to infinity if floats cannot distinguish the quantile from 0 or 1.
+
+    Such quantiles occur for tiny fractional counts, after division by a large overdispersion.
+    """
+    from scipy import special
+
+    few = np.flatnonzero(np.minimum(tp, fp) + min(min(s) for s in shifts) < _FRACTION_OF_SUCCESS)
+    if not few.size:
+        return
+    ab = [(tp[few] + a, fp[few] + b) for a, b in shifts]
+    inside, outside = special.betainc, special.betaincc
+    at_zero, at_one = (outside, inside) if upper_tail else (inside, outside)
+    area_0 = sum(at_zero(a, b, _LEAST_QUANTILE) for a, b in ab) / len(ab)
+    area_1 = sum(at_one(b, a, _LEAST_QUANTILE) for a, b in ab) / len(ab)
+    sign = -1.0 if upper_tail else 1.0
+    x[few[sign * (area_0 - tail) > 0.0]] = -np.inf
+    x[few[sign * (area_1 - tail) < 0.0]] = np.inf
+
+
+# if a or b is below the first number, quantiles can be closer to 0 or 1 than the second
+_FRACTION_OF_SUCCESS, _LEAST_QUANTILE = 0.05, 1e-300
+_FARTHEST_LOGIT = 700.0  # exp(-700) is 1e-304, near the smallest float
+# if a is at most the first and b at least the second number, sum the tail term by term
+_FEW_TERMS, _MANY_TRIALS = 64.0, 1e6
+
+
+def _beta_tail(
+    a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray, *, upper: bool
+) -> FloatArray:
+    """Return I_p(a, b), or 1 - I_p(a, b) for the upper tail; q is 1 - p.
+
+    The terms are summed for a few successes in very many trials, because SciPy's function is less
+    accurate in this case.
+    """
+    from scipy import special
+
+    area = np.asarray((special.betaincc if upper else special.betainc)(a, b, p), dtype=float)
+    if not upper:  # I_p(a, b) is the upper tail of Beta(b, a) at q
+        a, b, p = b, a, q
+    rare = (a <= _FEW_TERMS) & (b >= _MANY_TRIALS) & (a == np.floor(a))
+    if rare.any():
+        a, b, p = a[rare], b[rare], p[rare]
+        # 1 - I_p(a, b) = (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...), a finite sum for integer a
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            term = np.exp(b * np.log1p(-p))
+            total = term.copy()
+            for k in range(1, int(a.max())):
+                term = term * ((b + k - 1.0) * p / k)
+                total += np.where(k < a, term, 0.0)
+        area[rare] = total
+    return area
+
+
+def _first_guess(
+    tp: FloatArray,
+    fp: FloatArray,
+    shifts: tuple[tuple[float, float], ...],
+    tail: float,
+    *,
+    upper_tail: bool,
+) -> FloatArray:
+    """Return the logit of an approximate quantile (Abramowitz and Stegun 1964, 26.5.22)."""
+    from scipy import special
+
+    a = tp + sum(s[0] for s in shifts) / len(shifts)
+    b = fp + sum(s[1] for s in shifts) / len(shifts)
+    y = float(special.ndtri(tail)) * (1.0 if upper_tail else -1.0)
+    u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
+    h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
+    w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
+    guess: FloatArray = np.log(a / b) - 2.0 * w
+    return guess
+
+
+def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the Wilson score interval; (0, 1) for an empty list."""
+    tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
+    z2 = z_of(level) ** 2
+    size = np.where(n > 0, n, 1.0)  # n can be below 1 after division by the overdispersion
+    share = tp / size
+    # The limits are the roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0. The smaller roots
+    # for p and for 1 - p follow from the product of the roots, without cancellation.
+    spread = np.sqrt(z2 * (z2 + 4.0 * tp * (n - tp) / size))
+    twice = 2.0 * tp + z2 + spread
+    high = twice / (2.0 * (size + z2))
+    low = 2.0 * tp * share / np.where(twice > 0.0, twice, 1.0)
+    # rounding must not move the limits past the proportion, or beyond 1
+    low, high = np.minimum(low, share), np.clip(high, share, 1.0)
+    return np.where(n > 0, low, 0.0), np.where((n > 0) & (tp < n), high, 1.0)
+
+
+def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the smallest and the largest proportion not rejected by Blaker's (2000) test.
+
+    The acceptability of a proportion is the smaller tail probability at tp plus the largest tail
+    probability on the other side that is not larger. A proportion is rejected if its acceptability
+    is at most 1 - level. The accepted proportions need not form an interval, and gaps between the
+    limits are ignored. Therefore the coverage is at least the level, the limits lie within the
+    Clopper-Pearson limits, and a higher level never gives a narrower interval. Counts that were
+    divided by an overdispersion can be fractional, and their tails are tails of Beta distributions.
+    Each interval takes about 60 microseconds.
+    """
+    tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
+    fp = n - tp
+    low, high = np.zeros(tp.shape), np.ones(tp.shape)
+    some, not_all = tp > 0, fp > 0
+    low[some] = _expit(_blaker_low(tp[some], fp[some], 1.0 - level))
+    # on the logit scale, the upper limit is minus the lower limit for the negatives
+    high[not_all] = _expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
+    return low, high
+
+
+def _expit(x: FloatArray) -> FloatArray:
+    from scipy import special
+
+    p: FloatArray = special.expit(x)
+    return p
+
+
+def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
+    """Return the logit of the smallest proportion with acceptability above ``alpha``, tp > 0.
+
+    Let p increase from the Clopper-Pearson limit, at which P(X >= tp) = alpha/2. Let k be the first
+    count for which P(X <= k) is above P(X >= tp). While this inequality is true, the acceptability
+    is P(X >= tp) + P(X <= k - 1), which starts at no more than alpha, decreases and then increases.
+    When P(X <= k) has decreased to P(X >= tp), the acceptability jumps to 2 P(X >= tp), which is
+    above alpha. The limit is the first p at which the acceptability increases through alpha or
+    jumps.
+    """
+    from scipy import special
+    from scipy.optimize import elementwise
+
+    def upper(x: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        return np.asarray(special.betainc(tp, fp + 1.0, special.expit(x)), dtype=float)
+
+    def lower(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        rest = tp + fp - k
+        result = special.betainc(rest, np.maximum(k, 0.0) + 1.0, special.expit(-x))
+        return np.where(k >= 0.0, result, 0.0)
+
+    def gap(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+        # both conditions are scaled to [-1, 1]; the larger value is negative below the limit
+        tail = upper(x, tp, fp)
+        risen, left = tail + lower(x, k - 1.0, tp, fp), lower(x, k, tp, fp)
+        return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
+
+    at = ((0.0, 1.0),)
+    outermost = beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False)
+    start: FloatArray = np.clip(special.logit(outermost), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
+    k = first_true(
+        lambda k: lower(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
+    )
+    # if the gap is not negative at the start, the limit is the Clopper-Pearson limit
+    result = start.copy()
+    inner = gap(start, k, tp, fp) < 0.0
+    args = (k[inner], tp[inner], fp[inner])
+    # bracket the root, in steps of about one standard deviation of the logit
+    step = np.sqrt(1.0 / tp[inner] + 1.0 / (fp[inner] + 1.0))
+    high = start[inner] + step
+    while (short := gap(high, *args) < 0.0).any():
+        high = high + short * step
+    result[inner] = elementwise.find_root(gap, (start[inner], high), args=args).x
+    return result
+
+
+INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
+    "clopper-pearson": clopper_pearson,
+    "wilson": wilson,
+    "jeffreys": jeffreys,
+    "midp": midp,
+    "blaker": blaker,
+}
+"""Intervals for one proportion, by the value of ``ci``."""
+
+
+# ---------------------------------------------------------------- Beta quantiles as one polynomial
+#
+# For millions of counts, a polynomial replaces root finding. The logit of a beta variable is the
+# difference between the logarithms of two gamma variables. The cumulants of the logit are
+# differences and sums of polygamma functions. With
+#
+#     σ² = 1/a + 1/b,    t = (b - a)/(a + b),
+#
+# the m-th term of the Cornish-Fisher expansion at a fixed level is σ^(m + 1) times a polynomial in
+# t of degree m, with only even or only odd powers. The logit of a quantile is therefore
+#
+#     log(a/b) + σ P(σ², σ t)
+#
+# with one polynomial P for all a and b at a given level. The coefficients of P are fitted to exact
+# quantiles on a grid of Chebyshev points, and the residuals show the accuracy. If a and b are 100
+# or more, ten powers leave an error of about 1e-14. Temme's uniform inversion (1992, Asymptotic
+# inversion of incomplete gamma functions, and of the beta function in the same issue) has the same
+# small parameter, but the coefficients are expensive functions of a/b.
+
+LEAST_EXPANDED = 100.0  #: smallest a and b for which the polynomial is used
+_DEGREE = 10
+_GRID_POINTS = 16  # number of grid points in each direction
+_WORST_RESIDUAL = 2e-13  # largest acceptable absolute error of a logit
+_QUANTILES_AT_ONCE = 1 << 14  # a few arrays of this size fit into the processor's cache
+
+Logits = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+class QuantileExpansion(NamedTuple):
+    """The polynomial for one level, as coefficients (power of σ t, power of σ²)."""
+
+    coefficients: tuple[tuple[float, ...], ...]
+
+    def quantiles(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return the quantiles of Beta(a, b) for flat arrays."""
+        result = np.empty(a.size)
+        for start in range(0, a.size, _QUANTILES_AT_ONCE):
+            part = slice(start, start + _QUANTILES_AT_ONCE)
+            result[part] = self._block(a[part], b[part])
+        return result
+
+    def _block(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        square = 1.0 / a + 1.0 / b
+        width = np.sqrt(square)
+        slant = width * (b - a) / (a + b)
+        # Horner's scheme in both variables, in place
+        result, row = np.zeros(a.size), np.empty(a.size)
+        for powers in reversed(self.coefficients):
+            row.fill(powers[-1])
+            for value in reversed(powers[:-1]):
+                row *= square
+                row += value
+            result *= slant
+            result += row
+        # expit(log(a/b) + w P) = a / (a + b exp(-w P)), without another logarithm
+        result *= -width
+        np.exp(result, out=result)
+        result *= b
+        result += a
+        quantiles: FloatArray = np.divide(a, result, out=result)
+        return quantiles
+
+
+def fit_expansion(exact: Logits) -> QuantileExpansion | None:
+    """Return the polynomial for a level, or None if its error exceeds 2e-13.
+
+    ``exact`` returns the logits of the quantiles for arrays of a and b.
+    """
+    # Chebyshev points for t in [-1, 1] and for σ relative to its maximum, flattened: (point)
+    turn = np.cos((np.arange(_GRID_POINTS) + 0.5) * np.pi / _GRID_POINTS)
+    t, part = (x.ravel() for x in np.meshgrid(turn, 0.5 * (1.0 + turn), indexing="ij"))
+    # at the largest σ for this t, the smaller of a and b has its minimum value
+    width = part * np.sqrt(2.0 / (LEAST_EXPANDED * (1.0 + np.abs(t))))
+    a, b = 2.0 / (width**2 * (1.0 + t)), 2.0 / (width**2 * (1.0 - t))
+    wanted = exact(a, b) - np.log(a / b)
+    # least squares for the coefficients (point, power), with columns scaled to 1
+    powers = [(k, i) for k in range(_DEGREE + 1) for i in range((_DEGREE - k) // 2 + 1)]
+    terms = np.stack([width ** (2 * i + 1) * (width * t) ** k for k, i in powers], axis=1)
+    scale = np.abs(terms).max(axis=0)
+    fitted = np.linalg.lstsq(terms / scale, wanted, rcond=None)[0]
+    left = np.abs(terms / scale @ fitted - wanted).max()
+    if not left <= _WORST_RESIDUAL:
+        return None
+    values = dict(zip(powers, (fitted / scale).tolist(), strict=True))
+    return QuantileExpansion(
+        tuple(
+            tuple(values[k, i] for i in range((_DEGREE - k) // 2 + 1)) for k in range(_DEGREE + 1)
+        )
+    )
+
+
+# ---------------------------------------------------------------- Normal and Student's t quantiles
+
+
+def z_of(level: float) -> float:
+    """Return the normal two-sided critical value for this level."""
+    from scipy import special
+
+    return -float(special.ndtri((1.0 - level) / 2.0))
+
+
+def t_of(freedom: Any, level: float) -> FloatArray:
+    """Return Student's two-sided critical value for this level.
+
+    The value is computed from the lower tail, because an upper tail close to 1 is rounded to 1.
+    """
+    from scipy import special
+
+    return -np.asarray(special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=np.float64)
+
+
+def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
+    """Return :func:`t_of`, or the normal critical value for infinite degrees of freedom."""
+    from scipy import special
+
+    endless = np.isinf(freedom)
+    normal = -special.ndtri((1.0 - np.asarray(level)) / 2.0)
+    student = -special.stdtrit(np.where(endless, 1.0, freedom), (1.0 - np.asarray(level)) / 2.0)
+    return np.asarray(np.where(endless, normal, student), dtype=np.float64)
+
+
+# -------------------------------------------------------------------------------------------------
+# Tests whether precision across samples fits the binomial model (Evert 2004, section 4).
+
+# ------------------------------------------ Overdispersion, and the fit of the normal distribution
+
+_EQUAL = 1e-12  # smaller differences between distances are rounding errors
+_COUNTS_AT_ONCE = 250_000  # number of counts drawn at a time
+
+
+class Overdispersion(NamedTuple):
+    """The ratio of the variance of the true positives to the binomial variance."""
+
+    phi: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p_value: FloatArray  #: probability of at least this variation under the model
+
+
+def overdispersion(
+    chi2: AnyArray | float, freedom: AnyArray | float, level: float
+) -> Overdispersion:
+    """Return Pearson's statistic divided by its degrees of freedom, with an interval."""
+    from scipy import special
+
+    chi2, freedom = np.broadcast_arrays(np.asarray(chi2, dtype=float), freedom)
+    tail = (1.0 - level) / 2.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Overdispersion(
+            chi2 / freedom,
+            chi2 / special.chdtri(freedom, tail),
+            # no upper limit if the counts are constant
+            np.where(chi2 == 0.0, np.inf, chi2 / (2.0 * special.gammaincinv(0.5 * freedom, tail))),
+            special.chdtrc(freedom, chi2),
+        )
+
+
+def pearson(tp: IntArray, n: IntArray) -> float:
+    """Return Pearson's statistic for samples with tp true positives among n candidates."""
+    share = tp.sum() / n.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.sum(np.square(tp - n * share) / (n * share * (1.0 - share))))
+
+
+def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
+    """Return the standard deviation of precision predicted by Eq. 4 for these sample sizes.
+
+    The effective size is the harmonic mean, because the variance is a mean of 1/n.
+    """
+    return np.sqrt(np.asarray(share) * (1.0 - np.asarray(share)) * np.mean(1.0 / n))
+
+
+def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
+    """Return the Kolmogorov distance between precision values and the Eq. 4 distribution.
+
+    The array of precision values is (..., sample). The mean and the standard deviation of the
+    distribution are computed from the pooled precision.
+    """
+    from scipy import special
+
+    share = tp.sum(axis=-1, keepdims=True) / n.sum()
+    sd = model_sd(share, n)
+    ordered = np.sort(tp / n, axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = special.ndtr((ordered - share) / sd)
+    # compare both ends of every jump in the empirical distribution
+    steps = np.arange(n.size + 1) / n.size
+    distance: FloatArray = np.maximum(steps[1:] - expected, expected - steps[:-1]).max(axis=-1)
+    return distance
+
+
+class GoodnessOfFit(NamedTuple):
+    """Goodness of fit for the normal distribution in Eq. 4."""
+
+    distance: float
+    p_value: float
+
+
+def goodness_of_fit(
+    tp: IntArray,
+    n: IntArray,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Callable[[int], object] = lambda _: None,
+) -> GoodnessOfFit:
+    """Test Eq. 4 by a parametric bootstrap; ``advance`` receives the number of new draws.
+
+    The distribution of the distance is simulated, with a new estimate of the mean in each draw. A
+    standard table would be wrong, because the mean is estimated from the same samples and counts
+    are integers.
+    """
+    observed = float(normal_distance(tp, n))
+    share = tp.sum() / n.sum()
+    if not 0.0 < share < 1.0:
+        return GoodnessOfFit(np.nan, np.nan)
+    rng = np.random.default_rng(seed)
+    as_far = proper = 0
+    at_once = max(_COUNTS_AT_ONCE // n.size, 1)
+    for start in range(0, n_resamples, at_once):
+        # (draw, sample); draws with one kind of label have no distance and are excluded
+        drawn = rng.binomial(n, share, size=(min(at_once, n_resamples - start), n.size))
+        sums = drawn.sum(axis=-1)
+        drawn = drawn[(sums > 0) & (sums < n.sum())]
+        as_far += int(np.count_nonzero(normal_distance(drawn, n) >= observed - _EQUAL))
+        proper += len(drawn)
+        advance(min(at_once, n_resamples - start))
+    return GoodnessOfFit(observed, (1 + as_far) / (proper + 1))
+
+
+# --------------------------------------- Intervals that exclude the precision of the other samples
+#
+# The number of such intervals, called failures, is compared with the exact distribution under the
+# model. The joint distribution of failures and true positives is convolved by Fourier transforms,
+# after tilting the mean to the observed pair. Small tails are accurate, because none of them is
+# computed as a difference.
+
+_REACH = 14.0  # standard deviations on each side; probabilities farther out are below 1e-40
+_NEGLIGIBLE_LOG = -60.0  # logarithm of negligible terms
+_CELLS_AT_ONCE = 500_000  # number of cells (angle of the failures, angle of the sum) in memory
+
+
+class IntervalFailures(NamedTuple):
+    """The number of intervals that exclude the precision of the other samples."""
+
+    expected: float
+    p_value: float  #: P(at least the observed number)
+
+
+class _SizeClass(NamedTuple):
+    """Samples of the same size."""
+
+    size: int
+    times: int  #: number of samples
+    counts: IntArray  #: likely counts of true positives
+    weight: FloatArray  #: probabilities of the counts
+    fails: BoolArray  #: whether the interval excludes the precision of the other samples
+
+
+def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> IntervalFailures:
+    """Return the expected number of failures and the p-value under equal mean precision.
+
+    The counts in all samples are random. Given the total number of true positives, the count in a
+    sample determines the precision of the other samples, and the counts are binomial variables with
+    a fixed sum. The distribution of the number of failures is therefore exact for any precision.
+    Counts more than 12 standard deviations from the mean are omitted.
+
+    The cost is one fast Fourier transform over the likely numbers of failures and of true positives
+    for each sample size. The computation takes a second for 20,000 samples of 55 different sizes.
+    """
+    total, positive = int(n.sum()), int(tp.sum())
+    share = positive / total
+    expected, kinds = 0.0, []
+    for size, times in zip(*(x.tolist() for x in np.unique(n, return_counts=True)), strict=True):
+        low, high = _likely_range(size, total, share)
+        count = np.arange(max(low, positive - (total - size)), min(high, positive) + 1)
+        fails = _exclusions(count, size, positive, total, ci, level)
+        # the count in one sample is hypergeometric given the total; jointly, counts are binomial
+        of_all = (np.asarray(float(x)) for x in (total, positive, size))
+        alone = np.exp(distributions.log_pmf_of_hypergeometric(count.astype(float), *of_all))
+        expected += times * float(alone[fails].sum())
+        kinds.append(
+            _SizeClass(size, times, count, np.exp(_log_binomial(count, size, share)), fails)
+        )
+    if observed == 0:
+        return IntervalFailures(expected, 1.0)
+    if not any(kind.fails.any() for kind in kinds):
+        return IntervalFailures(expected, 0.0)
+    return IntervalFailures(expected, min(_tail_probability(kinds, observed, total, positive), 1.0))
+
+
+def _likely_range(drawn: int, total: int, share: float) -> tuple[int, int]:
+    """Return the range of counts within 12 standard deviations of the mean."""
+    mean = drawn * share
+    reach = 12.0 * math.sqrt(mean * (1.0 - share) * (1.0 - drawn / total)) + 12.0
+    return max(0, math.floor(mean - reach)), min(drawn, math.ceil(mean + reach))
+
+
+def _exclusions(
+    count: IntArray, size: int, positive: int, total: int, ci: str, level: float
+) -> BoolArray:
+    low, high = INTERVALS[ci](count.astype(float), np.full(count.size, float(size)), level)
+    others = (positive - count) / max(total - size, 1)
+    return np.asarray((others < low) | (high < others))
+
+
+def _log_binomial(count: IntArray, size: int, share: float) -> FloatArray:
+    if share in (0.0, 1.0):
+        return np.where(count == size * share, 0.0, -np.inf)
+    return distributions.log_pmf(count.astype(float), np.asarray(float(size)), np.asarray(share))
+
+
+class _TiltedLaw(NamedTuple):
+    """The normalized distribution of failures f and counts c, weighted by exp(u f + v c)."""
+
+    kinds: list[_SizeClass]
+    log_norm: float
+    mean: FloatArray  #: means for the failures and the true positives over all samples
+    covariance: FloatArray
+
+
+def _tilted_law(kinds: list[_SizeClass], tilt: FloatArray) -> _TiltedLaw:
+    found, log_norm = [], 0.0
+    mean, covariance = np.zeros(2), np.zeros((2, 2))
+    for kind in kinds:
+        # (statistic, count): failures and true positives for a sample with this count
+        both = np.stack([kind.fails.astype(float), kind.counts.astype(float)])
+        with np.errstate(divide="ignore"):
+            logs = np.log(kind.weight) + tilt @ both
+        most = logs.max()
+        weight = np.exp(logs - most)
+        norm = weight.sum()
+        weight /= norm
+        center = both @ weight
+        away = both - center[:, np.newaxis]
+        mean += kind.times * center
+        covariance += kind.times * (away * weight) @ away.T
+        log_norm += kind.times * (float(most) + math.log(norm))
+        found.append(kind._replace(weight=weight))
+    return _TiltedLaw(found, log_norm, mean, covariance)
+
+
+def _tilt_to(kinds: list[_SizeClass], wanted: FloatArray) -> tuple[FloatArray, _TiltedLaw]:
+    """Return the tilt with the desired means, by Newton's method on a convex function."""
+    tilt = np.zeros(2)
+    here = _tilted_law(kinds, tilt)
+    for _ in range(100):
+        away = wanted - here.mean
+        if (np.abs(away) < 1e-3 * np.sqrt(np.diag(here.covariance) + 1e-12)).all():
+            break
+        # the ridge allows for a singular covariance; a step changes the tilt of f by at most 2
+        ridge = 1e-9 * np.diag(np.diag(here.covariance)) + 1e-12 * np.eye(2)
+        step = np.linalg.solve(here.covariance + ridge, away)
+        step *= min(1.0, 2.0 / max(abs(step[0]), 1e-300))
+        # halve the step while it increases the objective log_norm - tilt . wanted
+        before = here.log_norm - tilt @ wanted
+        for _ in range(40):
+            there = _tilted_law(kinds, tilt + step)
+            if there.log_norm - (tilt + step) @ wanted <= before:
+                break
+            step = 0.5 * step
+        else:
+            break
+        tilt, here = tilt + step, there
+    return tilt, here
+
+
+def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positive: int) -> float:
+    """Return the probability of at least this number of failures, given the true positives."""
+    # tilt only for small tails above the mean
+    center = _tilted_law(kinds, np.zeros(2)).mean
+    if observed > center[0]:
+        tilt, tilted = _tilt_to(kinds, np.array([observed, positive], dtype=float))
+        middle = observed
+    else:
+        tilt, tilted = np.zeros(2), _tilted_law(kinds, np.zeros(2))
+        middle = round(center[0])
+    sd_failures, sd_sum = np.sqrt(np.diag(tilted.covariance))
+    samples = sum(kind.times for kind in kinds)
+    span = sum(kind.times * (kind.counts.size - 1) for kind in kinds)
+    # failures modulo ``width``, true positives modulo ``length``, with negligible wrap-around
+    width = min(samples + 1, 2 * math.ceil(_REACH * sd_failures + 20.0))
+    length = min(span + 1, 2 * math.ceil(_REACH * sd_sum + 20.0))
+    first = 0 if width == samples + 1 else min(max(middle - width // 2, 0), samples + 1 - width)
+    at_total = _failure_law(tilted.kinds, positive, length, width)
+    # undo the tilting by exp(-u (f - middle)), with constant factors in the logarithm
+    number = np.arange(max(first, observed), first + width)
+    terms = np.maximum(at_total[number % width], 0.0)
+    tail = float(np.sum(np.exp(-tilt[0] * (number - middle)) * terms))
+    if tail == 0.0:
+        return 0.0
+    share = positive / total
+    log_sum = _log_binomial(np.array([positive]), total, share)[0]
+    return math.exp(
+        math.log(tail) + tilted.log_norm - tilt[0] * middle - tilt[1] * positive - float(log_sum)
+    )
+
+
+def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -> FloatArray:
+    """Return P(sum = total, failures = f), f modulo the width: (f).
+
+    The transform of the distribution over all samples is the product of the samples' transforms.
+    Only one total is needed, so one term of the inverse transform of the sum suffices. For the
+    failures, the full inverse transform is computed.
+    """
+    # for each size, the transforms (angle of the sum) for counts inside and outside the interval
+    parts = []
+    for kind in kinds:
+        held, missed = (
+            np.fft.fft(np.bincount(kind.counts % length, np.where(x, kind.weight, 0.0), length))
+            for x in (~kind.fails, kind.fails)
+        )
+        parts.append((kind.times, held, missed))
+    parts.sort(key=lambda part: -part[0])  # large powers make most cells negligible
+    angles = np.arange(width // 2 + 1)
+    turn = np.exp(-2j * np.pi * angles / width)
+    # phases of the inverse transform at the total; % keeps the integer product small
+    back = np.exp(2j * np.pi * (np.arange(length) * (total % length) % length) / length)
+    at_angles = np.empty(angles.size, dtype=complex)
+    rows = max(_CELLS_AT_ONCE // length, 1)
+    for start in range(0, angles.size, rows):
+        block = angles[start : start + rows]
+        # flat cells (angle of the failures, angle of the sum); drop negligible cells in each step
+        row, place = (x.ravel() for x in np.indices((block.size, length)))
+        logs = np.zeros(row.size, dtype=complex)
+        for times, held, missed in parts:
+            with np.errstate(divide="ignore", invalid="ignore"):  # drop log 0
+                logs += times * np.log(held[place] + turn[block[row]] * missed[place])
+            near = logs.real > _NEGLIGIBLE_LOG
+            row, place, logs = row[near], place[near], logs[near]
+        terms = (np.exp(logs) * back[place]).view(float).reshape(-1, 2)  # real and imaginary parts
+        at_angles[block] = np.bincount(row, terms[:, 0], block.size) + 1j * np.bincount(
+            row, terms[:, 1], block.size
+        )
+    return np.fft.irfft(at_angles / length, width)

@@ -1,0 +1,1170 @@
+"""Counts of true positives in random rankings: tails, critical values, envelopes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats import distributions
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.distributions import (
+    Finite,
+    FiniteEach,
+    Infinite,
+    InfiniteEach,
+    Population,
+    log_betainc,
+    log_pmf,
+)
+
+# -------------------------------------------------------------------------------------------------
+# True positives in random lists, including ties (Macskassy 2005, section 2).
+
+# --------------------------------------------------------------- Bounds on the count at a level p
+#
+# Two algorithms give the same bounds. For a few list sizes, each bound is found by bisection on the
+# exact tail. For every n, the bounds form a path that rises by 0 or 1 at each candidate. The path
+# is split into a few hundred stretches. Each stretch starts from an exact tail, and all stretches
+# advance in parallel with the recursion (Eqs 12 to 15), with all quantities in units of p.
+
+_LEAST_LOG_P = -700.0  # for smaller p, tails in units of p could overflow
+_EQUAL = 1e-12  # a tail within this relative difference of p counts as equal
+_WALK_ERROR = 1e-9  # relative errors of tails from the recursion are far smaller
+MOST_SEARCHED = 64  # search each n up to this many list sizes, or if their mean gap is larger
+
+
+class Bounds(NamedTuple):
+    """Bounds on the number of true positives in a random ranking."""
+
+    discrete: FloatArray  #: min{i: P(X > i) < p}, Macskassy's n(k, p), Eq 7
+    interpolated: FloatArray  #: point at which the interpolated tail P(X > i) is p; at least 0
+    critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
+
+
+BOUND_KINDS = ("critical", "discrete", "interpolated", "parametric")
+
+
+def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
+    """Return the named bound."""
+    if kind == "parametric":
+        return parametric_bound(p, n, population.prior)
+    result: FloatArray = getattr(bounds(p, n, population), kind)
+    return result
+
+
+def bound_each(kind: str, p: float, n: FloatArray, population: FiniteEach) -> FloatArray:
+    """Return the named bound for lists that each have their own population."""
+    if kind == "parametric":
+        return parametric_each(p, n, population.prior)
+    result: FloatArray = getattr(bounds_each(p, n, population), kind)
+    return result
+
+
+def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
+    """Return the bounds at level p for lists of size n >= 1, in any order."""
+    n = np.asarray(n, dtype=float)
+    if n.size == 0:
+        return Bounds(n.copy(), n.copy(), n.copy())
+    lowest, highest = population.support(n)
+    if p >= 1.0 - _EQUAL:  # every count has a probability of at most 1
+        return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    if (lowest == highest).all():  # if none or all are positive, the count is not random
+        return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
+    return _bounds_from_tails(*_critical_tails(math.log(p), n, population))
+
+
+def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) -> Bounds:
+    """Return the bounds at level p when each list has its own population.
+
+    All distinct lists are searched in parallel. The cost per list is a few tail evaluations, or a
+    few microseconds, regardless of the number of populations.
+    """
+    if isinstance(population, InfiniteEach):
+        lists, back = unique_rows(n, population.prior)
+        n, population = lists[0], InfiniteEach(lists[1])
+    else:
+        lists, back = unique_rows(n, population.total, population.positive)
+        n, population = lists[0], FiniteEach(lists[1], lists[2])
+    if p >= 1.0 - _EQUAL:
+        lowest = population.support(n)[0]
+        result = Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    else:
+        result = _bounds_from_tails(*_critical_search(math.log(p), n, population)[:3])
+    return Bounds(*(x[back] for x in result))
+
+
+def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
+    """Return the distinct rows of values, and each row's index among them.
+
+    ``np.unique(axis=...)`` gives the same result but takes several times as long.
+    """
+    order = np.lexsort(columns)
+    ordered = [column[order] for column in columns]
+    new = np.ones(order.size, dtype=bool)
+    new[1:] = np.any([column[1:] != column[:-1] for column in ordered], axis=0)
+    back = np.empty_like(order)
+    back[order] = np.cumsum(new) - 1
+    return [column[new] for column in ordered], back
+
+
+def _bounds_from_tails(critical: FloatArray, tail: FloatArray, below: FloatArray) -> Bounds:
+    """Compute the bounds from the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
+    # P(X > c - 1) = P(X >= c) is at most p, so the discrete bound is c - 1, or c if it equals p
+    discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
+    interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
+    return Bounds(discrete, interpolated, critical)
+
+
+def critical_counts(log_p: FloatArray, n: FloatArray, population: Population) -> FloatArray:
+    """Return min{i: P(X >= i) <= p} for every level (rows) and list size (columns)."""
+    log_p, n = np.asarray(log_p, dtype=float)[:, np.newaxis], np.asarray(n, dtype=float)
+    lowest, highest = population.support(n)
+    if n.size == 0 or log_p.size == 0 or (lowest == highest).all():
+        critical = np.broadcast_to(lowest + 1.0, (log_p.size, n.size))
+    else:
+        critical = _critical_tails(log_p, n, population)[0]
+    return np.where(log_p >= -_EQUAL, lowest, critical)
+
+
+def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
+    """Return the logarithm of the largest P(X >= critical count) over some lists."""
+    lowest, highest = population.support(n)
+    if (lowest == highest).all():
+        return -math.inf
+    critical, tail, _ = _critical_tails(np.array([[log_p]]), n, population)
+    if log_p < _LEAST_LOG_P:  # too small to compare in units of p
+        return float(population.tails(critical[0], n).ge.max())
+    # tails from the recursion are less accurate, so recompute the tails near the largest one
+    near = tail[0] >= tail.max() * (1.0 - _WALK_ERROR)
+    return float(population.tails(critical[0, near], n[near]).ge.max())
+
+
+def _critical_tails(
+    log_p: float | FloatArray, n: FloatArray, population: Population
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
+    first, last = float(n.min()), float(n.max())
+    # search if list sizes are few or far apart, or if tails in units of p would overflow
+    if (
+        n.size <= MOST_SEARCHED
+        or last - first > MOST_SEARCHED * n.size
+        or np.min(log_p) < _LEAST_LOG_P
+    ):
+        return _critical_search(log_p, n, population)[:3]
+    here = (n - first).astype(np.intp)
+    critical, tail, below = (x[..., here] for x in _critical_path(log_p, first, last, population))
+    return critical, tail, below
+
+
+def _critical_search(
+    log_p: float | FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the critical count c, P(X >= c) / p, P(X = c - 1) / p and P(X = c) / p."""
+    n, log_p = np.broadcast_arrays(n, log_p)
+    lowest, highest = population.support(n)
+    low, high = lowest.copy(), highest + 1.0
+    at, step = np.clip(_normal_quantile(log_p, n, population), low, highest), 1.0
+    while (active := low < high).any():
+        middle = at[active]
+        rare = population.at(active).tails(middle, n[active]).ge - log_p[active] <= _EQUAL
+        below, above = low[active], high[active]
+        below, above = np.where(rare, below, middle + 1.0), np.where(rare, middle, above)
+        low[active], high[active] = below, above
+        # first probe near the last count with growing steps, then bisect
+        half = np.floor(0.5 * (below + above))
+        at[active] = np.where(
+            rare, np.maximum(half, above - step), np.minimum(half, below + step - 1.0)
+        )
+        step *= 4.0
+    there, under = population.tails(high, n), population.tails(high - 1.0, n)
+    with np.errstate(over="ignore"):  # infinite for p below the smallest float
+        in_p = [np.exp(x - log_p) for x in (there.ge, under.pmf, there.pmf)]
+    return high, in_p[0], in_p[1], in_p[2]
+
+
+def _normal_quantile(
+    log_p: FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
+) -> FloatArray:
+    """Return the rounded normal quantile, a guess at the count with an upper tail of p."""
+    from scipy import special
+
+    variance = n * population.prior * (1.0 - population.prior)
+    if not isinstance(population, Infinite | InfiniteEach):
+        variance = variance * (population.total - n) / np.maximum(population.total - 1.0, 1.0)
+    z = -special.ndtri_exp(np.minimum(log_p, -1e-6))
+    return np.asarray(np.round(n * population.prior + z * np.sqrt(variance) + 0.5))
+
+
+def _critical_path(
+    log_p: float | FloatArray, first: float, last: float, population: Population
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the critical count c, P(X >= c)/p and P(X = c - 1)/p for every n in a range."""
+    # split the range of n into sqrt(n) stretches of sqrt(n) steps that advance in parallel
+    count = int(last - first) + 1
+    steps = math.isqrt(count - 1) + 1
+    n = np.arange(first, last + 1.0, steps)
+    c, tail, below, at = _critical_search(log_p, n, population)
+    path = np.empty((3, *c.shape, steps))  # (quantity, level, stretch, step)
+    for step in range(steps):
+        path[0, ..., step], path[1, ..., step], path[2, ..., step] = c, tail, below
+        c, tail, below, at = _next_size(c, tail, below, at, n + step, population)
+    c_path, tail_path, below_path = path.reshape(3, *c.shape[:-1], -1)[..., :count]
+    return c_path, tail_path, below_path
+
+
+def _next_size(
+    c: FloatArray,
+    tail: FloatArray,
+    below: FloatArray,
+    at: FloatArray,
+    n: FloatArray,
+    population: Population,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Advance a result of :func:`_critical_search` from n to n + 1.
+
+    Eqs 12 to 15: P(X' >= c) = P(X >= c) + up(c - 1) P(X = c - 1), and
+    P(X' = c) = stay(c) P(X = c) + up(c - 1) P(X = c - 1).
+    """
+    up, stay = population.up(c, n), population.stay(c, n)
+    gain = below * population.up(c - 1.0, n)
+    rises = tail + gain > 1.0 + _EQUAL
+    # the same counts at n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
+    below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
+    at_next = at * stay + gain
+    # if the tail exceeds p, c increases by 1. P(X' >= c + 1) is computed from P(X >= c) - P(X = c).
+    # Both terms are at most p, so the subtraction is accurate enough
+    tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
+    below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
+    return c + rises, tail, below, at
+
+
+def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
+    """Return the x >= 0 with I_z(x + 1, n - x) = p and z = prior (Macskassy's Eqs 8 and 9).
+
+    The printed Eq. 8 has N instead of k, which is corrected here. The regularized incomplete beta
+    function with z = N+/N is a continuous extension of the binomial upper tail P(X > x).
+    """
+    n = np.asarray(n, dtype=float)
+    if p >= 1.0 - _EQUAL or prior == 0.0:
+        return np.zeros_like(n)
+    if prior == 1.0:
+        return n.copy()
+    result = np.zeros_like(n)
+    # the root is above 0 if P(X > 0) is above p, which holds from some n onward
+    positive = -np.expm1(n * np.log1p(-prior)) > p
+    # use a spline only if a list of positives alone is far rarer than p; otherwise the root is
+    # close to n and not smooth
+    smooth = positive & (n * math.log(prior) < math.log(p) - 20.0)
+    if np.count_nonzero(smooth) <= 2 * _KNOTS:
+        smooth = np.zeros_like(positive)
+    rough = positive & ~smooth
+    result[rough] = _smooth_root(p, n[rough], prior)
+    if smooth.any():
+        result[smooth] = _interpolated_root(p, n[smooth], prior)
+    return result
+
+
+_KNOTS = 1000  # number of exact roots for a spline
+
+
+def parametric_each(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
+    """Return :func:`parametric_bound` for lists with different priors."""
+    n, prior = np.asarray(n, dtype=float), np.asarray(prior, dtype=float)
+    if p >= 1.0 - _EQUAL:
+        return np.zeros_like(n)
+    (n, prior), back = unique_rows(n, prior)
+    result = np.where(prior == 1.0, n, 0.0)
+    inside = (prior > 0.0) & (prior < 1.0)
+    inside[inside] = -np.expm1(n[inside] * np.log1p(-prior[inside])) > p
+    result[inside] = _smooth_root(p, n[inside], prior[inside])
+    return np.asarray(result[back])
+
+
+def _log_tail(x: FloatArray, n: FloatArray, prior: float | FloatArray) -> FloatArray:
+    return log_betainc(x + 1.0, n - x, prior)
+
+
+def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
+    """Return x in (0, n) with I_z(x + 1, n - x) = p by a bracketed secant method."""
+    from scipy import special
+
+    target = math.log(p)
+    prior = np.broadcast_to(np.asarray(prior, dtype=float), n.shape)
+    low, high = np.zeros_like(n), n.copy()
+    sd = np.sqrt(n * prior * (1.0 - prior))
+    skew = (1.0 - 2.0 * prior) / 6.0
+    z = -float(special.ndtri(p))
+    # start at the Cornish-Fisher quantile with the skewness term (z^2 - 1)(1 - 2 prior)/6
+    x = n * prior + z * sd + skew * (z * z - 1.0) - 0.5
+    x = np.where((x > low) & (x < high), x, 0.5 * (low + high))
+    other = x - 0.01 * np.minimum(sd, x)
+    at_other = _log_tail(other, n, prior) - target
+    result = np.empty_like(n)
+    active = np.arange(n.size)
+    while active.size:
+        at_x = _log_tail(x, n, prior) - target
+        low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            secant = x - at_x * (x - other) / (at_x - at_other)
+        # bisect if the secant leaves the bracket or if a tail has underflowed
+        inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
+        new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
+        # the error of a secant step is roughly the product of the errors at the two points, divided
+        # by the scale
+        ends = np.minimum(np.maximum(new, 1e-3), np.maximum(n - new, 1e-12 * n))
+        scale = np.minimum(sd, ends)
+        settled = inside & (np.abs(new - x) <= 1e-8 * scale) & (np.abs(x - other) <= 1e-3 * scale)
+        settled |= (at_x == 0.0) | (high - low <= 4e-16 * high)
+        result[active[settled]] = new[settled]
+        keep = ~settled
+        active, n, sd, low, high = active[keep], n[keep], sd[keep], low[keep], high[keep]
+        prior = prior[keep]
+        other, at_other, x = x[keep], at_x[keep], new[keep]
+    return result
+
+
+def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
+    """Return the root for very many list sizes, from a spline and a Newton step.
+
+    The root is a smooth function of log n. If the Newton step is not small, the root is computed
+    exactly.
+    """
+    from scipy.interpolate import CubicSpline
+
+    first, last = float(n.min()), float(n.max())
+    knots = np.unique(np.round(np.geomspace(first, last, _KNOTS)))
+    roots = _smooth_root(p, knots, prior)
+    # slope of the log tail at each knot, by a backward difference, because a forward difference
+    # would underflow at p = 1e-300
+    width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
+    slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
+    # one spline over log n for root / sqrt(n), which varies less than the root, and for the slope
+    curve = CubicSpline(np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes]))
+    scaled, slope = np.moveaxis(curve(np.log(n)), -1, 0)
+    x = np.clip(scaled * np.sqrt(n), 0.0, np.nextafter(n, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = (math.log(p) - _log_tail(x, n, prior)) / slope
+    x = x + step
+    rough = ~(np.abs(step) <= 1e-6 * np.minimum(np.maximum(x, 1e-3), 1e2))
+    x[rough] = _smooth_root(p, n[rough], prior)
+    return np.asarray(x)
+
+
+# --------------------------------------------------------------------- Lists that end inside a tie
+#
+# Equal scores form a block, and counts are averaged over the orderings of each block. If the labels
+# of N candidates are in random order, there are T0 positives above the block and t positives in the
+# block. The list contains j of the m candidates in the block, so its mean count is T0 + j t / m.
+
+_CELLS_AT_ONCE = 2**21  # cells (list, t) in an array: 16 MB
+_NEGLIGIBLE_LOG = 45.0  # exp(-45) = 3e-20 added to 1 changes nothing in float64
+
+
+class LogTails(NamedTuple):
+    """Logarithms of P(at least the observed count) and of P(a larger count)."""
+
+    ge: FloatArray
+    gt: FloatArray
+
+
+def averaged_tails(
+    above: int, tp_above: int, size: int, tp: int, taken: IntArray, model: Population
+) -> LogTails:
+    """Return the tails of T0 + j t / m at the observed counts, for each number j.
+
+    T0 m + j t is compared as an integer, so rounding errors cannot affect equality. The limits for
+    T0 repeat from one j to the next. With J values of j and T values of t, only about T^2 / 2 of
+    the J T tails are therefore distinct.
+    """
+    in_block, log_weight = _block_counts(above, tp_above, size, tp, model)
+    # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
+    missing = tp - in_block
+    # tabulate the tails if j takes more values than t; otherwise compute them on demand
+    tails_of = _tail_table if taken.size > missing.size else _tail_function
+    lookup = tails_of(missing, in_block, float(above), float(size), model, tp_above)
+    ge, gt = np.empty(taken.size), np.empty(taken.size)
+    step = max(_CELLS_AT_ONCE // missing.size, 1)
+    for start in range(0, taken.size, step):
+        part = slice(start, start + step)
+        needed = taken[part, np.newaxis] * missing  # (j, t), in units of 1/m
+        # round up for "at least", and add one to the rounded-down value for "more"
+        ge[part] = np.logaddexp.reduce(log_weight + lookup(-(-needed // size)), axis=-1)
+        gt[part] = np.logaddexp.reduce(log_weight + lookup(needed // size + 1), axis=-1)
+    return LogTails(np.minimum(ge, 0.0), np.minimum(gt, 0.0))  # rounding can push the sum above 1
+
+
+def _block_counts(
+    above: int, tp_above: int, size: int, tp: int, model: Population
+) -> tuple[IntArray, FloatArray]:
+    """Return the relevant counts t in the block, and their log probabilities.
+
+    Adding one to the observed T0 or to the observed t gives a larger count for any j. Counts t that
+    are far less likely than these two events do not change the sum.
+    """
+    low, high = model.support(np.array([float(size)]))
+    in_block = np.arange(int(low[0]), int(high[0]) + 1)
+    whole = in_block.astype(float)
+    log_weight = model.tails(whole, np.full_like(whole, float(size))).pmf
+    near = np.isin(in_block, (tp, tp + 1))
+    t = in_block[near]
+    more = log_weight[near] + _conditional_log_tail(tp_above + tp + 1 - t, t, above, size, model)
+    matters = log_weight >= more.max() - _NEGLIGIBLE_LOG - np.log(log_weight.size)
+    return in_block[matters], log_weight[matters]
+
+
+TailLookup = Callable[[IntArray], FloatArray]  # (j, t) of T0 minus the observed T0 -> log tails
+
+
+def _tail_table(
+    missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
+) -> TailLookup:
+    """Compute every tail with 0 < j <= m and a limit between 0 and ``missing``."""
+    # all limits from the lowest to the highest for each t, in one array: (t, limit)
+    lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
+    counts = highest - lowest + 1
+    first = np.cumsum(counts) - counts - lowest
+    limits = np.arange(counts.sum()) - np.repeat(first, counts)
+    table = _conditional_log_tail(limits + seen, np.repeat(in_block, counts), above, size, model)
+    return lambda more: table[first + more]
+
+
+def _tail_function(
+    missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
+) -> TailLookup:
+    return lambda more: _conditional_log_tail(more + seen, in_block, above, size, model)
+
+
+def _conditional_log_tail(
+    limit: IntArray, in_block: IntArray, above: float, size: float, model: Population
+) -> FloatArray:
+    """Return log P(T0 >= limit), given t positives in the block."""
+    if isinstance(model, Infinite):
+        return model.tails(limit.astype(float), np.full(limit.shape, above)).ge
+    rest, taken = np.array(max(model.total - size, 1.0)), np.array(above)
+    return distributions.tails(limit, rest, model.positive - in_block, taken).ge
+
+
+# -------------------------------------------------------------------------------------------------
+# The probability that a random ranking reaches a boundary at any n.
+#
+# Let X_k be the number of positives among the first k candidates. From k to k + 1, X_k increases by
+# 0 or 1. The recursion of Macskassy (2005, section 2.2, Eqs 12 to 15) computes the distribution of
+# X_{k+1} from the distribution of X_k. In this module, the probability mass at or above the
+# boundary is removed at each k, and the sum of the removed masses is the result. All terms are
+# positive, so the relative error is small even for tiny probabilities.
+
+# --------------------------------------------------------------------------------- Many boundaries
+#
+# The recursion is fast for three reasons:
+#
+# * A random order of N candidates is an infinite random sequence, given that N+ of the first N are
+#   positive. The recursion therefore uses constant probabilities (Eqs 17, 18), and each removed
+#   mass is weighted by the probability that the rest contains the remaining positives.
+# * Very improbable low counts are dropped (see :func:`_lowest_kept`).
+# * X_k never decreases, so only the last k before each rise of the boundary is relevant (see
+#   :func:`crossing_by_jumps`). The recursion over every k, with boundaries as rows of one array, is
+#   used only for many boundaries at very many values of k.
+
+_LOST_SHARE = 1e-13  # largest relative error from dropping low counts
+# initial mass instead of 1, so that float64 can represent relative masses down to 1e-500
+_START = 2.0**800
+# largest growth of the recursion before rescaling: 2^800 2^100 is below 2^1024
+_LOG_GROWTH = 100.0 * math.log(2.0)
+_BOUNDARIES_AT_ONCE = 256  # number of boundaries, one per p-value, in one call
+_CACHED_CELLS = 2**16  # counts in all rows: 512 kB of floats fit into the processor's cache
+_CELLS_IN_MEMORY = 2**22  # list sizes k in all rows: 32 MB
+
+
+def boundary_probability(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
+    """Return P(X_n >= count at some n) for each row of counts, with ascending n.
+
+    The cost of a row is about ten microseconds per rise of the boundary. For many rows, another
+    method is used if it costs less. Its cost per n and row is about ten times the standard
+    deviation of X_n. The relative error is about 1e-12, down to 1e-300.
+    """
+    lowest, highest = population.support(n)
+    if not counts.size or (lowest == highest).all():  # X_n is not random
+        return (counts <= lowest).any(axis=-1).astype(float)
+    # X_n never decreases, so a count that a ranking reaches now is also reached at any later n.
+    # Lower the boundary to its minimum over all later n, (row, n)
+    path = np.minimum.accumulate(counts[:, ::-1], axis=-1)[:, ::-1]
+    sure = (path <= lowest).any(axis=-1)
+    path = np.clip(path, 1.0, highest[-1] + 1.0).astype(np.int64)
+    prior = population.prior
+    # for a finite population, all priors give the same result: use one with an exact 1 - prior
+    if isinstance(population, Finite):
+        prior = round(prior * 2.0**53) / 2.0**53
+    k = n.astype(np.int64)
+    # a ranking that reaches the path at any n is still there at the last n before its next rise
+    ends = np.diff(path, append=int(highest[-1]) + 2) > 0
+    result, rows = np.ones(path.shape[0]), np.flatnonzero(~sure)
+    if _jumps_cost_less(int(ends[rows].sum()), rows.size, int(k[-1])):
+        kept = _lowest_kept(k.tobytes(), population)
+        for row in rows:
+            end = ends[row]
+            result[row] = crossing_by_jumps(path[row, end], k[end], kept[end], prior, population)
+    elif rows.size:
+        result[rows] = _crossing_by_steps(path[rows], k, prior, population)
+    return np.minimum(result, 1.0)
+
+
+def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
+    """Return whether row-by-row jumps are cheaper than steps for all rows at once."""
+    # measured costs: a step takes 6 us, plus 1 ns for each of about sqrt(k) counts per row; a jump
+    # takes 8 us, plus 1 ms per boundary
+    each = 6e-6 + 1e-9 * math.sqrt(last) * rows
+    return 1e-3 * rows + 8e-6 * jumps < last * each
+
+
+@lru_cache(maxsize=4)  # cached for all boundaries
+def _lowest_kept(sizes: bytes, population: Population) -> IntArray:
+    """Return the lowest counts that are kept for the list sizes k (int64 as bytes).
+
+    A lower count at some k makes it less likely that a boundary is reached at any n. The reason is
+    that orderings of the candidates form a distributive lattice on which high counts are associated
+    (Fortuin, Kasteleyn and Ginibre 1971). The relative error is therefore at most the probability
+    of a lower count.
+    """
+    k = np.frombuffer(sizes, dtype=np.int64).astype(float)
+    log_p = np.array([math.log(_LOST_SHARE / k.size)])
+    negatives = critical_counts(log_p, k, population.opposite)[0]
+    lowest: IntArray = np.maximum(k - negatives + 1.0, 0.0).astype(np.int64)
+    return lowest
+
+
+def _crossing_by_steps(
+    path: IntArray, k: IntArray, prior: float, population: Population
+) -> FloatArray:
+    """Return P(X_k >= path at some k) for many boundaries, one candidate at a time."""
+    last = int(k[-1])
+    # a boundary for every k from 1 to the last: (row, k)
+    path = np.repeat(path, np.diff(k, prepend=0), axis=1)
+    kept = _lowest_kept(np.arange(1, last + 1).tobytes(), population)
+    values = np.zeros(path.shape[0])
+    # the widest range of counts kept in a row
+    width = max(int((path - kept).max()), 1)
+    together = max(1, min(_CACHED_CELLS // width, _CELLS_IN_MEMORY // last))
+    for start in range(0, values.size, together):
+        part = path[start : start + together]
+        taken = _first_crossings(part, kept, prior)
+        if isinstance(population, Finite):
+            taken *= _completion_factors(part, prior, population)
+        values[start : start + together] = taken.sum(axis=-1) / _START
+    return values
+
+
+def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
+    """Return ``_START`` times P(an infinite random sequence first reaches the path at k).
+
+    The result is (row, k). The path never decreases, so a sequence's count always equals the path's
+    when it gets there.
+    """
+    rows, last = path.shape
+    taken = np.zeros((last, rows))
+    top = np.minimum(path.max(axis=0), np.arange(1, last + 1))
+    rest = 1.0 - prior
+    odds = prior / rest
+    longest = max(int(_LOG_GROWTH / -math.log(rest)), 1)
+    law, base, scale = np.full((rows, 2), [_START, 0.0]), 0, 1.0
+    start = 0
+    while start < last:
+        # a stretch of k that fits into one array: the highest count grows by about a quarter
+        room = (top[start] - base) // 4 + 16
+        stop = min(int(np.searchsorted(top, top[start] + room, "right")), start + longest, last)
+        low = int(kept[start - 1]) if start else 0
+        if top[stop - 1] < low:  # no mass is left below the path
+            break
+        # law (row, count from base): drop counts below ``low`` and add a last column of zeros, so
+        # that the shift by one cell below does not leak into the next row
+        carried = law[:, low - base : -1] * scale
+        base, width = low, int(top[stop - 1]) - low + 2
+        law = np.zeros((rows, width))
+        law[:, : carried.shape[1]] = carried
+        cells = law.reshape(-1)
+        # place (k, row): the flat cell on the path, or the empty last column if no cell is near
+        place = path[:, start:stop].T - base
+        place[(place < 0) | (place >= width)] = width - 1
+        place += width * np.arange(rows)
+        before, after, risen = cells[:-1], cells[1:], np.empty(cells.size - 1)
+        # Eqs 12 to 15 with constant chances, divided by 1 - prior: f(i) + odds f(i - 1)
+        for k in range(start, stop):
+            np.multiply(before, odds, out=risen)
+            np.add(after, risen, out=after)
+            reached = place[k - start]
+            # "clip" writes to ``out`` without a buffer; all indices are in bounds
+            cells.take(reached, out=taken[k], mode="clip")
+            cells[reached] = 0.0
+        # restore the factors 1 - prior that the recursion omits
+        powers = rest ** np.arange(1.0, stop - start + 1.0)
+        taken[start:stop] *= powers[:, np.newaxis]
+        scale = powers[-1]
+        start = stop
+    return taken.T
+
+
+def _completion_factors(path: IntArray, prior: float, population: Finite) -> FloatArray:
+    """Return :func:`completion_factor` for the counts on the paths: (row, k)."""
+    k, lowest = np.arange(1, path.shape[1] + 1), path.min(axis=0)
+    # the rows have few distinct counts at each k: compute each factor once, (count - lowest, k)
+    rows = int((path - lowest).max()) + 1
+    if rows >= path.shape[0]:
+        return completion_factor(path, k, prior, population)
+    table = completion_factor(lowest + np.arange(rows)[:, np.newaxis], k, prior, population)
+    return np.take_along_axis(table, path - lowest, axis=0)
+
+
+EVERY = 3_000  #: largest number of list sizes with a separate recursion each
+_ALPHAS = (0.1, 0.05, 0.01, 0.001)  # p-values are never rounded across these levels
+_LEVELS, _FEWER = 512, 64  # number of p-values computed for up to, and above, 20,000 sizes
+_MANY = 20_000
+_TINY = 1e-6  # up to this value, the sum of probabilities is accurate enough
+
+
+def simultaneous_p_values(
+    log_p: FloatArray,
+    tp: FloatArray,
+    n: FloatArray,
+    population: Population,
+    advance: Callable[[int], object] = lambda _: None,
+) -> FloatArray:
+    """Return, for each p, the probability that any list size has a p-value <= p.
+
+    Parameters
+    ----------
+    log_p, tp : array (n)
+        Logarithms of P(X_n >= tp), and the counts tp of one ranking.
+    n : array
+        The list sizes without duplicates. ``advance`` is called with the number of values computed.
+
+    Notes
+    -----
+    The function computes one boundary for each distinct p. For more than 3,000 list sizes, at most
+    about 550 p-values are computed. The remaining p-values are rounded up to the next computed
+    value, but never across 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times
+    the number of list sizes.
+    """
+    result = np.ones(n.size)
+    ascending = np.argsort(n)
+    order = np.argsort(log_p, kind="stable")
+
+    def at(rows: IntArray) -> FloatArray:
+        counts = critical_counts(log_p[rows], n, population)
+        # the observed count must be on its own boundary despite rounding errors
+        counts[np.arange(rows.size), rows] = np.minimum(
+            counts[np.arange(rows.size), rows], tp[rows]
+        )
+        advance(rows.size)
+        return boundary_probability(counts[:, ascending], n[ascending], population)
+
+    if n.size > EVERY:
+        tiny = int(np.searchsorted(log_p[order], np.log(_TINY / n.size), "right"))
+        few, rest = order[:tiny], order[tiny:]
+        result[few] = n.size * np.exp(log_p[few])
+        if rest.size:
+            result[rest] = _rounded_up(log_p[rest], lambda places: at(rest[places]))
+            result[few] = np.minimum(result[few], result[rest[0]])
+        return np.maximum(result, np.exp(log_p))
+    for start in range(0, n.size, _BOUNDARIES_AT_ONCE):
+        rows = order[start : start + _BOUNDARIES_AT_ONCE]
+        result[rows] = at(rows)
+        if result[rows].min() >= 1.0 - _LOST_SHARE:
+            break  # p increases, so the remaining simultaneous p-values are 1 as well
+    return np.maximum(result, np.exp(log_p))
+
+
+def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> FloatArray:
+    """Return an increasing function, computed at some points and rounded up elsewhere."""
+    levels = np.linspace(log_p[0], log_p[-1], _LEVELS if log_p.size <= _MANY else _FEWER)
+    places = np.unique(np.searchsorted(log_p, [*levels, log_p[-1]]))  # first among tied p-values
+    values = at(places)
+    for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
+        while True:
+            right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
+            if right in (0, places.size) or places[right] - places[right - 1] < 2:
+                break
+            place = np.array([(places[right - 1] + places[right]) // 2])
+            places, values = np.insert(places, right, place), np.insert(values, right, at(place))
+    first = np.searchsorted(log_p, log_p)  # equal p count once
+    result: FloatArray = values[np.searchsorted(places, first)]
+    return result
+
+
+# ---------------------------------------------------------------------- One boundary, rise by rise
+#
+# X_k never decreases, so only the last list size before each rise of the boundary is relevant.
+# Between two of these sizes, the distribution of the count is convolved with the distribution of
+# the count among the candidates in between, which is binomial in an infinite sequence. Counts on or
+# above the boundary are then removed.
+#
+# Only counts near the boundary can reach it soon. Counts that are too low to reach the boundary
+# within a stretch that contains many rises are propagated through the stretch in one convolution.
+# For all higher counts, the stretch is halved. The cost of a boundary with J rises is about J log J
+# and does not depend on the width of the distribution.
+
+_SHORTEST_STRETCH = 16  # number of rises in a stretch that is not halved
+_SAMPLED_RISES = 1024  # number of rises among which to search for the one most likely to be reached
+# limits are tabulated for all lengths up to this multiple of the number of rises
+_DENSE_FACTOR = 64
+
+
+def crossing_by_jumps(
+    path: IntArray, k: IntArray, kept: IntArray, prior: float, population: Population
+) -> float:
+    """Return P(X_k >= path at some k) for one boundary that rises from each k to the next.
+
+    Parameters
+    ----------
+    path, k : array (rise)
+        The counts on the boundary, and for each count the last list size before the next rise.
+    kept : array (rise)
+        The lowest counts that are kept. Lower counts are dropped.
+    prior : float
+        The probability of a positive in an infinite sequence.
+    population : Finite or Infinite
+    """
+    rare = _negligible_log_p(path, k, population)
+    if rare == -math.inf:  # no count on the path is possible
+        return 0.0
+    walk = _Walk(path, k, kept, prior, population, rare)
+    counts, ends, weights = walk.first_crossings()
+    if isinstance(population, Finite):
+        weights *= completion_factor(counts, ends, prior, population)
+    return float(weights.sum()) / _START
+
+
+def _negligible_log_p(path: IntArray, k: IntArray, population: Population) -> float:
+    """Return the log probability that each step is allowed to omit on each side.
+
+    In total, the steps omit at most a fraction ``_LOST_SHARE`` of the probability of reaching the
+    path. The result is an integer, so that boundaries with similar levels can share cached values.
+    """
+    of = slice(None, None, max(k.size // _SAMPLED_RISES, 1))
+    best = float(population.tails(path[of].astype(float), k[of].astype(float)).ge.max())
+    if best == -math.inf:
+        best = float(population.tails(path.astype(float), k.astype(float)).ge.max())
+    # omitted: the counts above ``near``, once per rise and level, and both tails at each step
+    times = k.size * (_levels(k.size) + 4)
+    return best if best == -math.inf else math.floor(best + math.log(_LOST_SHARE / times))
+
+
+def _levels(rises: int) -> int:
+    """Return the number of halvings until a stretch has ``_SHORTEST_STRETCH`` rises."""
+    return max(math.ceil(math.log2(max(rises / _SHORTEST_STRETCH, 1.0))), 0)
+
+
+@lru_cache(maxsize=4)  # cached for boundaries with similar levels
+def _largest_counts(rare: float, lengths: bytes, population: Population) -> IntArray:
+    """Return the largest counts that are not too rare, for lengths passed as float64 bytes."""
+    sizes = np.frombuffer(lengths)
+    most = critical_counts(np.array([rare]), sizes, population)[0] - 1.0
+    largest: IntArray = np.minimum(most, sizes).astype(np.int64)
+    return largest
+
+
+class _CountLimits:
+    """Lower and upper limits for the number of positives in stretches of each length."""
+
+    def __init__(self, lengths: IntArray, rises: int, rare: float, population: Population) -> None:
+        last = int(lengths.max())
+        self.dense = last <= _DENSE_FACTOR * rises
+        self.all = np.arange(1, last + 1) if self.dense else np.unique(lengths)
+        key = self.all.astype(float).tobytes()
+        self._most = _largest_counts(rare, key, population)
+        self._fewest = self.all - _largest_counts(rare, key, population.opposite)
+
+    def most(self, lengths: IntArray) -> IntArray:
+        """Return the largest plausible number of positives among this many candidates."""
+        return self._most[self._place(lengths)]
+
+    def fewest(self, lengths: IntArray) -> IntArray:
+        """Return the smallest plausible number of positives."""
+        few: IntArray = np.maximum(self._fewest[self._place(lengths)], 0)
+        return few
+
+    def _place(self, lengths: IntArray) -> IntArray:
+        return lengths - 1 if self.dense else np.searchsorted(self.all, lengths)
+
+
+class _Walk:
+    """The distribution of the count below a boundary, computed one rise at a time.
+
+    Level 0 has stretches of ``_SHORTEST_STRETCH`` rises. Each higher level has half as many
+    stretches, each twice as long, and the highest level has a single stretch.
+    """
+
+    def __init__(
+        self,
+        path: IntArray,
+        k: IntArray,
+        kept: IntArray,
+        prior: float,
+        population: Population,
+        rare: float,
+    ) -> None:
+        self.k, self.path, self.kept = k, path.tolist(), kept.tolist()
+        # the first rise of each stretch, for each level
+        starts = [
+            np.arange(0, k.size, _SHORTEST_STRETCH << level) for level in range(_levels(k.size) + 1)
+        ]
+        before = np.append(0, k)  # number of candidates before each rise
+        # number of candidates from the start of the stretch to each rise, at every level: (rise)
+        since = [k - np.repeat(before[s], np.diff(s, append=k.size)) for s in starts]
+        steps = np.diff(k, prepend=0)
+        lengths = _CountLimits(np.concatenate([steps, *since]), k.size, rare, population)
+        # : lowest count that can reach the path within the stretch, for each level and stretch
+        self.near = [
+            np.minimum.reduceat(path - lengths.most(m), s).tolist()
+            for m, s in zip(since, starts, strict=True)
+        ]
+        # : rise after the last one in the stretch, for each level and stretch
+        self.lasts = [np.append(s[1:], k.size).tolist() for s in starts]
+        whole = [np.diff(before[np.append(s, k.size)]) for s in starts]
+        laws = _step_laws(np.unique(np.concatenate([steps, *whole])), prior, lengths)
+        # (fewest positives, distribution from there up) between rises and for each whole stretch
+        self.steps = [laws[m] for m in steps.tolist()]
+        self.stretches = [[laws[m] for m in w.tolist()] for w in whole]
+        # the removed parts: lowest count, probabilities, and rise
+        self.firsts: list[int] = []
+        self.weights: list[FloatArray] = []
+        self.rises: list[int] = []
+
+    def first_crossings(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Return counts at or above the path, list sizes, and first-crossing probabilities."""
+        self.cross_stretch(len(self.near) - 1, 0, np.array([_START]), 0)
+        # flatten the parts: (part, count) -> (crossing)
+        sizes = np.array([x.size for x in self.weights])
+        place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        counts = np.repeat(np.array(self.firsts), sizes) + place
+        return counts, np.repeat(self.k[self.rises], sizes), np.concatenate(self.weights)
+
+    def cross_stretch(
+        self, level: int, stretch: int, law: FloatArray, base: int
+    ) -> tuple[FloatArray, int]:
+        """Return the distribution and its lowest count after a stretch."""
+        # counts that cannot reach the path in this stretch need only one convolution
+        far = self.near[level][stretch] - base
+        passed, lowest = law[:0], base
+        if far > 0:
+            fewest, kernel = self.stretches[level][stretch]
+            passed, lowest = np.convolve(law[:far], kernel), base + fewest
+            law, base = law[far:], base + far
+        # all other counts go through both halves, or rise by rise at the lowest level
+        if law.size:
+            if level:
+                for half in (2 * stretch, 2 * stretch + 1):
+                    if law.size and half < len(self.near[level - 1]):
+                        law, base = self.cross_stretch(level - 1, half, law, base)
+            else:
+                law, base = self.cross_rises(stretch, law, base)
+            passed, lowest = _sum_of_laws(passed, lowest, law, base)
+        start = max(self.kept[self.lasts[level][stretch] - 1] - lowest, 0)
+        return passed[start:], lowest + start
+
+    def cross_rises(self, stretch: int, law: FloatArray, base: int) -> tuple[FloatArray, int]:
+        """Return the distribution after a stretch at level 0; store parts that reach the path."""
+        first, last = stretch * _SHORTEST_STRETCH, self.lasts[0][stretch]
+        for rise in range(first, last):
+            fewest, kernel = self.steps[rise]
+            law = np.convolve(law, kernel)
+            base += fewest
+            reached = self.path[rise] - base
+            if reached < law.size:
+                reached = max(reached, 0)
+                self.weights.append(law[reached:])
+                self.firsts.append(base + reached)
+                self.rises.append(rise)
+                law = law[:reached]
+                if not law.size:  # no mass is left below the path
+                    break
+        return law, base
+
+
+def _step_laws(
+    lengths: IntArray, prior: float, known: _CountLimits
+) -> dict[int, tuple[int, FloatArray]]:
+    """Return, for each length, the smallest count and the probabilities from that count on."""
+    # compute all distributions in one flat array, (length, count), and then split it
+    fewest, most = known.fewest(lengths), known.most(lengths)
+    sizes = most - fewest + 1
+    ends = np.cumsum(sizes)
+    counts = np.arange(ends[-1]) - np.repeat(ends - sizes - fewest, sizes)
+    law = np.exp(
+        log_pmf(counts.astype(float), np.repeat(lengths.astype(float), sizes), np.array(prior))
+    )
+    laws = zip(fewest.tolist(), np.split(law, ends[:-1]), strict=True)
+    return dict(zip(lengths.tolist(), laws, strict=True))
+
+
+def _sum_of_laws(
+    one: FloatArray, lowest: int, other: FloatArray, base: int
+) -> tuple[FloatArray, int]:
+    """Return the sum of two distributions that start at their lowest counts."""
+    if not one.size:
+        return other, base
+    if not other.size:
+        return one, lowest
+    first = min(lowest, base)
+    both = np.zeros(max(lowest + one.size, base + other.size) - first)
+    both[lowest - first : lowest - first + one.size] = one
+    both[base - first : base - first + other.size] += other
+    return both, first
+
+
+def completion_factor(count: IntArray, k: IntArray, prior: float, population: Finite) -> FloatArray:
+    """Return the factor by which conditioning on N+ of N changes a count's probability.
+
+    The factor is the probability that the other N - k candidates contain the remaining positives,
+    divided by the probability of N+ positives among N, both in an infinite sequence.
+    """
+    total, positive = population.total, population.positive
+    possible = (count <= positive) & (k - count <= total - positive) & (count <= k)
+    needed: FloatArray = np.where(possible, positive - count, 0.0)
+    whole = log_pmf(np.array(positive), np.array(total), np.array(prior))
+    return np.where(
+        possible,
+        np.exp(log_pmf(needed, np.asarray(total - k, dtype=float), np.array(prior)) - whole),
+        0.0,
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Envelopes with equal local levels for random rankings.
+#
+# The probability of reaching the boundary for a level t is a step function of t. The steps are at
+# the tail probabilities P(X_n >= i), and a million candidates have tens of millions of steps.
+# Because one evaluation is expensive, the search starts at a level predicted by a model, estimates
+# the heights of the steps, and closes the bracket from both ends.
+
+_MOST_STEPS = 2**14  # number of highest steps that are listed; all other steps count as a slope
+_MARGIN = 0.03  # relative error allowed for a guess
+_LEAST_ASIDE = 1e-4  # minimum fraction of the bracket by which a trial exceeds the guess
+_CORRELATION_TIME = 0.3  # list sizes further apart than this log-odds time are independent
+
+
+class Envelope(NamedTuple):
+    """Counts that a random ranking reaches at any n with a probability of at most alpha."""
+
+    counts: FloatArray  #: one count for each n
+    local_level: float  #: largest P(X_n >= count) over all n
+
+
+def envelope(
+    alpha: float,
+    n: FloatArray,
+    population: Population,
+    step: Callable[[int], object] = lambda _: None,
+) -> Envelope:
+    """Return the envelope with equal local levels for distinct list sizes n in any order.
+
+    The count at n is min{i: P(X_n >= i) <= t} with the same t for all n. t is the largest level for
+    which the probability of reaching a count at any n is at most alpha. This t lies between alpha /
+    (number of list sizes) and alpha. ``step`` is called for every t that is tried.
+    """
+    if n.size == 0:
+        return Envelope(n.copy(), math.nan)
+    unsorted, n = n, np.sort(n)
+    search = _LevelSearch(alpha, n, population, step)
+    best = search.largest_level()
+    local_level = math.exp(largest_tail(best.log_t, n, population))
+    return Envelope(best.counts[np.searchsorted(n, unsorted)], local_level)
+
+
+class _LevelTrial(NamedTuple):
+    """A level, its boundary, and the probability that a random ranking reaches the boundary."""
+
+    log_t: float
+    counts: FloatArray
+    reached: float
+
+
+class _LevelSearch:
+    """The search for the largest level at which the boundary's probability is <= alpha."""
+
+    def __init__(
+        self,
+        alpha: float,
+        n: FloatArray,
+        population: Population,
+        step: Callable[[int], object],
+    ) -> None:
+        self.alpha, self.n, self.population, self.step = alpha, n, population, step
+        self.time = _log_odds_time(n, population)
+        self.heights = _step_heights(n, self.time, population)
+
+    def at(self, log_t: float) -> _LevelTrial:
+        """Try a level."""
+        counts = critical_counts(np.array([log_t]), self.n, self.population)
+        (reached,) = boundary_probability(counts, self.n, self.population)
+        self.step(1)
+        return _LevelTrial(log_t, counts[0], float(reached))
+
+    def holds(self, tried: _LevelTrial) -> bool:
+        """Return whether the boundary for a level is reached with probability <= alpha."""
+        return tried.reached <= self.alpha * (1.0 + _EQUAL)
+
+    def largest_level(self) -> _LevelTrial:
+        """Close the bracket from both ends."""
+        low, high = self.bracket()
+        behind = 0  # consecutive moves of the nearer end: the guess falls short
+        while high is not None:
+            log_t = self.between(low, high, _MARGIN * 4.0**behind)
+            if log_t is None:
+                break
+            middle = self.at(log_t)
+            # a trial from the nearer end that lands just beyond the level moves the other end
+            share = _share_below(self.alpha, low.reached, high.reached)
+            far_end_moved = self.holds(middle) == (share >= 0.5)
+            behind = 0 if far_end_moved else behind + 1
+            low, high = (middle, high) if self.holds(middle) else (low, middle)
+        return low
+
+    def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
+        """Return a level that satisfies the condition, and one that does not (None if all do).
+
+        Trials start at the level of the model and move toward the desired level by the distance
+        that the model predicts, or at least twice the previous distance.
+        """
+        lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
+        here = self.at(min(max(self.likely_level(0.0), lowest), highest))
+        step = 0.0
+        while not (self.holds(here) and here.log_t == highest):
+            up = self.holds(here)
+            # the factor by which the model's hazard is off, and the corrected level for alpha
+            off = _log_hazard(here.reached) - math.log(
+                self.hazard(-_normal_quantile_of_envelope(here.log_t))
+            )
+            way = abs(self.likely_level(off) - here.log_t) if math.isfinite(off) else 0.5
+            step = max((1.0 + _MARGIN) * way, 2.0 * step, _LEAST_ASIDE)
+            there = self.at(min(max(here.log_t + (step if up else -step), lowest), highest))
+            if there.log_t == lowest or self.holds(there) != up:
+                return (here, there) if up else (there, here)
+            here = there
+        return here, None
+
+    def between(self, low: _LevelTrial, high: _LevelTrial, margin: float) -> float | None:
+        """Return a level just beyond the predicted level, as seen from the nearer end.
+
+        Return None if there is no step between the two ends.
+        """
+        # position of alpha between the hazards of the two ends, shifted by the margin
+        share = _share_below(self.alpha, low.reached, high.reached)
+        aside = max(min(share, 1.0 - share), _LEAST_ASIDE) * margin
+        upwards = share < 0.5
+        share = min(max(share + (aside if upwards else -aside), 0.0), 1.0)
+        tails, heights, rest = self.steps(low, high)
+        known = np.cumsum(heights)
+        if rest:  # many small steps are not listed, so add their hazard as a slope
+            slope = rest * (tails - low.log_t) / (high.log_t - low.log_t)
+            levels = [low.log_t, *np.repeat(tails, 2), high.log_t]
+            at = np.stack([known - heights + slope, known + slope], axis=1).reshape(-1)
+            whole = rest + heights.sum()
+            log_t = float(np.interp(share * whole, [0.0, *at, whole], levels))
+            return log_t if low.log_t < log_t < high.log_t else (low.log_t + high.log_t) / 2.0
+        if tails.size < 2:  # the last step is the boundary for the higher level
+            return None
+        wanted = share * float(known[-1])
+        if upwards:
+            place = int(np.searchsorted(known, wanted, "left"))
+        else:
+            place = int(np.searchsorted(known, wanted, "right")) - 1
+        return float(tails[min(max(place, 0), tails.size - 2)])
+
+    def steps(self, low: _LevelTrial, high: _LevelTrial) -> tuple[FloatArray, FloatArray, float]:
+        """Return the steps between two levels, their heights, and the total of the rest.
+
+        The heights are in an arbitrary unit. Equal tail probabilities form a single step.
+        """
+        # number of counts between the two boundaries at each n: (n)
+        many = (low.counts - high.counts).astype(np.int64)
+        whole = float((many * self.heights).sum())
+        listed = np.flatnonzero(many)
+        if many.sum() > _MOST_STEPS:
+            listed = listed[np.argsort(-self.heights[listed], kind="stable")]
+            listed = np.sort(listed[np.cumsum(many[listed]) <= _MOST_STEPS])
+        # one entry for each listed step: n, and the count above the lower boundary
+        times = many[listed]
+        at = np.repeat(listed, times)
+        above = np.arange(at.size) - np.repeat(np.cumsum(times) - times, times)
+        tails = self.population.tails(high.counts[at] + above, self.n[at]).ge
+        # steps in ascending order; equal tails are added up
+        order = np.argsort(tails)
+        tails, heights = tails[order], self.heights[at[order]]
+        new = np.diff(tails, prepend=low.log_t) > _EQUAL
+        which = np.cumsum(new)
+        sums = np.bincount(which, heights, minlength=1)[1:].astype(float)
+        rest = whole - float(self.heights[at].sum()) if listed.size < np.count_nonzero(many) else 0
+        return tails[new], sums, float(rest)
+
+    def likely_level(self, off: float) -> float:
+        """Return the log t at which the model, corrected by ``off``, has the probability alpha."""
+        from scipy import special
+
+        wanted = -math.log1p(-self.alpha) / math.exp(off)
+        # bisection: the hazard decreases as the boundary c (in standard deviations) increases
+        low, high = 0.0, 40.0
+        while high - low > 1e-6:
+            c = (low + high) / 2.0
+            low, high = (c, high) if self.hazard(c) > wanted else (low, c)
+        return float(special.log_ndtr(-low))
+
+    def hazard(self, c: float) -> float:
+        """Return the approximate number of upward crossings of c by a Brownian bridge.
+
+        X_n is modeled as a Brownian bridge in time n / N. After standardization, on the time scale
+        log(n / (N - n)) / 2, a bridge is an Ornstein-Uhlenbeck process, which crosses c about T c
+        phi(c) times in a time T.
+        """
+        above = math.erfc(c / math.sqrt(2.0)) / 2.0
+        time = float(self.time[-1] - self.time[0])
+        return above + time * c * math.exp(-c * c / 2.0) / math.sqrt(2.0 * math.pi)
+
+
+def _normal_quantile_of_envelope(log_t: float) -> float:
+    from scipy import special
+
+    return min(float(special.ndtri_exp(log_t)), 0.0)
+
+
+def _log_hazard(p: float) -> float:
+    """Return log(-log(1 - p)), the log rate of a Poisson process with probability p."""
+    if 0.0 < p < 1.0:
+        return math.log(-math.log1p(-p))
+    return math.inf if p else -math.inf
+
+
+def _share_below(wanted: float, low: float, high: float) -> float:
+    """Return how far a probability lies between two others, on the log-rate scale."""
+    first, wanted, last = (_log_hazard(p) for p in (low, wanted, high))
+    if not (first < last and math.isfinite(last - first)):
+        return 0.5
+    return min(max((wanted - first) / (last - first), 0.0), 1.0)
+
+
+def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
+    """Return the time scale on which X_n resembles an Ornstein-Uhlenbeck process."""
+    time: FloatArray = np.log(n) / 2.0
+    if isinstance(population, Finite):
+        time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
+    return time
+
+
+def _step_heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
+    """Return the approximate effect of changing each count by one, in a common unit.
+
+    Moving the boundary by one standard deviation has the same effect over equal time spans. The
+    result converts standard deviations of X_n to counts.
+    """
+    gaps = np.minimum(np.diff(time), _CORRELATION_TIME)
+    around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)
+    prior = population.prior
+    variance = n * prior * (1.0 - prior)
+    if isinstance(population, Finite):
+        variance = variance * (1.0 - n / population.total)
+    heights: FloatArray = around / np.sqrt(variance + 0.25)
+    return heights

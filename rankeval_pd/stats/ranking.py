@@ -1,0 +1,850 @@
+"""Rank candidates, count true positives, find copies of measures, and draw keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+
+# -------------------------------------------------------------------------------------------------
+# Rankings, n-best lists and acceptance sets (Evert 2004, section 2).
+#
+# Input candidates are sorted by the tie key. Larger scores rank first, and sorting is stable, so
+# equal scores stay in tie-key order. Candidates that are not ``present`` (excluded candidates or
+# padding) come last and are not in any list.
+
+
+def order(score: FloatArray, present: BoolArray) -> IntArray:
+    """Return the positions of the candidates in order of rank; NaN ranks after all scores.
+
+    The cost is a sort, O(N log N).
+    """
+    # stable: equal scores stay in tie-key order; NaN comes last, even after -inf
+    positions = np.argsort(-score, axis=-1, kind="stable")
+    if not present.all():
+        # a second stable sort by one bit per candidate does not change the order of present
+        # candidates
+        absent = np.take_along_axis(np.broadcast_to(~present, score.shape), positions, axis=-1)
+        last = np.argsort(absent, axis=-1, kind="stable")
+        positions = np.take_along_axis(positions, last, axis=-1)
+    return positions
+
+
+def ranks(positions: IntArray) -> IntArray:
+    """Return the rank of every candidate, counted from 1."""
+    result = np.empty_like(positions)
+    np.put_along_axis(result, positions, np.arange(1, positions.shape[-1] + 1), axis=-1)
+    return result
+
+
+def inverse(ranks: IntArray) -> IntArray:
+    """Return the positions of the candidates in order of rank, from the ranks."""
+    positions = np.empty_like(ranks)
+    np.put_along_axis(positions, ranks - 1, np.arange(ranks.shape[-1]), axis=-1)
+    return positions
+
+
+def up_to_ranks(ranks: IntArray, gold: BoolArray) -> IntArray:
+    """Return the number of true positives up to each rank, starting at rank 0."""
+    tp = np.zeros((*ranks.shape[:-1], ranks.shape[-1] + 1), dtype=np.int64)
+    np.put_along_axis(tp, ranks, gold, axis=-1)
+    return np.cumsum(tp, axis=-1)
+
+
+def restricted_ranks(positions: IntArray, present: BoolArray) -> IntArray:
+    """Return ranks among present candidates, followed by the absent candidates.
+
+    No sorting is needed, because removing candidates does not change the order of the rest. The
+    cost is O(N).
+    """
+    here = np.take_along_axis(np.broadcast_to(present, positions.shape), positions, axis=-1)
+    inside = np.cumsum(here, axis=-1)
+    outside = inside[..., -1:] + np.cumsum(~here, axis=-1)
+    result = np.empty_like(positions)
+    np.put_along_axis(result, positions, np.where(here, inside, outside), axis=-1)
+    return result
+
+
+class NBest(NamedTuple):
+    """The n-best lists of one ranking; the last axis is n."""
+
+    tp: FloatArray | IntArray  #: true positives; the mean under ties="expected"
+    threshold: FloatArray  #: score of the n-th candidate
+    tied: IntArray  #: number of excluded candidates with a score equal to the threshold
+    exists: BoolArray  #: whether there are n candidates and, with ties="blocks", a block ends at n
+    block: TieBlock
+
+
+class TieBlock(NamedTuple):
+    """The block of candidates with the n-th score, and the candidates above the block."""
+
+    above: IntArray  #: candidates above the block
+    tp_above: IntArray  #: true positives above the block
+    size: IntArray
+    tp: IntArray  #: true positives in the block
+
+    def tp_sd(self, n: IntArray) -> FloatArray:
+        """Return the standard deviation of the true positives over random tie orders."""
+        inside = n - self.above
+        share = self.tp / np.maximum(self.size, 1)
+        left = (self.size - inside) / np.maximum(self.size - 1, 1)
+        sd: FloatArray = np.sqrt(np.maximum(inside * share * (1.0 - share) * left, 0.0))
+        return sd
+
+
+class Whole(NamedTuple):
+    """Properties of full rankings when only the top ranks are in memory.
+
+    The candidates in memory are the union of the top ranks of all measures. The order is complete
+    up to rank ``reach``, and later candidates are not in any list.
+    """
+
+    total: int  #: N
+    positive: int  #: N+
+    reach: int
+    asked: int  #: size of the longest list that can be requested
+    end: IntArray  #: (measure) number of candidates with at least the score at rank ``reach``
+    tp_end: IntArray  #: (measure) true positives among these candidates
+    scored: IntArray  #: (measure) number of candidates with a score
+    tp_scored: IntArray  #: (measure) true positives among these candidates
+    clusters: int | None = None  #: clusters among all candidates
+    positives_variance: float = 0.0  #: see ``cluster_totals``
+    orders: int = 1  #: number of tie orders for which all top candidates are in memory
+    accepted: IntArray | None = None  #: (2, measure, cut) sizes and true positives
+
+    def of(self, measures: IntArray) -> Whole:
+        """Return the properties of the given measures, which may be repeated."""
+        sets = None if self.accepted is None else self.accepted[:, measures]
+        return self._replace(
+            end=self.end[measures],
+            tp_end=self.tp_end[measures],
+            scored=self.scored[measures],
+            tp_scored=self.tp_scored[measures],
+            accepted=sets,
+        )
+
+
+def every(candidates: int, whole: Whole | None = None) -> IntArray:
+    """Return all list sizes up to the number of candidates or the last complete rank."""
+    return np.arange(1, 1 + (candidates if whole is None else whole.asked))
+
+
+class Size(NamedTuple):
+    """The numbers of candidates and true positives in a ranking."""
+
+    total: IntArray
+    positive: IntArray
+
+
+def size(gold: BoolArray, present: BoolArray, whole: Whole | None = None) -> Size:
+    """Count candidates and true positives on the last axis, or return ``whole``'s counts."""
+    if whole is None:
+        return Size(present.sum(axis=-1), (gold & present).sum(axis=-1))
+    shape = np.broadcast_shapes(gold.shape, present.shape)[:-1]
+    return Size(np.full(shape, whole.total), np.full(shape, whole.positive))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Candidates ranked by a score, sorted once, with lazily computed fields.
+
+    The last axis of an array is either the candidates, in the order of the tie key, or the ranks.
+    All other axes are batch axes, and the last batch axis is the measure.
+    """
+
+    score: FloatArray  #: (..., candidate)
+    gold: BoolArray  #: (..., candidate): whether the candidate is present and a true positive
+    present: BoolArray  #: (..., candidate)
+    ends: bool = False  #: whether lists end before candidates without a score
+    whole: Whole | None = None  #: properties of the full rankings, for heads
+    positions: IntArray | None = None  #: (..., rank): the order, if known without sorting
+
+    @classmethod
+    def of(
+        cls,
+        score: FloatArray,
+        gold: BoolArray,
+        present: BoolArray,
+        *,
+        ends: bool = False,
+        whole: Whole | None = None,
+        positions: IntArray | None = None,
+    ) -> Ranking:
+        """Broadcast the arrays, and return the rankings by score."""
+        score, true, present = np.broadcast_arrays(score, gold & present, present)
+        if positions is not None:
+            positions = np.broadcast_to(positions, score.shape)
+        return cls(score, true, present, ends, whole, positions)
+
+    def row(self, row: tuple[int, ...]) -> Ranking:
+        """Return the ranking of one measure in one batch without sorting; requires all ranks."""
+        score, gold, present = self.score[row], self.gold[row], self.present[row]
+        return replace(self, score=score, gold=gold, present=present, positions=self.order[row])
+
+    def among(self, present: BoolArray) -> Ranking:
+        """Return the rankings restricted to fewer candidates, without sorting."""
+        if (present == self.present).all():
+            return self
+        present = np.broadcast_to(present, self.score.shape)
+        positions = inverse(restricted_ranks(self.order, present))
+        return replace(self, gold=self.gold & present, present=present, positions=positions)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """(..., rank): the positions of the candidates, with absent candidates last."""
+        return order(self.score, self.present) if self.positions is None else self.positions
+
+    @cached_property
+    def ranks(self) -> IntArray:
+        """(..., candidate): the rank of every candidate, from 1."""
+        return ranks(self.order)
+
+    @cached_property
+    def scores_by_rank(self) -> FloatArray:
+        """(..., rank): the scores in order of rank."""
+        return np.take_along_axis(self.score, self.order, axis=-1)
+
+    @cached_property
+    def eligible(self) -> BoolArray:
+        """(..., candidate): whether the candidate can be in a list."""
+        return self.present & ~np.isnan(self.score) if self.ends else self.present
+
+    @cached_property
+    def true(self) -> BoolArray:
+        """(..., rank): whether the candidate is a true positive that can be in a list."""
+        return np.take_along_axis(self.gold & self.eligible, self.order, axis=-1)
+
+    @cached_property
+    def tp(self) -> IntArray:
+        """(..., rank from 0): the number of true positives up to each rank."""
+        return _sums_from_0(self.true)
+
+    @cached_property
+    def here(self) -> IntArray:
+        """(...): the number of candidates present in memory."""
+        return np.asarray(self.present.sum(axis=-1))
+
+    @cached_property
+    def size(self) -> Size:
+        """(...): N and N+, always for the full ranking."""
+        return size(self.gold, self.present, self.whole)
+
+    @cached_property
+    def retrieved(self) -> Size:
+        """(...): N and N+ among candidates that can be in a list."""
+        if self.ends and (known := self.whole) is not None:
+            shape, of = self.here.shape, (known.scored, known.tp_scored)
+            return Size(*(np.broadcast_to(x, shape) for x in of))
+        return size(self.gold, self.eligible) if self.ends else self.size
+
+    @cached_property
+    def blocks(self) -> tuple[IntArray, IntArray]:
+        """(..., rank): numbers of candidates with a higher score, and with this score or higher."""
+        return blocks(self.scores_by_rank, np.array(self.score.shape[-1]))
+
+    @property
+    def every(self) -> IntArray:
+        """(n): all list sizes."""
+        return every(self.score.shape[-1], self.whole)
+
+    def nbest(self, n: IntArray | None, ties: str = "shared") -> NBest:
+        """Count the true positives in n-best lists of many sizes; None means every n.
+
+        ``ties`` determines how candidates with the n-th score are counted. "shared" uses the stored
+        order, "best" and "worst" rank true positives first or last, and "expected" averages over
+        all orderings. "error" raises an error for ties. "blocks" includes all tied candidates. With
+        "blocks", a list that splits a block raises an error, or is omitted if every n was
+        requested.
+        """
+        asked, width = self.every if n is None else n, self.score.shape[-1]
+        index = np.minimum(asked, width)
+        if not index.size or not width:
+            none = np.zeros((*self.score.shape[:-1], asked.size), dtype=int)
+            return NBest(none, none * np.nan, none, none > 0, TieBlock(none, none, none, none))
+        total = self.size.total[..., np.newaxis]
+        here = self.eligible.sum(axis=-1)[..., np.newaxis]
+        if (whole := self.whole) is not None:
+            known = np.asarray(whole.scored if self.ends else whole.total)[..., np.newaxis]
+            here = np.broadcast_to(known, here.shape)
+        # (..., rank) -> (..., n): the n-th candidate's block, and the true positives around it
+        all_n = n is None and asked.size <= width  # no copy in this case
+        at, up_to = (slice(k, asked.size + k) if all_n else index - 1 + k for k in (0, 1))
+        start, end = (x[..., at] for x in self.blocks)
+        end = np.minimum(end, here)
+        tp_start, tp_end = self.tp[..., at], self.tp[..., up_to]
+        if not ((end - start == 1) | (index > here)).all():  # ties
+            edges = (np.minimum(edge, width) for edge in (start, end))
+            tp_start, tp_end = (np.take_along_axis(self.tp, edge, axis=-1) for edge in edges)
+        if whole is not None:
+            end, tp_end = _beyond(self.scores_by_rank, index, (end, tp_end), whole, here[..., 0])
+        block = TieBlock(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
+        counted: FloatArray | IntArray = self.tp[..., up_to]
+        inside = index - start
+        if ties == "expected":
+            counted = tp_start + inside * block.tp / block.size
+        elif ties == "best":
+            counted = tp_start + np.minimum(inside, block.tp)
+        elif ties == "worst":
+            counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
+        tied, exists = np.maximum(end - asked, 0), asked <= total
+        result = NBest(counted, self.scores_by_rank[..., at], tied, exists, block)
+        return _without_cuts(result, asked, ties, every=n is None)
+
+    def cumulated(self, ties: str = "shared") -> FloatArray | IntArray:
+        """Return the number of true positives up to each rank: (..., rank from 0)."""
+        if ties in ("shared", "error", "blocks"):
+            return self.tp
+        tp = self.nbest(np.arange(1, self.score.shape[-1] + 1), ties).tp
+        counts: AnyArray = np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
+        return counts
+
+    def cuts_tie(self, n: IntArray) -> BoolArray:
+        """Return whether lists of size n exclude candidates tied with the last one.
+
+        The result is (..., n). NaN values count as equal. Only the ranks n and n + 1 are read.
+        """
+        width = self.score.shape[-1]
+        if not width:
+            return np.zeros((*self.score.shape[:-1], n.size), dtype=bool)
+        last, after = (
+            np.take_along_axis(self.score, self.order[..., np.minimum(rank, width) - 1], axis=-1)
+            for rank in (n, n + 1)
+        )
+        same = (last == after) | (np.isnan(last) & np.isnan(after))
+        cut: BoolArray = same & (n < self.here[..., np.newaxis])
+        return cut
+
+    def accepted(self, threshold: FloatArray) -> Accepted:
+        """Count candidates and true positives with scores at or above the threshold.
+
+        ``threshold`` has the same axes as ``score``, with thresholds instead of candidates on the
+        last axis. NaN scores are never accepted, and a NaN threshold accepts no candidates. The
+        candidates are not sorted; each one is located among the few thresholds.
+        """
+        usable = self.present & ~np.isnan(self.score)
+        cuts = np.broadcast_to(threshold, (*self.score.shape[:-1], threshold.shape[-1]))
+        counts = np.zeros((2, *cuts.shape), dtype=np.int64)
+        for row in np.ndindex(self.score.shape[:-1]):
+            rising, back = np.unique(cuts[row], return_inverse=True)  # NaN is last, never reached
+            reached = np.searchsorted(rising, self.score[row][usable[row]], side="right")
+            for column, kind in enumerate((reached, reached[self.gold[row][usable[row]]])):
+                exactly = np.bincount(kind, minlength=rising.size + 1)  # by thresholds reached
+                counts[(column, *row)] = np.cumsum(exactly[::-1])[::-1][1:][back]
+        return Accepted(counts[0], counts[1])
+
+
+def _sums_from_0(true: BoolArray) -> IntArray:
+    """Return cumulative true positives: (..., rank) -> (..., rank from 0)."""
+    tp = np.zeros((*true.shape[:-1], true.shape[-1] + 1), dtype=np.int64)
+    np.cumsum(true, axis=-1, out=tp[..., 1:])
+    return tp
+
+
+def _beyond(
+    ranked: FloatArray,
+    index: IntArray,
+    found: tuple[IntArray, IntArray],
+    whole: Whole,
+    listed: IntArray,
+) -> tuple[IntArray, IntArray]:
+    """Return the end of each rank's block, and the number of true positives up to the end.
+
+    A block that extends beyond these candidates ends where the block at rank ``reach`` ends.
+    """
+    last = ranked[..., whole.reach - 1 : whole.reach]
+    chosen = ranked[..., index - 1]
+    on = (chosen == last) | (np.isnan(chosen) & np.isnan(last))
+    on &= (whole.end <= listed)[..., np.newaxis]  # otherwise no list contains missing scores
+    return (
+        np.where(on, whole.end[..., np.newaxis], found[0]),
+        np.where(on, whole.tp_end[..., np.newaxis], found[1]),
+    )
+
+
+def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
+    """Count the candidates above each rank's score, and those at or above it.
+
+    NaN values count as equal. There are no candidates at ranks above ``total``.
+    """
+    width = ranked.shape[-1]
+    rank = np.broadcast_to(np.arange(1, width + 1), ranked.shape)
+    same = ranked[..., 1:] == ranked[..., :-1]
+    same |= np.isnan(ranked[..., 1:]) & np.isnan(ranked[..., :-1])
+    fresh = np.ones(ranked.shape, dtype=bool)
+    fresh[..., 1:] = ~same
+    start = np.maximum.accumulate(np.where(fresh, rank - 1, 0), axis=-1)
+    last = np.ones(ranked.shape, dtype=bool)
+    last[..., :-1] = ~same
+    end = np.minimum.accumulate(np.where(last, rank, width)[..., ::-1], axis=-1)[..., ::-1]
+    return start, np.minimum(end, total[..., np.newaxis])
+
+
+def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest:
+    """Return the lists that do not split forbidden ties, or raise an error."""
+    cut = (found.tied > 0) & found.exists
+    if ties == "blocks" and every:
+        return found._replace(exists=found.exists & ~cut)
+    if ties in ("error", "blocks") and cut.any():
+        where = np.flatnonzero(cut.any(axis=tuple(range(cut.ndim - 1))))
+        first = int(n[where[0]])
+        if ties == "error":
+            raise ValueError(
+                f"ties='error': {where.size} of {n.size} requested lists end inside a tie, first at"
+                f" n={first}. Pass other values of n, break the ties by a column, key=..., or break"
+                " them by a hash of the labels: ties='shared'."
+            )
+        row = tuple(np.argwhere(cut[..., where[0]])[0])
+        above = int(found.block.above[(*row, where[0])])
+        below = above + int(found.block.size[(*row, where[0])])
+        ends = f"{above} and {below}" if above else f"nothing and {below}"
+        raise ValueError(
+            f"ties='blocks': n={first} is inside a block of candidates with equal scores, between"
+            f" {ends} ({where.size} of the requested lists split one). Pass the end of a block, or"
+            " omit n to use every list that ends with a block."
+        )
+    return found
+
+
+class Blocks(NamedTuple):
+    """The candidates that are present, in rank order, and the blocks of equal scores."""
+
+    positions: IntArray  #: (..., rank)
+    true: BoolArray  #: (..., rank)
+    here: BoolArray  #: (..., rank): whether a candidate has this rank
+    start: IntArray  #: (..., rank): number of candidates above the block
+    end: IntArray  #: (..., rank): number of candidates above or in the block
+    tp: IntArray  #: (..., rank from 0): number of true positives up to each rank
+    positive: IntArray  #: (..., 1): N+
+    total: IntArray  #: (..., 1): N
+
+    @classmethod
+    def of(cls, ranking: Ranking) -> Blocks:
+        """Return the blocks for rankings that include all candidates."""
+        total = ranking.here[..., np.newaxis]
+        start, end = (np.minimum(edge, total) for edge in ranking.blocks)
+        true = np.take_along_axis(ranking.gold, ranking.order, axis=-1)
+        tp = _sums_from_0(true)
+        here = np.arange(1, true.shape[-1] + 1) <= total
+        return cls(ranking.order, true, here, start, end, tp, tp[..., -1:], total)
+
+    def around(self, counts: AnyArray) -> AnyArray:
+        """Return twice the number above the middle of each rank's block: (..., rank)."""
+        return np.asarray(sum(np.take_along_axis(counts, x, -1) for x in (self.start, self.end)))
+
+
+class Accepted(NamedTuple):
+    """The acceptance sets of one measure; the last axis is the threshold."""
+
+    size: IntArray
+    tp: IntArray
+
+
+class Regions(NamedTuple):
+    """The difference regions of two lists (Evert 2004, section 3.3)."""
+
+    overlap: IntArray  #: number of candidates in both lists
+    tp_overlap: IntArray  #: number of true positives in both lists
+    tp_a: IntArray
+    tp_b: IntArray
+
+
+def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> Regions:
+    """Count the overlap of two n-best lists for all n in O(N).
+
+    A candidate is in both n-best lists if n is at least as large as both ranks.
+    """
+    rank_a, rank_b, gold = np.broadcast_arrays(rank_a, rank_b, gold)
+    shape, width = rank_a.shape[:-1], rank_a.shape[-1]
+    both = np.maximum(rank_a, rank_b)
+    index = np.minimum(n, width)
+    counts = np.empty((4, *shape, n.size), dtype=np.int64)
+    for row in np.ndindex(shape):
+        a, b, later, true = (x[row] for x in (rank_a, rank_b, both, gold))
+        for column, rank in enumerate((later, later[true], a[true], b[true])):
+            cumulated = np.cumsum(np.bincount(rank, minlength=width + 1))
+            counts[(column, *row)] = cumulated[index]
+    overlap, tp_overlap, tp_a, tp_b = counts
+    return Regions(overlap, tp_overlap, tp_a, tp_b)
+
+
+class AcceptedRegions(NamedTuple):
+    """Two acceptance sets with overlap; the last axis is the pair of thresholds."""
+
+    n_a: IntArray
+    n_b: IntArray
+    overlap: IntArray
+    tp_a: IntArray
+    tp_b: IntArray
+    tp_overlap: IntArray
+
+
+def accepted_regions(
+    score_a: FloatArray,
+    score_b: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    threshold_a: FloatArray,
+    threshold_b: FloatArray,
+) -> AcceptedRegions:
+    """Count two acceptance sets and the overlap in O(N) per pair of thresholds."""
+    score_a, score_b, gold, present = np.broadcast_arrays(score_a, score_b, gold, present)
+    columns: list[list[IntArray]] = []
+    scores = (score_a, threshold_a), (score_b, threshold_b)
+    for cut in range(threshold_a.shape[-1]):
+        a, b = ((score >= least[..., cut, np.newaxis]) & present for score, least in scores)
+        sets = (a, b, a & b)
+        columns.append([x.sum(axis=-1) for x in (*sets, *(x & gold for x in sets))])
+    counts = np.array(columns, dtype=np.int64).reshape(-1, 6, *score_a.shape[:-1])
+    return AcceptedRegions(*np.moveaxis(counts, 0, -1))
+
+
+# -------------------------------------------------------------------------------------------------
+# Find measures with identical rankings, and candidates in several groups.
+
+_LOOKED_AT = 256  # number of candidates checked before all candidates are compared
+_LEAST = 10  # with fewer candidates, two measures can be equal by chance
+_ROUNDING = 1e-12  # relative difference below which scores count as equal
+
+
+def same_order(score: FloatArray) -> IntArray:
+    """Return, for each measure, the first measure with the same ranking: (measure).
+
+    Scores that differ only by rounding count as equal. No sorting is needed if a few candidates
+    show that two measures differ.
+    """
+    count, size = score.shape
+    result = np.arange(count)
+    if count < 2 or size < _LEAST:
+        return result
+    few = score[:, :: -(-size // _LOOKED_AT)]
+    first: dict[bytes, list[int]] = {}
+    for k in range(count):
+        order = np.argsort(few[k], kind="stable")
+        places = np.empty(order.size, dtype=np.int64)
+        places[order] = np.concatenate([[0], np.cumsum(_steps(few[k][order]))])
+        alike = first.setdefault(places.tobytes(), [])
+        same = next((i for i in alike if _alike(score[i], score[k])), None)
+        if same is None:
+            alike.append(k)
+        else:
+            result[k] = same
+    return result
+
+
+def _steps(ordered: FloatArray) -> BoolArray:
+    """Return whether the next score is different; NaN comes last."""
+    low, high = ordered[:-1], ordered[1:]
+    with np.errstate(invalid="ignore", over="ignore"):
+        close = np.abs(high - low) <= _ROUNDING * np.abs(high)
+    return np.asarray(~((low == high) | close | (np.isnan(low) & np.isnan(high))))
+
+
+def _alike(one: FloatArray, other: FloatArray) -> bool:
+    """Return whether two measures have the same ranking with at least two scores."""
+    if (np.isnan(one) != np.isnan(other)).any():
+        return False
+    order = np.argsort(one, kind="stable")
+    there = other[order]
+    up = _steps(one[order])
+    with np.errstate(invalid="ignore"):
+        down = there[1:] < there[:-1]
+    apart = _steps(there)
+    return bool(up.any() and (up == apart).all() and not (down & apart).any())
+
+
+def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
+    """Return, for each pair, the first pair with the same two rankings; -1 if the two are equal.
+
+    With ``ordered``, as in one-sided tests, a pair differs from the reversed pair.
+    """
+    first: dict[tuple[int, int], int] = {}
+    result = []
+    for place, key in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        low, high = key if ordered else sorted(key)
+        result.append(-1 if low == high else first.setdefault((low, high), place))
+    return np.array(result, dtype=np.int64)
+
+
+_SHARE = 0.2  # minimum fraction of candidates that are repeated in another group
+
+
+def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> BoolArray | None:
+    """Return the candidates that also occur in another group with the same label and scores.
+
+    ``score`` is (measure, candidate), ``number`` is the number of the group, and ``label`` is a
+    hash that is unique within a group. If no label occurs in two groups, only the scores are
+    compared. The result is None if too few candidates are repeated, or if the scores are so coarse
+    that they are equal by chance.
+    """
+    few = np.unique(score[0, :: max(number.size // _LOOKED_AT, 1)])
+    place = np.minimum(np.searchsorted(few, score[0]), few.size - 1)
+    if (few[place] == score[0]).sum() < (1.0 + _SHARE / 2.0) * few.size:  # too few repeated
+        return None
+    bits = np.zeros(number.size, dtype=np.uint64)
+    for row in score:
+        bits = bits * np.uint64(0x9E3779B97F4A7C15) + (row + 0.0).view(np.uint64)
+    sizes = np.bincount(number).astype(float)
+    pairs = float((sizes * (sizes - 1.0)).sum())
+    if (sizes > 0).sum() < 2 or pairs == 0.0 or number.size < 2 * _LEAST:
+        return None
+    mixed = bits * np.uint64(0xD6E8FEB86659FD93)
+    within = np.unique(mixed + number.astype(np.uint64), return_counts=True)[1]
+    chance = (float((within * (within - 1.0)).sum()) + 3.0) / pairs  # probability of equal scores
+    known = _repeated(label)
+    if known.mean() >= _SHARE:
+        again = _repeated(mixed + label)
+        enough = again.sum() >= 0.9 * known.sum() and chance <= 0.1
+    else:
+        again = _repeated(bits)  # within a group, scores rarely repeat by chance
+        enough = again.mean() >= 0.9 and chance * number.size <= 0.5
+    return again if enough and again.sum() >= _LEAST else None
+
+
+def _repeated(values: AnyArray) -> BoolArray:
+    """Return whether each value occurs more than once."""
+    _, where, count = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray(count[where] > 1)
+
+
+# -------------------------------------------------------------------------------------------------
+# Draw randomly swapped rankings from slots and each candidate's random numbers.
+
+# -------------------------------------------------------------------------------------------------
+# The slots of two rankings, and the lists of swapped rankings for each draw.
+#
+# Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the
+# first or the second swapped ranking.
+
+_MANY = 16_000  # largest number of lists: twice this number plus one fits in 16 bits
+
+
+class Slots(NamedTuple):
+    """The slots in rank order, with one slot for a and one for b at each rank."""
+
+    candidate: IntArray  #: (slot)
+    from_a: BoolArray  #: (slot)
+    a: IntArray  #: slot of each candidate's rank in a
+    b: IntArray
+
+    @classmethod
+    def of(cls, rank_a: IntArray, rank_b: IntArray) -> Slots:
+        """Return the slots of two rankings whose ranks run from 1 without gaps."""
+        candidates = np.arange(rank_a.size)
+        of_a, of_b = np.empty_like(candidates), np.empty_like(candidates)
+        of_a[rank_a - 1], of_b[rank_b - 1] = candidates, candidates  # (rank): the candidate
+        candidate = np.empty(2 * rank_a.size, dtype=np.int64)
+        # at each rank, the candidate with the earlier key has the first slot
+        candidate[0::2], candidate[1::2] = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
+        from_a = np.empty(candidate.size, dtype=bool)
+        from_a[0::2], from_a[1::2] = of_a <= of_b, of_a > of_b
+        a = 2 * (rank_a - 1) + (of_b[rank_a - 1] < candidates)
+        b = 2 * (rank_b - 1) + (of_a[rank_b - 1] <= candidates)
+        return cls(candidate, from_a, a, b)
+
+
+class Walk(NamedTuple):
+    """The slots up to the end of the largest list, which are visited once for each draw.
+
+    Each draw takes a few passes over arrays that hold one or two bytes per slot. For a million
+    candidates, the walk takes a quarter of the time needed to compute the ranks for 64 draws. The
+    walk uses less than a gigabyte of memory.
+    """
+
+    sizes: IntArray  #: sizes of the lists, increasing
+    half: int  #: number of ranks used after the largest list
+    reach: int  #: slots
+    keys: Keys  #: (slot)
+    from_a: BoolArray  #: (slot)
+    later: IntArray  #: later slot of each candidate with both slots within reach
+    earlier: IntArray  #: earlier slot of the same candidates
+    later_true: IntArray  #: whether the candidate is a true positive
+    true: IntArray  #: slots of true positives
+
+    @classmethod
+    def of(cls, slots: Slots, gold: BoolArray, keys: Keys, sizes: IntArray, half: int) -> Walk:
+        """Return the walk for lists of these sizes."""
+        reach = min(2 * (int(sizes[-1]) + half), slots.candidate.size)
+        candidate, place = slots.candidate[:reach], np.arange(reach)
+        mate = slots.a[candidate] + slots.b[candidate] - place
+        later = np.flatnonzero(mate < place)
+        kind: Any = np.int16 if sizes.size < _MANY else np.int32
+        return cls(
+            sizes, half, reach, keys[candidate], slots.from_a[:reach], later, mate[later],
+            gold[candidate[later]].astype(kind), np.flatnonzero(gold[candidate]),
+        )  # fmt: skip
+
+    def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
+        """Count the overlap and its true positives, and those in each list: (4, draw, list).
+
+        Return None if a list ends after these slots. ``stop`` is at most one word after ``start``.
+        """
+        result = np.empty((4, stop - start, self.sizes.size), dtype=np.int64)
+        bits = words(self.keys, seed, start, stop)[:, 0]  # (slot): a draw in each bit
+        # the first ranking gets the a slots of unswapped and the b slots of swapped candidates
+        bits[self.from_a] = ~bits[self.from_a]
+        for draw in range(stop - start):
+            one = self._of_draw((bits & np.uint64(1)).astype(bool))
+            if one is None:
+                return None
+            result[:, draw] = one
+            bits >>= np.uint64(1)  # move the next draw to the lowest bit
+        return result
+
+    def _of_draw(self, first: BoolArray) -> IntArray | None:
+        """Return the counts if the first ranking has these slots and the second all other slots."""
+        lists = self.sizes.size
+        numbers = np.arange(lists + 1, dtype=self.later_true.dtype)
+        listed = []  # first list of each slot, if this ranking has the slot
+        for own in (first, ~first):
+            slots = np.flatnonzero(own)
+            if slots.size < self.sizes[-1]:
+                return None
+            ends = slots[self.sizes - 1] + 1
+            listed.append(np.repeat(numbers, np.diff(ends, prepend=0, append=self.reach)))
+        # (slot): first list; one number encodes both list and label, so a single count suffices
+        begin = np.where(first, *listed)
+        both = 2 * np.maximum(begin[self.later], begin[self.earlier]) + self.later_true
+        sides = 2 * begin[self.true] + first[self.true]
+        (false, true), (second_true, first_true) = (
+            np.bincount(kinds, minlength=2 * lists + 2)[: 2 * lists].reshape(lists, 2).T
+            for kinds in (both, sides)
+        )
+        counted = np.array([false + true, true, first_true, second_true], dtype=np.int64)
+        result: IntArray = np.cumsum(counted, axis=1)
+        return result
+
+
+class TrueSlots(NamedTuple):
+    """The first slots, used for sums over the ranks of true positives."""
+
+    keys: Keys  #: (slot)
+    flip: Keys  #: (slot): all bits set for a slot of a, none for a slot of b
+    true: IntArray  #: slots of true positives
+
+    @classmethod
+    def of(cls, slots: Slots, gold: BoolArray, keys: Keys, reach: int) -> TrueSlots:
+        """Return the first ``reach`` slots."""
+        candidate = slots.candidate[:reach]
+        flip = np.uint64(0) - slots.from_a[:reach].astype(np.uint64)
+        return cls(keys[candidate], flip, np.flatnonzero(gold[candidate]))
+
+    def sums(
+        self, weight: FloatArray, most: int, seed: int, start: int, stop: int, *, whole: bool
+    ) -> FloatArray | None:
+        """Return the total weight in the first ranking minus the second: (draw).
+
+        ``weight`` is indexed by rank from 0, and ``stop`` is at most one word after ``start``.
+        Return None if a list of size ``most`` ends outside the slots, unless ``whole`` is True.
+        """
+        # (slot): one bit for each draw, set if the first ranking has the slot
+        bits = words(self.keys, seed, start, stop)[:, 0] ^ self.flip
+        octets = bits.astype("<u8").view(np.uint8).reshape(-1, 8)
+        place, sums = (self.true + 1).astype(np.int32), np.empty(stop - start)
+        own = np.zeros(-(-self.keys.size // 8) * 8, dtype=np.uint8)  # (slot), one draw, 0 or 1
+        before = np.zeros(own.size // 8 + 1, dtype=np.int32)  # per eight slots
+        octet = octets[:, 0]
+        for draw in range(stop - start):
+            if draw % 8 == 0:
+                octet = octets[:, draw // 8].copy()
+            np.bitwise_and(octet, 1, out=own[: octet.size])
+            octet >>= 1
+            # each byte of the product is a running sum over the bytes of eight slots
+            within = (own.view("<u8") * np.uint64(0x0101010101010101)).view(np.uint8)
+            np.cumsum(within[7::8], dtype=np.int32, out=before[1:])
+            if not whole and min(before[-1], octet.size - before[-1]) < most:
+                return None
+            up_to = before.take(self.true >> 3)
+            up_to += within.take(self.true)
+            first = own.take(self.true)
+            ranks = (2 * up_to - place) * first + (place - up_to)  # in either ranking
+            sums[draw] = weight.take(ranks) @ (2.0 * first - 1.0)
+        return sums
+
+
+# -------------------------------------------------------------------------------------------------
+# A candidate's random numbers depend only on the seed, the resample and the candidate's key.
+#
+# Draws from a part of the data that contains all requested lists are therefore equal to draws from
+# the full data. The row order and the other candidates have no effect.
+
+Keys = np.ndarray[Any, np.dtype[np.uint64]]
+Bits = np.ndarray[Any, np.dtype[np.uint8]]
+WORD = 64  #: number of resamples whose bits are in one hash
+_CACHED = 20_000  # hashes, or pairs of normal numbers, that fit into the cache
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+def mix(x: Keys) -> Keys:
+    """Return splitmix64 of x, in which each input bit changes half of the output bits."""
+    x = x + _STEP
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
+    """Return words of 64 fair bits for each key, from resample ``start`` to ``stop``.
+
+    The result is (key, word), with the first resample of each word in the lowest bit.
+    """
+    blocks = mix(np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64))  # rounded up
+    result = np.empty((keys.size, blocks.size), dtype=np.uint64)
+    width = max(1, _CACHED // max(1, blocks.size))
+    for begin in range(0, keys.size, width):
+        part = slice(begin, begin + width)
+        result[part] = mix(_seeded(keys[part], seed, 0)[:, np.newaxis] + blocks)
+    return result
+
+
+def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
+    """Return one fair bit, 0 or 1, for each key and resample: (key, resample).
+
+    The cost is O(keys x resamples / 64) hashes.
+    """
+    drawn = words(keys, seed, start, stop)
+    # little-endian bytes, so the lowest bits come first on every machine
+    octets = np.ascontiguousarray(drawn, dtype="<u8").view(np.uint8)
+    before = start % WORD
+    bits = np.unpackbits(octets, axis=-1, bitorder="little", count=stop - start + before)
+    return bits[:, before:]
+
+
+def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
+    """Return one standard normal number for each key and resample: (key, resample).
+
+    ``start`` must be even, because each pair of hashes yields two numbers (Box and Muller 1958).
+    """
+    pairs = np.arange(start // 2, -(-stop // 2), dtype=np.uint64)
+    values = np.empty((keys.size, 2 * pairs.size))
+    width = max(1, _CACHED // max(1, pairs.size))
+    for begin in range(0, keys.size, width):
+        part = slice(begin, begin + width)
+        first, second = (
+            mix(_seeded(keys[part], seed, stream)[:, np.newaxis] + mix(pairs)) >> np.uint64(11)
+            for stream in (1, 2)
+        )
+        # 53 bits fill a float's mantissa; adding one avoids taking the logarithm of 0
+        radius = np.sqrt(-2.0 * np.log((first + np.uint64(1)) * 2.0**-53))
+        angle = second * (2.0**-53 * 2.0 * np.pi)
+        values[part, 0::2], values[part, 1::2] = radius * np.cos(angle), radius * np.sin(angle)
+    return values[:, : stop - start]
+
+
+def _seeded(keys: Keys, seed: int, stream: int) -> Keys:
+    own = mix(np.array([seed % 2**64], dtype=np.uint64)) + np.uint64(stream)
+    return mix(keys ^ mix(own))
+
+
+def other_order(keys: Keys, seed: int, number: int) -> Keys:
+    """Return keys that order the candidates differently for each number >= 1."""
+    return _seeded(keys, seed, 2 + number)
+
+
+def by_position(size: int) -> Keys:
+    """Return keys based on positions for candidates without keys."""
+    place: IntArray = np.arange(size)
+    return mix(place.astype(np.uint64))

@@ -1,1 +1,0 @@
-"""Rankings, n-best lists, ties, areas, and random swaps between two rankings."""

@@ -1,0 +1,843 @@
+"""All pairs of measures or systems: tests, ranks and letters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats import areas, bootstrap, families, gains, swaps
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.bands import critical_value
+from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
+from rankeval_pd.stats.families import (
+    letters,
+    level_of_each,
+    max_t,
+    rejects,
+    simultaneous_limits,
+    with_resamples,
+)
+from rankeval_pd.stats.gains import Limits as Limits_of_gains
+from rankeval_pd.stats.gains import (
+    Pairs,
+    as_each_p_says,
+    family_options,
+    no_rows,
+    oriented,
+    refuse_crossed,
+    table,
+)
+from rankeval_pd.stats.item_gains import Draws, draws_of
+from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, quiet, scores_of
+from rankeval_pd.stats.proportions import clopper_pearson, t_of, z_of
+from rankeval_pd.stats.ranking import Ranking
+
+# -------------------------------------------------------------------------------------------------
+# Tests for all pairs of areas, with the joint distribution of their differences.
+
+_ZERO = 1e-12  # a variance below this fraction of the areas' variances is a rounding error
+_AT_ONCE = 20_000  # number of draws for all areas in memory
+BASELINE = "_baseline"  # ending of columns for the family of pairs with the baseline
+_TESTED = ("difference", "error", "freedom", "p_value")
+_DRAWN = ("p_family", "margin", "drawn")
+
+
+def all_pairs(count: int) -> tuple[IntArray, IntArray]:
+    """Return the numbers of the first and the second measure of each pair."""
+    a, b = np.triu_indices(count, 1)
+    return a, b
+
+
+def with_one(count: int, baseline: int) -> IntArray:
+    """Return the numbers of the pairs that include the baseline."""
+    a, b = all_pairs(count)
+    return np.flatnonzero((a == baseline) | (b == baseline))
+
+
+def empty_tests(
+    shape: tuple[int, ...], families: Sequence[str] = (), more: Sequence[str] = ()
+) -> dict[str, FloatArray]:
+    """Return named columns of NaN (..., pair, n) for the tests of all pairs.
+
+    The columns are ``difference``, its standard ``error``, degrees of ``freedom`` of Student's t
+    (inf means normal), and ``p_value`` of the pair at a single n. For each family (the ending of
+    its columns), ``p_family`` is simultaneous over all n, or over all pairs of areas; ``margin`` is
+    half the width of the family's simultaneous intervals; ``drawn`` is the number of draws.
+    """
+    drawn = [f"{name}{family}" for family in families for name in _DRAWN]
+    return {name: np.full(shape, np.nan) for name in (*_TESTED, *drawn, *more)}
+
+
+def of_influences(
+    value: FloatArray,
+    influence: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    *,
+    score: FloatArray,
+    baseline: int | None,
+    joint: bool,
+    level: float,
+    n_resamples: int,
+    most: int,
+    seed: int,
+    student: bool = False,
+    cluster: IntArray | None = None,
+    drift: FloatArray | None = None,
+) -> dict[str, FloatArray]:
+    """Test all pairs of areas, using the candidates' influences.
+
+    With ``joint``, ``p_family`` is the probability that the largest standardized difference
+    in the family is at least as large as the observed one. The joint distribution is Student's,
+    with the size of the smaller class minus 1 as degrees of freedom. For a single pair, the p-value
+    equals ``compare_area``'s. The degrees of freedom are Welch's or, with ``student``, the
+    family's. There is no test if a class has only one candidate. With ``cluster``, variances and
+    degrees of freedom are computed from whole clusters; with ``drift``, for average precision. If
+    the scores give different rankings but the variance is 0, the standard error is infinite.
+
+    The result has the columns of :func:`empty_tests`, (..., pair, 1).
+    """
+    count = value.shape[-1]
+    batch = value.shape[:-1]
+    left, right = all_pairs(count)
+    families = {"": np.arange(left.size)}
+    if baseline is not None:
+        families[BASELINE] = with_one(count, baseline)
+    if not joint:
+        families = {}
+    columns = empty_tests((*batch, left.size, 1), [*families])
+    gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
+    for row in np.ndindex(batch):
+        shared: FloatArray | None = None
+        sizes: list[int] = []
+        if cluster is None:
+            of_classes, sizes = _covariances(influence[row], gold[row], present[row])
+            covariance = of_classes[0] + of_classes[1]
+            parts = [
+                np.diag(x)[left] + np.diag(x)[right] - 2.0 * x[left, right]
+                for x in (*of_classes, covariance)
+            ]
+            least = min(sizes) - 1.0
+        else:
+            group = np.broadcast_to(cluster, (*batch, cluster.shape[-1]))[row]
+            covariance, parts, shared = _of_clusters(
+                influence[row],
+                gold[row],
+                present[row],
+                group,
+                (left, right),
+                None if drift is None else drift[row],
+            )
+            least = float(np.nan_to_num(shared, nan=1.0).min(initial=np.inf))
+        own = np.diag(covariance)
+        variance = np.where(parts[-1] <= _ZERO * (own[left] + own[right]), 0.0, parts[-1])
+        difference = value[row][left] - value[row][right]
+        error = np.sqrt(variance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.abs(np.where((difference == 0.0) & (error == 0.0), 0.0, difference / error))
+        z = np.where(np.isinf(z), np.nan, z)
+        for k in np.flatnonzero(error == 0.0):
+            sides = [left[k], right[k]]
+            a, b = score[row][sides][:, present[row][sides].all(axis=0)]
+            a, b = (np.unique(x, return_inverse=True)[1] for x in (a, b))
+            if not np.array_equal(a, b):
+                error[k] = np.inf
+        freedom = np.full(z.shape, least)
+        if shared is not None:
+            freedom = shared
+        elif not student:
+            freedom = areas.freedom_of(parts[:2], sizes)
+            both = value[row][left], value[row][right]
+            freedom = areas.difference_freedom(freedom, both, sizes)
+        freedom = np.fmax(freedom, 1.0)
+        tested = difference, error, freedom, p_of(z, freedom)
+        for name, values in zip(_TESTED, tested, strict=True):
+            columns[name][row][:, 0] = values
+        if count > 1 and np.isfinite(covariance).all():
+            law = _Joint(z, covariance, variance, error, (left, right), least, level)
+            for family, pairs in families.items():
+                drawn = law.decided(pairs, n_resamples, most, seed)
+                for name, values in zip(_DRAWN, drawn, strict=True):
+                    columns[f"{name}{family}"][row][pairs, 0] = values
+    return columns
+
+
+def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Return two-sided p-values of t statistics, or of z if ``freedom`` is infinite."""
+    from scipy import special
+
+    normal = special.erfc(z / np.sqrt(2.0))
+    student = 2.0 * special.stdtr(np.where(np.isinf(freedom), 1.0, freedom), -z)
+    return np.asarray(np.where(np.isinf(freedom), normal, student), dtype=float)
+
+
+def _covariances(
+    influence: FloatArray, gold: BoolArray, present: BoolArray
+) -> tuple[list[FloatArray], list[int]]:
+    """Return covariances of mean influences over positives and negatives, and class sizes."""
+    ranked, label = present.all(axis=0), gold.any(axis=0)
+    shape = (influence.shape[0], influence.shape[0])
+    groups = ranked & label, ranked & ~label
+    sizes = [int(group.sum()) for group in groups]
+    covariances = [np.full(shape, np.nan), np.full(shape, np.nan)]
+    for side, (group, size) in enumerate(zip(groups, sizes, strict=True)):
+        if size > 1:
+            covariances[side] = np.cov(influence[:, group]).reshape(shape) / size
+    return covariances, sizes
+
+
+def _of_clusters(
+    influence: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    cluster: IntArray,
+    sides: tuple[IntArray, IntArray],
+    drift: FloatArray | None,
+) -> tuple[FloatArray, list[FloatArray], FloatArray]:
+    """Return covariances of areas, variances of differences, and degrees of freedom."""
+    classes = np.asarray(gold.any(axis=0)), np.asarray(present.all(axis=0)), cluster
+    left, right = sides
+    moves = None if drift is None else drift[left] - drift[right]
+    own = areas.cluster_spread(influence, *classes, drift).spread
+    apart = areas.cluster_spread(influence[left] - influence[right], *classes, moves).spread
+    covariance = np.diag(own.variance)
+    both = 0.5 * (own.variance[left] + own.variance[right] - apart.variance)
+    covariance[sides], covariance[sides[::-1]] = both, both
+    return covariance, [apart.variance], apart.freedom
+
+
+class _Joint(NamedTuple):
+    """Student's joint distribution of all area differences."""
+
+    z: FloatArray
+    covariance: FloatArray
+    variance: FloatArray
+    error: FloatArray
+    sides: tuple[IntArray, IntArray]
+    freedom: float
+    level: float
+
+    def decided(
+        self, pairs: IntArray, draws: int, most: int, seed: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return p-values and margins, with enough draws to resolve p-values near alpha."""
+        rng, drawn = np.random.default_rng(seed), np.empty(0)
+        while True:
+            blocks = [drawn]
+            for start in range(drawn.size, draws, _AT_ONCE):
+                blocks.append(self._largest(pairs, min(_AT_ONCE, draws - start), rng))
+            drawn = np.concatenate(blocks)
+            p = np.where(np.isnan(self.z[pairs]), np.nan, swaps.exceedance(self.z[pairs], drawn))
+            count = np.full(p.shape, float(draws))
+            alpha = 1.0 - self.level
+            if draws >= most or not swaps.monte_carlo_error(p, p, count, alpha=alpha)[1].any():
+                break
+            draws = min(4 * draws, most)
+        alone = float(t_of(max(self.freedom, 1), self.level))
+        factor = max(critical_value(drawn, self.level), alone)
+        return p, factor * self.error[pairs], count
+
+    def _largest(self, pairs: IntArray, size: int, rng: np.random.Generator) -> FloatArray:
+        """Return the largest standardized difference in each draw."""
+        roots, vectors = np.linalg.eigh(self.covariance)
+        drawn = rng.standard_normal((size, roots.size)) * np.sqrt(np.maximum(roots, 0.0))
+        areas = drawn @ vectors.T
+        left, right = (side[pairs] for side in self.sides)
+        variance = self.variance[pairs]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = np.abs(areas[:, left] - areas[:, right]) / np.sqrt(variance)
+        spread = np.sqrt(rng.chisquare(self.freedom, size) / self.freedom)
+        largest: FloatArray = np.where(variance > 0, each, 0.0).max(axis=-1) / spread
+        return largest
+
+
+# -------------------------------------------------------------------------------------------------
+# Ranks of systems from pairwise tests, and thresholds with guarantees.
+
+# -------------------------------------------------------------------------------------------------
+# Ranks of systems with uncertainty, from pairwise tests or from resampled ranks.
+
+RANKS = ("simultaneous", "percentile")
+SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
+
+
+class Ranks(NamedTuple):
+    """The rows of the rank table, one per system."""
+
+    value: FloatArray
+    ci_low: FloatArray
+    ci_high: FloatArray
+    ci_low_alone: FloatArray
+    ci_high_alone: FloatArray
+    rank: IntArray
+    rank_low: IntArray
+    rank_high: IntArray
+    p_best: FloatArray
+    tied_for_best: BoolArray
+    n_groups: IntArray
+    letters: AnyArray
+    undecided: BoolArray
+    n_resamples: IntArray
+    family_p: FloatArray  #: (pair,): p-values to adjust over groups of the data
+    family_low: FloatArray  #: limits of the Monte Carlo interval
+    family_high: FloatArray
+
+
+def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
+    """Return the ranks of systems with uncertainty, from shared draws."""
+    refuse_crossed(items, "system_ranks")
+    systems = items.n_systems
+    pairs = np.stack(np.triu_indices(systems, 1), axis=1)
+    options = with_resamples(options, len(pairs))
+    if options.ci == "clopper-pearson" and not items.binary:
+        raise ValueError(
+            "ci='clopper-pearson' is an interval for a proportion: it requires scores of 0 or 1"
+            " for every item, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
+            " or omit ci."
+        )
+    if not options.ci:
+        options = options._replace(ci="clopper-pearson" if items.binary else "wild")
+    draws = draws_of(items, pairs, options, step)
+    theta = draws.theta
+    low, high, p_best = resampled_ranks(draws.ranked_scores, options.level)
+    tested = gains.paired_bootstrap(items, pairs, options, draws=draws)
+    # systems with too few guesses are not tested
+    untested = np.isnan(tested.p_value) & np.isfinite(theta[pairs]).all(axis=1)
+    p, family_p = (
+        np.where(untested, 1.0, x)
+        for x in (
+            tested.p_value if options.adjust is None else tested.p_adjusted, tested.family_p,
+        )
+    )  # fmt: skip
+    drawn = max(options.n_resamples, int(tested.n_resamples.max(initial=0)))
+    known = np.where(np.isnan(theta), -np.inf, theta)  # systems without a score come last
+    rank = 1 + (known[:, np.newaxis] > known).sum(axis=0)
+    limits = rank_limits(rank, p, options.alpha)
+    if ranks == "simultaneous":
+        low, high = limits.low, limits.high
+    alone = _score_limits(draws, options.level)
+    lowest, highest = _together(draws, options)
+    together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
+    if items.sign < 0.0:
+        together, alone = ((-high, -low) for low, high in (together, alone))
+    return Ranks(
+        items.sign * theta, *together, *alone, rank, low, high, p_best,
+        limits.low == 1, np.full(systems, items.n_groups), limits.letters,
+        any_of_system(tested.undecided, systems), np.full(systems, drawn), family_p,
+        tested.family_low, tested.family_high,
+    )  # fmt: skip
+
+
+class RankLimits(NamedTuple):
+    """The possible ranks given all pairwise tests, (system,)."""
+
+    low: IntArray  #: smallest possible rank
+    high: IntArray
+    letters: AnyArray  #: two systems share a letter if and only if they do not differ significantly
+
+
+def any_of_system(undecided: BoolArray, systems: int) -> BoolArray:
+    """Return, for each system, whether any of its pairs is undecided."""
+    result = np.zeros(systems, dtype=bool)
+    result[np.stack(np.triu_indices(systems, 1))[:, undecided].ravel()] = True
+    return result
+
+
+def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimits:
+    """Return each system's possible ranks and letters, given all pairwise tests.
+
+    Parameters
+    ----------
+    rank : array (system,)
+    p_values : array (pair,)
+        One p-value for each pair, in the order of ``np.triu_indices``; NaN if a score is undefined.
+    alpha : float
+    """
+    above = rank[:, np.newaxis] < rank
+    sure = np.zeros_like(above)
+    a, b = np.triu_indices(rank.size, 1)
+    sure[a, b] = sure[b, a] = np.isnan(p_values) | rejects(p_values, alpha)
+    better = above & sure
+    # systems that the tests cannot tell apart share a letter
+    order, named = np.argsort(rank, kind="stable"), np.empty(rank.size, dtype=object)
+    named[order] = letters((better | better.T)[np.ix_(order, order)])
+    return RankLimits(1 + better.sum(axis=0), rank.size - better.sum(axis=1), named)
+
+
+Limits = tuple[FloatArray, FloatArray]
+
+
+def _together(draws: Draws, options: PairOptions) -> Limits:
+    """Return simultaneous intervals for all scores; larger scores are better."""
+    if options.ci == "wild" and draws.parametric is None:
+        return _largest_limits(draws, options)
+    shared = draws.items.n_systems * options.n_alike
+    return _score_limits(draws, level_of_each(options.level, shared))
+
+
+def _score_limits(draws: Draws, level: float) -> Limits:
+    """Return the interval for each system's score; larger scores are better."""
+    items, options = draws.items, draws.options
+    if options.ci == "clopper-pearson":
+        right = items.totals[:, 0]
+        low, high = clopper_pearson(right, np.full(right.shape, items.n_items), level)
+        return (low, high) if items.sign > 0.0 else (-high, -low)
+    if options.ci == "wild" and draws.parametric is not None:
+        return draws.parametric.score_limits(level, items.sign)
+    every, error = np.arange(items.n_systems), _errors(draws)
+    if options.ci == "wild":
+        subsets = draws.subsets
+        found: Any = bootstrap.limits(
+            subsets.values, subsets.weights, draws.factor, every=subsets.every,
+            level=level, room=draws.room_of(every),
+        )  # fmt: skip
+        critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
+        found = families.reaching(found, draws.theta, error, _leans(draws), critical)
+    else:
+        found = np.full((2, every.size), np.nan)
+        for k in np.flatnonzero(error > 0.0):
+            found[:, k] = bootstrap.interval(
+                options.ci, draws.theta[k], draws.scores[k], level=level,
+                scale=float(draws.scale[k]),
+                without=draws.without[k] if options.ci == "bca" else np.empty(0),
+            )  # fmt: skip
+    low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
+    return low, high
+
+
+def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
+    """Return limits for the scores by inverting the max-statistic test over systems."""
+    every = np.arange(draws.items.n_systems)
+    about, room = np.sqrt(draws.spread.systems), draws.room_of(every)
+    varies = about > room
+    scale = np.where(varies, about, np.inf)[:, np.newaxis]
+
+    def centered(which: IntArray) -> FloatArray:
+        shift = draws.subsets.weights / draws.level.weight
+        moved = draws.level.sums[which, np.newaxis] * shift - draws.subsets.values[which]
+        return np.asarray(2.0 * moved / scale[which])
+
+    found = max_t(
+        centered, np.zeros(every.size), draws.subsets.weights.size, two_sided=True,
+        every=draws.subsets.every, level=level_of_each(options.level, options.n_alike),
+    )  # fmt: skip
+    limits = simultaneous_limits(
+        np.zeros(every.size), _errors(draws), found.critical, 1.0 / draws.items.n_drawn,
+        _leans(draws),
+    )  # fmt: skip
+    low, high = (np.where(varies, draws.theta + limit, np.nan) for limit in limits)
+    return low, high
+
+
+def _errors(draws: Draws) -> FloatArray:
+    """Return the standard error of each score by linearization, or 0 if there is no variation."""
+    error = np.sqrt(draws.spread.systems)
+    varies = error > draws.room_of(np.arange(error.size))
+    return np.where(varies & ~np.isnan(draws.theta), draws.unit * error, 0.0)
+
+
+def _leans(draws: Draws) -> FloatArray:
+    every = np.arange(draws.items.n_systems)[:, np.newaxis]
+    return leans(draws.spread.systems, draws.spread.system_cubes, draws.level, every)
+
+
+def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return limits for each system's rank, and how often each system is best.
+
+    Systems that tie for the best rank share it equally. A system with an undefined score ranks last
+    and is never best.
+    """
+    systems, size = scores.shape
+    low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
+    best = np.empty(systems)
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    room = 1e-12 * np.abs(np.nan_to_num(scores)).max(axis=0)
+    top = known.max(axis=0) - room
+    winners = np.maximum((known >= top).sum(axis=0), 1)
+    tail = (1.0 - level) / 2.0
+    for k in range(systems):
+        better = np.count_nonzero(known > known[k] + room, axis=0)
+        share = np.cumsum(np.bincount(better + 1, minlength=systems + 1)) / size
+        low[k] = int(np.argmax(share > tail))
+        high[k] = int(np.argmax(share >= 1.0 - tail))
+        wins = (known[k] >= top) & ~np.isnan(scores[k])
+        best[k] = float((wins / winners).mean())
+    return low, high, best
+
+
+# -------------------------------------------------------------------------------------------------
+# Thresholds whose precision or recall is guaranteed despite a search over all thresholds.
+
+
+class Sets(NamedTuple):
+    """The acceptance sets of one ranking, smallest first, which never split equal scores."""
+
+    threshold: FloatArray
+    n: IntArray
+    tp: IntArray
+    positive: int  #: total number of true positives
+    others: int  #: total number of negatives
+    groups: IntArray | None = None  #: number of groups in each set, with clusters only
+    weigh: Callable[[float], FloatArray] | None = None
+    """Returns a candidate's weight in a set, or in all positives, at a confidence level."""
+
+    def low(self, size: AnyArray, level: float) -> FloatArray:
+        """Return the lower limit for the proportion tp / size at this confidence level."""
+        weight = 1.0 if self.weigh is None else self.weigh(level)
+        return clopper_pearson(self.tp * weight, size * weight, level)[0]
+
+
+class Promise(NamedTuple):
+    """The chosen set with a guaranteed lower limit, or None, NaN and the reason."""
+
+    chosen: int | None
+    low: float
+    why: str = ""
+
+
+def sets_of(ranking: Ranking) -> Sets:
+    """Return the acceptance sets that one ranking's scores allow."""
+    scored = int((ranking.present & ~np.isnan(ranking.score)).sum())
+    ranked, tp = (
+        ranking.scores_by_rank[:scored],
+        ranking.tp[: scored + 1],
+    )  # (rank), and (rank from 0)
+    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[:scored])
+    positive = int(tp[-1])
+    return Sets(ranked[ends], ends + 1, tp[ends + 1], positive, int(ranking.here) - positive)
+
+
+def precision(sets: Sets, wanted: float, level: float) -> Promise:
+    """Return the largest set with a guaranteed precision.
+
+    The first sequence of tests starts at the smallest size that could pass, and further sequences
+    start at 2, 4, 8, ... times this size. Each sequence continues with larger sets until a test
+    fails. The level is divided among the sequences.
+    """
+    if not sets.n.size:
+        return Promise(None, np.nan, "no candidate has a score")
+    reach = sets.n if sets.groups is None else sets.groups
+    alpha, most = 1.0 - level, int(reach[-1])
+    sequences = 1
+    while True:  # the smallest size that could pass depends on the number of sequences
+        least = math.ceil(math.log(alpha / sequences) / math.log(wanted))
+        starts = least * 2 ** np.arange(sequences)
+        if least * 2**sequences > most:
+            break
+        sequences += 1
+    low = sets.low(sets.n, 1.0 - 2.0 * alpha / sequences)
+    passed = low >= wanted
+    failures = np.append(np.flatnonzero(~passed), sets.n.size)
+    first = np.searchsorted(reach, starts)
+    last = failures[np.searchsorted(failures, first)] - 1
+    reached = last[(last >= first) & (first < sets.n.size)]
+    if not reached.size:
+        if least > most:
+            why = (
+                f"a guarantee needs at least {least} correct candidates, but there are only {most}"
+                " candidates"
+            )
+        else:
+            best = float(low[np.minimum(first, sets.n.size - 1)].max())
+            why = f"the lower confidence limit of the first sets tested is at most {best:.3g}"
+        return Promise(None, np.nan, f"{why}. Request a lower precision")
+    chosen = int(reached.max())
+    return Promise(chosen, float(low[chosen]))
+
+
+def recall(sets: Sets, wanted: float, level: float) -> Promise:
+    """Return the smallest set with a guaranteed recall.
+
+    Recall never increases as the set becomes smaller, so a single sequence of tests at the full
+    level is sufficient. The sequence starts at the largest set.
+    """
+    if not sets.n.size or not sets.positive:
+        return Promise(None, np.nan, "no true positive has a score")
+    total = np.full(sets.tp.shape, sets.positive)
+    low = sets.low(total, 2.0 * level - 1.0) if level > 0.5 else sets.tp * 0.0
+    passed = np.flatnonzero(low >= wanted)
+    if not passed.size:
+        why = (
+            f"with all {sets.positive} true positives found, the lower confidence limit is"
+            f" {low[-1]:.3g}"
+        )
+        return Promise(None, np.nan, f"{why}. Request a lower recall, or judge more candidates")
+    return Promise(int(passed[0]), float(low[passed[0]]))
+
+
+def youden(sets: Sets, _: float, level: float) -> Promise:
+    """Return the set with the largest Youden's J, and a lower limit valid for all sets."""
+    if not sets.n.size or not sets.positive or not sets.others:
+        return Promise(None, np.nan, "J requires candidates in both classes")
+    index = sets.tp / sets.positive - (sets.n - sets.tp) / sets.others
+    chosen = int(np.argmax(index))
+    margin = math.sqrt(-0.5 * math.log(1.0 - level) * (1.0 / sets.positive + 1.0 / sets.others))
+    low = float(index[chosen]) - margin
+    if low <= 0.0:
+        best = f"{index[chosen]:.3g}"
+        why = (
+            f"the largest J is {best}, but a search over all thresholds can reach {margin:.3g} by"
+            " chance"
+        )
+        return Promise(None, np.nan, f"{why}. Judge more candidates")
+    return Promise(chosen, low)
+
+
+# -------------------------------------------------------------------------------------------------
+# Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits.
+
+_EQUAL = 1e-12  # relative to the largest difference; closer differences share a rank
+
+
+def signed_rank_pairs(
+    items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet
+) -> Pairs:
+    """Return signed-rank tests for all pairs; the gain is the median Walsh average.
+
+    Differences of 0 are dropped (Wilcoxon 1945), and equal absolute differences get the mean rank.
+    The null distribution is the exact distribution over random signs of the ranks. If the sum has
+    more than a million values, a normal distribution with a kurtosis term is used.
+    """
+    single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
+    if not isinstance(items, Items) or not single or items.unit() is None:
+        raise ValueError(
+            "test='wilcoxon' supports only items in memory, with metric='mean' or 'accuracy' and"
+            " without groups, strata or seeds. Omit test."
+        )
+    if options.simultaneous:
+        raise ValueError(
+            f"test='wilcoxon' with adjust={options.adjust!r}: signed ranks have no t statistic."
+            " Pass adjust='holm'."
+        )
+    theta = scores_of(items)
+    values = items.sign * items.statistics[..., 0]
+    scale = np.abs(values).max(axis=1)
+    sorted_ = [np.sort(values[a] - values[b]) for a, b in pairs]
+    n, room = items.n_items, _EQUAL * scale[pairs].max(axis=1)
+    gain = np.array([hodges_lehmann(x) for x in sorted_])
+    gain[np.abs(gain) <= room] = 0.0
+    swapped = np.zeros(gain.size, dtype=bool) if options.keep_order else gain < 0.0
+    turned = swapped != (options.alternative == "less")
+    pairs = np.where(turned[:, np.newaxis], pairs[:, ::-1], pairs)
+    sorted_ = [-x[::-1] if turn else x for x, turn in zip(sorted_, turned, strict=True)]
+    gain = np.where(turned, -gain, gain)
+    rows = no_rows(len(pairs))
+    for k, x in enumerate(sorted_):
+        up, down = signed_rank_tails(x, float(room[k]))
+        rows.put(k, np.nan, up, min(up, down))  # a gain of 0 has no sign, but the ranks may differ
+
+    near = np.array([_next_to_0(x, float(r)) for x, r in zip(sorted_, room, strict=True)])
+
+    def limits_at(options: PairOptions) -> Limits_of_gains:
+        first = _first_walsh(n, options.two_tailed)
+        ends = [
+            (-np.inf, np.inf) if first < 1 else
+            (walsh_average(x, first), walsh_average(x, n * (n + 1) // 2 + 1 - first))
+            for x in sorted_
+        ]  # fmt: skip
+        low, high = np.array(ends).reshape(-1, 2).T
+        flat = np.array([x[0] == x[-1] for x in sorted_], dtype=bool)
+        low, high = np.where(flat, np.nan, low), np.where(flat, np.nan, high)
+        doubled = np.minimum(1.0, 2.0 * rows.ordered)
+        return as_each_p_says((low, high), gain, doubled, near, options)
+
+    rows.low[:], rows.high[:] = limits_at(options)
+    with np.errstate(invalid="ignore"):
+        rows.error[:] = (rows.high - rows.low) / (2.0 * z_of(options.two_tailed))
+    family = None if options.adjust is None else limits_at(family_options(rows, options))
+    found = table(items, theta, pairs, swapped, rows, options, family, None, every=True)
+    return found._replace(gain=-gain if options.alternative == "less" else gain)
+
+
+def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float, float]:
+    """Return the one-sided p-values for differences above 0 and below 0."""
+    from scipy.stats import rankdata
+
+    moved = differences[np.abs(differences) > room]
+    if not moved.size:
+        return 1.0, 1.0
+    sizes = np.abs(moved)
+    order = np.argsort(sizes)  # absolute values that differ only by rounding are tied
+    step = np.cumsum(np.diff(sizes[order], prepend=0.0) > room)
+    level = np.empty(step.size, dtype=np.int64)
+    level[order] = step
+    ranks = np.rint(2.0 * rankdata(level)).astype(np.int64)  # doubled to get integers
+    total = int((np.sign(moved).astype(np.int64) * ranks).sum())
+    if int(ranks.sum()) <= 2 * MOST_POINTS:
+        distinct, times = np.unique(ranks, return_counts=True)
+        unit = int(np.gcd.reduce(distinct))
+        law = SignedSum(distinct // unit, times)
+        return law.tail(total // unit), law.tail(-total // unit)
+    return _nearly_normal(total, ranks), _nearly_normal(-total, ranks)
+
+
+def _nearly_normal(total: int, ranks: IntArray) -> float:
+    """Return the upper tail probability, corrected for continuity and kurtosis."""
+    from scipy.special import ndtr
+
+    squares = ranks.astype(float) ** 2
+    variance = float(squares.sum())
+    step = 1.0 if (ranks % 2).any() else 2.0  # half the distance between sums
+    z = (total - step) / np.sqrt(variance)
+    kurtosis = -2.0 * float((squares**2).sum()) / variance**2
+    density = np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
+    return float(np.clip(ndtr(-z) + density * kurtosis / 24.0 * (z**3 - 3.0 * z), 0.0, 1.0))
+
+
+@lru_cache(maxsize=64)
+def _first_walsh(n: int, level: float) -> int:
+    """Return the rank of the Walsh average at the lower limit; 0 if there is no limit."""
+    tail = (1.0 - level) / 2.0
+    most = n * (n + 1) // 2
+    if most <= MOST_POINTS:
+        ranks = np.arange(1, n + 1)
+        law = SignedSum(ranks)
+        chances = np.cumsum(law.law)  # distribution of the sum of positive ranks, starting at 0
+        return int(np.count_nonzero(chances <= tail * (1.0 + 1e-12)))
+    spread = np.sqrt(n * (n + 1.0) * (2.0 * n + 1.0) / 24.0)
+    return max(0, int(np.floor(most / 2.0 + 0.5 - z_of(level) * spread)))
+
+
+def hodges_lehmann(ordered: FloatArray) -> float:
+    """Return the median of all pairwise means, including each number with itself."""
+    count = ordered.size * (ordered.size + 1) // 2
+    middle = walsh_average(ordered, (count + 1) // 2)
+    return middle if count % 2 else (middle + walsh_average(ordered, count // 2 + 1)) / 2.0
+
+
+def _partners(ordered: FloatArray, most: float) -> IntArray:
+    """Return the first position after each number at which their mean exceeds ``most``."""
+    found = np.searchsorted(ordered, 2.0 * most - ordered[::-1], "right")[::-1]
+    return np.maximum(found, np.arange(ordered.size))
+
+
+def _count_means(ordered: FloatArray, most: float) -> int:
+    """Count the pairs of numbers with a mean of at most ``most``."""
+    return int((_partners(ordered, most) - np.arange(ordered.size)).sum())
+
+
+def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
+    """Return the largest mean below 0 and the smallest mean above 0; 0 if none."""
+    below, above = _count_means(ordered, -2.0 * room), _count_means(ordered, room) + 1
+    last = ordered.size * (ordered.size + 1) // 2
+    return (
+        walsh_average(ordered, below) if below else 0.0,
+        walsh_average(ordered, above) if above <= last else 0.0,
+    )
+
+
+def walsh_average(ordered: FloatArray, which: int) -> float:
+    """Return the Walsh average at this position among all Walsh averages.
+
+    The means are counted, and only the last few candidates are listed. The time equals about
+    20 sorts of n numbers.
+    """
+    n, place = ordered.size, np.arange(ordered.size)
+    low, high = float(ordered[0]), float(ordered[-1])
+    below, reached = _count_means(ordered, low), n * (n + 1) // 2
+    if below >= which:
+        return low
+    halve, least = False, _EQUAL**2 * max(abs(low), abs(high))  # near 0, no distance is relative
+    while reached - below > 4 * n and high - low > max(_EQUAL * max(abs(low), abs(high)), least):
+        part = 0.5 if halve else min(max((which - below) / (reached - below), 0.01), 0.99)
+        middle, halve = low + part * (high - low), not halve
+        count = _count_means(ordered, middle)
+        if count >= which:
+            high, reached = middle, count
+        else:
+            low, below = middle, count
+    start, stop = _partners(ordered, low), _partners(ordered, high)
+    if reached - below > 4 * n:  # many equal means
+        there = start < stop
+        return float(((ordered[there] + ordered[start[there]]) / 2.0).min())
+    first = np.repeat(place, stop - start)
+    ends = np.cumsum(stop - start)
+    second = np.arange(first.size) - np.repeat(ends - (stop - start), stop - start)
+    means = (ordered[first] + ordered[second + start[first]]) / 2.0
+    return float(np.partition(means, which - 1 - below)[which - 1 - below])
+
+
+# -------------------------------------------------------------------------------------------------
+# Paired t tests for all pairs of systems, and the possible ranks, without resampling.
+
+_TOGETHER = 4_000_000  # number of differences in memory at a time
+
+
+def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Pairs:
+    """Return paired t tests for all pairs, with limits that agree with the tests."""
+    single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
+    if not isinstance(items, Items) or not single or items.unit() is None:
+        raise ValueError(
+            "test='t' supports only items in memory, with metric='mean' or 'accuracy' and without"
+            " groups, strata or seeds. Omit test, or call paired_bootstrap."
+        )
+    if options.simultaneous:
+        raise ValueError(
+            f"test='t' with adjust={options.adjust!r}: without draws, the largest of several"
+            " t statistics has no known distribution. Pass adjust='holm'."
+        )
+    from scipy.special import stdtr
+
+    theta, pairs, swapped = oriented(items, pairs, options)
+    gain, freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 1.0
+    rows = no_rows(len(pairs))
+    rows.error[:] = error = _errors_of_t_tests(items, pairs)
+    varies = error > 0.0
+    t = np.divide(gain, error, where=varies, out=np.zeros_like(gain))
+    up, down = stdtr(freedom, -t), stdtr(freedom, t)  # without variance, p is 1/2
+    rows.p[:], rows.ordered[:] = up, np.where(gain < 0.0, down, up)
+
+    def limits_at(options: PairOptions) -> Limits_of_gains:
+        half = t_of(freedom, options.two_tailed) * np.where(varies, error, np.nan)
+        return gain - half, gain + half
+
+    rows.low[:], rows.high[:] = limits_at(options)
+    family = None if options.adjust is None else limits_at(family_options(rows, options))
+    return table(items, theta, pairs, swapped, rows, options, family, None, every=True)
+
+
+def _errors_of_t_tests(items: Items, pairs: IntArray) -> FloatArray:
+    """Return the standard error of each pair's gain; rounding errors are treated as 0."""
+    values = items.statistics[..., 0]
+    result = np.empty(len(pairs))
+    step = max(1, _TOGETHER // max(items.n_items, 1))
+    for start in range(0, len(pairs), step):
+        a, b = pairs[start : start + step].T
+        spread = (values[a] - values[b]).std(axis=1, ddof=1) if items.n_items > 1 else np.nan
+        scale = np.abs(values[a]).max(axis=1, initial=0.0)
+        flat = spread <= 1e-14 * scale
+        result[start : start + step] = np.where(flat, 0.0, spread) / np.sqrt(items.n_items)
+    return result
+
+
+def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
+    """Return the possible ranks after t tests of all pairs, and t intervals for the scores."""
+    if ranks != "simultaneous" or options.ci:
+        raise ValueError(
+            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test draws no resamples and"
+            " returns only t intervals. Omit ranks and ci, or omit test."
+        )
+    systems = items.n_systems
+    pairs = np.stack(np.triu_indices(systems, 1), axis=1)
+    tested = t_pairs(items, pairs, options, step)
+    theta = scores_of(items)
+    rank = 1 + (theta[:, np.newaxis] > theta).sum(axis=0)
+    p = tested.p_value if options.adjust is None else tested.p_adjusted
+    open_ = rank_limits(rank, p, options.alpha)
+    assert isinstance(items, Items)
+    error = items.statistics[..., 0].std(axis=1, ddof=1) / np.sqrt(items.n_items)
+    error = np.where(error > 0.0, error, np.nan)
+    shared = level_of_each(options.level, systems * options.n_alike)
+    value = items.sign * theta
+    half, alone = (t_of(items.n_items - 1.0, level) * error for level in (shared, options.level))
+    return Ranks(
+        value, value - half, value + half, value - alone, value + alone,
+        rank, open_.low, open_.high, np.full(systems, np.nan), open_.low == 1,
+        np.full(systems, items.n_groups), open_.letters,
+        any_of_system(tested.undecided, systems), np.zeros(systems, dtype=np.int64),
+        tested.family_p, tested.family_low, tested.family_high,
+    )  # fmt: skip

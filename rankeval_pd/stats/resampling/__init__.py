@@ -1,1 +1,0 @@
-"""Resampling of items, with tests and intervals for gains."""

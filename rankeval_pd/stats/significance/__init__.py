@@ -1,1 +1,0 @@
-"""Tests of proportions, fit and dispersion, and adjustment for multiple testing."""

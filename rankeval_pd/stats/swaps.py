@@ -1,0 +1,499 @@
+"""Random swaps of ranks: the null distribution for a difference between two rankings.
+
+If neither measure is better, the two ranks of a candidate are assigned to the measures at random.
+Each draw produces two rankings, sorted by the swapped ranks and then by the key.
+
+Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the first
+or the second ranking, and an n-best list ends near slot 2n. Three algorithms use the same draws and
+give the same counts:
+
+* **windows** (:class:`_Window`), for few list sizes, visit only the slots near the ends of the
+  lists, and sum over the candidates before the windows;
+* **ranks** (:func:`_rank_blocks`) are used if the windows together are longer than all the slots;
+* **walks** (:class:`swap_draws.Walk`) are used if a block of draws does not fit in the cache.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rankeval_pd.stats import ranking
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.proportions import clopper_pearson
+from rankeval_pd.stats.ranking import Bits, Keys, Regions, Slots, TrueSlots, Walk, nbest_regions
+
+Advance = Callable[[int], object]
+_BLOCK = 1_000_000  # number of slots times draws that fits in the cache
+_STRETCH = 2_000  # number of slots summed at a time, which fits in the processor's cache
+_EQUAL = 1e-12  # largest relative difference between equal statistics
+_LONG = 100_000  # number of slots above which the draws of a word do not fit in the cache
+_FAR = 6.0  # standard deviations on each side of a window, exceeded once in 1e9 draws
+
+
+def least_swaps(n_tests: int, alpha: float) -> int:
+    """Return the smallest number of swaps that lets an adjusted p-value reach alpha."""
+    return math.ceil(max(n_tests, 1) / alpha * (1.0 - 1e-12)) - 1
+
+
+def enough_swaps(n_tests: int, alpha: float) -> int:
+    """Return the default number of swaps: ten times the minimum, and at least 999.
+
+    For more than 50 tests, the default is the minimum for twice as many tests, or for 500 tests if
+    that is larger.
+    """
+    tests = max(n_tests, 1)
+    return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
+
+
+def swapped_sums(
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, weight: FloatArray, keys: Keys, *,
+    most: int, n_resamples: int, seed: int, advance: Advance = lambda _: None,
+) -> FloatArray:  # fmt: skip
+    """Return the weight of true positives in the first swapped ranking minus the second.
+
+    ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates are in key
+    order, and candidates with equal ``keys`` share their swaps. The cost is O(slots) per draw.
+    """
+    slots, half = Slots.of(rank_a, rank_b), _half(rank_a, rank_b, most)
+    result, every = np.empty(n_resamples), slots.candidate.size
+    part = TrueSlots.of(slots, gold, keys, min(2 * (most + half), every))
+    for start in range(0, n_resamples, ranking.WORD):
+        stop, found = min(start + ranking.WORD, n_resamples), None
+        while found is None:
+            whole = part.keys.size == every
+            found = part.sums(weight, most, seed, start, stop, whole=whole)
+            if found is None:  # a list ends outside the slots (once in a billion draws)
+                part = TrueSlots.of(slots, gold, keys, min(4 * part.keys.size, every))
+        result[start:stop] = found
+        advance(stop - start)
+    return result
+
+
+def _rank_blocks(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    keys: Keys,
+    most: int,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Advance,
+) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+    """Yield the candidates that can reach rank ``most``, and both of their ranks."""
+    slots = Slots.of(rank_a, rank_b)
+    half = _half(rank_a, rank_b, most)
+    for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
+        result, wider = None, half
+        while result is None:
+            result = _ranks(slots, keys, most, wider, (seed, start, stop))
+            wider *= 4
+        yield result
+        advance(stop - start)
+
+
+def _ranks(
+    slots: Slots, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
+) -> tuple[IntArray, IntArray, IntArray] | None:
+    """Return candidates and ranks; None if a list of size ``most`` ends beyond the slots.
+
+    The first ranking gets the a slots of unswapped and the b slots of swapped candidates. A
+    candidate's rank is the number of the ranking's slots up to the candidate's slot.
+    """
+    reach = min(2 * (most + half), slots.candidate.size)
+    # only candidates with a slot within reach need draws
+    near = np.flatnonzero(np.minimum(slots.a, slots.b) < reach)
+    place = np.empty(keys.size, dtype=np.int64)
+    place[near] = np.arange(near.size)
+    swap = ranking.coins(keys[near], *draws)  # (near, draw), 0 or 1
+    first = swap[place[slots.candidate[:reach]]]  # (slot, draw)
+    # a swap exchanges an a slot for a b slot in the first ranking: exclusive or of bytes
+    first ^= slots.from_a[:reach].view(np.uint8)[:, np.newaxis]
+    # (slot, draw): number of the first ranking's slots up to each slot, which is the rank
+    up_to = np.empty((reach + 1, swap.shape[1]), dtype=np.int32)
+    for start in range(0, reach, _STRETCH):
+        stretch = slice(start, min(start + _STRETCH, reach))
+        np.cumsum(first[stretch], axis=0, dtype=np.int32, out=up_to[stretch])
+        if start:
+            up_to[stretch] += up_to[start - 1]
+    listed = up_to[reach - 1] if reach else np.zeros(1, dtype=np.int32)
+    if 0 < reach < slots.candidate.size and min(listed.min(), reach - listed.max()) < most:
+        return None
+    up_to[-1] = most + 1  # outside the slots
+    # (near, draw): whether swapped, and the first ranking's count up to the a slot and the b slot
+    moved = swap.view(bool)
+    of_a, of_b = (up_to[np.minimum(side[near], reach)] for side in (slots.a, slots.b))
+    del up_to, first, swap
+    first_rank = np.where(moved, of_b, of_a)
+    # reuse the arrays for the second ranking, whose ranks count the remaining slots up to each slot
+    for counts, side in ((of_a, slots.a[near]), (of_b, slots.b[near])):
+        slot = np.where(side < reach, side + 1, 2 * (most + 1)).astype(np.int32)
+        np.subtract(slot[:, np.newaxis], counts, out=counts)
+    second_rank = np.where(moved, of_a, of_b)
+    for ranks in (first_rank, second_rank):
+        np.minimum(ranks, most + 1, out=ranks)
+    return near, first_rank.T, second_rank.T
+
+
+def swapped(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    n: IntArray,
+    keys: Keys | None = None,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Advance = lambda _: None,
+) -> Iterator[Regions]:
+    """Yield blocks of counts for both lists after random swaps, (draw, n).
+
+    ``keys`` are the keys for the candidates' draws, by default the positions of the candidates.
+    """
+    n = np.minimum(n, rank_a.size)
+    slots = Slots.of(rank_a, rank_b)
+    keys = ranking.by_position(rank_a.size) if keys is None else keys
+    only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
+    # lists of size n end near slot 2n, within about sqrt(number of unshared candidates)
+    half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
+    stops = np.minimum(2 * (n + half), slots.candidate.size)
+    inside = int((stops - 2 * np.maximum(n - half, 0)).sum())
+    # many windows overlap and contain more slots in total than precede the last end
+    if inside > stops.max(initial=0):
+        yield from _at_many_n(
+            rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
+        )
+        return
+    windows = [_Window.around(int(x), int(y), slots, gold) for x, y in zip(n, half, strict=True)]
+    for start, stop in _blocks(n_resamples, inside):
+        sums = _sums_ahead(slots, gold, windows, keys, seed, start, stop)
+        counts = np.empty((4, stop - start, n.size), dtype=np.int64)
+        for column, window in enumerate(windows):
+            result = window.counts(
+                ranking.coins(keys[window.candidate], seed, start, stop), *sums[column]
+            )
+            while result is None:  # a list ends outside the slots (once in a billion draws)
+                window = _Window.around(window.n, 4 * window.half, slots, gold)
+                again = _sums_ahead(slots, gold, [window], keys, seed, start, stop)
+                result = window.counts(
+                    ranking.coins(keys[window.candidate], seed, start, stop), *again[0]
+                )
+            counts[:, :, column] = result
+        yield Regions(*counts)
+        advance(stop - start)
+
+
+def _at_many_n(
+    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, keys: Keys, **drawing: Any
+) -> Iterator[Regions]:
+    """Yield the counts, computed from the ranks of all candidates that a list can reach."""
+    # use walks if a block of draws does not fit in the cache, and ranks otherwise
+    if 2 * int(n.max()) > _LONG:
+        yield from _draw_by_draw(rank_a, rank_b, gold, n, keys, **drawing)
+        return
+    most = int(n.max())
+    sizes, place = np.unique(n, return_inverse=True)  # (list), and back to (n)
+    listed = np.searchsorted(sizes, np.arange(most + 2))  # first list that contains a rank
+    # (draw, candidate) -> (draw, list) -> (draw, n)
+    for candidates, a, b in _rank_blocks(rank_a, rank_b, keys, most, **drawing):
+        both, true = np.maximum(a, b), gold[candidates]
+        yield Regions(
+            _counted(both, listed)[:, place],
+            *(_counted(ranks[:, true], listed)[:, place] for ranks in (both, a, b)),
+        )
+
+
+def _draw_by_draw(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    n: IntArray,
+    keys: Keys,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Advance = lambda _: None,
+) -> Iterator[Regions]:
+    """Yield the counts from one pass through the slots for each draw."""
+    slots = Slots.of(rank_a, rank_b)
+    sizes, place = np.unique(n, return_inverse=True)
+    walk = Walk.of(slots, gold, keys, sizes, _half(rank_a, rank_b, int(sizes[-1])))
+    for start in range(0, n_resamples, ranking.WORD):
+        stop = min(start + ranking.WORD, n_resamples)
+        counts = walk.counts(seed, start, stop)
+        while counts is None:  # a list ends outside the slots (once in a billion draws)
+            walk = Walk.of(slots, gold, keys, sizes, 4 * walk.half)
+            counts = walk.counts(seed, start, stop)
+        yield Regions(*counts[:, :, place])
+        advance(stop - start)
+
+
+def _half(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
+    """Return the initial number of slots to use beyond the end of a list of size ``most``."""
+    only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
+    return int(_FAR * np.sqrt(only / 2.0)) + 2
+
+
+def _counted(ranks: IntArray, listed: IntArray) -> IntArray:
+    """Count the ranks of each draw in each list; ``listed`` is each rank's first list."""
+    lists = int(listed[-1])
+    counts = [np.bincount(listed[drawn], minlength=lists + 1)[:lists] for drawn in ranks]
+    return np.cumsum(np.array(counts, dtype=np.int64).reshape(-1, lists), axis=-1)
+
+
+def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last resample of each block that fits in memory."""
+    width = ranking.WORD * max(1, _BLOCK // (ranking.WORD * max(1, size)))
+    for start in range(0, n_resamples, width):
+        yield start, min(start + width, n_resamples)
+
+
+class _Window(NamedTuple):
+    """The slots around the ends of the lists of size n, and the counts before those slots."""
+
+    n: int
+    half: int  #: number of ranks before and after n
+    start: int
+    stop: int
+    whole: bool  #: whether the window includes the last slot
+    candidate: IntArray  #: (slot)
+    from_a: Bits  #: (slot), 0 or 1
+    true: BoolArray  #: (slot)
+    before: BoolArray  #: whether the candidate's other slot is before the window
+    later: IntArray  #: slots of candidates with an earlier slot in the window
+    earlier: IntArray  #: the earlier slots of these candidates
+    both: int  #: number of candidates with both slots before the window, which are in both lists
+    both_true: int
+    all_true: int  #: number of true-positive slots before the window
+
+    @classmethod
+    def around(cls, n: int, half: int, slots: Slots, gold: BoolArray) -> _Window:
+        size = slots.candidate.size
+        start, stop = 2 * max(n - half, 0), min(2 * (n + half), size)
+        candidate = slots.candidate[start:stop]
+        # other slot of each slot's candidate: the two slots add up to a + b
+        mate = slots.a[candidate] + slots.b[candidate] - np.arange(start, stop)
+        later = np.flatnonzero((mate >= start) & (mate < np.arange(start, stop)))
+        # candidates with both slots before the window are always in both lists
+        ahead = slots.candidate[:start]
+        second = ahead[np.maximum(slots.a[ahead], slots.b[ahead]) < start]  # each candidate twice
+        return cls(
+            n, half, start, stop, stop == size, candidate,
+            slots.from_a[start:stop].view(np.uint8), gold[candidate], mate < start,
+            later, mate[later] - start, second.size // 2, int(gold[second].sum()) // 2,
+            int(gold[ahead].sum()),
+        )  # fmt: skip
+
+    def counts(
+        self, swap: Bits, ahead: IntArray, ahead_true: IntArray
+    ) -> tuple[IntArray, ...] | None:
+        """Count the overlap and the true positives; None if the window is too narrow.
+
+        ``swap`` contains bits (slot, draw). ``ahead`` is the number of the first ranking's slots
+        before the window, and ``ahead_true`` is the number of these slots with true positives.
+        """
+        first = (swap ^ self.from_a[:, np.newaxis]).view(bool)  # (slot, draw)
+        # (slot, draw): ranks in the first ranking; place - up_to is the rank in the second ranking
+        up_to = np.cumsum(first, axis=0, dtype=np.int32)
+        up_to += ahead.astype(np.int32)
+        place = np.arange(self.start + 1, self.stop + 1, dtype=np.int32)[:, np.newaxis]
+        end = up_to[-1]
+        narrow = max(ahead.max(), (self.start - ahead).max()) > self.n
+        if narrow or not (self.whole or min(end.min(), (self.stop - end).min()) >= self.n):
+            return None
+        in_first = first & (up_to <= self.n)
+        in_second = ~first & (place - up_to <= self.n)
+        # each slot belongs to one ranking; a candidate is in both lists if both of its slots
+        # are in lists
+        listed = in_first | in_second
+        pairs = listed[self.later] & listed[self.earlier]
+        return (
+            self.both + _sum(listed[self.before]) + _sum(pairs),
+            self.both_true
+            + _sum(listed[self.before & self.true])
+            + _sum(pairs[self.true[self.later]]),
+            ahead_true + _sum(in_first[self.true]),
+            self.all_true - ahead_true + _sum(in_second[self.true]),
+        )
+
+
+def _sum(rows: BoolArray) -> IntArray:
+    """Return the number of set slots in each draw."""
+    result: IntArray = np.add.reduce(rows, axis=0, dtype=np.int32).astype(np.int64)
+    return result
+
+
+def _sums_ahead(
+    slots: Slots,
+    gold: BoolArray,
+    windows: list[_Window],
+    keys: Keys,
+    seed: int,
+    start: int,
+    stop: int,
+) -> IntArray:
+    """Count the first ranking's slots, and its true positives, before each window.
+
+    A candidate with both slots before the window counts once. A candidate with one slot there
+    counts if that slot belongs to the first ranking. The result is (window, all and true, draw).
+    """
+    from scipy import sparse
+
+    # (candidate): the bit moves the single slot before a window to or from the first ranking, ±1
+    early, late = np.minimum(slots.a, slots.b), np.maximum(slots.a, slots.b)
+    signs = np.where(slots.a < slots.b, -1, 1).astype(np.int32)  # in the first unless swapped
+    sums = np.empty((2 * len(windows), stop - start), dtype=np.int64)
+    rows, columns = [], []
+    for number, window in enumerate(windows):
+        once = np.flatnonzero((early < window.start) & (late >= window.start))
+        for row, result in ((2 * number, once), (2 * number + 1, once[gold[once]])):
+            rows.append(np.full(result.size, row))
+            columns.append(result)
+            sums[row] = (signs[result] < 0).sum()
+        sums[2 * number : 2 * number + 2] += np.array([[window.both], [window.both_true]])
+    at, column = np.concatenate(rows), np.concatenate(columns)
+    needed = np.unique(column)
+    # sparse (window and kind, candidate) times (candidate, draw), this many candidates at a time
+    width = max(1, _BLOCK // (stop - start))
+    matrix = sparse.csc_array(
+        (signs[column], (at, np.searchsorted(needed, column))),
+        shape=(2 * len(windows), needed.size),
+    )
+    for first in range(0, needed.size, width):
+        part = slice(first, first + width)
+        drawn = ranking.coins(keys[needed[part]], seed, start, stop).astype(np.int32)
+        sums += np.asarray(matrix[:, part] @ drawn, dtype=np.int64)
+    return sums.reshape(len(windows), 2, -1)
+
+
+def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
+    """Return the standardized difference between the true positives in the two regions.
+
+    With K true positives among the 2 d candidates in both regions, the statistic is (T_a - T_b) /
+    sqrt(K (1 - K / 2d)). The root is at least 1, and the statistic is 0 for equal lists.
+    """
+    only = np.maximum(n - counts.overlap, 1)
+    positive = counts.tp_a + counts.tp_b - 2 * counts.tp_overlap
+    variance = np.maximum(positive * (1.0 - positive / (2.0 * only)), 1.0)
+    return np.asarray((counts.tp_a - counts.tp_b) / np.sqrt(variance), dtype=float)
+
+
+def sided(statistic: FloatArray, alternative: str) -> FloatArray:
+    """Return the statistic, oriented so that larger values favor the alternative."""
+    if alternative == "two-sided":
+        return np.abs(statistic)
+    return statistic if alternative == "greater" else -statistic
+
+
+def exceedance(observed: FloatArray, drawn: FloatArray) -> FloatArray:
+    """Return (1 + draws at least as large) / (draws + 1) for each observed value."""
+    ordered = np.sort(drawn)
+    limit = observed - _EQUAL * np.maximum(np.abs(observed), 1.0)
+    as_large = drawn.size - np.searchsorted(ordered, limit)
+    return np.asarray((1 + as_large) / (drawn.size + 1), dtype=float)
+
+
+def monte_carlo_error(
+    p_single: FloatArray, p_adjusted: FloatArray, drawn: FloatArray, *, alpha: float
+) -> tuple[FloatArray, BoolArray]:
+    """Return the Monte Carlo error of adjusted p-values, and whether tests are undecided.
+
+    ``p_single`` is (1 + hits) / (drawn + 1), and the adjusted p-value is treated as a multiple of
+    ``p_single``. A test is undecided if the 95% Clopper-Pearson interval from the hits contains
+    alpha.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factor = p_adjusted / p_single
+        error = factor * np.sqrt(p_single * (1.0 - p_single) / drawn)
+    known = ~np.isnan(p_single)
+    hits = np.where(known, np.round(p_single * (drawn + 1.0)) - 1.0, 0.0)
+    low, high = clopper_pearson(hits, np.where(known, drawn, 1.0), 0.95)
+    undecided: BoolArray = known & (factor * low < alpha) & (alpha < factor * high)
+    return error, undecided
+
+
+class SwapTests(NamedTuple):
+    """The p-values of swap tests for two rankings at each n."""
+
+    alone: FloatArray  #: pointwise p-value, from the statistic at this n
+    together: FloatArray  #: simultaneous p-value, from the largest statistic over all n
+    drawn: int  #: number of swaps
+    largest: FloatArray  #: largest statistic over all n for each swap
+    ends: tuple[FloatArray, FloatArray]  #: both p-values for ``ends``: (end, n)
+
+
+def swap_tests(
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    n: IntArray,
+    alternative: str,
+    keys: Keys | None = None,
+    *,
+    ends: FloatArray | None = None,
+    n_resamples: int,
+    seed: int,
+    advance: Advance = lambda _: None,
+) -> SwapTests:
+    """Return p-values: the fraction of swaps that reach the observed statistic.
+
+    The first p-value applies to each n separately, and the second is simultaneous over all n. Both
+    p-values are computed from the same draws, with one added to the counts, so the second is never
+    below the first. ``ends`` contains further statistics.
+    """
+    observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
+    drawing: Any = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
+    swaps = swapped(rank_a, rank_b, gold, n, keys, **drawing)
+    drawn = (region_statistic(counts, n) for counts in swaps)
+    return share_of_swaps(observed, drawn, alternative, n_resamples, ends)
+
+
+def share_of_swaps(
+    observed: FloatArray,
+    drawn: Iterable[FloatArray],
+    alternative: str,
+    n_resamples: int,
+    ends: FloatArray | None = None,
+) -> SwapTests:
+    """Return the fraction of draws (draw, n) at least as large as the statistic (n)."""
+    looked = sided(np.stack([observed, *(() if ends is None else ends)]), alternative)
+    limit = looked - _EQUAL * np.maximum(np.abs(looked), 1.0)
+    hits, largest = np.zeros(looked.shape, dtype=np.int64), []
+    for block in drawn:
+        values = sided(block, alternative)
+        hits += [(values >= least).sum(axis=0) for least in limit]
+        largest.append(values.max(axis=-1))
+    every = np.concatenate(largest)
+    alone, together = (1 + hits) / (n_resamples + 1), exceedance(looked, every)
+    return SwapTests(alone[0], together[0], n_resamples, every, (alone[1:], together[1:]))
+
+
+def decided_swap_tests(
+    *rankings: Any,
+    test: Callable[..., SwapTests] | None = None,
+    tests: Sequence[float],
+    alpha: float,
+    each: bool,
+    most: int,
+    n_resamples: int,
+    **drawing: Any,
+) -> SwapTests:
+    """Return :func:`swap_tests` with enough swaps to resolve p-values near alpha.
+
+    The number of swaps is quadrupled, up to ``most``, until no Monte Carlo interval of the p-value,
+    multiplied by one of ``tests``, contains alpha. With ``each``, every n is checked separately.
+    """
+    draws = n_resamples
+    while True:
+        found = (test or swap_tests)(*rankings, n_resamples=draws, **drawing)
+        p = found.alone if each else found.together
+        drawn = np.full(p.shape, float(draws))
+        held = (np.minimum(times * p, 1.0) for times in tests)
+        if draws >= most or not any(
+            monte_carlo_error(p, x, drawn, alpha=alpha)[1].any() for x in held
+        ):
+            return found
+        draws = min(4 * draws, most)

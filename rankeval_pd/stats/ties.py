@@ -1,0 +1,592 @@
+"""What the orders of tied candidates can change: lists, tests, and metrics of queries."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rankeval_pd.stats import distributions, queries, swaps
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.bands import edge_precision
+from rankeval_pd.stats.queries import (
+    Judgments,
+    Kernel,
+    MetricRequest,
+    Retrieved,
+    TieBlocks,
+    positive_counts,
+    ratio_or_nan,
+    sums_by_query,
+    tie_blocks,
+)
+from rankeval_pd.stats.ranking import NBest, Ranking
+from rankeval_pd.stats.two_by_two import score_test
+
+# -------------------------------------------------------------------------------------------------
+# Means and ranges over all tie orders for two lists that end inside blocks of equal scores.
+#
+# A list of size n contains j of the m candidates in its last block of equal scores. On average over
+# all orderings of that block, each of its candidates has a weight of j / m. Candidates above the
+# block have a weight of 1, and candidates below the block have a weight of 0.
+
+TAIL = 0.025  # fraction of the tie orders in each tail
+_Z = 1.959963984540054
+_FEW = 3.0  # standard deviation above which the distribution over tie orders is treated as normal
+_NONE = 1e-9  # smaller numbers of candidates are rounding errors
+_AT_ONCE = 4_000_000  # number of sums of draws in memory
+
+
+def tied_lists(
+    a: Ranking, b: Ranking, present: BoolArray, row: tuple[Any, ...], of: tuple[Any, Any],
+    n: IntArray,
+) -> TiedLists:  # fmt: skip
+    """Return the lists of two rankings in one batch, for candidates in both rankings.
+
+    ``row`` and one element of ``of`` locate each ranking. ``present`` is a mask of candidates.
+    """
+    compact = np.cumsum(present) - 1
+
+    def alone(side: Ranking, at: tuple[Any, ...]) -> Ranking:
+        order = side.order[at]
+        whole = side.whole and side.whole.of(at[-1])
+        return Ranking.of(
+            side.score[at][present], side.gold[at][present], present[present], ends=side.ends,
+            whole=whole, positions=compact[order[present[order]]],
+        )  # fmt: skip
+
+    return TiedLists(alone(a, (*row, of[0])), alone(b, (*row, of[1])), n)
+
+
+class TiedLists:
+    """The lists of two rankings of the same candidates, (n), with weights for tied scores.
+
+    Parameters
+    ----------
+    a, b : Ranking
+        Two rankings from one batch, with all candidates present.
+    n : array of int
+    """
+
+    def __init__(self, a: Ranking, b: Ranking, n: IntArray) -> None:
+        self.n, self.gold, self.pair = n, a.gold, (a, b)
+        self.lists: tuple[NBest, ...] = a.nbest(n), b.nbest(n)
+        self.shares = [(n - x.block.above) / x.block.size for x in self.lists]
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether only the top ranks are available, so that the last blocks can be incomplete."""
+        whole = self.pair[0].whole
+        return whole is not None and whole.reach < whole.total
+
+    @cached_property
+    def levels(self) -> list[list[IntArray]]:
+        """For each ranking, the n at which each weight first exceeds 0 and first reaches 1."""
+        edges = [[np.take(x, side.ranks - 1) for x in side.blocks] for side in self.pair]
+        return [[start + 1, end] for start, end in edges]
+
+    def _reached(self, *levels: IntArray) -> IntArray:
+        """Count the candidates that have reached all of these levels: (label, n)."""
+        level = np.maximum.reduce(levels)
+        near = level <= self.n.max(initial=0)
+        each = np.bincount(
+            2 * level[near] + self.gold[near], minlength=2 * self.n.max(initial=0) + 2
+        )
+        found: IntArray = np.cumsum(each.reshape(-1, 2), axis=0)[self.n].T
+        return found
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """The numbers of candidates by state in a and b (out, partly in, in), label and n."""
+        found = np.zeros((4, 4, 2, self.n.size), dtype=np.int64)
+        a, b = ([np.zeros_like(of[0]), *of] for of in self.levels)
+        for x, y in itertools.product(range(3), range(3)):
+            found[x, y] = self._reached(a[x], b[y])
+        counts: IntArray = found[:3, :3] - found[1:, :3] - found[:3, 1:] + found[1:, 1:]
+        counts[0, 0] = 0  # in neither list
+        return counts
+
+    @cached_property
+    def weights(self) -> tuple[FloatArray, FloatArray]:
+        """The weight of each state in a and in b: (state a, state b, 1, n)."""
+        a, b = (np.stack([0.0 * f, f, 1.0 + 0.0 * f]) for f in self.shares)
+        return a[:, np.newaxis, np.newaxis], b[np.newaxis, :, np.newaxis]
+
+    def summed(self, values: FloatArray, label: int | None = None) -> FloatArray:
+        """Return the sum of a value (state, state, 1, n) over candidates, optionally by label."""
+        counts = self.counts if label is None else self.counts[:, :, [label]]
+        total: FloatArray = (counts * values).sum(axis=(0, 1, 2))
+        return total
+
+    @cached_property
+    def differ(self) -> FloatArray:
+        """The weight in a minus the weight in b for each state."""
+        return self.weights[0] - self.weights[1]
+
+    @cached_property
+    def tp(self) -> tuple[FloatArray, FloatArray]:
+        """The mean number of true positives in each list."""
+        blocks = [x.block for x in self.lists]
+        a, b = (x.tp_above + f * x.tp for x, f in zip(blocks, self.shares, strict=True))
+        return a, b
+
+    @cached_property
+    def only(self) -> FloatArray:
+        """The size of each difference region: the total weight in only one of the lists."""
+        return self.summed(np.maximum(self.differ, 0.0))
+
+    @cached_property
+    def tp_only(self) -> tuple[FloatArray, FloatArray]:
+        """The number of true positives in each difference region."""
+        a, b = (self.summed(np.maximum(x, 0.0), 1) for x in (self.differ, -self.differ))
+        return a, b
+
+    @cached_property
+    def edges(self) -> list[FloatArray]:
+        """The precision around the end of each list."""
+        total = np.array([self.gold.size])
+        return [edge_precision(x.cumulated("expected"), self.n, total) for x in self.pair]
+
+    @property
+    def center(self) -> FloatArray:
+        """The precision among the candidates that move when swaps change the list lengths."""
+        return (self.edges[0] + self.edges[1]) / 2.0
+
+    @cached_property
+    def spread(self) -> FloatArray:
+        """The standard deviation of the difference over swaps; 0 for equal lists."""
+        label = np.arange(2.0)[:, np.newaxis]
+        spread = np.sqrt(self.summed((self.differ * (label - self.center)) ** 2))
+        return np.where(spread > _NONE, spread, 0.0)
+
+    def effective(self) -> tuple[FloatArray, FloatArray]:
+        """Return the effective number of whole candidates in each region (Kish 1965)."""
+        of_each = (self.summed(np.maximum(x, 0.0) ** 2) for x in (self.differ, -self.differ))
+        a, b = (np.where(x > 0, self.only**2 / np.where(x > 0, x, 1.0), 0.0) for x in of_each)
+        return a, b
+
+    def p(self, alternative: str) -> FloatArray:
+        """Return the p-values for the difference; 1 for equal lists.
+
+        The result is the larger of two p-values. The first comes from the score test on the
+        effective counts in the regions and accounts for small counts. The second comes from a
+        normal distribution and accounts for random thresholds.
+        """
+        from scipy import special
+
+        some, size = self.only > _NONE, np.maximum(self.only, _NONE)
+        tp_a, tp_b = (np.clip(tp / size, 0.0, 1.0) for tp in self.tp_only)
+        a, b = (np.where(some, x, 1.0) for x in self.effective())
+        score = score_test(tp_a * a, a, tp_b * b, b, alternative)
+        z = (self.tp[0] - self.tp[1]) / self.n / np.where(some, self.error(), 1.0)
+        sides = 2.0 if alternative == "two-sided" else 1.0
+        normal = sides * special.ndtr(-swaps.sided(z, alternative))
+        return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
+
+    def error(self) -> FloatArray:
+        """Return the standard error of the difference in precision with random thresholds.
+
+        The method is described in :func:`rankeval_pd.stats.bands.difference_spread`. Each
+        influence is multiplied by the candidate's weight.
+        """
+        edges, total = self.edges, self.gold.size
+        label = np.arange(2.0)[:, np.newaxis]
+        influence = sum(
+            sign * w * (label - edge)
+            for sign, w, edge in zip((1.0, -1.0), self.weights, edges, strict=True)
+        )
+        drift = (self.tp[0] - self.tp[1]) / self.n - (edges[0] - edges[1])
+        squares = self.summed(np.square(influence)) - self.n**2 / total * drift**2
+        # candidates added to a list get the mean weight of the list
+        usual = (self.summed(w**2 + 0.0 * self.differ) / self.n for w in self.weights)
+        added = sum(
+            (x * (1.0 - edge)) ** 2 + (x * edge) ** 2 for x, edge in zip(usual, edges, strict=True)
+        )
+        return np.where(self.only > _NONE, np.sqrt(squares + added) / self.n, 0.0)
+
+    # ------------------------------------------------------------------ The range over tie orders
+
+    def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the range of the true-positive difference over tie orders, and the regions.
+
+        The range extends from the 2.5% to the 97.5% quantile. The sizes and true positives of the
+        regions are means over tie orders. The quantiles for each list are hypergeometric, and the
+        distances of the quantiles from the mean are combined like standard deviations.
+        """
+        low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
+        a, b = self.tp
+        up = self._share * np.hypot(high[0] - a, b - low[1])
+        down = self._share * np.hypot(a - low[0], high[1] - b)
+        ends = (a - b - down, a - b + up, *self.regions)
+        return tuple(np.rint(x).astype(np.int64) for x in ends)  # type: ignore[return-value]
+
+    def spread_of_orders(self) -> FloatArray:
+        """Return the standard deviation of the true-positive difference over tie orders."""
+        a, b = (x.block.tp_sd(self.n) for x in self.lists)
+        return np.asarray(self._share * np.hypot(a, b))
+
+    @cached_property
+    def _blocks(self) -> tuple[FloatArray, FloatArray]:
+        """The mean number of candidates in both lists, and in both blocks: (label, n)."""
+        (f, g), (some_a, all_a), (some_b, all_b) = self.shares, *self.levels
+        whole, of_a, of_b = (
+            self._reached(*x) for x in ((all_a, all_b), (all_a, some_b), (some_a, all_b))
+        )
+        # the top ranks contain every listed candidate, and thus a known fraction of both blocks
+        listed = np.minimum(*(x.ranks for x in self.pair)) if self.cut_off else some_a
+        seen = self._reached(some_a, some_b, listed) - of_a - of_b + whole
+        both: Any = seen / (np.maximum(f, g) if self.cut_off else 1.0)
+        shared = whole + (of_a - whole) * g + (of_b - whole) * f + both * np.minimum(f, g)
+        return shared, both
+
+    @property
+    def regions(self) -> tuple[FloatArray, FloatArray]:
+        """The mean region size and mean true positives in the two regions, over tie orders."""
+        shared, (a, b) = self._blocks[0], self.tp
+        return self.n - shared.sum(axis=0), a + b - 2.0 * shared[1]
+
+    @cached_property
+    def _share(self) -> FloatArray:
+        return np.sqrt(self._own_variance(self._blocks[1].sum(axis=0)))
+
+    def _own_variance(self, both: FloatArray) -> FloatArray:
+        """Return the relative variance of the difference if the lists share a tie order.
+
+        The result is relative to the variance with a separate tie order for each list. ``both``
+        is the number of candidates in both blocks.
+        """
+        blocks = [x.block for x in self.lists]
+        r, s = (x.tp / x.size for x in blocks)
+        f, g = self.shares
+        rate = (r + s) / 2.0  # variance from the candidates in both blocks
+        labels = rate * (1.0 - r) * (1.0 - s) + (1.0 - rate) * r * s
+        common = both * labels * (np.minimum(f, g) - f * g)
+        alone = sum(
+            x.size * y * (1.0 - y) * z * (1.0 - z)
+            for x, y, z in zip(blocks, (r, s), (f, g), strict=True)
+        )
+        share = 1.0 - 2.0 * common / np.where(alone > 0.0, alone, 1.0)
+        return np.where(share > 1e-12, share, 0.0)
+
+    def uncut(self) -> tuple[IntArray, IntArray]:
+        """Return the nearest smaller and larger n that split no block in either list; 0 if none."""
+        rank, whole = np.arange(1, self.gold.size + 1), self.pair[0].whole
+        end = (self.pair[0].blocks[1] == rank) & (self.pair[1].blocks[1] == rank)
+        if self.cut_off and whole is not None:
+            end &= rank < whole.reach
+        below = np.concatenate([[0], np.maximum.accumulate(np.where(end, rank, 0))])
+        nearest = np.where(end, rank, rank.size + 1)
+        above = np.minimum.accumulate(nearest[::-1])[::-1]
+        return below[self.n], np.where(above > rank.size, 0, above)[self.n - 1]
+
+
+def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
+    """Return the differences in several groups when the sum is at its ``TAIL`` quantiles.
+
+    ``gap`` is the mean difference over tie orders. ``summed`` and ``total`` are the sums of ``gap``
+    and ``variance``. The quantiles are integers. For a normal sum, each group's deviation from the
+    mean is proportional to the group's variance.
+    """
+    reach, share = _Z * np.sqrt(total), variance / (total + (total == 0.0))
+    return [gap + share * (np.rint(summed + x) - summed) for x in (-reach, reach)]
+
+
+def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the ``TAIL`` quantiles of a list's true positives over tie orders."""
+    size, tp, taken = (
+        x.astype(float) for x in (lists.block.size, lists.block.tp, n - lists.block.above)
+    )
+    mean, sd = taken * tp / size, lists.block.tp_sd(n)
+    low, high = np.rint(mean - _Z * sd), np.rint(mean + _Z * sd)
+    few = (sd > 0.0) & (sd < _FEW)
+    if few.any():
+        size, tp, taken, mean, sd = (x[few] for x in (size, tp, taken, mean, sd))
+        high[few] = _upper_point(size, tp, taken, mean + _Z * sd)
+        low[few] = taken - _upper_point(size, size - tp, taken, taken - mean + _Z * sd)
+    above = lists.block.tp_above.astype(float)
+    return above + low, above + high
+
+
+def _upper_point(
+    size: FloatArray, tp: FloatArray, taken: FloatArray, guess: FloatArray
+) -> FloatArray:
+    """Return the smallest count exceeded with a probability of at most ``TAIL``."""
+
+    def enough(count: FloatArray, these: IntArray) -> BoolArray:
+        law = size[these], tp[these], taken[these]
+        rest: BoolArray = np.exp(distributions.tails(count, *law).gt) <= TAIL
+        return rest
+
+    return distributions.first_near(enough, *distributions.support(size, tp, taken), guess)
+
+
+# ----------------------------------------------------- Swap tests for means over tie orders
+
+
+def swap_tests(
+    lists: TiedLists,
+    alternative: str,
+    *,
+    n_resamples: int,
+    seed: int,
+    advance: Callable[[int], object] = lambda _: None,
+) -> swaps.SwapTests:
+    """Return the fraction of swaps whose difference in means reaches the observed one.
+
+    A swap exchanges the two weights of a candidate. Lists that become longer or shorter lose or
+    gain candidates at the end. The size of the observed difference is derived from its p-value,
+    because swaps do not vary the labels in a region with few candidates.
+    """
+    from scipy import special
+
+    p = lists.p(alternative) / (2.0 if alternative == "two-sided" else 1.0)
+    observed = special.ndtri(p) if alternative == "less" else -special.ndtri(p)
+
+    def drawn() -> Iterator[FloatArray]:
+        for block in _swapped(lists, n_resamples, seed):
+            yield block
+            advance(len(block))
+
+    return swaps.share_of_swaps(observed, drawn(), alternative, n_resamples)
+
+
+def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
+    """Yield the statistic under random swaps, (draw, n), in blocks of swaps.
+
+    Candidates whose states change at the same n share one draw, which is the sum of their signs.
+    """
+    from scipy import sparse
+
+    n, back = np.unique(lists.n, return_inverse=True)
+    # the first requested n at which the weight is above 0, and the first at which it is 1
+    steps = [[np.searchsorted(n, level) for level in of] for of in lists.levels]
+    pairs = [np.unique(x * (n.size + 1) + y, return_inverse=True)[1] for x, y in steps]
+    code = (pairs[0] * (pairs[1].max(initial=0) + 1) + pairs[1]) * 2 + lists.gold
+    near = np.minimum(steps[0][0], steps[1][0]) < n.size
+    _, first, size = np.unique(code[near], return_index=True, return_counts=True)
+    cells = np.flatnonzero(near)[first]
+    true = lists.gold[cells][:, np.newaxis]
+    sums = [
+        [
+            sparse.csr_array(
+                (np.ones(cells.size)[inside], (step[inside], np.flatnonzero(inside))),
+                shape=(n.size, cells.size),
+            )
+            for step in (x[cells] for x in of)
+            for inside in [step < n.size]
+        ]
+        for of in steps
+    ]
+    at = np.searchsorted(lists.n, n, sorter=(by := np.argsort(lists.n, kind="stable")))
+    shares, center = [f[by[at], np.newaxis] for f in lists.shares], lists.center[by[at], np.newaxis]
+    spread = lists.spread[by[at], np.newaxis]
+    rng, width = np.random.default_rng(seed), max(1, _AT_ONCE // (2 * max(n.size, cells.size, 1)))
+    for start in range(0, n_resamples, width):
+        draws = min(width, n_resamples - start)
+        signs = 2.0 * rng.binomial(size[:, np.newaxis], 0.5, (cells.size, draws))
+        signs -= size[:, np.newaxis]
+        drawn = np.concatenate([signs, signs * true], axis=1)
+        difference: Any = 0.0
+        for sign, f, (above_0, full) in zip((1.0, -1.0), shares, sums, strict=True):
+            some, whole = (np.cumsum(x @ drawn, axis=0) for x in (above_0, full))
+            difference = difference + sign * (whole + f * (some - whole))
+        moved = difference[:, draws:] - center * difference[:, :draws]
+        yield np.where(spread > 0.0, moved / np.where(spread > 0.0, spread, 1.0), 0.0)[back].T
+
+
+# -------------------------------------------------------------------------------------------------
+# Closed-form means of query metrics over all orderings of tied scores.
+#
+# If a block of m documents with the same score contains r positives, each position has a positive
+# with probability r/m. Given a positive at one position, any other position has a positive with
+# probability (r - 1)/(m - 1) (McSherry and Najork 2008).
+
+_CELLS_AT_ONCE = 2_000_000  # cells (block, position) in memory: 16 MB per array
+
+
+def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
+    """Return the mean weight over the positions that each document can take.
+
+    ``weights`` are indexed by rank from 0. The weight is 0 after the last element.
+    """
+    # the sum over a block is the difference between two cumulative sums
+    total = np.concatenate([[0.0], np.cumsum(weights)])
+    start = np.minimum(retrieved.block_start, weights.size)
+    end = np.minimum(retrieved.block_start + retrieved.block_size, weights.size)
+    # use the weight directly for a block of one document, because subtracting sums is inexact
+    alone = retrieved.block_size == 1
+    single = np.concatenate([weights, [0.0]])[start]
+    return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
+
+
+def _expected_hits(request: MetricRequest, retrieved: Retrieved, cutoff: IntArray) -> FloatArray:
+    """Return the expected number of positives above the cutoff in each query."""
+    hit = retrieved.grade >= request.least
+    return _expected_count(retrieved, hit, cutoff[retrieved.query])
+
+
+def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray) -> FloatArray:
+    """Return the expected number of chosen documents above the cutoff in each query."""
+    # a document is above the cutoff with the same probability as a random position in its block
+    within = np.clip(cutoff - retrieved.block_start, 0, retrieved.block_size)
+    return retrieved.add(within / retrieved.block_size, which)
+
+
+def _cutoffs(request: MetricRequest, retrieved: Retrieved) -> IntArray:
+    deepest = np.iinfo(np.int64).max if request.cutoff is None else request.cutoff
+    return np.full(retrieved.n_queries, deepest)
+
+
+def precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return expected precision at k."""
+    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
+    return np.asarray(tp / float(request.cutoff or 1))
+
+
+def recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return expected recall at k."""
+    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
+    return ratio_or_nan(tp, positive_counts(request, judged))
+
+
+def f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return expected F1 at k."""
+    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
+    return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
+
+
+def r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return expected R-precision."""
+    total = positive_counts(request, judged)
+    return ratio_or_nan(_expected_hits(request, retrieved, total), total)
+
+
+def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return the expected fraction of judged documents among the first k."""
+    cutoff = np.minimum(retrieved.size, _cutoffs(request, retrieved))
+    known = retrieved.grade >= 0.0
+    return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
+
+
+def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return the expected discounted gain divided by the ideal discounted gain."""
+    found = dcg(request, judged, retrieved)
+    return ratio_or_nan(found, queries.ideal_gain(request, judged))
+
+
+def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return the expected discounted gain."""
+    deepest = int(retrieved.size.max(initial=0))
+    shown = deepest if request.cutoff is None else min(request.cutoff, deepest)
+    weights = 1.0 / queries.rank_discounts(deepest)[:shown]
+    gain = queries.gains(request, retrieved.grade) * _mean_weight(retrieved, weights)
+    return retrieved.add(gain, gain > 0.0)
+
+
+def rank_biased_precision(
+    request: MetricRequest, judged: Judgments, retrieved: Retrieved
+) -> FloatArray:
+    """Return expected rank-biased precision."""
+    deepest = int(retrieved.size.max(initial=0))
+    shown = deepest if request.cutoff is None else min(request.cutoff, deepest)
+    p = request.persistence
+    weights = (1.0 - p) * p ** np.arange(shown, dtype=float)
+    return retrieved.add(_mean_weight(retrieved, weights), retrieved.grade >= request.least)
+
+
+def average_precision(
+    request: MetricRequest, judged: Judgments, retrieved: Retrieved
+) -> FloatArray:
+    """Return expected average precision.
+
+    Let a block start after s documents, b of which are positive. Position i has a positive with
+    probability r/m. Given this positive, the expected number of positives up to i is b + 1 + (i - s
+    - 1)(r - 1)/(m - 1). To sum this number divided by i over the block, only a harmonic sum is
+    needed. With beside = (r - 1)/(m - 1), the sum is (b + 1 - beside (s + 1)) times the sum of 1/i,
+    plus beside times the number of positions.
+    """
+    block = tie_blocks(retrieved, retrieved.grade >= request.least)
+    start = block.start.astype(float)
+    most = retrieved.size.max(initial=0) if request.cutoff is None else request.cutoff
+    end = np.minimum(block.start + block.size, most)
+    within = np.maximum(end - block.start, 0)
+    harmonic = np.concatenate(
+        [[0.0], np.cumsum(1.0 / np.arange(1.0, retrieved.size.max(initial=0) + 1.0))]
+    )
+    inverse = np.where(
+        within == 1,
+        1.0 / (start + 1.0),
+        harmonic[block.start + within] - harmonic[block.start],
+    )
+    beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
+    result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
+    total = sums_by_query(block.query, result * block.hits / block.size, judged.n_queries)
+    return ratio_or_nan(total, queries.ap_norm(request, judged))
+
+
+def _first_hit_blocks(request: MetricRequest, retrieved: Retrieved) -> TieBlocks:
+    """Return the block with the first positive in each query."""
+    block = tie_blocks(retrieved, retrieved.grade >= request.least)
+    first = block.before == 0
+    return TieBlocks(*(x[first] for x in block))
+
+
+def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
+    """Return the mean weight at the first positive's rank in each block."""
+    result = np.empty(block.query.size)
+    # positions that the first positive can take; blocks of similar width share a table
+    width = np.maximum(block.size - block.hits + 1, 1)
+    order = np.argsort(width, kind="stable")
+    step = max(1, _CELLS_AT_ONCE // int(width.max(initial=1)))
+    for low in range(0, order.size, step):
+        rows = order[low : low + step]
+        place = np.arange(int(width[rows].max()))
+        m, r = (x[rows, np.newaxis].astype(float) for x in (block.size, block.hits))
+        # (block, position): P(positive here | none before) times P(none before)
+        left = np.maximum(m - place, 1.0)
+        here = np.clip(r / left, 0.0, 1.0)
+        not_before = np.cumprod(1.0 - here, axis=1)
+        chance = here * np.concatenate([np.ones((rows.size, 1)), not_before[:, :-1]], axis=1)
+        rank = np.minimum(block.start[rows, np.newaxis] + place, weights.size - 1)
+        result[rows] = (chance * weights[rank]).sum(axis=1)
+    return result
+
+
+def _first_hit_mean(
+    request: MetricRequest, retrieved: Retrieved, weights: FloatArray
+) -> FloatArray:
+    if request.cutoff is not None:
+        weights = np.where(np.arange(weights.size) < request.cutoff, weights, 0.0)
+    block = _first_hit_blocks(request, retrieved)
+    return sums_by_query(block.query, _mean_first_weight(block, weights), retrieved.n_queries)
+
+
+def reciprocal_rank(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return the expected reciprocal of the rank of the first positive."""
+    ranks = np.arange(1.0, retrieved.size.max(initial=0) + 2.0)
+    return _first_hit_mean(request, retrieved, 1.0 / ranks)
+
+
+def success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return the probability of a positive among the first k."""
+    return _first_hit_mean(request, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
+
+
+EXPECTED_METRICS: dict[str, Kernel] = {
+    "P": precision,
+    "R": recall,
+    "Success": success,
+    "F1": f1,
+    "AP": average_precision,
+    "RR": reciprocal_rank,
+    "nDCG": ndcg,
+    "DCG": dcg,
+    "Rprec": r_precision,
+    "RBP": rank_biased_precision,
+    "Judged": judged_share,
+    "AUC": queries.auc,
+}
+"""The metrics with a closed form."""

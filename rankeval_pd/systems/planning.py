@@ -1,0 +1,614 @@
+"""Plan test sets, and compare published accuracies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from rankeval_pd.errors import check_choice, check_count, check_number, check_shapes, check_share
+from rankeval_pd.options import with_options
+from rankeval_pd.roles import Alternative as Alternative_of_roles
+from rankeval_pd.stats import distributions, equivalence
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats.differences import tango_limits
+from rankeval_pd.stats.gains import reaching
+from rankeval_pd.stats.two_by_two import ALTERNATIVES
+
+# -------------------------------------------------------------------------------------------------
+# Plan test set sizes and numbers of seeds, and compute detectable gains.
+
+Alternative = Literal["two-sided", "greater"]
+SIDES = {"two-sided": 2.0, "greater": 1.0}
+_MOST, _MOST_SEEDS = 1e15, 1e6  # largest numbers of items and seeds in a plan
+_FEWEST, _HALVINGS = 2.0, 50
+
+
+class _Plan(NamedTuple):
+    """Store the variance of one gain for the current items and seeds."""
+
+    items: float  #: variance due to items
+    n_items: float
+    n_drawn: float  #: number of clusters or items
+    seeds: float  #: variance due to seeds
+    n_seeds: float
+    pooled: float  #: number of systems with a common seed variance, or 0 for separate variances
+    #: proportion of items on which only one system is right, or NaN for other metrics
+    differ: float
+
+    def power(
+        self, n_items: float, n_seeds: float, tail: float, tails: int
+    ) -> Callable[[float], float]:
+        """Return the power for each gain with these items and seeds."""
+        if not np.isnan(self.differ):
+            return lambda gain: equivalence.accuracy_power(
+                gain, min(max(self.differ, gain), 1.0), round(n_items), tail, tails
+            )
+        ratio = self.n_items / n_items
+        drawn = max(self.n_drawn / ratio, _FEWEST)
+        items = self.items * ratio * drawn / (drawn - 1.0)
+        parts = equivalence.Parts(items, drawn - 1.0)
+        if self.seeds:
+            freedom = (n_seeds - 1.0) * (self.pooled or 1.0)
+            seeds = self.seeds * self.n_seeds / n_seeds
+            parts = equivalence.Parts(items, drawn - 1.0, seeds, freedom, self.pooled > 0.0)
+        edges = parts.edges(tail)
+        return lambda gain: parts.power(gain, edges, tails)
+
+
+@with_options
+def detectable_gain(
+    gain_se: Any,
+    n_items: ArrayLike | None = None,
+    *,
+    gain_se_seeds: ArrayLike | None = None,
+    n_seeds: ArrayLike | None = None,
+    n_groups: ArrayLike | None = None,
+    metric: str | None = None,
+    n_items_new: ArrayLike | None = None,
+    n_seeds_new: ArrayLike | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    alternative: Alternative = "two-sided",
+) -> Any:
+    """Return the smallest gain that a test can detect with a given power.
+
+    Parameters
+    ----------
+    gain_se : float, array, row or table
+        A table from :func:`paired_bootstrap` with ``details=True``, a row from this table, or the
+        item component of a gain's standard error.
+    n_items : float or array
+        Size of the test set from which ``gain_se`` was computed.
+    gain_se_seeds, n_seeds : float or array, optional
+        Standard error due to training seeds, and number of seeds per system, as in tables with
+        ``seeds``.
+    n_groups : float or array, optional
+        Number of clusters, as in tables with ``groups``. The plan assumes the same mean cluster
+        size.
+    metric : str, optional
+        Pass "accuracy" to plan McNemar's exact test for 0/1 items without groups or seeds.
+    n_items_new, n_seeds_new : float or array, optional
+        Planned numbers of items and seeds. By default, the current numbers.
+    power : float
+        Probability of detecting the gain. The power must exceed alpha.
+    alpha : float
+        Significance level of the test.
+    alternative : {"two-sided", "greater"}
+        "two-sided", or "greater" for a one-sided test whose direction was fixed beforehand.
+
+    Returns
+    -------
+    float or array
+        The detectable gain in the same units as gain_se, for each row of a table.
+
+    Notes
+    -----
+    Power is computed for the t test. The degrees of freedom are the number of items, clusters or
+    seeds minus 1. Variances are treated as known, so results for two or three seeds are rough.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> round(rankeval_pd.detectable_gain(0.27, 2000, n_items_new=4000), 3)
+    0.535
+
+    The standard deviation is 0.5 between items and 0.03 between the three seeds of each system:
+
+    >>> parts = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
+    >>> round(rankeval_pd.detectable_gain(0.5 / 400**0.5, 400, **parts), 3)
+    0.123
+    """
+    asked = _Asked(power, alpha, alternative)
+    plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
+    items, seeds = _news(plans, n_items_new, n_seeds_new)
+    return _each(plans, asked.gain, n_items_new=items, n_seeds_new=seeds)
+
+
+@with_options
+def needed_items(
+    gain: ArrayLike,
+    gain_se: Any,
+    n_items: ArrayLike | None = None,
+    *,
+    gain_se_seeds: ArrayLike | None = None,
+    n_seeds: ArrayLike | None = None,
+    n_groups: ArrayLike | None = None,
+    metric: str | None = None,
+    n_seeds_new: ArrayLike | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    alternative: Alternative = "two-sided",
+) -> Any:
+    """Return the number of items needed to detect a gain with a given power.
+
+    Parameters
+    ----------
+    gain : float or array
+        The gain to detect, greater than 0.
+    gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric, n_seeds_new
+        As in :func:`detectable_gain`.
+    power, alpha, alternative
+        As in :func:`detectable_gain`.
+
+    Returns
+    -------
+    int or array of int
+
+    Raises
+    ------
+    ValueError
+        If a gain or standard error is missing or not above 0, if power is not above alpha, or if
+        seeds are too few or the gain is too small for any number of items to suffice.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> rankeval_pd.needed_items(0.5, 0.27, 2000)
+    4581
+    >>> rankeval_pd.needed_items(0.5, 0.27, 2000, alternative="greater")
+    3609
+    """
+    asked = _Asked(power, alpha, alternative)
+    _check_gain(gain, gain_se)
+    plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
+    _, seeds = _news(plans, None, n_seeds_new)
+
+    def count(plan: _Plan, wanted: float, seeds: float) -> int:
+        least = 2.0 * plan.n_items / plan.n_drawn
+
+        def enough(n: float) -> bool:
+            return asked.found(plan, n, seeds)(wanted) >= asked.power
+
+        if plan.seeds and not enough(_MOST):
+            can = asked.gain(plan, _MOST, seeds)
+            raise ValueError(
+                f"gain={wanted:.4g}: with {seeds:g} seeds, no test set can detect gains below"
+                f" {can:.3g}. Add seeds; needed_seeds returns the required number."
+            )
+        found = _least(enough, least, _MOST)
+        if found is None:
+            raise ValueError(
+                f"gain={wanted!r}: detecting this gain requires more than {_MOST:.0e} items. Pass "
+                "a larger gain, in the same units as the score."
+            )
+        return found
+
+    return _each(plans, count, gain=gain, n_seeds_new=seeds)
+
+
+@with_options
+def needed_seeds(
+    gain: ArrayLike,
+    gain_se: Any,
+    n_items: ArrayLike | None = None,
+    *,
+    gain_se_seeds: ArrayLike | None = None,
+    n_seeds: ArrayLike | None = None,
+    n_groups: ArrayLike | None = None,
+    n_items_new: ArrayLike | None = None,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    alternative: Alternative = "two-sided",
+) -> Any:
+    """Return the number of seeds per system needed to detect a gain.
+
+    Parameters
+    ----------
+    gain : float or array
+        The gain to detect, greater than 0.
+    gain_se, n_items, gain_se_seeds, n_seeds, n_groups, n_items_new
+        As in :func:`detectable_gain`.
+    power, alpha, alternative
+        As in :func:`detectable_gain`.
+
+    Returns
+    -------
+    int or array of int
+        At least two.
+
+    Raises
+    ------
+    ValueError
+        If the variance between seeds is missing, or if there are too few items, regardless of the
+        number of seeds.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> parts = {"gain_se_seeds": 0.03 * (2 / 3) ** 0.5, "n_seeds": 3}
+    >>> rankeval_pd.needed_seeds(0.1, 0.5 / 400**0.5, 400, **parts)
+    5
+    """
+    asked = _Asked(power, alpha, alternative)
+    _check_gain(gain, gain_se)
+    plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, None)
+    items, _ = _news(plans, n_items_new, None)
+    if any(not plan.seeds for plan in plans.flat):
+        raise ValueError(
+            "the variance between seeds is missing. Pass a row from a table made with seeds=, or"
+            " gain_se_seeds and n_seeds."
+        )
+
+    def count(plan: _Plan, wanted: float, items: float) -> int:
+        def enough(seeds: float) -> bool:
+            return asked.found(plan, items, seeds)(wanted) >= asked.power
+
+        found = _least(enough, 2.0, _MOST_SEEDS)
+        if found is None:
+            raise ValueError(
+                f"gain={wanted:.4g}: with {items:g} items, no number of seeds is sufficient."
+                " Add items; needed_items returns the required number."
+            )
+        return found
+
+    return _each(plans, count, gain=gain, n_items_new=items)
+
+
+class _Asked:
+    """Store the level and the power of a planned test."""
+
+    def __init__(self, power: float, alpha: float, alternative: str) -> None:
+        check_choice("alternative", alternative, SIDES)
+        alpha, self.power = check_share("alpha", alpha), check_share("power", power)
+        if power <= alpha:
+            raise ValueError(
+                f"power={power!r}, alpha={alpha!r}: power must exceed alpha. Pass a larger power,"
+                " such as 0.8."
+            )
+        self._tails = int(SIDES[alternative])
+        self._tail = alpha / SIDES[alternative]
+
+    def found(self, plan: _Plan, items: float, seeds: float) -> Callable[[float], float]:
+        """Return the power for each gain."""
+        return plan.power(items, seeds, self._tail, self._tails)
+
+    def gain(self, plan: _Plan, items: float, seeds: float) -> float:
+        """Return the smallest detectable gain."""
+        found = self.found(plan, items, seeds)
+        low, high = 0.0, float(np.sqrt(plan.items + plan.seeds))
+        if not high:
+            return 0.0
+        most = np.inf if np.isnan(plan.differ) else 1.0
+        while found(high) < self.power:
+            if high >= most:
+                return np.nan  # too few items for significance
+            low, high = high, min(2.0 * high, most)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2.0
+            low, high = (low, middle) if found(middle) >= self.power else (middle, high)
+        return high
+
+
+def _least(enough: Callable[[float], bool], first: float, most: float) -> int | None:
+    """Return the smallest sufficient integer, or None."""
+    low, high = first - 1.0, first
+    while not enough(high):
+        if high >= most:
+            return None
+        low, high = high, min(2.0 * high, most)
+    low, high = np.floor(low), np.ceil(high)
+    while high - low > 1.0:
+        middle = np.floor((low + high) / 2.0)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return int(high)
+
+
+def _each(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
+    """Return the result for each plan and its arguments."""
+    given = check_shapes(gain_se=np.zeros(plans.shape), **more)
+    result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *given[1:])
+    if isinstance(result, np.ndarray):
+        whole = all(isinstance(x, int) for x in result.flat)
+        return result.astype(np.int64 if whole and result.size else float)
+    return result
+
+
+def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
+    check_numbers("gain", gain, 0.0, above=True, missing=False)
+    if not isinstance(gain_se, pd.Series | pd.DataFrame | Mapping):
+        check_numbers("gain_se", gain_se, 0.0, above=True, missing=False)
+
+
+def _news(plans: AnyArray, items: Any, seeds: Any) -> tuple[Any, Any]:
+    """Check and return the planned numbers of items and seeds."""
+    if items is not None:
+        check_numbers("n_items_new", items, 0.0, above=True, missing=False)
+    if seeds is not None:
+        check_numbers("n_seeds_new", seeds, 2.0, missing=False)
+    own = np.array([(plan.n_items, plan.n_seeds) for plan in plans.flat]).T
+    return tuple(
+        column.reshape(plans.shape) if given is None else given
+        for column, given in zip(own, (items, seeds), strict=True)
+    )
+
+
+def _plans(
+    gain_se: Any, n_items: Any, gain_se_seeds: Any, n_seeds: Any, n_groups: Any, metric: Any
+) -> AnyArray:
+    """Return a plan for each gain, from a row, a table or numbers."""
+    check_choice("metric", metric, (None, "accuracy", "mean"))
+    if isinstance(gain_se, pd.Series | pd.DataFrame | Mapping):
+        if n_items is not None or gain_se_seeds is not None or n_groups is not None:
+            raise ValueError(
+                "gain_se is a row or table that contains n_items, gain_se_seeds and n_groups. Pass"
+                " only the row or table, or pass numbers."
+            )
+        return _plans_of(gain_se)
+    if n_items is None:
+        raise TypeError(
+            "n_items is missing. Pass the number of items from which gain_se was computed."
+        )
+    if (gain_se_seeds is None) != (n_seeds is None):
+        raise ValueError(
+            "gain_se_seeds and n_seeds must be given together. Pass both, or omit both."
+        )
+    check_numbers("gain_se", gain_se, 0.0, missing=False)
+    check_numbers("n_items", n_items, 0.0, above=True, missing=False)
+    given = {"gain_se": gain_se, "n_items": n_items}
+    for name, value, least in (("gain_se_seeds", gain_se_seeds, 0.0), ("n_seeds", n_seeds, 2.0),
+                               ("n_groups", n_groups, 2.0)):  # fmt: skip
+        if value is not None:
+            check_numbers(name, value, least, missing=False)
+            given[name] = value
+    parts = dict(zip(given, check_shapes(**given), strict=True))
+    return _plan(parts, metric == "accuracy" and len(given) == 2, 0.0)
+
+
+def _plans_of(table: Any) -> AnyArray:
+    """Return plans for a row or for each row of a table."""
+    attrs = getattr(table, "attrs", {})
+    if "gain_se" not in table:
+        raise ValueError(
+            "gain_se: the row or table has no gain_se column. Pass a table made with details=True."
+        )
+    names = ("gain", "gain_se", "n_items", "n_groups", "gain_se_items", "gain_se_seeds", "n_seeds")
+    parts = {name: np.asarray(table[name], dtype=float) for name in names if name in table}
+    parts["gain_se"] = parts.pop("gain_se_items", parts["gain_se"])
+    drawn = parts.get("n_groups", parts["n_items"])
+    # the standard error of this test assumes a gain of 0
+    if attrs.get("method") == "paired_permutation":
+        parts["gain_se"] = np.sqrt(parts["gain_se"] ** 2 - parts["gain"] ** 2 / drawn)
+    for name in ("gain_se", "n_items"):
+        check_numbers(name, parts[name], 0.0, missing=False)
+    plain = not {"n_groups", "n_seeds"} & {*parts} and "strata" not in attrs
+    pooled = attrs.get("n_systems", 0.0) if attrs.get("seed_variance") == "pooled" else 0.0
+    return _plan(parts, plain and attrs.get("metric") == "accuracy", float(pooled))
+
+
+def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray:
+    error, n = parts["gain_se"], parts["n_items"]
+    gain = parts.get("gain", np.zeros(()))
+    differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.full((), np.nan)
+    # after an overflow, no test set is large enough, and an error is raised
+    with np.errstate(over="ignore"):
+        square = error**2
+    given = (
+        square, n, parts.get("n_groups", n), parts.get("gain_se_seeds", np.zeros(())) ** 2,
+        parts.get("n_seeds", np.ones(())), np.full((), pooled), differ,
+    )  # fmt: skip
+    columns = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(*given)]
+    result = np.empty(columns[0].shape, dtype=object)
+    for place in np.ndindex(result.shape):
+        result[place] = _Plan(*(float(x[place]) for x in columns))
+    return result
+
+
+def check_numbers(
+    argument: str,
+    given: object,
+    least: float,
+    most: float = np.inf,
+    *,
+    above: bool = False,
+    infinite: bool = False,
+    missing: bool = True,
+) -> None:
+    """Raise a ValueError unless every number is in this range or is an allowed NaN.
+
+    With ``above``, numbers must be greater than ``least``.
+    """
+    allowed = f"numbers above {least:g}" if above else f"numbers of at least {least:g}"
+    if most < np.inf:
+        allowed = f"numbers from {least:g} to {most:g}"
+    elif infinite:
+        allowed += ", or inf"
+    given = given.item() if isinstance(given, np.generic) else given
+    if given is None or isinstance(given, bool):
+        raise TypeError(f"{argument}={given!r}: pass {allowed}.")
+    try:
+        values = np.asarray(given, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{argument}={given!r}: pass {allowed}.") from None
+    wrong = (values <= least if above else values < least) | (values > most)
+    if not infinite:
+        wrong |= np.isinf(values)
+    if not missing and np.isnan(values).any():
+        given = np.nan if values.ndim == 0 else f"{int(np.isnan(values).sum())} missing numbers"
+        raise ValueError(f"{argument}={given}: pass {allowed}, and drop undefined values.")
+    if wrong.any():
+        raise ValueError(f"{argument}={given!r}: pass {allowed}.")
+
+
+# -------------------------------------------------------------------------------------------------
+# Compare published accuracies on the same items.
+
+_ROUNDING = 1e-9  # tolerance for a printed rate in addition to half a unit in the last digit
+_MOST_COUNTS = 200  # largest number of counts to try for one printed rate
+_MOST_DIGITS = 15
+
+
+@with_options
+def compare_accuracies(
+    correct_a: float,
+    correct_b: float,
+    n_items: int,
+    *,
+    both: float | None = None,
+    decimals: int | None = None,
+    alternative: Alternative_of_roles = "two-sided",
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Return the possible p-values for two published accuracies on the same items.
+
+    Parameters
+    ----------
+    correct_a, correct_b : int or float
+        Number of correct items for each system. A float below 1 is interpreted as a printed rate.
+    n_items : int
+        Number of test items, the same for both systems.
+    both : int or float, optional
+        Number or proportion of items that both systems answer correctly. By default, the function
+        considers every possible number.
+    decimals : int, optional
+        Number of decimal places in printed rates, such as 3 for 0.840 or 84.0%. By default, the
+        number comes from the rate, such as 2 for 0.84.
+    alternative : {"two-sided", "greater", "less"}
+        "greater" means that a is better than b.
+    level : float
+        Confidence level of the interval.
+
+    Returns
+    -------
+    DataFrame
+        One row: ``gain`` of a over b, as a proportion of the items; ``ci_low``, ``ci_high``:
+        smallest and largest limits of Tango's intervals; ``p_low``, ``p_high``: smallest and
+        largest p-values of McNemar's exact test, which are equal if you pass counts and ``both``.
+
+    Raises
+    ------
+    ValueError
+        If no number of correct items rounds to a printed rate, or if ``both`` is impossible.
+
+    See Also
+    --------
+    compare_for : Compare two published n-best lists.
+
+    Notes
+    -----
+    The same gain can be significant if the systems disagree on twelve items, and not significant
+    if all errors are on different items. The p-value increases with the number of items on which
+    the systems disagree, so the smallest and largest possible numbers give bounds for the p-value.
+    All counts that round to the printed rate are considered.
+
+    References
+    ----------
+    Q. McNemar (1947); T. Tango (1998).
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> rankeval_pd.compare_accuracies(356, 344, 500).round(4)
+        gain  ci_low  ci_high   p_low  p_high
+    0  0.024 -0.0439   0.0917  0.0005  0.5254
+    >>> rankeval_pd.compare_accuracies(0.712, 0.688, 500, both=340).round(4)
+        gain  ci_low  ci_high   p_low  p_high
+    0  0.024  0.0072   0.0443  0.0118  0.0118
+    """
+    check_choice("alternative", alternative, ALTERNATIVES)
+    n, level = check_count("n_items", n_items), check_share("level", level)
+    a = _counts("correct_a", correct_a, n, decimals)
+    b = _counts("correct_b", correct_b, n, decimals)
+    one, other = (x.ravel() for x in np.meshgrid(a, b, indexing="ij"))
+    least, most = np.maximum(0, one + other - n), np.minimum(one, other)
+    if both is not None:
+        shared = _counts("both", both, n, decimals)
+        inside = (shared.max() >= least) & (shared.min() <= most)
+        if not inside.any():
+            raise ValueError(
+                f"both={both!r}: if two systems answer {_said(a)} and {_said(b)} of {n} items"
+                f" correctly, they have {least.min()} to {most.max()} correct items in common."
+                " Check the counts."
+            )
+        one, other, least, most = (x[inside] for x in (one, other, least, most))
+        least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
+    only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
+    p_values = _mcnemar(only_a, only_b, alternative)
+    tails = 1.0 if alternative != "two-sided" else 2.0
+    low, high = tango_limits(only_a, only_b, float(n), 1.0 - 2.0 / tails * (1.0 - level))
+    low = np.where(alternative == "less", -np.inf, low)
+    high = np.where(alternative == "greater", np.inf, high)
+    low, high = reaching((low, high), p_values, level)
+    gain = float((_middle(a) - _middle(b)) / n)
+    row = gain, low.min(), high.max(), p_values.min(), p_values.max()
+    columns = pd.Index(["gain", "ci_low", "ci_high", "p_low", "p_high"])
+    result = pd.DataFrame([row], columns=columns)
+    result.attrs = {"metric": "accuracy", "n_items": n, "level": level, "alternative": alternative}
+    return result
+
+
+def _mcnemar(only_a: IntArray, only_b: IntArray, alternative: str) -> FloatArray:
+    """Return the p-values of McNemar's exact test."""
+    up, down = (
+        np.exp(distributions.tails_of_binomial(x, only_a + only_b, 0.5).ge)
+        for x in (only_a, only_b)
+    )
+    if alternative == "two-sided":
+        return np.minimum(1.0, 2.0 * np.minimum(up, down))
+    return np.asarray(up if alternative == "greater" else down)
+
+
+def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
+    """Return the possible item counts for a count or printed rate."""
+    value = check_number(argument, given)
+    if value >= 1.0 or isinstance(given, (int, np.integer)):
+        nearest = round(value)
+        if abs(nearest - value) > _ROUNDING * n or not 0 <= nearest <= n:
+            raise ValueError(
+                f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate below 1 (84.2%"
+                " is 0.842)."
+            )
+        return np.array([nearest])
+    if value < 0.0:
+        raise ValueError(f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate.")
+    digits = _digits(value) if decimals is None else check_count("decimals", decimals)
+    half = 0.5 * 10.0**-digits + _ROUNDING / n
+    low, high = int(np.ceil((value - half) * n)), int(np.floor((value + half) * n))
+    low, high = max(low, 0), min(high, n)
+    if low > high:
+        nearest = min(max(round(value * n), 0), n)
+        raise ValueError(
+            f"{argument}={given!r}: no count out of {n} items gives this rate; the nearest is"
+            f" {nearest}, {nearest / n:.6g}. Check n_items, or pass decimals=, the number of"
+            " printed decimal places."
+        )
+    if high - low < _MOST_COUNTS:
+        return np.arange(low, high + 1)
+    return np.unique(np.linspace(low, high, _MOST_COUNTS).round().astype(np.int64))
+
+
+def _digits(rate: float) -> int:
+    """Return the number of decimal places in a rate."""
+    text = np.format_float_positional(rate, trim="-")
+    return min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
+
+
+def _said(counts: IntArray) -> str:
+    return str(counts[0]) if counts.size == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+def _middle(counts: IntArray) -> float:
+    return float((counts[0] + counts[-1]) / 2.0)

@@ -1,0 +1,809 @@
+"""Make tables of items from predictions, translations and trained models."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.doors.columns import true_values
+from rankeval_pd.errors import check_choice, check_count, checked_call, listed, shown
+from rankeval_pd.memory import check_memory
+from rankeval_pd.roles import Roles, TextMetric
+from rankeval_pd.stats import items
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.items import METRICS
+
+# -------------------------------------------------------------------------------------------------
+# Create item tables from translations and references, or from repeated training.
+
+# --------------------- Translation statistics for paired tests
+
+_PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+#: defaults of sacrebleu that the formulas of this package assume
+_FIXED: Mapping[str, Mapping[str, Any]] = {
+    "bleu": {"smooth_method": "exp", "max_ngram_order": 4, "effective_order": False},
+    "chrf": {"beta": 2, "eps_smoothing": False},
+    "ter": {},
+}
+Row = tuple[float, ...]
+
+
+@checked_call
+def from_sacrebleu(
+    hypotheses: Mapping[str, Sequence[str]],
+    references: Sequence[str] | Sequence[Sequence[str | None]],
+    metric: TextMetric = "bleu",
+    **options: Any,
+) -> pd.DataFrame:
+    """Return segment statistics for sacrebleu's BLEU, chrF or TER.
+
+    Parameters
+    ----------
+    hypotheses : mapping or DataFrame
+        The segments of each system, by system name. All systems must have the same number of
+        segments.
+    references : sequence of str, or of sequences of str
+        One reference per segment, or several such sequences as in sacrebleu, with None for missing
+        references.
+    metric : {"bleu", "chrf", "ter"}
+    **options
+        Options for ``sacrebleu.metrics.BLEU``, ``CHRF`` or ``TER`` such as ``tokenize="zh"``,
+        ``lowercase=True``, ``word_order=2`` (chrF++), ``normalized=True``.
+
+    Returns
+    -------
+    DataFrame
+        One row per segment and two-level columns (system, statistic). Pass the same ``metric`` to
+        the methods. For TER, lower is better, and the numerator is 100 times the number of edits,
+        so scores are percentages as in sacrebleu.
+
+    Raises
+    ------
+    ImportError
+        If sacrebleu is not installed.
+    ValueError
+        If segment counts differ, a segment has no reference, or an option changes the formula
+        (``smooth_method``, ``max_ngram_order``, ``effective_order``, ``beta``, ``eps_smoothing``).
+
+    See Also
+    --------
+    paired_bootstrap, system_ranks
+
+    Notes
+    -----
+    The corpus score, computed from summed statistics, equals sacrebleu's score with the same
+    options. Statistics for BLEU and TER come from sacrebleu's segment scores, and this function
+    counts n-grams for chrF. With several references, chrF uses the best-scoring reference for each
+    segment. Every segment is scored once.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> table = rankeval_pd.from_sacrebleu(
+    ...     {"a": ["the cat sat", "a dog ran"], "b": ["the cat sat down", "dogs run"]},
+    ...     ["the cat sat down", "the dog ran"],
+    ...     "ter",
+    ... )
+    >>> table
+    system         a                     b
+    statistic numerator denominator numerator denominator
+    segment
+    0             100.0         4.0       0.0         4.0
+    1             100.0         3.0     300.0         3.0
+    """
+    _check_names(hypotheses, metric, options)
+    streams = _streams(references)
+    size = len(streams[0])
+    beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
+    alone = [row for row, of in enumerate(beside) if not of]
+    if alone:
+        raise ValueError(
+            f"references: segment {alone[0]} (counted from 0) has no reference. Add a reference."
+        )
+    scorer = SCORERS[metric](options)
+    tables = {}
+    for system, texts in hypotheses.items():
+        _check_segments(texts, f"hypotheses[{shown(system)}]", size)
+        rows = [scorer.score(text, of) for text, of in zip(texts, beside, strict=True)]
+        tables[system] = pd.DataFrame(rows, columns=list(scorer.statistics), dtype=float)
+    joined = pd.concat(tables, axis=1, names=["system", "statistic"])
+    return joined.rename_axis(index="segment")
+
+
+class _Scorer(NamedTuple):
+    statistics: Sequence[str]
+    score: Callable[[str, Sequence[str]], Row]
+
+
+def _check_names(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
+    if not hasattr(hypotheses, "items"):
+        raise TypeError(
+            f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from "
+            "system names to segments, such as {'system A': lines}."
+        )
+    if not len(hypotheses):
+        raise ValueError("hypotheses contains no systems.")
+    if not isinstance(metric, str) or metric not in SCORERS:
+        raise ValueError(
+            f"metric={shown(metric)} is not one of {listed(SCORERS)}. Pass settings as keyword "
+            "arguments: metric='chrf', word_order=2."
+        )
+    for name, known in _FIXED[metric].items():
+        if options.get(name, known) != known:
+            raise ValueError(
+                f"{name}={shown(options[name])} changes the formula of metric={metric!r}, which"
+                f" paired tests compute with {name}={known!r}. Omit this option."
+            )
+
+
+def _streams(references: Any) -> list[Sequence[str | None]]:
+    """Return the sequences of references, all of the same length."""
+    if isinstance(references, str) or not hasattr(references, "__len__"):
+        raise TypeError(
+            f"references is of type {type(references).__name__}: pass a list with a reference for "
+            "each segment, or a list of such lists."
+        )
+    found = list(references)
+    if not found:
+        raise ValueError("references is empty.")
+    one = all(isinstance(x, str) for x in found)
+    streams: list[Sequence[str | None]] = [found] if one else found
+    for place, stream in enumerate(streams):
+        _check_segments(stream, f"references[{place}]", len(streams[0]), optional=True)
+    return streams
+
+
+def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False) -> None:
+    if isinstance(texts, str) or not hasattr(texts, "__len__"):
+        raise TypeError(f"{name} is of type {type(texts).__name__}: pass a list of segments.")
+    if len(texts) != size:
+        raise ValueError(
+            f"{name} has {len(texts)} segments, and the references have {size}. Align the segments,"
+            " and check for an empty line at the end of a file."
+        )
+    for row, text in enumerate(texts):
+        if not isinstance(text, str) and not (optional and text is None):
+            raise TypeError(
+                f"{name}: segment {row} (counted from 0) is of type {type(text).__name__}. Pass "
+                "text; an empty output is ''."
+            )
+
+
+def _metrics() -> Any:
+    try:
+        import sacrebleu.metrics as metrics
+    except ImportError as error:
+        raise ImportError("from_sacrebleu needs sacrebleu: pip install sacrebleu.") from error
+    return metrics
+
+
+def _bleu(options: Mapping[str, Any]) -> _Scorer:
+    # effective_order does not change counts and avoids a warning about single segments
+    scorer = _metrics().BLEU(**{**options, "effective_order": True})
+
+    def score(text: str, references: Sequence[str]) -> Row:
+        found = scorer.sentence_score(text, references)
+        return (found.sys_len, found.ref_len, *found.counts, *found.totals)
+
+    return _Scorer(METRICS["bleu"].statistics, score)
+
+
+def _ter(options: Mapping[str, Any]) -> _Scorer:
+    scorer = _metrics().TER(**options)
+
+    def score(text: str, references: Sequence[str]) -> Row:
+        found = scorer.sentence_score(text, references)
+        return 100.0 * found.num_edits, found.ref_length
+
+    return _Scorer(METRICS["ter"].statistics, score)
+
+
+def _chrf(options: Mapping[str, Any]) -> _Scorer:
+    scorer = _metrics().CHRF(**options)  # CHRF checks the options and determines the n-gram orders
+    characters, words = scorer.char_order, scorer.word_order
+    orders = range(1, characters + words + 1)
+
+    def grams(text: str) -> list[Counter[str]]:
+        text = text.lower() if scorer.lowercase else text
+        letters = text if scorer.whitespace else "".join(text.split())
+        found = [Counter(_runs(letters, k)) for k in range(1, characters + 1)]
+        tokens = _words(text) if words else []
+        return found + [
+            Counter(" ".join(run) for run in _runs(tokens, k)) for k in range(1, words + 1)
+        ]
+
+    def score(text: str, references: Sequence[str]) -> Row:
+        own = grams(text)
+        rows = [_matches(own, grams(reference)) for reference in references]
+        # the first of equally good references, as in sacrebleu
+        return rows[0] if len(rows) == 1 else max(rows, key=_chrf_of)
+
+    return _Scorer([f"{kind}_{i}" for i in orders for kind in ("hyp", "ref", "match")], score)
+
+
+def _chrf_of(row: Row) -> float:
+    return float(METRICS["chrf"].score(pd.Series(row).to_numpy()))
+
+
+def _runs(sequence: Any, length: int) -> list[Any]:
+    return [sequence[i : i + length] for i in range(len(sequence) - length + 1)]
+
+
+def _words(text: str) -> list[str]:
+    """Split words, and separate a final or initial punctuation mark."""
+    found: list[str] = []
+    for word in text.split():
+        if len(word) > 1 and word[-1] in _PUNCTUATION:
+            found += [word[:-1], word[-1]]
+        elif len(word) > 1 and word[0] in _PUNCTUATION:
+            found += [word[0], word[1:]]
+        else:
+            found.append(word)
+    return found
+
+
+def _matches(own: list[Counter[str]], reference: list[Counter[str]]) -> Row:
+    """Return hyp, ref and match for each n-gram order in the reference."""
+    row: list[float] = []
+    for ours, theirs in zip(own, reference, strict=True):
+        row += [ours.total() if theirs else 0, theirs.total(), (ours & theirs).total()]
+    return tuple(row)
+
+
+SCORERS: Mapping[str, Callable[[Mapping[str, Any]], _Scorer]] = {
+    "bleu": _bleu,
+    "chrf": _chrf,
+    "ter": _ter,
+}
+
+
+# ----------- Synthetic systems (Berg-Kirkpatrick et al. 2012, §3.2)
+
+
+@checked_call
+def synthetic_systems(
+    estimators: Mapping[Hashable, Any] | Sequence[Any],
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    sizes: int | Sequence[int],
+    n_each: int | Sequence[int],
+    rng: int | np.random.Generator | None = 0,
+    item_score: Callable[[Any, Any], Any] | None = None,
+) -> pd.DataFrame:
+    """Train models on resampled training sets, and score the test items.
+
+    Parameters
+    ----------
+    estimators : mapping or sequence
+        Estimators with ``fit(X, y)`` and ``predict(X)``, as in scikit-learn, by family name. For a
+        sequence, class names are the family names. Estimators are copied and never modified.
+    X, y : array, DataFrame, Series or sequence
+        The training set.
+    X_test, y_test : the same
+        The test set. If X_test has an index, the index provides the item names.
+    sizes : int or sequence of int
+        Sizes of the training sets, which are drawn with replacement from (X, y).
+    n_each : int or sequence of int
+        Number of training sets per size: one number for all sizes, or one number per size.
+    rng : int, Generator or None
+        Seed for drawing training sets, and for estimators with ``random_state=None``.
+    item_score : callable, optional
+        Function that takes y_test and predictions and returns a number per item. By default, the
+        result is 1 for a correct prediction and 0 otherwise.
+
+    Returns
+    -------
+    DataFrame
+        One row per test item and one column per system, named "family size-number".
+        ``attrs["families"]`` maps columns to families for ``paired_bootstrap(families=...)``.
+
+    Notes
+    -----
+    The k-th training set of a given size is the same for all families. Like versions of a system
+    under development, systems in the same family are similar, especially if the training sets are
+    large. Each column requires one model fit.
+
+    References
+    ----------
+    Berg-Kirkpatrick et al. (2012), section 3.2.1.
+
+    Examples
+    --------
+    >>> import numpy as np, rankeval_pd
+    >>> class Threshold:
+    ...     def fit(self, X, y):
+    ...         self.cut = (X[y == 1].mean() + X[y == 0].mean()) / 2
+    ...
+    ...     def predict(self, X):
+    ...         return (X[:, 0] > self.cut).astype(int)
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 300)
+    >>> X = rng.normal(size=(300, 1)) + y[:, np.newaxis]
+    >>> systems = rankeval_pd.synthetic_systems(
+    ...     {"cut": Threshold()}, X[:200], y[:200], X[200:], y[200:], sizes=[20, 100], n_each=2
+    ... )
+    >>> systems.shape, list(systems)
+    ((100, 4), ['cut 20-1', 'cut 20-2', 'cut 100-1', 'cut 100-2'])
+    """
+    named = _named(estimators)
+    plan = _plan(sizes, n_each)
+    total = len(y)
+    if len(X) != total or len(X_test) != len(y_test):
+        raise ValueError(
+            f"X has {len(X)} rows and y has {total}; X_test has {len(X_test)} rows and y_test has"
+            f" {len(y_test)}. Pass one label for each row."
+        )
+    seed = items.entropy(Roles.of({"rng": rng}).rng)
+    columns: dict[str, Any] = {}
+    families: dict[str, Hashable] = {}
+    for family, estimator in named.items():
+        for number, (size, repeat) in enumerate(plan):
+            draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, 4)))
+            rows = draws.integers(0, total, size)
+            model = _fresh(estimator, int(draws.integers(0, 2**31)))
+            model.fit(_taken(X, rows), _taken(y, rows))
+            result = model.predict(X_test)
+            name = f"{family} {size}-{repeat}"
+            columns[name] = _scored(y_test, result, item_score)
+            families[name] = family
+    index = getattr(X_test, "index", None)
+    table = pd.DataFrame(columns, index=index if isinstance(index, pd.Index) else None)
+    table.attrs["families"] = families
+    return table
+
+
+def _named(estimators: Any) -> Mapping[Hashable, Any]:
+    """Return the estimators by family name."""
+    if isinstance(estimators, (list, tuple)):
+        for model in estimators:
+            _check_model(model)
+        named: Mapping[Hashable, Any] = {type(model).__name__: model for model in estimators}
+        if len(named) < len(estimators):
+            raise ValueError(
+                "estimators: two estimators have the same class,"
+                f" {listed(type(x).__name__ for x in estimators)}. Name the families: pass a"
+                " mapping from name to estimator."
+            )
+        estimators = named
+    if not isinstance(estimators, Mapping) or not estimators:
+        raise TypeError(
+            f"estimators={estimators!r}: pass a mapping from family names to estimators, "
+            "such as {'logistic': LogisticRegression()}."
+        )
+    for model in estimators.values():
+        _check_model(model)
+    return estimators
+
+
+def _check_model(model: Any) -> None:
+    """Raise a TypeError unless the model is an estimator."""
+    if isinstance(model, type):
+        raise TypeError(
+            f"estimators: {model.__name__} is a class, not an instance. Pass {model.__name__}()."
+        )
+    for method in ("fit", "predict"):
+        if not callable(getattr(model, method, None)):
+            raise TypeError(
+                f"estimators: {model!r} is of type {type(model).__name__}, which has no method "
+                f"{method}. Pass an estimator with fit(X, y) and predict(X)."
+            )
+
+
+def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
+    """Return each training set's size, and its index among sets of that size."""
+    whole = [sizes] if not np.iterable(sizes) else list(sizes)
+    times = [n_each] * len(whole) if not np.iterable(n_each) else list(n_each)
+    for name, values in (("sizes", whole), ("n_each", times)):
+        for value in values:
+            if (
+                isinstance(value, (bool, np.bool_))
+                or not isinstance(value, (int, np.integer))
+                or value < 1
+            ):
+                raise ValueError(f"{name}: {value!r}: pass positive integers.")
+    if len(times) != len(whole) or len(set(whole)) != len(whole):
+        raise ValueError(
+            f"sizes={sizes!r}, n_each={n_each!r}: pass each size once, and a single number of"
+            " training sets for all sizes, or one number per size."
+        )
+    return [(size, k + 1) for size, count in zip(whole, times, strict=True) for k in range(count)]
+
+
+def _fresh(estimator: Any, seed: int) -> Any:
+    """Return a copy of the estimator, seeded if random_state is None."""
+    model = copy.deepcopy(estimator)
+    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    unseeded = {
+        name: seed
+        for name, value in parameters.items()
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    if unseeded:
+        model.set_params(**unseeded)
+    return model
+
+
+def _taken(data: Any, rows: Any) -> Any:
+    return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]
+
+
+def _scored(
+    y_test: Any, found: Any, item_score: Callable[[Any, Any], Any] | None
+) -> np.ndarray[Any, Any]:
+    if item_score is None:
+        return np.asarray(np.asarray(y_test) == np.asarray(found)).astype(np.int64)
+    scores = np.asarray(item_score(y_test, found))
+    if scores.shape != (len(y_test),):
+        raise ValueError(
+            f"item_score returned shape {scores.shape}. Return a number for each of the "
+            f"{len(y_test)} test items."
+        )
+    return scores
+
+
+@checked_call
+def resample_counts(
+    n_items: int, n_resamples: int = 10_000, *, rng: int | np.random.Generator | None = 0
+) -> IntArray:
+    """Return how often each bootstrap resample contains each item.
+
+    Parameters
+    ----------
+    n_items : int
+        Number of items, or number of clusters with ``groups``.
+    n_resamples : int
+    rng : int, Generator or None
+        The seed, as in other methods.
+
+    Returns
+    -------
+    array of int (n_resamples, n_items), with items in label order
+
+    Notes
+    -----
+    All bootstrap methods use these counts. Each block of 1,000 resamples uses a separate child of
+    ``SeedSequence(rng)``. If you increase ``n_resamples``, the first resamples stay the same for
+    all chunks, threads and workers. Each count takes 7 ns and 8 bytes.
+
+    References
+    ----------
+    Berg-Kirkpatrick et al. (2012), footnote 5, use the same counts for all pairs.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> counts = rankeval_pd.resample_counts(4, 3)
+    >>> counts.shape, counts.sum(axis=1)
+    ((3, 4), array([4, 4, 4]))
+    """
+    for name, value in (("n_items", n_items), ("n_resamples", n_resamples)):
+        check_count(name, value)
+    seed = items.entropy(Roles.of({"rng": rng}).rng)
+    check_memory(
+        float(n_items) * float(n_resamples),
+        f"{n_resamples:,} resamples of {n_items:,} items",
+        "Draw the resamples in several calls, each with a smaller n_resamples and a different rng.",
+    )
+    return items.all_counts(int(n_items), int(n_resamples), seed)
+
+
+# -------------------------------------------------------------------------------------------------
+# Create tables from true labels and classifier predictions or scores.
+
+_METRICS = ("accuracy", "precision", "recall", "f1")
+
+
+@checked_call
+def from_predictions(
+    y_true: Any,
+    predictions: Any,
+    metric: Literal["accuracy", "precision", "recall", "f1"],
+    *,
+    positive: Any = None,
+) -> pd.DataFrame:
+    """Return a table for testing classifiers' accuracy, precision, recall or F1.
+
+    Parameters
+    ----------
+    y_true : sequence
+        True label of each item, as a list, array or Series.
+    predictions : mapping, DataFrame or sequence
+        Predicted labels by model name, or the predicted labels of one model.
+    metric : {"accuracy", "precision", "recall", "f1"}
+    positive : label or sequence of labels, optional
+        The positive class for precision, recall and F1. All other labels are negative. The default
+        is 1 or True; labels other than True, False, 1 and 0 require ``positive``.
+
+    Returns
+    -------
+    DataFrame
+        One row per test item. For accuracy, each model has one column that marks correct
+        predictions. Other metrics use two-level columns (system, statistic). Pass the same
+        ``metric`` to the methods. The index comes from the data.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If lengths or indexes differ, labels are missing, ``positive`` is required or not a label,
+        or predictions are scores.
+
+    See Also
+    --------
+    from_scores, paired_bootstrap, paired_permutation
+
+    Notes
+    -----
+    Scores equal scikit-learn's ``accuracy_score``, and ``precision_score``, ``recall_score`` and
+    ``f1_score`` for the positive class. The Matthews correlation coefficient and averages over
+    classes are not supported.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> items = rankeval_pd.from_predictions(
+    ...     [1, 1, 0, 0], {"old": [1, 0, 0, 1], "new": [1, 1, 0, 1]}, "f1"
+    ... )
+    >>> items["new"].sum().to_dict()  # F1 = 2 * 2 / (3 + 2)
+    {'correct': 2, 'guess': 3, 'gold': 2}
+    """
+    check_choice("metric", metric, _METRICS)
+    truth, index = _labels(y_true, "y_true")
+    models, index = _models(predictions, "predictions", truth.size, index)
+    known = pd.unique(truth)
+    guesses: dict[Hashable, AnyArray] = {}
+    found: list[Any] = [*known]
+    for name, values in models.items():
+        guesses[name], _ = _labels(values, f"predictions[{shown(name)}]")
+        predicted = pd.unique(guesses[name])
+        _check_labels(name, predicted, known)
+        found += [*predicted]
+    if metric == "accuracy":
+        right = {name: _equal(labels, truth) for name, labels in guesses.items()}
+        return pd.DataFrame(right, index=index)
+    among = _positive_labels(positive, found)
+    columns: dict[Any, AnyArray] = {}
+    for name, labels in guesses.items():
+        counts = {"guess": _among(labels, among), "gold": _among(truth, among)}
+        counts["correct"] = counts["guess"] & counts["gold"]
+        columns |= {
+            (name, part): counts[part].astype(np.int64) for part in METRICS[metric].statistics
+        }
+    return pd.DataFrame(columns, index=index).rename_axis(columns=["system", "statistic"])
+
+
+@checked_call
+def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFrame:
+    """Return candidates with classifier scores as measures and a gold label.
+
+    Parameters
+    ----------
+    y_true : sequence
+        True label of each candidate, as a list, array or Series.
+    scores : mapping, DataFrame, array or sequence
+        Scores by model name, or the scores of one model. Larger scores indicate the positive
+        class. You can pass sequences, or n x 2 arrays from ``predict_proba`` with classes sorted
+        as in scikit-learn. For such arrays, the positive-class column is used. In a DataFrame of
+        probabilities, the columns can be named after the classes in any order.
+    positive : label or sequence of labels, optional
+        The label of the positive class. All other labels are negative. The default is 1 or True;
+        labels other than True, False, 1 and 0 require ``positive``.
+
+    Returns
+    -------
+    DataFrame
+        One row per candidate, with a column per model ("score" for a model without a name) and a
+        column ``gold``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If lengths or indexes differ, labels are missing, ``positive`` is required or not a label, a
+        score is not a number, or several columns are not probabilities of known classes.
+
+    See Also
+    --------
+    from_predictions, area, compare_area, roc
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> y_score = {"old": [0.9, 0.3, 0.5, 0.2], "new": [0.8, 0.6, 0.1, 0.2]}
+    >>> rankeval_pd.from_scores([1, 1, 0, 0], y_score)
+       old  new   gold
+    0  0.9  0.8   True
+    1  0.3  0.6   True
+    2  0.5  0.1  False
+    3  0.2  0.2  False
+    """
+    truth, index = _labels(y_true, "y_true")
+    known = [*pd.unique(truth)]
+    among = _positive_labels(positive, known)
+    models, index = _models(scores, "scores", truth.size, index, classes=known)
+    if "gold" in models:
+        raise ValueError(
+            "scores: a model is named 'gold', which is reserved for the labels. Rename the model."
+        )
+    columns = {name: _scores(x, name, known, among) for name, x in models.items()}
+    return pd.DataFrame({**columns, "gold": _among(truth, among)}, index=index)
+
+
+def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
+    """Return labels as an array, and their index or None."""
+    index = getattr(values, "index", None)
+    index = index if isinstance(index, pd.Index) else None
+    if isinstance(values, (str, bytes)) or not np.iterable(values):
+        raise TypeError(f"{name} is of type {type(values).__name__}: pass a label for each item.")
+    given: Any = values
+    array = given.to_numpy() if hasattr(given, "to_numpy") else _array(values)
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    if array.ndim != 1 or not array.size:
+        raise ValueError(
+            f"{name} has shape {array.shape}: pass one label for each item. Pass several models as"
+            " a mapping, {'model A': labels}, and test each label of multi-label data separately."
+        )
+    missing = int(np.asarray(pd.isna(array)).sum())
+    if missing:
+        raise ValueError(
+            f"{name} has no label for {missing} of {array.size} items. Drop these items, or fill "
+            "in the labels."
+        )
+    return array, index
+
+
+def _equal(labels: AnyArray, other: Any) -> BoolArray:
+    return np.asarray(labels.astype(object) == other, dtype=bool)
+
+
+def _among(labels: AnyArray, among: list[Any]) -> BoolArray:
+    """Return whether each label is in the positive class."""
+    return np.asarray(np.any([_equal(labels, label) for label in among], axis=0), dtype=bool)
+
+
+def _array(values: Any) -> AnyArray:
+    """Return values as an array; keep mixed label types."""
+    found = list(values) if not isinstance(values, np.ndarray) else values
+    if isinstance(found, list) and len({isinstance(x, str) for x in found}) > 1:
+        return np.array(found, dtype=object)
+    return np.asarray(found)
+
+
+def _models(
+    given: Any, name: str, size: int, index: pd.Index | None, classes: list[Any] | None = None
+) -> tuple[Mapping[Hashable, Any], pd.Index | None]:
+    """Return each model's values, one per label, and the index of the values."""
+    if (
+        classes is not None
+        and isinstance(given, pd.DataFrame)
+        and _by_class(given, classes) is not None
+    ):
+        given = {"score": given}
+    elif not isinstance(given, (Mapping, pd.DataFrame)):
+        alone = getattr(given, "name", None)
+        given = {("score" if classes is not None else "model") if alone is None else alone: given}
+    if not len(given) or not len(given.keys()):
+        raise ValueError(f"{name} contains no models. Pass a mapping, {{'model A': values}}.")
+    models: dict[Hashable, Any] = {}
+    for model, values in given.items():
+        if model in models:
+            raise ValueError(f"{name} has two models named {model!r}. Rename one of them.")
+        if isinstance(values, (str, bytes)) or not np.iterable(values):
+            raise TypeError(
+                f"{name}[{shown(model)}] is of type {type(values).__name__}: pass a value for each "
+                "item."
+            )
+        own = getattr(values, "index", None)
+        index = _same(own, index, name) if isinstance(own, pd.Index) else index
+        models[model] = values if hasattr(values, "__len__") else list(values)
+        if len(models[model]) != size:
+            raise ValueError(
+                f"{name}[{shown(model)}] has {len(models[model])} values, but y_true has {size}."
+                " Pass one value for each item, in the same order."
+            )
+    return models, index
+
+
+def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
+    """Return the common index; raise an error if the items differ."""
+    if index is None or index.equals(own):
+        return own
+    numbered = [isinstance(x, pd.RangeIndex) and x.start == 0 for x in (own, index)]
+    if any(numbered) and len(own.difference(index)):  # row numbers are not labels
+        return index if numbered[0] else own
+    raise ValueError(
+        f"{name}: the index differs from the labels' index or another model's. Align the indexes"
+        " with reindex, or pass .to_numpy() if the rows are in the same order."
+    )
+
+
+def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
+    """Reject scores, and predictions that differ in type from the labels."""
+    others = [x for x in predicted.tolist() if x not in {*known.tolist()}]
+    if any(isinstance(x, float) and x % 1.0 for x in others):
+        raise ValueError(
+            f"predictions[{shown(name)}] contains {listed(others, 3)}, which are not labels in"
+            " y_true. Convert scores to labels, for example scores >= 0.5, or pass scores to"
+            " from_scores to evaluate rankings."
+        )
+    if len(others) == len(predicted) and len({isinstance(x, str) for x in [*others, *known]}) > 1:
+        raise ValueError(
+            f"predictions[{shown(name)}] contains {listed(others, 3)}, but y_true contains"
+            f" {listed(known.tolist(), 3)}. Use the same labels in both."
+        )
+
+
+def _positive_labels(positive: Any, known: list[Any]) -> list[Any]:
+    """Return the labels of the positive class, by default 1 or True."""
+    among = [1] if positive is None else true_values(positive)
+    labels = pd.unique(pd.Series(known, dtype=object)).tolist()
+    lacking = [x for x in among if not any(bool(x == label) for label in labels)]
+    advice = "Name the positive class, positive=..."
+    if len(labels) > 12 and all(isinstance(x, float) for x in labels):
+        advice = "These look like scores: pass y_true first, then the scores."
+    if positive is None and not {*labels} <= {0, 1}:
+        raise ValueError(
+            f"positive=None: the labels are {listed(labels, 3)}, but only True and False, or 1 and"
+            f" 0, show which class is positive. {advice}"
+        )
+    if lacking or not among:
+        missing = shown(lacking[0] if lacking else positive)
+        raise ValueError(
+            f"positive={missing} is not one of the labels {listed(labels, 3)}. {advice}"
+        )
+    return among
+
+
+def _by_class(values: Any, known: list[Any]) -> pd.DataFrame | None:
+    """Return probabilities with a column per class, or None if these cannot be recognized."""
+    columns = getattr(values, "columns", None)
+    frame = pd.DataFrame(_array_of(values), columns=columns).infer_objects()
+    numbered = isinstance(frame.columns, pd.RangeIndex)
+    if not _are_probabilities(frame.to_numpy()) or (numbered and frame.shape[1] != 2):
+        return None
+    classes = sorted(known, key=lambda label: (isinstance(label, str), label))
+    if len(classes) == 2 and {*frame} == {0, 1}:  # scikit-learn sorts the classes
+        frame = frame.rename(columns=dict(enumerate(classes)))
+    return frame if {*known} <= {*frame} else None
+
+
+def _array_of(values: Any) -> AnyArray:
+    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def _are_probabilities(array: AnyArray) -> bool:
+    """Return whether the rows contain probabilities of two or more classes."""
+    if array.shape[1] < 2 or array.dtype.kind not in "fiub":
+        return False
+    rows = array.astype(float)
+    return bool((np.abs(rows.sum(axis=1) - 1.0) < 1e-6).all() and (rows >= 0.0).all())
+
+
+def _scores(values: Any, name: Hashable, known: list[Any], among: list[Any]) -> FloatArray:
+    """Return one score per candidate; select the positive-class column."""
+    array = _array_of(values)
+    if array.ndim == 2:
+        found = _by_class(values, known)
+        if found is None:
+            raise ValueError(
+                f"scores[{shown(name)}] has shape {array.shape}, but its rows are not"
+                " probabilities or its columns are not the classes. Name the columns after the"
+                " classes, or pass one score for each candidate, such as proba[:, k]."
+            )
+        array = found.to_numpy()[:, [label in among for label in found]].sum(axis=1)
+    if array.dtype.kind not in "fiub":
+        try:
+            array = pd.to_numeric(pd.Series(array)).to_numpy(dtype=float)
+        except (ValueError, TypeError) as error:
+            raise TypeError(
+                f"scores[{shown(name)}] contains values that are not numbers. Pass scores, or call"
+                " from_predictions for labels."
+            ) from error
+    return array.astype(float) if array.dtype.kind == "b" else array

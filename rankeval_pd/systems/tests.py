@@ -1,0 +1,1069 @@
+"""Test the differences between systems on the same items, and rank the systems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, NamedTuple, Unpack, get_args
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd import tables
+from rankeval_pd.capabilities import Capabilities, with_roles
+from rankeval_pd.decisions.families import OVER, family_of
+from rankeval_pd.decisions.gains import FAMILY, over_groups, ranks_over_groups, with_systems
+from rankeval_pd.decisions.verdicts import GROUP, Rows
+from rankeval_pd.doors.candidates import Data
+from rankeval_pd.doors.dask import ItemNeeds
+from rankeval_pd.doors.items import resampling_bar, tabulate_items
+from rankeval_pd.doors.rankings import rows_at
+from rankeval_pd.errors import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_margin,
+    check_share,
+    listed,
+    unknown_name,
+    warn,
+)
+from rankeval_pd.memory import check_memory
+from rankeval_pd.roles import (
+    AdjustOver,
+    Alternative,
+    Event,
+    FamilyAdjustment,
+    GainInterval,
+    ItemRoles,
+    LawMethod,
+    MeanTest,
+    PermutationTest,
+    RankKind,
+    Roles,
+    ScoreInterval,
+)
+from rankeval_pd.stats import gains, items
+from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats.bootstrap import DUAL, EVENTS, INTERVALS
+from rankeval_pd.stats.equivalence import margin_name
+from rankeval_pd.stats.families import ADJUSTMENTS, with_resamples
+from rankeval_pd.stats.gains import METHODS, Pairs, margin_p
+from rankeval_pd.stats.item_gains import (
+    FEW_ANSWERS,
+    LEAST_ANSWERS,
+    RatioGains,
+    SeedGains,
+    draws_of,
+    moves_with_size,
+    skewed,
+)
+from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, quiet, studentises
+from rankeval_pd.stats.ranks import RANKS, SCORE_INTERVALS, signed_rank_pairs, t_pairs, t_ranks
+from rankeval_pd.stats.ranks import system_ranks as system_ranks_of
+
+# -------------------------------------------------------------------------------------------------
+# Collect attributes and warnings for tables from resampled items.
+
+FEW_ITEMS, FEW_GROUPS, FEW_LEVELS = 30, 20, 10  # a warning is issued below these numbers
+
+
+class GroupFacts(NamedTuple):
+    """Describe the items and the tests of one group."""
+
+    n_items: int
+    n_drawn: int  #: items, or clusters
+    n_resamples: int
+    interval: str  #: kind of interval, or "" if the table does not name it
+    flat: bool  #: whether an interval is undefined because there is no variation
+    skewed: bool
+    moves_with_size: bool  #: whether gains depend on the sizes of clusters
+    answers: float  #: fewest guesses made by any system, or inf for other metrics
+    n_strata: int  #: 0 without strata
+    n_seeds: int  #: seeds of the system with the fewest, or 0 without seeds
+    seed_widening: float  #: how much seeds widen intervals for gains
+    n_systems: int
+
+
+@dataclass(frozen=True)
+class TableNotes:
+    """Collect a table's attrs, and issue one warning per call."""
+
+    options: PairOptions
+    roles: Mapping[str, Any]
+    named: Sequence[str]  #: the options that become attrs
+    adjust_over: str
+    more: Mapping[str, Any] = field(default_factory=dict)  #: further attrs
+    one: Any = None  #: the system that is compared with all other systems
+
+    def __post_init__(self) -> None:
+        """Check the family of tests."""
+        check_choice("adjust_over", self.adjust_over, OVER)
+
+    @property
+    def over_all(self) -> bool:
+        """Whether the tests of all groups are one family."""
+        return self.options.adjust is not None and self.adjust_over == "all"
+
+    @property
+    def _signs(self) -> bool:
+        """Whether the tests draw random signs."""
+        return "event" not in self.named or self.options.event == "wild"
+
+    @property
+    def _crossed(self) -> bool:
+        """Whether two factors group the items."""
+        return isinstance(self.roles.get("groups"), list)
+
+    def settled(self, n_pairs: int, groups: int) -> PairOptions:
+        """Return options with enough resamples for the family of tests."""
+        options = self.options
+        if self.over_all:
+            options = options._replace(n_alike=groups)
+        return with_resamples(options, n_pairs)
+
+    def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns, followed by the number of groups if any."""
+        if self.roles.get("groups") is None:
+            return tuple(columns)
+        return (*columns, "n_groups")
+
+    def facts(
+        self,
+        items: AnyItems,
+        pairs: IntArray,
+        options: PairOptions,
+        n_resamples: AnyArray,
+        flat: AnyArray,
+        interval: str = "",
+    ) -> GroupFacts:
+        """Return the facts of a group, given the draws of its tests and the kind of interval."""
+        drawn = options._replace(n_resamples=int(n_resamples.max(initial=0)))
+        own = draws_of(items, pairs, drawn, quiet).parametric
+        answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
+        if isinstance(own, RatioGains):
+            answers = float(own.answers[pairs].min())
+        else:
+            lopsided = skewed(items, pairs, drawn)
+        if isinstance(own, SeedGains):
+            seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
+        if interval == "wild" and (self._crossed or (seeds[0] and self._signs)):
+            interval = "student"
+        n_strata = 0
+        if isinstance(items, Items) and items.strata is not None:
+            n_strata = int(items.strata.max()) + 1
+        by_item = self.roles.get("weight") != "group"
+        return GroupFacts(
+            n_items=items.n_items,
+            n_drawn=items.n_drawn,
+            n_resamples=drawn.n_resamples,
+            interval=interval,
+            flat=bool(np.any(flat)),
+            skewed=lopsided,
+            moves_with_size=by_item and moves_with_size(items, pairs),
+            answers=answers,
+            n_strata=n_strata,
+            n_seeds=seeds[0],
+            seed_widening=seeds[1],
+            n_systems=seeds[2],
+        )
+
+    def record(self, facts: Sequence[GroupFacts], n_pairs: int) -> dict[str, Any]:
+        """Warn about few items or groups, or no variation, and return the attrs."""
+        options = self.options
+        attrs = {name: getattr(options, name) for name in self.named}
+        if options.adjust is not None:
+            attrs["adjust_over"] = self.adjust_over
+        attrs |= {"seed": options.seed, **self.more}
+        attrs["n_resamples"] = max(x.n_resamples for x in facts) or None  # exact: no draws
+        if attrs.get("ci") == "":
+            del attrs["ci"]
+        if self._crossed:
+            attrs["event"] = "crossed"
+        if facts[-1].n_strata:
+            attrs["n_strata"] = facts[-1].n_strata
+        sizes = {x.n_items for x in facts}
+        attrs["n_items"] = None  # each row shows the number for its group
+        if len(sizes) == 1:
+            attrs["n_items"] = sizes.pop()
+        if facts[-1].n_seeds:
+            attrs["n_seeds"] = min(x.n_seeds for x in facts)
+            attrs["seed_widening"] = max(1.0, *(x.seed_widening for x in facts))
+            attrs["n_systems"] = facts[-1].n_systems
+            if self._signs:
+                attrs["event"] = "seeds"
+        intervals = {x.interval for x in facts if x.interval}
+        if intervals:
+            if "ci" in attrs:
+                intervals.add(attrs["ci"])
+            attrs["ci"] = ", ".join(sorted(intervals))
+        if options.adjust is not None:
+            over = [self.adjust_over]
+            attrs["family"] = family_of(n_pairs, self.one, groups=len(facts), over=over)
+        self._warn(facts)
+        return attrs
+
+    def _warn(self, facts: Sequence[GroupFacts]) -> None:
+        """Warn once about few items, guesses or seeds, missing intervals, and large groups."""
+        texts = (
+            self._about_size(min(x.n_drawn for x in facts), any(x.skewed for x in facts)),
+            _about_guesses(min(x.answers for x in facts)),
+            _about_intervals(any(x.flat for x in facts)),
+            self._about_weight(any(x.moves_with_size for x in facts)),
+            _about_seeds(min(x.n_seeds for x in facts)),
+        )
+        warnings = [text for text in texts if text]
+        if warnings:
+            warn(" ".join(warnings))
+
+    def _about_size(self, fewest: int, is_skewed: bool) -> str:
+        few, what, groups = FEW_ITEMS, "items", self.roles.get("groups")
+        if groups is not None:
+            few, what = FEW_GROUPS, f"groups of {groups!r}"
+        alpha = self.options.alpha
+        needed = int(np.ceil(1.0 - np.log2(alpha)))  # two-sided p is at least 2^(1-n)
+        if self._crossed:
+            if fewest >= FEW_LEVELS:
+                return ""
+            why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
+        elif self._signs and fewest < needed:
+            why = (
+                f"with fewer than {needed} {what}, no two-sided test can be significant at"
+                f" {alpha:g}"
+            )
+        elif is_skewed:
+            why = (
+                "differences are skewed, or all scores of a system are equal, so tests may be"
+                " unreliable"
+            )
+        elif not self._signs and fewest < few:
+            why = (
+                f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
+                " liberal"
+            )
+        else:
+            return ""
+        return f"{fewest} {what}: {why}. Use more data; see the page on paired tests."
+
+    def _about_weight(self, dominated: bool) -> str:
+        if not dominated:
+            return ""
+        return (
+            f"groups: the gain depends on group size in {self.roles['groups']!r}, and a few"
+            " large groups dominate, so the test and the interval may be unreliable. Pass"
+            " weight='group' for the mean over groups, or split large groups."
+        )
+
+
+def _about_seeds(n_seeds: int) -> str:
+    if n_seeds == 0 or n_seeds > 2:
+        return ""
+    return (
+        "seeds: two training runs give a poor estimate of the variation between runs, so only"
+        " large gains can be significant. Train with five seeds; needed_seeds returns the"
+        " number for a given gain."
+    )
+
+
+def _about_guesses(answers: float) -> str:
+    if answers >= FEW_ANSWERS - 1e-9:
+        return ""
+    why = f"with fewer than {FEW_ANSWERS}, the test may be unreliable"
+    if answers < LEAST_ANSWERS:
+        why = f"with fewer than {LEAST_ANSWERS}, there is no test and p_value is NaN"
+    return (
+        f"A system's ratio is based on only {answers:.3g} guesses (or answers): {why}."
+        " Use more items, or a system that guesses more often."
+    )
+
+
+def _about_intervals(undefined: bool) -> str:
+    if not undefined:
+        return ""
+    return (
+        "No interval (NaN): all items are equal or have the same difference, so the variation"
+        " between items is unknown. For items scored 0 or 1, pass metric='accuracy' without"
+        " groups to obtain an interval."
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# Rank systems, and define options for tables from resampled items.
+
+# -------------------------------------------- Ranks of systems
+
+RANK_COLUMNS = (
+    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
+    "tied_for_best", "letters", "undecided", "ci_low_alone", "ci_high_alone",
+)  # fmt: skip
+
+
+@Capabilities(
+    items="Who is best?",
+    clusters=True,
+    sums=True,
+    short="system value ci_low ci_high rank_low rank_high letters",
+    layout="system",
+)
+@with_roles
+def system_ranks(
+    data: Data,
+    *,
+    test: MeanTest = "bootstrap",
+    n_resamples: int | None = None,
+    ranks: RankKind = "simultaneous",
+    ci: ScoreInterval | None = None,
+    adjust: FamilyAdjustment | Literal["auto"] | None = "auto",
+    adjust_over: AdjustOver = "all",
+    alpha: float = 0.05,
+    level: float = 0.95,
+    progress: bool | None = None,
+    **roles: Unpack[ItemRoles],
+) -> Data:
+    """Rank systems and quantify the uncertainty due to the choice of test items.
+
+    Parameters
+    ----------
+    data, n_resamples, progress, **roles
+        As in :func:`paired_bootstrap`.
+    test : {"bootstrap", "t"}
+        Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
+    ranks : {"simultaneous", "percentile"}
+        Kind of limits for ``rank_low`` and ``rank_high``. "simultaneous" uses the tests of all
+        pairs and is valid jointly for all systems. "percentile" uses percentiles of each system's
+        resampled ranks. These limits miss the true rank of nearly equal systems far too often.
+    ci : {None, "wild", "clopper-pearson", "bca", "percentile", "basic"}
+        Kind of interval for the score. The default is "clopper-pearson" (exact binomial) for 0/1
+        items without ``groups``, and "wild" otherwise. A "wild" interval contains the scores not
+        rejected by a random-sign test of the items or by Hall's (1992) t test.
+    adjust : {"auto", None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+        Adjustment for testing all pairs. "auto" means "max-t", or "holm" with ``test="t"``. With
+        None, "bh" or "by", rank limits are not simultaneous. "max-t-stepdown" has more power than
+        "max-t".
+    adjust_over : {"all", "group"}
+        Whether ranks are simultaneous across all groups or within each group.
+    alpha : float
+        Significance level of the tests. The rank limits have a simultaneous confidence level of 1 -
+        alpha.
+    level : float
+        Confidence level for score intervals and percentile ranks.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per system, sorted by rank (Dataset: dimension system, in the order of the data):
+        ``system``, ``value`` (the score); ``ci_low``, ``ci_high``: interval for the score,
+        simultaneous for all systems (max-t for "wild", otherwise Bonferroni); ``ci_low_alone``,
+        ``ci_high_alone``: the unadjusted interval; ``rank``: 1 for the best system, equal scores
+        share the better rank, and undefined scores (NaN) are last; ``rank_low``: 1 + the number of
+        significantly better systems; ``rank_high``: the number of systems minus the number of
+        significantly worse systems; ``p_best``: proportion of resamples in which the system is
+        best, with ties divided equally; ``tied_for_best``: True if no system is significantly
+        better; ``letters``: two systems share a letter if and only if they do not differ
+        significantly; ``undecided``: whether more draws could change a decision about the system;
+        ``n_groups``: only with ``groups``.
+
+    Warns
+    -----
+    RankevalWarning
+        In the same situations as :func:`paired_bootstrap`, or if a score has no interval.
+
+    Notes
+    -----
+    :func:`paired_bootstrap` tests all pairs with the same ``adjust``. A system ranks above another
+    system if ``p_adjusted`` ≤ alpha. With probability at least 1 - alpha, all true ranks lie
+    between ``rank_low`` and ``rank_high`` (Mogstad et al.). Without ``n_resamples``, drawing
+    continues until no pair is undecided, up to eight times the initial number of resamples or 33
+    million gains in total. Only decisions about pairs whose p-value is within about 0.002 of alpha
+    then depend on the seed, and ``undecided`` marks these pairs. The limits are wide with few items
+    and for similar systems. ``p_best`` is not the probability that the system is best in the
+    population. For 100,000 items or more, ``p_best`` uses the draws from the tests instead of
+    resamples. The cost equals the paired bootstrap's (doubled for fewer than 100,000 items), plus
+    systems² x resamples comparisons.
+
+    References
+    ----------
+    M. Mogstad, J. Romano, A. Shaikh, D. Wilhelm (2024), Inference for ranks with applications to
+    mobility across neighbourhoods and academic achievement across countries.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> right = {"x": [1] * 36 + [0] * 4, "y": [1] * 35 + [0] * 4 + [1], "z": [0] * 30 + [1] * 10}
+    >>> df = pd.DataFrame(right)
+    >>> df.rankeval.system_ranks()
+      system  value    ci_low   ci_high  rank_low  rank_high letters
+    0      x   0.90  0.731280  0.979935         1          2       a
+    1      y   0.90  0.731280  0.979935         1          2       a
+    2      z   0.25  0.107394  0.446622         3          3       b
+    """
+    check_choice("ci", ci, (None, *SCORE_INTERVALS))
+    check_choice("ranks", ranks, RANKS)
+    check_choice("test", test, get_args(MeanTest))
+    options = options_of(
+        roles,
+        n_resamples,
+        method="auto",
+        adjust=adjustment_of(test, adjust),
+        alpha=alpha,
+        level=level,
+        event="wild",
+        ci=ci or "",
+        keep_order=True,
+    )
+    more: dict[str, Any] = {"ranks": ranks, "intervals": "simultaneous"}
+    if ci is not None:
+        more["ci"] = ci
+    if test == "t":
+        more["test"] = test
+    notes = TableNotes(options, roles, ("event", "adjust", "alpha", "level"), adjust_over, more)
+    with resampling_bar(data, progress, options.n_resamples) as step:
+        return tabulate_items(
+            data,
+            roles,
+            partial(_ranks_of_group, notes=notes, test=test, ranks=ranks, step=step),
+            notes.columns(RANK_COLUMNS),
+            record=notes.record,
+            finish=partial(_by_rank, notes=notes, ranks=ranks),
+            needs=partial(_sums_for_ranks, notes),
+        )
+
+
+def _ranks_of_group(
+    items: AnyItems,
+    pairs: IntArray,
+    n_groups: int,
+    *,
+    notes: TableNotes,
+    test: str,
+    ranks: str,
+    step: Step,
+) -> tuple[Rows, GroupFacts]:
+    """Return one row per system, and the facts of the group."""
+    kernel, interval = system_ranks_of, "wild"
+    if test == "t":
+        kernel, interval = t_ranks, "t"
+    elif items.binary:
+        interval = "clopper-pearson"
+    options = notes.settled(len(pairs), n_groups)
+    check_size(kernel, items, len(pairs), options)
+    table = kernel(items, options, ranks, step)
+    flat = np.isfinite(table.value) & np.isnan(table.ci_low)
+    interval = notes.options.ci or interval
+    facts = notes.facts(items, pairs, options, table.n_resamples, flat, interval)
+    return {"system": np.arange(items.n_systems), **table._asdict()}, facts
+
+
+def _sums_for_ranks(notes: TableNotes, n_pairs: int) -> ItemNeeds:
+    """Return which sums the ranks need when items are distributed across workers."""
+    return ItemNeeds(notes.settled(n_pairs, 1), signs=True, ranked=True)
+
+
+def _by_rank(rows: Rows, *, notes: TableNotes, ranks: str) -> Rows:
+    """Rank the systems of all groups, and sort the systems of each group by rank."""
+    if notes.over_all:
+        rows = ranks_over_groups(rows, how=notes.options, simultaneous=ranks == "simultaneous")
+    of_systems = {name: values for name, values in rows.items() if name not in FAMILY}
+    return rows_at(of_systems, np.lexsort([rows["rank"], rows[GROUP]]))
+
+
+# ---------------- Tables from resampled items, and relations between systems
+
+# -------------------------------------------------------------------------------------------------
+# Options, memory, progress bar, family and notes for tables from resampled items.
+
+_ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
+
+
+def adjustment_of(test: str | None, adjust: str | None) -> str | None:
+    """Return the adjustment, by default max-t, or Holm's method for t tests."""
+    if isinstance(adjust, str) and adjust == "auto":  # pd.NA is rejected with other invalid options
+        adjust = "max-t"
+        if test == "t":
+            adjust = "holm"
+    return adjust
+
+
+def seed_of(roles: Mapping[str, Any]) -> items.Seed:
+    """Return the entropy for random draws."""
+    chosen = Roles.of({"rng": roles.get("rng", 0)})
+    return items.entropy(chosen.rng)
+
+
+def options_of(
+    roles: Mapping[str, Any],
+    n_resamples: int | None,
+    *,
+    method: str,
+    adjust: str | None,
+    alpha: float,
+    level: float,
+    event: str,
+    ci: str,
+    keep_order: bool,
+    alternative: str = "two-sided",
+    skewness: bool | None = None,
+) -> PairOptions:
+    """Check and return the options."""
+    check_choice("method", method, METHODS)
+    check_choice("alternative", alternative, get_args(Alternative))
+    check_choice("adjust", adjust, _ADJUSTMENTS)
+    return PairOptions(
+        0 if n_resamples is None else check_count("n_resamples", n_resamples),
+        event, method, ci, adjust,
+        check_share("alpha", alpha), check_share("level", level), seed_of(roles), keep_order,
+        alternative=alternative, skewness=event == "wild" if skewness is None else skewness,
+    )  # fmt: skip
+
+
+def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions) -> None:
+    """Raise a MemoryError if draws for all pairs or systems do not fit in memory."""
+    every = test is gains.paired_permutation or studentises(options)
+    rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
+    check_memory(
+        2 * rows * options.n_resamples,
+        f"{rows:,} {what} each require {options.n_resamples:,} numbers in memory",
+        "Pass baseline=... to compare with one system, measures=... to select fewer systems, or a"
+        " smaller n_resamples or larger alpha to draw fewer resamples.",
+    )
+
+
+# --------------- Relations between systems, determined by their families
+
+Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
+
+
+def relations(families: Families, systems: list[Hashable], pairs: IntArray) -> AnyArray:
+    """Return the relation between the two systems of each pair."""
+    if callable(families) and not isinstance(families, Mapping):
+        return tables.labels([families(systems[i], systems[j]) for i, j in pairs])
+    label = _family_of(families, systems, {systems[k] for k in np.unique(pairs)})
+    words = {True: "same", False: "different"}
+    same = [bool(label[systems[i]] == label[systems[j]]) for i, j in pairs]
+    return tables.labels([words[x] for x in same])
+
+
+def _family_of(
+    families: Mapping[Hashable, Any] | Sequence[Any],
+    systems: list[Hashable],
+    needed: set[Hashable],
+) -> Mapping[Hashable, Any]:
+    """Return a mapping from system names to families."""
+    if isinstance(families, pd.Series):
+        families = families.to_dict()
+    if isinstance(families, Mapping):
+        for name in systems:
+            if name in needed and name not in families:
+                raise unknown_name("families", name, families)
+        return families
+    if isinstance(families, str) or not np.iterable(families) or len(families) != len(systems):
+        raise ValueError(
+            f"families={families!r}: pass a label for each of the {len(systems)} systems "
+            f"{listed(systems)}, as a mapping or in this order, or a function of two names."
+        )
+    return dict(zip(systems, families, strict=True))
+
+
+# -------------------------------------------------------------------------------------------------
+# Test pairs of systems on the same test items (Berg-Kirkpatrick et al. 2012).
+
+PAIR_COLUMNS: tuple[str, ...] = (
+    "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
+    "p_value", "p_two_sided", "p_stderr", "p_adjusted", "confidence", "undecided", "exact",
+    "n_items", "n_resamples", "p_one_sided", "leaning", "ci_low_alone", "ci_high_alone",
+)  # fmt: skip
+OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # columns only with adjust=
+
+OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with seeds=
+
+
+@Capabilities(
+    items="Is a system's gain real?",
+    sums=True,
+    clusters=True,
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
+    " p_noninferior",
+    layout="pair",
+)
+@with_roles
+def paired_bootstrap(
+    data: Data,
+    a: Hashable = None,
+    b: Hashable = None,
+    *,
+    n_resamples: int | None = None,
+    event: Event = "wild",
+    method: LawMethod = "auto",
+    ci: GainInterval | None = None,
+    families: Families | None = None,
+    baseline: Hashable = None,
+    alternative: Alternative = "two-sided",
+    margin: float | None = None,
+    adjust: FamilyAdjustment | None = None,
+    adjust_over: AdjustOver = "all",
+    alpha: float = 0.05,
+    level: float = 0.95,
+    skewness: bool = True,
+    progress: bool | None = None,
+    **roles: Unpack[ItemRoles],
+) -> Data:
+    """Test all pairs of systems with the paired bootstrap.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        A DataFrame with one row per test item and one column per system, or two-level columns
+        (system, statistic). A Dataset requires the dimensions item and system, and one variable per
+        statistic. Dask DataFrames and lazy Datasets chunked by item give bit-identical results.
+    a, b : names of systems, optional
+        Systems to compare, in this order. Pass only ``a`` to compare one system with every other
+        system. By default all pairs are compared.
+    baseline : name of a system, optional
+        System to compare with all other systems, reported as system_b. The gain is above 0 if the
+        other system is better. Use ``baseline`` instead of ``a`` and ``b``.
+    n_resamples : int, optional
+        Number b of resamples. The default is at least 10,000 and depends on the family of tests,
+        ``adjust``, ``alpha`` and ``level``. Berg-Kirkpatrick et al. (2012) use a million.
+    event : {"wild", "recentred", "strict", "zero", "bias-corrected", "studentised"}
+        Event whose probability is the one-sided p-value. "wild" is the wild bootstrap. This event
+        multiplies each item's (or cluster's) contribution to the gain by a random sign, and counts
+        sums that reach the gain δ. All other events resample items and use the resampled gains δ*.
+        Events from Berg-Kirkpatrick et al. (2012) are "recentred" δ* ≥ 2δ, "strict" δ* > 2δ
+        (figure 1), "zero" δ* ≤ 0, and "bias-corrected" δ* − mean δ* ≥ δ for metrics with biased
+        resampled gains. "studentised" is (δ* − δ)/se* ≥ δ/se, for skewed differences.
+    method : {"auto", "exact", "monte-carlo"}
+        "auto" computes the exact distribution if possible, and draws resamples otherwise.
+    ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
+        Kind of interval for the gain. By default, the interval matches ``event``. For "wild", the
+        interval contains the gains that the test does not reject. For 0/1 items without ``groups``,
+        the default is Tango's score interval. "tango" and "newcombe" are score intervals for paired
+        proportions. Every interval includes 0 if p_adjusted (or p_value) is above 1 − level.
+    families : mapping, sequence or callable, optional
+        Family of each system, by name or in system order. The column ``relation`` is then "same"
+        or "different". A function of two names that returns the relation also works.
+    alternative : {"two-sided", "greater", "less"}
+        Alternative hypothesis for ``p_value``. "greater" means that system_a is better, as in
+        Berg-Kirkpatrick et al. (2012). One-sided tests give one-sided intervals.
+    margin : float, optional
+        Largest gain that is negligible in practice. With a margin, the result contains
+        ``p_equivalence``, the p-value for a gain within ±margin. With "greater" or "less", it
+        contains ``p_noninferior`` instead, for a gain above -margin or below margin.
+    adjust : {None, "holm", "bonferroni", "bh", "by", "max-t", "max-t-stepdown"}
+        Adjustment for the number of pairs. "max-t" compares each statistic with the largest
+        statistic over all pairs in the same resamples. The intervals are then simultaneous.
+        "max-t-stepdown" (Romano and Wolf) has more power and the same intervals. Both methods
+        always use resamples.
+    adjust_over : {"all", "group"}
+        Whether all groups of ``by`` (Dataset: all batch dimensions) form one family, or each group
+        is a separate family. "max-t" adjusts for the pairs within a group, and Bonferroni's method
+        (a step-down method with "max-t-stepdown") adjusts for the groups.
+    alpha : float
+        Significance level for ``undecided`` and for the default ``n_resamples``. The exact test
+        with a margin has the most power at this level.
+    level : float
+        Confidence level of the intervals, including the Monte Carlo interval.
+    skewness : bool
+        Whether "wild" corrects for skewed differences. By default, the p-value is the maximum of
+        the p-values from random signs and from Hall's (1992) transformed t statistic. The interval
+        then contains the gains that at least one of the tests does not reject. False uses only
+        random signs.
+    progress : bool, optional
+        Whether to show a progress bar. By default, the bar appears after two seconds.
+    **roles
+        ``metric``: the metric, with the following statistics per item. mean (default), sum, rouge:
+        one column; ratio: numerator, denominator; accuracy: correct[, total]; precision: correct,
+        guess; recall: correct, gold; f1: correct, guess, gold; aer: sure, guess, correct_sure,
+        correct_possible; bleu: sys_len, ref_len, correct_1 … correct_4, total_1 … total_4; chrf:
+        hyp_i, ref_i, match_i for each order i. You can also pass a function f(S), S[..., statistic]
+        → [...], where S contains the summed statistics in column order and undefined results are
+        inf or NaN. ``higher_is_better``: by default the direction of the metric. ``groups``:
+        clusters (documents) to resample; two crossed factors such as ``["item", "annotator"]`` use
+        a t test. ``weight="group"``: use the mean of the cluster means. ``by``: domains to test
+        separately. ``measures``: the systems. ``rng``: seed. ``dim``: the dimension of the items.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        One row per pair (Dataset: dimension pair, coordinates system_a and system_b). The better
+        system comes first unless you pass both names or a baseline.
+
+        * ``system_a``, ``system_b``, ``score_a``, ``score_b``;
+        * ``gain``: improvement of system_a over system_b; if lower is better, the sign is reversed;
+        * ``gain_se``: standard error of the gain by linearization, or the standard deviation of δ*;
+          ``ci_low``, ``ci_high``: interval for the gain, infinite (or the end of the metric's
+          range) if there are too few items, NaN without variation;
+        * ``p_value``: p-value for ``alternative``. Two-sided p-values are min(1, 2 p_one_sided).
+          With "max-t", the p-value comes from the pair's t statistic in the same resamples;
+          ``p_two_sided``; ``p_stderr``: Monte Carlo standard error of p_value (of p_adjusted for
+          "max-t");
+        * ``p_adjusted``: only with ``adjust``, at least p_value. Matching intervals are
+          simultaneous with "max-t", Bonferroni's with "holm" and "bonferroni", and Benjamini and
+          Yekutieli's (2005) within groups with "bh" and "by";
+        * ``p_equivalence`` or ``p_noninferior``: only with ``margin``, unadjusted;
+        * ``confidence`` = 1 − p_one_sided;
+        * ``undecided``: whether the Monte Carlo interval for ``p_adjusted`` (``p_value`` without
+          ``adjust``) contains alpha, in which case you need more resamples;
+        * ``exact``: whether p_value comes from an exact distribution, without Monte Carlo error;
+        * ``n_items``; ``n_resamples``: number of resamples for p_value, 0 if exact;
+        * ``p_one_sided``: p-value in the direction of the gain; ``leaning``: the system with the
+          better score; ``ci_low_alone``, ``ci_high_alone``: the unadjusted interval, only with
+          ``adjust``;
+        * ``relation``: only with ``families``; ``n_groups``: only with ``groups``;
+          ``gain_se_items``, ``gain_se_seeds``, ``n_seeds``: parts of the standard error, only with
+          ``seeds``.
+
+    Warns
+    -----
+    RankevalWarning
+        If at most 30 items have skewed or constant scores, if a system has fewer than 10 guesses
+        (below 5, p is NaN), if there are too few items or groups for significance, if gains are
+        resampled from fewer than 30 items or 20 groups, or if scores do not vary.
+
+    Raises
+    ------
+    ValueError
+        If an item is missing for a system, there is only one system or item, a count is negative,
+        no exact distribution exists for ``method="exact"``, or there are too few resamples for
+        adjusted p-values below alpha.
+
+    Notes
+    -----
+    If differences are symmetric, the error rate of "wild" is at most the nominal level for any
+    number of items or groups. The smallest two-sided p-value for n items is 2^(1−n), so p-values
+    from five items never reach 0.05. The events in Berg-Kirkpatrick et al. (2012) are too liberal
+    with few items. With ``seeds``, "wild" is a t test (see :func:`needed_seeds`). For ratios of
+    sums between 0 and 1 (precision, recall, F1, AER, ratio) without ``groups``, "wild" needs no
+    resamples. The test then uses the distribution of a difference between two dependent
+    proportions (Storer and Kim 1990; Kosinski 2013), or McNemar's test for recall, and keeps the
+    nominal level for 10 or more guesses. "wild" linearizes scores with derivatives at the sums,
+    which is exact for means, sums and accuracy. All pairs share the same signs. All other events
+    use the counts of :func:`resample_counts` with the same seed. Items (or clusters) are sorted by
+    label, so the order of rows does not affect results. Monte Carlo p-values are (s + 1)/(b + 1),
+    or s/b for "strict". An exact p-value of 0 is replaced by 2^−n. Resamples with an undefined
+    metric count against the alternative.
+
+    Exact distributions are available for mean, sum and accuracy if all differences are multiples of
+    one step and their sum has at most a million values near the mean. Events that resample items
+    have exact distributions only without ``groups``. For up to 16 items or groups (20 with
+    method="exact"), "wild" enumerates all sign patterns.
+
+    For 0/1 items without ``groups``, "wild" is McNemar's exact test. With up to 200 such items,
+    "wild" is an unconditional test whose p-value is at most McNemar's. For 100,000 items or
+    more, draws come from a normal distribution.
+
+    "max-t" uses t statistics. Events other than "wild" compute the standard error in every
+    resample. The "max-t" interval contains the gains whose t statistic is at most the critical
+    value, and excludes 0 if and only if p_adjusted is at most 1 − level. The better system comes
+    first, so for equal systems the one-sided p-value is at most 0.05 in 10% of samples. Use
+    "greater" only if the direction was fixed beforehand.
+
+    Each block of 1,000 resamples requires a matrix product of items x systems. For a Dask
+    DataFrame, each worker needs memory for up to three copies of its items. Dask DataFrames do not
+    support ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" or resampled max-t.
+
+    References
+    ----------
+    T. Berg-Kirkpatrick, D. Burkett, D. Klein (2012), figure 1, section 2.2 and footnotes 2 to 5. C.
+    F. J. Wu (1986); A. C. Cameron, J. Gelbach, D. Miller (2008: wild bootstrap; 2011: crossed
+    factors). J. Hartigan (1969): intervals. T. Tango (1998); R. G. Newcombe (1998), method 10. P.
+    Hall (1992), On the removal of skewness by transformation. B. Phipson, G. Smyth (2010): p-values
+    above 0. B. Efron (1987): BCa. J. Romano, M. Wolf (2005): step-down method.
+
+    Examples
+    --------
+    One system is better on one of fifty items:
+
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
+    >>> df.rankeval.paired_bootstrap()
+      system_a system_b  score_a  score_b  gain    ci_low   ci_high   p_value
+    0      new      old     0.02      0.0  0.02 -0.052775  0.104954  0.942115
+
+    The following call runs the test in Berg-Kirkpatrick et al. (2012):
+
+    >>> df.rankeval.paired_bootstrap(event="recentred", alternative="greater")
+      system_a system_b  score_a  score_b  gain  ci_low  ci_high   p_value
+    0      new      old     0.02      0.0  0.02   -0.02      inf  0.264229
+    """
+    check_choice("event", event, EVENTS)
+    check_choice("ci", ci, (None, *INTERVALS))
+    check_flag("skewness", skewness)
+    options = options_of(
+        roles,
+        n_resamples,
+        method=method,
+        adjust=adjust,
+        alpha=alpha,
+        level=level,
+        event=event,
+        ci=_agreeing(event, ci),
+        keep_order=not (b is None and baseline is None),
+        alternative=alternative,
+        skewness=event == "wild" and skewness,
+    )
+    named = ("event", "ci", "alternative", "adjust", "alpha", "level")
+    notes = _notes_on_pairs(options, roles, named, adjust_over, a, b, baseline, margin)
+    return _tabulate_pairs(
+        data,
+        roles,
+        gains.paired_bootstrap,
+        notes,
+        a=a,
+        b=b,
+        baseline=baseline,
+        families=families,
+        progress=progress,
+    )
+
+
+@Capabilities(
+    items="Is a system's gain real?",
+    sums=True,
+    clusters=True,
+    short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
+    " p_noninferior",
+    layout="pair",
+)
+@with_roles
+def paired_permutation(
+    data: Data,
+    a: Hashable = None,
+    b: Hashable = None,
+    *,
+    test: PermutationTest = "swaps",
+    n_resamples: int | None = None,
+    method: LawMethod = "auto",
+    families: Families | None = None,
+    baseline: Hashable = None,
+    alternative: Alternative = "two-sided",
+    margin: float | None = None,
+    adjust: FamilyAdjustment | None = None,
+    adjust_over: AdjustOver = "all",
+    alpha: float = 0.05,
+    level: float = 0.95,
+    skewness: bool = True,
+    progress: bool | None = None,
+    **roles: Unpack[ItemRoles],
+) -> Data:
+    """Test all pairs of systems with approximate randomization.
+
+    Parameters
+    ----------
+    data, a, b, baseline, n_resamples, families, alternative, margin, adjust, adjust_over
+        As in :func:`paired_bootstrap`.
+    test : {"swaps", "t", "wilcoxon"}
+        "swaps" exchanges the outputs of the two systems on randomly chosen items. "t" is the paired
+        t test, which needs no draws. "wilcoxon" is the signed-rank test. The signed-rank test
+        reports the Hodges-Lehmann estimate (the median of pairwise means of the differences) as
+        ``gain``, with matching limits.
+    alpha, level, skewness, progress
+        As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
+    **roles
+        As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
+    method : {"auto", "exact", "monte-carlo"}
+        "auto" uses the exact distribution if possible. Exact distributions are available for mean,
+        sum and accuracy if all differences are multiples of one step. With at most 20 items (or
+        clusters), all swaps are enumerated for any metric.
+
+    Returns
+    -------
+    DataFrame or Dataset
+        The columns of :func:`paired_bootstrap`, with the same warnings. ``p_one_sided`` is the
+        probability of a gain at least this large for systems that are exchangeable on each item.
+        If Hall's statistic (for ratios, the distribution of ratios) gives a larger p-value, the
+        larger p-value is reported. ``gain_se`` is the standard deviation of the gain under swaps,
+        which assumes a true gain of 0. ``ci_low`` and ``ci_high`` are the gain minus the quantiles
+        of the gain under swaps. This interval agrees with the test but is too wide for large
+        gains, so report the interval from :func:`paired_bootstrap`.
+
+    Notes
+    -----
+    The test is exact for the sharp null hypothesis that the two systems' outputs are exchangeable
+    on these items (Riezler and Maxwell 2005). For 0/1 items, the test is McNemar's exact test.
+    Monte Carlo p-values are (s + 1)/(b + 1), and all pairs share the same swaps. "wilcoxon" drops
+    zero differences, uses mean ranks for ties, and is exact for up to a million values of the rank
+    sum. If most differences are 0, as is common with accuracy, the "wilcoxon" gain is 0.
+
+    For each trial and pair, the test computes two scores and needs 8 bytes of memory.
+
+    References
+    ----------
+    E. Noreen (1989), Computer intensive methods. A. Yeh (2000). S. Riezler, J. Maxwell (2005).
+    F. Wilcoxon (1945); J. Hodges, E. Lehmann (1963), Estimates of location based on rank tests.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
+    >>> df.rankeval.paired_permutation()
+      system_a system_b  score_a  score_b  gain  ci_low  ci_high  p_value
+    0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
+    """
+    check_flag("skewness", skewness)
+    check_choice("test", test, get_args(PermutationTest))
+    if test == "wilcoxon" and margin is not None:
+        raise ValueError(
+            f"margin={margin!r} with test='wilcoxon': only the test of means supports a margin."
+            " Omit test."
+        )
+    options = options_of(
+        roles,
+        n_resamples,
+        method=method,
+        adjust=adjust,
+        alpha=alpha,
+        level=level,
+        event="recentred",
+        ci="basic",
+        keep_order=not (b is None and baseline is None),
+        alternative=alternative,
+        skewness=skewness,
+    )
+    named = ("alternative", "adjust", "alpha", "level")
+    notes = _notes_on_pairs(options, roles, named, adjust_over, a, b, baseline, margin)
+    result = _tabulate_pairs(
+        data,
+        roles,
+        _KERNELS[test],
+        notes,
+        a=a,
+        b=b,
+        baseline=baseline,
+        families=families,
+        progress=progress,
+    )
+    if test != "swaps":
+        result.attrs["test"] = test
+    if test == "wilcoxon" and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
+        warn(
+            "test='wilcoxon': most differences are 0, so the Hodges-Lehmann gain is 0 even though"
+            " the test is significant. Omit test to compare the means."
+        )
+    return result
+
+
+_Kernel = Callable[[AnyItems, IntArray, PairOptions, Step], Pairs]
+_KERNELS: dict[str, _Kernel] = {
+    "swaps": gains.paired_permutation,
+    "t": t_pairs,
+    "wilcoxon": signed_rank_pairs,
+}
+
+
+def mean_test(test: str) -> Callable[..., Any]:
+    """Return a function that tests pairs of means by resampling or t tests."""
+    if test == "t":
+        return partial(paired_permutation, test="t")
+    return paired_bootstrap
+
+
+def _agreeing(event: str, ci: str | None) -> str:
+    """Return the kind of interval, or "" if it depends on the items."""
+    if ci is None and event != "wild":
+        return DUAL[event]
+    return ci or ""
+
+
+def _notes_on_pairs(
+    options: PairOptions,
+    roles: Mapping[str, Any],
+    named: tuple[str, ...],
+    adjust_over: str,
+    a: Hashable,
+    b: Hashable,
+    baseline: Hashable,
+    margin: float | None,
+) -> TableNotes:
+    """Return the notes on a table of pairs, with the system that others are compared with."""
+    one = baseline
+    if b is None and baseline is None:
+        one = a
+    more = {"margin": check_margin(margin)}
+    return TableNotes(options, roles, named, adjust_over, more, one)
+
+
+def _tabulate_pairs(
+    data: Data,
+    roles: Mapping[str, Any],
+    kernel: _Kernel,
+    notes: TableNotes,
+    *,
+    a: Hashable,
+    b: Hashable,
+    baseline: Hashable,
+    families: Families | None,
+    progress: bool | None,
+) -> Data:
+    """Return the table of all pairs of systems in all groups."""
+    relate = finish = None
+    if families is not None:
+        relate = partial(relations, families)
+    if notes.over_all:
+        finish = partial(over_groups, how=notes.options)
+    with resampling_bar(data, progress, notes.options.n_resamples) as step:
+        return tabulate_items(
+            data,
+            roles,
+            partial(_pairs_of_group, kernel=kernel, notes=notes, step=step),
+            _columns_of_pairs(notes, related=families is not None),
+            record=notes.record,
+            a=a,
+            b=b,
+            baseline=baseline,
+            relate=relate,
+            finish=finish,
+            needs=partial(_sums_for_pairs, kernel, notes),
+        )
+
+
+def _columns_of_pairs(notes: TableNotes, *, related: bool) -> tuple[str, ...]:
+    """Return the columns of a table of pairs."""
+    columns = list(PAIR_COLUMNS)
+    if related:
+        columns.append("relation")
+    if notes.roles.get("seeds") is not None:
+        columns += OF_SEEDS
+    if notes.more["margin"] is not None:
+        after = columns.index("p_adjusted") + 1
+        columns.insert(after, margin_name(notes.options.alternative))
+    if notes.options.adjust is None:
+        columns = [name for name in columns if name not in OF_FAMILY]
+    return notes.columns(columns)
+
+
+def _pairs_of_group(
+    items: AnyItems,
+    pairs: IntArray,
+    n_groups: int,
+    *,
+    kernel: _Kernel,
+    notes: TableNotes,
+    step: Step,
+) -> tuple[Rows, GroupFacts]:
+    """Return one row per pair of systems, and the facts of the group."""
+    options = notes.settled(len(pairs), n_groups)
+    check_size(kernel, items, len(pairs), options)
+    table = kernel(items, pairs, options, step)
+    flat = np.isfinite(table.gain) & np.isnan(table.ci_low)
+    interval = ""
+    if "ci" in notes.named:
+        interval = options.ci or DUAL[options.event]
+        if items.binary:
+            interval = options.ci or "tango"
+    facts = notes.facts(items, pairs, options, table.n_resamples, flat, interval)
+    rows = with_systems(table._asdict(), pairs)
+    margin = notes.more["margin"]
+    if margin is not None:
+        alternative = options.alternative
+        p = margin_p(items, pairs, table, margin, alternative, options.alpha)
+        rows[margin_name(alternative)] = p
+    return rows, facts
+
+
+def _sums_for_pairs(kernel: _Kernel, notes: TableNotes, n_pairs: int) -> ItemNeeds:
+    """Return which sums the test needs when items are distributed across workers."""
+    options = notes.settled(n_pairs, 1)
+    if kernel is gains.paired_permutation:
+        return ItemNeeds(options, swaps=True)
+    return ItemNeeds(options, signs="wild" in (options.event, options.ci))
