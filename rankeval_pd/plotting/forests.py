@@ -788,7 +788,7 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
         left = np.log(threshold / ax.get_xlim()[0]) > 0.7 * np.log(np.divide(*ax.get_xlim()[::-1]))
         ax.annotate(
             text, (threshold, 0.04 + 0.03 * len(result)), xycoords=("data", "axes fraction"),
-            xytext=(-4 if left else 4, 4 + 2.4 * font(ax, "note") * place),
+            xytext=(-4 if left else 4, 4 + 2.4 * font(ax, "note") * index),
             textcoords="offset points", va="bottom", ha="right" if left else "left",
             fontsize=font(ax, "note"), color=ink.text(color) if known else ink.note,
         )  # fmt: skip
