@@ -988,7 +988,7 @@ FAULTS = [
         "blocks.py", "dask_items::test_any_partitions",
         ("weights / linear.weight * linear.about", "linear.about / weights.size"),
         ("self.both + other.both", "self.both"),
-        ("np.maximum(self.sizes, other.sizes), (min", "self.sizes, (min"),
+        ("np.maximum(self.sizes, other.sizes),\n            (min", "self.sizes,\n            (min"),
     ),
     *_in(
         "items.py", "boards",

@@ -145,9 +145,14 @@ class ClusteredSpread(NamedTuple):
 
 
 def cluster_spread(
-    placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray,
-    drift: FloatArray | None = None, *, alone: bool = False,
-) -> ClusteredSpread:  # fmt: skip
+    placement: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    cluster: IntArray,
+    drift: FloatArray | None = None,
+    *,
+    alone: bool = False,
+) -> ClusteredSpread:
     """Return the variance of an area, or of a difference, from cluster totals of placements.
 
     The totals in a class are divided by the square root of 1 - h, where h is the fraction of the
@@ -229,9 +234,12 @@ def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Li
 
 
 def newcombe_limits(
-    area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
-    negative: IntArray | FloatArray, level: float,
-) -> Limits:  # fmt: skip
+    area: FloatArray,
+    found: AreaSpread,
+    positive: IntArray | FloatArray,
+    negative: IntArray | FloatArray,
+    level: float,
+) -> Limits:
     """Return limits for the areas within z standard deviations of the observed area.
 
     The variance at each area follows Newcombe's method 5 (2006), which assumes exponential scores.
@@ -268,9 +276,12 @@ class _NewcombeModel(NamedTuple):
 
     @classmethod
     def of(
-        cls, area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
+        cls,
+        area: FloatArray,
+        found: AreaSpread,
+        positive: IntArray | FloatArray,
         negative: IntArray | FloatArray,
-    ) -> _NewcombeModel:  # fmt: skip
+    ) -> _NewcombeModel:
         freedom, one = found.freedom, np.ones(1)
         plain = cls(positive, negative, one, one > 0.0, freedom, found.untied)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -504,10 +515,13 @@ def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
 
 
 def area_difference_limits(
-    areas: tuple[FloatArray, FloatArray], variances: tuple[FloatArray, FloatArray, FloatArray],
-    freedom: FloatArray, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray], level: float,
+    areas: tuple[FloatArray, FloatArray],
+    variances: tuple[FloatArray, FloatArray, FloatArray],
+    freedom: FloatArray,
+    sizes: tuple[IntArray | FloatArray, IntArray | FloatArray],
+    level: float,
     moved: AnyArray | float = 0.0,
-) -> Limits:  # fmt: skip
+) -> Limits:
     """Return limits for the difference between two areas that agree with Student's test.
 
     ``variances`` are the variances of both areas and of the difference. The variance of a small
@@ -685,9 +699,19 @@ class _RankedLists(NamedTuple):
             n, tp, share = np.broadcast_to(rank, true.shape), before + 1.0 + ahead, there
             reach = (rank - start) / size
         return cls(
-            at.positions, true, at.here, rank <= listed, n, tp, share, reach, start, end, positive,
+            at.positions,
+            true,
+            at.here,
+            rank <= listed,
+            n,
+            tp,
+            share,
+            reach,
+            start,
+            end,
+            positive,
             total - positive,
-        )  # fmt: skip
+        )
 
     @property
     def size(self) -> IntArray:

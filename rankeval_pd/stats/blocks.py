@@ -107,9 +107,12 @@ class Facts(NamedTuple):
         if self.both is not None and other.both is not None:
             both = self.both + other.both
         return Facts(
-            self.items + other.items, self.sums.plus(other.sums),
-            np.maximum(self.sizes, other.sizes), (min(least), max(largest)), both,
-        )  # fmt: skip
+            self.items + other.items,
+            self.sums.plus(other.sums),
+            np.maximum(self.sizes, other.sizes),
+            (min(least), max(largest)),
+            both,
+        )
 
 
 def facts_of(block: ItemStatistics) -> Facts:
@@ -549,9 +552,10 @@ class GatheredDraws(Draws):
         found = contribution_spread(self._gathered.squares, self.items.n_systems, planned)
         cubes = found.cubes[self._place] * np.where(self._turned, -1.0, 1.0)
         return found._replace(
-            pairs=found.pairs[self._place], cubes=cubes,
+            pairs=found.pairs[self._place],
+            cubes=cubes,
             raw=found.raw[self._place] if found.raw.size else found.raw,
-        )  # fmt: skip
+        )
 
     def _ratio_sums(self, form: RatioForm) -> ExactSums:
         found = self._gathered.ratio_sums

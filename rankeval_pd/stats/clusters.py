@@ -484,10 +484,12 @@ def t_test(found: QueryMean, alternative: str) -> FloatArray:
     signs = np.exp2(-np.maximum(found.n, 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = found.value / found.se
-        above = np.where(found.se == 0.0, np.where(found.value > 0.0, signs, 1.0),
-                         special.stdtr(freedom, -t))  # fmt: skip
-        below = np.where(found.se == 0.0, np.where(found.value < 0.0, signs, 1.0),
-                         special.stdtr(freedom, t))  # fmt: skip
+        above = np.where(
+            found.se == 0.0, np.where(found.value > 0.0, signs, 1.0), special.stdtr(freedom, -t)
+        )
+        below = np.where(
+            found.se == 0.0, np.where(found.value < 0.0, signs, 1.0), special.stdtr(freedom, t)
+        )
     if alternative == "greater":
         return np.asarray(above)
     if alternative == "less":

@@ -92,9 +92,12 @@ def _score_high(
     known = (total > 1.0) & (observed < 1.0)
 
     def gap(
-        difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray,
+        difference: FloatArray,
+        tp_a: FloatArray,
+        n_a: FloatArray,
+        tp_b: FloatArray,
         n_b: FloatArray,
-    ) -> FloatArray:  # fmt: skip
+    ) -> FloatArray:
         variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
         scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
         beyond = difference - (tp_a / n_a - tp_b / n_b)
@@ -181,9 +184,12 @@ def _restricted_variance(
 
 
 def restricted_share(
-    gap: FloatArray | float, x: FloatArray | float, n: FloatArray | float, y: FloatArray | float,
+    gap: FloatArray | float,
+    x: FloatArray | float,
+    n: FloatArray | float,
+    y: FloatArray | float,
     m: FloatArray | float,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """Return an approximate maximum-likelihood s for x of n at s and y of m at s + gap.
 
     The score equation is a cubic, which is solved as in Farrington and Manning (1990).
@@ -229,9 +235,12 @@ DIFFERENCE_INTERVALS: dict[
 
 
 def one_sided(
-    limits: Callable[..., Limits], level: FloatArray, columns: Sequence[AnyArray], alternative: str,
+    limits: Callable[..., Limits],
+    level: FloatArray,
+    columns: Sequence[AnyArray],
+    alternative: str,
     ends: tuple[float, float] = (-1.0, 1.0),
-) -> Limits:  # fmt: skip
+) -> Limits:
     """Return limits with a level for each row, one-sided for "greater" or "less".
 
     ``limits`` returns two-sided limits for some rows at one level. A one-sided interval has one
@@ -341,9 +350,12 @@ def paired_difference(
 
 
 def correlated_limits(
-    values: tuple[FloatArray, FloatArray], limits: tuple[Limits, Limits],
-    variances: tuple[FloatArray, FloatArray, FloatArray], tested: Limits, power: Any = 1.0,
-) -> Limits:  # fmt: skip
+    values: tuple[FloatArray, FloatArray],
+    limits: tuple[Limits, Limits],
+    variances: tuple[FloatArray, FloatArray, FloatArray],
+    tested: Limits,
+    power: Any = 1.0,
+) -> Limits:
     """Combine the limits of two values between 0 and 1 into limits for their difference.
 
     ``variances`` are the variances of both values and of their difference. The test rejects
@@ -380,10 +392,13 @@ def correlated_limits(
 
 
 def delta_method(
-    tp: tuple[AnyArray, AnyArray, AnyArray], size: tuple[AnyArray, AnyArray, AnyArray],
-    weight: tuple[AnyArray, AnyArray, AnyArray], difference: FloatArray, level: float,
+    tp: tuple[AnyArray, AnyArray, AnyArray],
+    size: tuple[AnyArray, AnyArray, AnyArray],
+    weight: tuple[AnyArray, AnyArray, AnyArray],
+    difference: FloatArray,
+    level: float,
     phi: float = 1.0,
-) -> Limits:  # fmt: skip
+) -> Limits:
     """Return difference ± z se for a weighted sum of three independent binomial counts.
 
     ``phi`` is the variance of the counts divided by the binomial variance.

@@ -246,9 +246,15 @@ def region_p(
         return differences.difference_score(first, size_a, second, size_b, float(limit))
 
     return _largest(
-        score, float(limit), (tp_a, tp_b), n_b, lambda y: np.full_like(y, n_a),
-        lambda q: q - margin, margin, alpha,
-    )  # fmt: skip
+        score,
+        float(limit),
+        (tp_a, tp_b),
+        n_b,
+        lambda y: np.full_like(y, n_a),
+        lambda q: q - margin,
+        margin,
+        alpha,
+    )
 
 
 def _two_sided(alpha: float) -> float:

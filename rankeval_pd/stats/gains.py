@@ -246,9 +246,11 @@ def as_each_p_says(
     )
     for k in np.flatnonzero(wrong):
         low[k], high[k] = bootstrap.agreeing(
-            (float(low[k]), float(high[k])), float(gain[k]),
-            rejected=bool(rejected[k]), near=near[k],
-        )  # fmt: skip
+            (float(low[k]), float(high[k])),
+            float(gain[k]),
+            rejected=bool(rejected[k]),
+            near=near[k],
+        )
     return low, high
 
 
@@ -342,11 +344,31 @@ def table(
         first, second, gain = second, first, -gain
         shown, alone = ((-limits[1], -limits[0]) for limits in (shown, alone))
     return Pairs(
-        swapped, first, second, gain, error, *shown, own, doubled, p_stderr, adjusted,
-        1.0 - ordered, undecided, ~drawn, np.full(len(pairs), items.n_items),
-        np.where(drawn, draws, 0), np.full(len(pairs), items.n_groups), ordered, *alone, listed[0],
-        listed[1], listed[2], of_items, of_seeds, count[pairs].min(axis=1),
-    )  # fmt: skip
+        swapped,
+        first,
+        second,
+        gain,
+        error,
+        *shown,
+        own,
+        doubled,
+        p_stderr,
+        adjusted,
+        1.0 - ordered,
+        undecided,
+        ~drawn,
+        np.full(len(pairs), items.n_items),
+        np.where(drawn, draws, 0),
+        np.full(len(pairs), items.n_groups),
+        ordered,
+        *alone,
+        listed[0],
+        listed[1],
+        listed[2],
+        of_items,
+        of_seeds,
+        count[pairs].min(axis=1),
+    )
 
 
 def _above(high: FloatArray, options: PairOptions) -> FloatArray:
@@ -601,9 +623,17 @@ def _tested(
     elif options.adjust is not None and asked:
         family = limits_at(family_options(rows, options))
     return table(
-        items, theta, pairs, swapped, rows, options, family, largest, every=every,
+        items,
+        theta,
+        pairs,
+        swapped,
+        rows,
+        options,
+        family,
+        largest,
+        every=every,
         parts=draws.error_parts,
-    )  # fmt: skip
+    )
 
 
 def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
@@ -719,9 +749,14 @@ def largest_of(
     """Return max-t results for a family that can include several groups."""
     options = draws.options
     return max_t(
-        t_star, t, size, level=level_of_each(options.level, options.n_alike),
-        two_sided=options.tails == 2, every=every, centered=centered,
-    )  # fmt: skip
+        t_star,
+        t,
+        size,
+        level=level_of_each(options.level, options.n_alike),
+        two_sided=options.tails == 2,
+        every=every,
+        centered=centered,
+    )
 
 
 def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
@@ -827,9 +862,13 @@ def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: Pair
     """Return limits for the gains that the random sign test does not reject."""
     subsets = draws.subsets
     low, high = bootstrap.limits(
-        draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
-        level=options.two_tailed, room=draws.room(which),
-    )  # fmt: skip
+        draws.turned(which),
+        subsets.weights,
+        draws.factor,
+        every=subsets.every,
+        level=options.two_tailed,
+        room=draws.room(which),
+    )
     varies = error > 0.0  # without variation, the variance is unknown
     return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
 
@@ -881,9 +920,14 @@ def _interval(
     if kind == "studentised":
         student = float(draws.own_errors[k]), draws.errors[k]
     result = bootstrap.interval(
-        kind, gain, gains, level=options.two_tailed,
-        scale=float(max(draws.scale[a], draws.scale[b])), without=lean, student=student,
-    )  # fmt: skip
+        kind,
+        gain,
+        gains,
+        level=options.two_tailed,
+        scale=float(max(draws.scale[a], draws.scale[b])),
+        without=lean,
+        student=student,
+    )
     return _of_event(result, gain, p_two_sided, gains, options)
 
 
@@ -976,9 +1020,12 @@ def paired_permutation(
         gain, error = both[:, 0] - both[:, 1], np.where(rows.error > 0.0, rows.error, 1.0)
         t = held_back(draws, gain / error) if allows else gain / error
         largest = largest_of(
-            draws, lambda which: np.asarray(gains[which] / error[which, np.newaxis]), t,
-            gains.shape[1], every,
-        )  # fmt: skip
+            draws,
+            lambda which: np.asarray(gains[which] / error[which, np.newaxis]),
+            t,
+            gains.shape[1],
+            every,
+        )
         limits = simultaneous_limits(gain, rows.error, largest.critical)
         if draws.parametric is not None:
             own = draws.parametric.limits_at(largest.critical)
@@ -1068,9 +1115,12 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
     p = law.tail(total)
     ordered = law.tail(-total) if gain < 0.0 else p  # the distribution is symmetric
     result = as_p_says(
-        (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
-        np.asarray(gain - size * law.values, dtype=np.float64), options,
-    )  # fmt: skip
+        (gain - limits[1], gain - limits[0]),
+        gain,
+        min(1.0, 2.0 * ordered),
+        np.asarray(gain - size * law.values, dtype=np.float64),
+        options,
+    )
     low, high = result if error > 0.0 else (np.nan, np.nan)
     return error, p, ordered, False, low, high
 

@@ -378,8 +378,10 @@ class SeedGains:
 
         def tail(side: float) -> FloatArray:
             other = families.transformed(side * t, side * lean)
-            both = (mixed_tail(x, self._share(1), self._freedom, self._of_pairs[0])
-                    for x in (side * t, other))  # fmt: skip
+            both = (
+                mixed_tail(x, self._share(1), self._freedom, self._of_pairs[0])
+                for x in (side * t, other)
+            )
             return np.where(variance > 0.0, np.fmax(*both), 1.0)
 
         return tail(1.0), tail(-1.0)
@@ -720,14 +722,22 @@ class Draws:
         items, form = self.items, self.items.ratio_form
         if items.seeds is not None:
             skewed, spread = self.options.skewness, self.item_spread
-            lean = leans(self.spread.systems, spread.system_cubes, self.level,
-                         np.arange(items.n_systems)[:, np.newaxis])  # fmt: skip
+            lean = leans(
+                self.spread.systems,
+                spread.system_cubes,
+                self.level,
+                np.arange(items.n_systems)[:, np.newaxis],
+            )
             both = (lean, self.leans) if skewed else (0.0 * lean, 0.0 * self.leans)
             square = (self.unit * self.student_factor) ** 2
             return SeedGains(
-                self.theta, self.pairs, items.seeds, (square * spread.systems,
-                square * spread.pairs), both, items.n_drawn - 1.0,
-            )  # fmt: skip
+                self.theta,
+                self.pairs,
+                items.seeds,
+                (square * spread.systems, square * spread.pairs),
+                both,
+                items.n_drawn - 1.0,
+            )
         if form is None or not self.options.skewness:
             return None
         found = RatioGains(items.totals, self._ratio_sums(form), form, self.pairs, items.sign)

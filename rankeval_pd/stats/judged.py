@@ -419,9 +419,13 @@ def _variance(
 
 
 def _cluster_variance(
-    weight: FloatArray, rate: FloatArray, influence: FloatArray, judged: BoolArray, hit: BoolArray,
+    weight: FloatArray,
+    rate: FloatArray,
+    influence: FloatArray,
+    judged: BoolArray,
+    hit: BoolArray,
     cluster: IntArray,
-) -> tuple[float, float]:  # fmt: skip
+) -> tuple[float, float]:
     """Return the variance over cluster samples, and the number of positive clusters.
 
     As in :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h. The second
@@ -555,9 +559,15 @@ class JudgedClusters(NamedTuple):
         return apart(self.judged, self.cluster)
 
     def list_limits(
-        self, rank: IntArray, listed: BoolArray, n: IntArray, share: FloatArray, whole: FloatArray,
-        *, recall: bool,
-    ) -> Limits:  # fmt: skip
+        self,
+        rank: IntArray,
+        listed: BoolArray,
+        n: IntArray,
+        share: FloatArray,
+        whole: FloatArray,
+        *,
+        recall: bool,
+    ) -> Limits:
         """Return limits for the precision or the recall of lists.
 
         ``whole`` is the denominator: n, or the estimated number of positives.
@@ -584,9 +594,15 @@ class JudgedClusters(NamedTuple):
             error = np.nan_to_num(inside / whole[block, np.newaxis])
             ratio = recall or self.design.estimator != "horvitz-thompson"
             low[block], high[block] = share_limits(
-                share[block], error, seen, left, self.design.level, self.apart, whole=ratio,
+                share[block],
+                error,
+                seen,
+                left,
+                self.design.level,
+                self.apart,
+                whole=ratio,
                 alone=alone,
-            )  # fmt: skip
+            )
         return low, high
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
@@ -602,9 +618,12 @@ class JudgedClusters(NamedTuple):
         return np.asarray((1.0 - recall) * false[0] + recall * false[1])
 
     def region_limits(
-        self, ranks: tuple[IntArray, IntArray], listed: tuple[BoolArray, BoolArray], n: IntArray,
+        self,
+        ranks: tuple[IntArray, IntArray],
+        listed: tuple[BoolArray, BoolArray],
+        n: IntArray,
         shares: tuple[FloatArray, FloatArray],
-    ) -> list[Limits]:  # fmt: skip
+    ) -> list[Limits]:
         """Return limits for the precision in each of the two difference regions."""
         limits = np.empty((2, 2, n.size))
         for block in self._blocks(n):
@@ -614,10 +633,18 @@ class JudgedClusters(NamedTuple):
                 error, seen = self.totals([(1.0, first), (-1.0, both)], n[block].size)
                 size = self._sizes([(1.0, first), (-1.0, both)], n[block].size)
                 left = np.clip(1.0 - seen.sum(axis=1) / size, 0.0, 1.0)
-                limits[side, :, block] = np.array(share_limits(
-                    shares[side][block], error / size[:, np.newaxis], seen, left,
-                    self.design.level, self.apart, whole=ratio, more=_BOTH,
-                ))  # fmt: skip
+                limits[side, :, block] = np.array(
+                    share_limits(
+                        shares[side][block],
+                        error / size[:, np.newaxis],
+                        seen,
+                        left,
+                        self.design.level,
+                        self.apart,
+                        whole=ratio,
+                        more=_BOTH,
+                    )
+                )
         return [(low, high) for low, high in limits]
 
     def _sizes(self, sets: Sets, n_lists: int) -> FloatArray:
@@ -648,12 +675,15 @@ class JudgedClusters(NamedTuple):
 
             def add(weight: FloatArray, here: BoolArray = here) -> FloatArray:
                 cluster = self.cluster[here]
-                return np.asarray(sum(
-                    sign * cluster_totals.list_counts(
-                        weight[here], first[here], cluster, n_lists, clusters
+                return np.asarray(
+                    sum(
+                        sign
+                        * cluster_totals.list_counts(
+                            weight[here], first[here], cluster, n_lists, clusters
+                        )
+                        for sign, first in sets
                     )
-                    for sign, first in sets
-                ))  # fmt: skip
+                )
 
             judged = self.judged.astype(float)
             size, own = add(np.ones(judged.size)), add(judged)
@@ -674,9 +704,17 @@ class JudgedClusters(NamedTuple):
 
 
 def share_limits(
-    share: FloatArray, error: FloatArray, seen: FloatArray, left: FloatArray, level: float,
-    apart: float = 1.0, *, whole: bool = True, more: float = 1.0, alone: AnyArray | float = 1.0,
-) -> Limits:  # fmt: skip
+    share: FloatArray,
+    error: FloatArray,
+    seen: FloatArray,
+    left: FloatArray,
+    level: float,
+    apart: float = 1.0,
+    *,
+    whole: bool = True,
+    more: float = 1.0,
+    alone: AnyArray | float = 1.0,
+) -> Limits:
     """Return limits for a proportion, from the clusters' errors and judged candidates.
 
     ``left`` is the fraction of unjudged candidates. If this fraction is 0, the variance is 0.

@@ -673,9 +673,16 @@ class Walk(NamedTuple):
         later = np.flatnonzero(mate < place)
         kind: Any = np.int16 if sizes.size < _MANY else np.int32
         return cls(
-            sizes, half, reach, keys[candidate], slots.from_a[:reach], later, mate[later],
-            gold[candidate[later]].astype(kind), np.flatnonzero(gold[candidate]),
-        )  # fmt: skip
+            sizes,
+            half,
+            reach,
+            keys[candidate],
+            slots.from_a[:reach],
+            later,
+            mate[later],
+            gold[candidate[later]].astype(kind),
+            np.flatnonzero(gold[candidate]),
+        )
 
     def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
         """Count the overlap and its true positives, and those in each list: (4, draw, list).

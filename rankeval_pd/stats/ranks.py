@@ -310,9 +310,10 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     p, family_p = (
         np.where(untested, 1.0, x)
         for x in (
-            tested.p_value if options.adjust is None else tested.p_adjusted, tested.family_p,
+            tested.p_value if options.adjust is None else tested.p_adjusted,
+            tested.family_p,
         )
-    )  # fmt: skip
+    )
     drawn = max(options.n_resamples, int(tested.n_resamples.max(initial=0)))
     known = np.where(np.isnan(theta), -np.inf, theta)  # systems without a score come last
     rank = 1 + (known[:, np.newaxis] > known).sum(axis=0)
@@ -325,11 +326,22 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     if items.sign < 0.0:
         together, alone = ((-high, -low) for low, high in (together, alone))
     return Ranks(
-        items.sign * theta, *together, *alone, rank, low, high, p_best,
-        limits.low == 1, np.full(systems, items.n_groups), limits.letters,
-        any_of_system(tested.undecided, systems), np.full(systems, drawn), family_p,
-        tested.family_low, tested.family_high,
-    )  # fmt: skip
+        items.sign * theta,
+        *together,
+        *alone,
+        rank,
+        low,
+        high,
+        p_best,
+        limits.low == 1,
+        np.full(systems, items.n_groups),
+        limits.letters,
+        any_of_system(tested.undecided, systems),
+        np.full(systems, drawn),
+        family_p,
+        tested.family_low,
+        tested.family_high,
+    )
 
 
 class RankLimits(NamedTuple):
@@ -392,19 +404,26 @@ def _score_limits(draws: Draws, level: float) -> Limits:
     if options.ci == "wild":
         subsets = draws.subsets
         found: Any = bootstrap.limits(
-            subsets.values, subsets.weights, draws.factor, every=subsets.every,
-            level=level, room=draws.room_of(every),
-        )  # fmt: skip
+            subsets.values,
+            subsets.weights,
+            draws.factor,
+            every=subsets.every,
+            level=level,
+            room=draws.room_of(every),
+        )
         critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
         found = families.reaching(found, draws.theta, error, _leans(draws), critical)
     else:
         found = np.full((2, every.size), np.nan)
         for k in np.flatnonzero(error > 0.0):
             found[:, k] = bootstrap.interval(
-                options.ci, draws.theta[k], draws.scores[k], level=level,
+                options.ci,
+                draws.theta[k],
+                draws.scores[k],
+                level=level,
                 scale=float(draws.scale[k]),
                 without=draws.without[k] if options.ci == "bca" else np.empty(0),
-            )  # fmt: skip
+            )
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
     return low, high
 
@@ -422,13 +441,20 @@ def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
         return np.asarray(2.0 * moved / scale[which])
 
     found = max_t(
-        centered, np.zeros(every.size), draws.subsets.weights.size, two_sided=True,
-        every=draws.subsets.every, level=level_of_each(options.level, options.n_alike),
-    )  # fmt: skip
+        centered,
+        np.zeros(every.size),
+        draws.subsets.weights.size,
+        two_sided=True,
+        every=draws.subsets.every,
+        level=level_of_each(options.level, options.n_alike),
+    )
     limits = simultaneous_limits(
-        np.zeros(every.size), _errors(draws), found.critical, 1.0 / draws.items.n_drawn,
+        np.zeros(every.size),
+        _errors(draws),
+        found.critical,
+        1.0 / draws.items.n_drawn,
         _leans(draws),
-    )  # fmt: skip
+    )
     low, high = (np.where(varies, draws.theta + limit, np.nan) for limit in limits)
     return low, high
 
@@ -635,10 +661,11 @@ def signed_rank_pairs(
     def limits_at(options: PairOptions) -> Limits_of_gains:
         first = _first_walsh(n, options.two_tailed)
         ends = [
-            (-np.inf, np.inf) if first < 1 else
-            (walsh_average(x, first), walsh_average(x, n * (n + 1) // 2 + 1 - first))
+            (-np.inf, np.inf)
+            if first < 1
+            else (walsh_average(x, first), walsh_average(x, n * (n + 1) // 2 + 1 - first))
             for x in sorted_
-        ]  # fmt: skip
+        ]
         low, high = np.array(ends).reshape(-1, 2).T
         flat = np.array([x[0] == x[-1] for x in sorted_], dtype=bool)
         low, high = np.where(flat, np.nan, low), np.where(flat, np.nan, high)
@@ -835,9 +862,21 @@ def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quie
     value = items.sign * theta
     half, alone = (t_of(items.n_items - 1.0, level) * error for level in (shared, options.level))
     return Ranks(
-        value, value - half, value + half, value - alone, value + alone,
-        rank, open_.low, open_.high, np.full(systems, np.nan), open_.low == 1,
-        np.full(systems, items.n_groups), open_.letters,
-        any_of_system(tested.undecided, systems), np.zeros(systems, dtype=np.int64),
-        tested.family_p, tested.family_low, tested.family_high,
-    )  # fmt: skip
+        value,
+        value - half,
+        value + half,
+        value - alone,
+        value + alone,
+        rank,
+        open_.low,
+        open_.high,
+        np.full(systems, np.nan),
+        open_.low == 1,
+        np.full(systems, items.n_groups),
+        open_.letters,
+        any_of_system(tested.undecided, systems),
+        np.zeros(systems, dtype=np.int64),
+        tested.family_p,
+        tested.family_low,
+        tested.family_high,
+    )

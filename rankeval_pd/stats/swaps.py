@@ -50,9 +50,17 @@ def enough_swaps(n_tests: int, alpha: float) -> int:
 
 
 def swapped_sums(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, weight: FloatArray, keys: Keys, *,
-    most: int, n_resamples: int, seed: int, advance: Advance = lambda _: None,
-) -> FloatArray:  # fmt: skip
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    weight: FloatArray,
+    keys: Keys,
+    *,
+    most: int,
+    n_resamples: int,
+    seed: int,
+    advance: Advance = lambda _: None,
+) -> FloatArray:
     """Return the weight of true positives in the first swapped ranking minus the second.
 
     ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates are in key
@@ -281,11 +289,21 @@ class _Window(NamedTuple):
         ahead = slots.candidate[:start]
         second = ahead[np.maximum(slots.a[ahead], slots.b[ahead]) < start]  # each candidate twice
         return cls(
-            n, half, start, stop, stop == size, candidate,
-            slots.from_a[start:stop].view(np.uint8), gold[candidate], mate < start,
-            later, mate[later] - start, second.size // 2, int(gold[second].sum()) // 2,
+            n,
+            half,
+            start,
+            stop,
+            stop == size,
+            candidate,
+            slots.from_a[start:stop].view(np.uint8),
+            gold[candidate],
+            mate < start,
+            later,
+            mate[later] - start,
+            second.size // 2,
+            int(gold[second].sum()) // 2,
             int(gold[ahead].sum()),
-        )  # fmt: skip
+        )
 
     def counts(
         self, swap: Bits, ahead: IntArray, ahead_true: IntArray

@@ -41,9 +41,13 @@ _AT_ONCE = 4_000_000  # number of sums of draws in memory
 
 
 def tied_lists(
-    a: Ranking, b: Ranking, present: BoolArray, row: tuple[Any, ...], of: tuple[Any, Any],
+    a: Ranking,
+    b: Ranking,
+    present: BoolArray,
+    row: tuple[Any, ...],
+    of: tuple[Any, Any],
     n: IntArray,
-) -> TiedLists:  # fmt: skip
+) -> TiedLists:
     """Return the lists of two rankings in one batch, for candidates in both rankings.
 
     ``row`` and one element of ``of`` locate each ranking. ``present`` is a mask of candidates.
@@ -54,9 +58,13 @@ def tied_lists(
         order = side.order[at]
         whole = side.whole and side.whole.of(at[-1])
         return Ranking.of(
-            side.score[at][present], side.gold[at][present], present[present], ends=side.ends,
-            whole=whole, positions=compact[order[present[order]]],
-        )  # fmt: skip
+            side.score[at][present],
+            side.gold[at][present],
+            present[present],
+            ends=side.ends,
+            whole=whole,
+            positions=compact[order[present[order]]],
+        )
 
     return TiedLists(alone(a, (*row, of[0])), alone(b, (*row, of[1])), n)
 

@@ -371,9 +371,14 @@ def _log_low(
 
 
 def _newton_low(
-    theta: FloatArray, tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, *,
+    theta: FloatArray,
+    tp_a: FloatArray,
+    fp_a: FloatArray,
+    tp_b: FloatArray,
+    fp_b: FloatArray,
+    *,
     tail: float,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """Return the solution from a starting value, which is overwritten."""
     active = np.arange(theta.size)
     while active.size:
