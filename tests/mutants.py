@@ -490,7 +490,7 @@ FAULTS = [
     *_in(
         "equivalence.py", "equivalence",
         ("return np.maximum(not_worse", "return np.minimum(not_worse"),
-        ('1.0 if alternative == "greater" else -1.0)', "1.0)"),
+        ("return not_worse(-1.0)", "return not_worse(1.0)"),
         ("np.minimum(q - margin, rest)", "np.minimum(q, rest)"),
         ("lambda q: q - margin", "lambda q: q"),
         ("max(1.0 - 2.0 * alpha, 1e-3)", "max(1.0 - alpha, 1e-3)"),
@@ -502,12 +502,12 @@ FAULTS = [
         ("(1.0 + 6.51 / n)", "(1.0 - 6.51 / n)"),
         ("held = held_back(t, lean, two_sided=False)", "held = t"),
         ("1.0 - _reached(-below)", "_reached(-below)"),
-        ("(-ends[:, 1], -ends[:, 0])", "(ends[:, 0], ends[:, 1])"),
+        ("low, high = -high, -low", "pass"),
         ("clip(first / (first - second), 0.0, 1.0)", "clip(first, 0.0, 0.0)"),
     ),
     *_in(
         "gains.py", "equivalence",
-        ("only if sign > 0.0 else only[::-1]", "only"),
+        ("better, worse = worse, better", "pass"),
         ("shares**2 / (1.0 - weights)", "shares**2"),
         ("(variance / total) ** 1.5", "(variance / total)"),
         ("of_seeds / total, items.seeds", "0.0 * total, items.seeds"),
@@ -879,13 +879,15 @@ FAULTS = [
         ("inside = gains <= 2.0 * gain + room", "inside = gains < 2.0 * gain - room"),
         ("inside = gains > room", "inside = gains > -room"),
         ("inside = gains < 2.0 * gain - room", "inside = gains < gain - room"),
-        ("else (hits + 1) / (n_resamples + 1)", "else hits / n_resamples"),
+        ("return (hits + 1) / (n_resamples + 1)", "return hits / n_resamples"),
         ("(samples.size - below - above) / samples.size / 2.0", "0.0"),
         ("(6.0 * spread**1.5)", "(3.0 * spread**1.5)"),
-        ("(theta - high * error, theta - low * error)",
-         "(theta + low * error, theta + high * error)"),
-        ('theta - low) if kind == "basic" else (low, high)\n\n\ndef acc',
-         'theta - low) if kind == "bca" else (low, high)\n\n\ndef acc'),
+        ("return theta - high * error, theta - low * error",
+         "return theta + low * error, theta + high * error"),
+        ('"basic":\n        return 2.0 * theta - high, 2.0 * theta - low\n'
+         "    return low, high\n\n\ndef acc",
+         '"bca":\n        return 2.0 * theta - high, 2.0 * theta - low\n'
+         "    return low, high\n\n\ndef acc"),
         ("variance = both - 2.0 * products[:, a, b]", "variance = both"),
         ("share * (size - 1) for share", "share * size - 1 for share"),
         ("chances[at] / 2.0)", "chances[at])"),
@@ -898,7 +900,7 @@ FAULTS = [
         " small_samples::test_four_wins_without_a_loss"
         " small_samples::test_up_to_five_groups_nothing_is_significant_and_that_is_said",
         ("np.count_nonzero(sums > room[", "np.count_nonzero(sums > -room["),
-        ("added = 0 if every else 1", "added = 0"),
+        ("added = int(not every)", "added = 0"),
         ("(1.0 - level) / 2.0 * (weights.size", "(1.0 - level) * (weights.size"),
         ("weights / float(exact_total(weights)) * about", "1.0 / weights.size * about"),
         ("last = scores.shape[1] - 1 - most", "last = scores.shape[1] - 2 - most"),
@@ -946,9 +948,9 @@ FAULTS = [
     *_in(
         "gains.py", "resampling",
         ("tail(2 * total + 1)", "tail(2 * total)"),
-        ("DrawnSum(-multiples, times).tail(0)", "DrawnSum(-multiples, times).tail(1)"),
+        ("DrawnSum(-multiples, times), 0", "DrawnSum(-multiples, times), 1"),
         ("error *= on.spread", "error *= on.size"),
-        ("return result if result > 0.0 else float(2.0**-law.n)", "return result"),
+        ("return result or float(2.0**-law.n)", "return result"),
     ),
     *_in(
         "item_gains.py", "factors resampling",
@@ -993,7 +995,7 @@ FAULTS = [
     *_in(
         "items.py", "boards",
         ("total**2 / np.where(fourth > 0.0, fourth, 1.0)", "total / np.where(fourth > 0.0, 1, 1)"),
-        ("(one, other) if items.sign > 0.0 else (other, one)", "(one, other)"),
+        ("return other, one", "return one, other"),
     ),
     *_in(
         "item_gains.py", "boards",
@@ -1024,7 +1026,7 @@ FAULTS = [
         "equivalence.py", "boards",
         ("share * far - (1.0 - share)", "share * far - share"),
         ("found + ndtr((-gain - edge) / error)", "found"),
-        ("mass @ (found + _upper(least, m, 1.0 - better)", "mass @ (0.5 * found"),
+        ("rejected = rejected + _upper(least, m, 1.0 - better)", "rejected = 0.5 * rejected"),
     ),
     *_in(
         "two_by_two.py", "boards",
@@ -1036,14 +1038,14 @@ FAULTS = [
     ),
     *_in(
         "blocks.py", "dask_items::test_the_numbers_of_pandas",
-        ("found.negative() if self._turned[k] else found", "found"),
+        ("found = found.negative()", "pass"),
         ("found.pairs[self._place]", "found.pairs",
          "a call asks its pairs in the order of their plan, whichever system is first"),
     ),
     *_in(
         "families.py", "stats/bootstrap resampling one_verdict_systems",
         ("np.maximum.accumulate(stepped[order])", "stepped[order]"),
-        ("moved = np.abs(t_star(block))", "moved = t_star(block).copy()"),
+        ("moved = np.abs(moved)\n        moved[", "pass\n        moved["),
         ("np.maximum.accumulate(moved, axis=0, out=moved)", "pass"),
         ("        moved[0] = np.maximum(largest, moved[0])\n", ""),
         ("np.searchsorted(both[0], edge)", "np.searchsorted(both[0], edge) - 1"),
@@ -1115,7 +1117,7 @@ FAULTS = [
         ("(shown[here][off] > 1).all()", "(shown[here][off] > 0).all()"),
         ("fits &= tied[clique[-1]]", "fits = tied[clique[-1]]"),
         ("named = sorted([*cliques, *alone])", "named = sorted(cliques)"),
-        ("_name(more - 1) if more", "_name(more) if more"),
+        ("_name(more - 1)", "_name(more)"),
     ),
     # ------------------------------------------------------------------------ questions and words
     *_in(

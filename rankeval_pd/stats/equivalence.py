@@ -78,10 +78,15 @@ class Parts(NamedTuple):
         if self.freedom <= _MANY:
             of_items, chance = _chi2(self.freedom, _FEW_NODES)
         a, of_a = _chi2(self.of_seeds, _NODES)
-        b, of_b = (np.ones(1), np.ones(1)) if self.pooled else (a, of_a)
+        b, of_b = a, of_a
+        if self.pooled:
+            b, of_b = np.ones(1), np.ones(1)
         items, a, b = (x.ravel() for x in np.meshgrid(self.items * of_items, a, b, indexing="ij"))
-        few = self.of_seeds * (1.0 if self.pooled else (a + b) ** 2 / (a**2 + b**2))
-        seeds = self.seeds * (a if self.pooled else (a + b) / 2.0)
+        few: Any = self.of_seeds
+        seeds = self.seeds * a
+        if not self.pooled:
+            few = self.of_seeds * ((a + b) ** 2 / (a**2 + b**2))
+            seeds = self.seeds * ((a + b) / 2.0)
         critical = critical_of(tail, seeds / (items + seeds), self.freedom, few)
         chances = np.einsum("i,a,b->iab", chance, of_a, of_b).ravel()
         return critical * np.sqrt(items + seeds), chances
@@ -125,13 +130,17 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
     ends = special.ndtri(_LEAST) * np.sqrt(n * differ * (1.0 - differ)) - 30.0
     m = np.arange(max(1, int(n * differ + ends)), min(n, int(n * differ - ends)) + 1.0)
     mass = np.exp(distributions.log_pmf(m, np.full(m.shape, float(n)), np.full(m.shape, differ)))
-    level = _unconditional_level(n, tail) if n <= MOST_ITEMS else tail
+    level = tail
+    if n <= MOST_ITEMS:
+        level = _unconditional_level(n, tail)
     least = np.maximum(np.floor(m / 2.0 - special.ndtri(level) * np.sqrt(m) / 2.0) - 3.0, 0.0)
     while (short := (least <= m) & (_upper(least, m, 0.5) > level)).any():
         least += short
     better = (1.0 + gain / differ) / 2.0
-    found = _upper(least, m, better)
-    return float(mass @ (found + _upper(least, m, 1.0 - better) if tails == 2 else found))
+    rejected = _upper(least, m, better)
+    if tails == 2:
+        rejected = rejected + _upper(least, m, 1.0 - better)
+    return float(mass @ rejected)
 
 
 def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
@@ -158,8 +167,13 @@ def _unconditional_level(n: int, tail: float) -> float:
     while high - low > 1:
         middle = (low + high) // 2
         rejected = paired_boschloo(*counts[order[middle]], n) <= tail * (1.0 + 1e-12)
-        low, high = (middle, high) if rejected else (low, middle)
-    return float(p[order[low]]) * (1.0 + 1e-9) if low >= 0 else 0.0
+        if rejected:
+            low = middle
+        else:
+            high = middle
+    if low < 0:
+        return 0.0
+    return float(p[order[low]]) * (1.0 + 1e-9)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -177,12 +191,16 @@ def of_margin(alternative: str, not_worse: Callable[[float], Any]) -> Any:
     """
     if alternative == "two-sided":
         return np.maximum(not_worse(1.0), not_worse(-1.0))
-    return not_worse(1.0 if alternative == "greater" else -1.0)
+    if alternative == "greater":
+        return not_worse(1.0)
+    return not_worse(-1.0)
 
 
 def margin_name(alternative: str) -> str:
     """Return the column name for the p-value."""
-    return "p_equivalence" if alternative == "two-sided" else "p_noninferior"
+    if alternative == "two-sided":
+        return "p_equivalence"
+    return "p_noninferior"
 
 
 # --------------------------------------------------------------------------- Exact tests on counts
@@ -268,8 +286,9 @@ def regions_margin_p(
     """Return the p-value of a margin test for two regions of m candidates each."""
 
     def not_worse(sign: float) -> float:
-        first, second = (tp_a, tp_b) if sign > 0.0 else (tp_b, tp_a)
-        return region_p(first, m, second, m, margin, alpha)
+        if sign < 0.0:
+            return region_p(tp_b, m, tp_a, m, margin, alpha)
+        return region_p(tp_a, m, tp_b, m, margin, alpha)
 
     return float(of_margin(alternative, not_worse))
 
@@ -397,7 +416,9 @@ def interval_p(
     ends = np.array([limits(float(level)) for level in levels])  # (level, side, ...)
 
     def not_worse(sign: float) -> FloatArray:
-        low, high = (ends[:, 0], ends[:, 1]) if sign > 0.0 else (-ends[:, 1], -ends[:, 0])
+        low, high = ends[:, 0], ends[:, 1]
+        if sign < 0.0:
+            low, high = -high, -low
         above, below = low + margin, high + margin  # distances from the bound
         p = np.where(above[0] > 0.0, _reached(above), 1.0 - _reached(-below))
         p = np.where((above[0] <= 0.0) & (below[0] >= 0.0), 0.5, p)

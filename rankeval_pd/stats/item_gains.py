@@ -163,7 +163,9 @@ class RatioGains:
         pooled = float(share @ size / size.sum())
         product = float(self._products(self._both[k], pooled, pooled)) / self._below[pair].prod()
         varies = pooled * (1.0 - pooled)
-        shared = product * size.prod() / varies if varies > 1e-12 else 0.0
+        shared = 0.0
+        if varies > 1e-12:
+            shared = product * size.prod() / varies
         (p_a, p_b), (n_a, n_b) = share.tolist(), size.tolist()
         return _Law(p_a, p_b, n_a, n_b, shared, float(self._freedom[pair].min()))
 
@@ -201,7 +203,9 @@ class RatioGains:
         """Return the interval for each ratio (Korn and Graubard 1998); larger is better."""
         size = self.size * (z_of(level) / t_of(self._freedom, level)) ** 2
         low, high = clopper_pearson(self.share * size, size, level)
-        return (low, high) if sign > 0.0 else (-high, -low)
+        if sign < 0.0:
+            return -high, -low
+        return low, high
 
 
 class _Law(NamedTuple):
@@ -501,7 +505,9 @@ class Draws:
             return found
         added = (seeds.error / self.unit) ** 2
         pairs = added[self.pairs].sum(axis=1)
-        raw = found.raw + pairs if found.raw.size else found.raw
+        raw = found.raw
+        if raw.size:
+            raw = raw + pairs
         return found._replace(systems=found.systems + added, pairs=found.pairs + pairs, raw=raw)
 
     @cached_property
@@ -545,10 +551,7 @@ class Draws:
         """The sums of the swapped statistics: (trial, system, statistic)."""
         n, systems, width = self.drawn.shape[1], len(self.drawn), self.drawn.shape[2]
         every = resamples.swaps_every(n, self.options.method)
-        size = 2**n if every else self.options.n_resamples
-        chunks = (
-            resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, self.options.seed)
-        )
+        size, chunks = resamples.swap_draws(n, self.options, every=every)
         columns = resamples.whole_columns(resamples.statistic_columns(self.drawn), n)
         result = np.empty((size, systems, width))
         for rows, swaps in resamples.chunk_slices(chunks):
@@ -741,7 +744,9 @@ class Draws:
         if form is None or not self.options.skewness:
             return None
         found = RatioGains(items.totals, self._ratio_sums(form), form, self.pairs, items.sign)
-        return found if found.bounded else None
+        if not found.bounded:
+            return None
+        return found
 
     def _ratio_sums(self, form: RatioForm) -> ExactSums:
         return ratio_sums(self.there.statistics, form, self.pairs)
