@@ -169,13 +169,17 @@ def cluster_spread(
     shape = placement.shape[:-1]
     variance, freedom = np.full(shape, np.nan), np.full(shape, np.nan)
     effective, n_groups = np.full((2, *shape), np.nan), np.zeros(shape, dtype=np.int64)
-    by = None if drift is None else np.broadcast_to(drift, shape)
+    by = None
+    if drift is not None:
+        by = np.broadcast_to(drift, shape)
     clusters, moved = np.iinfo(np.int64).max, np.zeros(shape)
     for row in np.ndindex(shape):
         here, true = present[row], gold[row][present[row]]
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
-            own = None if by is None else float(by[row])
+            own = None
+            if by is not None:
+                own = float(by[row])
             result = _cluster_variance(placement[row][here], true, number, own, alone)
             variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
             clusters = min(clusters, int(number.max()) + 1)
@@ -454,7 +458,9 @@ def outline_precision(
         lost = np.append(
             np.cumsum((weight * tp)[::-1])[::-1] * negative / np.float64(positive), 0.0
         )
-        scale = positive / (positive - 1.0) if positive > 1 else np.nan
+        scale = np.nan
+        if positive > 1:
+            scale = positive / (positive - 1.0)
         share = (positive - 1.0) / max(total - 1.0, 1.0)
     variance = _class_variance((precision - value + gained) * scale, outline.tp)
     variance += _class_variance(
@@ -479,7 +485,9 @@ def _class_variance(placement: FloatArray, times: IntArray) -> float:
         return np.nan
     mean = (placement * times).sum() / size
     far = np.where(times > 0, np.abs(placement - mean), 0.0)
-    squares = 0.0 if far.max(initial=0.0) < _ROUNDING else float((times * far**2).sum())
+    squares = float((times * far**2).sum())
+    if far.max(initial=0.0) < _ROUNDING:
+        squares = 0.0
     return squares / (size * (size - 1.0))
 
 

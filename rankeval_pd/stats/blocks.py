@@ -185,7 +185,7 @@ def first_sums(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
     values = block.statistics
     slopes = gradients(known.totals, known.plan.score)
     return exact_sums(
-        np.vstack([bootstrap.first_order(values, slopes), _weights(values, known.plan.linear)])
+        np.vstack([bootstrap.first_order(values, slopes), _item_weights(values, known.plan.linear)])
     )
 
 
@@ -198,7 +198,7 @@ def linear_of(summed: ExactSums | None, known: ItemTotals) -> Linear | None:
     return Linear(gradients(known.totals, known.plan.score), about, float(found[-1]))
 
 
-def _weights(values: FloatArray, linear: str | None) -> FloatArray:
+def _item_weights(values: FloatArray, linear: str | None) -> FloatArray:
     if linear == "mean":
         return bootstrap.mean_weights(values)
     return np.ones(values.shape[1])
@@ -212,7 +212,7 @@ def contributions(
     if linear is None:
         return sign * block.own[..., 0], np.ones(block.own.shape[1])
     values = block.statistics
-    weights = _weights(values, known.plan.linear)
+    weights = _item_weights(values, known.plan.linear)
     added = bootstrap.first_order(values, linear.slopes)
     return sign * (added + weights / linear.weight * linear.about[:, np.newaxis]), weights
 

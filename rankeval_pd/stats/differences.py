@@ -248,10 +248,11 @@ def one_sided(
     interval [0, 0] for two equal lists is not changed. Rows with a level of NaN have no limits.
     """
     level, *columns = np.broadcast_arrays(level, *columns)
-    asked = level if alternative == "two-sided" else np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)
+    if alternative != "two-sided":
+        level = np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)
     low, high = np.full(level.shape, np.nan), np.full(level.shape, np.nan)
-    for one in np.unique(asked[~np.isnan(asked)]):
-        here = asked == one
+    for one in np.unique(level[~np.isnan(level)]):
+        here = level == one
         low[here], high[here] = limits(*(x[here] for x in columns), level=float(one))
     varies = ~np.isnan(low) & ((low != 0.0) | (high != 0.0))
     if alternative == "greater":
@@ -315,10 +316,12 @@ def overlap_difference(
         correlation = np.clip(shared / np.sqrt(spread_a * spread_b), -1.0, 1.0)
     counted = (tp_a / phi, n_a / phi), (tp_b / phi, n_b / phi)
     limits = (clopper_pearson(*counts, level) for counts in counted)
-    return _combined((a, b), limits, correlation)
+    return _mover_limits((a, b), limits, correlation)
 
 
-def _combined(shares: Iterable[Any], limits: Iterable[Limits], correlation: FloatArray) -> Limits:
+def _mover_limits(
+    shares: Iterable[Any], limits: Iterable[Limits], correlation: FloatArray
+) -> Limits:
     """Combine the limits of two proportions into limits for their difference (MOVER)."""
     (a, b), ((low_a, high_a), (low_b, high_b)) = shares, limits
 
@@ -346,7 +349,7 @@ def paired_difference(
         spread = near_a * (1.0 - near_a) * near_b * (1.0 - near_b)
         correlation = np.clip((both / n - a * b) / np.sqrt(spread), -1.0, 1.0)
     limits = clopper_pearson(tp_a, n, level), clopper_pearson(tp_b, n, level)
-    return _combined((a, b), limits, correlation)
+    return _mover_limits((a, b), limits, correlation)
 
 
 def correlated_limits(
@@ -488,7 +491,9 @@ def paired_newcombe(counts: PairedCounts, level: float) -> tuple[float, float]:
     covered = float(both * neither - only_a * only_b)
     if covered > 0.0:  # with continuity correction
         covered = max(covered - n / 2.0, 0.0)
-    phi = covered / np.sqrt(product) if product > 0.0 else 0.0
+    phi = 0.0
+    if product > 0.0:
+        phi = covered / np.sqrt(product)
     gain = float(share[0] - share[1])
     lower = below[0] ** 2 - 2.0 * phi * below[0] * above[1] + above[1] ** 2
     upper = above[0] ** 2 - 2.0 * phi * above[0] * below[1] + below[1] ** 2

@@ -236,7 +236,7 @@ def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALP
 
     ``only_a`` and ``only_b`` are the numbers of items on which only a, or only b, is correct.
     """
-    limit, _ = differences.tango((0, only_a, only_b, n - only_a - only_b), _two_sided(alpha))
+    limit, _ = differences.tango((0, only_a, only_b, n - only_a - only_b), _two_sided_level(alpha))
 
     def score(first: AnyArray, second: AnyArray) -> FloatArray:
         return np.asarray(differences.paired_score(first, second, float(n), limit))
@@ -258,7 +258,7 @@ def region_p(
     if n_a == 0 or n_b == 0:
         return 0.0
     a, size_a, b, size_b = (np.array([x]) for x in (tp_a, n_a, tp_b, n_b))
-    [limit], _ = differences.miettinen_nurminen(a, size_a, b, size_b, _two_sided(alpha))
+    [limit], _ = differences.miettinen_nurminen(a, size_a, b, size_b, _two_sided_level(alpha))
 
     def score(first: AnyArray, second: AnyArray) -> FloatArray:
         return differences.difference_score(first, size_a, second, size_b, float(limit))
@@ -275,7 +275,7 @@ def region_p(
     )
 
 
-def _two_sided(alpha: float) -> float:
+def _two_sided_level(alpha: float) -> float:
     """Return the level of a two-sided interval with a tail probability of alpha on each side."""
     return max(1.0 - 2.0 * alpha, 1e-3)
 
@@ -323,7 +323,7 @@ def _largest(
     y = np.arange(max(0, math.floor(n * low - wide)), min(n, math.ceil(n * high + wide)) + 1)
     sizes = size(y)
     least = _least_counts(
-        score, y, sizes, min(z_of(_two_sided(alpha)), float(np.squeeze(score(*at))))
+        score, y, sizes, min(z_of(_two_sided_level(alpha)), float(np.squeeze(score(*at))))
     )
     log_choose = special.gammaln(n + 1.0) - special.gammaln(y + 1.0) - special.gammaln(n - y + 1.0)
 
@@ -420,14 +420,14 @@ def interval_p(
         if sign < 0.0:
             low, high = -high, -low
         above, below = low + margin, high + margin  # distances from the bound
-        p = np.where(above[0] > 0.0, _reached(above), 1.0 - _reached(-below))
+        p = np.where(above[0] > 0.0, _level_reaching_0(above), 1.0 - _level_reaching_0(-below))
         p = np.where((above[0] <= 0.0) & (below[0] >= 0.0), 0.5, p)
         return np.where(np.isnan(above[0] + below[0]), np.nan, p)
 
     return np.asarray(of_margin(alternative, not_worse))
 
 
-def _reached(above: FloatArray) -> FloatArray:
+def _level_reaching_0(above: FloatArray) -> FloatArray:
     """Return the interpolated one-sided level at which decreasing values (level, ...) reach 0."""
     from scipy import special
 

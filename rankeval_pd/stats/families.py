@@ -328,16 +328,16 @@ _DECIDING = 10  # expected number of resamples beyond the critical value
 def needed_resamples(options: PairOptions, n_pairs: int) -> int:
     """Return the smallest number of resamples with which a p-value can be at most alpha."""
     if options.simultaneous:
-        return _whole(options.n_alike / options.alpha) - 1
+        return _whole_draws(options.n_alike / options.alpha) - 1
     tests, family = 1.0, n_pairs * options.n_alike
     if options.adjust is not None:
         tests = float(family)
     if options.adjust == "by":
         tests *= float((1.0 / np.arange(1, family + 1)).sum())
-    return _whole(options.tails * tests / options.alpha) - 1
+    return _whole_draws(options.tails * tests / options.alpha) - 1
 
 
-def _whole(draws: float) -> int:
+def _whole_draws(draws: float) -> int:
     """Round up a number of draws, capped at 2^62 (too many to fit in memory)."""
     return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
 
@@ -352,7 +352,7 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
         tests = n_pairs  # limits lie farther out in the tails
     if options.adjust is not None:
         tests *= options.n_alike
-    limiting = _whole(_DECIDING * options.tails * tests / (1.0 - options.level))
+    limiting = _whole_draws(_DECIDING * options.tails * tests / (1.0 - options.level))
     first = max(LEAST, deciding, limiting)
     most = 0
     if options.adjust is not None:

@@ -263,7 +263,7 @@ class _Law(NamedTuple):
         if min(n * p * (1.0 - p) for n in (n_a, n_b)) > _LARGE:
             return _nearly_normal(gap, sizes, shares, weights, 0.5 / math.lcm(n_a, n_b))
         (x, of_x), (y, of_y), (z, of_z) = (
-            _binomial(n, share) for n, share in zip(sizes, shares, strict=True)
+            _likely_counts(n, share) for n, share in zip(sizes, shares, strict=True)
         )
         # up to this y, the difference is at least as large as observed
         bound = n_b * (x[:, np.newaxis] / n_a + weight * z - gap) - y[0]
@@ -299,7 +299,7 @@ def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -
     return float(brentq(beyond, inside, outside, xtol=1e-9, rtol=1e-9))
 
 
-def _binomial(n: int, p: float) -> tuple[FloatArray, FloatArray]:
+def _likely_counts(n: int, p: float) -> tuple[FloatArray, FloatArray]:
     """Return the counts with probabilities above about 1e-13, and the probabilities."""
     from scipy.special import gammaln
 

@@ -314,7 +314,7 @@ def average_precision(
     sum of the weights in the rest of the list. Equal scores form one block.
     """
     low, high = average_precision_bounds(score, true, judged)
-    weights = _weights(judged, probability, stratum, design)
+    weights = _sampling_weights(judged, probability, stratum, design)
     if weights is None or not (judged & true).any():
         return np.nan, low, high
     weight, chosen = weights
@@ -325,7 +325,9 @@ def average_precision(
     others, seen = positive - weight * hit, mass - weight * judged
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(seen > 0, others / seen, 0.0)
-    of_others = others if design.estimator == "horvitz-thompson" else share * (end - 1)
+    of_others = share * (end - 1)
+    if design.estimator == "horvitz-thompson":
+        of_others = others
     precision = (1.0 + of_others) / end
     whole = float((weight * hit).sum())
     value = float((weight * precision)[hit].sum() / whole)
@@ -343,12 +345,14 @@ def average_precision(
     variance = _variance(weight, chosen, influence, judged, stratum, design)
     count = float(hit.sum())
     if cluster is not None:
-        of_clusters, many = _cluster_variance(weight, chosen, influence, judged, hit, cluster)
+        of_clusters, many = _judged_cluster_variance(
+            weight, chosen, influence, judged, hit, cluster
+        )
         part = apart(judged, cluster)
         variance = part * of_clusters + (1.0 - part) * variance
         count = min(count, 1.0 + (many - 1.0) / max(part, 1e-9))
     error, sure = np.sqrt(variance) / whole, (low, high)
-    low, high = _limits(value, error, count, sure, design.level)
+    low, high = _judged_limits(value, error, count, sure, design.level)
     if design.estimator != "horvitz-thompson":
         # here each positive also counts among the rest, to the extent that it could have been
         # missed; otherwise the precision of lists with few judgments would be too low
@@ -356,7 +360,7 @@ def average_precision(
         share = (others + more) / np.where(seen + more > 0, seen + more, 1.0)
         second = float((weight * (1.0 + share * (end - 1)) / end)[hit].sum()) / whole
         at = np.nextafter(min(second, 1.0), 0.0)
-        ends = _limits(float(at), error, count, sure, design.level)
+        ends = _judged_limits(float(at), error, count, sure, design.level)
         low, high = min(low, ends[0]), max(high, ends[1])
     if design.strata != 1:
         # positives that few judgments can miss, and that contribute nothing to the sum
@@ -366,7 +370,7 @@ def average_precision(
     return value, low, high
 
 
-def _weights(
+def _sampling_weights(
     judged: BoolArray, probability: FloatArray, stratum: IntArray, design: Design
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return candidate weights and stratum rates; None if a stratum has no judgments."""
@@ -418,7 +422,7 @@ def _variance(
     return total
 
 
-def _cluster_variance(
+def _judged_cluster_variance(
     weight: FloatArray,
     rate: FloatArray,
     influence: FloatArray,
@@ -447,10 +451,12 @@ def apart(judged: BoolArray, cluster: IntArray) -> float:
 
     The fraction is 1 if no cluster is partly judged, and 0 if every cluster has judged candidates.
     """
-    return float(np.mean(~np.isin(cluster[~judged], cluster[judged]))) if not judged.all() else 1.0
+    if judged.all():
+        return 1.0
+    return float(np.mean(~np.isin(cluster[~judged], cluster[judged])))
 
 
-def _limits(
+def _judged_limits(
     value: float, error: float, positives: float, sure: tuple[float, float], level: float
 ) -> tuple[float, float]:
     """Return limits in the possible range, symmetric on the logit scale (Student's t)."""
@@ -474,7 +480,7 @@ def average_precision_bounds(
     and smallest if the last k are positive. The search over all k takes O(N).
     """
     if judged.all():
-        value = _plain(score, true)
+        value = _judged_average_precision(score, true)
         return value, value
     hit, open_ = judged & true, ~judged
     start, end = (x[0] for x in ranking.blocks(score[np.newaxis], np.array([score.size])))
@@ -499,7 +505,7 @@ def average_precision_bounds(
     return float(np.nanmin(low)), float(np.nanmax(high))
 
 
-def _plain(score: FloatArray, true: BoolArray) -> float:
+def _judged_average_precision(score: FloatArray, true: BoolArray) -> float:
     """Return the average precision of judged candidates, sorted by decreasing score."""
     if not true.any():
         return np.nan

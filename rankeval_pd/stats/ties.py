@@ -125,7 +125,9 @@ class TiedLists:
 
     def summed(self, values: FloatArray, label: int | None = None) -> FloatArray:
         """Return the sum of a value (state, state, 1, n) over candidates, optionally by label."""
-        counts = self.counts if label is None else self.counts[:, :, [label]]
+        counts = self.counts
+        if label is not None:
+            counts = counts[:, :, [label]]
         total: FloatArray = (counts * values).sum(axis=(0, 1, 2))
         return total
 
@@ -190,7 +192,7 @@ class TiedLists:
         a, b = (np.where(some, x, 1.0) for x in self.effective())
         score = score_test(tp_a * a, a, tp_b * b, b, alternative)
         z = (self.tp[0] - self.tp[1]) / self.n / np.where(some, self.error(), 1.0)
-        sides = 2.0 if alternative == "two-sided" else 1.0
+        sides = 1.0 + (alternative == "two-sided")
         normal = sides * special.ndtr(-swaps.sided(z, alternative))
         return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
@@ -350,18 +352,20 @@ def swap_tests(
     """
     from scipy import special
 
-    p = lists.p(alternative) / (2.0 if alternative == "two-sided" else 1.0)
-    observed = special.ndtri(p) if alternative == "less" else -special.ndtri(p)
+    p = lists.p(alternative) / (1.0 + (alternative == "two-sided"))
+    observed = -special.ndtri(p)
+    if alternative == "less":
+        observed = -observed
 
     def drawn() -> Iterator[FloatArray]:
-        for block in _swapped(lists, n_resamples, seed):
+        for block in _swapped_statistics(lists, n_resamples, seed):
             yield block
             advance(len(block))
 
     return swaps.share_of_swaps(observed, drawn(), alternative, n_resamples)
 
 
-def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
+def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
     """Yield the statistic under random swaps, (draw, n), in blocks of swaps.
 
     Candidates whose states change at the same n share one draw, which is the sum of their signs.
@@ -444,8 +448,14 @@ def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray) ->
 
 
 def _cutoffs(request: MetricRequest, retrieved: Retrieved) -> IntArray:
-    deepest = np.iinfo(np.int64).max if request.cutoff is None else request.cutoff
-    return np.full(retrieved.n_queries, deepest)
+    return np.full(retrieved.n_queries, _deepest(request, np.iinfo(np.int64).max))
+
+
+def _deepest(request: MetricRequest, deepest: int) -> int:
+    """Return the cutoff, or the deepest rank without a cutoff."""
+    if request.cutoff is None:
+        return deepest
+    return min(request.cutoff, deepest)
 
 
 def precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
@@ -488,7 +498,7 @@ def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Flo
 def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain."""
     deepest = int(retrieved.size.max(initial=0))
-    shown = deepest if request.cutoff is None else min(request.cutoff, deepest)
+    shown = _deepest(request, deepest)
     weights = 1.0 / queries.rank_discounts(deepest)[:shown]
     gain = queries.gains(request, retrieved.grade) * _mean_weight(retrieved, weights)
     return retrieved.add(gain, gain > 0.0)
@@ -498,8 +508,7 @@ def rank_biased_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return expected rank-biased precision."""
-    deepest = int(retrieved.size.max(initial=0))
-    shown = deepest if request.cutoff is None else min(request.cutoff, deepest)
+    shown = _deepest(request, int(retrieved.size.max(initial=0)))
     p = request.persistence
     weights = (1.0 - p) * p ** np.arange(shown, dtype=float)
     return retrieved.add(_mean_weight(retrieved, weights), retrieved.grade >= request.least)
