@@ -230,8 +230,8 @@ FAULTS = [
         ("z2 * (z2 + 4.0 * tp", "z2 * (z2 + 2.0 * tp"),
         ("(2.0 * (size + z2))", "(2.0 * size + z2)"),
         ("for k in range(1, int(a.max())):", "for k in range(1, int(a.max()) - 1):"),
-        ("lower(start, k, tp, fp) > 0.5 * alpha", "lower(start, k, tp, fp) > alpha"),
-        ("tail + lower(x, k - 1.0, tp, fp)", "tail + lower(x, k, tp, fp)"),
+        ("_lower_tail(start, k, tp, fp) > 0.5 * alpha", "_lower_tail(start, k, tp, fp) > alpha"),
+        ("tail + _lower_tail(x, k - 1.0, tp, fp)", "tail + _lower_tail(x, k, tp, fp)"),
         ("_LAST_STEP = 1e-5", "_LAST_STEP = 1e-1"),
     ),
     *_in(

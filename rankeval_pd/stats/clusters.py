@@ -596,16 +596,17 @@ def krippendorff_alpha(counts: IntArray, level: float) -> Agreement:
     """Return Krippendorff's alpha for nominal labels, from candidates with 2 or more votes."""
     counts = counts[counts.sum(axis=1) > 1]
     votes = counts.sum(axis=1)
-
-    def disagreement(s: FloatArray) -> tuple[FloatArray, FloatArray]:
-        total = s[..., 1:].sum(axis=-1)
-        pairs = total**2 - (s[..., 1:] ** 2).sum(axis=-1)
-        return s[..., 0] / total, pairs / (total * (total - 1.0))
-
     alike = np.append(0.0, votes.max(initial=0) * _rarest(counts))
     return _agreement_with_limits(
-        _pairs_apart(counts, votes - 1.0), alike, counts, disagreement, level
+        _pairs_apart(counts, votes - 1.0), alike, counts, _nominal_disagreement, level
     )
+
+
+def _nominal_disagreement(s: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return Krippendorff's observed and expected disagreement from sums over candidates."""
+    total = s[..., 1:].sum(axis=-1)
+    pairs = total**2 - (s[..., 1:] ** 2).sum(axis=-1)
+    return s[..., 0] / total, pairs / (total * (total - 1.0))
 
 
 def _rarest(counts: AnyArray) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -324,13 +325,14 @@ def _mover_limits(
 ) -> Limits:
     """Combine the limits of two proportions into limits for their difference (MOVER)."""
     (a, b), ((low_a, high_a), (low_b, high_b)) = shares, limits
+    below = _mover_distance(a - low_a, high_b - b, correlation)
+    above = _mover_distance(high_a - a, b - low_b, correlation)
+    return np.maximum(a - b - below, -1.0), np.minimum(a - b + above, 1.0)
 
-    def together(x: FloatArray, y: FloatArray) -> FloatArray:
-        square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
-        return np.asarray(np.sqrt(square), dtype=float)
 
-    low = np.maximum(a - b - together(a - low_a, high_b - b), -1.0)
-    return low, np.minimum(a - b + together(high_a - a, b - low_b), 1.0)
+def _mover_distance(x: FloatArray, y: FloatArray, correlation: FloatArray) -> FloatArray:
+    square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
+    return np.asarray(np.sqrt(square), dtype=float)
 
 
 def paired_difference(
@@ -435,10 +437,7 @@ def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> 
     """Return Tango's intervals for many pairs on n items."""
     z, estimate = z_of(level), (only_a - only_b) / n
     ends = np.full(estimate.shape, -1.0), np.ones(estimate.shape)
-
-    def score(delta: FloatArray) -> FloatArray:
-        return np.asarray(paired_score(only_a, only_b, n, delta))
-
+    score = partial(paired_score, only_a, only_b, n)
     low = _bisection_points(lambda delta: score(delta) > z, ends[0], estimate)
     return low, _bisection_points(lambda delta: score(delta) >= -z, estimate, ends[1])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -237,15 +238,15 @@ def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALP
     ``only_a`` and ``only_b`` are the numbers of items on which only a, or only b, is correct.
     """
     limit, _ = differences.tango((0, only_a, only_b, n - only_a - only_b), _two_sided_level(alpha))
-
-    def score(first: AnyArray, second: AnyArray) -> FloatArray:
-        return np.asarray(differences.paired_score(first, second, float(n), limit))
-
-    def share(q: FloatArray) -> FloatArray:
-        rest = 1.0 - q
-        return np.minimum(q - margin, rest) / np.where(rest > 0.0, rest, 1.0)
-
+    score = partial(differences.paired_score, n=float(n), delta=limit)
+    share = partial(_share_of_the_rest, margin)
     return _largest(score, limit, (only_a, only_b), n, lambda y: n - y, share, margin, alpha)
+
+
+def _share_of_the_rest(margin: float, q: FloatArray) -> FloatArray:
+    """Return the proportion of items with only a correct, among those other than only b."""
+    rest = 1.0 - q
+    return np.minimum(q - margin, rest) / np.where(rest > 0.0, rest, 1.0)
 
 
 def region_p(
@@ -259,12 +260,8 @@ def region_p(
         return 0.0
     a, size_a, b, size_b = (np.array([x]) for x in (tp_a, n_a, tp_b, n_b))
     [limit], _ = differences.miettinen_nurminen(a, size_a, b, size_b, _two_sided_level(alpha))
-
-    def score(first: AnyArray, second: AnyArray) -> FloatArray:
-        return differences.difference_score(first, size_a, second, size_b, float(limit))
-
     return _largest(
-        score,
+        lambda i, j: differences.difference_score(i, size_a, j, size_b, float(limit)),
         float(limit),
         (tp_a, tp_b),
         n_b,
@@ -414,17 +411,18 @@ def interval_p(
 
     levels = 1.0 - 2.0 * special.ndtr(-_DEVIATIONS)
     ends = np.array([limits(float(level)) for level in levels])  # (level, side, ...)
+    return np.asarray(of_margin(alternative, partial(_bound_p, ends, margin)))
 
-    def not_worse(sign: float) -> FloatArray:
-        low, high = ends[:, 0], ends[:, 1]
-        if sign < 0.0:
-            low, high = -high, -low
-        above, below = low + margin, high + margin  # distances from the bound
-        p = np.where(above[0] > 0.0, _level_reaching_0(above), 1.0 - _level_reaching_0(-below))
-        p = np.where((above[0] <= 0.0) & (below[0] >= 0.0), 0.5, p)
-        return np.where(np.isnan(above[0] + below[0]), np.nan, p)
 
-    return np.asarray(of_margin(alternative, not_worse))
+def _bound_p(ends: FloatArray, margin: AnyArray, sign: float) -> FloatArray:
+    """Return the p-value for one bound, from limits at each level: (level, side, ...)."""
+    low, high = ends[:, 0], ends[:, 1]
+    if sign < 0.0:
+        low, high = -high, -low
+    above, below = low + margin, high + margin  # distances from the bound
+    p = np.where(above[0] > 0.0, _level_reaching_0(above), 1.0 - _level_reaching_0(-below))
+    p = np.where((above[0] <= 0.0) & (below[0] >= 0.0), 0.5, p)
+    return np.where(np.isnan(above[0] + below[0]), np.nan, p)
 
 
 def _level_reaching_0(above: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -274,18 +274,21 @@ class _Law(NamedTuple):
 
     def limits(self, level: float) -> tuple[float, float]:
         """Return the interval of gains not rejected, consistent with both tails at 0."""
-        gap, tail = self.share_a - self.share_b, (1.0 - level) / 2.0
+        tail = (1.0 - level) / 2.0
+        return self._limit(0, -1.0, tail), self._limit(1, 1.0, tail)
 
-        def end(which: int, far: float) -> float:
-            def beyond(gain: float) -> float:
-                return float(self.tails(gain)[which]) - tail
+    def _limit(self, which: int, outside: float, tail: float) -> float:
+        """Return the gain between the estimate and ``outside`` at which the test has this tail."""
+        beyond, inside = partial(self._beyond, which, tail), self.share_a - self.share_b
+        if inside * outside < 0.0:
+            if beyond(0.0) > 0.0:
+                inside = 0.0
+            else:
+                outside = 0.0
+        return _crossing(beyond, inside, outside)
 
-            inside, outside = gap, far
-            if gap * far < 0.0:
-                inside, outside = (0.0, far) if beyond(0.0) > 0.0 else (gap, 0.0)
-            return _crossing(beyond, inside, outside)
-
-        return end(0, -1.0), end(1, 1.0)
+    def _beyond(self, which: int, tail: float, gain: float) -> float:
+        return float(self.tails(gain)[which]) - tail
 
 
 def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -194,7 +194,9 @@ def _set_infinite_logits(
     if not few.size:
         return
     ab = [(tp[few] + a, fp[few] + b) for a, b in shifts]
-    at_zero, at_one, sign = special.betainc, special.betaincc, 1.0
+    at_zero: Any = special.betainc
+    at_one: Any = special.betaincc
+    sign = 1.0
     if upper_tail:
         at_zero, at_one, sign = at_one, at_zero, -1.0
     area_0 = sum(at_zero(a, b, _LEAST_QUANTILE) for a, b in ab) / len(ab)
@@ -318,25 +320,14 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
     from scipy import special
     from scipy.optimize import elementwise
 
-    def upper(x: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
-        return np.asarray(special.betainc(tp, fp + 1.0, special.expit(x)), dtype=float)
-
-    def lower(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
-        rest = tp + fp - k
-        result = special.betainc(rest, np.maximum(k, 0.0) + 1.0, special.expit(-x))
-        return np.where(k >= 0.0, result, 0.0)
-
-    def gap(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
-        # both conditions are scaled to [-1, 1]; the larger value is negative below the limit
-        tail = upper(x, tp, fp)
-        risen, left = tail + lower(x, k - 1.0, tp, fp), lower(x, k, tp, fp)
-        return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
-
+    gap = partial(_blaker_gap, alpha)
     at = ((0.0, 1.0),)
     outermost = beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False)
     start: FloatArray = np.clip(special.logit(outermost), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
     k = first_true(
-        lambda k: lower(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
+        lambda k: _lower_tail(start, k, tp, fp) > 0.5 * alpha,
+        np.zeros(tp.shape),
+        np.ceil(tp) - 1.0,
     )
     # if the gap is not negative at the start, the limit is the Clopper-Pearson limit
     result = start.copy()
@@ -349,6 +340,27 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
         high = high + short * step
     result[inner] = elementwise.find_root(gap, (start[inner], high), args=args).x
     return result
+
+
+def _blaker_gap(
+    alpha: float, x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray
+) -> FloatArray:
+    """Return a value that is negative below the limit, at the logit x."""
+    from scipy import special
+
+    # both conditions are scaled to [-1, 1]; the larger value is negative below the limit
+    tail = np.asarray(special.betainc(tp, fp + 1.0, special.expit(x)), dtype=float)
+    risen, left = tail + _lower_tail(x, k - 1.0, tp, fp), _lower_tail(x, k, tp, fp)
+    return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
+
+
+def _lower_tail(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+    """Return the probability of at most k of tp + fp successes at the logit x."""
+    from scipy import special
+
+    rest = tp + fp - k
+    result = special.betainc(rest, np.maximum(k, 0.0) + 1.0, special.expit(-x))
+    return np.where(k >= 0.0, result, 0.0)
 
 
 INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
