@@ -464,8 +464,7 @@ def outline_precision(
         share = (positive - 1.0) / max(total - 1.0, 1.0)
     variance = _class_variance((precision - value + gained) * scale, outline.tp)
     variance += _class_variance(
-        np.concatenate([-lost, -lost[:-1]]) * scale,
-        np.concatenate([outline.between, outline.tied]),
+        np.concatenate([-lost, -lost[:-1]]) * scale, np.concatenate([outline.between, outline.tied])
     )
     lists = total
     if ends:
@@ -808,10 +807,7 @@ def ap_limits_at(
     first = value == 1.0
     known = ~np.isnan(error)
     low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)
-    return (
-        np.where(known, low, np.nan),
-        np.where(known, np.where(first, 1.0, high), np.nan),
-    )
+    return (np.where(known, low, np.nan), np.where(known, np.where(first, 1.0, high), np.nan))
 
 
 def _limits_around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray]:

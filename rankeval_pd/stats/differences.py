@@ -93,11 +93,7 @@ def _score_high(
     known = (total > 1.0) & (observed < 1.0)
 
     def gap(
-        difference: FloatArray,
-        tp_a: FloatArray,
-        n_a: FloatArray,
-        tp_b: FloatArray,
-        n_b: FloatArray,
+        difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray
     ) -> FloatArray:
         variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
         scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))

@@ -910,12 +910,7 @@ def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: Pair
 
 
 def _gain_interval(
-    draws: Draws,
-    k: int,
-    on: Lattice | None,
-    error: float,
-    p_two_sided: float,
-    options: PairOptions,
+    draws: Draws, k: int, on: Lattice | None, error: float, p_two_sided: float, options: PairOptions
 ) -> tuple[float, float]:
     """Return the interval for the gain of one pair."""
     items = draws.items

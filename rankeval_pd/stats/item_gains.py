@@ -116,9 +116,7 @@ class RatioGains:
         self._simple = several == 0.0
         # : degrees of freedom of an estimated variance; infinite for binomial variances
         self._freedom = np.where(
-            self._simple,
-            np.inf,
-            np.maximum(np.fmin(items, self.answers) - 1.0, 1.0),
+            self._simple, np.inf, np.maximum(np.fmin(items, self.answers) - 1.0, 1.0)
         )
 
     @staticmethod

@@ -52,11 +52,7 @@ class Design(NamedTuple):
     heaviest: float = 0.0  #: largest inverse probability of an unjudged candidate
 
     def parts(
-        self,
-        judged: BoolArray,
-        true: BoolArray,
-        probability: FloatArray,
-        stratum: IntArray,
+        self, judged: BoolArray, true: BoolArray, probability: FloatArray, stratum: IntArray
     ) -> FloatArray:
         """Return each candidate's contributions to the sums over a set: (candidate, part)."""
         counts = [np.ones(judged.shape), judged, judged & true]
@@ -198,10 +194,7 @@ def share_of(inside: Total, outside: Total) -> Total:
 def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]:
     """Return the range of inside / (inside + outside) that the limits allow."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (
-            inside.low / (inside.low + outside.high),
-            inside.high / (inside.high + outside.low),
-        )
+        return (inside.low / (inside.low + outside.high), inside.high / (inside.high + outside.low))
 
 
 # ------------------------------------- Intervals for a finite population with a random sample

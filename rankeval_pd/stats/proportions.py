@@ -325,9 +325,7 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
     outermost = beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False)
     start: FloatArray = np.clip(special.logit(outermost), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
     k = first_true(
-        lambda k: _lower_tail(start, k, tp, fp) > 0.5 * alpha,
-        np.zeros(tp.shape),
-        np.ceil(tp) - 1.0,
+        lambda k: _lower_tail(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
     )
     # if the gap is not negative at the start, the limit is the Clopper-Pearson limit
     result = start.copy()

@@ -1000,11 +1000,7 @@ class _LevelSearch:
     """The search for the largest level at which the boundary's probability is <= alpha."""
 
     def __init__(
-        self,
-        alpha: float,
-        n: FloatArray,
-        population: Population,
-        step: Callable[[int], object],
+        self, alpha: float, n: FloatArray, population: Population, step: Callable[[int], object]
     ) -> None:
         self.alpha, self.n, self.population, self.step = alpha, n, population, step
         self.time = _log_odds_time(n, population)

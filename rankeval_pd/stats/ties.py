@@ -534,9 +534,7 @@ def average_precision(
         [[0.0], np.cumsum(1.0 / np.arange(1.0, retrieved.size.max(initial=0) + 1.0))]
     )
     inverse = np.where(
-        within == 1,
-        1.0 / (start + 1.0),
-        harmonic[block.start + within] - harmonic[block.start],
+        within == 1, 1.0 / (start + 1.0), harmonic[block.start + within] - harmonic[block.start]
     )
     beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
     result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
