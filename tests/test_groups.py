@@ -349,7 +349,7 @@ def test_the_variance_of_a_judged_average_precision_of_groups_by_hand():
     rng = np.random.default_rng(0)
     group, judged, hit = np.repeat(np.arange(5), 4), np.ones(20, dtype=bool), rng.random(20) < 0.5
     influence, weight, rate = rng.normal(size=20), np.full(20, 2.0), np.full(20, 0.5)
-    found, many = judged_sums._cluster_variance(weight, rate, influence, judged, hit, group)
+    found, many = judged_sums._judged_cluster_variance(weight, rate, influence, judged, hit, group)
     sums = np.bincount(group, np.sqrt(0.5) * 2.0 * influence)
     positive = np.bincount(group, hit)
     far = (sums - sums.mean()) / (1.0 - positive / hit.sum()) ** 0.7

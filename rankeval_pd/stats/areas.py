@@ -145,9 +145,14 @@ class ClusteredSpread(NamedTuple):
 
 
 def cluster_spread(
-    placement: FloatArray, gold: BoolArray, present: BoolArray, cluster: IntArray,
-    drift: FloatArray | None = None, *, alone: bool = False,
-) -> ClusteredSpread:  # fmt: skip
+    placement: FloatArray,
+    gold: BoolArray,
+    present: BoolArray,
+    cluster: IntArray,
+    drift: FloatArray | None = None,
+    *,
+    alone: bool = False,
+) -> ClusteredSpread:
     """Return the variance of an area, or of a difference, from cluster totals of placements.
 
     The totals in a class are divided by the square root of 1 - h, where h is the fraction of the
@@ -164,13 +169,17 @@ def cluster_spread(
     shape = placement.shape[:-1]
     variance, freedom = np.full(shape, np.nan), np.full(shape, np.nan)
     effective, n_groups = np.full((2, *shape), np.nan), np.zeros(shape, dtype=np.int64)
-    by = None if drift is None else np.broadcast_to(drift, shape)
+    by = None
+    if drift is not None:
+        by = np.broadcast_to(drift, shape)
     clusters, moved = np.iinfo(np.int64).max, np.zeros(shape)
     for row in np.ndindex(shape):
         here, true = present[row], gold[row][present[row]]
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
-            own = None if by is None else float(by[row])
+            own = None
+            if by is not None:
+                own = float(by[row])
             result = _cluster_variance(placement[row][here], true, number, own, alone)
             variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
             clusters = min(clusters, int(number.max()) + 1)
@@ -229,9 +238,12 @@ def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Li
 
 
 def newcombe_limits(
-    area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
-    negative: IntArray | FloatArray, level: float,
-) -> Limits:  # fmt: skip
+    area: FloatArray,
+    found: AreaSpread,
+    positive: IntArray | FloatArray,
+    negative: IntArray | FloatArray,
+    level: float,
+) -> Limits:
     """Return limits for the areas within z standard deviations of the observed area.
 
     The variance at each area follows Newcombe's method 5 (2006), which assumes exponential scores.
@@ -268,9 +280,12 @@ class _NewcombeModel(NamedTuple):
 
     @classmethod
     def of(
-        cls, area: FloatArray, found: AreaSpread, positive: IntArray | FloatArray,
+        cls,
+        area: FloatArray,
+        found: AreaSpread,
+        positive: IntArray | FloatArray,
         negative: IntArray | FloatArray,
-    ) -> _NewcombeModel:  # fmt: skip
+    ) -> _NewcombeModel:
         freedom, one = found.freedom, np.ones(1)
         plain = cls(positive, negative, one, one > 0.0, freedom, found.untied)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -443,12 +458,13 @@ def outline_precision(
         lost = np.append(
             np.cumsum((weight * tp)[::-1])[::-1] * negative / np.float64(positive), 0.0
         )
-        scale = positive / (positive - 1.0) if positive > 1 else np.nan
+        scale = np.nan
+        if positive > 1:
+            scale = positive / (positive - 1.0)
         share = (positive - 1.0) / max(total - 1.0, 1.0)
     variance = _class_variance((precision - value + gained) * scale, outline.tp)
     variance += _class_variance(
-        np.concatenate([-lost, -lost[:-1]]) * scale,
-        np.concatenate([outline.between, outline.tied]),
+        np.concatenate([-lost, -lost[:-1]]) * scale, np.concatenate([outline.between, outline.tied])
     )
     lists = total
     if ends:
@@ -468,7 +484,9 @@ def _class_variance(placement: FloatArray, times: IntArray) -> float:
         return np.nan
     mean = (placement * times).sum() / size
     far = np.where(times > 0, np.abs(placement - mean), 0.0)
-    squares = 0.0 if far.max(initial=0.0) < _ROUNDING else float((times * far**2).sum())
+    squares = float((times * far**2).sum())
+    if far.max(initial=0.0) < _ROUNDING:
+        squares = 0.0
     return squares / (size * (size - 1.0))
 
 
@@ -504,10 +522,13 @@ def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
 
 
 def area_difference_limits(
-    areas: tuple[FloatArray, FloatArray], variances: tuple[FloatArray, FloatArray, FloatArray],
-    freedom: FloatArray, sizes: tuple[IntArray | FloatArray, IntArray | FloatArray], level: float,
+    areas: tuple[FloatArray, FloatArray],
+    variances: tuple[FloatArray, FloatArray, FloatArray],
+    freedom: FloatArray,
+    sizes: tuple[IntArray | FloatArray, IntArray | FloatArray],
+    level: float,
     moved: AnyArray | float = 0.0,
-) -> Limits:  # fmt: skip
+) -> Limits:
     """Return limits for the difference between two areas that agree with Student's test.
 
     ``variances`` are the variances of both areas and of the difference. The variance of a small
@@ -685,9 +706,19 @@ class _RankedLists(NamedTuple):
             n, tp, share = np.broadcast_to(rank, true.shape), before + 1.0 + ahead, there
             reach = (rank - start) / size
         return cls(
-            at.positions, true, at.here, rank <= listed, n, tp, share, reach, start, end, positive,
+            at.positions,
+            true,
+            at.here,
+            rank <= listed,
+            n,
+            tp,
+            share,
+            reach,
+            start,
+            end,
+            positive,
             total - positive,
-        )  # fmt: skip
+        )
 
     @property
     def size(self) -> IntArray:
@@ -776,10 +807,7 @@ def ap_limits_at(
     first = value == 1.0
     known = ~np.isnan(error)
     low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)
-    return (
-        np.where(known, low, np.nan),
-        np.where(known, np.where(first, 1.0, high), np.nan),
-    )
+    return (np.where(known, low, np.nan), np.where(known, np.where(first, 1.0, high), np.nan))
 
 
 def _limits_around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray]:

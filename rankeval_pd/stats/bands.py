@@ -185,7 +185,9 @@ class Cells(NamedTuple):
             cell, kind="stable"
         )  # keep the candidates of a cell together, and process a few cells at a time
         candidates, cell = candidates[order], cell[order]
-        kind: Any = np.int32 if draw is ranking.coins else np.float64
+        kind: Any = np.float64
+        if draw is ranking.coins:
+            kind = np.int32
         sums: Any = np.zeros((np.count_nonzero(chosen), stop - start), dtype=kind)
         width = max(_LARGE, _BLOCK // (stop - start))
         ends = np.flatnonzero(np.diff(cell, append=-1)) + 1
@@ -217,7 +219,8 @@ def cells(
     ``keys`` are the keys of the candidates' draws, by default the positions of the candidates. If
     ``whole`` is given, candidates outside all lists are only counted, in one cell for each label.
     """
-    keys = ranking.by_position(gold.size) if keys is None else keys
+    if keys is None:
+        keys = ranking.by_position(gold.size)
     times: IntArray = np.ones(gold.size, dtype=np.int64)
     if whole is not None:
         gold, ranks, keys, times = _with_rest(gold, ranks, n, keys, whole)
@@ -543,8 +546,9 @@ def _odds(space: str, x: CurveLists) -> FloatArray:
     """Return the odds of a true positive at the end of the list, shifted to widen limits."""
     width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
     error = np.sqrt(x.edge * (1.0 - x.edge) / width)
-    edge = x.edge - error if space == "precision_recall" else x.edge + error
-    edge = np.clip(edge, 0.1 / width, 1.0 - 0.1 / width)
+    if space == "precision_recall":
+        error = -error
+    edge = np.clip(x.edge + error, 0.1 / width, 1.0 - 0.1 / width)
     return np.asarray(edge / (1.0 - edge), dtype=float)
 
 
@@ -601,14 +605,16 @@ def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
     function returns limits for recall.
     """
     size = _effective(space, x)
-    share = x.tp / np.maximum(x.n, 1.0) if space == "precision_recall" else x.tp / x.positive
-    low, high = clopper_pearson(share * size, size, level)
     if space == "precision_recall":
-        return _alike(x.tp, low, high)
-    return _alike(x.n - x.tp, low, high) if space in ("roc", "det") else (low, high)
+        share = x.tp / np.maximum(x.n, 1.0)
+        return _outermost(x.tp, *clopper_pearson(share * size, size, level))
+    low, high = clopper_pearson(x.tp / x.positive * size, size, level)
+    if space in ("roc", "det"):
+        return _outermost(x.n - x.tp, low, high)
+    return low, high
 
 
-def _alike(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
+def _outermost(across: FloatArray, low: FloatArray, high: FloatArray) -> Limits:
     """Return the outermost limits of the lists at the same position on the x axis."""
     first = np.flatnonzero(np.diff(across, prepend=-1.0) > 0.0)
     times = np.diff(np.append(first, across.size))
@@ -632,7 +638,7 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
     """
     from scipy import special
 
-    every, x = x.n.size, _some(x)
+    every, x = x.n.size, _evenly_spaced(x)
     a, b, c, d = (v[:, np.newaxis] for v in _influence(space, x))
     inside = ((x.n - x.above) / x.size)[:, np.newaxis]
     end = x.above + np.where(inside[:, 0] > 0, x.size, 0.0)
@@ -658,7 +664,7 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
     return 1.0 - 2.0 * float(special.ndtr(-factor))
 
 
-def _some(x: CurveLists) -> CurveLists:
+def _evenly_spaced(x: CurveLists) -> CurveLists:
     """Return at most ``_POINTS`` lists, evenly spaced on the logit scales of both classes."""
     if x.n.size <= _POINTS:
         return x

@@ -72,7 +72,9 @@ class Plan(NamedTuple):
     @property
     def ratio_form(self) -> RatioForm | None:
         """The score as a ratio of sums, or None if it is not such a ratio."""
-        return RATIO_FORMS.get(self.score) if self.linear is None else None
+        if self.linear is not None:
+            return None
+        return RATIO_FORMS.get(self.score)
 
 
 class ItemStatistics(NamedTuple):
@@ -107,9 +109,12 @@ class Facts(NamedTuple):
         if self.both is not None and other.both is not None:
             both = self.both + other.both
         return Facts(
-            self.items + other.items, self.sums.plus(other.sums),
-            np.maximum(self.sizes, other.sizes), (min(least), max(largest)), both,
-        )  # fmt: skip
+            self.items + other.items,
+            self.sums.plus(other.sums),
+            np.maximum(self.sizes, other.sizes),
+            (min(least), max(largest)),
+            both,
+        )
 
 
 def facts_of(block: ItemStatistics) -> Facts:
@@ -123,7 +128,8 @@ def facts_of(block: ItemStatistics) -> Facts:
     both = None
     if below in ((1.0, 1.0), (np.inf, -np.inf)):
         first = values[..., 0]
-        both = sums_of_products(first).astype(np.int64) if are_binary(first) else None
+        if are_binary(first):
+            both = sums_of_products(first).astype(np.int64)
     return Facts(items, exact_sums(rows), largest_sizes(rows).reshape(systems, width), below, both)
 
 
@@ -155,7 +161,9 @@ def known_of(facts: Facts, plan: Plan) -> ItemTotals:
         unit = 1.0
     if plan.linear == "mean" and facts.below[0] == facts.below[1] != 0.0:
         unit = 1.0 / float(totals[0, 1])
-    both = facts.both if plan.linear == "mean" and facts.below == (1.0, 1.0) else None
+    both = None
+    if plan.linear == "mean" and facts.below == (1.0, 1.0):
+        both = facts.both
     return ItemTotals(plan, totals, facts.sizes, unit, both)
 
 
@@ -177,7 +185,7 @@ def first_sums(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
     values = block.statistics
     slopes = gradients(known.totals, known.plan.score)
     return exact_sums(
-        np.vstack([bootstrap.first_order(values, slopes), _weights(values, known.plan.linear)])
+        np.vstack([bootstrap.first_order(values, slopes), _item_weights(values, known.plan.linear)])
     )
 
 
@@ -190,8 +198,10 @@ def linear_of(summed: ExactSums | None, known: ItemTotals) -> Linear | None:
     return Linear(gradients(known.totals, known.plan.score), about, float(found[-1]))
 
 
-def _weights(values: FloatArray, linear: str | None) -> FloatArray:
-    return bootstrap.mean_weights(values) if linear == "mean" else np.ones(values.shape[1])
+def _item_weights(values: FloatArray, linear: str | None) -> FloatArray:
+    if linear == "mean":
+        return bootstrap.mean_weights(values)
+    return np.ones(values.shape[1])
 
 
 def contributions(
@@ -202,7 +212,7 @@ def contributions(
     if linear is None:
         return sign * block.own[..., 0], np.ones(block.own.shape[1])
     values = block.statistics
-    weights = _weights(values, known.plan.linear)
+    weights = _item_weights(values, known.plan.linear)
     added = bootstrap.first_order(values, linear.slopes)
     return sign * (added + weights / linear.weight * linear.about[:, np.newaxis]), weights
 
@@ -277,7 +287,9 @@ def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCount
         if found is None or part is None:
             return None
         found = found.plus(part)
-    return None if found is None or has_no_lattice(found.values, n_items) else found
+    if found is None or has_no_lattice(found.values, n_items):
+        return None
+    return found
 
 
 def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
@@ -285,7 +297,9 @@ def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
     plan = known.plan
     wanted = known.unit is not None and plan.options.method != "monte-carlo"
     if not wanted or block.own.shape[1] == 0:
-        empty = NumberCounts(np.empty(0), np.empty(0, dtype=np.int64)) if wanted else None
+        empty = None
+        if wanted:
+            empty = NumberCounts(np.empty(0), np.empty(0, dtype=np.int64))
         return Laws((empty,) * len(plan.pairs))
     better = plan.sign * block.own[..., 0]
     return Laws(tuple(count_numbers(better[a] - better[b], plan.n_items) for a, b in plan.pairs))
@@ -362,16 +376,18 @@ def _of_statistics(block: ItemStatistics, known: ItemTotals) -> WholeColumns:
 def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int) -> FloatArray:
     n, seed = plan.n_items, plan.options.seed
     size = min(items.BLOCK, plan.options.n_resamples - number * items.BLOCK)
-    first, last = (0, n) if not isinstance(positions, slice) else (positions.start, positions.stop)
+    if not isinstance(positions, slice):
+        return columns.sums_of_bits(items.swaps_of(n, 0, n, number, size, seed), positions)
+    first, last = positions.start, positions.stop
     packed = items.swaps_of(n, first, last, number, size, seed)
-    if isinstance(positions, slice):
-        return columns.sums_of_bits(packed, np.arange(first % 8, first % 8 + last - first))
-    return columns.sums_of_bits(packed, positions)
+    return columns.sums_of_bits(packed, np.arange(first % 8, first % 8 + last - first))
 
 
 def columns_of(block: ItemStatistics, known: ItemTotals, needs: Needs) -> WholeColumns | None:
     """Return the statistics of a block, prepared for sums weighted by counts."""
-    return _of_statistics(block, known) if needs.counts else None
+    if not needs.counts:
+        return None
+    return _of_statistics(block, known)
 
 
 class CountDraws(NamedTuple):
@@ -392,7 +408,9 @@ def next_counts(
     """Return how often each item occurs in the next resamples of a block."""
     if not needs.counts:
         return CountDraws(None, None)
-    rng = None if before is None else before.rng
+    rng = None
+    if before is not None:
+        rng = before.rng
     rng = rng or items.block_generator(known.plan.options.seed, number)
     return CountDraws(items.drawn_counts(rng, known.plan.n_items, size), rng)
 
@@ -404,21 +422,24 @@ def generator_of(drawn: CountDraws) -> CountDraws:
 
 def of_items(drawn: CountDraws, positions: Positions) -> AnyArray | None:
     """Return the counts for the items in a block."""
-    return None if drawn.counts is None else np.ascontiguousarray(drawn.counts[:, positions])
+    if drawn.counts is None:
+        return None
+    return np.ascontiguousarray(drawn.counts[:, positions])
 
 
 def counted_sums(columns: WholeColumns | None, counts: AnyArray | None) -> FloatArray | None:
     """Return the sums over a block's items, weighted by counts, as integers."""
-    return None if columns is None or counts is None else columns.sums(counts)
+    if columns is None or counts is None:
+        return None
+    return columns.sums(counts)
 
 
 def block_totals(parts: Sequence[FloatArray | None]) -> FloatArray | None:
     """Return the sums over all blocks of items; None if there are no draws."""
-    found: FloatArray | None = None
-    for part in parts:
-        if part is not None:
-            found = part if found is None else found + part
-    return found
+    drawn = [part for part in parts if part is not None]
+    if not drawn:
+        return None
+    return sum(drawn[1:], start=drawn[0])
 
 
 def one_after_another(
@@ -531,7 +552,9 @@ class GatheredDraws(Draws):
         found = self._gathered.laws.pairs[self._place[k]]
         if found is None:
             return None
-        return lattice_of(found.negative() if self._turned[k] else found)
+        if self._turned[k]:
+            found = found.negative()
+        return lattice_of(found)
 
     @cached_property
     def level(self) -> ContributionLevel:
@@ -548,10 +571,10 @@ class GatheredDraws(Draws):
         planned = len(self._gathered.known.plan.pairs)
         found = contribution_spread(self._gathered.squares, self.items.n_systems, planned)
         cubes = found.cubes[self._place] * np.where(self._turned, -1.0, 1.0)
-        return found._replace(
-            pairs=found.pairs[self._place], cubes=cubes,
-            raw=found.raw[self._place] if found.raw.size else found.raw,
-        )  # fmt: skip
+        raw = found.raw
+        if raw.size:
+            raw = raw[self._place]
+        return found._replace(pairs=found.pairs[self._place], cubes=cubes, raw=raw)
 
     def _ratio_sums(self, form: RatioForm) -> ExactSums:
         found = self._gathered.ratio_sums
@@ -570,7 +593,9 @@ class GatheredDraws(Draws):
     @property
     def accuracy(self) -> float:
         """The accuracy of contributions, relative to the largest contribution."""
-        return bootstrap.WHOLE if self._gathered.linear is None else bootstrap.LINEARISED
+        if self._gathered.linear is None:
+            return bootstrap.WHOLE
+        return bootstrap.LINEARISED
 
     @cached_property
     def subsets(self) -> bootstrap.Subsets:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -99,7 +100,9 @@ def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None
     if step > 1 and has_no_lattice(np.unique(differences[::step]), of_items):
         return None
     values, times = np.unique(differences, return_counts=True)
-    return None if has_no_lattice(values, of_items) else NumberCounts(values, times)
+    if has_no_lattice(values, of_items):
+        return None
+    return NumberCounts(values, times)
 
 
 def has_no_lattice(values: FloatArray, of_items: int) -> bool:
@@ -124,13 +127,15 @@ def lattice(differences: FloatArray) -> Lattice | None:
 
     Return None if there is no such step, or if the sum has more than ``MOST_POINTS`` values.
     """
-    found = count_numbers(differences, differences.size)
-    return None if found is None else lattice_of(found)
+    counted = count_numbers(differences, differences.size)
+    if counted is None:
+        return None
+    return lattice_of(counted)
 
 
-def lattice_of(found: NumberCounts) -> Lattice | None:
+def lattice_of(counted: NumberCounts) -> Lattice | None:
     """Return the lattice for counted differences."""
-    values, times = found
+    values, times = counted
     n = int(times.sum())
     sizes = np.unique(np.abs(values))
     sizes = sizes[sizes > 0.0]
@@ -152,7 +157,9 @@ def lattice_of(found: NumberCounts) -> Lattice | None:
     multiples = np.rint(values / step)
     on_it = bool((np.abs(values - multiples * step) <= _EQUAL * step).all())
     fits = (multiples.max() - multiples.min()) * _least_step(n) < 1.0
-    return Lattice(step, multiples.astype(np.int64), times) if on_it and fits else None
+    if on_it and fits:
+        return Lattice(step, multiples.astype(np.int64), times)
+    return None
 
 
 def _least_step(n: int) -> float:
@@ -206,8 +213,9 @@ def _common_step(a: float, b: float, smallest: float) -> float:
     while b > nothing:
         if b < (1.0 - _EQUAL) * smallest:
             return 0.0
-        rest = a % b
-        a, b = b, 0.0 if b - rest <= nothing else rest
+        a, b = b, a % b
+        if a - b <= nothing:
+            b = 0.0
     return a
 
 
@@ -218,9 +226,9 @@ class DrawnSum:
     """The sum of n draws with replacement from n integers."""
 
     def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
-        self.n = int(numbers.size if times is None else times.sum())
         self.lowest = int(numbers.min())
         counts = np.bincount(numbers - self.lowest, times)
+        self.n = int(counts.sum())
         self.chances = counts / self.n
         self.start, self.law = self._law(self.chances, float(self.chances @ np.arange(counts.size)))
         self.values = self.n * self.lowest + self.start + np.arange(self.law.size)
@@ -229,17 +237,21 @@ class DrawnSum:
         """Return P(sum >= edge), using tilting if the tail is small."""
         place = edge - self.n * self.lowest
         plain = _plain_tail(self.law, place - self.start)
-        return self._tilted_tail(place) if plain is None else plain
+        if plain is None:
+            return self._tilted_tail(place)
+        return plain
 
     def _tilted_tail(self, edge: int) -> float:
         """Return the small tail P(sum - n lowest >= edge)."""
         numbers, most = np.arange(self.chances.size), self.n * (self.chances.size - 1)
-        if edge >= most:
-            return float(self.chances[-1] ** self.n) if edge == most else 0.0
+        if edge > most:
+            return 0.0
+        if edge == most:
+            return float(self.chances[-1] ** self.n)
         with np.errstate(divide="ignore"):
             log_chances = np.log(self.chances)
         # tilt the distribution of one draw to move the mean of the sum to the edge
-        theta = _tilt(lambda theta: _tilted_mean(log_chances, numbers, theta), edge / self.n)
+        theta = _tilt_to_mean(partial(_tilted_mean, log_chances, numbers), edge / self.n)
         middle = round(float(self.chances @ numbers))
         tilts = theta * (numbers - middle)
         highest = (log_chances + tilts).max()
@@ -265,13 +277,17 @@ def _plain_tail(law: FloatArray, edge: int) -> float | None:
     if edge <= 0:
         return 1.0
     result = float(law[edge:].sum())
-    return min(result, 1.0) if result >= _LEAST_PLAIN_TAIL else None
+    if result >= _LEAST_PLAIN_TAIL:
+        return min(result, 1.0)
+    return None
 
 
 def _tilted_back(law: FloatArray, edge: int, theta: float) -> float:
     """Return the sum of law(x) exp(-theta (x - edge)) over x >= edge."""
     law = law[max(edge, 0) :]
-    farthest = 800.0 / theta if theta > 0.0 else np.inf  # point at which exp(-theta x) underflows
+    farthest = np.inf
+    if theta > 0.0:
+        farthest = 800.0 / theta  # point at which exp(-theta x) underflows
     distances = np.minimum(np.arange(law.size, dtype=float) + max(-edge, 0), farthest)
     return float(law @ np.exp(-theta * distances))
 
@@ -282,7 +298,7 @@ def _tilted_mean(log_chances: FloatArray, numbers: AnyArray, theta: float) -> fl
     return float(weights @ numbers / weights.sum())
 
 
-def _tilt(mean: Callable[[float], float], target: float) -> float:
+def _tilt_to_mean(mean: Callable[[float], float], target: float) -> float:
     """Return a theta >= 0 at which the increasing tilted mean is near the target."""
     # double the upper end, then bisect
     low, high = 0.0, 1.0
@@ -292,7 +308,10 @@ def _tilt(mean: Callable[[float], float], target: float) -> float:
             return high
     for _ in range(60):
         middle = (low + high) / 2.0
-        low, high = (middle, high) if mean(middle) < target else (low, middle)
+        if mean(middle) < target:
+            low = middle
+        else:
+            high = middle
     return high
 
 
@@ -344,8 +363,9 @@ class SignedSum:
     def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
         sizes = np.abs(numbers)
         self.sizes, place = np.unique(sizes[sizes > 0], return_inverse=True)
-        often = None if times is None else times[sizes > 0]
-        self.times = np.bincount(place, often, minlength=self.sizes.size).astype(np.int64)
+        if times is not None:
+            times = times[sizes > 0]
+        self.times = np.bincount(place, times, minlength=self.sizes.size).astype(np.int64)
         self.total = _dot(self.sizes, self.times)
         self.start, self.law = self._law(0.0)
         self.values = 2 * (self.start + np.arange(self.law.size)) - self.total
@@ -358,13 +378,19 @@ class SignedSum:
         """
         place = -(-(edge + self.total) // 2)
         plain = _plain_tail(self.law, place - self.start)
-        return self._tilted_tail(place) if plain is None else plain
+        if plain is None:
+            return self._tilted_tail(place)
+        return plain
 
     def _tilted_tail(self, edge: int) -> float:
         """Return the small tail P(sum of the numbers with a plus sign >= edge)."""
-        if edge >= self.total:
-            return float(2.0 ** -float(self.times.sum())) if edge == self.total else 0.0
-        theta = _tilt(lambda theta: float(self.times @ (self.sizes * self._plus(theta))), edge)
+        if edge > self.total:
+            return 0.0
+        if edge == self.total:
+            return float(2.0 ** -float(self.times.sum()))
+        theta = _tilt_to_mean(
+            lambda theta: float(self.times @ (self.sizes * self._plus(theta))), edge
+        )
         start, law = self._law(theta)
         # log E exp(theta P) is the sum of log((1 + exp(theta size)) / 2), without overflow
         log_total = float(self.times @ np.log1p(np.expm1(-theta * self.sizes) / 2.0)) + (
@@ -406,7 +432,7 @@ class SignedSum:
         heapq.heapify(queue)
         number = len(queue)
         while len(queue) > 1:
-            law = _convolved(heapq.heappop(queue)[2], heapq.heappop(queue)[2])
+            law = _plain_convolution(heapq.heappop(queue)[2], heapq.heappop(queue)[2])
             number += 1
             heapq.heappush(queue, (law.size, number, law))
         return queue[0][2]
@@ -425,7 +451,7 @@ def _binomial(n: int, chance: float) -> FloatArray:
 _DIRECT_LENGTH = 256  # direct convolution is faster up to this length of the shorter distribution
 
 
-def _convolved(a: FloatArray, b: FloatArray) -> FloatArray:
+def _plain_convolution(a: FloatArray, b: FloatArray) -> FloatArray:
     from scipy import fft
 
     if min(a.size, b.size) <= _DIRECT_LENGTH:
@@ -478,7 +504,9 @@ def happened(
         inside = gains > room
     elif event == "bias-corrected":
         known = gains[~np.isnan(gains)]
-        center = gain if centered else known.mean() if known.size else np.nan
+        center = gain
+        if known.size and not centered:
+            center = known.mean()
         inside = gains - center < gain - room
     else:
         inside = gains < 2.0 * gain - room
@@ -487,7 +515,9 @@ def happened(
 
 def beyond(t_star: FloatArray, t: float) -> int:
     """Count resamples with centered studentized gains at least as large as observed."""
-    room = EQUAL * max(abs(t), 1.0) if np.isfinite(t) else 0.0
+    room = 0.0
+    if np.isfinite(t):
+        room = EQUAL * max(abs(t), 1.0)
     return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is counted
 
 
@@ -499,7 +529,9 @@ def monte_carlo(hits: IntArray, n_resamples: int, event: str) -> FloatArray: ...
 
 def monte_carlo(hits: int | IntArray, n_resamples: int, event: str) -> float | FloatArray:
     """Return p = (s + 1)/(b + 1), or p = s/b as printed in figure 1 of the paper."""
-    return hits / n_resamples if event == "strict" else (hits + 1) / (n_resamples + 1)
+    if event == "strict":
+        return hits / n_resamples
+    return (hits + 1) / (n_resamples + 1)
 
 
 # ---------------------------------------------------------------------------------------- intervals
@@ -534,14 +566,18 @@ def interval(
         assert student is not None
         error, errors = student
         low, high = quantiles(studentised(samples - theta, errors, EQUAL * scale), tails)
-        return (theta, theta) if error == 0.0 else (theta - high * error, theta - low * error)
+        if error == 0.0:
+            return theta, theta
+        return theta - high * error, theta - low * error
     if kind == "bca":
         below = np.count_nonzero(samples < theta - EQUAL * scale)
         above = np.count_nonzero(samples > theta + EQUAL * scale)
         share = below / samples.size + (samples.size - below - above) / samples.size / 2.0
         tails = accelerated(tails, share, without)
     low, high = quantiles(samples, tails)
-    return (2.0 * theta - high, 2.0 * theta - low) if kind == "basic" else (low, high)
+    if kind == "basic":
+        return 2.0 * theta - high, 2.0 * theta - low
+    return low, high
 
 
 def accelerated(
@@ -575,13 +611,17 @@ def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, 
     undefined = int(np.isnan(samples).sum())
     listed = []
     for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
-        filled = np.where(np.isnan(samples), missing, samples) if undefined else samples
+        filled = samples
+        if undefined:
+            filled = np.where(np.isnan(samples), missing, samples)
         ordered = np.partition(filled, needed)
         low, high = ordered[int(np.floor(rank))], ordered[int(np.ceil(rank))]
-        part = rank - np.floor(rank)
-        finite = np.isfinite(low) and np.isfinite(high)
-        between = low + part * (high - low) if finite else (low if np.isinf(low) else high)
-        listed.append(float(low if part == 0.0 else between))
+        part, between = rank - np.floor(rank), low
+        if part > 0.0 and np.isfinite(low):
+            between = high
+            if np.isfinite(high):
+                between = low + part * (high - low)
+        listed.append(float(between))
     return listed[0], listed[1]
 
 
@@ -596,8 +636,10 @@ def row_quantiles(
     for rank in ranks:
         low, high = ordered[:, int(np.floor(rank))], ordered[:, int(np.ceil(rank))]
         part = rank - np.floor(rank)
-        with np.errstate(invalid="ignore"):  # infinite values are handled below
-            listed.append(low if part == 0.0 else low + part * (high - low))
+        if part > 0.0:
+            with np.errstate(invalid="ignore"):  # infinite values are handled below
+                low = low + part * (high - low)
+        listed.append(low)
     below, above = listed
     for k in np.flatnonzero(~np.isfinite(samples).all(axis=1)):
         below[k], above[k] = quantiles(samples[k], shares)
@@ -623,7 +665,9 @@ def law_interval(
     low = float(values[int(np.argmax(np.cumsum(chances) >= tails[0] * (1.0 - 1e-12)))])
     last = int(np.argmax(np.cumsum(chances[::-1]) >= (1.0 - tails[1]) * (1.0 - 1e-12)))
     high = float(values[values.size - 1 - last])
-    return (2.0 * theta - high, 2.0 * theta - low) if kind == "basic" else (low, high)
+    if kind == "basic":
+        return 2.0 * theta - high, 2.0 * theta - low
+    return low, high
 
 
 # ----------------------------------------------------------------------------------------- errors
@@ -766,7 +810,9 @@ def contributions(items: Items) -> Contributions:
 
 def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
     """Return contributions to any metric, computed from its derivatives."""
-    weights = mean_weights(drawn) if items.linear == "mean" else sizes
+    weights = sizes
+    if items.linear == "mean":
+        weights = mean_weights(drawn)
     added = first_order(drawn, gradients(items.totals, items.score))
     about = items.score(items.totals) - exact_total(added)
     values = items.sign * (added + weights / float(exact_total(weights)) * about[:, np.newaxis])
@@ -815,8 +861,7 @@ def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: 
     """
     n = parts.weights.size
     every = looks_at_every(items, options)
-    size = 2**n if every else options.n_resamples
-    chunks = resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, options.seed)
+    size, chunks = resamples.swap_draws(n, options, every=every)
     flat = resamples.whole_columns(np.vstack([parts.values, parts.weights]).T, n)
     sums = np.empty((len(parts.values) + 1, size))
     for rows, turned in resamples.chunk_slices(chunks):
@@ -855,7 +900,7 @@ def limits(
     subset is compatible with any score. With few items, a limit can be infinite.
     """
     undefined = np.isnan(sums).any(axis=1)
-    added = 0 if every else 1
+    added = int(not every)
     filled = weights > 0.0
     used = sums[:, filled]
     scores = factor * used / weights[filled]

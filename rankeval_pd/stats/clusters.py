@@ -112,12 +112,18 @@ class ListTotals(NamedTuple):
     @property
     def power(self) -> float:
         """The power of 1 - h by which totals are divided."""
-        return 0.0 if len(self.ranks) > 1 else 1.0 if self.fixed else 0.5
+        if len(self.ranks) > 1:
+            return 0.0
+        if self.fixed:
+            return 1.0
+        return 0.5
 
     @property
     def size(self) -> int:
         """The number of clusters."""
-        return int(self.cluster.max(initial=-1)) + 1 if self.everyone is None else self.everyone
+        if self.everyone is None:
+            return int(self.cluster.max(initial=-1)) + 1
+        return self.everyone
 
     def listed(self) -> ListTotals:
         """Return the totals of clusters in at least one list; all other totals are 0."""
@@ -200,7 +206,9 @@ def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> Cluster
         fourths += (square**2).sum(axis=1)
     own = 2.0 * squares**2 / np.maximum(fourths, _TINY)
     # subtract the squared mean: over the clusters in a region, but over all clusters for a list
-    counted = n_groups if totals.power == 1.0 else np.full(totals.n.size, float(everyone))
+    counted = np.full(totals.n.size, float(everyone))
+    if totals.power == 1.0:
+        counted = n_groups
     squares = np.maximum(squares - sums**2 / np.maximum(counted, 1.0), 0.0)
     if totals.power:
         freedom = unequal_freedom(second, fourth, n_groups, everyone, _LEAST)
@@ -271,7 +279,9 @@ def positives_variance(size: AnyArray, positive: AnyArray) -> float:
     apart = float((size * (share - p) ** 2).sum()) / (k - 1.0)
     within = float((positive * (1.0 - share)).sum()) / max(whole - k, 1.0)
     total = apart + ((whole - squares / whole) / (k - 1.0) - 1.0) * within
-    alike = min(max((apart - within) / total, 0.0), 1.0) if total > 0.0 else 0.0
+    alike = 0.0
+    if total > 0.0:
+        alike = min(max((apart - within) / total, 0.0), 1.0)
     return alike * squares / whole**2 * (1.0 - p) / p
 
 
@@ -394,7 +404,9 @@ def largest_statistics(
     """
     rng = np.random.default_rng(seed)
     power = totals.power
-    everyone = found.n_groups if power == 1.0 else np.full(totals.n.size, totals.size)
+    everyone = np.full(totals.n.size, totals.size)
+    if power == 1.0:
+        everyone = found.n_groups
     whole, sums = np.zeros(totals.n.size), np.zeros(totals.n.size)
     for total, size in totals.blocks():
         whole += size.sum(axis=1)
@@ -484,10 +496,12 @@ def t_test(found: QueryMean, alternative: str) -> FloatArray:
     signs = np.exp2(-np.maximum(found.n, 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = found.value / found.se
-        above = np.where(found.se == 0.0, np.where(found.value > 0.0, signs, 1.0),
-                         special.stdtr(freedom, -t))  # fmt: skip
-        below = np.where(found.se == 0.0, np.where(found.value < 0.0, signs, 1.0),
-                         special.stdtr(freedom, t))  # fmt: skip
+        above = np.where(
+            found.se == 0.0, np.where(found.value > 0.0, signs, 1.0), special.stdtr(freedom, -t)
+        )
+        below = np.where(
+            found.se == 0.0, np.where(found.value < 0.0, signs, 1.0), special.stdtr(freedom, t)
+        )
     if alternative == "greater":
         return np.asarray(above)
     if alternative == "less":
@@ -557,7 +571,7 @@ def cohen_kappa(a: IntArray, b: IntArray, level: float) -> Agreement:
 
     counts = one[a] + one[b]
     alike = np.tile(_rarest(counts), 2)
-    return _with_limits(sums, np.append(0.0, alike), counts, disagreement, level)
+    return _agreement_with_limits(sums, np.append(0.0, alike), counts, disagreement, level)
 
 
 def fleiss_kappa(counts: IntArray, level: float) -> Agreement:
@@ -573,30 +587,37 @@ def fleiss_kappa(counts: IntArray, level: float) -> Agreement:
         return s[..., 0] * m / total, 1.0 - chance
 
     alike = np.append(0.0, m * _rarest(counts))
-    return _with_limits(_pairs_apart(counts, m * (m - 1.0)), alike, counts, disagreement, level)
+    return _agreement_with_limits(
+        _pairs_apart(counts, m * (m - 1.0)), alike, counts, disagreement, level
+    )
 
 
 def krippendorff_alpha(counts: IntArray, level: float) -> Agreement:
     """Return Krippendorff's alpha for nominal labels, from candidates with 2 or more votes."""
     counts = counts[counts.sum(axis=1) > 1]
     votes = counts.sum(axis=1)
-
-    def disagreement(s: FloatArray) -> tuple[FloatArray, FloatArray]:
-        total = s[..., 1:].sum(axis=-1)
-        pairs = total**2 - (s[..., 1:] ** 2).sum(axis=-1)
-        return s[..., 0] / total, pairs / (total * (total - 1.0))
-
     alike = np.append(0.0, votes.max(initial=0) * _rarest(counts))
-    return _with_limits(_pairs_apart(counts, votes - 1.0), alike, counts, disagreement, level)
+    return _agreement_with_limits(
+        _pairs_apart(counts, votes - 1.0), alike, counts, _nominal_disagreement, level
+    )
+
+
+def _nominal_disagreement(s: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return Krippendorff's observed and expected disagreement from sums over candidates."""
+    total = s[..., 1:].sum(axis=-1)
+    pairs = total**2 - (s[..., 1:] ** 2).sum(axis=-1)
+    return s[..., 0] / total, pairs / (total * (total - 1.0))
 
 
 def _rarest(counts: AnyArray) -> FloatArray:
     """Return 1.0 for the category with the fewest votes, and 0.0 for all other categories."""
-    total = counts.sum(axis=0)
-    return np.asarray(np.arange(total.size) == total.argmin() if total.size else total, dtype=float)
+    total, rarest = counts.sum(axis=0), np.zeros(counts.shape[1])
+    if total.size:
+        rarest[total.argmin()] = 1.0
+    return rarest
 
 
-def _with_limits(
+def _agreement_with_limits(
     per_candidate: FloatArray, alike: FloatArray, counts: AnyArray, of: Disagreement, level: float
 ) -> Agreement:
     """Return the coefficient with its interval, which is widened for a rare label.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,9 +93,8 @@ def _score_high(
     known = (total > 1.0) & (observed < 1.0)
 
     def gap(
-        difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray,
-        n_b: FloatArray,
-    ) -> FloatArray:  # fmt: skip
+        difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray
+    ) -> FloatArray:
         variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
         scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
         beyond = difference - (tp_a / n_a - tp_b / n_b)
@@ -181,9 +181,12 @@ def _restricted_variance(
 
 
 def restricted_share(
-    gap: FloatArray | float, x: FloatArray | float, n: FloatArray | float, y: FloatArray | float,
+    gap: FloatArray | float,
+    x: FloatArray | float,
+    n: FloatArray | float,
+    y: FloatArray | float,
     m: FloatArray | float,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """Return an approximate maximum-likelihood s for x of n at s and y of m at s + gap.
 
     The score equation is a cubic, which is solved as in Farrington and Manning (1990).
@@ -229,9 +232,12 @@ DIFFERENCE_INTERVALS: dict[
 
 
 def one_sided(
-    limits: Callable[..., Limits], level: FloatArray, columns: Sequence[AnyArray], alternative: str,
+    limits: Callable[..., Limits],
+    level: FloatArray,
+    columns: Sequence[AnyArray],
+    alternative: str,
     ends: tuple[float, float] = (-1.0, 1.0),
-) -> Limits:  # fmt: skip
+) -> Limits:
     """Return limits with a level for each row, one-sided for "greater" or "less".
 
     ``limits`` returns two-sided limits for some rows at one level. A one-sided interval has one
@@ -239,10 +245,11 @@ def one_sided(
     interval [0, 0] for two equal lists is not changed. Rows with a level of NaN have no limits.
     """
     level, *columns = np.broadcast_arrays(level, *columns)
-    asked = level if alternative == "two-sided" else np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)
+    if alternative != "two-sided":
+        level = np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)
     low, high = np.full(level.shape, np.nan), np.full(level.shape, np.nan)
-    for one in np.unique(asked[~np.isnan(asked)]):
-        here = asked == one
+    for one in np.unique(level[~np.isnan(level)]):
+        here = level == one
         low[here], high[here] = limits(*(x[here] for x in columns), level=float(one))
     varies = ~np.isnan(low) & ((low != 0.0) | (high != 0.0))
     if alternative == "greater":
@@ -306,19 +313,22 @@ def overlap_difference(
         correlation = np.clip(shared / np.sqrt(spread_a * spread_b), -1.0, 1.0)
     counted = (tp_a / phi, n_a / phi), (tp_b / phi, n_b / phi)
     limits = (clopper_pearson(*counts, level) for counts in counted)
-    return _combined((a, b), limits, correlation)
+    return _mover_limits((a, b), limits, correlation)
 
 
-def _combined(shares: Iterable[Any], limits: Iterable[Limits], correlation: FloatArray) -> Limits:
+def _mover_limits(
+    shares: Iterable[Any], limits: Iterable[Limits], correlation: FloatArray
+) -> Limits:
     """Combine the limits of two proportions into limits for their difference (MOVER)."""
     (a, b), ((low_a, high_a), (low_b, high_b)) = shares, limits
+    below = _mover_distance(a - low_a, high_b - b, correlation)
+    above = _mover_distance(high_a - a, b - low_b, correlation)
+    return np.maximum(a - b - below, -1.0), np.minimum(a - b + above, 1.0)
 
-    def together(x: FloatArray, y: FloatArray) -> FloatArray:
-        square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
-        return np.asarray(np.sqrt(square), dtype=float)
 
-    low = np.maximum(a - b - together(a - low_a, high_b - b), -1.0)
-    return low, np.minimum(a - b + together(high_a - a, b - low_b), 1.0)
+def _mover_distance(x: FloatArray, y: FloatArray, correlation: FloatArray) -> FloatArray:
+    square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
+    return np.asarray(np.sqrt(square), dtype=float)
 
 
 def paired_difference(
@@ -337,13 +347,16 @@ def paired_difference(
         spread = near_a * (1.0 - near_a) * near_b * (1.0 - near_b)
         correlation = np.clip((both / n - a * b) / np.sqrt(spread), -1.0, 1.0)
     limits = clopper_pearson(tp_a, n, level), clopper_pearson(tp_b, n, level)
-    return _combined((a, b), limits, correlation)
+    return _mover_limits((a, b), limits, correlation)
 
 
 def correlated_limits(
-    values: tuple[FloatArray, FloatArray], limits: tuple[Limits, Limits],
-    variances: tuple[FloatArray, FloatArray, FloatArray], tested: Limits, power: Any = 1.0,
-) -> Limits:  # fmt: skip
+    values: tuple[FloatArray, FloatArray],
+    limits: tuple[Limits, Limits],
+    variances: tuple[FloatArray, FloatArray, FloatArray],
+    tested: Limits,
+    power: Any = 1.0,
+) -> Limits:
     """Combine the limits of two values between 0 and 1 into limits for their difference.
 
     ``variances`` are the variances of both values and of their difference. The test rejects
@@ -380,10 +393,13 @@ def correlated_limits(
 
 
 def delta_method(
-    tp: tuple[AnyArray, AnyArray, AnyArray], size: tuple[AnyArray, AnyArray, AnyArray],
-    weight: tuple[AnyArray, AnyArray, AnyArray], difference: FloatArray, level: float,
+    tp: tuple[AnyArray, AnyArray, AnyArray],
+    size: tuple[AnyArray, AnyArray, AnyArray],
+    weight: tuple[AnyArray, AnyArray, AnyArray],
+    difference: FloatArray,
+    level: float,
     phi: float = 1.0,
-) -> Limits:  # fmt: skip
+) -> Limits:
     """Return difference ± z se for a weighted sum of three independent binomial counts.
 
     ``phi`` is the variance of the counts divided by the binomial variance.
@@ -417,10 +433,7 @@ def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> 
     """Return Tango's intervals for many pairs on n items."""
     z, estimate = z_of(level), (only_a - only_b) / n
     ends = np.full(estimate.shape, -1.0), np.ones(estimate.shape)
-
-    def score(delta: FloatArray) -> FloatArray:
-        return np.asarray(paired_score(only_a, only_b, n, delta))
-
+    score = partial(paired_score, only_a, only_b, n)
     low = _bisection_points(lambda delta: score(delta) > z, ends[0], estimate)
     return low, _bisection_points(lambda delta: score(delta) >= -z, estimate, ends[1])
 
@@ -473,7 +486,9 @@ def paired_newcombe(counts: PairedCounts, level: float) -> tuple[float, float]:
     covered = float(both * neither - only_a * only_b)
     if covered > 0.0:  # with continuity correction
         covered = max(covered - n / 2.0, 0.0)
-    phi = covered / np.sqrt(product) if product > 0.0 else 0.0
+    phi = 0.0
+    if product > 0.0:
+        phi = covered / np.sqrt(product)
     gain = float(share[0] - share[1])
     lower = below[0] ** 2 - 2.0 * phi * below[0] * above[1] + above[1] ** 2
     upper = above[0] ** 2 - 2.0 * phi * above[0] * below[1] + below[1] ** 2

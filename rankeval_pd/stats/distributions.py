@@ -322,7 +322,9 @@ def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = No
     """
     x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(mean, dtype=float))
     total = x + mean
-    gap = x - mean if difference is None else difference
+    gap = difference
+    if gap is None:
+        gap = x - mean
     v = gap / np.where(total > 0, total, 1.0)
     v2 = v * v
     # for |v| < 0.1, x log(x/mean) = 2x artanh(v) = 2x (v + v^3/3 + ... + v^21/21). Use Horner's
@@ -529,7 +531,9 @@ class Finite:
     @property
     def prior(self) -> float:
         """The prevalence N+/N, or 0 without candidates."""
-        return self.positive / self.total if self.total else 0.0
+        if not self.total:
+            return 0.0
+        return self.positive / self.total
 
     @property
     def opposite(self) -> Finite:
@@ -621,10 +625,12 @@ class Infinite:
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest possible count in a list of n."""
         n = np.asarray(n, dtype=float)
-        return (
-            n.copy() if self.prior == 1.0 else np.zeros_like(n),
-            np.zeros_like(n) if self.prior == 0.0 else n.copy(),
-        )
+        lowest, highest = np.zeros_like(n), n.copy()
+        if self.prior == 1.0:
+            lowest = n.copy()
+        if self.prior == 0.0:
+            highest = np.zeros_like(n)
+        return lowest, highest
 
     def tails(self, i: FloatArray, n: FloatArray) -> Tails:
         """Return the upper tails at counts i in lists of size n."""
@@ -732,10 +738,18 @@ def _tilt(
             theta == 0.0 and mean >= count
         ):
             return theta, largest[:, 0] + np.log(total)
-        low, high = (theta, high) if mean < count else (low, theta)
-        newton = theta + (count - mean) / sd**2 if sd > 0.0 else np.inf
-        halfway = 2.0 * theta + 1.0 if high == np.inf else 0.5 * (low + high)
-        theta = newton if low < newton < min(high, 2.0 * theta + 5.0) else halfway
+        if mean < count:
+            low = theta
+        else:
+            high = theta
+        newton, halfway = np.inf, 0.5 * (low + high)
+        if sd > 0.0:
+            newton = theta + (count - mean) / sd**2
+        if high == np.inf:
+            halfway = 2.0 * theta + 1.0
+        most, theta = min(high, 2.0 * theta + 5.0), halfway
+        if low < newton < most:
+            theta = newton
 
 
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,10 +79,15 @@ class Parts(NamedTuple):
         if self.freedom <= _MANY:
             of_items, chance = _chi2(self.freedom, _FEW_NODES)
         a, of_a = _chi2(self.of_seeds, _NODES)
-        b, of_b = (np.ones(1), np.ones(1)) if self.pooled else (a, of_a)
+        b, of_b = a, of_a
+        if self.pooled:
+            b, of_b = np.ones(1), np.ones(1)
         items, a, b = (x.ravel() for x in np.meshgrid(self.items * of_items, a, b, indexing="ij"))
-        few = self.of_seeds * (1.0 if self.pooled else (a + b) ** 2 / (a**2 + b**2))
-        seeds = self.seeds * (a if self.pooled else (a + b) / 2.0)
+        few: Any = self.of_seeds
+        seeds = self.seeds * a
+        if not self.pooled:
+            few = self.of_seeds * ((a + b) ** 2 / (a**2 + b**2))
+            seeds = self.seeds * ((a + b) / 2.0)
         critical = critical_of(tail, seeds / (items + seeds), self.freedom, few)
         chances = np.einsum("i,a,b->iab", chance, of_a, of_b).ravel()
         return critical * np.sqrt(items + seeds), chances
@@ -125,13 +131,17 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
     ends = special.ndtri(_LEAST) * np.sqrt(n * differ * (1.0 - differ)) - 30.0
     m = np.arange(max(1, int(n * differ + ends)), min(n, int(n * differ - ends)) + 1.0)
     mass = np.exp(distributions.log_pmf(m, np.full(m.shape, float(n)), np.full(m.shape, differ)))
-    level = _unconditional_level(n, tail) if n <= MOST_ITEMS else tail
+    level = tail
+    if n <= MOST_ITEMS:
+        level = _unconditional_level(n, tail)
     least = np.maximum(np.floor(m / 2.0 - special.ndtri(level) * np.sqrt(m) / 2.0) - 3.0, 0.0)
     while (short := (least <= m) & (_upper(least, m, 0.5) > level)).any():
         least += short
     better = (1.0 + gain / differ) / 2.0
-    found = _upper(least, m, better)
-    return float(mass @ (found + _upper(least, m, 1.0 - better) if tails == 2 else found))
+    rejected = _upper(least, m, better)
+    if tails == 2:
+        rejected = rejected + _upper(least, m, 1.0 - better)
+    return float(mass @ rejected)
 
 
 def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
@@ -158,8 +168,13 @@ def _unconditional_level(n: int, tail: float) -> float:
     while high - low > 1:
         middle = (low + high) // 2
         rejected = paired_boschloo(*counts[order[middle]], n) <= tail * (1.0 + 1e-12)
-        low, high = (middle, high) if rejected else (low, middle)
-    return float(p[order[low]]) * (1.0 + 1e-9) if low >= 0 else 0.0
+        if rejected:
+            low = middle
+        else:
+            high = middle
+    if low < 0:
+        return 0.0
+    return float(p[order[low]]) * (1.0 + 1e-9)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -177,12 +192,16 @@ def of_margin(alternative: str, not_worse: Callable[[float], Any]) -> Any:
     """
     if alternative == "two-sided":
         return np.maximum(not_worse(1.0), not_worse(-1.0))
-    return not_worse(1.0 if alternative == "greater" else -1.0)
+    if alternative == "greater":
+        return not_worse(1.0)
+    return not_worse(-1.0)
 
 
 def margin_name(alternative: str) -> str:
     """Return the column name for the p-value."""
-    return "p_equivalence" if alternative == "two-sided" else "p_noninferior"
+    if alternative == "two-sided":
+        return "p_equivalence"
+    return "p_noninferior"
 
 
 # --------------------------------------------------------------------------- Exact tests on counts
@@ -218,16 +237,16 @@ def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALP
 
     ``only_a`` and ``only_b`` are the numbers of items on which only a, or only b, is correct.
     """
-    limit, _ = differences.tango((0, only_a, only_b, n - only_a - only_b), _two_sided(alpha))
-
-    def score(first: AnyArray, second: AnyArray) -> FloatArray:
-        return np.asarray(differences.paired_score(first, second, float(n), limit))
-
-    def share(q: FloatArray) -> FloatArray:
-        rest = 1.0 - q
-        return np.minimum(q - margin, rest) / np.where(rest > 0.0, rest, 1.0)
-
+    limit, _ = differences.tango((0, only_a, only_b, n - only_a - only_b), _two_sided_level(alpha))
+    score = partial(differences.paired_score, n=float(n), delta=limit)
+    share = partial(_share_of_the_rest, margin)
     return _largest(score, limit, (only_a, only_b), n, lambda y: n - y, share, margin, alpha)
+
+
+def _share_of_the_rest(margin: float, q: FloatArray) -> FloatArray:
+    """Return the proportion of items with only a correct, among those other than only b."""
+    rest = 1.0 - q
+    return np.minimum(q - margin, rest) / np.where(rest > 0.0, rest, 1.0)
 
 
 def region_p(
@@ -240,18 +259,20 @@ def region_p(
     if n_a == 0 or n_b == 0:
         return 0.0
     a, size_a, b, size_b = (np.array([x]) for x in (tp_a, n_a, tp_b, n_b))
-    [limit], _ = differences.miettinen_nurminen(a, size_a, b, size_b, _two_sided(alpha))
-
-    def score(first: AnyArray, second: AnyArray) -> FloatArray:
-        return differences.difference_score(first, size_a, second, size_b, float(limit))
-
+    [limit], _ = differences.miettinen_nurminen(a, size_a, b, size_b, _two_sided_level(alpha))
     return _largest(
-        score, float(limit), (tp_a, tp_b), n_b, lambda y: np.full_like(y, n_a),
-        lambda q: q - margin, margin, alpha,
-    )  # fmt: skip
+        lambda i, j: differences.difference_score(i, size_a, j, size_b, float(limit)),
+        float(limit),
+        (tp_a, tp_b),
+        n_b,
+        lambda y: np.full_like(y, n_a),
+        lambda q: q - margin,
+        margin,
+        alpha,
+    )
 
 
-def _two_sided(alpha: float) -> float:
+def _two_sided_level(alpha: float) -> float:
     """Return the level of a two-sided interval with a tail probability of alpha on each side."""
     return max(1.0 - 2.0 * alpha, 1e-3)
 
@@ -262,8 +283,9 @@ def regions_margin_p(
     """Return the p-value of a margin test for two regions of m candidates each."""
 
     def not_worse(sign: float) -> float:
-        first, second = (tp_a, tp_b) if sign > 0.0 else (tp_b, tp_a)
-        return region_p(first, m, second, m, margin, alpha)
+        if sign < 0.0:
+            return region_p(tp_b, m, tp_a, m, margin, alpha)
+        return region_p(tp_a, m, tp_b, m, margin, alpha)
 
     return float(of_margin(alternative, not_worse))
 
@@ -298,7 +320,7 @@ def _largest(
     y = np.arange(max(0, math.floor(n * low - wide)), min(n, math.ceil(n * high + wide)) + 1)
     sizes = size(y)
     least = _least_counts(
-        score, y, sizes, min(z_of(_two_sided(alpha)), float(np.squeeze(score(*at))))
+        score, y, sizes, min(z_of(_two_sided_level(alpha)), float(np.squeeze(score(*at))))
     )
     log_choose = special.gammaln(n + 1.0) - special.gammaln(y + 1.0) - special.gammaln(n - y + 1.0)
 
@@ -389,18 +411,21 @@ def interval_p(
 
     levels = 1.0 - 2.0 * special.ndtr(-_DEVIATIONS)
     ends = np.array([limits(float(level)) for level in levels])  # (level, side, ...)
-
-    def not_worse(sign: float) -> FloatArray:
-        low, high = (ends[:, 0], ends[:, 1]) if sign > 0.0 else (-ends[:, 1], -ends[:, 0])
-        above, below = low + margin, high + margin  # distances from the bound
-        p = np.where(above[0] > 0.0, _reached(above), 1.0 - _reached(-below))
-        p = np.where((above[0] <= 0.0) & (below[0] >= 0.0), 0.5, p)
-        return np.where(np.isnan(above[0] + below[0]), np.nan, p)
-
-    return np.asarray(of_margin(alternative, not_worse))
+    return np.asarray(of_margin(alternative, partial(_bound_p, ends, margin)))
 
 
-def _reached(above: FloatArray) -> FloatArray:
+def _bound_p(ends: FloatArray, margin: AnyArray, sign: float) -> FloatArray:
+    """Return the p-value for one bound, from limits at each level: (level, side, ...)."""
+    low, high = ends[:, 0], ends[:, 1]
+    if sign < 0.0:
+        low, high = -high, -low
+    above, below = low + margin, high + margin  # distances from the bound
+    p = np.where(above[0] > 0.0, _level_reaching_0(above), 1.0 - _level_reaching_0(-below))
+    p = np.where((above[0] <= 0.0) & (below[0] >= 0.0), 0.5, p)
+    return np.where(np.isnan(above[0] + below[0]), np.nan, p)
+
+
+def _level_reaching_0(above: FloatArray) -> FloatArray:
     """Return the interpolated one-sided level at which decreasing values (level, ...) reach 0."""
     from scipy import special
 

@@ -157,7 +157,9 @@ def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArr
 
 def level_of_each(level: float, count: int) -> float:
     """Return the level, below 1, for each of ``count`` simultaneous intervals (Bonferroni)."""
-    return level if count < 2 else min(1.0 - (1.0 - level) / count, 1.0 - 2.0**-53)
+    if count < 2:
+        return level
+    return min(1.0 - (1.0 - level) / count, 1.0 - 2.0**-53)
 
 
 def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
@@ -231,13 +233,18 @@ def max_t(
         gains differ greatly, ``t_star`` alone overestimates the correlation between pairs, and
         intervals would be too narrow.
     """
-    size = np.abs(t) if two_sided else t
+    largest, about = np.full((2, n_resamples), -np.inf)
+    size = t
+    if two_sided:
+        largest, about = np.zeros((2, n_resamples))
+        size = np.abs(t)
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
-    largest, about = np.full((2, n_resamples), 0.0 if two_sided else -np.inf)
     edge = size - np.where(np.isfinite(size), EQUAL * np.maximum(np.abs(size), 1.0), 0.0)
     own, down = np.zeros((2, size.size), dtype=np.int64)
     for block in blocks(order[::-1], n_resamples):
-        moved = np.abs(t_star(block)) if two_sided else t_star(block)
+        moved = t_star(block)
+        if two_sided:
+            moved = np.abs(moved)
         moved[np.isnan(moved)] = np.inf
         own[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
         # the largest statistic over each pair and all less significant pairs
@@ -246,22 +253,28 @@ def max_t(
         largest = moved[-1]
         down[block] = np.count_nonzero(moved >= edge[block, np.newaxis], axis=1)
         if centered is not None:
-            moved = np.abs(centered(block)) if two_sided else centered(block)
+            moved = centered(block)
+            if two_sided:
+                moved = np.abs(moved)
             about = np.maximum(about, moved.max(axis=0))
     both = np.sort([largest, about])
     single = n_resamples - np.searchsorted(both[0], edge)
     single = np.maximum(single, n_resamples - np.searchsorted(both[1], edge))
 
     def share(hits: IntArray) -> FloatArray:
-        p = hits / n_resamples if every else monte_carlo(hits, n_resamples, "recentred")
+        p = hits / n_resamples
+        if not every:
+            p = monte_carlo(hits, n_resamples, "recentred")
         return np.where(np.isnan(size), np.nan, p)
 
     stepped = share(down)
     stepped[order] = np.maximum.accumulate(stepped[order])
     # number of resamples that can reach the critical value if p is at most 1 - level
-    added = 0 if every else 1
+    added = int(not every)
     most = int(np.floor((1.0 - level) * (n_resamples + added) * (1.0 + 1e-12))) - added
-    critical = np.inf if most < 0 else both[:, max(n_resamples - 1 - most, 0)].max()
+    critical = np.inf
+    if most >= 0:
+        critical = both[:, max(n_resamples - 1 - most, 0)].max()
     return MaxT(share(own), share(single), stepped, float(critical))
 
 
@@ -315,16 +328,16 @@ _DECIDING = 10  # expected number of resamples beyond the critical value
 def needed_resamples(options: PairOptions, n_pairs: int) -> int:
     """Return the smallest number of resamples with which a p-value can be at most alpha."""
     if options.simultaneous:
-        return _whole(options.n_alike / options.alpha) - 1
+        return _whole_draws(options.n_alike / options.alpha) - 1
     tests, family = 1.0, n_pairs * options.n_alike
     if options.adjust is not None:
         tests = float(family)
     if options.adjust == "by":
         tests *= float((1.0 / np.arange(1, family + 1)).sum())
-    return _whole(options.tails * tests / options.alpha) - 1
+    return _whole_draws(options.tails * tests / options.alpha) - 1
 
 
-def _whole(draws: float) -> int:
+def _whole_draws(draws: float) -> int:
     """Round up a number of draws, capped at 2^62 (too many to fit in memory)."""
     return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
 
@@ -334,11 +347,16 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
     if options.n_resamples:
         return options
     deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
-    tests = n_pairs if options.adjust in ADJUSTMENTS else 1  # limits lie farther out in the tails
-    tests *= options.n_alike if options.adjust is not None else 1
-    limiting = _whole(_DECIDING * options.tails * tests / (1.0 - options.level))
+    tests = 1
+    if options.adjust in ADJUSTMENTS:
+        tests = n_pairs  # limits lie farther out in the tails
+    if options.adjust is not None:
+        tests *= options.n_alike
+    limiting = _whole_draws(_DECIDING * options.tails * tests / (1.0 - options.level))
     first = max(LEAST, deciding, limiting)
-    most = 0 if options.adjust is None else MORE * first
+    most = 0
+    if options.adjust is not None:
+        most = MORE * first
     return options._replace(n_resamples=first, most=most)
 
 
@@ -348,8 +366,11 @@ def check_enough(options: PairOptions, n_pairs: int) -> None:
     if options.adjust is None or options.n_resamples >= needed:
         return
     alike = options.n_alike
-    factor = f"{alike}" if options.simultaneous else f"{options.tails * n_pairs * alike}"
-    in_groups = "" if alike == 1 else f" in each of {alike} groups (adjust_over='all')"
+    factor, in_groups = f"{options.tails * n_pairs * alike}", ""
+    if options.simultaneous:
+        factor = f"{alike}"
+    if alike > 1:
+        in_groups = f" in each of {alike} groups (adjust_over='all')"
     if options.adjust == "by":
         factor += " (1 + 1/2 + ...)"
     raise ValueError(
@@ -397,18 +418,20 @@ def letters(told_apart: BoolArray) -> list[str]:
         cliques = _edges_and_triangles(tied)
     alone = [[int(i)] for i in np.flatnonzero(~tied.any(axis=1))]
     named = sorted([*cliques, *alone])
-    several = len(named) > len(ascii_lowercase)
+    between = " " * (len(named) > len(ascii_lowercase))
     of_rows: list[list[str]] = [[] for _ in range(m)]
     for number, clique in enumerate(named):
         for row in clique:
             of_rows[row].append(_name(number))
-    return [(" " if several else "").join(own) for own in of_rows]
+    return [between.join(own) for own in of_rows]
 
 
 def _name(number: int) -> str:
     """Return the name of a letter: a, b, ... z, aa, ab, ..."""
     more, last = divmod(number, len(ascii_lowercase))
-    return (_name(more - 1) if more else "") + ascii_lowercase[last]
+    if not more:
+        return ascii_lowercase[last]
+    return _name(more - 1) + ascii_lowercase[last]
 
 
 def _greedy(tied: BoolArray) -> list[list[int]]:
@@ -455,7 +478,8 @@ def _edges_and_triangles(tied: BoolArray) -> list[list[int]]:
         i, j = (int(x) for x in np.unravel_index(left.argmax(), left.shape))
         both = np.flatnonzero(left[i] & left[j])
         cliques += [sorted([i, j, int(k)]) for k in both]
-        cliques += [] if both.size else [sorted([i, j])]
+        if not both.size:
+            cliques.append(sorted([i, j]))
         for one, other in ((i, j), (j, i)):
             cliques += [
                 sorted([one, int(k)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,15 +170,13 @@ def lattices_of(
     """
     items, bootstraps = draws.items, not signs
     unit = items.unit()
-    asked = np.array([*which], dtype=np.int64)
-    listed: list[Lattice | None] = [None] * asked.size
+    chosen = np.array([*which], dtype=np.int64)
+    listed: list[Lattice | None] = [None] * chosen.size
     if wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs):
-        listed = [
-            None
-            if on is None or on.reach > _WHOLE or (signs and on.signed_points > MOST_POINTS)
-            else on
-            for on in draws.lattices(asked, drawn=signs)
-        ]
+        listed = [*draws.lattices(chosen, drawn=signs)]
+        for k, on in enumerate(listed):
+            if on is not None and (on.reach > _WHOLE or (signs and on.signed_points > MOST_POINTS)):
+                listed[k] = None
     small = signs and items.n_drawn <= ENUMERATED
     if options.method == "exact" and None in listed and not small:
         raise ValueError(_why_not_exact(items, options, bootstraps=bootstraps, unit=unit))
@@ -210,7 +209,9 @@ def _why_not_exact(
             "the differences for at least one pair are not multiples of a common step, or their"
             " sum has more than a million possible values"
         )
-    also = "" if bootstraps else f", or for at most {ENUMERATED} items"
+    also = f", or for at most {ENUMERATED} items"
+    if bootstraps:
+        also = ""
     return (
         f"method='exact': {reason}{also}. Pass method='auto', which resamples if there is no exact"
         " distribution."
@@ -246,9 +247,11 @@ def as_each_p_says(
     )
     for k in np.flatnonzero(wrong):
         low[k], high[k] = bootstrap.agreeing(
-            (float(low[k]), float(high[k])), float(gain[k]),
-            rejected=bool(rejected[k]), near=near[k],
-        )  # fmt: skip
+            (float(low[k]), float(high[k])),
+            float(gain[k]),
+            rejected=bool(rejected[k]),
+            near=near[k],
+        )
     return low, high
 
 
@@ -263,7 +266,9 @@ def row_sd(gains: FloatArray) -> FloatArray:
 def sd(gains: FloatArray) -> float:
     """Return the standard deviation of the gains that are defined."""
     known = gains[~np.isnan(gains)]
-    return float(known.std()) if known.size else np.nan
+    if not known.size:
+        return np.nan
+    return float(known.std())
 
 
 def family_options(rows: Rows, options: PairOptions) -> PairOptions:
@@ -297,10 +302,12 @@ def table(
     ``together`` contains simultaneous limits, ``largest`` the results of max-t, and ``parts`` the
     standard errors due to items and seeds.
     """
-    of_items, of_seeds = np.full((2, len(pairs)), np.nan) if parts is None else parts
-    count = (
-        np.zeros(items.n_systems, dtype=np.int64) if items.seeds is None else items.seeds.trained
-    )
+    of_items, of_seeds = np.full((2, len(pairs)), np.nan)
+    if parts is not None:
+        of_items, of_seeds = parts
+    count = np.zeros(items.n_systems, dtype=np.int64)
+    if items.seeds is not None:
+        count = items.seeds.trained
     gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
     undefined = np.isnan(gain)
     error, low, high, p, ordered = (
@@ -311,7 +318,9 @@ def table(
     doubled = np.minimum(1.0, 2.0 * ordered)
     untested = np.isnan(p)
     own = family = options.sided(p, doubled)
-    drawn_p, tails = (rows.ordered, 2.0) if options.tails == 2 else (rows.p, 1.0)
+    drawn_p, tails = rows.p, 1.0
+    if options.tails == 2:
+        drawn_p, tails = rows.ordered, 2.0
     least = options.sided(rows.least, np.minimum(1.0, 2.0 * rows.least_ordered))
     if largest is not None:
         own, family = (np.where(untested, np.nan, x) for x in (largest.alone, largest.single))
@@ -329,8 +338,10 @@ def table(
         reached = np.where(np.isnan(family), np.nan, reached)
         listed.append(np.where(drawn, reached, family))
     p_stderr = np.where(listed[1] < listed[2], p_stderr, p_stderr * 0.0)  # use Hall's p
-    adjusted, low_p, high_p = (_adjusted(x, options.adjust) for x in listed)
-    decides = own if options.adjust is None else adjusted
+    adjusted, low_p, high_p = (_family_adjusted(x, options.adjust) for x in listed)
+    decides = adjusted
+    if options.adjust is None:
+        decides = own
     undecided = is_undecided(low_p, high_p, options.alpha)
     alone = reaching((low, _above(high, options)), own, options.level)
     shown = alone
@@ -342,16 +353,38 @@ def table(
         first, second, gain = second, first, -gain
         shown, alone = ((-limits[1], -limits[0]) for limits in (shown, alone))
     return Pairs(
-        swapped, first, second, gain, error, *shown, own, doubled, p_stderr, adjusted,
-        1.0 - ordered, undecided, ~drawn, np.full(len(pairs), items.n_items),
-        np.where(drawn, draws, 0), np.full(len(pairs), items.n_groups), ordered, *alone, listed[0],
-        listed[1], listed[2], of_items, of_seeds, count[pairs].min(axis=1),
-    )  # fmt: skip
+        swapped,
+        first,
+        second,
+        gain,
+        error,
+        *shown,
+        own,
+        doubled,
+        p_stderr,
+        adjusted,
+        1.0 - ordered,
+        undecided,
+        ~drawn,
+        np.full(len(pairs), items.n_items),
+        np.where(drawn, draws, 0),
+        np.full(len(pairs), items.n_groups),
+        ordered,
+        *alone,
+        listed[0],
+        listed[1],
+        listed[2],
+        of_items,
+        of_seeds,
+        count[pairs].min(axis=1),
+    )
 
 
 def _above(high: FloatArray, options: PairOptions) -> FloatArray:
     """Return the upper limit, which is infinite for a one-sided interval."""
-    return high if options.tails == 2 else np.where(np.isnan(high), np.nan, np.inf)
+    if options.tails == 2:
+        return high
+    return np.where(np.isnan(high), np.nan, np.inf)
 
 
 def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> tuple[Any, Any]:
@@ -373,9 +406,11 @@ def is_undecided(low: Any, high: Any, alpha: float) -> Any:
     return (low < alpha) & (alpha < high)
 
 
-def _adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
+def _family_adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
     """Adjust p-values for all pairs, unless the method is max-t or None."""
-    return adjust(p_values, method) if method in ADJUSTMENTS else p_values
+    if method in ADJUSTMENTS:
+        return adjust(p_values, method)
+    return p_values
 
 
 # ------------------------------------------------------ Tests of equivalence and non-inferiority
@@ -391,17 +426,11 @@ def margin_p(
     """
     pairs = np.where(found.swapped[:, np.newaxis], pairs[:, ::-1], pairs)
     if items.binary:
-
-        def exact(*only: int) -> float:
-            def not_worse(sign: float) -> float:
-                first, second = only if sign > 0.0 else only[::-1]
-                return paired_p(first, second, items.n_items, margin, alpha)
-
-            return float(of_margin(alternative, not_worse))
-
-        return np.array(
-            [exact(*only) for only in np.stack(better_counts(items, pairs), 1).tolist()]
+        tests = (
+            partial(_not_worse_p, better, worse, items.n_items, margin, alpha)
+            for better, worse in np.stack(better_counts(items, pairs), 1).tolist()
         )
+        return np.array([float(of_margin(alternative, test)) for test in tests])
     if not isinstance(items, Items):
         raise ValueError(
             f"margin={margin:g}: a test with a margin needs the items in memory unless all values"
@@ -426,6 +455,15 @@ def margin_p(
         return mean_p((sign * found.gain + margin) / error, sign * skewness, n, freedom, seeds)
 
     return np.asarray(of_margin(alternative, above))
+
+
+def _not_worse_p(
+    better: int, worse: int, n_items: int, margin: float, alpha: float, sign: float
+) -> float:
+    """Return the exact p-value that the first or, with sign -1, the second system is not worse."""
+    if sign < 0.0:
+        better, worse = worse, better
+    return paired_p(better, worse, n_items, margin, alpha)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -476,16 +514,19 @@ def crossed_pairs(items: Items, pairs: IntArray, options: PairOptions) -> Pairs:
     rows.error[:] = error
     rows.p[:] = np.where(varies, special.stdtr(freedom, -t), 1.0)
     rows.ordered[:] = np.where(varies, special.stdtr(freedom, -np.abs(t)), 1.0)
-
-    def limits_at(level: float) -> Limits:
-        half = np.where(varies, t_of(freedom, level) * error, np.nan)
-        return gain - half, gain + half
-
-    rows.low[:], rows.high[:] = limits_at(options.two_tailed)
+    rows.low[:], rows.high[:] = student_limits(gain, error, freedom, options)
     family = None
     if options.adjust is not None:
-        family = limits_at(family_options(rows, options).two_tailed)
+        family = student_limits(gain, error, freedom, family_options(rows, options))
     return table(items, theta, pairs, swapped, rows, options, family, None, every=True)
+
+
+def student_limits(
+    gain: FloatArray, error: FloatArray, freedom: float, options: PairOptions
+) -> Limits:
+    """Return Student's limits for the gains; NaN without variation."""
+    half = t_of(freedom, options.two_tailed) * np.where(error > 0.0, error, np.nan)
+    return gain - half, gain + half
 
 
 # -------------------------------------------------------------------------------------------------
@@ -533,11 +574,11 @@ def paired_bootstrap(
         options = options._replace(ci=bootstrap.DUAL[options.event])
     limits = draws is None
     draws = draws or draws_of(items, pairs, options, step)
-    found = _tested(draws, pairs, swapped, options, limits=limits)
+    found = _bootstrapped_pairs(draws, pairs, swapped, options, limits=limits)
     while _goes_on(found, items, options):
         options = options._replace(n_resamples=2 * options.n_resamples)
         draws = draws_of(items, pairs, options, step)
-        found = _tested(draws, pairs, swapped, options, limits=limits)
+        found = _bootstrapped_pairs(draws, pairs, swapped, options, limits=limits)
     return found
 
 
@@ -556,13 +597,14 @@ def _goes_on(found: Pairs, items: AnyItems, options: PairOptions) -> bool:
     return bool(is_undecided(low, high, options.alpha).any())
 
 
-def _tested(
+def _bootstrapped_pairs(
     draws: Draws, pairs: IntArray, swapped: BoolArray, options: PairOptions, *, limits: bool
 ) -> Pairs:
     """Return the tests from these draws as a table; ``limits`` adds intervals."""
-    items, theta, asked = draws.items, draws.theta, limits
-    signs = options.event == "wild"
-    ratios = draws.parametric if signs else None
+    items, theta = draws.items, draws.theta
+    signs, ratios = options.event == "wild", None
+    if signs:
+        ratios = draws.parametric
     lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
     every = signs and bootstrap.looks_at_every(items, options)
     if not every and (options.simultaneous or (None in lattices and ratios is None)):
@@ -572,7 +614,9 @@ def _tested(
     together = scattered & signs & (ratios is None)
     for block in bootstrap.blocks(np.flatnonzero(together), items.n_drawn):
         rows.put(block, *_wild_p(draws, block))
-    alone = _law_p if signs else _resampled_p
+    alone = _resampled_p
+    if signs:
+        alone = _law_p
     counted = signs and items.binary and not together.any()
     if counted:
         rows.put(np.arange(len(pairs)), *_counted_p(draws))
@@ -587,23 +631,38 @@ def _tested(
         allow_for_skewness(rows, draws)
 
     def limits_at(options: PairOptions) -> Limits:
-        own = draws.parametric if items.seeds is not None else ratios
+        own = ratios
+        if items.seeds is not None:
+            own = draws.parametric
         if own is not None and options.ci == "wild":
             return own.limits(options.two_tailed)
-        found = _limits(draws, lattices, scattered, rows, options)
-        return skewed_limits(found, draws, options) if allows and options.ci == "wild" else found
+        found = _gain_limits(draws, lattices, scattered, rows, options)
+        if allows and options.ci == "wild":
+            return skewed_limits(found, draws, options)
+        return found
 
-    if asked:
+    if limits:
         rows.low[:], rows.high[:] = limits_at(options)
     if options.simultaneous:
-        largest = _wild_max_t(draws) if signs else _resampled_max_t(draws)
+        studentized = _resampled_max_t
+        if signs:
+            studentized = _wild_max_t
+        largest = studentized(draws)
         family = _of_largest(draws, largest, rows)
-    elif options.adjust is not None and asked:
+    elif options.adjust is not None and limits:
         family = limits_at(family_options(rows, options))
     return table(
-        items, theta, pairs, swapped, rows, options, family, largest, every=every,
+        items,
+        theta,
+        pairs,
+        swapped,
+        rows,
+        options,
+        family,
+        largest,
+        every=every,
         parts=draws.error_parts,
-    )  # fmt: skip
+    )
 
 
 def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
@@ -622,7 +681,10 @@ def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
     law = SignedSum(on.multiples, on.times)
     p, other = (law.tail(total) for total in (on.total, -on.total))
-    return error, p, other if gain < 0.0 else p, False
+    ordered = p
+    if gain < 0.0:
+        ordered = other
+    return error, p, ordered, False
 
 
 def _counted_p(draws: Draws) -> _AllFound:
@@ -697,7 +759,9 @@ def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray
     """
     if draws.parametric is not None:
         own = draws.parametric.statistics
-        return own if alone else np.sign(own) * np.minimum(np.abs(own), np.abs(t))
+        if alone:
+            return own
+        return np.sign(own) * np.minimum(np.abs(own), np.abs(t))
     every = np.arange(t.size)
     error = draws.linear_errors(every)
     own = np.where(error > 0.0, draws.gains(every), 0.0) / np.where(error > 0.0, error, 1.0)
@@ -719,9 +783,14 @@ def largest_of(
     """Return max-t results for a family that can include several groups."""
     options = draws.options
     return max_t(
-        t_star, t, size, level=level_of_each(options.level, options.n_alike),
-        two_sided=options.tails == 2, every=every, centered=centered,
-    )  # fmt: skip
+        t_star,
+        t,
+        size,
+        level=level_of_each(options.level, options.n_alike),
+        two_sided=options.tails == 2,
+        every=every,
+        centered=centered,
+    )
 
 
 def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
@@ -762,8 +831,9 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     if on is not None:
         error = on.step * (items.unit() or 1.0)
         error *= on.spread
-        p = _drawn_chance(on.multiples, on.times, options.event)
-        ordered = _drawn_chance(-on.multiples, on.times, options.event) if gain < 0.0 else p
+        p = ordered = _drawn_chance(on.multiples, on.times, options.event)
+        if gain < 0.0:
+            ordered = _drawn_chance(-on.multiples, on.times, options.event)
         return error, p, ordered, False
     gains = draws.scores[a] - draws.scores[b]
     size = float(max(draws.scale[a], draws.scale[b]))
@@ -777,8 +847,9 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
         centered = items.n_groups == 0 and items.unit() is not None
         return bootstrap.happened(sign * gains, sign * gain, options.event, size, centered=centered)
 
-    hits = count(1.0)
-    better = count(-1.0) if gain < 0.0 else hits
+    hits = better = count(1.0)
+    if gain < 0.0:
+        better = count(-1.0)
     p, ordered = (bootstrap.monte_carlo(x, gains.size, options.event) for x in (hits, better))
     return sd(gains), p, ordered, True
 
@@ -798,7 +869,7 @@ def _resampled_max_t(draws: Draws) -> MaxT:
     return largest_of(draws, t_star, t, draws.options.n_resamples, every=False)
 
 
-def _limits(
+def _gain_limits(
     draws: Draws,
     lattices: list[Lattice | None],
     scattered: BoolArray,
@@ -817,7 +888,7 @@ def _limits(
     for block in bootstrap.blocks(np.flatnonzero(together), draws.items.n_drawn):
         low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
     for k in np.flatnonzero(~together).tolist():
-        low[k], high[k] = _interval(
+        low[k], high[k] = _gain_interval(
             draws, k, lattices[k], float(rows.error[k]), float(doubled[k]), options
         )
     return low, high
@@ -827,20 +898,19 @@ def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: Pair
     """Return limits for the gains that the random sign test does not reject."""
     subsets = draws.subsets
     low, high = bootstrap.limits(
-        draws.turned(which), subsets.weights, draws.factor, every=subsets.every,
-        level=options.two_tailed, room=draws.room(which),
-    )  # fmt: skip
+        draws.turned(which),
+        subsets.weights,
+        draws.factor,
+        every=subsets.every,
+        level=options.two_tailed,
+        room=draws.room(which),
+    )
     varies = error > 0.0  # without variation, the variance is unknown
     return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
 
 
-def _interval(
-    draws: Draws,
-    k: int,
-    on: Lattice | None,
-    error: float,
-    p_two_sided: float,
-    options: PairOptions,
+def _gain_interval(
+    draws: Draws, k: int, on: Lattice | None, error: float, p_two_sided: float, options: PairOptions
 ) -> tuple[float, float]:
     """Return the interval for the gain of one pair."""
     items = draws.items
@@ -863,11 +933,13 @@ def _interval(
             near = draws.factor * draws.turned(which)[0] / np.maximum(subsets.weights, 1.0)
             result = as_p_says(result, gain, p_two_sided, near, options)
         return result
-    lean = draws.without[a] - draws.without[b] if kind == "bca" else np.empty(0)
-    if options.event == "wild":  # "exact" applies only to random signs
-        drawn_again = options._replace(
-            method="auto" if options.method == "exact" else options.method
-        )
+    lean = np.empty(0)
+    if kind == "bca":
+        lean = draws.without[a] - draws.without[b]
+    if options.event == "wild":
+        drawn_again = options
+        if options.method == "exact":  # applies only to random signs
+            drawn_again = options._replace(method="auto")
         on = lattices_of(draws, drawn_again, [k], signs=False)[0]
     if on is not None and kind != "studentised":
         law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit() or 1.0)
@@ -881,9 +953,14 @@ def _interval(
     if kind == "studentised":
         student = float(draws.own_errors[k]), draws.errors[k]
     result = bootstrap.interval(
-        kind, gain, gains, level=options.two_tailed,
-        scale=float(max(draws.scale[a], draws.scale[b])), without=lean, student=student,
-    )  # fmt: skip
+        kind,
+        gain,
+        gains,
+        level=options.two_tailed,
+        scale=float(max(draws.scale[a], draws.scale[b])),
+        without=lean,
+        student=student,
+    )
     return _of_event(result, gain, p_two_sided, gains, options)
 
 
@@ -901,7 +978,9 @@ def _of_event(
     """
     if options.ci != bootstrap.DUAL[options.event]:
         return found
-    near = gains if options.ci == "percentile" else 2.0 * gain - gains
+    near = gains
+    if options.ci != "percentile":
+        near = 2.0 * gain - gains
     return as_p_says(found, gain, p_two_sided, near, options)
 
 
@@ -917,9 +996,10 @@ def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
     if event == "strict":
         return law.tail(2 * total + 1)
     # the mean of the resampled gains equals the gain, so no bias correction is needed
-    turned = event == "zero"
-    result = DrawnSum(-multiples, times).tail(0) if turned else law.tail(2 * total)
-    return result if result > 0.0 else float(2.0**-law.n)
+    if event == "zero":
+        law, total = DrawnSum(-multiples, times), 0
+    result = law.tail(2 * total)
+    return result or float(2.0**-law.n)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -963,22 +1043,22 @@ def paired_permutation(
 
     rows = rows_at(options)
     allows = allows_for_skewness(items, options)
-
-    def limits_at(rows: Rows, options: PairOptions) -> Limits:
-        found = rows.low, rows.high
-        return skewed_limits(found, draws, options) if allows else found
-
-    rows.low[:], rows.high[:] = limits_at(rows, options)
+    rows.low[:], rows.high[:] = _swap_limits(draws, rows, options)
     if allows:
         allow_for_skewness(rows, draws)
     largest, limits = None, None
     if options.simultaneous:
         gain, error = both[:, 0] - both[:, 1], np.where(rows.error > 0.0, rows.error, 1.0)
-        t = held_back(draws, gain / error) if allows else gain / error
+        t = gain / error
+        if allows:
+            t = held_back(draws, t)
         largest = largest_of(
-            draws, lambda which: np.asarray(gains[which] / error[which, np.newaxis]), t,
-            gains.shape[1], every,
-        )  # fmt: skip
+            draws,
+            lambda which: np.asarray(gains[which] / error[which, np.newaxis]),
+            t,
+            gains.shape[1],
+            every,
+        )
         limits = simultaneous_limits(gain, rows.error, largest.critical)
         if draws.parametric is not None:
             own = draws.parametric.limits_at(largest.critical)
@@ -993,8 +1073,15 @@ def paired_permutation(
             limits = with_proportions(draws, limits, rows.error)
     elif options.adjust is not None:
         wider = family_options(rows, options)
-        limits = limits_at(rows_at(wider), wider)
+        limits = _swap_limits(draws, rows_at(wider), wider)
     return table(items, theta, pairs, swapped, rows, options, limits, largest, every=every)
+
+
+def _swap_limits(draws: Draws, rows: Rows, options: PairOptions) -> Limits:
+    """Return the limits from swaps, corrected for skewness if necessary."""
+    if allows_for_skewness(draws.items, options):
+        return skewed_limits((rows.low, rows.high), draws, options)
+    return rows.low, rows.high
 
 
 _Row = tuple[float, float, float, bool, float, float]  # columns as in Rows
@@ -1007,13 +1094,13 @@ def _swapped_rows(
     """Return the results for gains (pair, trial) and scores ``theta`` (pair, 2)."""
     gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
     scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
-    hits = _reached(gains, gain, scale)
+    hits = _trials_reaching(gains, gain, scale)
     turned, worse = hits.copy(), gain < 0.0
-    turned[worse] = _reached(-gains[worse], -gain[worse], scale[worse])
-    p, ordered = (
-        count / trials if every else bootstrap.monte_carlo(count, trials, "recentred")
-        for count in (hits, turned)
-    )
+    turned[worse] = _trials_reaching(-gains[worse], -gain[worse], scale[worse])
+    event = "recentred"
+    if every:
+        event = "strict"  # no count is added
+    p, ordered = (bootstrap.monte_carlo(count, trials, event) for count in (hits, turned))
     tails = (1.0 - options.two_tailed) / 2.0, (1.0 + options.two_tailed) / 2.0
     below, above = bootstrap.row_quantiles(gains, tails)
     limits = gain - above, gain - below
@@ -1025,7 +1112,7 @@ def _swapped_rows(
     return error, p, ordered, not every, low, high
 
 
-def _reached(gains: FloatArray, gain: FloatArray, scale: FloatArray) -> IntArray:
+def _trials_reaching(gains: FloatArray, gain: FloatArray, scale: FloatArray) -> IntArray:
     """Count trials whose gain is undefined or at least as large as the observed gain."""
     fewer = gains < (gain - 1e-12 * scale)[:, np.newaxis]
     return np.asarray(gains.shape[1] - np.count_nonzero(fewer, axis=1))
@@ -1065,13 +1152,18 @@ def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptio
     )
     error = size * on.size
     total = on.total
-    p = law.tail(total)
-    ordered = law.tail(-total) if gain < 0.0 else p  # the distribution is symmetric
-    result = as_p_says(
-        (gain - limits[1], gain - limits[0]), gain, min(1.0, 2.0 * ordered),
-        np.asarray(gain - size * law.values, dtype=np.float64), options,
-    )  # fmt: skip
-    low, high = result if error > 0.0 else (np.nan, np.nan)
+    p = ordered = law.tail(total)
+    if gain < 0.0:
+        ordered = law.tail(-total)  # the distribution is symmetric
+    low = high = np.nan
+    if error > 0.0:
+        low, high = as_p_says(
+            (gain - limits[1], gain - limits[0]),
+            gain,
+            min(1.0, 2.0 * ordered),
+            np.asarray(gain - size * law.values, dtype=np.float64),
+            options,
+        )
     return error, p, ordered, False, low, high
 
 
@@ -1092,8 +1184,12 @@ def order_limits(values: FloatArray, quantile: float, level: float) -> tuple[flo
     below = bdtr(np.arange(n), n, quantile)  # P(at most this many values lie below the quantile)
     tail = (1.0 - level) / 2.0
     first, last = np.flatnonzero(below <= tail), np.flatnonzero(below >= 1.0 - tail)
-    low = float(ordered[first[-1]]) if first.size else 0.0
-    return low, float(ordered[last[0]]) if last.size else np.inf
+    low, high = 0.0, np.inf
+    if first.size:
+        low = float(ordered[first[-1]])
+    if last.size:
+        high = float(ordered[last[0]])
+    return low, high
 
 
 def pair_weights(pairs: IntArray, n_resamples: int, seed: items.Seed) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -116,9 +116,7 @@ class RatioGains:
         self._simple = several == 0.0
         # : degrees of freedom of an estimated variance; infinite for binomial variances
         self._freedom = np.where(
-            self._simple,
-            np.inf,
-            np.maximum(np.fmin(items, self.answers) - 1.0, 1.0),
+            self._simple, np.inf, np.maximum(np.fmin(items, self.answers) - 1.0, 1.0)
         )
 
     @staticmethod
@@ -163,7 +161,9 @@ class RatioGains:
         pooled = float(share @ size / size.sum())
         product = float(self._products(self._both[k], pooled, pooled)) / self._below[pair].prod()
         varies = pooled * (1.0 - pooled)
-        shared = product * size.prod() / varies if varies > 1e-12 else 0.0
+        shared = 0.0
+        if varies > 1e-12:
+            shared = product * size.prod() / varies
         (p_a, p_b), (n_a, n_b) = share.tolist(), size.tolist()
         return _Law(p_a, p_b, n_a, n_b, shared, float(self._freedom[pair].min()))
 
@@ -201,7 +201,9 @@ class RatioGains:
         """Return the interval for each ratio (Korn and Graubard 1998); larger is better."""
         size = self.size * (z_of(level) / t_of(self._freedom, level)) ** 2
         low, high = clopper_pearson(self.share * size, size, level)
-        return (low, high) if sign > 0.0 else (-high, -low)
+        if sign < 0.0:
+            return -high, -low
+        return low, high
 
 
 class _Law(NamedTuple):
@@ -259,7 +261,7 @@ class _Law(NamedTuple):
         if min(n * p * (1.0 - p) for n in (n_a, n_b)) > _LARGE:
             return _nearly_normal(gap, sizes, shares, weights, 0.5 / math.lcm(n_a, n_b))
         (x, of_x), (y, of_y), (z, of_z) = (
-            _binomial(n, share) for n, share in zip(sizes, shares, strict=True)
+            _likely_counts(n, share) for n, share in zip(sizes, shares, strict=True)
         )
         # up to this y, the difference is at least as large as observed
         bound = n_b * (x[:, np.newaxis] / n_a + weight * z - gap) - y[0]
@@ -270,18 +272,21 @@ class _Law(NamedTuple):
 
     def limits(self, level: float) -> tuple[float, float]:
         """Return the interval of gains not rejected, consistent with both tails at 0."""
-        gap, tail = self.share_a - self.share_b, (1.0 - level) / 2.0
+        tail = (1.0 - level) / 2.0
+        return self._limit(0, -1.0, tail), self._limit(1, 1.0, tail)
 
-        def end(which: int, far: float) -> float:
-            def beyond(gain: float) -> float:
-                return float(self.tails(gain)[which]) - tail
+    def _limit(self, which: int, outside: float, tail: float) -> float:
+        """Return the gain between the estimate and ``outside`` at which the test has this tail."""
+        beyond, inside = partial(self._beyond, which, tail), self.share_a - self.share_b
+        if inside * outside < 0.0:
+            if beyond(0.0) > 0.0:
+                inside = 0.0
+            else:
+                outside = 0.0
+        return _crossing(beyond, inside, outside)
 
-            inside, outside = gap, far
-            if gap * far < 0.0:
-                inside, outside = (0.0, far) if beyond(0.0) > 0.0 else (gap, 0.0)
-            return _crossing(beyond, inside, outside)
-
-        return end(0, -1.0), end(1, 1.0)
+    def _beyond(self, which: int, tail: float, gain: float) -> float:
+        return float(self.tails(gain)[which]) - tail
 
 
 def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -> float:
@@ -295,7 +300,7 @@ def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -
     return float(brentq(beyond, inside, outside, xtol=1e-9, rtol=1e-9))
 
 
-def _binomial(n: int, p: float) -> tuple[FloatArray, FloatArray]:
+def _likely_counts(n: int, p: float) -> tuple[FloatArray, FloatArray]:
     """Return the counts with probabilities above about 1e-13, and the probabilities."""
     from scipy.special import gammaln
 
@@ -378,8 +383,10 @@ class SeedGains:
 
         def tail(side: float) -> FloatArray:
             other = families.transformed(side * t, side * lean)
-            both = (mixed_tail(x, self._share(1), self._freedom, self._of_pairs[0])
-                    for x in (side * t, other))  # fmt: skip
+            both = (
+                mixed_tail(x, self._share(1), self._freedom, self._of_pairs[0])
+                for x in (side * t, other)
+            )
             return np.where(variance > 0.0, np.fmax(*both), 1.0)
 
         return tail(1.0), tail(-1.0)
@@ -499,7 +506,9 @@ class Draws:
             return found
         added = (seeds.error / self.unit) ** 2
         pairs = added[self.pairs].sum(axis=1)
-        raw = found.raw + pairs if found.raw.size else found.raw
+        raw = found.raw
+        if raw.size:
+            raw = raw + pairs
         return found._replace(systems=found.systems + added, pairs=found.pairs + pairs, raw=raw)
 
     @cached_property
@@ -543,10 +552,7 @@ class Draws:
         """The sums of the swapped statistics: (trial, system, statistic)."""
         n, systems, width = self.drawn.shape[1], len(self.drawn), self.drawn.shape[2]
         every = resamples.swaps_every(n, self.options.method)
-        size = 2**n if every else self.options.n_resamples
-        chunks = (
-            resamples.all_swaps(n) if every else resamples.swap_chunks(n, size, self.options.seed)
-        )
+        size, chunks = resamples.swap_draws(n, self.options, every=every)
         columns = resamples.whole_columns(resamples.statistic_columns(self.drawn), n)
         result = np.empty((size, systems, width))
         for rows, swaps in resamples.chunk_slices(chunks):
@@ -720,18 +726,28 @@ class Draws:
         items, form = self.items, self.items.ratio_form
         if items.seeds is not None:
             skewed, spread = self.options.skewness, self.item_spread
-            lean = leans(self.spread.systems, spread.system_cubes, self.level,
-                         np.arange(items.n_systems)[:, np.newaxis])  # fmt: skip
+            lean = leans(
+                self.spread.systems,
+                spread.system_cubes,
+                self.level,
+                np.arange(items.n_systems)[:, np.newaxis],
+            )
             both = (lean, self.leans) if skewed else (0.0 * lean, 0.0 * self.leans)
             square = (self.unit * self.student_factor) ** 2
             return SeedGains(
-                self.theta, self.pairs, items.seeds, (square * spread.systems,
-                square * spread.pairs), both, items.n_drawn - 1.0,
-            )  # fmt: skip
+                self.theta,
+                self.pairs,
+                items.seeds,
+                (square * spread.systems, square * spread.pairs),
+                both,
+                items.n_drawn - 1.0,
+            )
         if form is None or not self.options.skewness:
             return None
         found = RatioGains(items.totals, self._ratio_sums(form), form, self.pairs, items.sign)
-        return found if found.bounded else None
+        if not found.bounded:
+            return None
+        return found
 
     def _ratio_sums(self, form: RatioForm) -> ExactSums:
         return ratio_sums(self.there.statistics, form, self.pairs)

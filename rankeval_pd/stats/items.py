@@ -47,7 +47,9 @@ def _nearest_float(whole: int) -> float:
     try:
         return float(whole / 2**-_LEAST_EXPONENT)  # dividing two ints in Python rounds only once
     except OverflowError:
-        return np.inf if whole > 0 else -np.inf
+        if whole > 0:
+            return np.inf
+        return -np.inf
 
 
 def exact_sums(values: FloatArray) -> ExactSums:
@@ -455,12 +457,13 @@ def sums_of_squares(
     """
     # rows with one number (row, 1) are systems, and rows with two numbers (row, 2) are pairs
     own = np.arange(len(values))[:, np.newaxis]
-    asked = [(own, 2, True), (pairs, 2, True), (own, 3, True), (pairs, 3, True)]
-    asked += [(pairs, 2, False)] if raw else []
+    kinds = [(own, 2, True), (pairs, 2, True), (own, 3, True), (pairs, 3, True)]
+    if raw:
+        kinds.append((pairs, 2, False))
     width = min(max(values.shape[1], 1), _METRIC_SUMS_ROW_WIDTH)
     height = max(1, _DIFFERENCES_AT_ONCE // width)
     found = []
-    for of, power, centered in asked:
+    for of, power, centered in kinds:
         for start in range(0, len(of), height):
             rows = of[start : start + height]
             found.append(_row_powers(values, weights, level, rows, width, power, centered=centered))
@@ -490,7 +493,9 @@ def _row_powers(
         if power == 3:  # if no cube overflows
             numbers = np.ldexp(numbers, -cube_exponents(level, rows)[:, np.newaxis])
         added = exact_sums(numbers**power)
-        found = added if found is None else found.plus(added)
+        if found is not None:
+            added = found.plus(added)
+        found = added
     assert found is not None
     return found
 
@@ -511,7 +516,9 @@ def leans(
 
 def _row_values(values: FloatArray, rows: IntArray) -> FloatArray:
     """Return the values of systems, or the differences between the two systems of a pair."""
-    return values[rows[:, 0]] if rows.shape[1] == 1 else values[rows[:, 0]] - values[rows[:, 1]]
+    if rows.shape[1] == 1:
+        return values[rows[:, 0]]
+    return values[rows[:, 0]] - values[rows[:, 1]]
 
 
 def contribution_spread(summed: ExactSums, systems: int, pairs: int) -> ContributionSpread:
@@ -587,8 +594,10 @@ def draw_sizes(n_items: int, n_resamples: int) -> list[int]:
 def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> AnyArray:
     """Return the counts for the next resamples in a block, (resample, item): 7 ns per draw."""
     counts = np.zeros((n_resamples, n_items), dtype=np.uint8)
-    dtype = np.uint16 if n_items <= _UINT16_ITEMS else np.uint32
-    step = _call_size(n_items) if n_items <= _UINT16_ITEMS else 1
+    dtype: Any = np.uint32
+    step = 1
+    if n_items <= _UINT16_ITEMS:
+        dtype, step = np.uint16, _call_size(n_items)
     for start in range(0, n_resamples, step):
         rows = min(step, n_resamples - start)
         drawn = rng.integers(0, n_items, size=(rows, n_items), dtype=dtype)
@@ -654,7 +663,9 @@ def normal_draws(
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
     """Yield chunks (trial, item) with 1 for swapped items and 0 for all other items."""
     # each trial has ``width`` random bytes with one bit per item
-    width, few = -(-n_items // 8), _DRAWN_BYTES if n_items > _UINT16_ITEMS else 0
+    width, few = -(-n_items // 8), 0
+    if n_items > _UINT16_ITEMS:
+        few = _DRAWN_BYTES
     together: list[AnyArray] = []
     for rng, size in _generator_calls(n_items, n_resamples, seed, _SWAP_KEY):
         bits = np.frombuffer(rng.bytes(size * width), dtype=np.uint8).reshape(size, width)
@@ -702,6 +713,15 @@ def all_swaps(n_items: int) -> Iterator[AnyArray]:
         # the bits of the numbers 0, 1, ... encode the subsets: (trial, item)
         numbers = np.arange(start, min(total, start + step))[:, np.newaxis]
         yield ((numbers >> powers) & 1).astype(np.uint8)
+
+
+def swap_draws(
+    n_items: int, options: PairOptions, *, every: bool
+) -> tuple[int, Iterator[AnyArray]]:
+    """Return the number of trials and their chunks: every subset once, or random subsets."""
+    if every:
+        return 2**n_items, all_swaps(n_items)
+    return options.n_resamples, swap_chunks(n_items, options.n_resamples, options.seed)
 
 
 def _generator_calls(
@@ -896,13 +916,16 @@ class Items:
     @property
     def n_groups(self) -> int:
         """The number of clusters, or 0 if items are drawn one by one."""
-        levels = [self.cluster] if self.factors is None else self.factors
-        return min(0 if x is None else int(x.max()) + 1 for x in levels)
+        if self.cluster is None:
+            return 0
+        return min(int(x.max()) + 1 for x in self.factors or [self.cluster])
 
     @property
     def n_drawn(self) -> int:
         """The number of drawn units: items, or clusters."""
-        return self.n_items if self.cluster is None else self.n_groups
+        if self.cluster is None:
+            return self.n_items
+        return self.n_groups
 
     @property
     def totals(self) -> FloatArray:
@@ -947,7 +970,9 @@ class Items:
     def ratio_form(self) -> RatioForm | None:
         """The score as a ratio of sums over individually drawn items, if possible."""
         plain = self.linear is None and self.cluster is None and self.strata is None
-        return RATIO_FORMS.get(self.score) if plain else None
+        if not plain:
+            return None
+        return RATIO_FORMS.get(self.score)
 
     def unit(self) -> float | None:
         """Return the change in the score per unit of the first statistic, or None.
@@ -991,7 +1016,9 @@ def better_counts(items: AnyItems, pairs: IntArray) -> tuple[IntArray, IntArray]
     """Return the numbers of 0/1 items on which each system is better: (pair,)."""
     both = items.both_right(pairs)
     one, other = ((items.totals[side, 0] - both).astype(np.int64) for side in pairs.T)
-    return (one, other) if items.sign > 0.0 else (other, one)
+    if items.sign < 0.0:
+        return other, one
+    return one, other
 
 
 _EQUAL = 1e-12  # closer scores, relative to their size, differ only by rounding
@@ -1046,7 +1073,7 @@ class PairOptions(NamedTuple):
     @property
     def tails(self) -> int:
         """The number of tails of the test."""
-        return 2 if self.alternative == "two-sided" else 1
+        return 1 + (self.alternative == "two-sided")
 
     @property
     def two_tailed(self) -> float:
@@ -1055,7 +1082,9 @@ class PairOptions(NamedTuple):
 
     def sided(self, one: FloatArray, two: FloatArray) -> FloatArray:
         """Return p-values for the alternative, from one-sided and two-sided p-values."""
-        return two if self.tails == 2 else one
+        if self.tails == 2:
+            return two
+        return one
 
 
 def studentises(options: PairOptions) -> bool:

@@ -52,11 +52,7 @@ class Design(NamedTuple):
     heaviest: float = 0.0  #: largest inverse probability of an unjudged candidate
 
     def parts(
-        self,
-        judged: BoolArray,
-        true: BoolArray,
-        probability: FloatArray,
-        stratum: IntArray,
+        self, judged: BoolArray, true: BoolArray, probability: FloatArray, stratum: IntArray
     ) -> FloatArray:
         """Return each candidate's contributions to the sums over a set: (candidate, part)."""
         counts = [np.ones(judged.shape), judged, judged & true]
@@ -198,10 +194,7 @@ def share_of(inside: Total, outside: Total) -> Total:
 def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]:
     """Return the range of inside / (inside + outside) that the limits allow."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (
-            inside.low / (inside.low + outside.high),
-            inside.high / (inside.high + outside.low),
-        )
+        return (inside.low / (inside.low + outside.high), inside.high / (inside.high + outside.low))
 
 
 # ------------------------------------- Intervals for a finite population with a random sample
@@ -314,7 +307,7 @@ def average_precision(
     sum of the weights in the rest of the list. Equal scores form one block.
     """
     low, high = average_precision_bounds(score, true, judged)
-    weights = _weights(judged, probability, stratum, design)
+    weights = _sampling_weights(judged, probability, stratum, design)
     if weights is None or not (judged & true).any():
         return np.nan, low, high
     weight, chosen = weights
@@ -325,7 +318,9 @@ def average_precision(
     others, seen = positive - weight * hit, mass - weight * judged
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(seen > 0, others / seen, 0.0)
-    of_others = others if design.estimator == "horvitz-thompson" else share * (end - 1)
+    of_others = share * (end - 1)
+    if design.estimator == "horvitz-thompson":
+        of_others = others
     precision = (1.0 + of_others) / end
     whole = float((weight * hit).sum())
     value = float((weight * precision)[hit].sum() / whole)
@@ -343,12 +338,14 @@ def average_precision(
     variance = _variance(weight, chosen, influence, judged, stratum, design)
     count = float(hit.sum())
     if cluster is not None:
-        of_clusters, many = _cluster_variance(weight, chosen, influence, judged, hit, cluster)
+        of_clusters, many = _judged_cluster_variance(
+            weight, chosen, influence, judged, hit, cluster
+        )
         part = apart(judged, cluster)
         variance = part * of_clusters + (1.0 - part) * variance
         count = min(count, 1.0 + (many - 1.0) / max(part, 1e-9))
     error, sure = np.sqrt(variance) / whole, (low, high)
-    low, high = _limits(value, error, count, sure, design.level)
+    low, high = _judged_limits(value, error, count, sure, design.level)
     if design.estimator != "horvitz-thompson":
         # here each positive also counts among the rest, to the extent that it could have been
         # missed; otherwise the precision of lists with few judgments would be too low
@@ -356,7 +353,7 @@ def average_precision(
         share = (others + more) / np.where(seen + more > 0, seen + more, 1.0)
         second = float((weight * (1.0 + share * (end - 1)) / end)[hit].sum()) / whole
         at = np.nextafter(min(second, 1.0), 0.0)
-        ends = _limits(float(at), error, count, sure, design.level)
+        ends = _judged_limits(float(at), error, count, sure, design.level)
         low, high = min(low, ends[0]), max(high, ends[1])
     if design.strata != 1:
         # positives that few judgments can miss, and that contribute nothing to the sum
@@ -366,7 +363,7 @@ def average_precision(
     return value, low, high
 
 
-def _weights(
+def _sampling_weights(
     judged: BoolArray, probability: FloatArray, stratum: IntArray, design: Design
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return candidate weights and stratum rates; None if a stratum has no judgments."""
@@ -418,10 +415,14 @@ def _variance(
     return total
 
 
-def _cluster_variance(
-    weight: FloatArray, rate: FloatArray, influence: FloatArray, judged: BoolArray, hit: BoolArray,
+def _judged_cluster_variance(
+    weight: FloatArray,
+    rate: FloatArray,
+    influence: FloatArray,
+    judged: BoolArray,
+    hit: BoolArray,
     cluster: IntArray,
-) -> tuple[float, float]:  # fmt: skip
+) -> tuple[float, float]:
     """Return the variance over cluster samples, and the number of positive clusters.
 
     As in :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h. The second
@@ -443,10 +444,12 @@ def apart(judged: BoolArray, cluster: IntArray) -> float:
 
     The fraction is 1 if no cluster is partly judged, and 0 if every cluster has judged candidates.
     """
-    return float(np.mean(~np.isin(cluster[~judged], cluster[judged]))) if not judged.all() else 1.0
+    if judged.all():
+        return 1.0
+    return float(np.mean(~np.isin(cluster[~judged], cluster[judged])))
 
 
-def _limits(
+def _judged_limits(
     value: float, error: float, positives: float, sure: tuple[float, float], level: float
 ) -> tuple[float, float]:
     """Return limits in the possible range, symmetric on the logit scale (Student's t)."""
@@ -470,7 +473,7 @@ def average_precision_bounds(
     and smallest if the last k are positive. The search over all k takes O(N).
     """
     if judged.all():
-        value = _plain(score, true)
+        value = _judged_average_precision(score, true)
         return value, value
     hit, open_ = judged & true, ~judged
     start, end = (x[0] for x in ranking.blocks(score[np.newaxis], np.array([score.size])))
@@ -495,7 +498,7 @@ def average_precision_bounds(
     return float(np.nanmin(low)), float(np.nanmax(high))
 
 
-def _plain(score: FloatArray, true: BoolArray) -> float:
+def _judged_average_precision(score: FloatArray, true: BoolArray) -> float:
     """Return the average precision of judged candidates, sorted by decreasing score."""
     if not true.any():
         return np.nan
@@ -555,9 +558,15 @@ class JudgedClusters(NamedTuple):
         return apart(self.judged, self.cluster)
 
     def list_limits(
-        self, rank: IntArray, listed: BoolArray, n: IntArray, share: FloatArray, whole: FloatArray,
-        *, recall: bool,
-    ) -> Limits:  # fmt: skip
+        self,
+        rank: IntArray,
+        listed: BoolArray,
+        n: IntArray,
+        share: FloatArray,
+        whole: FloatArray,
+        *,
+        recall: bool,
+    ) -> Limits:
         """Return limits for the precision or the recall of lists.
 
         ``whole`` is the denominator: n, or the estimated number of positives.
@@ -584,9 +593,15 @@ class JudgedClusters(NamedTuple):
             error = np.nan_to_num(inside / whole[block, np.newaxis])
             ratio = recall or self.design.estimator != "horvitz-thompson"
             low[block], high[block] = share_limits(
-                share[block], error, seen, left, self.design.level, self.apart, whole=ratio,
+                share[block],
+                error,
+                seen,
+                left,
+                self.design.level,
+                self.apart,
+                whole=ratio,
                 alone=alone,
-            )  # fmt: skip
+            )
         return low, high
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
@@ -602,9 +617,12 @@ class JudgedClusters(NamedTuple):
         return np.asarray((1.0 - recall) * false[0] + recall * false[1])
 
     def region_limits(
-        self, ranks: tuple[IntArray, IntArray], listed: tuple[BoolArray, BoolArray], n: IntArray,
+        self,
+        ranks: tuple[IntArray, IntArray],
+        listed: tuple[BoolArray, BoolArray],
+        n: IntArray,
         shares: tuple[FloatArray, FloatArray],
-    ) -> list[Limits]:  # fmt: skip
+    ) -> list[Limits]:
         """Return limits for the precision in each of the two difference regions."""
         limits = np.empty((2, 2, n.size))
         for block in self._blocks(n):
@@ -614,10 +632,18 @@ class JudgedClusters(NamedTuple):
                 error, seen = self.totals([(1.0, first), (-1.0, both)], n[block].size)
                 size = self._sizes([(1.0, first), (-1.0, both)], n[block].size)
                 left = np.clip(1.0 - seen.sum(axis=1) / size, 0.0, 1.0)
-                limits[side, :, block] = np.array(share_limits(
-                    shares[side][block], error / size[:, np.newaxis], seen, left,
-                    self.design.level, self.apart, whole=ratio, more=_BOTH,
-                ))  # fmt: skip
+                limits[side, :, block] = np.array(
+                    share_limits(
+                        shares[side][block],
+                        error / size[:, np.newaxis],
+                        seen,
+                        left,
+                        self.design.level,
+                        self.apart,
+                        whole=ratio,
+                        more=_BOTH,
+                    )
+                )
         return [(low, high) for low, high in limits]
 
     def _sizes(self, sets: Sets, n_lists: int) -> FloatArray:
@@ -648,12 +674,15 @@ class JudgedClusters(NamedTuple):
 
             def add(weight: FloatArray, here: BoolArray = here) -> FloatArray:
                 cluster = self.cluster[here]
-                return np.asarray(sum(
-                    sign * cluster_totals.list_counts(
-                        weight[here], first[here], cluster, n_lists, clusters
+                return np.asarray(
+                    sum(
+                        sign
+                        * cluster_totals.list_counts(
+                            weight[here], first[here], cluster, n_lists, clusters
+                        )
+                        for sign, first in sets
                     )
-                    for sign, first in sets
-                ))  # fmt: skip
+                )
 
             judged = self.judged.astype(float)
             size, own = add(np.ones(judged.size)), add(judged)
@@ -674,9 +703,17 @@ class JudgedClusters(NamedTuple):
 
 
 def share_limits(
-    share: FloatArray, error: FloatArray, seen: FloatArray, left: FloatArray, level: float,
-    apart: float = 1.0, *, whole: bool = True, more: float = 1.0, alone: AnyArray | float = 1.0,
-) -> Limits:  # fmt: skip
+    share: FloatArray,
+    error: FloatArray,
+    seen: FloatArray,
+    left: FloatArray,
+    level: float,
+    apart: float = 1.0,
+    *,
+    whole: bool = True,
+    more: float = 1.0,
+    alone: AnyArray | float = 1.0,
+) -> Limits:
     """Return limits for a proportion, from the clusters' errors and judged candidates.
 
     ``left`` is the fraction of unjudged candidates. If this fraction is 0, the variance is 0.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,8 +61,9 @@ def _beta_limits(
     tail = (1.0 - level) / 2.0
     tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
     fp = n - tp
-    some = (tp > 0) & (fp > 0) if inner else tp > 0
-    not_all = (tp > 0) & (fp > 0) if inner else fp > 0
+    some, not_all = tp > 0, fp > 0
+    if inner:
+        some = not_all = some & not_all
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     low[some] = beta_quantile(tp[some], fp[some], lower, tail, upper_tail=False)
     high[not_all] = beta_quantile(tp[not_all], fp[not_all], upper, tail, upper_tail=True)
@@ -95,7 +96,9 @@ def beta_quantile(
     a, b = (x + sum(s[k] for s in shifts) / len(shifts) for k, x in enumerate((tp, fp)))
     large = np.minimum(a, b) >= LEAST_EXPANDED
     # use the polynomial for single counts as well: a limit must not depend on other counts
-    law = _cached_expansion(shifts, tail, upper_tail) if large.any() else None
+    law = None
+    if large.any():
+        law = _cached_expansion(shifts, tail, upper_tail)
     if law is None:
         return _expit(beta_logits(tp, fp, shifts, tail, upper_tail=upper_tail)).reshape(shape)
     result = np.empty(tp.size)
@@ -135,7 +138,7 @@ def beta_logits(
     """
     from scipy import special
 
-    sign = -1.0 if upper_tail else 1.0
+    sign = 1.0 - 2.0 * upper_tail
     target = np.log(tail)
     x = _first_guess(tp, fp, shifts, tail, upper_tail=upper_tail)
     _set_infinite_logits(x, tp, fp, shifts, tail, upper_tail=upper_tail)
@@ -191,11 +194,13 @@ def _set_infinite_logits(
     if not few.size:
         return
     ab = [(tp[few] + a, fp[few] + b) for a, b in shifts]
-    inside, outside = special.betainc, special.betaincc
-    at_zero, at_one = (outside, inside) if upper_tail else (inside, outside)
+    at_zero: Any = special.betainc
+    at_one: Any = special.betaincc
+    sign = 1.0
+    if upper_tail:
+        at_zero, at_one, sign = at_one, at_zero, -1.0
     area_0 = sum(at_zero(a, b, _LEAST_QUANTILE) for a, b in ab) / len(ab)
     area_1 = sum(at_one(b, a, _LEAST_QUANTILE) for a, b in ab) / len(ab)
-    sign = -1.0 if upper_tail else 1.0
     x[few[sign * (area_0 - tail) > 0.0]] = -np.inf
     x[few[sign * (area_1 - tail) < 0.0]] = np.inf
 
@@ -247,7 +252,9 @@ def _first_guess(
 
     a = tp + sum(s[0] for s in shifts) / len(shifts)
     b = fp + sum(s[1] for s in shifts) / len(shifts)
-    y = float(special.ndtri(tail)) * (1.0 if upper_tail else -1.0)
+    y = float(special.ndtri(tail))
+    if not upper_tail:
+        y = -y
     u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
     h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
     w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
@@ -313,25 +320,12 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
     from scipy import special
     from scipy.optimize import elementwise
 
-    def upper(x: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
-        return np.asarray(special.betainc(tp, fp + 1.0, special.expit(x)), dtype=float)
-
-    def lower(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
-        rest = tp + fp - k
-        result = special.betainc(rest, np.maximum(k, 0.0) + 1.0, special.expit(-x))
-        return np.where(k >= 0.0, result, 0.0)
-
-    def gap(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
-        # both conditions are scaled to [-1, 1]; the larger value is negative below the limit
-        tail = upper(x, tp, fp)
-        risen, left = tail + lower(x, k - 1.0, tp, fp), lower(x, k, tp, fp)
-        return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
-
+    gap = partial(_blaker_gap, alpha)
     at = ((0.0, 1.0),)
     outermost = beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False)
     start: FloatArray = np.clip(special.logit(outermost), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
     k = first_true(
-        lambda k: lower(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
+        lambda k: _lower_tail(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
     )
     # if the gap is not negative at the start, the limit is the Clopper-Pearson limit
     result = start.copy()
@@ -344,6 +338,27 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
         high = high + short * step
     result[inner] = elementwise.find_root(gap, (start[inner], high), args=args).x
     return result
+
+
+def _blaker_gap(
+    alpha: float, x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray
+) -> FloatArray:
+    """Return a value that is negative below the limit, at the logit x."""
+    from scipy import special
+
+    # both conditions are scaled to [-1, 1]; the larger value is negative below the limit
+    tail = np.asarray(special.betainc(tp, fp + 1.0, special.expit(x)), dtype=float)
+    risen, left = tail + _lower_tail(x, k - 1.0, tp, fp), _lower_tail(x, k, tp, fp)
+    return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
+
+
+def _lower_tail(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+    """Return the probability of at most k of tp + fp successes at the logit x."""
+    from scipy import special
+
+    rest = tp + fp - k
+    result = special.betainc(rest, np.maximum(k, 0.0) + 1.0, special.expit(-x))
+    return np.where(k >= 0.0, result, 0.0)
 
 
 INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
@@ -739,7 +754,7 @@ def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positi
     # failures modulo ``width``, true positives modulo ``length``, with negligible wrap-around
     width = min(samples + 1, 2 * math.ceil(_REACH * sd_failures + 20.0))
     length = min(span + 1, 2 * math.ceil(_REACH * sd_sum + 20.0))
-    first = 0 if width == samples + 1 else min(max(middle - width // 2, 0), samples + 1 - width)
+    first = min(max(middle - width // 2, 0), samples + 1 - width)
     at_total = _failure_law(tilted.kinds, positive, length, width)
     # undo the tilting by exp(-u (f - middle)), with constant factors in the logarithm
     number = np.arange(max(first, observed), first + width)

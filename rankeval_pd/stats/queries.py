@@ -277,7 +277,9 @@ def average_precision(
 def ap_norm(request: MetricRequest, judged: Judgments) -> IntArray:
     """Return the denominator of average precision: positives, or min(k, positives)."""
     total = positive_counts(request, judged)
-    return total if request.norm != "min" else np.minimum(total, request.cutoff or total)
+    if request.norm != "min":
+        return total
+    return np.minimum(total, request.cutoff or total)
 
 
 def interpolated_precision(

@@ -386,7 +386,9 @@ def averaged_tails(
     # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
     missing = tp - in_block
     # tabulate the tails if j takes more values than t; otherwise compute them on demand
-    tails_of = _tail_table if taken.size > missing.size else _tail_function
+    tails_of = _tail_function
+    if taken.size > missing.size:
+        tails_of = _tail_table
     lookup = tails_of(missing, in_block, float(above), float(size), model, tp_above)
     ge, gt = np.empty(taken.size), np.empty(taken.size)
     step = max(_CELLS_AT_ONCE // missing.size, 1)
@@ -577,7 +579,9 @@ def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray
         # a stretch of k that fits into one array: the highest count grows by about a quarter
         room = (top[start] - base) // 4 + 16
         stop = min(int(np.searchsorted(top, top[start] + room, "right")), start + longest, last)
-        low = int(kept[start - 1]) if start else 0
+        low = 0
+        if start:
+            low = int(kept[start - 1])
         if top[stop - 1] < low:  # no mass is left below the path
             break
         # law (row, count from base): drop counts below ``low`` and add a last column of zeros, so
@@ -667,7 +671,7 @@ def simultaneous_p_values(
         few, rest = order[:tiny], order[tiny:]
         result[few] = n.size * np.exp(log_p[few])
         if rest.size:
-            result[rest] = _rounded_up(log_p[rest], lambda places: at(rest[places]))
+            result[rest] = _envelope_rounded_up(log_p[rest], lambda places: at(rest[places]))
             result[few] = np.minimum(result[few], result[rest[0]])
         return np.maximum(result, np.exp(log_p))
     for start in range(0, n.size, _BOUNDARIES_AT_ONCE):
@@ -678,9 +682,12 @@ def simultaneous_p_values(
     return np.maximum(result, np.exp(log_p))
 
 
-def _rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> FloatArray:
+def _envelope_rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> FloatArray:
     """Return an increasing function, computed at some points and rounded up elsewhere."""
-    levels = np.linspace(log_p[0], log_p[-1], _LEVELS if log_p.size <= _MANY else _FEWER)
+    count = _LEVELS
+    if log_p.size > _MANY:
+        count = _FEWER
+    levels = np.linspace(log_p[0], log_p[-1], count)
     places = np.unique(np.searchsorted(log_p, [*levels, log_p[-1]]))  # first among tied p-values
     values = at(places)
     for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
@@ -748,9 +755,11 @@ def _negligible_log_p(path: IntArray, k: IntArray, population: Population) -> fl
     best = float(population.tails(path[of].astype(float), k[of].astype(float)).ge.max())
     if best == -math.inf:
         best = float(population.tails(path.astype(float), k.astype(float)).ge.max())
+    if best == -math.inf:
+        return best
     # omitted: the counts above ``near``, once per rise and level, and both tails at each step
     times = k.size * (_levels(k.size) + 4)
-    return best if best == -math.inf else math.floor(best + math.log(_LOST_SHARE / times))
+    return math.floor(best + math.log(_LOST_SHARE / times))
 
 
 def _levels(rises: int) -> int:
@@ -773,7 +782,9 @@ class _CountLimits:
     def __init__(self, lengths: IntArray, rises: int, rare: float, population: Population) -> None:
         last = int(lengths.max())
         self.dense = last <= _DENSE_FACTOR * rises
-        self.all = np.arange(1, last + 1) if self.dense else np.unique(lengths)
+        self.all = np.arange(1, last + 1)
+        if not self.dense:
+            self.all = np.unique(lengths)
         key = self.all.astype(float).tobytes()
         self._most = _largest_counts(rare, key, population)
         self._fewest = self.all - _largest_counts(rare, key, population.opposite)
@@ -788,7 +799,9 @@ class _CountLimits:
         return few
 
     def _place(self, lengths: IntArray) -> IntArray:
-        return lengths - 1 if self.dense else np.searchsorted(self.all, lengths)
+        if self.dense:
+            return lengths - 1
+        return np.searchsorted(self.all, lengths)
 
 
 class _Walk:
@@ -987,11 +1000,7 @@ class _LevelSearch:
     """The search for the largest level at which the boundary's probability is <= alpha."""
 
     def __init__(
-        self,
-        alpha: float,
-        n: FloatArray,
-        population: Population,
-        step: Callable[[int], object],
+        self, alpha: float, n: FloatArray, population: Population, step: Callable[[int], object]
     ) -> None:
         self.alpha, self.n, self.population, self.step = alpha, n, population, step
         self.time = _log_odds_time(n, population)
@@ -1020,8 +1029,13 @@ class _LevelSearch:
             # a trial from the nearer end that lands just beyond the level moves the other end
             share = _share_below(self.alpha, low.reached, high.reached)
             far_end_moved = self.holds(middle) == (share >= 0.5)
-            behind = 0 if far_end_moved else behind + 1
-            low, high = (middle, high) if self.holds(middle) else (low, middle)
+            behind += 1
+            if far_end_moved:
+                behind = 0
+            if self.holds(middle):
+                low = middle
+            else:
+                high = middle
         return low
 
     def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
@@ -1039,11 +1053,15 @@ class _LevelSearch:
             off = _log_hazard(here.reached) - math.log(
                 self.hazard(-_normal_quantile_of_envelope(here.log_t))
             )
-            way = abs(self.likely_level(off) - here.log_t) if math.isfinite(off) else 0.5
+            way = 0.5
+            if math.isfinite(off):
+                way = abs(self.likely_level(off) - here.log_t)
             step = max((1.0 + _MARGIN) * way, 2.0 * step, _LEAST_ASIDE)
             there = self.at(min(max(here.log_t + (step if up else -step), lowest), highest))
             if there.log_t == lowest or self.holds(there) != up:
-                return (here, there) if up else (there, here)
+                if up:
+                    return here, there
+                return there, here
             here = there
         return here, None
 
@@ -1065,7 +1083,9 @@ class _LevelSearch:
             at = np.stack([known - heights + slope, known + slope], axis=1).reshape(-1)
             whole = rest + heights.sum()
             log_t = float(np.interp(share * whole, [0.0, *at, whole], levels))
-            return log_t if low.log_t < log_t < high.log_t else (low.log_t + high.log_t) / 2.0
+            if low.log_t < log_t < high.log_t:
+                return log_t
+            return (low.log_t + high.log_t) / 2.0
         if tails.size < 2:  # the last step is the boundary for the higher level
             return None
         wanted = share * float(known[-1])
@@ -1098,8 +1118,10 @@ class _LevelSearch:
         new = np.diff(tails, prepend=low.log_t) > _EQUAL
         which = np.cumsum(new)
         sums = np.bincount(which, heights, minlength=1)[1:].astype(float)
-        rest = whole - float(self.heights[at].sum()) if listed.size < np.count_nonzero(many) else 0
-        return tails[new], sums, float(rest)
+        rest = 0.0
+        if listed.size < np.count_nonzero(many):
+            rest = float(whole - float(self.heights[at].sum()))
+        return tails[new], sums, rest
 
     def likely_level(self, off: float) -> float:
         """Return the log t at which the model, corrected by ``off``, has the probability alpha."""
@@ -1110,7 +1132,10 @@ class _LevelSearch:
         low, high = 0.0, 40.0
         while high - low > 1e-6:
             c = (low + high) / 2.0
-            low, high = (c, high) if self.hazard(c) > wanted else (low, c)
+            if self.hazard(c) > wanted:
+                low = c
+            else:
+                high = c
         return float(special.log_ndtr(-low))
 
     def hazard(self, c: float) -> float:
@@ -1135,7 +1160,9 @@ def _log_hazard(p: float) -> float:
     """Return log(-log(1 - p)), the log rate of a Poisson process with probability p."""
     if 0.0 < p < 1.0:
         return math.log(-math.log1p(-p))
-    return math.inf if p else -math.inf
+    if p:
+        return math.inf
+    return -math.inf
 
 
 def _share_below(wanted: float, low: float, high: float) -> float:

@@ -118,7 +118,9 @@ class Whole(NamedTuple):
 
     def of(self, measures: IntArray) -> Whole:
         """Return the properties of the given measures, which may be repeated."""
-        sets = None if self.accepted is None else self.accepted[:, measures]
+        sets = self.accepted
+        if sets is not None:
+            sets = sets[:, measures]
         return self._replace(
             end=self.end[measures],
             tp_end=self.tp_end[measures],
@@ -130,7 +132,9 @@ class Whole(NamedTuple):
 
 def every(candidates: int, whole: Whole | None = None) -> IntArray:
     """Return all list sizes up to the number of candidates or the last complete rank."""
-    return np.arange(1, 1 + (candidates if whole is None else whole.asked))
+    if whole is not None:
+        candidates = whole.asked
+    return np.arange(1, 1 + candidates)
 
 
 class Size(NamedTuple):
@@ -196,7 +200,9 @@ class Ranking:
     @cached_property
     def order(self) -> IntArray:
         """(..., rank): the positions of the candidates, with absent candidates last."""
-        return order(self.score, self.present) if self.positions is None else self.positions
+        if self.positions is None:
+            return order(self.score, self.present)
+        return self.positions
 
     @cached_property
     def ranks(self) -> IntArray:
@@ -211,7 +217,9 @@ class Ranking:
     @cached_property
     def eligible(self) -> BoolArray:
         """(..., candidate): whether the candidate can be in a list."""
-        return self.present & ~np.isnan(self.score) if self.ends else self.present
+        if not self.ends:
+            return self.present
+        return self.present & ~np.isnan(self.score)
 
     @cached_property
     def true(self) -> BoolArray:
@@ -239,7 +247,9 @@ class Ranking:
         if self.ends and (known := self.whole) is not None:
             shape, of = self.here.shape, (known.scored, known.tp_scored)
             return Size(*(np.broadcast_to(x, shape) for x in of))
-        return size(self.gold, self.eligible) if self.ends else self.size
+        if not self.ends:
+            return self.size
+        return size(self.gold, self.eligible)
 
     @cached_property
     def blocks(self) -> tuple[IntArray, IntArray]:
@@ -564,7 +574,9 @@ def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
     first: dict[tuple[int, int], int] = {}
     result = []
     for place, key in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        low, high = key if ordered else sorted(key)
+        low, high = key
+        if low > high and not ordered:
+            low, high = high, low
         result.append(-1 if low == high else first.setdefault((low, high), place))
     return np.array(result, dtype=np.int64)
 
@@ -601,7 +613,9 @@ def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> Boo
     else:
         again = _repeated(bits)  # within a group, scores rarely repeat by chance
         enough = again.mean() >= 0.9 and chance * number.size <= 0.5
-    return again if enough and again.sum() >= _LEAST else None
+    if enough and again.sum() >= _LEAST:
+        return again
+    return None
 
 
 def _repeated(values: AnyArray) -> BoolArray:
@@ -671,11 +685,20 @@ class Walk(NamedTuple):
         candidate, place = slots.candidate[:reach], np.arange(reach)
         mate = slots.a[candidate] + slots.b[candidate] - place
         later = np.flatnonzero(mate < place)
-        kind: Any = np.int16 if sizes.size < _MANY else np.int32
+        kind: Any = np.int32
+        if sizes.size < _MANY:
+            kind = np.int16
         return cls(
-            sizes, half, reach, keys[candidate], slots.from_a[:reach], later, mate[later],
-            gold[candidate[later]].astype(kind), np.flatnonzero(gold[candidate]),
-        )  # fmt: skip
+            sizes,
+            half,
+            reach,
+            keys[candidate],
+            slots.from_a[:reach],
+            later,
+            mate[later],
+            gold[candidate[later]].astype(kind),
+            np.flatnonzero(gold[candidate]),
+        )
 
     def counts(self, seed: int, start: int, stop: int) -> IntArray | None:
         """Count the overlap and its true positives, and those in each list: (4, draw, list).

@@ -124,13 +124,11 @@ def of_influences(
             least = min(sizes) - 1.0
         else:
             group = np.broadcast_to(cluster, (*batch, cluster.shape[-1]))[row]
-            covariance, parts, shared = _of_clusters(
-                influence[row],
-                gold[row],
-                present[row],
-                group,
-                (left, right),
-                None if drift is None else drift[row],
+            moves = None
+            if drift is not None:
+                moves = drift[row]
+            covariance, parts, shared = _cluster_covariances(
+                influence[row], gold[row], present[row], group, (left, right), moves
             )
             least = float(np.nan_to_num(shared, nan=1.0).min(initial=np.inf))
         own = np.diag(covariance)
@@ -190,7 +188,7 @@ def _covariances(
     return covariances, sizes
 
 
-def _of_clusters(
+def _cluster_covariances(
     influence: FloatArray,
     gold: BoolArray,
     present: BoolArray,
@@ -201,7 +199,9 @@ def _of_clusters(
     """Return covariances of areas, variances of differences, and degrees of freedom."""
     classes = np.asarray(gold.any(axis=0)), np.asarray(present.all(axis=0)), cluster
     left, right = sides
-    moves = None if drift is None else drift[left] - drift[right]
+    moves = None
+    if drift is not None:
+        moves = drift[left] - drift[right]
     own = areas.cluster_spread(influence, *classes, drift).spread
     apart = areas.cluster_spread(influence[left] - influence[right], *classes, moves).spread
     covariance = np.diag(own.variance)
@@ -299,8 +299,9 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
             " for every item, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
             " or omit ci."
         )
-    if not options.ci:
-        options = options._replace(ci="clopper-pearson" if items.binary else "wild")
+    if not options.ci and items.binary:
+        options = options._replace(ci="clopper-pearson")
+    options = options._replace(ci=options.ci or "wild")
     draws = draws_of(items, pairs, options, step)
     theta = draws.theta
     low, high, p_best = resampled_ranks(draws.ranked_scores, options.level)
@@ -308,11 +309,8 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     # systems with too few guesses are not tested
     untested = np.isnan(tested.p_value) & np.isfinite(theta[pairs]).all(axis=1)
     p, family_p = (
-        np.where(untested, 1.0, x)
-        for x in (
-            tested.p_value if options.adjust is None else tested.p_adjusted, tested.family_p,
-        )
-    )  # fmt: skip
+        np.where(untested, 1.0, x) for x in (_deciding_p(tested, options), tested.family_p)
+    )
     drawn = max(options.n_resamples, int(tested.n_resamples.max(initial=0)))
     known = np.where(np.isnan(theta), -np.inf, theta)  # systems without a score come last
     rank = 1 + (known[:, np.newaxis] > known).sum(axis=0)
@@ -320,16 +318,34 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     if ranks == "simultaneous":
         low, high = limits.low, limits.high
     alone = _score_limits(draws, options.level)
-    lowest, highest = _together(draws, options)
+    lowest, highest = _simultaneous_limits(draws, options)
     together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
     if items.sign < 0.0:
         together, alone = ((-high, -low) for low, high in (together, alone))
     return Ranks(
-        items.sign * theta, *together, *alone, rank, low, high, p_best,
-        limits.low == 1, np.full(systems, items.n_groups), limits.letters,
-        any_of_system(tested.undecided, systems), np.full(systems, drawn), family_p,
-        tested.family_low, tested.family_high,
-    )  # fmt: skip
+        items.sign * theta,
+        *together,
+        *alone,
+        rank,
+        low,
+        high,
+        p_best,
+        limits.low == 1,
+        np.full(systems, items.n_groups),
+        limits.letters,
+        any_of_system(tested.undecided, systems),
+        np.full(systems, drawn),
+        family_p,
+        tested.family_low,
+        tested.family_high,
+    )
+
+
+def _deciding_p(tested: Pairs, options: PairOptions) -> FloatArray:
+    """Return the p-values that decide which systems differ."""
+    if options.adjust is None:
+        return tested.p_value
+    return tested.p_adjusted
 
 
 class RankLimits(NamedTuple):
@@ -371,7 +387,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
 Limits = tuple[FloatArray, FloatArray]
 
 
-def _together(draws: Draws, options: PairOptions) -> Limits:
+def _simultaneous_limits(draws: Draws, options: PairOptions) -> Limits:
     """Return simultaneous intervals for all scores; larger scores are better."""
     if options.ci == "wild" and draws.parametric is None:
         return _largest_limits(draws, options)
@@ -385,26 +401,38 @@ def _score_limits(draws: Draws, level: float) -> Limits:
     if options.ci == "clopper-pearson":
         right = items.totals[:, 0]
         low, high = clopper_pearson(right, np.full(right.shape, items.n_items), level)
-        return (low, high) if items.sign > 0.0 else (-high, -low)
+        if items.sign < 0.0:
+            return -high, -low
+        return low, high
     if options.ci == "wild" and draws.parametric is not None:
         return draws.parametric.score_limits(level, items.sign)
     every, error = np.arange(items.n_systems), _errors(draws)
     if options.ci == "wild":
         subsets = draws.subsets
         found: Any = bootstrap.limits(
-            subsets.values, subsets.weights, draws.factor, every=subsets.every,
-            level=level, room=draws.room_of(every),
-        )  # fmt: skip
+            subsets.values,
+            subsets.weights,
+            draws.factor,
+            every=subsets.every,
+            level=level,
+            room=draws.room_of(every),
+        )
         critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
         found = families.reaching(found, draws.theta, error, _leans(draws), critical)
     else:
         found = np.full((2, every.size), np.nan)
+        without = np.empty((every.size, 0))
+        if options.ci == "bca":
+            without = draws.without
         for k in np.flatnonzero(error > 0.0):
             found[:, k] = bootstrap.interval(
-                options.ci, draws.theta[k], draws.scores[k], level=level,
+                options.ci,
+                draws.theta[k],
+                draws.scores[k],
+                level=level,
                 scale=float(draws.scale[k]),
-                without=draws.without[k] if options.ci == "bca" else np.empty(0),
-            )  # fmt: skip
+                without=without[k],
+            )
     low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
     return low, high
 
@@ -422,13 +450,20 @@ def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
         return np.asarray(2.0 * moved / scale[which])
 
     found = max_t(
-        centered, np.zeros(every.size), draws.subsets.weights.size, two_sided=True,
-        every=draws.subsets.every, level=level_of_each(options.level, options.n_alike),
-    )  # fmt: skip
+        centered,
+        np.zeros(every.size),
+        draws.subsets.weights.size,
+        two_sided=True,
+        every=draws.subsets.every,
+        level=level_of_each(options.level, options.n_alike),
+    )
     limits = simultaneous_limits(
-        np.zeros(every.size), _errors(draws), found.critical, 1.0 / draws.items.n_drawn,
+        np.zeros(every.size),
+        _errors(draws),
+        found.critical,
+        1.0 / draws.items.n_drawn,
         _leans(draws),
-    )  # fmt: skip
+    )
     low, high = (np.where(varies, draws.theta + limit, np.nan) for limit in limits)
     return low, high
 
@@ -487,7 +522,9 @@ class Sets(NamedTuple):
 
     def low(self, size: AnyArray, level: float) -> FloatArray:
         """Return the lower limit for the proportion tp / size at this confidence level."""
-        weight = 1.0 if self.weigh is None else self.weigh(level)
+        weight: FloatArray | float = 1.0
+        if self.weigh is not None:
+            weight = self.weigh(level)
         return clopper_pearson(self.tp * weight, size * weight, level)[0]
 
 
@@ -520,7 +557,9 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     """
     if not sets.n.size:
         return Promise(None, np.nan, "no candidate has a score")
-    reach = sets.n if sets.groups is None else sets.groups
+    reach = sets.n
+    if sets.groups is not None:
+        reach = sets.groups
     alpha, most = 1.0 - level, int(reach[-1])
     sequences = 1
     while True:  # the smallest size that could pass depends on the number of sequences
@@ -558,7 +597,9 @@ def recall(sets: Sets, wanted: float, level: float) -> Promise:
     if not sets.n.size or not sets.positive:
         return Promise(None, np.nan, "no true positive has a score")
     total = np.full(sets.tp.shape, sets.positive)
-    low = sets.low(total, 2.0 * level - 1.0) if level > 0.5 else sets.tp * 0.0
+    low = sets.tp * 0.0
+    if level > 0.5:
+        low = sets.low(total, 2.0 * level - 1.0)
     passed = np.flatnonzero(low >= wanted)
     if not passed.size:
         why = (
@@ -620,10 +661,11 @@ def signed_rank_pairs(
     n, room = items.n_items, _EQUAL * scale[pairs].max(axis=1)
     gain = np.array([hodges_lehmann(x) for x in sorted_])
     gain[np.abs(gain) <= room] = 0.0
-    swapped = np.zeros(gain.size, dtype=bool) if options.keep_order else gain < 0.0
+    swapped = (gain < 0.0) & (not options.keep_order)
     turned = swapped != (options.alternative == "less")
     pairs = np.where(turned[:, np.newaxis], pairs[:, ::-1], pairs)
-    sorted_ = [-x[::-1] if turn else x for x, turn in zip(sorted_, turned, strict=True)]
+    for k in np.flatnonzero(turned).tolist():
+        sorted_[k] = -sorted_[k][::-1]
     gain = np.where(turned, -gain, gain)
     rows = no_rows(len(pairs))
     for k, x in enumerate(sorted_):
@@ -634,11 +676,10 @@ def signed_rank_pairs(
 
     def limits_at(options: PairOptions) -> Limits_of_gains:
         first = _first_walsh(n, options.two_tailed)
-        ends = [
-            (-np.inf, np.inf) if first < 1 else
-            (walsh_average(x, first), walsh_average(x, n * (n + 1) // 2 + 1 - first))
-            for x in sorted_
-        ]  # fmt: skip
+        ends = [(-np.inf, np.inf)] * len(sorted_)
+        if first >= 1:
+            last = n * (n + 1) // 2 + 1 - first
+            ends = [(walsh_average(x, first), walsh_average(x, last)) for x in sorted_]
         low, high = np.array(ends).reshape(-1, 2).T
         flat = np.array([x[0] == x[-1] for x in sorted_], dtype=bool)
         low, high = np.where(flat, np.nan, low), np.where(flat, np.nan, high)
@@ -648,9 +689,13 @@ def signed_rank_pairs(
     rows.low[:], rows.high[:] = limits_at(options)
     with np.errstate(invalid="ignore"):
         rows.error[:] = (rows.high - rows.low) / (2.0 * z_of(options.two_tailed))
-    family = None if options.adjust is None else limits_at(family_options(rows, options))
+    family = None
+    if options.adjust is not None:
+        family = limits_at(family_options(rows, options))
     found = table(items, theta, pairs, swapped, rows, options, family, None, every=True)
-    return found._replace(gain=-gain if options.alternative == "less" else gain)
+    if options.alternative == "less":
+        gain = -gain
+    return found._replace(gain=gain)
 
 
 def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float, float]:
@@ -672,16 +717,18 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
         unit = int(np.gcd.reduce(distinct))
         law = SignedSum(distinct // unit, times)
         return law.tail(total // unit), law.tail(-total // unit)
-    return _nearly_normal(total, ranks), _nearly_normal(-total, ranks)
+    return _nearly_normal_tail(total, ranks), _nearly_normal_tail(-total, ranks)
 
 
-def _nearly_normal(total: int, ranks: IntArray) -> float:
+def _nearly_normal_tail(total: int, ranks: IntArray) -> float:
     """Return the upper tail probability, corrected for continuity and kurtosis."""
     from scipy.special import ndtr
 
     squares = ranks.astype(float) ** 2
     variance = float(squares.sum())
-    step = 1.0 if (ranks % 2).any() else 2.0  # half the distance between sums
+    step = 2.0  # half the distance between sums
+    if (ranks % 2).any():
+        step = 1.0
     z = (total - step) / np.sqrt(variance)
     kurtosis = -2.0 * float((squares**2).sum()) / variance**2
     density = np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
@@ -706,7 +753,9 @@ def hodges_lehmann(ordered: FloatArray) -> float:
     """Return the median of all pairwise means, including each number with itself."""
     count = ordered.size * (ordered.size + 1) // 2
     middle = walsh_average(ordered, (count + 1) // 2)
-    return middle if count % 2 else (middle + walsh_average(ordered, count // 2 + 1)) / 2.0
+    if count % 2:
+        return middle
+    return (middle + walsh_average(ordered, count // 2 + 1)) / 2.0
 
 
 def _partners(ordered: FloatArray, most: float) -> IntArray:
@@ -724,10 +773,12 @@ def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
     """Return the largest mean below 0 and the smallest mean above 0; 0 if none."""
     below, above = _count_means(ordered, -2.0 * room), _count_means(ordered, room) + 1
     last = ordered.size * (ordered.size + 1) // 2
-    return (
-        walsh_average(ordered, below) if below else 0.0,
-        walsh_average(ordered, above) if above <= last else 0.0,
-    )
+    low = high = 0.0
+    if below:
+        low = walsh_average(ordered, below)
+    if above <= last:
+        high = walsh_average(ordered, above)
+    return low, high
 
 
 def walsh_average(ordered: FloatArray, which: int) -> float:
@@ -743,7 +794,9 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
         return low
     halve, least = False, _EQUAL**2 * max(abs(low), abs(high))  # near 0, no distance is relative
     while reached - below > 4 * n and high - low > max(_EQUAL * max(abs(low), abs(high)), least):
-        part = 0.5 if halve else min(max((which - below) / (reached - below), 0.01), 0.99)
+        part = 0.5
+        if not halve:
+            part = min(max((which - below) / (reached - below), 0.01), 0.99)
         middle, halve = low + part * (high - low), not halve
         count = _count_means(ordered, middle)
         if count >= which:
@@ -790,13 +843,10 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     t = np.divide(gain, error, where=varies, out=np.zeros_like(gain))
     up, down = stdtr(freedom, -t), stdtr(freedom, t)  # without variance, p is 1/2
     rows.p[:], rows.ordered[:] = up, np.where(gain < 0.0, down, up)
-
-    def limits_at(options: PairOptions) -> Limits_of_gains:
-        half = t_of(freedom, options.two_tailed) * np.where(varies, error, np.nan)
-        return gain - half, gain + half
-
-    rows.low[:], rows.high[:] = limits_at(options)
-    family = None if options.adjust is None else limits_at(family_options(rows, options))
+    rows.low[:], rows.high[:] = gains.student_limits(gain, error, freedom, options)
+    family = None
+    if options.adjust is not None:
+        family = gains.student_limits(gain, error, freedom, family_options(rows, options))
     return table(items, theta, pairs, swapped, rows, options, family, None, every=True)
 
 
@@ -826,8 +876,7 @@ def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quie
     tested = t_pairs(items, pairs, options, step)
     theta = scores_of(items)
     rank = 1 + (theta[:, np.newaxis] > theta).sum(axis=0)
-    p = tested.p_value if options.adjust is None else tested.p_adjusted
-    open_ = rank_limits(rank, p, options.alpha)
+    open_ = rank_limits(rank, _deciding_p(tested, options), options.alpha)
     assert isinstance(items, Items)
     error = items.statistics[..., 0].std(axis=1, ddof=1) / np.sqrt(items.n_items)
     error = np.where(error > 0.0, error, np.nan)
@@ -835,9 +884,21 @@ def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quie
     value = items.sign * theta
     half, alone = (t_of(items.n_items - 1.0, level) * error for level in (shared, options.level))
     return Ranks(
-        value, value - half, value + half, value - alone, value + alone,
-        rank, open_.low, open_.high, np.full(systems, np.nan), open_.low == 1,
-        np.full(systems, items.n_groups), open_.letters,
-        any_of_system(tested.undecided, systems), np.zeros(systems, dtype=np.int64),
-        tested.family_p, tested.family_low, tested.family_high,
-    )  # fmt: skip
+        value,
+        value - half,
+        value + half,
+        value - alone,
+        value + alone,
+        rank,
+        open_.low,
+        open_.high,
+        np.full(systems, np.nan),
+        open_.low == 1,
+        np.full(systems, items.n_groups),
+        open_.letters,
+        any_of_system(tested.undecided, systems),
+        np.zeros(systems, dtype=np.int64),
+        tested.family_p,
+        tested.family_low,
+        tested.family_high,
+    )

@@ -50,15 +50,23 @@ def enough_swaps(n_tests: int, alpha: float) -> int:
 
 
 def swapped_sums(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, weight: FloatArray, keys: Keys, *,
-    most: int, n_resamples: int, seed: int, advance: Advance = lambda _: None,
-) -> FloatArray:  # fmt: skip
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    weight: FloatArray,
+    keys: Keys,
+    *,
+    most: int,
+    n_resamples: int,
+    seed: int,
+    advance: Advance = lambda _: None,
+) -> FloatArray:
     """Return the weight of true positives in the first swapped ranking minus the second.
 
     ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates are in key
     order, and candidates with equal ``keys`` share their swaps. The cost is O(slots) per draw.
     """
-    slots, half = Slots.of(rank_a, rank_b), _half(rank_a, rank_b, most)
+    slots, half = Slots.of(rank_a, rank_b), _slots_beyond(rank_a, rank_b, most)
     result, every = np.empty(n_resamples), slots.candidate.size
     part = TrueSlots.of(slots, gold, keys, min(2 * (most + half), every))
     for start in range(0, n_resamples, ranking.WORD):
@@ -85,17 +93,17 @@ def _rank_blocks(
 ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
     """Yield the candidates that can reach rank ``most``, and both of their ranks."""
     slots = Slots.of(rank_a, rank_b)
-    half = _half(rank_a, rank_b, most)
+    half = _slots_beyond(rank_a, rank_b, most)
     for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
         result, wider = None, half
         while result is None:
-            result = _ranks(slots, keys, most, wider, (seed, start, stop))
+            result = _swapped_ranks(slots, keys, most, wider, (seed, start, stop))
             wider *= 4
         yield result
         advance(stop - start)
 
 
-def _ranks(
+def _swapped_ranks(
     slots: Slots, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
 ) -> tuple[IntArray, IntArray, IntArray] | None:
     """Return candidates and ranks; None if a list of size ``most`` ends beyond the slots.
@@ -119,7 +127,9 @@ def _ranks(
         np.cumsum(first[stretch], axis=0, dtype=np.int32, out=up_to[stretch])
         if start:
             up_to[stretch] += up_to[start - 1]
-    listed = up_to[reach - 1] if reach else np.zeros(1, dtype=np.int32)
+    listed = np.zeros(1, dtype=np.int32)
+    if reach:
+        listed = up_to[reach - 1]
     if 0 < reach < slots.candidate.size and min(listed.min(), reach - listed.max()) < most:
         return None
     up_to[-1] = most + 1  # outside the slots
@@ -155,7 +165,8 @@ def swapped(
     """
     n = np.minimum(n, rank_a.size)
     slots = Slots.of(rank_a, rank_b)
-    keys = ranking.by_position(rank_a.size) if keys is None else keys
+    if keys is None:
+        keys = ranking.by_position(rank_a.size)
     only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
     # lists of size n end near slot 2n, within about sqrt(number of unshared candidates)
     half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
@@ -201,8 +212,8 @@ def _at_many_n(
     for candidates, a, b in _rank_blocks(rank_a, rank_b, keys, most, **drawing):
         both, true = np.maximum(a, b), gold[candidates]
         yield Regions(
-            _counted(both, listed)[:, place],
-            *(_counted(ranks[:, true], listed)[:, place] for ranks in (both, a, b)),
+            _counts_in_lists(both, listed)[:, place],
+            *(_counts_in_lists(ranks[:, true], listed)[:, place] for ranks in (both, a, b)),
         )
 
 
@@ -220,7 +231,7 @@ def _draw_by_draw(
     """Yield the counts from one pass through the slots for each draw."""
     slots = Slots.of(rank_a, rank_b)
     sizes, place = np.unique(n, return_inverse=True)
-    walk = Walk.of(slots, gold, keys, sizes, _half(rank_a, rank_b, int(sizes[-1])))
+    walk = Walk.of(slots, gold, keys, sizes, _slots_beyond(rank_a, rank_b, int(sizes[-1])))
     for start in range(0, n_resamples, ranking.WORD):
         stop = min(start + ranking.WORD, n_resamples)
         counts = walk.counts(seed, start, stop)
@@ -231,13 +242,13 @@ def _draw_by_draw(
         advance(stop - start)
 
 
-def _half(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
+def _slots_beyond(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
     """Return the initial number of slots to use beyond the end of a list of size ``most``."""
     only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
     return int(_FAR * np.sqrt(only / 2.0)) + 2
 
 
-def _counted(ranks: IntArray, listed: IntArray) -> IntArray:
+def _counts_in_lists(ranks: IntArray, listed: IntArray) -> IntArray:
     """Count the ranks of each draw in each list; ``listed`` is each rank's first list."""
     lists = int(listed[-1])
     counts = [np.bincount(listed[drawn], minlength=lists + 1)[:lists] for drawn in ranks]
@@ -281,11 +292,21 @@ class _Window(NamedTuple):
         ahead = slots.candidate[:start]
         second = ahead[np.maximum(slots.a[ahead], slots.b[ahead]) < start]  # each candidate twice
         return cls(
-            n, half, start, stop, stop == size, candidate,
-            slots.from_a[start:stop].view(np.uint8), gold[candidate], mate < start,
-            later, mate[later] - start, second.size // 2, int(gold[second].sum()) // 2,
+            n,
+            half,
+            start,
+            stop,
+            stop == size,
+            candidate,
+            slots.from_a[start:stop].view(np.uint8),
+            gold[candidate],
+            mate < start,
+            later,
+            mate[later] - start,
+            second.size // 2,
+            int(gold[second].sum()) // 2,
             int(gold[ahead].sum()),
-        )  # fmt: skip
+        )
 
     def counts(
         self, swap: Bits, ahead: IntArray, ahead_true: IntArray
@@ -385,7 +406,9 @@ def sided(statistic: FloatArray, alternative: str) -> FloatArray:
     """Return the statistic, oriented so that larger values favor the alternative."""
     if alternative == "two-sided":
         return np.abs(statistic)
-    return statistic if alternative == "greater" else -statistic
+    if alternative == "less":
+        return -statistic
+    return statistic
 
 
 def exceedance(observed: FloatArray, drawn: FloatArray) -> FloatArray:
@@ -489,7 +512,9 @@ def decided_swap_tests(
     draws = n_resamples
     while True:
         found = (test or swap_tests)(*rankings, n_resamples=draws, **drawing)
-        p = found.alone if each else found.together
+        p = found.together
+        if each:
+            p = found.alone
         drawn = np.full(p.shape, float(draws))
         held = (np.minimum(times * p, 1.0) for times in tests)
         if draws >= most or not any(

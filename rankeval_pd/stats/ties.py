@@ -41,9 +41,13 @@ _AT_ONCE = 4_000_000  # number of sums of draws in memory
 
 
 def tied_lists(
-    a: Ranking, b: Ranking, present: BoolArray, row: tuple[Any, ...], of: tuple[Any, Any],
+    a: Ranking,
+    b: Ranking,
+    present: BoolArray,
+    row: tuple[Any, ...],
+    of: tuple[Any, Any],
     n: IntArray,
-) -> TiedLists:  # fmt: skip
+) -> TiedLists:
     """Return the lists of two rankings in one batch, for candidates in both rankings.
 
     ``row`` and one element of ``of`` locate each ranking. ``present`` is a mask of candidates.
@@ -54,9 +58,13 @@ def tied_lists(
         order = side.order[at]
         whole = side.whole and side.whole.of(at[-1])
         return Ranking.of(
-            side.score[at][present], side.gold[at][present], present[present], ends=side.ends,
-            whole=whole, positions=compact[order[present[order]]],
-        )  # fmt: skip
+            side.score[at][present],
+            side.gold[at][present],
+            present[present],
+            ends=side.ends,
+            whole=whole,
+            positions=compact[order[present[order]]],
+        )
 
     return TiedLists(alone(a, (*row, of[0])), alone(b, (*row, of[1])), n)
 
@@ -117,7 +125,9 @@ class TiedLists:
 
     def summed(self, values: FloatArray, label: int | None = None) -> FloatArray:
         """Return the sum of a value (state, state, 1, n) over candidates, optionally by label."""
-        counts = self.counts if label is None else self.counts[:, :, [label]]
+        counts = self.counts
+        if label is not None:
+            counts = counts[:, :, [label]]
         total: FloatArray = (counts * values).sum(axis=(0, 1, 2))
         return total
 
@@ -182,7 +192,7 @@ class TiedLists:
         a, b = (np.where(some, x, 1.0) for x in self.effective())
         score = score_test(tp_a * a, a, tp_b * b, b, alternative)
         z = (self.tp[0] - self.tp[1]) / self.n / np.where(some, self.error(), 1.0)
-        sides = 2.0 if alternative == "two-sided" else 1.0
+        sides = 1.0 + (alternative == "two-sided")
         normal = sides * special.ndtr(-swaps.sided(z, alternative))
         return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
@@ -342,18 +352,20 @@ def swap_tests(
     """
     from scipy import special
 
-    p = lists.p(alternative) / (2.0 if alternative == "two-sided" else 1.0)
-    observed = special.ndtri(p) if alternative == "less" else -special.ndtri(p)
+    p = lists.p(alternative) / (1.0 + (alternative == "two-sided"))
+    observed = -special.ndtri(p)
+    if alternative == "less":
+        observed = -observed
 
     def drawn() -> Iterator[FloatArray]:
-        for block in _swapped(lists, n_resamples, seed):
+        for block in _swapped_statistics(lists, n_resamples, seed):
             yield block
             advance(len(block))
 
     return swaps.share_of_swaps(observed, drawn(), alternative, n_resamples)
 
 
-def _swapped(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
+def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
     """Yield the statistic under random swaps, (draw, n), in blocks of swaps.
 
     Candidates whose states change at the same n share one draw, which is the sum of their signs.
@@ -436,8 +448,14 @@ def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray) ->
 
 
 def _cutoffs(request: MetricRequest, retrieved: Retrieved) -> IntArray:
-    deepest = np.iinfo(np.int64).max if request.cutoff is None else request.cutoff
-    return np.full(retrieved.n_queries, deepest)
+    return np.full(retrieved.n_queries, _deepest(request, np.iinfo(np.int64).max))
+
+
+def _deepest(request: MetricRequest, deepest: int) -> int:
+    """Return the cutoff, or the deepest rank without a cutoff."""
+    if request.cutoff is None:
+        return deepest
+    return min(request.cutoff, deepest)
 
 
 def precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
@@ -480,7 +498,7 @@ def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Flo
 def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain."""
     deepest = int(retrieved.size.max(initial=0))
-    shown = deepest if request.cutoff is None else min(request.cutoff, deepest)
+    shown = _deepest(request, deepest)
     weights = 1.0 / queries.rank_discounts(deepest)[:shown]
     gain = queries.gains(request, retrieved.grade) * _mean_weight(retrieved, weights)
     return retrieved.add(gain, gain > 0.0)
@@ -490,8 +508,7 @@ def rank_biased_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return expected rank-biased precision."""
-    deepest = int(retrieved.size.max(initial=0))
-    shown = deepest if request.cutoff is None else min(request.cutoff, deepest)
+    shown = _deepest(request, int(retrieved.size.max(initial=0)))
     p = request.persistence
     weights = (1.0 - p) * p ** np.arange(shown, dtype=float)
     return retrieved.add(_mean_weight(retrieved, weights), retrieved.grade >= request.least)
@@ -517,9 +534,7 @@ def average_precision(
         [[0.0], np.cumsum(1.0 / np.arange(1.0, retrieved.size.max(initial=0) + 1.0))]
     )
     inverse = np.where(
-        within == 1,
-        1.0 / (start + 1.0),
-        harmonic[block.start + within] - harmonic[block.start],
+        within == 1, 1.0 / (start + 1.0), harmonic[block.start + within] - harmonic[block.start]
     )
     beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
     result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within

@@ -162,7 +162,9 @@ def stratified_exact_test(
     if alternative == "two-sided":
         count, factor = total / 2.0 + abs(away), 2.0
     else:  # the other sample has the same distribution, so "less" is "greater" for the other sample
-        count, factor = (observed if alternative == "greater" else total - observed), 1.0
+        count, factor = observed, 1.0
+        if alternative != "greater":
+            count = total - observed
     if not positive.any() or (positive == 2.0 * size).all():
         return StratifiedTest(1.0, 1.0)
     laws = hypergeometric_laws(size, 2.0 * size, positive)
@@ -232,7 +234,9 @@ def mcnemar_test(
             distributions.tails_of_binomial(np.maximum(right_a, right_b), total, 0.5).ge
         )
     else:
-        right = right_a if alternative == "greater" else right_b
+        right = right_b
+        if alternative == "greater":
+            right = right_a
         p_value = np.exp(distributions.tails_of_binomial(right, total, 0.5).ge)
     uninformative = (n_a == 0) | (n_b == 0) | (positive == 0) | (positive == total)
     return np.where(uninformative, 1.0, np.minimum(p_value, 1.0))
@@ -371,9 +375,14 @@ def _log_low(
 
 
 def _newton_low(
-    theta: FloatArray, tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, *,
+    theta: FloatArray,
+    tp_a: FloatArray,
+    fp_a: FloatArray,
+    tp_b: FloatArray,
+    fp_b: FloatArray,
+    *,
     tail: float,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """Return the solution from a starting value, which is overwritten."""
     active = np.arange(theta.size)
     while active.size:
@@ -471,7 +480,7 @@ def boschloo(
     of 50 candidates, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is
     1e-11, and a p-value below 1e-300 may be returned as 0.
     """
-    return _p_values(boschloo_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
+    return _p_of_each_table(boschloo_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
 
 def barnard(
@@ -488,10 +497,10 @@ def barnard(
     arithmetic detects equal z-scores exactly. The parameters and notes are described in
     :func:`boschloo`.
     """
-    return _p_values(barnard_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
+    return _p_of_each_table(barnard_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
 
 
-def _p_values(
+def _p_of_each_table(
     test: Callable[[int, int, int, int, str], float],
     tp_a: AnyArray,
     n_a: AnyArray,
@@ -777,10 +786,12 @@ def score_test(
         share, sizes = (tp_a + tp_b) / total, 1.0 / n_a + 1.0 / n_b
         sd = np.sqrt(share * (1.0 - share) * sizes * total / (total - 1.0))
         difference = tp_a / n_a - tp_b / n_b
-        signed = difference if alternative != "less" else -difference
-        further = np.abs(difference) if alternative == "two-sided" else signed
-        z = (further - 0.25 * sizes) / sd
-    sides = 2.0 if alternative == "two-sided" else 1.0
+        sides = 1.0
+        if alternative == "two-sided":
+            sides, difference = 2.0, np.abs(difference)
+        if alternative == "less":
+            difference = -difference
+        z = (difference - 0.25 * sizes) / sd
     p_value = np.minimum(sides * special.ndtr(-z), 1.0)
     known = (n_a > 0) & (n_b > 0) & (total > 1.0) & (sd > 0.0)
     return np.where(known, p_value, 1.0)
@@ -824,7 +835,9 @@ def kosinski_test(
     z = np.where((variance > 1e-15) & (np.abs(difference) > 1e-15), z, 0.0)
     if alternative == "two-sided":
         return np.asarray(2.0 * special.ndtr(-np.abs(z)), dtype=float)
-    p_value = np.asarray(special.ndtr(-z if alternative == "greater" else z), dtype=float)
+    if alternative == "greater":
+        z = -z
+    p_value = np.asarray(special.ndtr(z), dtype=float)
     return np.where(np.isfinite(difference), p_value, 1.0)
 
 

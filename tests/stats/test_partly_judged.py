@@ -72,11 +72,11 @@ def test_the_variance_of_strata_has_no_bias():
 
 def test_limits_of_average_precision_written_out():
     """Symmetric for the logit, with Student's quantile of one less than the positives."""
-    found = judged_sums._limits(0.3, 0.05, 6, (0.0, 1.0), 0.9)
+    found = judged_sums._judged_limits(0.3, 0.05, 6, (0.0, 1.0), 0.9)
     half = stats.t.ppf(0.95, 5) * 0.05 / (0.3 * 0.7)
     wanted = stats.logistic.cdf(stats.logistic.ppf(0.3) + np.array([-half, half]))
     assert_allclose(found, wanted, rtol=1e-12)
-    assert judged_sums._limits(0.3, 0.05, 6, (0.25, 0.31), 0.9) == (0.25, 0.31)
+    assert judged_sums._judged_limits(0.3, 0.05, 6, (0.25, 0.31), 0.9) == (0.25, 0.31)
 
 
 def test_what_stands_at_or_below_each_candidate():
