@@ -760,7 +760,7 @@ def random_test(
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         lists = candidates.sizes(n)
         if combine:
-            kernel = partial(_counts, n=n, ties=ties, pool=pool)
+            kernel = partial(_list_counts, n=n, ties=ties, pool=pool)
             return measure_rows(candidates, kernel, {"n": lists})
         if adjust is not None and lists.size > EVERY:
             attrs["p_adjusted"] = "rounded up"
@@ -775,7 +775,7 @@ def random_test(
         columns += _COMBINED
         ending = pool != "all" and chosen.ends
         warned = pool == "retrieved" and sizes is not None
-        together = partial(_combined, population=population, ending=ending, warned=warned)
+        together = partial(_combined_test, population=population, ending=ending, warned=warned)
     elif clustered:
         columns += _COMBINED[:1]
     result = tabulate(
@@ -824,7 +824,7 @@ def _test_columns(
     """Return the columns (group, measure, n) of the tests."""
     lists, size = ranking.nbest(n, model.ties), pool_of(ranking, model.pool)
     n = ranking.every if n is None else n
-    columns = _tested(lists, n, size, model)
+    columns = _independent_tests(lists, n, size, model)
     if candidates.clusters is None:
         return columns
 
@@ -838,7 +838,7 @@ def _test_columns(
     return {**columns, **tests}
 
 
-def _tested(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, AnyArray]:
+def _independent_tests(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, AnyArray]:
     """Return the tests of lists of independent candidates: (..., n)."""
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are removed later
@@ -855,7 +855,7 @@ def _tested(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, A
         "tp": lists.tp,
         "expected": expected,
         "lift": lift,
-        **_p_values(tails),
+        **_random_p_values(tails),
         "n_pool": np.broadcast_to(total, tails.ge.shape),
         "exists": lists.exists,
     }
@@ -864,7 +864,7 @@ def _tested(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, A
     return columns
 
 
-def _p_values(tails: Tails) -> dict[str, FloatArray]:
+def _random_p_values(tails: Tails) -> dict[str, FloatArray]:
     """Return the p-values for logarithms of tail probabilities."""
     return {
         "p_value": np.exp(tails.ge),
@@ -897,7 +897,7 @@ def _adjusted_for_all_n(
 # ------------------------------------------------- The sum of true positives over all groups
 
 
-def _counts(
+def _list_counts(
     ranking: Ranking, _: Candidates, *, n: IntArray | None, ties: str, pool: Pool
 ) -> dict[str, AnyArray]:
     """Return the true positives in each list, and the sizes of groups and pools.
@@ -915,7 +915,9 @@ def _counts(
     }
 
 
-def _combined(table: Rows, n_groups: int, *, population: str, ending: bool, warned: bool) -> Rows:
+def _combined_test(
+    table: Rows, n_groups: int, *, population: str, ending: bool, warned: bool
+) -> Rows:
     """Test the sum of true positives in the lists of size n over all groups."""
     cells = GroupCells.of(table, n_groups)
     measure, n = cells.keys["measure"], cells.keys["n"]
@@ -955,7 +957,7 @@ def _combined(table: Rows, n_groups: int, *, population: str, ending: bool, warn
         "tp": tp,
         "expected": expected,
         "lift": lift,
-        **_p_values(Tails(*tails)),
+        **_random_p_values(Tails(*tails)),
         "n_pool": np.where(exists, total, 0).sum(axis=-1),
         "n_groups": counted,
         "n_left_out": (here > 0).sum(axis=-1) - counted,

@@ -149,18 +149,28 @@ def plan_annotation(
             more = min(most, left)
         else:
             # power averaged over a pilot is not a sawtooth function
-            search = _least if state.pilot else _first
+            search = _bisected_sample if state.pilot else _smallest_sample
             more = search(partial(state.power, alpha), power, left)
         planned = state.power(alpha, more)
         _warn_of_little(planned, power if most is None else None, more, left, state, alpha)
-        rows.append({
-            **{name: row[name] for name in groups},
-            "measure_a": a, "measure_b": b, "n": n, "n_region": 2 * state.size,
-            "region_share": 2 * state.size / (n + state.size),
-            "precision_a": state.precisions[0], "precision_b": state.precisions[1],
-            "n_judged": sum(state.judged), "n_more": more, "power": planned,
-            **dict(zip(("power_low", "power_high"), state.power_range(alpha, more), strict=True)),
-        })  # fmt: skip
+        rows.append(
+            {
+                **{name: row[name] for name in groups},
+                "measure_a": a,
+                "measure_b": b,
+                "n": n,
+                "n_region": 2 * state.size,
+                "region_share": 2 * state.size / (n + state.size),
+                "precision_a": state.precisions[0],
+                "precision_b": state.precisions[1],
+                "n_judged": sum(state.judged),
+                "n_more": more,
+                "power": planned,
+                **dict(
+                    zip(("power_low", "power_high"), state.power_range(alpha, more), strict=True)
+                ),
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -249,7 +259,7 @@ class _State(NamedTuple):
 
     def _powers(self, alpha: float, more: int, *, of_pilot: bool) -> FloatArray:
         """Return the average power, or the power for each possible precision."""
-        samples = _spread(more, list(self.judged), self.size)
+        samples = _sample_sizes(more, list(self.judged), self.size)
         laws = []
         for sample, judged, tp, share in zip(
             samples, self.judged, self.tp, self.precisions, strict=True
@@ -271,27 +281,27 @@ def _range(powers: FloatArray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
+def _sample_sizes(more: int, judged: list[int], size: int) -> tuple[int, int]:
     """Distribute additional judgments evenly, and return the judged count per region."""
     total = sum(judged) + more
     first = min(max(total - total // 2, total - size, judged[0]), size, total - judged[1])
     return first, total - first
 
 
-def _first(reached: Callable[[int], float], power: float, most: int) -> int:
+def _smallest_sample(reached: Callable[[int], float], power: float, most: int) -> int:
     """Return the smallest number of judgments for this power, or all candidates.
 
     Power is a sawtooth function of the sample size, so bisection is not sufficient. The function
     therefore checks smaller numbers as well.
     """
-    place = _least(reached, power, most)
+    place = _bisected_sample(reached, power, most)
     if reached(place) < power:
         return place
     near = range(max(place - _TEETH, 0), place)
     return next((more for more in near if reached(more) >= power), place)
 
 
-def _least(reached: Callable[[int], float], power: float, most: int) -> int:
+def _bisected_sample(reached: Callable[[int], float], power: float, most: int) -> int:
     """Use bisection to find a number of judgments that provides this power."""
     return bisect_left(range(most), True, key=lambda more: reached(more) >= power)
 
@@ -380,7 +390,7 @@ def needed_candidates(
         most = 2
         while reached(most) < power and (pilots is None or size_of(most) < _LARGEST):
             most *= 2
-        length = _least(reached, power, most)
+        length = _bisected_sample(reached, power, most)
     else:
         length = check_count("n", n)
     size, planned = size_of(length), reached(length)

@@ -105,10 +105,10 @@ def with_verdicts(
         return table
     with hushed():
         each = below_door(ask({**roles, "agreement": "each"}))
-    overall = _verdicts(below_door(table))
+    overall = _verdict_texts(below_door(table))
     differ = []
     for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
-        own = _verdicts(part.drop(columns=ANNOTATOR))
+        own = _verdict_texts(part.drop(columns=ANNOTATOR))
         other = [
             f"{where if len(overall) > 1 else ''}{own[where]}"
             for where, verdict in overall.items()
@@ -122,7 +122,7 @@ def with_verdicts(
     return table
 
 
-def _verdicts(table: pd.DataFrame) -> dict[str, str]:
+def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
     """Return the better measure for each row, or for each list size."""
     first = "measure_a" if "measure_a" in table else "measure"
     groups = [x for x in _order(table, first) if x not in _INNER]
@@ -338,7 +338,7 @@ def compare_joined(
         _joined_columns(options, means=means),
         Capabilities(lists=True, ends=True, any_ties=means),
         n=sizes,
-        combine=partial(_combined, options=options, means=means),
+        combine=partial(_combined_pairs, options=options, means=means),
         finish=partial(decide, how=options, interval=OF_ERROR),
         attrs=noted,
     )
@@ -400,7 +400,7 @@ def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str,
     return {**counts, **orders, "cuts_tie": cut}
 
 
-def _combined(table: Rows, n_groups: int, *, options: JoinedOptions, means: bool) -> Rows:
+def _combined_pairs(table: Rows, n_groups: int, *, options: JoinedOptions, means: bool) -> Rows:
     """Return one row per pair and n for all groups."""
     cells = GroupCells.of(table, n_groups)
     compute = _tested_strata if options.combine else _averaged
@@ -462,8 +462,8 @@ def _stratified_test(
     if not (variance > 0.0).any():
         return columns
     m = np.rint(only_expected).astype(np.int64)
-    gaps = _whole(np.stack(order_ends(gap, variance, gap.sum(), variance.sum())))
-    below = np.clip((_whole(positive) - gaps + 1) // 2, 0, m)
+    gaps = _rounded_counts(np.stack(order_ends(gap, variance, gap.sum(), variance.sum())))
+    below = np.clip((_rounded_counts(positive) - gaps + 1) // 2, 0, m)
     above = np.clip(below + gaps, 0, m)
     for end, p_end, x, y, moved in zip(TIE_ENDS, P_ENDS, above, below, gaps, strict=True):
         columns[end] = moved.sum() / float(total)
@@ -471,7 +471,7 @@ def _stratified_test(
     return columns
 
 
-def _whole(counts: FloatArray) -> IntArray:
+def _rounded_counts(counts: FloatArray) -> IntArray:
     """Round numbers to integers, keeping cumulative sums close to the original sums."""
     sums = np.rint(np.cumsum(counts, axis=-1))
     return np.asarray(np.diff(sums, axis=-1, prepend=0.0).astype(np.int64))
@@ -731,16 +731,24 @@ def compare(
     check_flag("combine", combine)
     if combine or average is not None:
         only = {
-            "of": (of, "precision"), "threshold": (threshold, None), "test": (test, None),
+            "of": (of, "precision"),
+            "threshold": (threshold, None),
+            "test": (test, None),
             "ci": (ci, "score"),
-            "target": (target, "region"), "phi": (phi, 1.0), "n_resamples": (n_resamples, None),
+            "target": (target, "region"),
+            "phi": (phi, 1.0),
+            "n_resamples": (n_resamples, None),
             "margin": (margin, None),
-        }  # fmt: skip
+        }
         check_joined(combine, average, sizes, only)
         joined = JoinedOptions.of(
-            average=average, alternative=alternative, alpha=alpha, adjust=adjust,
-            adjust_over=adjust_over, level=level,
-        )  # fmt: skip
+            average=average,
+            alternative=alternative,
+            alpha=alpha,
+            adjust=adjust,
+            adjust_over=adjust_over,
+            level=level,
+        )
         return compare_joined(
             data, a, b, None if sizes is None else np.asarray(sizes), roles, joined
         )
@@ -750,17 +758,31 @@ def compare(
         check_clustered(test, ci, phi, threshold)
         test = None
     options = RegionOptions.of(
-        test=test, alternative=alternative, ci=ci, level=level, target=target, phi=phi,
-        adjust=adjust, adjust_over=adjust_over, alpha=alpha, n_resamples=n_resamples,
-        progress=progress, seed=0,
+        test=test,
+        alternative=alternative,
+        ci=ci,
+        level=level,
+        target=target,
+        phi=phi,
+        adjust=adjust,
+        adjust_over=adjust_over,
+        alpha=alpha,
+        n_resamples=n_resamples,
+        progress=progress,
+        seed=0,
         margin=check_margin(margin, threshold=threshold is not None, phi=phi != 1.0, **several),
-    )  # fmt: skip
+    )
     ask = partial(_compare_lists, data, a, b, sizes, of, options)
     if Roles.of(roles).agreement == "mean":
         check_votes(
-            options, of=(of, "precision"), threshold=(threshold, None), test=(test, None),
-            ci=(ci, "score"), phi=(phi, 1.0), groups=(Roles.of(roles).groups, None),
-        )  # fmt: skip
+            options,
+            of=(of, "precision"),
+            threshold=(threshold, None),
+            test=(test, None),
+            ci=(ci, "score"),
+            phi=(phi, 1.0),
+            groups=(Roles.of(roles).groups, None),
+        )
         table = compare_votes(data, a, b, sizes, options, roles, can(compare, heads=False))
         return with_verdicts(table, data, roles, ask)
     if threshold is not None:
@@ -807,7 +829,7 @@ def _compare_lists(
         data,
         only_pair(data, a, b, roles),
         question,
-        tuple(name.replace("precision", of) for name in _columns_of(options)),
+        tuple(name.replace("precision", of) for name in _comparison_columns(options)),
         can(compare, any_ties=means, heads=not means, crossed=not options.swapped),
         n=sizes,
         finish=partial(decide, how=options, interval=_interval_of(options)),
@@ -863,7 +885,7 @@ def _rows_of_pairs(
     return table
 
 
-def _columns_of(options: RegionOptions) -> tuple[str, ...]:
+def _comparison_columns(options: RegionOptions) -> tuple[str, ...]:
     """Return the ordered column names for a comparison of lists."""
     decision, ending = decision_columns(options)
     drawn = DRAWN if options.swapped else ()
@@ -907,7 +929,7 @@ def _list_columns(
             lists, n, only, (tp_only_a, tp_only_b), options.phi, cut
         )
     if options.swapped:
-        columns |= _swapped(lists, n, cut, options=options, **swapping)
+        columns |= _swap_columns(lists, n, cut, options=options, **swapping)
     elif options.test != "cluster":
         tests = region_tests(*tables, options, lists.exists)
         columns["odds_ratio"], columns["p_value"], columns["p_mid"] = tests
@@ -916,7 +938,7 @@ def _list_columns(
     return {**ends, **columns}  # swaps have their own p-values at both ends
 
 
-def _swapped(
+def _swap_columns(
     lists: PairRanks,
     n: IntArray,
     cut: BoolArray,

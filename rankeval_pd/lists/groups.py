@@ -286,9 +286,14 @@ _SOME = 1e-300  # a tiny value replaces unknown standard errors if the lists dif
 
 
 def pair_contrast(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, cluster: IntArray, n: IntArray,
-    whole: Whole | None, alternative: str = "two-sided",
-) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float]:  # fmt: skip
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    cluster: IntArray,
+    n: IntArray,
+    whole: Whole | None,
+    alternative: str = "two-sided",
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float]:
     """Return the standard error, degrees of freedom and p-value for two lists.
 
     The last two return values are the number of clusters with unequal counts in the two lists, and
@@ -381,9 +386,11 @@ def recall_sizes(
     edge = totals.edges[0] * (not fixed)
     recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
     found = clusters.whole_spread(
-        totals._replace(edges=(edge,)), tp / max(positive, 1.0), edge * n / ranked.gold.size,
+        totals._replace(edges=(edge,)),
+        tp / max(positive, 1.0),
+        edge * n / ranked.gold.size,
         by_positive=True,
-    )  # fmt: skip
+    )
     added = 0.5 * clusters.ADDED * ((1.0 - recall) ** 2 + recall**2) * found.typical
     spread = found.spread._replace(variance=found.spread.variance + added)
     every = np.full(n.shape, positive)

@@ -619,7 +619,7 @@ def ranked(
     deciding: list[tuple[Any, ...]] = []
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        task, table, tests = _tested(candidates, n, criterion, chosen, noted)
+        task, table, tests = _all_pair_tests(candidates, n, criterion, chosen, noted)
         table |= rank_columns(table["value"], tests, criterion.how, task.baseline, task.stands)
         if criterion.kind is None:
             differs = order_decides(tests, criterion.how)
@@ -627,7 +627,7 @@ def ranked(
             deciding.extend(_deciding_rows(task, tests, differs))
         return rows_of(table, candidates, "measure", range(task.count), {"n": task.sizes})
 
-    result = _tabulated(
+    result = _rank_table(
         data, criterion, roles, question, ("measure",), criterion.columns(columns), noted
     )
     if deciding:
@@ -656,7 +656,7 @@ def pairs_tested(data: Data, criterion: RankCriterion, roles: Mapping[str, Any])
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, None, None)
-        task, table, tests = _tested(candidates, n, criterion, chosen, noted)
+        task, table, tests = _all_pair_tests(candidates, n, criterion, chosen, noted)
         a, b = all_pairs(task.count)
         value = table["value"]
         columns: dict[str, AnyArray] = {
@@ -672,10 +672,10 @@ def pairs_tested(data: Data, criterion: RankCriterion, roles: Mapping[str, Any])
         return with_pairs(rows, candidates, pairs, "two-sided")
 
     columns = PAIRS if criterion.how.adjust is not None else PAIRS[:-1]
-    return _tabulated(data, criterion, roles, question, ("measure_a", "measure_b"), columns, noted)
+    return _rank_table(data, criterion, roles, question, ("measure_a", "measure_b"), columns, noted)
 
 
-def _tabulated(
+def _rank_table(
     data: Data,
     criterion: RankCriterion,
     roles: Mapping[str, Any],
@@ -707,7 +707,7 @@ def _tabulated(
     )
 
 
-def _tested(
+def _all_pair_tests(
     candidates: Candidates,
     n: IntArray | None,
     criterion: RankCriterion,

@@ -66,15 +66,30 @@ _NBEST_COLUMNS = (
     "tied",
 )
 AVERAGED_COLUMNS = (
-    "measure", "n", "tp", "precision", "recall", "lift", "ci_low", "ci_high", "n_queries",
+    "measure",
+    "n",
+    "tp",
+    "precision",
+    "recall",
+    "lift",
+    "ci_low",
+    "ci_high",
+    "n_queries",
     "n_missing",
-)  # fmt: skip
+)
 
 
 @Capabilities(
-    rankings="How good is each list?", lists=True, any_ties=True, ends=True, clusters=True,
-    crossed=True, heads=True,
-    short="measure n tp precision ci_low ci_high lift tied", layout="measure n")  # fmt: skip
+    rankings="How good is each list?",
+    lists=True,
+    any_ties=True,
+    ends=True,
+    clusters=True,
+    crossed=True,
+    heads=True,
+    short="measure n tp precision ci_low ci_high lift tied",
+    layout="measure n",
+)
 @with_roles
 def nbest_precision(
     data: Data,
@@ -907,7 +922,7 @@ def local_precision(
     2      G2  4       0.25  0.006309  0.805880
     """
     kind = IntervalKind.of(ci=ci, level=level)
-    half = _half(window)
+    half = _half_window(window)
     ties = Roles.of(roles).ties
 
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
@@ -926,7 +941,7 @@ def local_precision(
     return result
 
 
-def _half(window: Any) -> int:
+def _half_window(window: Any) -> int:
     size = check_count("window", window, 2)
     if size % 2:
         raise ValueError(

@@ -478,7 +478,7 @@ def compare_for(
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     n_a, n_b = check_count("n_a", n_a), check_count("n_b", n_b)
-    true_a, true_b = _whole("tp_a", tp_a, n_a), _whole("tp_b", tp_b, n_b)
+    true_a, true_b = _true_positives("tp_a", tp_a, n_a), _true_positives("tp_b", tp_b, n_b)
     low, high = np.inf, -np.inf
     for both, true in _overlaps(true_a, n_a, true_b, n_b, overlap):
         regions = true_a - true, n_a - both, true_b - true, n_b - both
@@ -488,7 +488,7 @@ def compare_for(
     return pd.DataFrame({"difference": [difference], "p_low": [low], "p_high": [high]})
 
 
-def _whole(name: str, value: Any, size: int) -> int:
+def _true_positives(name: str, value: Any, size: int) -> int:
     """Return a count of true positives, rounding values that are nearly integers."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
@@ -527,7 +527,7 @@ def _overlaps(
             true = true[true == check_count("overlap", overlap[1], 0)]
         listed.append((np.full(true.size, size), true))
         if sum(block.size for _, block in listed) >= _BLOCK:
-            yield _joined(listed)
+            yield _concatenated(listed)
             listed = []
     if not sum(block.size for _, block in listed) and given is not None:
         raise ValueError(
@@ -535,10 +535,10 @@ def _overlaps(
             " positives cannot have this overlap. Check the counts."
         )
     if listed:
-        yield _joined(listed)
+        yield _concatenated(listed)
 
 
-def _joined(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
+def _concatenated(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
     sizes, true = zip(*found, strict=True)
     return np.concatenate(sizes), np.concatenate(true)
 

@@ -28,10 +28,14 @@ from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 
 _ALONE = ("difference_low_alone", "difference_high_alone")
 _OF_PAIRS = {
-    "difference": "gain", "difference_low": "ci_low", "difference_high": "ci_high",
-    "p_adjusted": "p_adjusted", "p_value": "p_value", _ALONE[0]: "ci_low_alone",
+    "difference": "gain",
+    "difference_low": "ci_low",
+    "difference_high": "ci_high",
+    "p_adjusted": "p_adjusted",
+    "p_value": "p_value",
+    _ALONE[0]: "ci_low_alone",
     _ALONE[1]: "ci_high_alone",
-}  # fmt: skip
+}
 
 
 @Capabilities(
@@ -162,9 +166,18 @@ def summary(
         metrics: Any = n
         over: Any = "metrics" if adjust_over == "n" else adjust_over
         return query_summary(
-            data, metrics, baseline=baseline, test=test, adjust=adjust, adjust_over=over,
-            undefined=undefined, alpha=alpha, n_resamples=n_resamples, level=level, **of_queries,
-        )  # fmt: skip
+            data,
+            metrics,
+            baseline=baseline,
+            test=test,
+            adjust=adjust,
+            adjust_over=over,
+            undefined=undefined,
+            alpha=alpha,
+            n_resamples=n_resamples,
+            level=level,
+            **of_queries,
+        )
     if form_of(data, roles) == "items":
         if n is not None:
             item_roles(roles)
@@ -228,8 +241,12 @@ def _of_items(
     roles: Mapping[str, Any],
 ) -> Data:
     options: dict[str, Any] = {
-        "adjust": adjust, "n_resamples": n_resamples, "level": level, "progress": progress, **roles
-    }  # fmt: skip
+        "adjust": adjust,
+        "n_resamples": n_resamples,
+        "level": level,
+        "progress": progress,
+        **roles,
+    }
     options["alpha"] = round(1.0 - level, 12)
     scores = below_door(system_ranks(data, test=test, **options))
     pairs = mean_test(test)(data, baseline=baseline, **options)
@@ -274,9 +291,11 @@ def _with_differences(
     reference = names[0] if baseline is None else baseline
     forth, back = pairs[pairs["system_b"] == reference], pairs[pairs["system_a"] == reference]
     turned = back.assign(
-        system_a=back["system_b"], gain=-back["gain"], ci_low=-back["ci_high"],
+        system_a=back["system_b"],
+        gain=-back["gain"],
+        ci_low=-back["ci_high"],
         ci_high=-back["ci_low"],
-    )  # fmt: skip
+    )
     if "ci_low_alone" in back:
         turned["ci_low_alone"] = -back["ci_high_alone"]
         turned["ci_high_alone"] = -back["ci_low_alone"]

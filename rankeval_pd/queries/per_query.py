@@ -40,11 +40,20 @@ from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 # Parse metric names from ir_measures, trec_eval and recommender systems.
 
 _METRIC_ALIASES = {
-    "map": "AP", "averageprecision": "AP", "rprecision": "Rprec", "mrr": "RR", "reciprank": "RR",
-    "precision": "P", "recall": "R", "hitrate": "Success", "hits": "Success", "mapcut": "AP",
+    "map": "AP",
+    "averageprecision": "AP",
+    "rprecision": "Rprec",
+    "mrr": "RR",
+    "reciprank": "RR",
+    "precision": "P",
+    "recall": "R",
+    "hitrate": "Success",
+    "hits": "Success",
+    "mapcut": "AP",
     "iprecatrecall": "IPrec",
-    "ndcgcut": "nDCG", **{name.lower(): name for name in QUERY_METRICS},
-}  # fmt: skip
+    "ndcgcut": "nDCG",
+    **{name.lower(): name for name in QUERY_METRICS},
+}
 """Metric names in lowercase without underscores or hyphens."""
 _WITH_CUTOFF = ("P", "R", "Success", "F1", "IPrec")
 _NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
@@ -333,7 +342,9 @@ def per_query(
     if wide:
         table = wide_form(values.keys, value, values.measures, named, undefined)
     else:
-        table = _long(values.keys, values.numbers, value, values.measures, named, undefined)
+        table = _rows_per_metric(
+            values.keys, values.numbers, value, values.measures, named, undefined
+        )
     return above_door(table, data)
 
 
@@ -517,7 +528,7 @@ def resolve_undefined(
     return value
 
 
-def _long(
+def _rows_per_metric(
     keys: pd.DataFrame,
     values: QueryValues,
     value: FloatArray,
@@ -591,21 +602,50 @@ _METRIC = "_metric"  # the label of the metric in the query index
 _RANKED = {
     name: name
     for name in (
-        "value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best", "letters",
-        "undecided", "ci_low_alone", "ci_high_alone",
+        "value",
+        "ci_low",
+        "ci_high",
+        "rank_low",
+        "rank_high",
+        "tied_for_best",
+        "letters",
+        "undecided",
+        "ci_low_alone",
+        "ci_high_alone",
     )
-}  # fmt: skip
+}
 _COMPARED = {
-    "difference": "gain", "difference_low": "ci_low", "difference_high": "ci_high",
-    "p_adjusted": "p_adjusted", "p_value": "p_value", "difference_low_alone": "ci_low_alone",
-    "difference_high_alone": "ci_high_alone", "undecided": "undecided",
-}  # fmt: skip
+    "difference": "gain",
+    "difference_low": "ci_low",
+    "difference_high": "ci_high",
+    "p_adjusted": "p_adjusted",
+    "p_value": "p_value",
+    "difference_low_alone": "ci_low_alone",
+    "difference_high_alone": "ci_high_alone",
+    "undecided": "undecided",
+}
 _COLUMNS = (
-    "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference", "difference_low",
-    "difference_high", "p_adjusted", "tied_for_best", "wins", "ties", "losses", "letters",
-    "p_value", "difference_low_alone", "difference_high_alone", "undecided", "ci_low_alone",
+    "value",
+    "ci_low",
+    "ci_high",
+    "rank_low",
+    "rank_high",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p_adjusted",
+    "tied_for_best",
+    "wins",
+    "ties",
+    "losses",
+    "letters",
+    "p_value",
+    "difference_low_alone",
+    "difference_high_alone",
+    "undecided",
+    "ci_low_alone",
     "ci_high_alone",
-)  # fmt: skip
+)
 _ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
 _NOTED = ("event", "level", "n_resamples", "seed", "test")
 
@@ -738,9 +778,14 @@ def query_summary(
     adjusted = adjustment_of(test, adjust)
     over = "all" if adjust_over == "all" else "group"
     options = {
-        "by": _METRIC, "n_resamples": n_resamples, "adjust": adjusted, "adjust_over": over,
-        "alpha": alpha, "level": level, "rng": rng,
-    }  # fmt: skip
+        "by": _METRIC,
+        "n_resamples": n_resamples,
+        "adjust": adjusted,
+        "adjust_over": over,
+        "alpha": alpha,
+        "level": level,
+        "rng": rng,
+    }
     result = _of_metrics(table, baseline, test, options)
     result = _with_facts(result, assumed(found, asked, undefined))
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
@@ -782,10 +827,13 @@ def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
     table = pd.concat([result, keyed.reindex(keys).reset_index(drop=True)], axis=1)
     table.attrs = {
-        **result.attrs, "n_lacking": int(facts["n_lacking"].max()),
-        "n_undefined": int(facts["n_undefined"].max()), "n_tied": int(facts["n_tied"].max()),
-        "depth_low": int(facts["depth"].min()), "depth_high": int(facts["depth"].max()),
-    }  # fmt: skip
+        **result.attrs,
+        "n_lacking": int(facts["n_lacking"].max()),
+        "n_undefined": int(facts["n_undefined"].max()),
+        "n_tied": int(facts["n_tied"].max()),
+        "depth_low": int(facts["depth"].min()),
+        "depth_high": int(facts["depth"].max()),
+    }
     cut = facts[facts["cutoff"] > 0]
     if len(cut) and cut["judged"].notna().any():
         shares = float(cut["judged"].min()), float(cut["judged"].max())
@@ -842,12 +890,12 @@ def _of_metrics(
     named: Any = {**options, "measures": measures}  # the names of the measures are known
     ranks = system_ranks(items, test=test, **named)
     tested = ranks
-    columns = _of_systems(ranks, "system", keys, _RANKED)
+    columns = _of_query_systems(ranks, "system", keys, _RANKED)
     if baseline is not None:
         tested = mean_test(test)(items, baseline=baseline, **named)
-        columns |= _of_systems(tested, "system_a", keys, _COMPARED)
+        columns |= _of_query_systems(tested, "system_a", keys, _COMPARED)
         over = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
-        columns |= _counted(pd.concat(over, names=[_METRIC]), keys, baseline)
+        columns |= _wins_and_losses(pd.concat(over, names=[_METRIC]), keys, baseline)
         columns["undecided"] = columns["undecided"] == 1
     kept = [x for x in _COLUMNS if baseline is None or x != "letters"]
     if options["adjust"] is None:
@@ -866,7 +914,7 @@ def _of_metrics(
     return result
 
 
-def _of_systems(
+def _of_query_systems(
     table: pd.DataFrame, role: str, keys: pd.MultiIndex, names: Mapping[str, str]
 ) -> dict[str, AnyArray]:
     """Return columns by metric and name; missing rows are NaN."""
@@ -874,7 +922,9 @@ def _of_systems(
     return {name: found[own].to_numpy() for name, own in names.items() if own in found}
 
 
-def _counted(over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable) -> dict[str, AnyArray]:
+def _wins_and_losses(
+    over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable
+) -> dict[str, AnyArray]:
     """Count wins, ties and losses of each measure; the baseline's counts are NaN."""
     counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
     itself = keys.get_level_values(1) == baseline

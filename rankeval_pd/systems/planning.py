@@ -125,7 +125,7 @@ def detectable_gain(
     asked = _Asked(power, alpha, alternative)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
     items, seeds = _news(plans, n_items_new, n_seeds_new)
-    return _each(plans, asked.gain, n_items_new=items, n_seeds_new=seeds)
+    return _for_each_plan(plans, asked.gain, n_items_new=items, n_seeds_new=seeds)
 
 
 @with_options
@@ -189,7 +189,7 @@ def needed_items(
                 f"gain={wanted:.4g}: with {seeds:g} seeds, no test set can detect gains below"
                 f" {can:.3g}. Add seeds; needed_seeds returns the required number."
             )
-        found = _least(enough, least, _MOST)
+        found = _smallest_sufficient(enough, least, _MOST)
         if found is None:
             raise ValueError(
                 f"gain={wanted!r}: detecting this gain requires more than {_MOST:.0e} items. Pass "
@@ -197,7 +197,7 @@ def needed_items(
             )
         return found
 
-    return _each(plans, count, gain=gain, n_seeds_new=seeds)
+    return _for_each_plan(plans, count, gain=gain, n_seeds_new=seeds)
 
 
 @with_options
@@ -257,7 +257,7 @@ def needed_seeds(
         def enough(seeds: float) -> bool:
             return asked.found(plan, items, seeds)(wanted) >= asked.power
 
-        found = _least(enough, 2.0, _MOST_SEEDS)
+        found = _smallest_sufficient(enough, 2.0, _MOST_SEEDS)
         if found is None:
             raise ValueError(
                 f"gain={wanted:.4g}: with {items:g} items, no number of seeds is sufficient."
@@ -265,7 +265,7 @@ def needed_seeds(
             )
         return found
 
-    return _each(plans, count, gain=gain, n_items_new=items)
+    return _for_each_plan(plans, count, gain=gain, n_items_new=items)
 
 
 class _Asked:
@@ -303,7 +303,7 @@ class _Asked:
         return high
 
 
-def _least(enough: Callable[[float], bool], first: float, most: float) -> int | None:
+def _smallest_sufficient(enough: Callable[[float], bool], first: float, most: float) -> int | None:
     """Return the smallest sufficient integer, or None."""
     low, high = first - 1.0, first
     while not enough(high):
@@ -317,7 +317,7 @@ def _least(enough: Callable[[float], bool], first: float, most: float) -> int | 
     return int(high)
 
 
-def _each(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
+def _for_each_plan(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
     """Return the result for each plan and its arguments."""
     given = check_shapes(gain_se=np.zeros(plans.shape), **more)
     result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *given[1:])
@@ -369,13 +369,16 @@ def _plans(
     check_numbers("gain_se", gain_se, 0.0, missing=False)
     check_numbers("n_items", n_items, 0.0, above=True, missing=False)
     given = {"gain_se": gain_se, "n_items": n_items}
-    for name, value, least in (("gain_se_seeds", gain_se_seeds, 0.0), ("n_seeds", n_seeds, 2.0),
-                               ("n_groups", n_groups, 2.0)):  # fmt: skip
+    for name, value, least in (
+        ("gain_se_seeds", gain_se_seeds, 0.0),
+        ("n_seeds", n_seeds, 2.0),
+        ("n_groups", n_groups, 2.0),
+    ):
         if value is not None:
             check_numbers(name, value, least, missing=False)
             given[name] = value
     parts = dict(zip(given, check_shapes(**given), strict=True))
-    return _plan(parts, metric == "accuracy" and len(given) == 2, 0.0)
+    return _plan_of_parts(parts, metric == "accuracy" and len(given) == 2, 0.0)
 
 
 def _plans_of(table: Any) -> AnyArray:
@@ -396,10 +399,10 @@ def _plans_of(table: Any) -> AnyArray:
         check_numbers(name, parts[name], 0.0, missing=False)
     plain = not {"n_groups", "n_seeds"} & {*parts} and "strata" not in attrs
     pooled = attrs.get("n_systems", 0.0) if attrs.get("seed_variance") == "pooled" else 0.0
-    return _plan(parts, plain and attrs.get("metric") == "accuracy", float(pooled))
+    return _plan_of_parts(parts, plain and attrs.get("metric") == "accuracy", float(pooled))
 
 
-def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray:
+def _plan_of_parts(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray:
     error, n = parts["gain_se"], parts["n_items"]
     gain = parts.get("gain", np.zeros(()))
     differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.full((), np.nan)
@@ -407,9 +410,14 @@ def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray
     with np.errstate(over="ignore"):
         square = error**2
     given = (
-        square, n, parts.get("n_groups", n), parts.get("gain_se_seeds", np.zeros(())) ** 2,
-        parts.get("n_seeds", np.ones(())), np.full((), pooled), differ,
-    )  # fmt: skip
+        square,
+        n,
+        parts.get("n_groups", n),
+        parts.get("gain_se_seeds", np.zeros(())) ** 2,
+        parts.get("n_seeds", np.ones(())),
+        np.full((), pooled),
+        differ,
+    )
     columns = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(*given)]
     result = np.empty(columns[0].shape, dtype=object)
     for place in np.ndindex(result.shape):
@@ -530,17 +538,17 @@ def compare_accuracies(
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     n, level = check_count("n_items", n_items), check_share("level", level)
-    a = _counts("correct_a", correct_a, n, decimals)
-    b = _counts("correct_b", correct_b, n, decimals)
+    a = _possible_counts("correct_a", correct_a, n, decimals)
+    b = _possible_counts("correct_b", correct_b, n, decimals)
     one, other = (x.ravel() for x in np.meshgrid(a, b, indexing="ij"))
     least, most = np.maximum(0, one + other - n), np.minimum(one, other)
     if both is not None:
-        shared = _counts("both", both, n, decimals)
+        shared = _possible_counts("both", both, n, decimals)
         inside = (shared.max() >= least) & (shared.min() <= most)
         if not inside.any():
             raise ValueError(
-                f"both={both!r}: if two systems answer {_said(a)} and {_said(b)} of {n} items"
-                f" correctly, they have {least.min()} to {most.max()} correct items in common."
+                f"both={both!r}: if two systems answer {_count_range(a)} and {_count_range(b)} of {n}"
+                f" items correctly, they have {least.min()} to {most.max()} correct items in common."
                 " Check the counts."
             )
         one, other, least, most = (x[inside] for x in (one, other, least, most))
@@ -571,7 +579,7 @@ def _mcnemar(only_a: IntArray, only_b: IntArray, alternative: str) -> FloatArray
     return np.asarray(up if alternative == "greater" else down)
 
 
-def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
+def _possible_counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
     """Return the possible item counts for a count or printed rate."""
     value = check_number(argument, given)
     if value >= 1.0 or isinstance(given, (int, np.integer)):
@@ -606,7 +614,7 @@ def _digits(rate: float) -> int:
     return min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
 
 
-def _said(counts: IntArray) -> str:
+def _count_range(counts: IntArray) -> str:
     return str(counts[0]) if counts.size == 1 else f"{counts[0]} to {counts[-1]}"
 
 

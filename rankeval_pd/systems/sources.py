@@ -96,7 +96,7 @@ def from_sacrebleu(
     0             100.0         4.0       0.0         4.0
     1             100.0         3.0     300.0         3.0
     """
-    _check_names(hypotheses, metric, options)
+    _check_hypotheses(hypotheses, metric, options)
     streams = _streams(references)
     size = len(streams[0])
     beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
@@ -120,7 +120,7 @@ class _Scorer(NamedTuple):
     score: Callable[[str, Sequence[str]], Row]
 
 
-def _check_names(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
+def _check_hypotheses(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
     if not hasattr(hypotheses, "items"):
         raise TypeError(
             f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from "
@@ -211,10 +211,10 @@ def _chrf(options: Mapping[str, Any]) -> _Scorer:
     def grams(text: str) -> list[Counter[str]]:
         text = text.lower() if scorer.lowercase else text
         letters = text if scorer.whitespace else "".join(text.split())
-        found = [Counter(_runs(letters, k)) for k in range(1, characters + 1)]
-        tokens = _words(text) if words else []
+        found = [Counter(_ngrams(letters, k)) for k in range(1, characters + 1)]
+        tokens = _tokenized(text) if words else []
         return found + [
-            Counter(" ".join(run) for run in _runs(tokens, k)) for k in range(1, words + 1)
+            Counter(" ".join(run) for run in _ngrams(tokens, k)) for k in range(1, words + 1)
         ]
 
     def score(text: str, references: Sequence[str]) -> Row:
@@ -230,11 +230,11 @@ def _chrf_of(row: Row) -> float:
     return float(METRICS["chrf"].score(pd.Series(row).to_numpy()))
 
 
-def _runs(sequence: Any, length: int) -> list[Any]:
+def _ngrams(sequence: Any, length: int) -> list[Any]:
     return [sequence[i : i + length] for i in range(len(sequence) - length + 1)]
 
 
-def _words(text: str) -> list[str]:
+def _tokenized(text: str) -> list[str]:
     """Split words, and separate a final or initial punctuation mark."""
     found: list[str] = []
     for word in text.split():
@@ -333,8 +333,8 @@ def synthetic_systems(
     >>> systems.shape, list(systems)
     ((100, 4), ['cut 20-1', 'cut 20-2', 'cut 100-1', 'cut 100-2'])
     """
-    named = _named(estimators)
-    plan = _plan(sizes, n_each)
+    named = _estimators_by_family(estimators)
+    plan = _training_sets(sizes, n_each)
     total = len(y)
     if len(X) != total or len(X_test) != len(y_test):
         raise ValueError(
@@ -349,7 +349,7 @@ def synthetic_systems(
             draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, 4)))
             rows = draws.integers(0, total, size)
             model = _fresh(estimator, int(draws.integers(0, 2**31)))
-            model.fit(_taken(X, rows), _taken(y, rows))
+            model.fit(_training_rows(X, rows), _training_rows(y, rows))
             result = model.predict(X_test)
             name = f"{family} {size}-{repeat}"
             columns[name] = _scored(y_test, result, item_score)
@@ -360,7 +360,7 @@ def synthetic_systems(
     return table
 
 
-def _named(estimators: Any) -> Mapping[Hashable, Any]:
+def _estimators_by_family(estimators: Any) -> Mapping[Hashable, Any]:
     """Return the estimators by family name."""
     if isinstance(estimators, (list, tuple)):
         for model in estimators:
@@ -397,7 +397,7 @@ def _check_model(model: Any) -> None:
             )
 
 
-def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
+def _training_sets(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
     """Return each training set's size, and its index among sets of that size."""
     whole = [sizes] if not np.iterable(sizes) else list(sizes)
     times = [n_each] * len(whole) if not np.iterable(n_each) else list(n_each)
@@ -431,7 +431,7 @@ def _fresh(estimator: Any, seed: int) -> Any:
     return model
 
 
-def _taken(data: Any, rows: Any) -> Any:
+def _training_rows(data: Any, rows: Any) -> Any:
     return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]
 
 
@@ -555,23 +555,23 @@ def from_predictions(
     {'correct': 2, 'guess': 3, 'gold': 2}
     """
     check_choice("metric", metric, _METRICS)
-    truth, index = _labels(y_true, "y_true")
+    truth, index = _label_array(y_true, "y_true")
     models, index = _models(predictions, "predictions", truth.size, index)
     known = pd.unique(truth)
     guesses: dict[Hashable, AnyArray] = {}
     found: list[Any] = [*known]
     for name, values in models.items():
-        guesses[name], _ = _labels(values, f"predictions[{shown(name)}]")
+        guesses[name], _ = _label_array(values, f"predictions[{shown(name)}]")
         predicted = pd.unique(guesses[name])
         _check_labels(name, predicted, known)
         found += [*predicted]
     if metric == "accuracy":
-        right = {name: _equal(labels, truth) for name, labels in guesses.items()}
+        right = {name: _label_equals(labels, truth) for name, labels in guesses.items()}
         return pd.DataFrame(right, index=index)
     among = _positive_labels(positive, found)
     columns: dict[Any, AnyArray] = {}
     for name, labels in guesses.items():
-        counts = {"guess": _among(labels, among), "gold": _among(truth, among)}
+        counts = {"guess": _is_positive(labels, among), "gold": _is_positive(truth, among)}
         counts["correct"] = counts["guess"] & counts["gold"]
         columns |= {
             (name, part): counts[part].astype(np.int64) for part in METRICS[metric].statistics
@@ -623,7 +623,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
     2  0.5  0.1  False
     3  0.2  0.2  False
     """
-    truth, index = _labels(y_true, "y_true")
+    truth, index = _label_array(y_true, "y_true")
     known = [*pd.unique(truth)]
     among = _positive_labels(positive, known)
     models, index = _models(scores, "scores", truth.size, index, classes=known)
@@ -631,11 +631,11 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
         raise ValueError(
             "scores: a model is named 'gold', which is reserved for the labels. Rename the model."
         )
-    columns = {name: _scores(x, name, known, among) for name, x in models.items()}
-    return pd.DataFrame({**columns, "gold": _among(truth, among)}, index=index)
+    columns = {name: _classifier_scores(x, name, known, among) for name, x in models.items()}
+    return pd.DataFrame({**columns, "gold": _is_positive(truth, among)}, index=index)
 
 
-def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
+def _label_array(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
     """Return labels as an array, and their index or None."""
     index = getattr(values, "index", None)
     index = index if isinstance(index, pd.Index) else None
@@ -658,13 +658,13 @@ def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
     return array, index
 
 
-def _equal(labels: AnyArray, other: Any) -> BoolArray:
+def _label_equals(labels: AnyArray, other: Any) -> BoolArray:
     return np.asarray(labels.astype(object) == other, dtype=bool)
 
 
-def _among(labels: AnyArray, among: list[Any]) -> BoolArray:
+def _is_positive(labels: AnyArray, among: list[Any]) -> BoolArray:
     """Return whether each label is in the positive class."""
-    return np.asarray(np.any([_equal(labels, label) for label in among], axis=0), dtype=bool)
+    return np.asarray(np.any([_label_equals(labels, label) for label in among], axis=0), dtype=bool)
 
 
 def _array(values: Any) -> AnyArray:
@@ -700,7 +700,7 @@ def _models(
                 "item."
             )
         own = getattr(values, "index", None)
-        index = _same(own, index, name) if isinstance(own, pd.Index) else index
+        index = _common_index(own, index, name) if isinstance(own, pd.Index) else index
         models[model] = values if hasattr(values, "__len__") else list(values)
         if len(models[model]) != size:
             raise ValueError(
@@ -710,7 +710,7 @@ def _models(
     return models, index
 
 
-def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
+def _common_index(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
     """Return the common index; raise an error if the items differ."""
     if index is None or index.equals(own):
         return own
@@ -786,7 +786,9 @@ def _are_probabilities(array: AnyArray) -> bool:
     return bool((np.abs(rows.sum(axis=1) - 1.0) < 1e-6).all() and (rows >= 0.0).all())
 
 
-def _scores(values: Any, name: Hashable, known: list[Any], among: list[Any]) -> FloatArray:
+def _classifier_scores(
+    values: Any, name: Hashable, known: list[Any], among: list[Any]
+) -> FloatArray:
     """Return one score per candidate; select the positive-class column."""
     array = _array_of(values)
     if array.ndim == 2:
