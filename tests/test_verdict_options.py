@@ -16,10 +16,10 @@ import rankeval_pd
 from rankeval_pd import in_words
 from rankeval_pd.judging.annotation import (
     _TEETH,
-    _smallest_sample,
     _bisected_sample,
     _of_regions,
     _sample_sizes,
+    _smallest_sample,
     _State,
 )
 from rankeval_pd.lists.measure_ranks import PAIRS, RankCriterion, pairs_tested

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +66,9 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
     """Return the pool, which is "retrieved" by default if rankings are incomplete."""
     ends = Roles.of(roles).ends
     if pool is None:
-        return "retrieved" if ends and population == "finite" else "all"
+        if ends and population == "finite":
+            return "retrieved"
+        return "all"
     if isinstance(pool, str):
         if pool not in ("retrieved", "all"):
             raise ValueError(
@@ -78,7 +80,7 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
                 "pool='retrieved' requires that missing scores mean 'not retrieved'. Pass"
                 " missing='absent'."
             )
-        return "retrieved" if pool == "retrieved" else "all"
+        return cast("Pool", pool)
     size = check_count("pool", pool)
     if size >= 2**53:
         raise ValueError(
@@ -102,14 +104,18 @@ def able_with(able: Capabilities, pool: Pool) -> Capabilities:
 
 def pool_columns(columns: tuple[str, ...], pool: Pool) -> tuple[str, ...]:
     """Return the columns, with the measure first if pools differ between measures."""
-    return ("measure", *columns) if pool == "retrieved" else columns
+    if pool == "retrieved":
+        return ("measure", *columns)
+    return columns
 
 
 def pool_of(ranking: Ranking, pool: Pool) -> Size:
     """Return N and N+ for the pool: (..., measure)."""
     if pool == "retrieved":
         return ranking.retrieved
-    return ranking.size if pool == "all" else in_collection(ranking.size, pool)
+    if pool == "all":
+        return ranking.size
+    return in_collection(ranking.size, pool)
 
 
 def pool_sizes(candidates: Candidates, pool: Pool) -> Size:
@@ -117,7 +123,9 @@ def pool_sizes(candidates: Candidates, pool: Pool) -> Size:
     if pool == "retrieved":
         return candidates.rankings().retrieved
     size = Size(*(count[:, np.newaxis] for count in candidates.common_size()))
-    return size if pool == "all" else in_collection(size, pool)
+    if pool == "all":
+        return size
+    return in_collection(size, pool)
 
 
 def of_each_size(
@@ -266,8 +274,10 @@ def _published_model(
     check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
     if prior is not None:
+        share = 0.0
         none = isinstance(prior, int | float | np.number) and prior == 0 and prior is not False
-        share = 0.0 if none else check_share("prior", prior, one=True)
+        if not none:
+            share = check_share("prior", prior, one=True)
         return Infinite(share), share, None
     total, positive = (
         check_whole("n_candidates", n_candidates),
@@ -362,9 +372,9 @@ def random_pvalue(
     check_choice("method", method, TAIL_METHODS)
     check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
-    for name, given in (("tp", tp), ("n", n), ("prior", 0 if prior is None else prior)):
-        if np.asarray(given).dtype.kind not in "iuf":
-            raise TypeError(f"{name}={given!r}: pass a number, or an array of numbers.")
+    for name, value in (("tp", tp), ("n", n), ("prior", prior)):
+        if value is not None and np.asarray(value).dtype.kind not in "iuf":
+            raise TypeError(f"{name}={value!r}: pass a number, or an array of numbers.")
     if prior is not None:
         count, size, share = _broadcast(tp=tp, n=n, prior=prior)
         total = positive = np.zeros(count.shape)
@@ -386,18 +396,16 @@ def random_pvalue(
             " n."
         )
     # all three methods compute P(X > at), and P(X >= tp) is P(X > tp - 1)
-    at = count if strict else count - 1.0
+    if method == "discrete" and not strict:
+        count = np.ceil(count)
+    at = count - float(not strict)
     if method == "parametric":
         log_p = _log_parametric(at, size, share)
     else:
-        at = at if strict or method == "interpolated" else np.ceil(count) - 1.0
         whole = np.floor(at)
-
-        def log_tail(i: FloatArray) -> FloatArray:
-            if population == "infinite":
-                return tails_of_binomial(i, size, share).gt
-            return hypergeometric_tails(i, total, positive, size).gt
-
+        log_tail = partial(
+            _log_above, n=size, total=total, positive=positive, share=share, population=population
+        )
         log_p = log_tail(whole)
         if method == "interpolated":
             rest = at - whole
@@ -410,8 +418,32 @@ def random_pvalue(
                         np.log(rest) + log_tail(whole + 1.0),
                     ),
                 )
-    result = np.asarray(log_p) / LOG_10 if log else np.exp(log_p)
-    return float(result) if np.ndim(result) == 0 else result
+    result = np.exp(log_p)
+    if log:
+        result = np.asarray(log_p) / LOG_10
+    return number_or_array(result)
+
+
+def number_or_array(values: Any) -> Any:
+    """Return an array without dimensions as a float, and other arrays unchanged."""
+    if np.ndim(values) == 0:
+        return float(values)
+    return values
+
+
+def _log_above(
+    count: FloatArray,
+    *,
+    n: FloatArray,
+    total: FloatArray,
+    positive: FloatArray,
+    share: FloatArray,
+    population: str,
+) -> FloatArray:
+    """Return the log probability of more than ``count`` true positives."""
+    if population == "infinite":
+        return tails_of_binomial(count, n, share).gt
+    return hypergeometric_tails(count, total, positive, n).gt
 
 
 def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
@@ -508,16 +540,16 @@ def random_pvalue_mean(
     for where in np.ndindex(means.shape):
         count = _smallest_sum(float(means[where]), queries, decimals)
         result[where] = np.exp(sum_tails(count, sizes, total, positive, "finite").ge)
-    return float(result) if result.ndim == 0 else result
+    return number_or_array(result)
 
 
 def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
     """Return the smallest sum whose mean equals ``mean`` or rounds to ``mean``."""
     if decimals is None:
         nearest = round(queries * mean)
-        return float(
-            nearest if abs(queries * mean - nearest) <= 1e-9 else math.ceil(queries * mean)
-        )
+        if abs(queries * mean - nearest) <= 1e-9:
+            return float(nearest)
+        return float(math.ceil(queries * mean))
     # use fractions, so that float rounding cannot change the result
     unit = Fraction(1, 10 ** check_whole("decimals", decimals))
     printed = round(Fraction(mean) / unit) * unit
@@ -558,12 +590,10 @@ def _log_parametric(x: FloatArray, n: FloatArray, share: FloatArray) -> FloatArr
     """Return log I_z(x + 1, n - x), which is 0 for x <= -1 and -inf for x >= n."""
     result = np.where(x <= -1.0, 0.0, -np.inf)
     inside = (x > -1.0) & (x < n)
-    for z in np.unique(share[inside]) if inside.any() else ():
-        here = inside & (share == z)
-        if 0.0 < z < 1.0:
-            result[here] = log_betainc(x[here] + 1.0, n[here] - x[here], float(z))
-        else:
-            result[here] = 0.0 if z == 1.0 else -np.inf
+    result[inside & (share == 1.0)] = 0.0
+    for z in np.unique(share[inside & (share > 0.0) & (share < 1.0)]):
+        at = inside & (share == z)
+        result[at] = log_betainc(x[at] + 1.0, n[at] - x[at], float(z))
     return result
 
 
@@ -576,7 +606,9 @@ LOG_10 = math.log(10.0)
 def population_model(population: str, total: float, positive: float) -> tuple[Population, float]:
     """Return the population and its prevalence."""
     finite = Finite(total, positive)
-    return (finite if population == "finite" else Infinite(finite.prior)), finite.prior
+    if population == "finite":
+        return finite, finite.prior
+    return Infinite(finite.prior), finite.prior
 
 
 def sum_tails(
@@ -727,7 +759,9 @@ def random_test(
     check_choice("adjust", adjust, ADJUSTMENTS)
     sizes, chosen = check_n(n), Roles.of(roles)
     ties, clustered = chosen.ties, chosen.groups is not None
-    pool = chosen_pool(n_candidates if pool is None else pool, roles, population)
+    if pool is None:
+        pool = n_candidates
+    pool = chosen_pool(pool, roles, population)
     check_flag("combine", combine)
     if combine and adjust is not None:
         raise ValueError(
@@ -764,7 +798,9 @@ def random_test(
             return measure_rows(candidates, kernel, {"n": lists})
         if adjust is not None and lists.size > EVERY:
             attrs["p_adjusted"] = "rounded up"
-        total = 0 if adjust is None or not candidates.group.size else None
+        total = None  # of an unknown number of levels
+        if adjust is None or not candidates.group.size:
+            total = 0
         with progress_bar(progress, total=total, what="envelopes", unit="levels") as advance:
             model = _Model(population, adjust, ties, pool, advance)
             return measure_rows(candidates, partial(_test_columns, n=n, model=model), {"n": lists})
@@ -823,19 +859,23 @@ def _test_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of the tests."""
     lists, size = ranking.nbest(n, model.ties), pool_of(ranking, model.pool)
-    n = ranking.every if n is None else n
+    if n is None:
+        n = ranking.every
     columns = _independent_tests(lists, n, size, model)
     if candidates.clusters is None:
         return columns
-
-    def of_groups(ranked: ListMembers, n: IntArray, row: tuple[int, ...]) -> tuple[AnyArray, ...]:
-        return random_p(ranked, n, int(size.total[row]), int(size.positive[row]))
-
+    of_groups = partial(_p_of_groups, size=size)
     p, n_groups = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists)
     with np.errstate(divide="ignore"):
         log10_p = np.log10(p)
     tests = {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p, "n_groups": n_groups}
     return {**columns, **tests}
+
+
+def _p_of_groups(
+    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: Size
+) -> tuple[AnyArray, ...]:
+    return random_p(ranked, n, int(size.total[row]), int(size.positive[row]))
 
 
 def _independent_tests(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, AnyArray]:

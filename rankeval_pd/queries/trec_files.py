@@ -38,7 +38,7 @@ class FileKind(Enum):
     @property
     def number(self) -> str:
         """Return the name of the numeric column."""
-        return "score" if self is FileKind.RUN else "grade"
+        return {FileKind.RUN: "score", FileKind.QRELS: "grade"}[self]
 
 
 Strings = Any
@@ -107,7 +107,9 @@ def _lines_of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
 
     As in trec_eval, lines that begin with # are comments, and extra words are ignored.
     """
-    text = _COMMENTS.sub(b"\n", content).lstrip() if b"#" in content else content
+    text = content
+    if b"#" in content:
+        text = _COMMENTS.sub(b"\n", content).lstrip()
     try:
         if b"\0" in text:
             raise ValueError("the file has NUL bytes")
@@ -129,15 +131,16 @@ def _lines_of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
 
 def _line_words(line: bytes) -> list[bytes]:
     """Split a line into words, or return an empty list for a comment."""
-    words = line.split()
-    return [] if words and words[0].startswith(b"#") else words
+    if line.lstrip().startswith(b"#"):
+        return []
+    return line.split()
 
 
 def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
     """Read lines separated by single spaces or tabs, or return None."""
-    head = content[: content.find(b"\n")]
-    between = b"\t" if b"\t" in head else b" "
-    other = b" " if between == b"\t" else b"\t"
+    between, other = b" ", b"\t"
+    if b"\t" in content[: content.find(b"\n")]:
+        between, other = other, between
     if other in content or 2 * between in content or not content:
         return None
     try:
@@ -173,8 +176,9 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
             by_name[name] = column.to_numpy()
             continue
         by_name[name] = words = column.unify_dictionaries().combine_chunks()
-        known = words.dictionary if types[name] == few else words
-        if pc.any(pc.equal(known, "")).as_py():
+        if types[name] == few:
+            words = words.dictionary
+        if pc.any(pc.equal(words, "")).as_py():
             return None
     return by_name
 
@@ -235,8 +239,8 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
         if words and len(words) < len(kind.columns):
             problem = f"{len(words)} words instead of {wanted!r}"
         elif words and not _is_file_number(words[place], kind):
-            whole = "a whole number below 2^53" if kind is FileKind.QRELS else "a number"
-            problem = f"the {kind.number} {words[place]!r} is not {whole}"
+            number_kind = {"score": "a number", "grade": "a whole number below 2^53"}[kind.number]
+            problem = f"the {kind.number} {words[place]!r} is not {number_kind}"
         else:
             continue
         return ValueError(
@@ -264,7 +268,9 @@ _COLUMN_ALIASES = {
 
 
 def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
-    what = "a DataFrame of runs" if kind is FileKind.RUN else "the DataFrame of judgments"
+    what, number_kind = "a DataFrame of runs", "a number"
+    if kind is FileKind.QRELS:
+        what, number_kind = "the DataFrame of judgments", "a whole number"
     by_name = {}
     for name in ("query", "document", kind.number):
         column = next((x for x in _COLUMN_ALIASES[name] if x in frame.columns), None)
@@ -287,16 +293,18 @@ def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
         row = int(wrong.argmax())
         raise ValueError(
             f"{what}, row {row}: the {kind.number} is {values[row]:g}, but every row needs"
-            f" {'a whole number' if kind is FileKind.QRELS else 'a number'}. Drop or fix this row."
+            f" {number_kind}. Drop or fix this row."
         )
-    tag = next(
-        (x for x in _COLUMN_ALIASES["tag"] if kind is FileKind.RUN and x in frame.columns), None
-    )
+    tag = None
+    for column in _COLUMN_ALIASES["tag"]:
+        if kind is FileKind.RUN and column in frame.columns:
+            tag = identifiers(frame[column], "tag")
+            break
     return TrecLines(
         identifiers(by_name["query"], "query"),
         identifiers(by_name["document"], "document"),
         values,
-        None if tag is None else identifiers(frame[tag], "tag"),
+        tag,
         what,
         (),
     )
@@ -355,9 +363,9 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
         yield Path(stem).stem, lines
         return
     (codes,), names = share_codes([lines.tag])
-    tags = as_list(names)
-    if len(tags) <= 1:
-        yield (tags[0] if tags else Path(stem).stem), lines
+    tags = as_list(names) or [Path(stem).stem]
+    if len(tags) == 1:
+        yield tags[0], lines
         return
     if lines.files:
         raise ValueError(
@@ -431,28 +439,34 @@ def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
     """Encode pyarrow strings as integer codes."""
     import pyarrow as pa
 
-    encoded = every if pa.types.is_dictionary(every.type) else every.dictionary_encode()
-    return encoded.indices.to_numpy(), encoded.dictionary
+    if not pa.types.is_dictionary(every.type):
+        every = every.dictionary_encode()
+    return every.indices.to_numpy(), every.dictionary
 
 
 def as_strings(names: Strings, codes: IntArray) -> Any:
     """Return a column of the strings that the codes represent."""
+    if isinstance(names, np.ndarray) and not len(names):
+        return pd.Series(dtype=object).array.take(codes)
     if isinstance(names, np.ndarray):
-        return pd.Series(names.tolist(), dtype=None if len(names) else object).array.take(codes)
+        return pd.Series(names.tolist()).array.take(codes)
     return names.take(codes).to_pandas().array
 
 
 def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
     """Return names as a list of strings."""
-    return [str(x) for x in (names if codes is None else names.take(codes))]
+    if codes is not None:
+        names = names.take(codes)
+    return [str(x) for x in names]
 
 
 def write_lines(path: Path, columns: Sequence[Any]) -> None:
     """Write one line per row. A column passed as a single word is repeated in every row."""
     path.parent.mkdir(parents=True, exist_ok=True)
     frame = pd.DataFrame(dict(enumerate(columns)))
-    # with mtime=0, equal content gives identical files
-    compression: Any = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
+    compression: Any = None
+    if path.suffix == ".gz":  # with mtime=0, equal content gives identical files
+        compression = {"method": "gzip", "mtime": 0}
     frame.to_csv(
         path,
         sep=" ",
@@ -529,8 +543,10 @@ def read_trec(
     """
     parts = _named_runs(runs)
     _check_run_names([part.name for part in parts])
-    judged = None if qrels is None else _judgements(qrels)
-    lines = [*([] if judged is None else [judged.lines]), *(part.lines for part in parts)]
+    lines, judged = [part.lines for part in parts], None
+    if qrels is not None:
+        judged = _judgements(qrels)
+        lines.insert(0, judged.lines)
     # number the queries, then the query-document pairs, with one row per pair
     queries = share_codes([x.query for x in lines])
     if judged is not None:
@@ -723,7 +739,9 @@ def _compare_queries(queries: SharedCodes, parts: list[_Run]) -> None:
             f" {_examples(queries.names, unjudged)})."
         )
     if lacking:
-        shown = ", ".join(lacking[:6]) + (f", ... ({len(lacking)} runs)" if lacking[6:] else "")
+        shown = ", ".join(lacking[:6])
+        if lacking[6:]:
+            shown += f", ... ({len(lacking)} runs)"
         said.append(
             f"Some of the {total} judged queries have no documents in {shown}; per_query uses empty"
             " lists for these queries."
@@ -737,7 +755,10 @@ def _compare_queries(queries: SharedCodes, parts: list[_Run]) -> None:
 
 
 def _examples(names: Any, which: Any) -> str:
-    return listed(as_list(names, np.flatnonzero(which)[:3])) + (", ..." if which.sum() > 3 else "")
+    examples = listed(as_list(names, np.flatnonzero(which)[:3]))
+    if which.sum() > 3:
+        return f"{examples}, ..."
+    return examples
 
 
 def _sort_names(names: Any) -> tuple[AnyArray, IntArray]:

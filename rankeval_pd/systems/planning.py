@@ -547,8 +547,9 @@ def compare_accuracies(
         inside = (shared.max() >= least) & (shared.min() <= most)
         if not inside.any():
             raise ValueError(
-                f"both={both!r}: if two systems answer {_count_range(a)} and {_count_range(b)} of {n}"
-                f" items correctly, they have {least.min()} to {most.max()} correct items in common."
+                f"both={both!r}: if two systems answer {_count_range(a)} and {_count_range(b)} of"
+                f" {n} items correctly, they have {least.min()} to {most.max()} correct items in"
+                " common."
                 " Check the counts."
             )
         one, other, least, most = (x[inside] for x in (one, other, least, most))

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from rankeval_pd.judging.annotation import _smallest_sample, _sample_sizes, _State
+from rankeval_pd.judging.annotation import _sample_sizes, _smallest_sample, _State
 from rankeval_pd.stats.two_by_two import fisher_test
 
 SAMPLES, IN_RANGE = 2_000, 400
