@@ -170,7 +170,9 @@ def _only_one_list(
         if name not in places:
             raise unknown_name(role, name, measures)
     pair = [places[a], places[b]]
-    size = n.of(candidates.total) if isinstance(n, Shares) else n
+    size = n
+    if isinstance(n, Shares):
+        size = n.of(candidates.total)
     score = candidates.score[:, pair]  # (group, list, candidate)
     both = candidates.present[:, pair].all(axis=1, keepdims=True)
     whole = candidates.whole and candidates.whole.of(np.array(pair))
@@ -250,9 +252,11 @@ class RegionOptions(NamedTuple):
     def noted(self) -> dict[str, Any]:
         """Return attrs that describe the comparison for readers and plots."""
         kept = {k: x for k, x in self._asdict().items() if k not in ("seed", "progress")}
-        if self.swapped or self.means:
-            kept["test"] = "swaps" if self.swapped else "score"
-        if not self.swapped:
+        if self.means:
+            kept["test"] = "score"
+        if self.swapped:
+            kept["test"] = "swaps"
+        else:
             del kept["n_resamples"]
         if self.adjust is None:
             del kept["adjust_over"]
@@ -281,7 +285,9 @@ def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
             f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates. Pass"
             " another adjustment, such as adjust='holm', or omit phi."
         )
-    return test or ("fisher" if phi == 1.0 else "score")
+    if test is None and phi == 1.0:
+        return "fisher"
+    return test or "score"
 
 
 def region_tests(
@@ -300,7 +306,9 @@ def region_tests(
         n_b,
     )  # includes missing lists
     exact = fisher_test(*regions, options.alternative)
-    p_value = exact.p_mid if options.test == "midp" else exact.p_value
+    p_value = exact.p_value
+    if options.test == "midp":
+        p_value = exact.p_mid
     if options.test == "score":
         a, n, b, m = (x / options.phi for x in regions)
         p_value = score_test(a, n, b, m, options.alternative)
@@ -310,7 +318,7 @@ def region_tests(
         of_a, of_b = ((t[there], n[there]) for t, n in (regions[:2], regions[2:]))
         p_value[there] = _other_test(*of_a, *of_b, options)
     # mid-p assumes binomial counts and could contradict the test in the row
-    p_mid = exact.p_mid if options.phi == 1.0 else np.full_like(exact.p_mid, np.nan)
+    p_mid = np.where(options.phi == 1.0, exact.p_mid, np.nan)
     return sample_odds_ratio(tp_a, n_a, tp_b, n_b), p_value, p_mid
 
 
@@ -541,8 +549,9 @@ def mean_columns(
     **drawing: Any,
 ) -> dict[str, AnyArray]:
     """Return the columns for a comparison of means over all tie orders."""
-    swapped = ("p_swaps", "drawn", "margin") if options.swapped else ()
-    names = (*_MEAN_COLUMNS, *MEANS, *swapped)
+    names: tuple[str, ...] = (*_MEAN_COLUMNS, *MEANS)
+    if options.swapped:
+        names += ("p_swaps", "drawn", "margin")
     found = np.full((len(names), *lists.exists.shape), np.nan)
     for row in np.ndindex(lists.exists.shape[:-1]):
         asked = lists.exists[row]
@@ -550,11 +559,10 @@ def mean_columns(
             continue
         sizes, pair = n[asked], of_pair(lists, row, n[asked])
         (tp_a, tp_b), (only_a, only_b), error = pair.tp, pair.tp_only, pair.error()
-        result = (
-            _swapped_mean_columns(pair, options, error, **drawing)
-            if swapped
-            else [pair.p(options.alternative)]
-        )
+        if options.swapped:
+            result = _swapped_mean_columns(pair, options, error, **drawing)
+        else:
+            result = [pair.p(options.alternative)]
         found[(slice(None), *row, asked)] = np.stack(
             np.broadcast_arrays(
                 tp_a / sizes,
@@ -591,7 +599,8 @@ def _swapped_mean_columns(
 ) -> list[Any]:
     """Return swap p-values for each n and for all n, swap counts, and band margins."""
     each, share = options.adjust_over == "n", (1.0 - options.level) / tests
-    level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
+    if options.alternative != "two-sided":
+        share = min(2.0 * share, 0.999)
     found = swapped_means(
         pair,
         options.alternative,
@@ -603,8 +612,10 @@ def _swapped_mean_columns(
         seed=options.seed,
         advance=advance,
     )
-    p = found.alone if each else found.together
-    return [found.alone, p, found.drawn, half_width(found, error, level, each=each)]
+    p = found.together
+    if each:
+        p = found.alone
+    return [found.alone, p, found.drawn, half_width(found, error, 1.0 - share, each=each)]
 
 
 _MEAN_COLUMNS = (
@@ -631,7 +642,9 @@ def half_width(
     found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
 ) -> FloatArray:
     """Return the half-width of individual or simultaneous intervals."""
-    largest = z_of(level) if each else max(z_of(level), bands.critical_value(found.largest, level))
+    largest = z_of(level)
+    if not each:
+        largest = max(largest, bands.critical_value(found.largest, level))
     return np.asarray(largest * error)
 
 
@@ -640,34 +653,35 @@ def of_means(ci: str) -> Interval:
 
     The effective number of candidates in the regions is chosen to match the variance of the means.
     """
-
-    def limits(
-        tp_a: FloatArray,
-        tp_b: FloatArray,
-        only: FloatArray,
-        n: FloatArray,
-        size_a: FloatArray,
-        size_b: FloatArray,
-        error: FloatArray,
-        level: float,
-    ) -> Limits:
-        whole = np.where(only > 0.0, only, 1.0)
-        low, high = (
-            np.where(only > 0.0, x * (only / n), 0.0)
-            for x in DIFFERENCE_INTERVALS[ci](
-                np.clip(tp_a / whole, 0.0, 1.0) * size_a,
-                size_a,
-                np.clip(tp_b / whole, 0.0, 1.0) * size_b,
-                size_b,
-                level,
-            )
-        )
-        difference, half = (tp_a - tp_b) / n, z_of(level) * error
-        low, high = np.fmin(low, difference - half), np.fmax(high, difference + half)
-        return np.maximum(low, -1.0), np.minimum(high, 1.0)
-
     names = ("tp_only_a", "tp_only_b", "n_only_a", "n", "size_a", "size_b", "error")
-    return Interval(limits, names)
+    return Interval(partial(_limits_of_means, ci), names)
+
+
+def _limits_of_means(
+    ci: str,
+    tp_a: FloatArray,
+    tp_b: FloatArray,
+    only: FloatArray,
+    n: FloatArray,
+    size_a: FloatArray,
+    size_b: FloatArray,
+    error: FloatArray,
+    level: float,
+) -> Limits:
+    whole = np.where(only > 0.0, only, 1.0)
+    low, high = (
+        np.where(only > 0.0, x * (only / n), 0.0)
+        for x in DIFFERENCE_INTERVALS[ci](
+            np.clip(tp_a / whole, 0.0, 1.0) * size_a,
+            size_a,
+            np.clip(tp_b / whole, 0.0, 1.0) * size_b,
+            size_b,
+            level,
+        )
+    )
+    difference, half = (tp_a - tp_b) / n, z_of(level) * error
+    low, high = np.fmin(low, difference - half), np.fmax(high, difference + half)
+    return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
 # -------------------------------------------------------------------------------------------------
