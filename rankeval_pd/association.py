@@ -138,7 +138,9 @@ def with_association_measures(
     1    2   48   38  912    0.000000  0.000000  0.000000
     """
     check_data(data)
-    names = list(MEASURES) if measures is None else as_names(measures, ())
+    names: list[Any] = list(MEASURES)
+    if measures is not None:
+        names = as_names(measures, ())
     if not names:
         raise ValueError(
             f"measures={measures!r} is empty. Pass one or more of"
@@ -157,8 +159,8 @@ def with_association_measures(
         )
     if margins is not None:
         four: Sequence[str | int] = _in_order("margins", margins, _MARGINS)
-        given = [x for x in four if isinstance(x, str)] if measures is None else []
-        names = [name for name in names if name not in given]
+        if measures is None:
+            names = [name for name in names if name not in four]
         return _from_margins(data, list(map(str, names)), four, lrc)
     present = data.columns if isinstance(data, pd.DataFrame) else data.variables
     for name in names:
@@ -173,7 +175,9 @@ def with_association_measures(
     if isinstance(data, xr.Dataset):
         for cell in cells:
             _check_numeric(data[cell].dtype, cell, "cells")
-    tail = alpha / 2.0 if adjust is None else alpha / 2.0 / max(_table_count(data, cells), 1)
+    tail = alpha / 2.0
+    if adjust is not None:
+        tail /= max(_table_count(data, cells), 1)
     if isinstance(data, pd.DataFrame):
         observed = [
             _frequencies(frame_column(data, cell, "cells"), cell, "cells") for cell in cells
@@ -287,10 +291,9 @@ _MEASURE_ALIASES = {
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or name not in MEASURES:
-        meant = _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS))
-        hint = (
-            f" This measure is called {meant!r} here." if meant else near_miss(name, MEASURES, 0.7)
-        )
+        hint = near_miss(name, MEASURES, 0.7)
+        if meant := _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS)):
+            hint = f" This measure is called {meant!r} here."
         names = listed(MEASURES, len(MEASURES))
         hint = hint or f" Pass one or more of {names}, or None for all measures."
         raise ValueError(f"measures={name!r} is not a known measure.{hint}")

@@ -29,7 +29,7 @@ from rankeval_pd.errors import (
     checked_call,
     warn,
 )
-from rankeval_pd.lists.groups import ListMembers, of_rows, random_p
+from rankeval_pd.lists.groups import of_rows, random_p_of_row
 from rankeval_pd.memory import check_memory
 from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
@@ -864,18 +864,12 @@ def _test_columns(
     columns = _independent_tests(lists, n, size, model)
     if candidates.clusters is None:
         return columns
-    of_groups = partial(_p_of_groups, size=size)
+    of_groups = partial(random_p_of_row, size=size)
     p, n_groups = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists)
     with np.errstate(divide="ignore"):
         log10_p = np.log10(p)
     tests = {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p, "n_groups": n_groups}
     return {**columns, **tests}
-
-
-def _p_of_groups(
-    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: Size
-) -> tuple[AnyArray, ...]:
-    return random_p(ranked, n, int(size.total[row]), int(size.positive[row]))
 
 
 def _independent_tests(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, AnyArray]:

@@ -94,7 +94,9 @@ class JudgingScheme(NamedTuple):
         """Return the ranks at which the windows end."""
         if self.windows is None:
             return []
-        return list(self.windows) if isinstance(self.windows, Iterable) else [self.windows]
+        if isinstance(self.windows, Iterable):
+            return list(self.windows)
+        return [self.windows]
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -1037,7 +1039,9 @@ def _sample_table(
     noted: dict[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Ask the question for a sample, and note the scheme in ``attrs``."""
-    attrs = {} if noted is None else noted  # the question can add entries
+    attrs = noted  # the question can add entries
+    if attrs is None:
+        attrs = {}
     attrs.update(sample.scheme.attrs)
     result: pd.DataFrame = quietly(
         sample.gold,

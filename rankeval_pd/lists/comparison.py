@@ -139,7 +139,7 @@ def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
         return {"": _verdict_text(table)}
     result = {}
     for values, part in table.groupby(where, sort=False, observed=True):
-        key: dict[Any, Any] = dict(zip(where, _as_tuple(values), strict=True))
+        key: dict[Any, Any] = dict(zip(where, as_tuple(values), strict=True))
         texts = [f"{name} {key[name]}" for name in groups]
         if "n" in key:
             texts.append(f"n = {int(key['n']):,}")
@@ -149,7 +149,7 @@ def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
     return result
 
 
-def _as_tuple(key: Any) -> tuple[Any, ...]:
+def as_tuple(key: Any) -> tuple[Any, ...]:
     """Return the key of a group, which old pandas does not wrap if it is the only one."""
     if isinstance(key, tuple):
         return key

@@ -478,21 +478,14 @@ def random_tails(
 ) -> tuple[FloatArray, FloatArray]:
     """Return upper and lower tail probabilities for a random list."""
     with hushed("groups"):
-        above, below = (
-            of_rows(
-                partial(_tail_of_groups, size=ranking.size, fewer=fewer),
-                ranking,
-                cluster,
-                n,
-                exists,
-            )[0]
-            for fewer in (False, True)
-        )
+        tail = partial(random_p_of_row, size=ranking.size, alone=True)
+        above, _ = of_rows(tail, ranking, cluster, n, exists)
+        below, _ = of_rows(partial(tail, fewer=True), ranking, cluster, n, exists)
     return above, below
 
 
-def _tail_of_groups(
-    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: Size, fewer: bool
+def random_p_of_row(
+    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: Size, **sides: bool
 ) -> tuple[FloatArray, IntArray]:
-    counts = int(size.total[row]), int(size.positive[row])
-    return random_p(ranked, n, *counts, alone=True, fewer=fewer)
+    """Return the result of :func:`random_p` for one ranking, given the sizes of all."""
+    return random_p(ranked, n, int(size.total[row]), int(size.positive[row]), **sides)

@@ -690,7 +690,7 @@ def pairs_tested(data: Data, criterion: RankCriterion, roles: Mapping[str, Any])
         rows = rows_of(columns, candidates, PAIR, range(len(pairs)), {"n": task.sizes})
         return with_pairs(rows, candidates, pairs, "two-sided")
 
-    columns = PAIRS
+    columns: tuple[str, ...] = PAIRS
     if criterion.how.adjust is None:
         columns = PAIRS[:-1]
     return _rank_table(data, criterion, roles, question, ("measure_a", "measure_b"), columns, noted)

@@ -170,9 +170,7 @@ def _only_one_list(
         if name not in places:
             raise unknown_name(role, name, measures)
     pair = [places[a], places[b]]
-    size = n
-    if isinstance(n, Shares):
-        size = n.of(candidates.total)
+    size = n.of(candidates.total) if isinstance(n, Shares) else n
     score = candidates.score[:, pair]  # (group, list, candidate)
     both = candidates.present[:, pair].all(axis=1, keepdims=True)
     whole = candidates.whole and candidates.whole.of(np.array(pair))

@@ -182,7 +182,7 @@ def needed_items(
 
 def _items_for(test: _PlannedTest, plan: _Plan, gain: float, seeds: float) -> int:
     """Return the smallest number of items for this gain."""
-    enough = partial(test.detects_with_items, plan, gain, seeds)
+    enough = partial(test.detects, plan, gain, seeds=seeds)
     if plan.seeds and not enough(_MOST):
         can = test.gain(plan, _MOST, seeds)
         raise ValueError(
@@ -287,10 +287,6 @@ class _PlannedTest:
     def detects(self, plan: _Plan, gain: float, items: float, seeds: float) -> bool:
         """Return whether the test has enough power for this gain."""
         return self.power_of(plan, items, seeds)(gain) >= self.power
-
-    def detects_with_items(self, plan: _Plan, gain: float, seeds: float, items: float) -> bool:
-        """Return the same, with the number of items as the last argument."""
-        return self.detects(plan, gain, items, seeds)
 
     def gain(self, plan: _Plan, items: float, seeds: float) -> float:
         """Return the smallest detectable gain."""
