@@ -138,7 +138,9 @@ def with_association_measures(
     1    2   48   38  912    0.000000  0.000000  0.000000
     """
     check_data(data)
-    names = list(MEASURES) if measures is None else as_names(measures, ())
+    names: list[Any] = list(MEASURES)
+    if measures is not None:
+        names = as_names(measures, ())
     if not names:
         raise ValueError(
             f"measures={measures!r} is empty. Pass one or more of"
@@ -157,8 +159,8 @@ def with_association_measures(
         )
     if margins is not None:
         four: Sequence[str | int] = _in_order("margins", margins, _MARGINS)
-        given = [x for x in four if isinstance(x, str)] if measures is None else []
-        names = [name for name in names if name not in given]
+        if measures is None:
+            names = [name for name in names if name not in four]
         return _from_margins(data, list(map(str, names)), four, lrc)
     present = data.columns if isinstance(data, pd.DataFrame) else data.variables
     for name in names:
@@ -173,18 +175,22 @@ def with_association_measures(
     if isinstance(data, xr.Dataset):
         for cell in cells:
             _check_numeric(data[cell].dtype, cell, "cells")
-    tail = alpha / 2.0 if adjust is None else alpha / 2.0 / max(_tables(data, cells), 1)
+    tail = alpha / 2.0
+    if adjust is not None:
+        tail /= max(_table_count(data, cells), 1)
     if isinstance(data, pd.DataFrame):
-        observed = [_numbers(frame_column(data, cell, "cells"), cell, "cells") for cell in cells]
+        observed = [
+            _frequencies(frame_column(data, cell, "cells"), cell, "cells") for cell in cells
+        ]
         scores = {
-            name: _scores(*observed, measure=name, cells=cells, tail=tail)
+            name: _measure_scores(*observed, measure=name, cells=cells, tail=tail)
             for name in map(str, names)
         }
-        return _noted(with_columns(data, scores), cells)
+        return _note_margins(with_columns(data, scores), cells)
     computed = data.assign(
         {
             name: xr.apply_ufunc(
-                _scores,
+                _measure_scores,
                 *(data[cell] for cell in cells),
                 kwargs={"measure": name, "cells": cells, "tail": tail},
                 dask="parallelized",
@@ -194,17 +200,17 @@ def with_association_measures(
             for name in map(str, names)
         }
     )
-    return _noted(computed, cells)
+    return _note_margins(computed, cells)
 
 
-def _tables(data: pd.DataFrame | xr.Dataset, cells: Sequence[Any]) -> int:
+def _table_count(data: pd.DataFrame | xr.Dataset, cells: Sequence[Any]) -> int:
     """Return the number of contingency tables."""
     if isinstance(data, pd.DataFrame):
         return len(data)
     return math.prod(data[[x for x in cells if x in data.variables]].sizes.values())
 
 
-def _noted(result: Data, counts: Sequence[Any]) -> Data:
+def _note_margins(result: Data, counts: Sequence[Any]) -> Data:
     """Record in the attrs which columns are counts rather than measures."""
     own: list[str] = [x for x in counts if isinstance(x, str) and x not in CONTINGENCY]
     if own:
@@ -245,7 +251,7 @@ def _from_margins(
     tables = source.assign(**dict(zip(cells, parts, strict=True)))
     computed: Any = with_association_measures(tables, names, cells, **lrc)
     result: Data = source.assign(**{name: computed[name] for name in names})
-    return _noted(result, margins[1:])  # f can also serve as a measure
+    return _note_margins(result, margins[1:])  # f can also serve as a measure
 
 
 def _margin(data: pd.DataFrame | xr.Dataset, name: str | int) -> Any:
@@ -254,7 +260,7 @@ def _margin(data: pd.DataFrame | xr.Dataset, name: str | int) -> Any:
         return check_number("margins: N", name)
     if isinstance(data, pd.DataFrame):
         column = frame_column(data, name, "margins")
-        return pd.Series(_numbers(column, name, "margins"), column.index)
+        return pd.Series(_frequencies(column, name, "margins"), column.index)
     _check_numeric(data[name].dtype, name, "margins")
     return data[name].astype(np.float64)
 
@@ -262,19 +268,32 @@ def _margin(data: pd.DataFrame | xr.Dataset, name: str | int) -> Any:
 # names used in other packages, in lowercase without punctuation
 _NO_SIGNS = str.maketrans("", "", "-_ .")
 _MEASURE_ALIASES = {
-    "pmi": "MI", "pmi2": "MI2", "pmi3": "MI3", "npmi": "NPMI", "ll": "G2", "llr": "G2",
-    "loglikelihood": "G2", "likelihoodratio": "G2", "chi2": "X2", "chisq": "X2",
-    "chisquared": "X2", "tscore": "t", "studentt": "t", "zscore": "z", "freq": "f",
-    "frequency": "f", "oddsratio": "log_odds_ratio", "deltap": "deltaP_forward",
-}  # fmt: skip
+    "pmi": "MI",
+    "pmi2": "MI2",
+    "pmi3": "MI3",
+    "npmi": "NPMI",
+    "ll": "G2",
+    "llr": "G2",
+    "loglikelihood": "G2",
+    "likelihoodratio": "G2",
+    "chi2": "X2",
+    "chisq": "X2",
+    "chisquared": "X2",
+    "tscore": "t",
+    "studentt": "t",
+    "zscore": "z",
+    "freq": "f",
+    "frequency": "f",
+    "oddsratio": "log_odds_ratio",
+    "deltap": "deltaP_forward",
+}
 
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or name not in MEASURES:
-        meant = _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS))
-        hint = (
-            f" This measure is called {meant!r} here." if meant else near_miss(name, MEASURES, 0.7)
-        )
+        hint = near_miss(name, MEASURES, 0.7)
+        if meant := _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS)):
+            hint = f" This measure is called {meant!r} here."
         names = listed(MEASURES, len(MEASURES))
         hint = hint or f" Pass one or more of {names}, or None for all measures."
         raise ValueError(f"measures={name!r} is not a known measure.{hint}")
@@ -288,12 +307,14 @@ def _check_numeric(dtype: Any, name: str, role: str) -> None:
         )
 
 
-def _numbers(values: pd.Series, name: str, role: str) -> FloatArray:
+def _frequencies(values: pd.Series, name: str, role: str) -> FloatArray:
     _check_numeric(values.dtype, name, role)
     return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def _scores(*observed: AnyArray, measure: str, cells: Sequence[str], tail: float) -> FloatArray:
+def _measure_scores(
+    *observed: AnyArray, measure: str, cells: Sequence[str], tail: float
+) -> FloatArray:
     tables = [np.asarray(cell, dtype=np.float64) for cell in observed]
     for name, cell in zip(cells, tables, strict=True):
         wrong = ~np.isfinite(cell) | (cell < 0)
@@ -310,13 +331,13 @@ def _scores(*observed: AnyArray, measure: str, cells: Sequence[str], tail: float
             " these rows."
         )
     if measure in COUNT_MEASURES:
-        _check_whole(measure, tables, cells)
+        _check_cell_counts(measure, tables, cells)
     if measure == "LRC":
         return MEASURES[measure](*tables, tail=tail)
     return MEASURES[measure](*tables)
 
 
-def _check_whole(measure: str, tables: Sequence[FloatArray], cells: Sequence[str]) -> None:
+def _check_cell_counts(measure: str, tables: Sequence[FloatArray], cells: Sequence[str]) -> None:
     for name, cell in zip(cells, tables, strict=True):
         broken = cell != np.floor(cell)
         if broken.any():

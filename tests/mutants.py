@@ -393,7 +393,7 @@ FAULTS = [
         " groups::test_no_p_value_depends_on_the_target",
         ("edge = totals.edges[0] * (not fixed)", "edge = totals.edges[0]",
          "the edge of a region is its precision, near that at its end"),
-        ("-t)", "t)"),
+        ("t = -t", "t = +t"),
     ),
     *_in(
         "gains.py", "groups::test_two_factors_are_as_statsmodels_has_them",
@@ -1220,7 +1220,7 @@ FAULTS = [
         ("self.seeds * self.n_seeds / n_seeds", "self.seeds"),
         ("\"greater\": 1.0}", "\"greater\": 2.0}"),
         ("items * ratio * drawn / (drawn - 1.0)", "items * ratio"),
-        ("values <= least if above", "values < least if above"),
+        ("wrong |= values == least", "wrong |= values < least"),
     ),
     *_in(
         "judging/annotation.py",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.judging.annotation import _spread, _State
+from rankeval_pd.judging.annotation import _sample_sizes, _State
 from rankeval_pd.stats.two_by_two import Pilot, drawn_laws, fisher_power, fisher_test
 
 
@@ -195,7 +195,7 @@ def test_plans_from_20_labels_have_the_power_that_they_promise():
         true = rng.binomial(size, rng.beta(*rates, (samples, 2)))
         pilot = rng.hypergeometric(true, size - true, seen)
         more, promised = plans[tuple(pilot.T)].T
-        judged = np.array([_spread(int(x), [seen, seen], size) for x in more])
+        judged = np.array([_sample_sizes(int(x), [seen, seen], size) for x in more])
         left = true - pilot
         tp = pilot + rng.hypergeometric(left, size - seen - left, judged - seen)
         test = fisher_test(tp[:, 0], judged[:, 0], tp[:, 1], judged[:, 1], "two-sided")

@@ -14,7 +14,14 @@ from scipy import special, stats
 
 import rankeval_pd
 from rankeval_pd import in_words
-from rankeval_pd.judging.annotation import _TEETH, _first, _least, _of_regions, _spread, _State
+from rankeval_pd.judging.annotation import (
+    _TEETH,
+    _bisected_sample,
+    _of_regions,
+    _sample_sizes,
+    _smallest_sample,
+    _State,
+)
 from rankeval_pd.lists.measure_ranks import PAIRS, RankCriterion, pairs_tested
 from rankeval_pd.stats import areas as early
 from rankeval_pd.stats.ranking import Ranking
@@ -402,7 +409,7 @@ def test_judgements_are_spread_evenly_beside_those_there_are():
         (0, [9, 1], (9, 1)), (4, [9, 1], (9, 5)), (12, [9, 1], (11, 11)), (11, [9, 1], (11, 10)),
         (0, [1, 9], (1, 9)), (4, [1, 9], (5, 9)), (30, [0, 0], (15, 15)), (39, [1, 0], (20, 20)),
     ):  # fmt: skip
-        assert _spread(more, judged, 20) == wanted
+        assert _sample_sizes(more, judged, 20) == wanted
 
 
 def test_a_p_value_of_one_in_twenty_is_significant():
@@ -423,7 +430,7 @@ def test_a_plan_is_the_first_of_the_teeth():
     later = 0
     for shares in ((0.5, 0.2), (0.6, 0.3), (0.7, 0.35)):
         reached = partial(_State(60, (0, 0), (0, 0), shares).power, 0.05)
-        found, halved = _first(reached, 0.8, 120), _least(reached, 0.8, 120)
+        found, halved = _smallest_sample(reached, 0.8, 120), _bisected_sample(reached, 0.8, 120)
         assert reached(found) >= 0.8
         assert all(reached(more) < 0.8 for more in range(max(halved - _TEETH, 0), found))
         later += found < halved

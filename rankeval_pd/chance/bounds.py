@@ -149,7 +149,7 @@ def random_bound(
             lists = sizes
         pools = pool_sizes(candidates, pool)
         # for a few list sizes, search all groups at once; for many, follow a path in each group
-        compute = _side_by_side if lists.size <= MOST_SEARCHED else _one_by_one
+        compute = _bounds_of_all_groups if lists.size <= MOST_SEARCHED else _bounds_by_group
         columns = of_each_size(pools, partial(compute, p=levels, n=lists, population=population))
         numbers = range(pools.total.shape[1])
         return rows_of(columns, candidates, "measure", numbers, {"p": levels, "n": lists})
@@ -172,7 +172,7 @@ def _within(sizes: Sizes, population: str) -> Sizes:
     return sizes
 
 
-def _side_by_side(
+def _bounds_of_all_groups(
     total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
 ) -> dict[str, AnyArray]:
     """Return bounds for many groups and a few list sizes, using one search."""
@@ -204,7 +204,7 @@ def _side_by_side(
     return columns
 
 
-def _one_by_one(
+def _bounds_by_group(
     total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
 ) -> dict[str, AnyArray]:
     """Return bounds for many list sizes, moving from size to size in each group."""
@@ -464,7 +464,7 @@ def crossovers(
     shortest, pool = check_count("contiguous", contiguous), chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        kernel = partial(_reached, p=levels, bound=bound, ties=ties, pool=pool)
+        kernel = partial(_sizes_at_bound, p=levels, bound=bound, ties=ties, pool=pool)
         return measure_rows(candidates, kernel, {"p": levels, "n": candidates.sizes(n)})
 
     return tabulate(
@@ -473,7 +473,7 @@ def crossovers(
         question,
         CROSSOVER_COLUMNS,
         able_with(can(crossovers), pool),
-        finish=partial(_runs, shortest=shortest),
+        finish=partial(_runs_above_bound, shortest=shortest),
         attrs={"bound": bound, "contiguous": shortest, "pool": pool},
     )
 
@@ -488,7 +488,7 @@ def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArra
     return random_model.bound(kind, p, inside, model) - _EQUAL
 
 
-def _reached(
+def _sizes_at_bound(
     ranking: Ranking,
     _: Candidates,
     *,
@@ -516,7 +516,7 @@ def _reached(
     return {"tp": tp, "reached": reached, "exists": exists}
 
 
-def _runs(rows: Rows, _: Sequence[Hashable], *, shortest: int) -> Rows:
+def _runs_above_bound(rows: Rows, _: Sequence[Hashable], *, shortest: int) -> Rows:
     """Return the maximal runs of rows that reach the bound and are long enough."""
     reached = rows["reached"]
     # a run ends if the group, measure or level changes, or if the count is below the bound

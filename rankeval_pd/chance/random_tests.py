@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from rankeval_pd.errors import (
     checked_call,
     warn,
 )
-from rankeval_pd.lists.groups import ListMembers, of_rows, random_p
+from rankeval_pd.lists.groups import of_rows, random_p_of_row
 from rankeval_pd.memory import check_memory
 from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
@@ -66,7 +66,9 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
     """Return the pool, which is "retrieved" by default if rankings are incomplete."""
     ends = Roles.of(roles).ends
     if pool is None:
-        return "retrieved" if ends and population == "finite" else "all"
+        if ends and population == "finite":
+            return "retrieved"
+        return "all"
     if isinstance(pool, str):
         if pool not in ("retrieved", "all"):
             raise ValueError(
@@ -78,7 +80,7 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
                 "pool='retrieved' requires that missing scores mean 'not retrieved'. Pass"
                 " missing='absent'."
             )
-        return "retrieved" if pool == "retrieved" else "all"
+        return cast("Pool", pool)
     size = check_count("pool", pool)
     if size >= 2**53:
         raise ValueError(
@@ -102,14 +104,18 @@ def able_with(able: Capabilities, pool: Pool) -> Capabilities:
 
 def pool_columns(columns: tuple[str, ...], pool: Pool) -> tuple[str, ...]:
     """Return the columns, with the measure first if pools differ between measures."""
-    return ("measure", *columns) if pool == "retrieved" else columns
+    if pool == "retrieved":
+        return ("measure", *columns)
+    return columns
 
 
 def pool_of(ranking: Ranking, pool: Pool) -> Size:
     """Return N and N+ for the pool: (..., measure)."""
     if pool == "retrieved":
         return ranking.retrieved
-    return ranking.size if pool == "all" else in_collection(ranking.size, pool)
+    if pool == "all":
+        return ranking.size
+    return in_collection(ranking.size, pool)
 
 
 def pool_sizes(candidates: Candidates, pool: Pool) -> Size:
@@ -117,7 +123,9 @@ def pool_sizes(candidates: Candidates, pool: Pool) -> Size:
     if pool == "retrieved":
         return candidates.rankings().retrieved
     size = Size(*(count[:, np.newaxis] for count in candidates.common_size()))
-    return size if pool == "all" else in_collection(size, pool)
+    if pool == "all":
+        return size
+    return in_collection(size, pool)
 
 
 def of_each_size(
@@ -266,8 +274,10 @@ def _published_model(
     check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
     if prior is not None:
+        share = 0.0
         none = isinstance(prior, int | float | np.number) and prior == 0 and prior is not False
-        share = 0.0 if none else check_share("prior", prior, one=True)
+        if not none:
+            share = check_share("prior", prior, one=True)
         return Infinite(share), share, None
     total, positive = (
         check_whole("n_candidates", n_candidates),
@@ -362,9 +372,9 @@ def random_pvalue(
     check_choice("method", method, TAIL_METHODS)
     check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
-    for name, given in (("tp", tp), ("n", n), ("prior", 0 if prior is None else prior)):
-        if np.asarray(given).dtype.kind not in "iuf":
-            raise TypeError(f"{name}={given!r}: pass a number, or an array of numbers.")
+    for name, value in (("tp", tp), ("n", n), ("prior", prior)):
+        if value is not None and np.asarray(value).dtype.kind not in "iuf":
+            raise TypeError(f"{name}={value!r}: pass a number, or an array of numbers.")
     if prior is not None:
         count, size, share = _broadcast(tp=tp, n=n, prior=prior)
         total = positive = np.zeros(count.shape)
@@ -386,18 +396,16 @@ def random_pvalue(
             " n."
         )
     # all three methods compute P(X > at), and P(X >= tp) is P(X > tp - 1)
-    at = count if strict else count - 1.0
+    if method == "discrete" and not strict:
+        count = np.ceil(count)
+    at = count - float(not strict)
     if method == "parametric":
         log_p = _log_parametric(at, size, share)
     else:
-        at = at if strict or method == "interpolated" else np.ceil(count) - 1.0
         whole = np.floor(at)
-
-        def log_tail(i: FloatArray) -> FloatArray:
-            if population == "infinite":
-                return tails_of_binomial(i, size, share).gt
-            return hypergeometric_tails(i, total, positive, size).gt
-
+        log_tail = partial(
+            _log_above, n=size, total=total, positive=positive, share=share, population=population
+        )
         log_p = log_tail(whole)
         if method == "interpolated":
             rest = at - whole
@@ -410,8 +418,32 @@ def random_pvalue(
                         np.log(rest) + log_tail(whole + 1.0),
                     ),
                 )
-    result = np.asarray(log_p) / LOG_10 if log else np.exp(log_p)
-    return float(result) if np.ndim(result) == 0 else result
+    result = np.exp(log_p)
+    if log:
+        result = np.asarray(log_p) / LOG_10
+    return number_or_array(result)
+
+
+def number_or_array(values: Any) -> Any:
+    """Return an array without dimensions as a float, and other arrays unchanged."""
+    if np.ndim(values) == 0:
+        return float(values)
+    return values
+
+
+def _log_above(
+    count: FloatArray,
+    *,
+    n: FloatArray,
+    total: FloatArray,
+    positive: FloatArray,
+    share: FloatArray,
+    population: str,
+) -> FloatArray:
+    """Return the log probability of more than ``count`` true positives."""
+    if population == "infinite":
+        return tails_of_binomial(count, n, share).gt
+    return hypergeometric_tails(count, total, positive, n).gt
 
 
 def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
@@ -508,16 +540,16 @@ def random_pvalue_mean(
     for where in np.ndindex(means.shape):
         count = _smallest_sum(float(means[where]), queries, decimals)
         result[where] = np.exp(sum_tails(count, sizes, total, positive, "finite").ge)
-    return float(result) if result.ndim == 0 else result
+    return number_or_array(result)
 
 
 def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
     """Return the smallest sum whose mean equals ``mean`` or rounds to ``mean``."""
     if decimals is None:
         nearest = round(queries * mean)
-        return float(
-            nearest if abs(queries * mean - nearest) <= 1e-9 else math.ceil(queries * mean)
-        )
+        if abs(queries * mean - nearest) <= 1e-9:
+            return float(nearest)
+        return float(math.ceil(queries * mean))
     # use fractions, so that float rounding cannot change the result
     unit = Fraction(1, 10 ** check_whole("decimals", decimals))
     printed = round(Fraction(mean) / unit) * unit
@@ -558,12 +590,10 @@ def _log_parametric(x: FloatArray, n: FloatArray, share: FloatArray) -> FloatArr
     """Return log I_z(x + 1, n - x), which is 0 for x <= -1 and -inf for x >= n."""
     result = np.where(x <= -1.0, 0.0, -np.inf)
     inside = (x > -1.0) & (x < n)
-    for z in np.unique(share[inside]) if inside.any() else ():
-        here = inside & (share == z)
-        if 0.0 < z < 1.0:
-            result[here] = log_betainc(x[here] + 1.0, n[here] - x[here], float(z))
-        else:
-            result[here] = 0.0 if z == 1.0 else -np.inf
+    result[inside & (share == 1.0)] = 0.0
+    for z in np.unique(share[inside & (share > 0.0) & (share < 1.0)]):
+        at = inside & (share == z)
+        result[at] = log_betainc(x[at] + 1.0, n[at] - x[at], float(z))
     return result
 
 
@@ -576,7 +606,9 @@ LOG_10 = math.log(10.0)
 def population_model(population: str, total: float, positive: float) -> tuple[Population, float]:
     """Return the population and its prevalence."""
     finite = Finite(total, positive)
-    return (finite if population == "finite" else Infinite(finite.prior)), finite.prior
+    if population == "finite":
+        return finite, finite.prior
+    return Infinite(finite.prior), finite.prior
 
 
 def sum_tails(
@@ -727,7 +759,9 @@ def random_test(
     check_choice("adjust", adjust, ADJUSTMENTS)
     sizes, chosen = check_n(n), Roles.of(roles)
     ties, clustered = chosen.ties, chosen.groups is not None
-    pool = chosen_pool(n_candidates if pool is None else pool, roles, population)
+    if pool is None:
+        pool = n_candidates
+    pool = chosen_pool(pool, roles, population)
     check_flag("combine", combine)
     if combine and adjust is not None:
         raise ValueError(
@@ -760,11 +794,13 @@ def random_test(
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         lists = candidates.sizes(n)
         if combine:
-            kernel = partial(_counts, n=n, ties=ties, pool=pool)
+            kernel = partial(_list_counts, n=n, ties=ties, pool=pool)
             return measure_rows(candidates, kernel, {"n": lists})
         if adjust is not None and lists.size > EVERY:
             attrs["p_adjusted"] = "rounded up"
-        total = 0 if adjust is None or not candidates.group.size else None
+        total = None  # of an unknown number of levels
+        if adjust is None or not candidates.group.size:
+            total = 0
         with progress_bar(progress, total=total, what="envelopes", unit="levels") as advance:
             model = _Model(population, adjust, ties, pool, advance)
             return measure_rows(candidates, partial(_test_columns, n=n, model=model), {"n": lists})
@@ -775,7 +811,7 @@ def random_test(
         columns += _COMBINED
         ending = pool != "all" and chosen.ends
         warned = pool == "retrieved" and sizes is not None
-        together = partial(_combined, population=population, ending=ending, warned=warned)
+        together = partial(_combined_test, population=population, ending=ending, warned=warned)
     elif clustered:
         columns += _COMBINED[:1]
     result = tabulate(
@@ -823,14 +859,12 @@ def _test_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of the tests."""
     lists, size = ranking.nbest(n, model.ties), pool_of(ranking, model.pool)
-    n = ranking.every if n is None else n
-    columns = _tested(lists, n, size, model)
+    if n is None:
+        n = ranking.every
+    columns = _independent_tests(lists, n, size, model)
     if candidates.clusters is None:
         return columns
-
-    def of_groups(ranked: ListMembers, n: IntArray, row: tuple[int, ...]) -> tuple[AnyArray, ...]:
-        return random_p(ranked, n, int(size.total[row]), int(size.positive[row]))
-
+    of_groups = partial(random_p_of_row, size=size)
     p, n_groups = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists)
     with np.errstate(divide="ignore"):
         log10_p = np.log10(p)
@@ -838,7 +872,7 @@ def _test_columns(
     return {**columns, **tests}
 
 
-def _tested(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, AnyArray]:
+def _independent_tests(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, AnyArray]:
     """Return the tests of lists of independent candidates: (..., n)."""
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are removed later
@@ -855,7 +889,7 @@ def _tested(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, A
         "tp": lists.tp,
         "expected": expected,
         "lift": lift,
-        **_p_values(tails),
+        **_random_p_values(tails),
         "n_pool": np.broadcast_to(total, tails.ge.shape),
         "exists": lists.exists,
     }
@@ -864,7 +898,7 @@ def _tested(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, A
     return columns
 
 
-def _p_values(tails: Tails) -> dict[str, FloatArray]:
+def _random_p_values(tails: Tails) -> dict[str, FloatArray]:
     """Return the p-values for logarithms of tail probabilities."""
     return {
         "p_value": np.exp(tails.ge),
@@ -897,7 +931,7 @@ def _adjusted_for_all_n(
 # ------------------------------------------------- The sum of true positives over all groups
 
 
-def _counts(
+def _list_counts(
     ranking: Ranking, _: Candidates, *, n: IntArray | None, ties: str, pool: Pool
 ) -> dict[str, AnyArray]:
     """Return the true positives in each list, and the sizes of groups and pools.
@@ -915,7 +949,9 @@ def _counts(
     }
 
 
-def _combined(table: Rows, n_groups: int, *, population: str, ending: bool, warned: bool) -> Rows:
+def _combined_test(
+    table: Rows, n_groups: int, *, population: str, ending: bool, warned: bool
+) -> Rows:
     """Test the sum of true positives in the lists of size n over all groups."""
     cells = GroupCells.of(table, n_groups)
     measure, n = cells.keys["measure"], cells.keys["n"]
@@ -955,7 +991,7 @@ def _combined(table: Rows, n_groups: int, *, population: str, ending: bool, warn
         "tp": tp,
         "expected": expected,
         "lift": lift,
-        **_p_values(Tails(*tails)),
+        **_random_p_values(Tails(*tails)),
         "n_pool": np.where(exists, total, 0).sum(axis=-1),
         "n_groups": counted,
         "n_left_out": (here > 0).sum(axis=-1) - counted,

@@ -158,7 +158,7 @@ def area(
     check_average(average)
     check_choice("kind", kind, KINDS)
     check_choice("equal", equal, EQUAL)
-    interval = _interval(kind, ci)
+    interval = _interval_kind(kind, ci)
     level = check_share("level", level)
     ties = EQUAL[equal]
     attrs: dict[str, Any] = {"kind": kind, "ci": interval, "level": level}
@@ -205,7 +205,7 @@ def with_n_groups(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, .
 _OWN = {"roc": "newcombe", "ap": "logit"}
 
 
-def _interval(kind: str, ci: str | None) -> str:
+def _interval_kind(kind: str, ci: str | None) -> str:
     """Return the kind of interval; reject a kind that is not available for this area."""
     check_choice("ci", ci, (None, *INTERVALS))
     if kind == "ap" and ci not in (None, "newcombe", "logit"):
@@ -241,10 +241,10 @@ def _roc_columns(
     if cluster is None:
         spread = influence.spread._replace(untied=result.untied, better=result.better)
         influence = influence._replace(spread=spread)
-    return _with_limits(result.area, influence, level, ci) | influence.counted
+    return _area_limits(result.area, influence, level, ci) | influence.counted
 
 
-def _with_limits(
+def _area_limits(
     area: FloatArray, influence: InfluenceSpread, level: float, ci: str
 ) -> dict[str, AnyArray]:
     """Return the area, chance level, limits, standard error and p-value."""
@@ -305,7 +305,7 @@ def area_of_outlines(
 
     ``inverse_ends`` returns the sum that the chance level of average precision needs.
     """
-    interval = _interval(kind, ci)
+    interval = _interval_kind(kind, ci)
     level = check_share("level", level)
     if kind == "roc":
         columns = _roc_of_outlines([ranking.outline for ranking in rankings], level, interval)
@@ -334,7 +334,7 @@ def _roc_of_outlines(
         ),
     )
     value = np.array([area for area, _ in areas])
-    return _with_limits(value, found_of(spread, *sizes), level, interval)
+    return _area_limits(value, found_of(spread, *sizes), level, interval)
 
 
 def _precision_of_outlines(
@@ -911,8 +911,8 @@ def compare_samples(
         _SampleAreas(*(cells[x][side].T.ravel() for x in _SampleAreas._fields)) for side in pairs.T
     )
     rows = _sample_contrasts(a, b, how)
-    for side, samples in (("a", a), ("b", b)):
-        rows |= {f"{name}_{side}": x for name, x in samples._asdict().items()}
+    for side, of_side in (("a", a), ("b", b)):
+        rows |= {f"{name}_{side}": x for name, x in of_side._asdict().items()}
     rows |= {GROUP: np.zeros(number.size, dtype=np.int64), PAIR: np.arange(number.size)}
     rows |= {"measure_a": pairs[number, 0], "measure_b": pairs[number, 1]}
     names = (f"{name}_{side}" for side in "ab" for name in _SampleAreas._fields)

@@ -795,11 +795,11 @@ def _band_columns(
     (total, positive), back = random_model.unique_rows(np.ravel(total), np.ravel(positive))
     fits = n <= total[:, np.newaxis]
     if simultaneous:
-        counts = _one_by_one(total, positive, p, n, fits, "envelope")
+        counts = _counts_by_group(total, positive, p, n, fits, "envelope")
     elif n.size > random_model.MOST_SEARCHED and bound != "parametric":
-        counts = _one_by_one(total, positive, p, n, fits, bound)
+        counts = _counts_by_group(total, positive, p, n, fits, bound)
     else:
-        counts = _side_by_side(total, positive, p, n, fits, bound)
+        counts = _counts_of_all_groups(total, positive, p, n, fits, bound)
     # (size, p, n): impossible counts become NaN
     exists = np.repeat(fits[:, np.newaxis], p.size, axis=1)
     every = [x[:, np.newaxis, np.newaxis].astype(float) for x in (total, positive)]
@@ -811,7 +811,7 @@ def _band_columns(
     return {name: x[back].reshape(*shape, *x.shape[1:]) for name, x in columns.items()}
 
 
-def _side_by_side(
+def _counts_of_all_groups(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, bound: str
 ) -> FloatArray:
     """Return counts for many groups at a few list sizes, in one search over all lists."""
@@ -827,7 +827,7 @@ def _side_by_side(
     return counts
 
 
-def _one_by_one(
+def _counts_by_group(
     total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, kind: str
 ) -> FloatArray:
     """Return the counts at many list sizes, or the simultaneous counts, group by group."""

@@ -252,12 +252,12 @@ def load_terms(*, per_package: bool = False) -> pd.DataFrame:
     with resources.files("rankeval_pd.datasets").joinpath("terms.csv").open("rb") as file:
         table = pd.read_csv(file, keep_default_na=False).astype(dict.fromkeys(_JUDGMENTS, bool))
     if not per_package:
-        return _counted(table, list(_TOTALS))
-    parts = pd.concat({name: _counted(table, [name]) for name in _TOTALS}, names=["package"])
+        return _summed_counts(table, list(_TOTALS))
+    parts = pd.concat({name: _summed_counts(table, [name]) for name in _TOTALS}, names=["package"])
     return parts[parts["O11"] > 0].reset_index("package").reset_index(drop=True)
 
 
-def _counted(table: pd.DataFrame, packages: list[str]) -> pd.DataFrame:
+def _summed_counts(table: pd.DataFrame, packages: list[str]) -> pd.DataFrame:
     """Return the pairs, with counts summed over several packages."""
     pair, first, second = (
         table[[f"{name}_{count}" for name in packages]].sum(axis=1)

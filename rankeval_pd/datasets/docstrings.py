@@ -138,7 +138,9 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     corpus = _search_corpus(progress)
     links = _linked_documents(corpus)
     asked = [k for k, result in enumerate(links) if len(result) >= _LEAST_LINKS]
-    runs = {name: _best_documents(scores, asked, depth) for name, scores in _scores(corpus, asked)}
+    runs = {
+        name: _best_documents(scores, asked, depth) for name, scores in _run_scores(corpus, asked)
+    }
     return _search_frame(corpus, links, asked, runs)
 
 
@@ -166,7 +168,7 @@ def _search_frame(
     return result.sort_values(["query", "document"], ignore_index=True)
 
 
-def _scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, Any]]:
+def _run_scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, Any]]:
     """Yield the name and the sparse scores (query, document) of each run."""
     try:
         from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer

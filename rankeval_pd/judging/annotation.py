@@ -138,29 +138,44 @@ def plan_annotation(
         )
     power, alpha = check_share("power", power), check_share("alpha", alpha)
     n = check_count("n", n)
-    most = None if budget is None else check_count("budget", budget, 0)
-    found = judged_difference(candidates, a, b, n, **roles)
-    groups = found.columns[: list(found.columns).index("measure_a")]
+    wanted = None
+    if budget is None:
+        wanted = power
+    else:
+        budget = check_count("budget", budget, 0)
+    judged = judged_difference(candidates, a, b, n, **roles)
+    groups = judged.columns[: list(judged.columns).index("measure_a")]
     rows = []
-    for _, row in found.iterrows():
+    for _, row in judged.iterrows():
         state = _State.of(row, precisions)
         left = 2 * state.size - sum(state.judged)
-        if most is not None:
-            more = min(most, left)
+        reached = partial(state.power, alpha)
+        if budget is not None:
+            more = min(budget, left)
+        elif state.pilot:  # power averaged over a pilot is not a sawtooth function
+            more = _bisected_sample(reached, power, left)
         else:
-            # power averaged over a pilot is not a sawtooth function
-            search = _least if state.pilot else _first
-            more = search(partial(state.power, alpha), power, left)
-        planned = state.power(alpha, more)
-        _warn_of_little(planned, power if most is None else None, more, left, state, alpha)
-        rows.append({
-            **{name: row[name] for name in groups},
-            "measure_a": a, "measure_b": b, "n": n, "n_region": 2 * state.size,
-            "region_share": 2 * state.size / (n + state.size),
-            "precision_a": state.precisions[0], "precision_b": state.precisions[1],
-            "n_judged": sum(state.judged), "n_more": more, "power": planned,
-            **dict(zip(("power_low", "power_high"), state.power_range(alpha, more), strict=True)),
-        })  # fmt: skip
+            more = _smallest_sample(reached, power, left)
+        planned = reached(more)
+        _warn_of_little(planned, wanted, more, left, state, alpha)
+        rows.append(
+            {
+                **{name: row[name] for name in groups},
+                "measure_a": a,
+                "measure_b": b,
+                "n": n,
+                "n_region": 2 * state.size,
+                "region_share": 2 * state.size / (n + state.size),
+                "precision_a": state.precisions[0],
+                "precision_b": state.precisions[1],
+                "n_judged": sum(state.judged),
+                "n_more": more,
+                "power": planned,
+                **dict(
+                    zip(("power_low", "power_high"), state.power_range(alpha, more), strict=True)
+                ),
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -187,7 +202,9 @@ def _warn_of_little(
             f" one list contains gives a power of {planned:.2g}{shows}. {do}"
         )
     elif left and planned == 0.0:
-        do = "Judge more candidates, or use" if state.power(alpha, left) > 0.0 else "Use"
+        do = "Use"
+        if state.power(alpha, left) > 0.0:
+            do = "Judge more candidates, or use"
         warn(
             f"power is 0: no outcome of {more} additional judgments is significant at"
             f" alpha={alpha:g}. {do} longer lists, n=..."
@@ -249,7 +266,7 @@ class _State(NamedTuple):
 
     def _powers(self, alpha: float, more: int, *, of_pilot: bool) -> FloatArray:
         """Return the average power, or the power for each possible precision."""
-        samples = _spread(more, list(self.judged), self.size)
+        samples = _sample_sizes(more, list(self.judged), self.size)
         laws = []
         for sample, judged, tp, share in zip(
             samples, self.judged, self.tp, self.precisions, strict=True
@@ -260,7 +277,9 @@ class _State(NamedTuple):
             elif self.pilot:
                 law = pilot.law(new)[np.newaxis]
             else:
-                true = min(max(round(share * self.size) - tp, 0), left) if left else 0
+                true = 0
+                if left:
+                    true = min(max(round(share * self.size) - tp, 0), left)
                 law = drawn_laws(new, left, np.array([float(true)]))
             laws.append(np.pad(law, ((0, 0), (tp, judged - tp))))
         return fisher_power(laws[0], samples[0], laws[1], samples[1], alpha)
@@ -271,27 +290,27 @@ def _range(powers: FloatArray) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _spread(more: int, judged: list[int], size: int) -> tuple[int, int]:
+def _sample_sizes(more: int, judged: list[int], size: int) -> tuple[int, int]:
     """Distribute additional judgments evenly, and return the judged count per region."""
     total = sum(judged) + more
     first = min(max(total - total // 2, total - size, judged[0]), size, total - judged[1])
     return first, total - first
 
 
-def _first(reached: Callable[[int], float], power: float, most: int) -> int:
+def _smallest_sample(reached: Callable[[int], float], power: float, most: int) -> int:
     """Return the smallest number of judgments for this power, or all candidates.
 
     Power is a sawtooth function of the sample size, so bisection is not sufficient. The function
     therefore checks smaller numbers as well.
     """
-    place = _least(reached, power, most)
+    place = _bisected_sample(reached, power, most)
     if reached(place) < power:
         return place
     near = range(max(place - _TEETH, 0), place)
     return next((more for more in near if reached(more) >= power), place)
 
 
-def _least(reached: Callable[[int], float], power: float, most: int) -> int:
+def _bisected_sample(reached: Callable[[int], float], power: float, most: int) -> int:
     """Use bisection to find a number of judgments that provides this power."""
     return bisect_left(range(most), True, key=lambda more: reached(more) >= power)
 
@@ -362,28 +381,19 @@ def needed_candidates(
             " to detect. Pass the expected precisions."
         )
     shares = _of_regions(first, second, overlap)
-    seen = None if n_judged is None else (1.0 - overlap) * check_count("n_judged", n_judged)
-    pilots = None if seen is None else [Pilot(share * seen, seen) for share in shares]
-
-    def size_of(length: int) -> int:
-        return max(round((1.0 - overlap) * length), 1)
-
-    def reached(length: int) -> float:
-        size = size_of(length)
-        if pilots is None:
-            laws = [np.exp(binomial_laws(np.array([float(size)]), np.array([x]))) for x in shares]
-        else:
-            laws = [pilot.law(size)[np.newaxis] for pilot in pilots]
-        return float(fisher_power(laws[0], size, laws[1], size, alpha)[0, 0])
-
+    pilots = None
+    if n_judged is not None:
+        seen = (1.0 - overlap) * check_count("n_judged", n_judged)
+        pilots = [Pilot(share * seen, seen) for share in shares]
+    reached = partial(_power_of_lists, overlap, shares, pilots, alpha)
     if n is None:
         most = 2
-        while reached(most) < power and (pilots is None or size_of(most) < _LARGEST):
+        while reached(most) < power and (pilots is None or _region_size(overlap, most) < _LARGEST):
             most *= 2
-        length = _least(reached, power, most)
+        length = _bisected_sample(reached, power, most)
     else:
         length = check_count("n", n)
-    size, planned = size_of(length), reached(length)
+    size, planned = _region_size(overlap, length), reached(length)
     row = {"n": length, "n_judgements": 2 * size, "power": planned}
     if pilots is not None:
         open_a, open_b = (pilot.laws_of_rates(size) for pilot in pilots)
@@ -398,11 +408,33 @@ def needed_candidates(
     return pd.DataFrame([row])
 
 
+def _region_size(overlap: float, length: int) -> int:
+    return max(round((1.0 - overlap) * length), 1)
+
+
+def _power_of_lists(
+    overlap: float,
+    shares: tuple[float, float],
+    pilots: list[Pilot] | None,
+    alpha: float,
+    length: int,
+) -> float:
+    """Return the power for lists of this length."""
+    size = _region_size(overlap, length)
+    if pilots is None:
+        laws = [np.exp(binomial_laws(np.array([float(size)]), np.array([x]))) for x in shares]
+    else:
+        laws = [pilot.law(size)[np.newaxis] for pilot in pilots]
+    return float(fisher_power(laws[0], size, laws[1], size, alpha)[0, 0])
+
+
 def _of_regions(first: float, second: float, overlap: float) -> tuple[float, float]:
     """Return the precisions in the two regions, given the precisions of the lists."""
     shared = 0.5 * (first + second)
-    lowest = max(0.0, (max(first, second) - (1.0 - overlap)) / overlap) if overlap else 0.0
-    highest = min(1.0, min(first, second) / overlap) if overlap else 1.0
+    lowest, highest = 0.0, 1.0
+    if overlap:
+        lowest = max(0.0, (max(first, second) - (1.0 - overlap)) / overlap)
+        highest = min(1.0, min(first, second) / overlap)
     if lowest > highest:
         raise ValueError(
             f"overlap={overlap!r}: lists with this overlap cannot have precisions of {first:g} and"
@@ -487,7 +519,9 @@ def annotation_sheet(
     places = [left.loc[left["list"] == side, place].to_numpy(copy=True) for side in "ab"]
     sides = [rng.permutation(x) for x in places]
     total = sum(side.size for side in sides)
-    wanted = total if size is None else check_count("size", size, 0)
+    wanted = total
+    if size is not None:
+        wanted = check_count("size", size, 0)
     if wanted > total:
         raise ValueError(
             f"size={size!r}: the difference regions have {total} unjudged candidates. Pass at most"

@@ -94,7 +94,9 @@ class JudgingScheme(NamedTuple):
         """Return the ranks at which the windows end."""
         if self.windows is None:
             return []
-        return list(self.windows) if isinstance(self.windows, Iterable) else [self.windows]
+        if isinstance(self.windows, Iterable):
+            return list(self.windows)
+        return [self.windows]
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -318,7 +320,7 @@ def warn_if_chosen(
     if not sample.is_taken_for_random or not candidates.measures:
         return
     judged = sample.judged[candidates.row][:, np.newaxis] & candidates.present
-    tables = [*_tables(candidates, judged, n, rest=rest, regions=regions)]
+    tables = [*_region_tables(candidates, judged, n, rest=rest, regions=regions)]
     tests = [table.p_values() for table in tables]
     number = sum(p.size for p in tests)
     smallest = [float(p.min(initial=1.0)) for p in tests]
@@ -331,7 +333,7 @@ def warn_if_chosen(
     warn(message)
 
 
-def _tables(
+def _region_tables(
     candidates: Candidates, judged: BoolArray, n: IntArray | None, *, rest: bool, regions: bool
 ) -> Iterator[_Table]:
     """Yield tables that compare top and lower ranks, or shared and other candidates."""
@@ -436,7 +438,7 @@ def list_columns(
         whole.append(parts[here].sum(axis=0))
     sums = np.reshape(inside, (*rows, n.size, _width(design, arrays[:4])))
     every_one = np.reshape(whole, (*rows, 1, sums.shape[-1]))
-    positives = _in_blocks(design, sums, advance)
+    positives = _total_in_blocks(design, sums, advance)
     size, judged, tp = counts_of(sums)
     sure = design._replace(unjudged="bounds")
     if recall:
@@ -472,7 +474,7 @@ def list_columns(
     }
 
 
-def _in_blocks(design: Design, sums: FloatArray, advance: Callable[[int], object]) -> Total:
+def _total_in_blocks(design: Design, sums: FloatArray, advance: Callable[[int], object]) -> Total:
     """Estimate the true positives in each list, one block of list sizes at a time."""
     parts = []
     for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
@@ -517,7 +519,7 @@ def region_columns(
         regions.append([only_a, only_b, shared])
     sums = np.reshape(regions, (*rows, 3, n.size, _width(design, arrays[:4])))
     only_a, only_b, shared = (sums[..., k, :, :] for k in range(3))
-    a, b = (_in_blocks(design, region, advance) for region in (only_a, only_b))
+    a, b = (_total_in_blocks(design, region, advance) for region in (only_a, only_b))
     sure: list[Total] = []
     if judgments.cluster is not None and design.unjudged == "estimate":
         sure = [design._replace(unjudged="bounds").total(region) for region in (only_a, only_b)]
@@ -887,7 +889,7 @@ def judged_average_precision(
             candidates, lambda ranking, _: average_columns(ranking, judgments, design=design)
         )
 
-    table = _tabulated(sample, question, _AVERAGE_COLUMNS, can(judged_average_precision))
+    table = _sample_table(sample, question, _AVERAGE_COLUMNS, can(judged_average_precision))
     return above_door(table, data)
 
 
@@ -985,7 +987,7 @@ def judged_difference(
         table = rows_of(columns, candidates, PAIR, [0], {"n": lists})
         return with_pairs(table, candidates, [(a, b)], "two-sided")
 
-    table = _tabulated(sample, question, _DIFFERENCE_COLUMNS, can(judged_difference), n=sizes)
+    table = _sample_table(sample, question, _DIFFERENCE_COLUMNS, can(judged_difference), n=sizes)
     return above_door(table, data)
 
 
@@ -1017,7 +1019,7 @@ def _judged_lists(
             return measure_rows(candidates, kernel, {"n": lists})
 
     columns = ("measure", "n", *(name.format(quantity) for name in _LIST_COLUMNS))
-    return _tabulated(sample, question, columns, able, n=sizes, noted=noted)
+    return _sample_table(sample, question, columns, able, n=sizes, noted=noted)
 
 
 def _list_columns_of(
@@ -1028,7 +1030,7 @@ def _list_columns_of(
     return {**columns, quantity: columns.pop("estimate")}
 
 
-def _tabulated(
+def _sample_table(
     sample: Sample,
     question: RankingQuestion,
     columns: tuple[str, ...],
@@ -1037,7 +1039,9 @@ def _tabulated(
     noted: dict[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Ask the question for a sample, and note the scheme in ``attrs``."""
-    attrs = {} if noted is None else noted  # the question can add entries
+    attrs = noted  # the question can add entries
+    if attrs is None:
+        attrs = {}
     attrs.update(sample.scheme.attrs)
     result: pd.DataFrame = quietly(
         sample.gold,

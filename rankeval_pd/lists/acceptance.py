@@ -276,7 +276,8 @@ def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> 
             )
         if options.phi != 1.0 or (of in _PAIRED and options.ci == "delta"):
             raise ValueError(f"of={of!r} supports neither phi nor ci='delta'. Omit phi and ci.")
-        options = options._replace(test=options.test if options.test in tests else tests[0])
+        if options.test not in tests:
+            options = options._replace(test=tests[0])
     if n is not None:
         raise ValueError(
             f"n={n!r} and threshold={threshold!r}: pass n= for n-best lists or threshold= for "
@@ -303,12 +304,14 @@ def _of_pair(
     if b is None or not isinstance(threshold, Mapping):
         return threshold
     columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
-    meant = [a, *(b if isinstance(b, list) else [b])]
+    meant = [a, b]
+    if isinstance(b, list):
+        meant = [a, *b]
     others = [name for name in threshold if not is_known(name, meant)]
     for name in others:
         if name not in columns:
             raise unknown_name("threshold", name, columns)
-    return {name: given for name, given in threshold.items() if is_known(name, meant)}
+    return {name: cuts for name, cuts in threshold.items() if is_known(name, meant)}
 
 
 def compare_thresholds(
@@ -334,7 +337,9 @@ def compare_thresholds(
         noted.update(family_note(options, tests, candidates, cuts[0][0], compared_with(a, b)))
         return _compared_sets(candidates, pairs, cuts, of, options)
 
-    interval = of_paired() if of in _PAIRED else of_sets(options.ci, options.phi)
+    interval = of_sets(options.ci, options.phi)
+    if of in _PAIRED:
+        interval = of_paired()
     return tabulate(
         data,
         only_pair(data, a, b, roles),
@@ -350,8 +355,9 @@ def _columns_of_sets(of: str, options: RegionOptions) -> tuple[str, ...]:
     """Return the columns of the comparison, in order."""
     decision, ending = decision_columns(options)
     compared = [name.replace("precision", of) for name in THRESHOLD_COLUMNS[:-2]]
-    recall = () if of == "recall" else THRESHOLD_COLUMNS[-2:]
-    return (*compared, *decision, *recall, *ending)
+    if of == "recall":
+        return (*compared, *decision, *ending)
+    return (*compared, *decision, *THRESHOLD_COLUMNS[-2:], *ending)
 
 
 def _compared_sets(
@@ -396,12 +402,12 @@ def _paired_cuts(
     for pair in pairs:
         rows = [row[~np.isnan(row)] for row in (cuts[place[name]] for name in pair)]
         longest = max(row.size for row in rows)
-        if not all(row.size for row in rows):
-            name = pair[0] if not rows[0].size else pair[1]
-            raise ValueError(
-                f"threshold={threshold!r} has no entry for {name!r}. Pass a threshold for each"
-                " measure, or name two measures: compare(a, b, threshold=...)."
-            )
+        for name, row in zip(pair, rows, strict=True):
+            if not row.size:
+                raise ValueError(
+                    f"threshold={threshold!r} has no entry for {name!r}. Pass a threshold for each"
+                    " measure, or name two measures: compare(a, b, threshold=...)."
+                )
         for side, name, row in zip(sides, pair, rows, strict=True):
             if row.size not in (1, longest):
                 raise ValueError(
@@ -455,7 +461,9 @@ def _set_columns(
         sets = sets._replace(n_a=sets.tp_a, n_b=sets.tp_b, overlap=sets.tp_overlap)
     only_a, only_b = sets.n_a - sets.overlap, sets.n_b - sets.overlap
     tp_only_a, tp_only_b = sets.tp_a - sets.tp_overlap, sets.tp_b - sets.tp_overlap
-    below = (of_all, of_all) if of in _PAIRED else (sets.n_a, sets.n_b)
+    below = sets.n_a, sets.n_b
+    if of in _PAIRED:
+        below = of_all, of_all
     with np.errstate(divide="ignore", invalid="ignore"):
         share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
         difference = share_a - share_b
@@ -614,18 +622,21 @@ def choose_threshold(
             f"precision={precision!r}, recall={recall!r}, youden={youden!r}: pass exactly one of"
             " these, a required precision, a required recall, or youden=True."
         )
-    aim = "youden" if youden else "precision" if recall is None else "recall"
-    given = precision if recall is None else recall
     if youden and Roles.of(roles).groups is not None:
         raise ValueError(
             "youden=True with groups: the lower limit of J assumes independent candidates. Pass"
             " precision=... or recall=..., which support groups."
         )
-    wanted = 0.0 if youden else check_share(aim, given)
+    aim, wanted = "youden", 0.0
+    for name, share in (("precision", precision), ("recall", recall)):
+        if share is not None:
+            aim, wanted = name, check_share(name, share)
     level = check_share("level", level)
 
     attrs: dict[str, Any] = {"precision": precision, "recall": recall, "level": level}
-    names = (*COLUMNS, "youden") if youden else COLUMNS
+    names: tuple[str, ...] = COLUMNS
+    if youden:
+        names += ("youden",)
 
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
         count = len(candidates.measures)
@@ -671,8 +682,9 @@ def _chosen_thresholds(
         for name, value in values.items():
             columns[name][row] = value
     if reasons:
-        aimed = "a J above 0" if aim == "youden" else f"a {aim} of {wanted:g}"
-        more = ""
+        aimed, more = f"a {aim} of {wanted:g}", ""
+        if aim == "youden":
+            aimed = "a J above 0"
         if len(reasons) > 1:
             more = f" for {len(reasons)} rankings (with the reason for the first ranking)"
         warn(f"no threshold guarantees {aimed}{more}: {reasons[0]}.")

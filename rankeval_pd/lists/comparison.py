@@ -105,48 +105,67 @@ def with_verdicts(
         return table
     with hushed():
         each = below_door(ask({**roles, "agreement": "each"}))
-    overall = _verdicts(below_door(table))
+    overall = _verdict_texts(below_door(table))
     differ = []
     for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
-        own = _verdicts(part.drop(columns=ANNOTATOR))
-        other = [
-            f"{where if len(overall) > 1 else ''}{own[where]}"
-            for where, verdict in overall.items()
-            if own.get(where, verdict) != verdict
-        ]
+        own = _verdict_texts(part.drop(columns=ANNOTATOR))
+        other = []
+        for where, verdict in overall.items():
+            if own.get(where, verdict) == verdict:
+                continue
+            if len(overall) > 1:
+                other.append(f"{where}{own[where]}")
+            else:
+                other.append(own[where])
+        if len(other) > 2:
+            other[2:] = [f"and {len(other) - 2} more"]
         if other:
-            more = f"; and {len(other) - 2} more" if len(other) > 2 else ""
-            differ.append(f"{name} ({'; '.join(other[:2])}{more})")
+            differ.append(f"{name} ({'; '.join(other)})")
     table.attrs["annotators"] = [str(name) for name in names]
-    table.attrs |= {"annotators_differ": differ} if differ else {}
+    if differ:
+        table.attrs["annotators_differ"] = differ
     return table
 
 
-def _verdicts(table: pd.DataFrame) -> dict[str, str]:
+def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
     """Return the better measure for each row, or for each list size."""
-    first = "measure_a" if "measure_a" in table else "measure"
+    paired = "measure_a" in table
+    first = "measure_a" if paired else "measure"
     groups = [x for x in _order(table, first) if x not in _INNER]
     where: list[Any] = [*groups, *(x for x in ("n",) if x in table)]
-    if first == "measure_a":
+    if paired:
         where += ["measure_a", "measure_b"]
+    if not where:
+        return {"": _verdict_text(table)}
     result = {}
-    parts = table.groupby(where, sort=False, observed=True) if where else [((), table)]
-    for values, part in parts:
-        key: dict[Any, Any] = dict(
-            zip(where, values if isinstance(values, tuple) else (values,), strict=True)
-        )
+    for values, part in table.groupby(where, sort=False, observed=True):
+        key: dict[Any, Any] = dict(zip(where, as_tuple(values), strict=True))
         texts = [f"{name} {key[name]}" for name in groups]
-        texts += [f"n = {int(key['n']):,}"] if "n" in key else []
-        if first == "measure_a":
-            better = part["better"].iloc[0]
-            pair = join([key["measure_a"], key["measure_b"]])
-            texts.append(pair)
-            said = "not significant" if pd.isna(better) else f"{better} is better"
-        else:
-            best = part.loc[part["tied_for_best"].astype(bool), "measure"]
-            said = f"{join(sorted(map(str, best)))} {'is' if len(best) == 1 else 'are'} best"
-        result[f"{', '.join(texts)}: " if texts else ""] = said
+        if "n" in key:
+            texts.append(f"n = {int(key['n']):,}")
+        if paired:
+            texts.append(join([key["measure_a"], key["measure_b"]]))
+        result[f"{', '.join(texts)}: "] = _verdict_text(part)
     return result
+
+
+def as_tuple(key: Any) -> tuple[Any, ...]:
+    """Return the key of a group, which old pandas does not wrap if it is the only one."""
+    if isinstance(key, tuple):
+        return key
+    return (key,)
+
+
+def _verdict_text(part: pd.DataFrame) -> str:
+    """Name the better measure of a pair, or the best measures of a ranking."""
+    if "measure_a" not in part:
+        best = part.loc[part["tied_for_best"].astype(bool), "measure"]
+        verb = "is" if len(best) == 1 else "are"
+        return f"{join(sorted(map(str, best)))} {verb} best"
+    better = part["better"].iloc[0]
+    if pd.isna(better):
+        return "not significant"
+    return f"{better} is better"
 
 
 def _order(table: pd.DataFrame, first: str) -> list[Any]:
@@ -338,7 +357,7 @@ def compare_joined(
         _joined_columns(options, means=means),
         Capabilities(lists=True, ends=True, any_ties=means),
         n=sizes,
-        combine=partial(_combined, options=options, means=means),
+        combine=partial(_combined_pairs, options=options, means=means),
         finish=partial(decide, how=options, interval=OF_ERROR),
         attrs=noted,
     )
@@ -347,12 +366,13 @@ def compare_joined(
 def _joined_columns(options: JoinedOptions, *, means: bool) -> tuple[str, ...]:
     """Return the columns of the comparison, in order."""
     decision, ending = decision_columns(options)
-    counts = ("n_queries", "n_missing")
+    counts: tuple[str, ...] = ("n_queries", "n_missing")
     p_values: tuple[str, ...] = ("p_value",)
     if options.combine:
         counts, p_values = ("n_groups", "n_left_out"), ("p_value", "p_mid")
-    tied = () if means else TIE_COLUMNS
-    return (*_FRONT, *_COUNTS, *p_values, *decision, "cuts_tie", *tied, *counts, *ending)
+    if not means:
+        counts = (*TIE_COLUMNS, *counts)
+    return (*_FRONT, *_COUNTS, *p_values, *decision, "cuts_tie", *counts, *ending)
 
 
 # the difference of true positives over random orders of equal scores in a group: mean and variance,
@@ -400,10 +420,12 @@ def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str,
     return {**counts, **orders, "cuts_tie": cut}
 
 
-def _combined(table: Rows, n_groups: int, *, options: JoinedOptions, means: bool) -> Rows:
+def _combined_pairs(table: Rows, n_groups: int, *, options: JoinedOptions, means: bool) -> Rows:
     """Return one row per pair and n for all groups."""
     cells = GroupCells.of(table, n_groups)
-    compute = _tested_strata if options.combine else _averaged
+    compute = _averaged
+    if options.combine:
+        compute = _tested_strata
     rows = {**cells.keys, **compute(cells, table, options)}
     rows |= {name: cells.sums(table[name]) for name in _COUNTS}
     rows["cuts_tie"] = cells.sums(table["cuts_tie"].astype(np.int64)) > 0
@@ -462,8 +484,8 @@ def _stratified_test(
     if not (variance > 0.0).any():
         return columns
     m = np.rint(only_expected).astype(np.int64)
-    gaps = _whole(np.stack(order_ends(gap, variance, gap.sum(), variance.sum())))
-    below = np.clip((_whole(positive) - gaps + 1) // 2, 0, m)
+    gaps = _rounded_counts(np.stack(order_ends(gap, variance, gap.sum(), variance.sum())))
+    below = np.clip((_rounded_counts(positive) - gaps + 1) // 2, 0, m)
     above = np.clip(below + gaps, 0, m)
     for end, p_end, x, y, moved in zip(TIE_ENDS, P_ENDS, above, below, gaps, strict=True):
         columns[end] = moved.sum() / float(total)
@@ -471,7 +493,7 @@ def _stratified_test(
     return columns
 
 
-def _whole(counts: FloatArray) -> IntArray:
+def _rounded_counts(counts: FloatArray) -> IntArray:
     """Round numbers to integers, keeping cumulative sums close to the original sums."""
     sums = np.rint(np.cumsum(counts, axis=-1))
     return np.asarray(np.diff(sums, axis=-1, prepend=0.0).astype(np.int64))
@@ -731,36 +753,58 @@ def compare(
     check_flag("combine", combine)
     if combine or average is not None:
         only = {
-            "of": (of, "precision"), "threshold": (threshold, None), "test": (test, None),
+            "of": (of, "precision"),
+            "threshold": (threshold, None),
+            "test": (test, None),
             "ci": (ci, "score"),
-            "target": (target, "region"), "phi": (phi, 1.0), "n_resamples": (n_resamples, None),
+            "target": (target, "region"),
+            "phi": (phi, 1.0),
+            "n_resamples": (n_resamples, None),
             "margin": (margin, None),
-        }  # fmt: skip
+        }
         check_joined(combine, average, sizes, only)
         joined = JoinedOptions.of(
-            average=average, alternative=alternative, alpha=alpha, adjust=adjust,
-            adjust_over=adjust_over, level=level,
-        )  # fmt: skip
-        return compare_joined(
-            data, a, b, None if sizes is None else np.asarray(sizes), roles, joined
+            average=average,
+            alternative=alternative,
+            alpha=alpha,
+            adjust=adjust,
+            adjust_over=adjust_over,
+            level=level,
         )
+        if sizes is not None:
+            sizes = np.asarray(sizes)
+        return compare_joined(data, a, b, sizes, roles, joined)
     clustered = Roles.of(roles).groups is not None
     several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
     if clustered:
         check_clustered(test, ci, phi, threshold)
         test = None
     options = RegionOptions.of(
-        test=test, alternative=alternative, ci=ci, level=level, target=target, phi=phi,
-        adjust=adjust, adjust_over=adjust_over, alpha=alpha, n_resamples=n_resamples,
-        progress=progress, seed=0,
+        test=test,
+        alternative=alternative,
+        ci=ci,
+        level=level,
+        target=target,
+        phi=phi,
+        adjust=adjust,
+        adjust_over=adjust_over,
+        alpha=alpha,
+        n_resamples=n_resamples,
+        progress=progress,
+        seed=0,
         margin=check_margin(margin, threshold=threshold is not None, phi=phi != 1.0, **several),
-    )  # fmt: skip
+    )
     ask = partial(_compare_lists, data, a, b, sizes, of, options)
     if Roles.of(roles).agreement == "mean":
         check_votes(
-            options, of=(of, "precision"), threshold=(threshold, None), test=(test, None),
-            ci=(ci, "score"), phi=(phi, 1.0), groups=(Roles.of(roles).groups, None),
-        )  # fmt: skip
+            options,
+            of=(of, "precision"),
+            threshold=(threshold, None),
+            test=(test, None),
+            ci=(ci, "score"),
+            phi=(phi, 1.0),
+            groups=(Roles.of(roles).groups, None),
+        )
         table = compare_votes(data, a, b, sizes, options, roles, can(compare, heads=False))
         return with_verdicts(table, data, roles, ask)
     if threshold is not None:
@@ -773,7 +817,8 @@ def compare(
             " sizes that you need, or test='midp', which is nearly as powerful."
         )
     check_choice("ci", ci, DIFFERENCE_INTERVALS)
-    options = options._replace(test="cluster", ci="cluster") if clustered else options
+    if clustered:
+        options = options._replace(test="cluster", ci="cluster")
     if Roles.of(roles).ties == "expected":
         check_means(data, test, phi, clustered=clustered)
         options = options._replace(test="expected")
@@ -786,11 +831,11 @@ def _compare_lists(
 ) -> Data:
     """Compare n-best lists with one test for each n, or with swaps for all n."""
     chosen = Roles.of(roles)
-    options = options._replace(seed=chosen.swaps if options.swapped else 0)
     noted = options.noted()
     if of != "precision":
         noted["of"] = of
     if options.swapped:
+        options = options._replace(seed=chosen.swaps)
         noted |= chosen.noted_seed
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -800,14 +845,16 @@ def _compare_lists(
         table = _rows_of_pairs(candidates, pairs, n, tests, options, chosen.ties)
         if options.swapped and not np.isnan(table["drawn"]).all():
             noted["n_resamples"] = int(np.nanmax(table["drawn"]))
-        return table if of == "precision" else precision_as(table, candidates, pairs, of)
+        if of != "precision":
+            table = precision_as(table, candidates, pairs, of)
+        return table
 
     means = options.means
     return tabulate(
         data,
         only_pair(data, a, b, roles),
         question,
-        tuple(name.replace("precision", of) for name in _columns_of(options)),
+        tuple(name.replace("precision", of) for name in _comparison_columns(options)),
         can(compare, any_ties=means, heads=not means, crossed=not options.swapped),
         n=sizes,
         finish=partial(decide, how=options, interval=_interval_of(options)),
@@ -840,16 +887,18 @@ def _rows_of_pairs(
     if options.swapped:
         if options.adjust_over != "group":
             tests *= max(1, candidates.n_groups)
-        draws = enough_draws(tests, options)
-        few = options.n_resamples is None and candidates.sizes(n).size <= FEW
-        swapping = {"tests": tests, "draws": draws, "most": draws * MORE if few else draws}
-        swapping["intervals"] = intervals_read()
+        draws = most = enough_draws(tests, options)
+        if options.n_resamples is None and candidates.sizes(n).size <= FEW:
+            most *= MORE
+        swapping = {"tests": tests, "draws": draws, "most": most, "intervals": intervals_read()}
         work = {"what": "swapping labels", "unit": "draws", "draws": len(pairs) * draws}
     total = work.pop("draws") * len(candidates.group)
+    columns_of = _list_columns
+    if options.means:
+        columns_of = mean_columns
     with progress_bar(options.progress, total=total, **work) as advance:
-        if options.swapped:
-            swapping["advance"] = advance
-        columns_of = mean_columns if options.means else _list_columns
+        if options.swapped:  # the bar counts draws, not pairs
+            swapping["advance"], advance = advance, nothing_moves
         table = pair_rows(
             candidates,
             pairs,
@@ -857,19 +906,23 @@ def _rows_of_pairs(
             n,
             ties=ties,
             alternative=options.alternative,
-            advance=nothing_moves if options.swapped else advance,
+            advance=advance,
         )
     table["reach"] = np.ones(table["difference"].shape)
     return table
 
 
-def _columns_of(options: RegionOptions) -> tuple[str, ...]:
+def _comparison_columns(options: RegionOptions) -> tuple[str, ...]:
     """Return the ordered column names for a comparison of lists."""
     decision, ending = decision_columns(options)
-    drawn = DRAWN if options.swapped else ()
-    groups = ("n_groups",) if options.test == "cluster" else ()
-    tied = () if options.means else TIE_COLUMNS
-    return (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1], *tied, *drawn, *groups, *ending)
+    columns: tuple[str, ...] = (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1])
+    if not options.means:
+        columns += TIE_COLUMNS
+    if options.swapped:
+        columns += DRAWN
+    if options.test == "cluster":
+        columns += ("n_groups",)
+    return (*columns, *ending)
 
 
 def _list_columns(
@@ -907,7 +960,7 @@ def _list_columns(
             lists, n, only, (tp_only_a, tp_only_b), options.phi, cut
         )
     if options.swapped:
-        columns |= _swapped(lists, n, cut, options=options, **swapping)
+        columns |= _swap_columns(lists, n, cut, options=options, **swapping)
     elif options.test != "cluster":
         tests = region_tests(*tables, options, lists.exists)
         columns["odds_ratio"], columns["p_value"], columns["p_mid"] = tests
@@ -916,7 +969,7 @@ def _list_columns(
     return {**ends, **columns}  # swaps have their own p-values at both ends
 
 
-def _swapped(
+def _swap_columns(
     lists: PairRanks,
     n: IntArray,
     cut: BoolArray,

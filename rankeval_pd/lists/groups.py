@@ -16,7 +16,7 @@ from rankeval_pd.stats import bands, clusters
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.proportions import INTERVALS, z_of
-from rankeval_pd.stats.ranking import Ranking, Whole, nbest_regions, up_to_ranks
+from rankeval_pd.stats.ranking import Ranking, Size, Whole, nbest_regions, up_to_ranks
 from rankeval_pd.stats.ranks import Sets
 
 # -------------------------------------------------------------------------------------------------
@@ -67,16 +67,18 @@ def check_joined(
     ``others`` maps each option to its value and its default.
     """
     check_average(average, combine=combine)
-    asked = "combine=True" if combine else f"average={average!r}"
-    for name, (given, usual) in others.items():
-        if given is not usual and not is_known(given, [usual]):
+    joint = f"average={average!r}"
+    if combine:
+        joint = "combine=True"
+    for name, (value, usual) in others.items():
+        if value is not usual and not is_known(value, [usual]):
             raise ValueError(
-                f"{asked} with {name}={given!r}: all groups share one test, but {name} applies to"
-                f" individual groups. Omit {name}, or omit {asked}."
+                f"{joint} with {name}={value!r}: all groups share one test, but {name} applies to"
+                f" individual groups. Omit {name}, or omit {joint}."
             )
     if isinstance(sizes, Shares):
         raise ValueError(
-            f"{asked} with fractions of the candidates: groups of different sizes would have lists"
+            f"{joint} with fractions of the candidates: groups of different sizes would have lists"
             " of different sizes. Pass whole numbers."
         )
 
@@ -106,17 +108,27 @@ class ListMembers(NamedTuple):
         """Return cluster totals, and the precision shrunk toward 1/2."""
         tp = up_to_ranks(self.rank, self.gold)
         listed = tp[np.minimum(n, self.rank.size)]
-        fixed = target == "region"
-        total = self.rank.size if self.whole is None else self.whole.total
-        edge = listed / n if fixed else bands.edge_precision(tp, n, np.array([total]))
+        edge, fixed = listed / n, target == "region"
+        if not fixed:
+            total = whole_size(self.whole, self.rank.size)
+            edge = bands.edge_precision(tp, n, np.array([total]))
         result = clusters.ListTotals(
             self.gold, (self.rank,), self.cluster, n, (edge,), fixed, _everyone(self.whole)
         )
         return result, (listed + 2.0) / (n + 4.0)
 
 
+def whole_size(whole: Whole | None, size: int) -> int:
+    """Return the number of all candidates, also if the data is a head of this size."""
+    if whole is None:
+        return size
+    return whole.total
+
+
 def _everyone(whole: Whole | None) -> int | None:
-    return None if whole is None else whole.clusters
+    if whole is None:
+        return None
+    return whole.clusters
 
 
 def cluster_numbers(cluster: IntArray) -> IntArray:
@@ -131,7 +143,9 @@ def list_spread(
 ) -> tuple[clusters.ListTotals, clusters.ClusterSpread, FloatArray]:
     """Return totals, spread and shrunken precision for lists with sorted sizes ``n``."""
     totals, precision = ranked.totals(n, target)
-    around = precision if totals.fixed else totals.edges[0]
+    around = totals.edges[0]
+    if totals.fixed:
+        around = precision
     added = clusters.rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
     return totals, clusters.total_spread(totals, added), precision
 
@@ -213,7 +227,7 @@ def difference(
     r = nbest_regions(rank_a, rank_b, gold, n)
     only = n - r.overlap
     pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
-    total = np.array([gold.size if whole is None else whole.total])
+    total = np.array([whole_size(whole, gold.size)])
     tp = [up_to_ranks(rank, gold) for rank in (rank_a, rank_b)]
     edges = tuple(bands.edge_precision(x, n, total) for x in tp)
     totals = clusters.ListTotals(gold, (rank_a, rank_b), cluster, n, edges, False, _everyone(whole))
@@ -244,8 +258,9 @@ def p_of_gap(
     t = gap / np.where(error > 0.0, error, 1.0)
     far = {"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative]
     tail = special.stdtr(np.where(freedom > 0.0, freedom, 1.0), far)
-    p = np.minimum(1.0, 2.0 * tail) if alternative == "two-sided" else tail
-    return np.asarray(np.where((freedom > 0.0) & (error > 0.0), p, 1.0), dtype=float)
+    if alternative == "two-sided":
+        tail = np.minimum(1.0, 2.0 * tail)
+    return np.asarray(np.where((freedom > 0.0) & (error > 0.0), tail, 1.0), dtype=float)
 
 
 def margins(
@@ -269,7 +284,9 @@ def margins(
         warn_of_few(result.spread.clusters)
     known = result.spread.freedom > 0
     if each or n.size == 1 or whole is not None:
-        shared = 1 if each else n.size
+        shared = n.size
+        if each:
+            shared = 1
         factors = [result.spread.quantile(level_of_each(level, shared)) for level in levels]
     else:
         drawn = clusters.largest_statistics(result.totals, result.spread, **drawing)
@@ -286,9 +303,14 @@ _SOME = 1e-300  # a tiny value replaces unknown standard errors if the lists dif
 
 
 def pair_contrast(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, cluster: IntArray, n: IntArray,
-    whole: Whole | None, alternative: str = "two-sided",
-) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float]:  # fmt: skip
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: BoolArray,
+    cluster: IntArray,
+    n: IntArray,
+    whole: Whole | None,
+    alternative: str = "two-sided",
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float]:
     """Return the standard error, degrees of freedom and p-value for two lists.
 
     The last two return values are the number of clusters with unequal counts in the two lists, and
@@ -376,14 +398,19 @@ def recall_sizes(
 
     The second return value is the number of clusters in the list. ``n`` must ascend.
     """
-    totals = ranked.totals(n, "region" if fixed else "nbest")[0]
+    target = "nbest"
+    if fixed:
+        target = "region"
+    totals, _ = ranked.totals(n, target)
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
     edge = totals.edges[0] * (not fixed)
     recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
     found = clusters.whole_spread(
-        totals._replace(edges=(edge,)), tp / max(positive, 1.0), edge * n / ranked.gold.size,
+        totals._replace(edges=(edge,)),
+        tp / max(positive, 1.0),
+        edge * n / ranked.gold.size,
         by_positive=True,
-    )  # fmt: skip
+    )
     added = 0.5 * clusters.ADDED * ((1.0 - recall) ** 2 + recall**2) * found.typical
     spread = found.spread._replace(variance=found.spread.variance + added)
     every = np.full(n.shape, positive)
@@ -393,15 +420,22 @@ def recall_sizes(
 
 def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
     """Return the number of groups in each set, and the weight of a candidate."""
-    _, found, precision = list_spread(ranked, sets.n, "region")
-    warn_of_few(found.clusters)
+    _, spread, precision = list_spread(ranked, sets.n, "region")
+    warn_of_few(spread.clusters)
+    weigh = partial(_precision_weight, sets.n, precision, spread)
+    if of_recall:
+        weigh = partial(_recall_weight, ranked, sets)
+    return sets._replace(groups=spread.n_groups, weigh=weigh)
 
-    def weigh(level: float) -> FloatArray:
-        if of_recall:
-            return recall_sizes(ranked, sets.n, level, fixed=True)[0] / max(sets.positive, 1)
-        return clusters.effective_size(sets.n, precision, found, level) / sets.n
 
-    return sets._replace(groups=found.n_groups, weigh=weigh)
+def _precision_weight(
+    n: IntArray, precision: FloatArray, spread: clusters.ClusterSpread, level: float
+) -> FloatArray:
+    return clusters.effective_size(n, precision, spread, level) / n
+
+
+def _recall_weight(ranked: ListMembers, sets: Sets, level: float) -> FloatArray:
+    return recall_sizes(ranked, sets.n, level, fixed=True)[0] / max(sets.positive, 1)
 
 
 def random_p(
@@ -433,7 +467,9 @@ def random_p(
     variance = np.maximum(spread.variance, least)
     tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (least > 0.0) & (spread.freedom > 0.0)
     t = (tp - n * prior) / np.sqrt(np.where(known, variance, 1.0))
-    p = special.stdtr(np.where(known, spread.freedom, 1.0), t if fewer else -t)
+    if not fewer:
+        t = -t
+    p = special.stdtr(np.where(known, spread.freedom, 1.0), t)
     return np.where(known, p, 1.0), spread.n_groups
 
 
@@ -441,17 +477,15 @@ def random_tails(
     ranking: Ranking, cluster: IntArray, n: IntArray, exists: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return upper and lower tail probabilities for a random list."""
-    size = ranking.size
-
-    def of(
-        ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, fewer: bool
-    ) -> tuple[FloatArray, IntArray]:
-        counts = int(size.total[row]), int(size.positive[row])
-        return random_p(ranked, n, *counts, alone=True, fewer=fewer)
-
     with hushed("groups"):
-        above, below = (
-            of_rows(partial(of, fewer=fewer), ranking, cluster, n, exists)[0]
-            for fewer in (False, True)
-        )
+        tail = partial(random_p_of_row, size=ranking.size, alone=True)
+        above, _ = of_rows(tail, ranking, cluster, n, exists)
+        below, _ = of_rows(partial(tail, fewer=True), ranking, cluster, n, exists)
     return above, below
+
+
+def random_p_of_row(
+    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: Size, **sides: bool
+) -> tuple[FloatArray, IntArray]:
+    """Return the result of :func:`random_p` for one ranking, given the sizes of all."""
+    return random_p(ranked, n, int(size.total[row]), int(size.positive[row]), **sides)

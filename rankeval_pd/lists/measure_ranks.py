@@ -37,7 +37,7 @@ from rankeval_pd.doors.rankings import (
 )
 from rankeval_pd.errors import check_choice, check_share, hushed, unknown_name
 from rankeval_pd.lists.comparison import FEW, MORE
-from rankeval_pd.lists.groups import pair_contrast, random_tails, weights
+from rankeval_pd.lists.groups import pair_contrast, random_tails, weights, whole_size
 from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
 from rankeval_pd.lists.regions import (
     SWAPPED,
@@ -123,7 +123,9 @@ class RankCriterion(NamedTuple):
         check_choice("kind", kind, (None, *KINDS))
         check_choice("adjust", adjust, (None, *SWAPPED, *ADJUSTMENTS))
         check_choice("adjust_over", over, OVER_EACH)
-        draws = None if n_resamples is None else check_draws("n_resamples", n_resamples)
+        draws = None
+        if n_resamples is not None:
+            draws = check_draws("n_resamples", n_resamples)
         how = RankOptions(adjust, over == "n", kind is not None, check_share("level", level))
         return cls(check_n(n), kind, how, draws, progress, baseline)
 
@@ -142,7 +144,9 @@ class RankCriterion(NamedTuple):
     @property
     def over(self) -> str:
         """Return the tests that form a family: "n" or "group"."""
-        return "n" if self.how.each else "group"
+        if self.how.each:
+            return "n"
+        return "group"
 
     def together(self, measures: int, sizes: int) -> float:
         """Return the Bonferroni level for each interval in a family."""
@@ -158,7 +162,9 @@ class RankCriterion(NamedTuple):
             if self.kind:
                 return 9_999
             most = swaps.enough_swaps(pairs, alpha)
-            return check_needed(most, f"level={self.how.level!r}") if swapped else most
+            if swapped:
+                check_needed(most, f"level={self.how.level!r}")
+            return most
         if self.kind is None and swapped and self.n_resamples < needed:
             raise ValueError(
                 f"n_resamples={self.n_resamples} cannot reach level={self.how.level:g}: the"
@@ -221,7 +227,9 @@ class RankingTask:
     def clusters(self) -> IntArray | None:
         """Return the cluster of each candidate, the same for all measures."""
         cluster = self.candidates.cluster
-        return None if cluster is None else cluster[:, np.newaxis]
+        if cluster is None:
+            return None
+        return cluster[:, np.newaxis]
 
     @property
     def levels(self) -> dict[str, float]:
@@ -243,7 +251,9 @@ class RankingTask:
 
     def stands_of(self, pairs: IntArray) -> IntArray | None:
         """Return, for the chosen pairs, the first pair with the same two rankings."""
-        return None if self.stands is None else self.stands[pairs]
+        if self.stands is None:
+            return None
+        return self.stands[pairs]
 
     @property
     def most(self) -> int:
@@ -251,7 +261,9 @@ class RankingTask:
         grows = self.criterion.n_resamples is None
         if self.criterion.kind is None:
             grows &= self.sizes.size <= FEW
-        return self.draws * MORE if grows else self.draws
+        if grows:
+            return self.draws * MORE
+        return self.draws
 
 
 # ------------------------------------------------------------------------------------ n-best lists
@@ -307,7 +319,9 @@ def list_tests(task: RankingTask) -> dict[str, FloatArray]:
     """
     exists = task.lists.exists
     a, b = ranks.all_pairs(task.count)
-    families = [*task.families] if task.criterion.how.swapped else []
+    families: list[str] = []
+    if task.criterion.how.swapped:
+        families = [*task.families]
     ends = end_columns(None, task.sizes, np.zeros(task.sizes.shape, dtype=bool))
     columns = ranks.empty_tests((len(exists), a.size, task.sizes.size), families, [*ends])
     for group in range(len(exists)):
@@ -384,8 +398,11 @@ def _family_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns of tests with swaps."""
     columns: dict[str, AnyArray] = {"p_value": swapped.alone}
+    p_family = swapped.together
+    if each:
+        p_family = swapped.alone
     for family, margin in zip(families, margins, strict=True):
-        columns[f"p_family{family}"] = swapped.alone if each else swapped.together
+        columns[f"p_family{family}"] = p_family
         columns[f"margin{family}"] = margin
         columns[f"drawn{family}"] = np.full(margin.shape, swapped.drawn)
     return columns
@@ -406,7 +423,7 @@ def _tests_of_lists(
     only = n - regions.overlap
     tp_only = regions.tp_a - regions.tp_overlap, regions.tp_b - regions.tp_overlap
     whole = candidates.whole
-    total = np.array(gold.size if whole is None else whole.total)
+    total = np.array(whole_size(whole, gold.size))
     spread = bands.difference_spread(rank_a, rank_b, gold, total, n, only, tp_only)
     columns: dict[str, AnyArray] = {
         "difference": (regions.tp_a - regions.tp_b) / n,
@@ -423,9 +440,11 @@ def _tests_of_lists(
         of_clusters = error, freedom
     elif not how.swapped:
         columns["p_value"] = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value
-    ends: Ends | None = ends_of(pair) if cut.any() else None
+    ends: Ends | None = None
+    if cut.any():
+        ends = ends_of(pair)
     if not how.swapped:
-        p_ends = None if ends is None else p_of_ends(ends, n, of_clusters)
+        p_ends = ends and p_of_ends(ends, n, of_clusters)
         return columns | end_columns(ends, n, cut, p_ends, p_ends)
     swapped = swaps.decided_swap_tests(
         rank_a,
@@ -434,7 +453,7 @@ def _tests_of_lists(
         n,
         "two-sided",
         keys,
-        ends=None if ends is None else ends.statistics(),
+        ends=ends and ends.statistics(),
         **_swap_options(task, [*families.values()]),
     )
     margins = difference_margins(
@@ -619,7 +638,7 @@ def ranked(
     deciding: list[tuple[Any, ...]] = []
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        task, table, tests = _tested(candidates, n, criterion, chosen, noted)
+        task, table, tests = _all_pair_tests(candidates, n, criterion, chosen, noted)
         table |= rank_columns(table["value"], tests, criterion.how, task.baseline, task.stands)
         if criterion.kind is None:
             differs = order_decides(tests, criterion.how)
@@ -627,7 +646,7 @@ def ranked(
             deciding.extend(_deciding_rows(task, tests, differs))
         return rows_of(table, candidates, "measure", range(task.count), {"n": task.sizes})
 
-    result = _tabulated(
+    result = _rank_table(
         data, criterion, roles, question, ("measure",), criterion.columns(columns), noted
     )
     if deciding:
@@ -656,7 +675,7 @@ def pairs_tested(data: Data, criterion: RankCriterion, roles: Mapping[str, Any])
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, None, None)
-        task, table, tests = _tested(candidates, n, criterion, chosen, noted)
+        task, table, tests = _all_pair_tests(candidates, n, criterion, chosen, noted)
         a, b = all_pairs(task.count)
         value = table["value"]
         columns: dict[str, AnyArray] = {
@@ -671,11 +690,13 @@ def pairs_tested(data: Data, criterion: RankCriterion, roles: Mapping[str, Any])
         rows = rows_of(columns, candidates, PAIR, range(len(pairs)), {"n": task.sizes})
         return with_pairs(rows, candidates, pairs, "two-sided")
 
-    columns = PAIRS if criterion.how.adjust is not None else PAIRS[:-1]
-    return _tabulated(data, criterion, roles, question, ("measure_a", "measure_b"), columns, noted)
+    columns: tuple[str, ...] = PAIRS
+    if criterion.how.adjust is None:
+        columns = PAIRS[:-1]
+    return _rank_table(data, criterion, roles, question, ("measure_a", "measure_b"), columns, noted)
 
 
-def _tabulated(
+def _rank_table(
     data: Data,
     criterion: RankCriterion,
     roles: Mapping[str, Any],
@@ -707,7 +728,7 @@ def _tabulated(
     )
 
 
-def _tested(
+def _all_pair_tests(
     candidates: Candidates,
     n: IntArray | None,
     criterion: RankCriterion,
@@ -729,7 +750,9 @@ def _tested(
         tests = distinct_tests(candidates, pairs, "two-sided")
         stands = standing_pairs(candidates, pairs)
     draws = criterion.draws(tests)
-    sizes = candidates.sizes(n) if over_n else np.zeros(1, dtype=np.int64)
+    sizes, seed = np.zeros(1, dtype=np.int64), chosen.draws
+    if over_n:
+        sizes, seed = candidates.sizes(n), chosen.swaps
     if how.swapped:
         noted |= {"n_resamples": draws, **chosen.noted_seed}
     total = draws * tests * len(candidates.group)
@@ -741,7 +764,7 @@ def _tested(
             sizes=sizes,
             criterion=criterion,
             ties=chosen.ties,
-            seed=chosen.swaps if over_n else chosen.draws,
+            seed=seed,
             draws=draws,
             baseline=baseline,
             stands=stands,

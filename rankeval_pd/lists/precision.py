@@ -66,15 +66,30 @@ _NBEST_COLUMNS = (
     "tied",
 )
 AVERAGED_COLUMNS = (
-    "measure", "n", "tp", "precision", "recall", "lift", "ci_low", "ci_high", "n_queries",
+    "measure",
+    "n",
+    "tp",
+    "precision",
+    "recall",
+    "lift",
+    "ci_low",
+    "ci_high",
+    "n_queries",
     "n_missing",
-)  # fmt: skip
+)
 
 
 @Capabilities(
-    rankings="How good is each list?", lists=True, any_ties=True, ends=True, clusters=True,
-    crossed=True, heads=True,
-    short="measure n tp precision ci_low ci_high lift tied", layout="measure n")  # fmt: skip
+    rankings="How good is each list?",
+    lists=True,
+    any_ties=True,
+    ends=True,
+    clusters=True,
+    crossed=True,
+    heads=True,
+    short="measure n tp precision ci_low ci_high lift tied",
+    layout="measure n",
+)
 @with_roles
 def nbest_precision(
     data: Data,
@@ -204,7 +219,9 @@ def nbest_precision(
             best=level_of_each(kind.level, len(candidates.measures)),
         )
         rows = measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
-        return rows if average is None else _with_pools(rows, candidates)
+        if average is not None:
+            rows = _with_pools(rows, candidates)
+        return rows
 
     noted = {**kind._asdict(), "ties": ties}
     combine = None
@@ -245,7 +262,9 @@ def _nbest_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of the n-best lists."""
     lists = ranking.nbest(n, ties)
-    every = ranking.every if n is None else n
+    every = n
+    if every is None:
+        every = ranking.every
     sizes = np.broadcast_to(every, lists.tp.shape)
     columns: dict[str, AnyArray] = {}
     weight: FloatArray | float = 1.0
@@ -278,7 +297,8 @@ def _nbest_columns(
     columns |= shares(kind, weight=weight)
     limits_of_best = columns
     if best != kind.level:
-        of_best = weight if of_best is None else of_best
+        if of_best is None:
+            of_best = weight
         limits_of_best = shares(kind._replace(level=best), weight=of_best)
     for end in ("ci_low", "ci_high"):
         columns[f"{end}_best"] = limits_of_best[end]
@@ -328,7 +348,9 @@ class IntervalKind(NamedTuple):
         For grouped candidates, Clopper and Pearson's interval would be wider than Wilson's interval
         without being exact.
         """
-        return self._replace(ci="wilson") if clustered and self.ci == "clopper-pearson" else self
+        if clustered and self.ci == "clopper-pearson":
+            return self._replace(ci="wilson")
+        return self
 
     def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
         """Return limits for precision. Overdispersion reduces the effective list size."""
@@ -402,7 +424,7 @@ def precision_interval(
                 f"{name}={brief(values)}: pass counts, which are whole numbers of at least 0."
             )
     # "blaker" takes this many steps; float64 represents all integers up to 2**53
-    most = 10**12 if ci == "blaker" else 2**53
+    most = {"blaker": 10**12}.get(ci, 2**53)
     if (n >= most).any():
         raise ValueError(
             f"n={brief(n)}: with ci={ci!r}, n must be below {most:,}. Pass a smaller n."
@@ -413,7 +435,9 @@ def precision_interval(
             " than candidates. Pass tp before n."
         )
     low, high = kind.limits(tp, n)
-    return Interval(float(low), float(high)) if np.ndim(low) == 0 else Interval(low, high)
+    if np.ndim(low) == 0:
+        return Interval(float(low), float(high))
+    return Interval(low, high)
 
 
 def shares_of(
@@ -619,7 +643,8 @@ def _precision_band(
 ) -> dict[str, AnyArray]:
     """Return precision and its band: (group, measure, n)."""
     lists = ranking.nbest(n, ties)
-    n = ranking.every if n is None else n
+    if n is None:
+        n = ranking.every
     draws = np.broadcast_to(candidates.keys, ranking.score.shape)
     precision = lists.tp / n
     _warn_if_too_precise(precision[lists.exists])
@@ -655,7 +680,7 @@ def _precision_limits(
 
     rising, back = np.unique(n, return_inverse=True)
     tp = np.concatenate([[0], np.cumsum(ranked)])
-    total = ranked.size if whole is None else whole.total
+    total = groups.whole_size(whole, ranked.size)
     spread = bands.nbest_spread(tp, rising, np.array(total))
     share = tp[rising] / rising
     cells = bands.cells(ranked, (np.arange(1, ranked.size + 1),), rising, keys, whole)
@@ -833,7 +858,7 @@ def difference_margins(
     r = nbest_regions(rank_a, rank_b, gold, rising)
     only = rising - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    total = np.array(gold.size if whole is None else whole.total)
+    total = np.array(groups.whole_size(whole, gold.size))
     spread = bands.difference_spread(rank_a, rank_b, gold, total, rising, only, tp_only)
     differ = only > 0
     margins = np.zeros((len(levels), rising.size))
@@ -907,7 +932,7 @@ def local_precision(
     2      G2  4       0.25  0.006309  0.805880
     """
     kind = IntervalKind.of(ci=ci, level=level)
-    half = _half(window)
+    half = _half_window(window)
     ties = Roles.of(roles).ties
 
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
@@ -926,7 +951,7 @@ def local_precision(
     return result
 
 
-def _half(window: Any) -> int:
+def _half_window(window: Any) -> int:
     size = check_count("window", window, 2)
     if size % 2:
         raise ValueError(

@@ -50,12 +50,19 @@ from rankeval_pd.stats.two_by_two import ALTERNATIVES, conditional_odds_ratio, s
 # --------------------------------- Ranges of significant list sizes (Evert 2004, figure 3)
 
 RANGE_COLUMNS = (
-    "measure_a", "measure_b", "better", "n_first", "n_last", "n_tests", "p_max", "n_before",
-)  # fmt: skip
+    "measure_a",
+    "measure_b",
+    "better",
+    "n_first",
+    "n_last",
+    "n_tests",
+    "p_max",
+    "n_before",
+)
 _CLOSE = 1.05  # two runs are joined if the second begins at or before n_last times this factor
 
 
-def _joined(runs: pd.DataFrame) -> pd.DataFrame:
+def _joined_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """Join neighboring runs of significant sizes into one range per measure."""
     if runs.empty:
         return runs.rename(columns={"n_before": "n_gaps"})
@@ -87,7 +94,7 @@ _ENDS = np.array(["none", "first", "last", "both"])
 
 
 @Capabilities(
-    rankings="Is A better than B?", heads=True, clusters=True, short=_joined, layout="row"
+    rankings="Is A better than B?", heads=True, clusters=True, short=_joined_runs, layout="row"
 )
 @with_roles
 def significant_ranges(
@@ -153,13 +160,26 @@ def significant_ranges(
     Roles.of(roles)  # compare() options such as threshold are rejected
     with intervals_unread():
         answer = compare(
-            data, a, b, n, test=test, alternative=alternative, alpha=alpha, adjust=adjust,
-            adjust_over=adjust_over, n_resamples=n_resamples, level=level, ci=ci, target=target,
-            phi=phi, progress=progress, **roles,
-        )  # fmt: skip
+            data,
+            a,
+            b,
+            n,
+            test=test,
+            alternative=alternative,
+            alpha=alpha,
+            adjust=adjust,
+            adjust_over=adjust_over,
+            n_resamples=n_resamples,
+            level=level,
+            ci=ci,
+            target=target,
+            phi=phi,
+            progress=progress,
+            **roles,
+        )
     table = below_door(answer)
     taken = (*RANGE_COLUMNS, "undecided_ends")
-    result = _runs(tables.keys_apart(table, taken, len(_groups(table))))
+    result = _significant_runs(tables.keys_apart(table, taken, len(_groups(table))))
     result.attrs = dict(table.attrs)
     return above_door(result, data)
 
@@ -169,7 +189,7 @@ def _groups(table: pd.DataFrame) -> list[Hashable]:
     return list(table.columns[: list(table.columns).index("measure_a")])
 
 
-def _runs(table: pd.DataFrame) -> pd.DataFrame:
+def _significant_runs(table: pd.DataFrame) -> pd.DataFrame:
     """Return maximal runs of sizes for which the same measure is significantly better."""
     groups = _groups(table)
     pair = (
@@ -361,7 +381,7 @@ def _mean_differences(
             continue
         sizes = np.sort(n[lists.exists[row]])
         a, b, gold = lists.of(row)
-        weight = _weights(sizes, gold.size)
+        weight = _rank_weights(sizes, gold.size)
         listed = np.minimum(a, b) <= sizes[-1]
         observed = float((weight[a] - weight[b])[gold & listed].sum())
         drawn = swaps.swapped_sums(
@@ -397,7 +417,7 @@ def _normal_limits(value: FloatArray, error: FloatArray, level: float) -> Limits
     return np.maximum(value - half, -1.0), np.minimum(value + half, 1.0)
 
 
-def _weights(n: IntArray, total: int) -> FloatArray:
+def _rank_weights(n: IntArray, total: int) -> FloatArray:
     """Return each rank's contribution to the mean precision, for 0-based ranks."""
     return _from_here_on(1.0 / n, n, total) / n.size
 
@@ -411,7 +431,7 @@ def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
 
 def _standard_error(
     rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, weight: FloatArray, total: int
-) -> float:  # fmt: skip
+) -> float:
     """Return the standard error, computed from each candidate's influence.
 
     The standard error is the square root of the sum of squared influences. One true and one false

@@ -250,9 +250,11 @@ class RegionOptions(NamedTuple):
     def noted(self) -> dict[str, Any]:
         """Return attrs that describe the comparison for readers and plots."""
         kept = {k: x for k, x in self._asdict().items() if k not in ("seed", "progress")}
-        if self.swapped or self.means:
-            kept["test"] = "swaps" if self.swapped else "score"
-        if not self.swapped:
+        if self.means:
+            kept["test"] = "score"
+        if self.swapped:
+            kept["test"] = "swaps"
+        else:
             del kept["n_resamples"]
         if self.adjust is None:
             del kept["adjust_over"]
@@ -281,7 +283,9 @@ def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
             f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates. Pass"
             " another adjustment, such as adjust='holm', or omit phi."
         )
-    return test or ("fisher" if phi == 1.0 else "score")
+    if test is None and phi == 1.0:
+        return "fisher"
+    return test or "score"
 
 
 def region_tests(
@@ -300,7 +304,9 @@ def region_tests(
         n_b,
     )  # includes missing lists
     exact = fisher_test(*regions, options.alternative)
-    p_value = exact.p_mid if options.test == "midp" else exact.p_value
+    p_value = exact.p_value
+    if options.test == "midp":
+        p_value = exact.p_mid
     if options.test == "score":
         a, n, b, m = (x / options.phi for x in regions)
         p_value = score_test(a, n, b, m, options.alternative)
@@ -310,7 +316,7 @@ def region_tests(
         of_a, of_b = ((t[there], n[there]) for t, n in (regions[:2], regions[2:]))
         p_value[there] = _other_test(*of_a, *of_b, options)
     # mid-p assumes binomial counts and could contradict the test in the row
-    p_mid = exact.p_mid if options.phi == 1.0 else np.full_like(exact.p_mid, np.nan)
+    p_mid = np.where(options.phi == 1.0, exact.p_mid, np.nan)
     return sample_odds_ratio(tp_a, n_a, tp_b, n_b), p_value, p_mid
 
 
@@ -358,9 +364,13 @@ def nbest_error(
 
 
 def error_of_few(
-    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float,
+    lists: PairRanks,
+    n: IntArray,
+    only: IntArray,
+    tp_only: tuple[IntArray, IntArray],
+    phi: float,
     cut: BoolArray,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """Return the standard error for small regions and split ties, or NaN otherwise.
 
     The function warns if differences between other lists vary far more than differences between
@@ -421,9 +431,14 @@ def swap_ends(
 
 
 def tie_columns(
-    lists: PairRanks, n: IntArray, cut: BoolArray, p_value: FloatArray, difference: FloatArray,
-    options: RegionOptions, spread: tuple[FloatArray, FloatArray] | None = None,
-) -> dict[str, AnyArray]:  # fmt: skip
+    lists: PairRanks,
+    n: IntArray,
+    cut: BoolArray,
+    p_value: FloatArray,
+    difference: FloatArray,
+    options: RegionOptions,
+    spread: tuple[FloatArray, FloatArray] | None = None,
+) -> dict[str, AnyArray]:
     """Return columns for both limits, and the nearest n that splits no tie.
 
     If no list splits a tie, both limits equal the difference. P-values from swap tests are added
@@ -493,9 +508,13 @@ def end_columns(
 
 
 def check_means(
-    data: Any, test: str | None = None, phi: float = 1.0, *, clustered: bool = False,
+    data: Any,
+    test: str | None = None,
+    phi: float = 1.0,
+    *,
+    clustered: bool = False,
     combine: bool = False,
-) -> None:  # fmt: skip
+) -> None:
     """Raise an error for options that ties="expected" does not support."""
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
@@ -504,8 +523,12 @@ def check_means(
             " DataFrame may contain only some of them. Pass ties='shared', or compute the columns"
             " you use: ddf[[...]].compute().rankeval."
         )
-    given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered,
-             "combine=True": combine}  # fmt: skip
+    given = {
+        f"test={test!r}": test is not None,
+        f"phi={phi:g}": phi > 1.0,
+        "groups": clustered,
+        "combine=True": combine,
+    }
     if refused := [name for name, is_given in given.items() if is_given]:
         raise ValueError(
             f"ties='expected' with {', '.join(refused)}: counts averaged over orders are not whole "
@@ -524,8 +547,9 @@ def mean_columns(
     **drawing: Any,
 ) -> dict[str, AnyArray]:
     """Return the columns for a comparison of means over all tie orders."""
-    swapped = ("p_swaps", "drawn", "margin") if options.swapped else ()
-    names = (*_MEAN_COLUMNS, *MEANS, *swapped)
+    names: tuple[str, ...] = (*_MEAN_COLUMNS, *MEANS)
+    if options.swapped:
+        names += ("p_swaps", "drawn", "margin")
     found = np.full((len(names), *lists.exists.shape), np.nan)
     for row in np.ndindex(lists.exists.shape[:-1]):
         asked = lists.exists[row]
@@ -533,39 +557,78 @@ def mean_columns(
             continue
         sizes, pair = n[asked], of_pair(lists, row, n[asked])
         (tp_a, tp_b), (only_a, only_b), error = pair.tp, pair.tp_only, pair.error()
-        result = (
-            _swapped(pair, options, error, **drawing) if swapped else [pair.p(options.alternative)]
-        )
+        if options.swapped:
+            result = _swapped_mean_columns(pair, options, error, **drawing)
+        else:
+            result = [pair.p(options.alternative)]
         found[(slice(None), *row, asked)] = np.stack(
             np.broadcast_arrays(
-                tp_a / sizes, tp_b / sizes, (tp_a - tp_b) / sizes, sizes - pair.only, pair.only,
-                pair.only, only_a, only_b, sample_odds_ratio(only_a, pair.only, only_b, pair.only),
-                result[0], np.nan, *pair.effective(), error, np.inf, *result[1:],
+                tp_a / sizes,
+                tp_b / sizes,
+                (tp_a - tp_b) / sizes,
+                sizes - pair.only,
+                pair.only,
+                pair.only,
+                only_a,
+                only_b,
+                sample_odds_ratio(only_a, pair.only, only_b, pair.only),
+                result[0],
+                np.nan,
+                *pair.effective(),
+                error,
+                np.inf,
+                *result[1:],
             )
-        )  # fmt: skip
+        )
     columns = dict(zip(names, found, strict=True))
     return {**columns, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}
 
 
-def _swapped(
-    pair: TiedLists, options: RegionOptions, error: FloatArray, *, tests: int, draws: int,
-    most: int, advance: Callable[[int], object], intervals: bool,
-) -> list[Any]:  # fmt: skip
+def _swapped_mean_columns(
+    pair: TiedLists,
+    options: RegionOptions,
+    error: FloatArray,
+    *,
+    tests: int,
+    draws: int,
+    most: int,
+    advance: Callable[[int], object],
+    intervals: bool,
+) -> list[Any]:
     """Return swap p-values for each n and for all n, swap counts, and band margins."""
     each, share = options.adjust_over == "n", (1.0 - options.level) / tests
-    level = 1.0 - (share if options.alternative == "two-sided" else min(2.0 * share, 0.999))
+    if options.alternative != "two-sided":
+        share = min(2.0 * share, 0.999)
     found = swapped_means(
-        pair, options.alternative, tests=[tests], alpha=options.alpha, each=each, most=most,
-        n_resamples=draws, seed=options.seed, advance=advance,
-    )  # fmt: skip
-    p = found.alone if each else found.together
-    return [found.alone, p, found.drawn, half_width(found, error, level, each=each)]
+        pair,
+        options.alternative,
+        tests=[tests],
+        alpha=options.alpha,
+        each=each,
+        most=most,
+        n_resamples=draws,
+        seed=options.seed,
+        advance=advance,
+    )
+    p = found.together
+    if each:
+        p = found.alone
+    return [found.alone, p, found.drawn, half_width(found, error, 1.0 - share, each=each)]
 
 
 _MEAN_COLUMNS = (
-    "precision_a", "precision_b", "difference", "overlap", "n_only_a", "n_only_b", "tp_only_a",
-    "tp_only_b", "odds_ratio", "p_value", "p_mid",
-)  # fmt: skip
+    "precision_a",
+    "precision_b",
+    "difference",
+    "overlap",
+    "n_only_a",
+    "n_only_b",
+    "tp_only_a",
+    "tp_only_b",
+    "odds_ratio",
+    "p_value",
+    "p_mid",
+)
 
 
 def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
@@ -577,7 +640,9 @@ def half_width(
     found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
 ) -> FloatArray:
     """Return the half-width of individual or simultaneous intervals."""
-    largest = z_of(level) if each else max(z_of(level), bands.critical_value(found.largest, level))
+    largest = z_of(level)
+    if not each:
+        largest = max(largest, bands.critical_value(found.largest, level))
     return np.asarray(largest * error)
 
 
@@ -586,25 +651,35 @@ def of_means(ci: str) -> Interval:
 
     The effective number of candidates in the regions is chosen to match the variance of the means.
     """
-
-    def limits(
-        tp_a: FloatArray, tp_b: FloatArray, only: FloatArray, n: FloatArray, size_a: FloatArray,
-        size_b: FloatArray, error: FloatArray, level: float,
-    ) -> Limits:  # fmt: skip
-        whole = np.where(only > 0.0, only, 1.0)
-        low, high = (
-            np.where(only > 0.0, x * (only / n), 0.0)
-            for x in DIFFERENCE_INTERVALS[ci](
-                np.clip(tp_a / whole, 0.0, 1.0) * size_a, size_a,
-                np.clip(tp_b / whole, 0.0, 1.0) * size_b, size_b, level,
-            )
-        )  # fmt: skip
-        difference, half = (tp_a - tp_b) / n, z_of(level) * error
-        low, high = np.fmin(low, difference - half), np.fmax(high, difference + half)
-        return np.maximum(low, -1.0), np.minimum(high, 1.0)
-
     names = ("tp_only_a", "tp_only_b", "n_only_a", "n", "size_a", "size_b", "error")
-    return Interval(limits, names)
+    return Interval(partial(_limits_of_means, ci), names)
+
+
+def _limits_of_means(
+    ci: str,
+    tp_a: FloatArray,
+    tp_b: FloatArray,
+    only: FloatArray,
+    n: FloatArray,
+    size_a: FloatArray,
+    size_b: FloatArray,
+    error: FloatArray,
+    level: float,
+) -> Limits:
+    whole = np.where(only > 0.0, only, 1.0)
+    low, high = (
+        np.where(only > 0.0, x * (only / n), 0.0)
+        for x in DIFFERENCE_INTERVALS[ci](
+            np.clip(tp_a / whole, 0.0, 1.0) * size_a,
+            size_a,
+            np.clip(tp_b / whole, 0.0, 1.0) * size_b,
+            size_b,
+            level,
+        )
+    )
+    difference, half = (tp_a - tp_b) / n, z_of(level) * error
+    low, high = np.fmin(low, difference - half), np.fmax(high, difference + half)
+    return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -715,12 +790,12 @@ def _p_over_orders(
         own, most = lists.draws_of(row), int(sizes.max(initial=0))
         sides = ((lists.a, a), (lists.b, b))
         tied = [Tied.of(side.score[row][present], ranks, most) for side, ranks in sides]
-        first = _tables(a, b, gold, sizes)
+        first = _region_counts(a, b, gold, sizes)
         listed = [_p_value(first)]
         for number in range(1, n_keys):
             if any(x.candidate.size for x in tied):
                 keys = ranking.other_order(own, seed, number)
-                tables = _tables(tied[0].ranks(keys), tied[1].ranks(keys), gold, sizes)
+                tables = _region_counts(tied[0].ranks(keys), tied[1].ranks(keys), gold, sizes)
                 other = (tables != first).any(axis=0)
                 p = listed[0].copy()
                 p[other] = _p_value(tables[:, other])
@@ -776,7 +851,7 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
             )
 
 
-def _tables(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> IntArray:
+def _region_counts(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> IntArray:
     """Return an array (4, n) with the true positives and sizes of the two regions."""
     r = ranking.nbest_regions(rank_a, rank_b, gold, n)
     only = n - r.overlap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 
 from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities, with_roles_but
+from rankeval_pd.chance.random_tests import number_or_array
 from rankeval_pd.decisions.verdicts import GROUP
 from rankeval_pd.doors.candidates import (
     Data,
@@ -478,7 +479,7 @@ def compare_for(
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     n_a, n_b = check_count("n_a", n_a), check_count("n_b", n_b)
-    true_a, true_b = _whole("tp_a", tp_a, n_a), _whole("tp_b", tp_b, n_b)
+    true_a, true_b = _true_positives("tp_a", tp_a, n_a), _true_positives("tp_b", tp_b, n_b)
     low, high = np.inf, -np.inf
     for both, true in _overlaps(true_a, n_a, true_b, n_b, overlap):
         regions = true_a - true, n_a - both, true_b - true, n_b - both
@@ -488,7 +489,7 @@ def compare_for(
     return pd.DataFrame({"difference": [difference], "p_low": [low], "p_high": [high]})
 
 
-def _whole(name: str, value: Any, size: int) -> int:
+def _true_positives(name: str, value: Any, size: int) -> int:
     """Return a count of true positives, rounding values that are nearly integers."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
@@ -497,7 +498,9 @@ def _whole(name: str, value: Any, size: int) -> int:
             f"{name}={value!r} is of type {type(value).__name__}: pass the number of true "
             "positives in the list."
         )
-    nearest = round(float(value)) if np.isfinite(value) else -1
+    nearest = -1
+    if np.isfinite(value):
+        nearest = round(float(value))
     if abs(nearest - value) > _ROUNDING or not 0 <= nearest <= size:
         raise ValueError(
             f"{name}={value!r}: pass a whole number from 0 to {size}, the size of the list, or a"
@@ -517,8 +520,12 @@ def _overlaps(
             f"overlap={overlap!r}: pass the number of shared candidates, or a pair with the numbers"
             " of shared candidates and shared true positives."
         )
-    given = None if overlap is None else check_count("overlap", overlap[0] if pair else overlap, 0)
-    sizes = range(min(n_a, n_b) + 1) if given is None else [given]
+    sizes: Iterable[int] = range(min(n_a, n_b) + 1)
+    shared = overlap
+    if pair:
+        shared = overlap[0]
+    if overlap is not None:
+        sizes = [check_count("overlap", shared, 0)]
     listed: list[tuple[IntArray, IntArray]] = []
     for size in sizes:
         least = max(0, size - (n_a - tp_a), size - (n_b - tp_b))
@@ -527,18 +534,18 @@ def _overlaps(
             true = true[true == check_count("overlap", overlap[1], 0)]
         listed.append((np.full(true.size, size), true))
         if sum(block.size for _, block in listed) >= _BLOCK:
-            yield _joined(listed)
+            yield _concatenated(listed)
             listed = []
-    if not sum(block.size for _, block in listed) and given is not None:
+    if not sum(block.size for _, block in listed) and overlap is not None:
         raise ValueError(
             f"overlap={overlap!r}: lists of {n_a} and {n_b} candidates with {tp_a} and {tp_b} true"
             " positives cannot have this overlap. Check the counts."
         )
     if listed:
-        yield _joined(listed)
+        yield _concatenated(listed)
 
 
-def _joined(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
+def _concatenated(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
     sizes, true = zip(*found, strict=True)
     return np.concatenate(sizes), np.concatenate(true)
 
@@ -610,7 +617,7 @@ def dispersion_for(
     with np.errstate(over="ignore"):  # values too large for float64 become infinite
         chi2 = freedom * (observed / expected) ** 2
     result = proportions.overdispersion(chi2, freedom, level)
-    return Dispersion(*(float(x) if x.ndim == 0 else x for x in map(np.asarray, result)))
+    return Dispersion(*map(number_or_array, result))
 
 
 @checked_call
@@ -657,7 +664,7 @@ def coverage_for(
     if rate.dtype.kind not in "iuf" or not ((rate >= 0) & (rate <= 1)).all():
         raise ValueError(f"failure_rate={brief(rate)}: pass a probability, from 0 to 1.")
     p_value = np.exp(distributions.tails_of_binomial(failures, samples, rate).ge)
-    return float(p_value) if p_value.ndim == 0 else p_value
+    return number_or_array(p_value)
 
 
 def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:

@@ -12,7 +12,7 @@ from rankeval_pd.capabilities import Capabilities, with_roles
 from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data
 from rankeval_pd.doors.item_tables import item_roles
 from rankeval_pd.errors import check_choice, listed, unknown_name, warn
-from rankeval_pd.lists.comparison import with_verdicts
+from rankeval_pd.lists.comparison import as_tuple, with_verdicts
 from rankeval_pd.lists.measure_ranks import VERDICT, RankCriterion, best_first, ranked
 from rankeval_pd.queries.per_query import OverMetrics, Undefined, query_summary
 from rankeval_pd.roles import (
@@ -28,10 +28,14 @@ from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 
 _ALONE = ("difference_low_alone", "difference_high_alone")
 _OF_PAIRS = {
-    "difference": "gain", "difference_low": "ci_low", "difference_high": "ci_high",
-    "p_adjusted": "p_adjusted", "p_value": "p_value", _ALONE[0]: "ci_low_alone",
+    "difference": "gain",
+    "difference_low": "ci_low",
+    "difference_high": "ci_high",
+    "p_adjusted": "p_adjusted",
+    "p_value": "p_value",
+    _ALONE[0]: "ci_low_alone",
     _ALONE[1]: "ci_high_alone",
-}  # fmt: skip
+}
 
 
 @Capabilities(
@@ -160,15 +164,26 @@ def summary(
     if _are_metrics(n):
         of_queries: Any = roles
         metrics: Any = n
-        over: Any = "metrics" if adjust_over == "n" else adjust_over
+        over: Any = adjust_over
+        if over == "n":
+            over = "metrics"
         return query_summary(
-            data, metrics, baseline=baseline, test=test, adjust=adjust, adjust_over=over,
-            undefined=undefined, alpha=alpha, n_resamples=n_resamples, level=level, **of_queries,
-        )  # fmt: skip
+            data,
+            metrics,
+            baseline=baseline,
+            test=test,
+            adjust=adjust,
+            adjust_over=over,
+            undefined=undefined,
+            alpha=alpha,
+            n_resamples=n_resamples,
+            level=level,
+            **of_queries,
+        )
     if form_of(data, roles) == "items":
         if n is not None:
             item_roles(roles)
-            label = found[1] if (found := likely_gold(data)) else "gold=..."
+            _, label = likely_gold(data) or ("", "gold=...")
             raise ValueError(
                 f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
                 f" gold label if the rows are candidates: {label}."
@@ -203,7 +218,9 @@ _MANY = 100  # few users want separate results for so many groups
 def _warn_of_many_groups(result: Any) -> None:
     """Warn about many groups if users probably want one overall result."""
     groups = list(result.columns[: list(result.columns).index("measure")])
-    many = int((~result.duplicated(groups)).sum()) if groups else 0
+    if not groups:
+        return
+    many = int((~result.duplicated(groups)).sum())
     if many > _MANY:
         warn(
             f"by={listed(groups)}: the table has a separate verdict for each of {many:,} groups,"
@@ -228,8 +245,12 @@ def _of_items(
     roles: Mapping[str, Any],
 ) -> Data:
     options: dict[str, Any] = {
-        "adjust": adjust, "n_resamples": n_resamples, "level": level, "progress": progress, **roles
-    }  # fmt: skip
+        "adjust": adjust,
+        "n_resamples": n_resamples,
+        "level": level,
+        "progress": progress,
+        **roles,
+    }
     options["alpha"] = round(1.0 - level, 12)
     scores = below_door(system_ranks(data, test=test, **options))
     pairs = mean_test(test)(data, baseline=baseline, **options)
@@ -242,8 +263,9 @@ def _of_items(
         listed.append(_with_differences(part, of_group, baseline))
     table = pd.concat(listed, ignore_index=True)
     columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
-    columns += [*(["letters"] if baseline is None else []), "p_value", *_ALONE, "undecided"]
-    columns += ["ci_low_alone", "ci_high_alone"]
+    if baseline is None:
+        columns.append("letters")
+    columns += ["p_value", *_ALONE, "undecided", "ci_low_alone", "ci_high_alone"]
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": adjust}
     attrs |= {
@@ -257,10 +279,8 @@ def _of_items(
 def _parts(table: pd.DataFrame, groups: list[Any]) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
     if not groups:
         return [((), table)]
-    return [
-        (keys if isinstance(keys, tuple) else (keys,), part)
-        for keys, part in table.groupby(groups, sort=False, observed=True)
-    ]
+    parts = table.groupby(groups, sort=False, observed=True)
+    return [(as_tuple(keys), part) for keys, part in parts]
 
 
 def _with_differences(
@@ -271,12 +291,16 @@ def _with_differences(
     names = scores["system"].tolist()
     if baseline is not None and baseline not in names:
         raise unknown_name("baseline", baseline, names)
-    reference = names[0] if baseline is None else baseline
+    reference = baseline
+    if reference is None:
+        reference = names[0]
     forth, back = pairs[pairs["system_b"] == reference], pairs[pairs["system_a"] == reference]
     turned = back.assign(
-        system_a=back["system_b"], gain=-back["gain"], ci_low=-back["ci_high"],
+        system_a=back["system_b"],
+        gain=-back["gain"],
+        ci_low=-back["ci_high"],
         ci_high=-back["ci_low"],
-    )  # fmt: skip
+    )
     if "ci_low_alone" in back:
         turned["ci_low_alone"] = -back["ci_high_alone"]
         turned["ci_high_alone"] = -back["ci_low_alone"]

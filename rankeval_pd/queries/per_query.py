@@ -40,11 +40,20 @@ from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 # Parse metric names from ir_measures, trec_eval and recommender systems.
 
 _METRIC_ALIASES = {
-    "map": "AP", "averageprecision": "AP", "rprecision": "Rprec", "mrr": "RR", "reciprank": "RR",
-    "precision": "P", "recall": "R", "hitrate": "Success", "hits": "Success", "mapcut": "AP",
+    "map": "AP",
+    "averageprecision": "AP",
+    "rprecision": "Rprec",
+    "mrr": "RR",
+    "reciprank": "RR",
+    "precision": "P",
+    "recall": "R",
+    "hitrate": "Success",
+    "hits": "Success",
+    "mapcut": "AP",
     "iprecatrecall": "IPrec",
-    "ndcgcut": "nDCG", **{name.lower(): name for name in QUERY_METRICS},
-}  # fmt: skip
+    "ndcgcut": "nDCG",
+    **{name.lower(): name for name in QUERY_METRICS},
+}
 """Metric names in lowercase without underscores or hyphens."""
 _WITH_CUTOFF = ("P", "R", "Success", "F1", "IPrec")
 _NO_CUTOFF = ("Rprec", "Bpref", "infAP", "AUC")
@@ -66,40 +75,46 @@ class NamedMetric(NamedTuple):
         return self.request.metric in _BINARY
 
 
-def parse_metrics(given: Any, min_grade: float) -> list[NamedMetric]:
+def parse_metrics(metrics: Any, min_grade: float) -> list[NamedMetric]:
     """Return the distinct metrics for these names in order."""
-    several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else [*given]
-    if not several:
+    if isinstance(metrics, str) or not isinstance(metrics, Iterable):
+        metrics = [metrics]
+    names = dict.fromkeys(str(x) for x in metrics)
+    if not names:
         raise ValueError("metrics is empty. Pass one or more names, such as 'nDCG@10'.")
-    names = dict.fromkeys(str(x) for x in several)
     return [NamedMetric(name, _parse_metric(name, min_grade)) for name in names]
 
 
 def _parse_metric(text: str, min_grade: float) -> MetricRequest:
-    result = _METRIC_PATTERN.fullmatch(text.strip())
-    name = result[1] if result else text
+    parts = _METRIC_PATTERN.fullmatch(text.strip())
+    name, options, at = text, None, None
+    if parts:
+        name, options, at = parts.groups()
     name = _METRIC_ALIASES.get(name.replace("_", "").replace("-", "").lower(), name)
-    if result is None or name not in QUERY_METRICS:
-        hint = _near_miss(name, result[3] if result else None)
+    if parts is None or name not in QUERY_METRICS:
+        hint = _near_miss(name, at)
         raise ValueError(
             f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a"
             f" cutoff, as in 'nDCG@10'.{hint}"
         )
-    cutoff, level = _cutoff(name, result[3], text)
-    if result[3] is None and name in _WITH_CUTOFF:
-        what, as_in = ("the lowest recall", 0.1) if name == "IPrec" else ("the list length", 10)
-        raise ValueError(f"metrics: {text!r} needs {what}, such as '{name}@{as_in}'.")
+    cutoff, level = _cutoff(name, at, text)
+    if at is None and name == "IPrec":
+        raise ValueError(f"metrics: {text!r} needs the lowest recall, such as '{name}@0.1'.")
+    if at is None and name in _WITH_CUTOFF:
+        raise ValueError(f"metrics: {text!r} needs the list length, such as '{name}@10'.")
     if cutoff is not None and name in _NO_CUTOFF:
         raise ValueError(f"metrics: {text!r}: {name} takes no @k. Pass {name!r}.")
     request = MetricRequest(name, cutoff, float(min_grade), level=level)
-    return _with_options(request, result[2] or "", text)
+    return _with_options(request, options or "", text)
 
 
-def _cutoff(name: str, given: str | None, text: str) -> tuple[int | None, float]:
+def _cutoff(name: str, at: str | None, text: str) -> tuple[int | None, float]:
     """Return the cutoff of the list, or the recall level of IPrec."""
-    if given is None:
+    if at is None:
         return None, 0.0
-    number = float(given) if given.replace(".", "", 1).isdigit() else math.nan
+    number = math.nan
+    if at.replace(".", "", 1).isdigit():
+        number = float(at)
     if name == "IPrec":
         if not 0.0 <= number <= 1.0:
             raise ValueError(f"metrics: {text!r}: pass a recall from 0 to 1, as in 'IPrec@0.1'.")
@@ -115,27 +130,33 @@ def _near_miss(name: str, cutoff: str | None) -> str:
     if not near:
         return ""
     meant = _METRIC_ALIASES[near[0]]
-    at = "" if cutoff is None or meant in _NO_CUTOFF else f"@{cutoff}"
-    return f" Did you mean '{meant}{at}'?"
+    if cutoff is not None and meant not in _NO_CUTOFF:
+        meant = f"{meant}@{cutoff}"
+    return f" Did you mean '{meant}'?"
+
+
+_OF_GAINS = {"dcg": "'log2' or 'exp-log2'", "gains": "a mapping such as {1: 1, 2: 5}"}
+_OPTIONS = {
+    "nDCG": _OF_GAINS,
+    "DCG": _OF_GAINS,
+    "AP": {"norm": "'min' with @k, or 'all'"},
+    "RBP": {"p": "a number in (0, 1)"},
+    "ERR": {"max_rel": "the highest grade"},
+}
 
 
 def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequest:
     """Return the metric with the options in parentheses."""
     name = request.metric
-    allowed = {
-        **({"rel": "the lowest grade of a positive document"} if name in _BINARY else {}),
-        **({"dcg": "'log2' or 'exp-log2'"} if name in ("nDCG", "DCG") else {}),
-        **({"gains": "a mapping such as {1: 1, 2: 5}"} if name in ("nDCG", "DCG") else {}),
-        **({"norm": "'min' with @k, or 'all'"} if name == "AP" else {}),
-        **({"p": "a number in (0, 1)"} if name == "RBP" else {}),
-        **({"max_rel": "the highest grade"} if name == "ERR" else {}),
-    }
+    allowed = _OPTIONS.get(name, {})
+    if name in _BINARY:
+        allowed = {"rel": "the lowest grade of a positive document", **allowed}
     for part in filter(None, (x.strip() for x in _COMMA.split(options))):
         option, _, value = (x.strip().strip("'\"") for x in part.partition("="))
         if option not in allowed:
-            judged = (
-                " To use only judged documents, pass unjudged='skip'." if "judged" in option else ""
-            )
+            judged = ""
+            if "judged" in option:
+                judged = " To use only judged documents, pass unjudged='skip'."
             raise ValueError(
                 f"metrics: {text!r}: {name} has no option {option!r}, only {listed(allowed)}. "
                 f"Omit this option.{judged}"
@@ -167,11 +188,11 @@ def _with_option(request: MetricRequest, option: str, value: str) -> MetricReque
             raise ValueError
         return request._replace(top=top)
     number = float(value)
-    if not (0.0 < number < (1.0 if option == "p" else float("inf"))):
-        raise ValueError
-    if option == "p":
+    if option == "p" and 0.0 < number < 1.0:
         return request._replace(persistence=number)
-    return request._replace(least=number)
+    if option == "rel" and 0.0 < number < math.inf:
+        return request._replace(least=number)
+    raise ValueError
 
 
 _COMMA = re.compile(r",(?![^{]*})")  # commas between options, but not within a mapping
@@ -180,13 +201,13 @@ _COMMA = re.compile(r",(?![^{]*})")  # commas between options, but not within a 
 def _gains(text: str) -> tuple[tuple[float, float], ...]:
     """Parse a mapping from grades to gains, or raise a ValueError."""
     try:
-        given = ast.literal_eval(text)
-        found = tuple((float(grade), float(gain)) for grade, gain in given.items())
+        grades = ast.literal_eval(text).items()
+        gains = tuple((float(grade), float(gain)) for grade, gain in grades)
     except (AttributeError, SyntaxError, TypeError):
         raise ValueError from None
-    if not found or any(not 0.0 <= gain < math.inf for _, gain in found):
+    if not gains or any(not 0.0 <= gain < math.inf for _, gain in gains):
         raise ValueError
-    return found
+    return gains
 
 
 def check_grades(asked: Sequence[NamedMetric], judged: Judgments) -> None:
@@ -333,7 +354,9 @@ def per_query(
     if wide:
         table = wide_form(values.keys, value, values.measures, named, undefined)
     else:
-        table = _long(values.keys, values.numbers, value, values.measures, named, undefined)
+        table = _rows_per_metric(
+            values.keys, values.numbers, value, values.measures, named, undefined
+        )
     return above_door(table, data)
 
 
@@ -517,7 +540,7 @@ def resolve_undefined(
     return value
 
 
-def _long(
+def _rows_per_metric(
     keys: pd.DataFrame,
     values: QueryValues,
     value: FloatArray,
@@ -591,21 +614,50 @@ _METRIC = "_metric"  # the label of the metric in the query index
 _RANKED = {
     name: name
     for name in (
-        "value", "ci_low", "ci_high", "rank_low", "rank_high", "tied_for_best", "letters",
-        "undecided", "ci_low_alone", "ci_high_alone",
+        "value",
+        "ci_low",
+        "ci_high",
+        "rank_low",
+        "rank_high",
+        "tied_for_best",
+        "letters",
+        "undecided",
+        "ci_low_alone",
+        "ci_high_alone",
     )
-}  # fmt: skip
+}
 _COMPARED = {
-    "difference": "gain", "difference_low": "ci_low", "difference_high": "ci_high",
-    "p_adjusted": "p_adjusted", "p_value": "p_value", "difference_low_alone": "ci_low_alone",
-    "difference_high_alone": "ci_high_alone", "undecided": "undecided",
-}  # fmt: skip
+    "difference": "gain",
+    "difference_low": "ci_low",
+    "difference_high": "ci_high",
+    "p_adjusted": "p_adjusted",
+    "p_value": "p_value",
+    "difference_low_alone": "ci_low_alone",
+    "difference_high_alone": "ci_high_alone",
+    "undecided": "undecided",
+}
 _COLUMNS = (
-    "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference", "difference_low",
-    "difference_high", "p_adjusted", "tied_for_best", "wins", "ties", "losses", "letters",
-    "p_value", "difference_low_alone", "difference_high_alone", "undecided", "ci_low_alone",
+    "value",
+    "ci_low",
+    "ci_high",
+    "rank_low",
+    "rank_high",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p_adjusted",
+    "tied_for_best",
+    "wins",
+    "ties",
+    "losses",
+    "letters",
+    "p_value",
+    "difference_low_alone",
+    "difference_high_alone",
+    "undecided",
+    "ci_low_alone",
     "ci_high_alone",
-)  # fmt: skip
+)
 _ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
 _NOTED = ("event", "level", "n_resamples", "seed", "test")
 
@@ -736,11 +788,16 @@ def query_summary(
         )
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     adjusted = adjustment_of(test, adjust)
-    over = "all" if adjust_over == "all" else "group"
+    over = {"metrics": "group", "all": "all"}[adjust_over]
     options = {
-        "by": _METRIC, "n_resamples": n_resamples, "adjust": adjusted, "adjust_over": over,
-        "alpha": alpha, "level": level, "rng": rng,
-    }  # fmt: skip
+        "by": _METRIC,
+        "n_resamples": n_resamples,
+        "adjust": adjusted,
+        "adjust_over": over,
+        "alpha": alpha,
+        "level": level,
+        "rng": rng,
+    }
     result = _of_metrics(table, baseline, test, options)
     result = _with_facts(result, assumed(found, asked, undefined))
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
@@ -782,10 +839,13 @@ def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
     table = pd.concat([result, keyed.reindex(keys).reset_index(drop=True)], axis=1)
     table.attrs = {
-        **result.attrs, "n_lacking": int(facts["n_lacking"].max()),
-        "n_undefined": int(facts["n_undefined"].max()), "n_tied": int(facts["n_tied"].max()),
-        "depth_low": int(facts["depth"].min()), "depth_high": int(facts["depth"].max()),
-    }  # fmt: skip
+        **result.attrs,
+        "n_lacking": int(facts["n_lacking"].max()),
+        "n_undefined": int(facts["n_undefined"].max()),
+        "n_tied": int(facts["n_tied"].max()),
+        "depth_low": int(facts["depth"].min()),
+        "depth_high": int(facts["depth"].max()),
+    }
     cut = facts[facts["cutoff"] > 0]
     if len(cut) and cut["judged"].notna().any():
         shares = float(cut["judged"].min()), float(cut["judged"].max())
@@ -842,12 +902,12 @@ def _of_metrics(
     named: Any = {**options, "measures": measures}  # the names of the measures are known
     ranks = system_ranks(items, test=test, **named)
     tested = ranks
-    columns = _of_systems(ranks, "system", keys, _RANKED)
+    columns = _of_query_systems(ranks, "system", keys, _RANKED)
     if baseline is not None:
         tested = mean_test(test)(items, baseline=baseline, **named)
-        columns |= _of_systems(tested, "system_a", keys, _COMPARED)
+        columns |= _of_query_systems(tested, "system_a", keys, _COMPARED)
         over = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
-        columns |= _counted(pd.concat(over, names=[_METRIC]), keys, baseline)
+        columns |= _wins_and_losses(pd.concat(over, names=[_METRIC]), keys, baseline)
         columns["undecided"] = columns["undecided"] == 1
     kept = [x for x in _COLUMNS if baseline is None or x != "letters"]
     if options["adjust"] is None:
@@ -857,7 +917,10 @@ def _of_metrics(
     most = np.where(keys.get_level_values(0).isin(gains), np.inf, 1.0)
     for name in (x for x in kept if "_low" in x or "_high" in x):
         if not name.startswith("rank"):  # all metrics except discounted gain are between 0 and 1
-            rows[name] = np.clip(rows[name], 0.0 if name.startswith("ci") else -most, most)
+            least = -most
+            if name.startswith("ci"):
+                least = np.zeros(len(keys))
+            rows[name] = np.clip(rows[name], least, most)
     names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
     result = pd.DataFrame({**names, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
@@ -866,15 +929,17 @@ def _of_metrics(
     return result
 
 
-def _of_systems(
+def _of_query_systems(
     table: pd.DataFrame, role: str, keys: pd.MultiIndex, names: Mapping[str, str]
 ) -> dict[str, AnyArray]:
     """Return columns by metric and name; missing rows are NaN."""
-    found = table.set_index(pd.MultiIndex.from_arrays([table[_METRIC], table[role]])).reindex(keys)
-    return {name: found[own].to_numpy() for name, own in names.items() if own in found}
+    rows = table.set_index(pd.MultiIndex.from_arrays([table[_METRIC], table[role]])).reindex(keys)
+    return {name: rows[own].to_numpy() for name, own in names.items() if own in rows}
 
 
-def _counted(over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable) -> dict[str, AnyArray]:
+def _wins_and_losses(
+    over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable
+) -> dict[str, AnyArray]:
     """Count wins, ties and losses of each measure; the baseline's counts are NaN."""
     counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
     itself = keys.get_level_values(1) == baseline
@@ -892,6 +957,9 @@ def _family(
     if options["adjust"] is None:
         return None
     count = len(measures) - 1
-    who = family_of(count if baseline is not None else count * (count + 1) // 2, baseline)
-    together = options["adjust_over"] == "all" and len(metrics) > 1
-    return f"{who} for all {len(metrics)} metrics" if together else f"{who} for each metric"
+    if baseline is None:
+        count = math.comb(len(measures), 2)
+    who = family_of(count, baseline)
+    if options["adjust_over"] == "all" and len(metrics) > 1:
+        return f"{who} for all {len(metrics)} metrics"
+    return f"{who} for each metric"

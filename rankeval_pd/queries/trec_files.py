@@ -38,7 +38,7 @@ class FileKind(Enum):
     @property
     def number(self) -> str:
         """Return the name of the numeric column."""
-        return "score" if self is FileKind.RUN else "grade"
+        return {FileKind.RUN: "score", FileKind.QRELS: "grade"}[self]
 
 
 Strings = Any
@@ -66,15 +66,15 @@ class TrecLines(NamedTuple):
 
 def _line_number(content: bytes, row: int) -> int:
     """Return the line number of a row, counting empty lines and comments."""
-    full = (i for i, line in enumerate(content.splitlines(), 1) if _words(line))
+    full = (i for i, line in enumerate(content.splitlines(), 1) if _line_words(line))
     return next(x for k, x in enumerate(full) if k == row)
 
 
 def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
     """Read the lines of a file, or the columns of a frame."""
     if isinstance(source, pd.DataFrame):
-        return _of_frame(source, kind)
-    return _of_text(_content(source), str(source), kind)
+        return _lines_of_frame(source, kind)
+    return _lines_of_text(_content(source), str(source), kind)
 
 
 # Files
@@ -102,12 +102,14 @@ def _content(path: str | Path) -> bytes:
     return content.removeprefix(b"\xef\xbb\xbf")
 
 
-def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
+def _lines_of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
     """Read the lines of a file with pyarrow if possible, otherwise with pandas.
 
     As in trec_eval, lines that begin with # are comments, and extra words are ignored.
     """
-    text = _COMMENTS.sub(b"\n", content).lstrip() if b"#" in content else content
+    text = content
+    if b"#" in content:
+        text = _COMMENTS.sub(b"\n", content).lstrip()
     try:
         if b"\0" in text:
             raise ValueError("the file has NUL bytes")
@@ -118,22 +120,27 @@ def _of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
     if wrong_numbers(number, kind).any():
         raise _malformed(content, path, kind, f"a {kind.number} is not a number")
     return TrecLines(
-        columns["query"], columns["document"], number, columns.get("tag"), path,
+        columns["query"],
+        columns["document"],
+        number,
+        columns.get("tag"),
+        path,
         ((path, number.size),),
-    )  # fmt: skip
+    )
 
 
-def _words(line: bytes) -> list[bytes]:
+def _line_words(line: bytes) -> list[bytes]:
     """Split a line into words, or return an empty list for a comment."""
-    words = line.split()
-    return [] if words and words[0].startswith(b"#") else words
+    if line.lstrip().startswith(b"#"):
+        return []
+    return line.split()
 
 
 def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
     """Read lines separated by single spaces or tabs, or return None."""
-    head = content[: content.find(b"\n")]
-    between = b"\t" if b"\t" in head else b" "
-    other = b" " if between == b"\t" else b"\t"
+    between, other = b" ", b"\t"
+    if b"\t" in content[: content.find(b"\n")]:
+        between, other = other, between
     if other in content or 2 * between in content or not content:
         return None
     try:
@@ -153,10 +160,13 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
             csv.ReadOptions(column_names=list(kind.columns), use_threads=False, block_size=1 << 26),
             csv.ParseOptions(delimiter=between.decode(), quote_char=False, double_quote=False),
             csv.ConvertOptions(
-                include_columns=list(types), column_types=types, strings_can_be_null=False,
-                null_values=[], check_utf8=True,
+                include_columns=list(types),
+                column_types=types,
+                strings_can_be_null=False,
+                null_values=[],
+                check_utf8=True,
             ),
-        )  # fmt: skip
+        )
     except pa.ArrowInvalid:
         return None  # the slower reader reads the file or finds the malformed line
     by_name: dict[str, Any] = {}
@@ -166,8 +176,9 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
             by_name[name] = column.to_numpy()
             continue
         by_name[name] = words = column.unify_dictionaries().combine_chunks()
-        known = words.dictionary if types[name] == few else words
-        if pc.any(pc.equal(known, "")).as_py():
+        if types[name] == few:
+            words = words.dictionary
+        if pc.any(pc.equal(words, "")).as_py():
             return None
     return by_name
 
@@ -179,19 +190,28 @@ def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any]:
         return {**dict.fromkeys(("query", "document", "tag"), none), kind.number: np.zeros(0)}
     names = list(kind.columns)
     table = pd.read_csv(
-        io.BytesIO(content), sep=r"\s+", header=None, names=names, usecols=names, index_col=False,
-        dtype=object, keep_default_na=False, na_values=[""], quoting=3, engine="c",
-    )  # fmt: skip
+        io.BytesIO(content),
+        sep=r"\s+",
+        header=None,
+        names=names,
+        usecols=names,
+        index_col=False,
+        dtype=object,
+        keep_default_na=False,
+        na_values=[""],
+        quoting=3,
+        engine="c",
+    )
     if table.isna().to_numpy().any():
         raise ValueError("a line has too few words")
-    by_name: dict[str, Any] = {kind.number: np.array([*map(_number, table[kind.number])])}
+    by_name: dict[str, Any] = {kind.number: np.array([*map(_file_number, table[kind.number])])}
     for name in ("query", "document", "tag"):
         if name in table:
             by_name[name] = table[name].to_numpy()
     return by_name
 
 
-def _number(word: str) -> float:
+def _file_number(word: str) -> float:
     """Return the number that a word spells; Python also reads "1_0" and digits beyond ASCII."""
     if "_" in word or not word.isascii():
         raise ValueError(f"{word!r} is not a number")
@@ -211,16 +231,16 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
     place = kind.columns.index(kind.number)
     for number, line in enumerate(content.splitlines(), 1):
         try:
-            words = [word.decode("utf-8") for word in _words(line.replace(b"\0", b"\xff"))]
+            words = [word.decode("utf-8") for word in _line_words(line.replace(b"\0", b"\xff"))]
         except UnicodeDecodeError:
             return ValueError(
                 f"{path}, line {number}: {line[:80]!r} is not encoded as UTF-8. Convert the file."
             )
         if words and len(words) < len(kind.columns):
             problem = f"{len(words)} words instead of {wanted!r}"
-        elif words and not _is_number(words[place], kind):
-            whole = "a whole number below 2^53" if kind is FileKind.QRELS else "a number"
-            problem = f"the {kind.number} {words[place]!r} is not {whole}"
+        elif words and not _is_file_number(words[place], kind):
+            number_kind = {"score": "a number", "grade": "a whole number below 2^53"}[kind.number]
+            problem = f"the {kind.number} {words[place]!r} is not {number_kind}"
         else:
             continue
         return ValueError(
@@ -229,9 +249,9 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
     return ValueError(f"{path} cannot be read as lines of {wanted!r}: {why}.")
 
 
-def _is_number(word: str, kind: FileKind) -> bool:
+def _is_file_number(word: str, kind: FileKind) -> bool:
     try:
-        return not wrong_numbers(np.array(_number(word)), kind).any()
+        return not wrong_numbers(np.array(_file_number(word)), kind).any()
     except ValueError:
         return False
 
@@ -247,8 +267,10 @@ _COLUMN_ALIASES = {
 }
 
 
-def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
-    what = "a DataFrame of runs" if kind is FileKind.RUN else "the DataFrame of judgments"
+def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
+    what, number_kind = "a DataFrame of runs", "a number"
+    if kind is FileKind.QRELS:
+        what, number_kind = "the DataFrame of judgments", "a whole number"
     by_name = {}
     for name in ("query", "document", kind.number):
         column = next((x for x in _COLUMN_ALIASES[name] if x in frame.columns), None)
@@ -271,16 +293,18 @@ def _of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
         row = int(wrong.argmax())
         raise ValueError(
             f"{what}, row {row}: the {kind.number} is {values[row]:g}, but every row needs"
-            f" {'a whole number' if kind is FileKind.QRELS else 'a number'}. Drop or fix this row."
+            f" {number_kind}. Drop or fix this row."
         )
-    tag = next(
-        (x for x in _COLUMN_ALIASES["tag"] if kind is FileKind.RUN and x in frame.columns), None
-    )
+    tag = None
+    for column in _COLUMN_ALIASES["tag"]:
+        if kind is FileKind.RUN and column in frame.columns:
+            tag = identifiers(frame[column], "tag")
+            break
     return TrecLines(
         identifiers(by_name["query"], "query"),
         identifiers(by_name["document"], "document"),
         values,
-        None if tag is None else identifiers(frame[tag], "tag"),
+        tag,
         what,
         (),
     )
@@ -339,9 +363,9 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
         yield Path(stem).stem, lines
         return
     (codes,), names = share_codes([lines.tag])
-    tags = as_list(names)
-    if len(tags) <= 1:
-        yield (tags[0] if tags else Path(stem).stem), lines
+    tags = as_list(names) or [Path(stem).stem]
+    if len(tags) == 1:
+        yield tags[0], lines
         return
     if lines.files:
         raise ValueError(
@@ -351,10 +375,16 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
         )
     for code, name in enumerate(tags):
         rows = codes == code
-        yield name, lines._replace(
-            query=lines.query[rows], document=lines.document[rows], number=lines.number[rows],
-            tag=None, where=f"run {name!r} of {lines.where}",
-        )  # fmt: skip
+        yield (
+            name,
+            lines._replace(
+                query=lines.query[rows],
+                document=lines.document[rows],
+                number=lines.number[rows],
+                tag=None,
+                where=f"run {name!r} of {lines.where}",
+            ),
+        )
 
 
 def join_lines(parts: Sequence[TrecLines]) -> TrecLines:
@@ -409,32 +439,43 @@ def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
     """Encode pyarrow strings as integer codes."""
     import pyarrow as pa
 
-    encoded = every if pa.types.is_dictionary(every.type) else every.dictionary_encode()
-    return encoded.indices.to_numpy(), encoded.dictionary
+    if not pa.types.is_dictionary(every.type):
+        every = every.dictionary_encode()
+    return every.indices.to_numpy(), every.dictionary
 
 
 def as_strings(names: Strings, codes: IntArray) -> Any:
     """Return a column of the strings that the codes represent."""
+    if isinstance(names, np.ndarray) and not len(names):
+        return pd.Series(dtype=object).array.take(codes)
     if isinstance(names, np.ndarray):
-        return pd.Series(names.tolist(), dtype=None if len(names) else object).array.take(codes)
+        return pd.Series(names.tolist()).array.take(codes)
     return names.take(codes).to_pandas().array
 
 
 def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
     """Return names as a list of strings."""
-    return [str(x) for x in (names if codes is None else names.take(codes))]
+    if codes is not None:
+        names = names.take(codes)
+    return [str(x) for x in names]
 
 
 def write_lines(path: Path, columns: Sequence[Any]) -> None:
     """Write one line per row. A column passed as a single word is repeated in every row."""
     path.parent.mkdir(parents=True, exist_ok=True)
     frame = pd.DataFrame(dict(enumerate(columns)))
-    # with mtime=0, equal content gives identical files
-    compression: Any = {"method": "gzip", "mtime": 0} if path.suffix == ".gz" else None
+    compression: Any = None
+    if path.suffix == ".gz":  # with mtime=0, equal content gives identical files
+        compression = {"method": "gzip", "mtime": 0}
     frame.to_csv(
-        path, sep=" ", header=False, index=False, compression=compression, quoting=3,
+        path,
+        sep=" ",
+        header=False,
+        index=False,
+        compression=compression,
+        quoting=3,
         lineterminator="\n",
-    )  # fmt: skip
+    )
 
 
 # -------------------------------------------------------------------------------------------------
@@ -500,10 +541,12 @@ def read_trec(
     1     1       d3   NaN      0
     2     1       d1   2.0   <NA>
     """
-    parts = _runs(runs)
-    _check_names([part.name for part in parts])
-    judged = None if qrels is None else _judgements(qrels)
-    lines = [*([] if judged is None else [judged.lines]), *(part.lines for part in parts)]
+    parts = _named_runs(runs)
+    _check_run_names([part.name for part in parts])
+    lines, judged = [part.lines for part in parts], None
+    if qrels is not None:
+        judged = _judgements(qrels)
+        lines.insert(0, judged.lines)
     # number the queries, then the query-document pairs, with one row per pair
     queries = share_codes([x.query for x in lines])
     if judged is not None:
@@ -512,7 +555,7 @@ def read_trec(
     pairs = _number_pairs([rank[codes] for codes in queries.codes], [x.document for x in lines])
     size = pairs.query.size
     for rows, read in zip(pairs.places, lines, strict=True):
-        _refuse_repeated(rows, size, read)
+        _refuse_repeated_pairs(rows, size, read)
     columns: dict[str, Any] = {
         "query": as_strings(sorted_names, pairs.query),
         "document": as_strings(pairs.names, pairs.document),
@@ -578,7 +621,7 @@ class _Run(NamedTuple):
     lines: TrecLines
 
 
-def _runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
+def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
     """Return the runs by name."""
     if isinstance(runs, Mapping):
         result = []
@@ -628,7 +671,7 @@ def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
     return result
 
 
-def _check_names(names: list[str]) -> None:
+def _check_run_names(names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(
@@ -653,7 +696,7 @@ def _judgements(qrels: Source | Sequence[Source]) -> _Judgments:
     return _Judgments(join_lines(parts))
 
 
-def _refuse_repeated(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
+def _refuse_repeated_pairs(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
     """Raise a ValueError if a query-document pair is repeated."""
     seen = np.zeros(n_pairs, dtype=bool)
     seen[pair] = True
@@ -696,7 +739,9 @@ def _compare_queries(queries: SharedCodes, parts: list[_Run]) -> None:
             f" {_examples(queries.names, unjudged)})."
         )
     if lacking:
-        shown = ", ".join(lacking[:6]) + (f", ... ({len(lacking)} runs)" if lacking[6:] else "")
+        shown = ", ".join(lacking[:6])
+        if lacking[6:]:
+            shown += f", ... ({len(lacking)} runs)"
         said.append(
             f"Some of the {total} judged queries have no documents in {shown}; per_query uses empty"
             " lists for these queries."
@@ -710,7 +755,10 @@ def _compare_queries(queries: SharedCodes, parts: list[_Run]) -> None:
 
 
 def _examples(names: Any, which: Any) -> str:
-    return listed(as_list(names, np.flatnonzero(which)[:3])) + (", ..." if which.sum() > 3 else "")
+    examples = listed(as_list(names, np.flatnonzero(which)[:3]))
+    if which.sum() > 3:
+        return f"{examples}, ..."
+    return examples
 
 
 def _sort_names(names: Any) -> tuple[AnyArray, IntArray]:

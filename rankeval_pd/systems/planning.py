@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -122,10 +123,10 @@ def detectable_gain(
     >>> round(rankeval_pd.detectable_gain(0.5 / 400**0.5, 400, **parts), 3)
     0.123
     """
-    asked = _Asked(power, alpha, alternative)
+    test = _PlannedTest(power, alpha, alternative)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
     items, seeds = _news(plans, n_items_new, n_seeds_new)
-    return _each(plans, asked.gain, n_items_new=items, n_seeds_new=seeds)
+    return _for_each_plan(plans, test.gain, n_items_new=items, n_seeds_new=seeds)
 
 
 @with_options
@@ -172,32 +173,29 @@ def needed_items(
     >>> rankeval_pd.needed_items(0.5, 0.27, 2000, alternative="greater")
     3609
     """
-    asked = _Asked(power, alpha, alternative)
+    test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
     _, seeds = _news(plans, None, n_seeds_new)
+    return _for_each_plan(plans, partial(_items_for, test), gain=gain, n_seeds_new=seeds)
 
-    def count(plan: _Plan, wanted: float, seeds: float) -> int:
-        least = 2.0 * plan.n_items / plan.n_drawn
 
-        def enough(n: float) -> bool:
-            return asked.found(plan, n, seeds)(wanted) >= asked.power
-
-        if plan.seeds and not enough(_MOST):
-            can = asked.gain(plan, _MOST, seeds)
-            raise ValueError(
-                f"gain={wanted:.4g}: with {seeds:g} seeds, no test set can detect gains below"
-                f" {can:.3g}. Add seeds; needed_seeds returns the required number."
-            )
-        found = _least(enough, least, _MOST)
-        if found is None:
-            raise ValueError(
-                f"gain={wanted!r}: detecting this gain requires more than {_MOST:.0e} items. Pass "
-                "a larger gain, in the same units as the score."
-            )
-        return found
-
-    return _each(plans, count, gain=gain, n_seeds_new=seeds)
+def _items_for(test: _PlannedTest, plan: _Plan, gain: float, seeds: float) -> int:
+    """Return the smallest number of items for this gain."""
+    enough = partial(test.detects, plan, gain, seeds=seeds)
+    if plan.seeds and not enough(_MOST):
+        can = test.gain(plan, _MOST, seeds)
+        raise ValueError(
+            f"gain={gain:.4g}: with {seeds:g} seeds, no test set can detect gains below"
+            f" {can:.3g}. Add seeds; needed_seeds returns the required number."
+        )
+    items = _smallest_sufficient(enough, 2.0 * plan.n_items / plan.n_drawn, _MOST)
+    if items is None:
+        raise ValueError(
+            f"gain={gain!r}: detecting this gain requires more than {_MOST:.0e} items. Pass "
+            "a larger gain, in the same units as the score."
+        )
+    return items
 
 
 @with_options
@@ -243,7 +241,7 @@ def needed_seeds(
     >>> rankeval_pd.needed_seeds(0.1, 0.5 / 400**0.5, 400, **parts)
     5
     """
-    asked = _Asked(power, alpha, alternative)
+    test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, None)
     items, _ = _news(plans, n_items_new, None)
@@ -253,22 +251,22 @@ def needed_seeds(
             " gain_se_seeds and n_seeds."
         )
 
-    def count(plan: _Plan, wanted: float, items: float) -> int:
-        def enough(seeds: float) -> bool:
-            return asked.found(plan, items, seeds)(wanted) >= asked.power
-
-        found = _least(enough, 2.0, _MOST_SEEDS)
-        if found is None:
-            raise ValueError(
-                f"gain={wanted:.4g}: with {items:g} items, no number of seeds is sufficient."
-                " Add items; needed_items returns the required number."
-            )
-        return found
-
-    return _each(plans, count, gain=gain, n_items_new=items)
+    return _for_each_plan(plans, partial(_seeds_for, test), gain=gain, n_items_new=items)
 
 
-class _Asked:
+def _seeds_for(test: _PlannedTest, plan: _Plan, gain: float, items: float) -> int:
+    """Return the smallest number of seeds for this gain."""
+    enough = partial(test.detects, plan, gain, items)
+    seeds = _smallest_sufficient(enough, 2.0, _MOST_SEEDS)
+    if seeds is None:
+        raise ValueError(
+            f"gain={gain:.4g}: with {items:g} items, no number of seeds is sufficient."
+            " Add items; needed_items returns the required number."
+        )
+    return seeds
+
+
+class _PlannedTest:
     """Store the level and the power of a planned test."""
 
     def __init__(self, power: float, alpha: float, alternative: str) -> None:
@@ -282,28 +280,37 @@ class _Asked:
         self._tails = int(SIDES[alternative])
         self._tail = alpha / SIDES[alternative]
 
-    def found(self, plan: _Plan, items: float, seeds: float) -> Callable[[float], float]:
+    def power_of(self, plan: _Plan, items: float, seeds: float) -> Callable[[float], float]:
         """Return the power for each gain."""
         return plan.power(items, seeds, self._tail, self._tails)
 
+    def detects(self, plan: _Plan, gain: float, items: float, seeds: float) -> bool:
+        """Return whether the test has enough power for this gain."""
+        return self.power_of(plan, items, seeds)(gain) >= self.power
+
     def gain(self, plan: _Plan, items: float, seeds: float) -> float:
         """Return the smallest detectable gain."""
-        found = self.found(plan, items, seeds)
+        power_of = self.power_of(plan, items, seeds)
         low, high = 0.0, float(np.sqrt(plan.items + plan.seeds))
         if not high:
             return 0.0
-        most = np.inf if np.isnan(plan.differ) else 1.0
-        while found(high) < self.power:
+        most = 1.0
+        if np.isnan(plan.differ):
+            most = np.inf
+        while power_of(high) < self.power:
             if high >= most:
                 return np.nan  # too few items for significance
             low, high = high, min(2.0 * high, most)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2.0
-            low, high = (low, middle) if found(middle) >= self.power else (middle, high)
+            if power_of(middle) >= self.power:
+                high = middle
+            else:
+                low = middle
         return high
 
 
-def _least(enough: Callable[[float], bool], first: float, most: float) -> int | None:
+def _smallest_sufficient(enough: Callable[[float], bool], first: float, most: float) -> int | None:
     """Return the smallest sufficient integer, or None."""
     low, high = first - 1.0, first
     while not enough(high):
@@ -313,18 +320,22 @@ def _least(enough: Callable[[float], bool], first: float, most: float) -> int | 
     low, high = np.floor(low), np.ceil(high)
     while high - low > 1.0:
         middle = np.floor((low + high) / 2.0)
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        if enough(middle):
+            high = middle
+        else:
+            low = middle
     return int(high)
 
 
-def _each(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
+def _for_each_plan(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
     """Return the result for each plan and its arguments."""
-    given = check_shapes(gain_se=np.zeros(plans.shape), **more)
-    result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *given[1:])
-    if isinstance(result, np.ndarray):
-        whole = all(isinstance(x, int) for x in result.flat)
-        return result.astype(np.int64 if whole and result.size else float)
-    return result
+    _, *arguments = check_shapes(gain_se=np.zeros(plans.shape), **more)
+    result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *arguments)
+    if not isinstance(result, np.ndarray):
+        return result
+    if result.size and all(isinstance(x, int) for x in result.flat):
+        return result.astype(np.int64)
+    return result.astype(float)
 
 
 def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
@@ -369,13 +380,16 @@ def _plans(
     check_numbers("gain_se", gain_se, 0.0, missing=False)
     check_numbers("n_items", n_items, 0.0, above=True, missing=False)
     given = {"gain_se": gain_se, "n_items": n_items}
-    for name, value, least in (("gain_se_seeds", gain_se_seeds, 0.0), ("n_seeds", n_seeds, 2.0),
-                               ("n_groups", n_groups, 2.0)):  # fmt: skip
+    for name, value, least in (
+        ("gain_se_seeds", gain_se_seeds, 0.0),
+        ("n_seeds", n_seeds, 2.0),
+        ("n_groups", n_groups, 2.0),
+    ):
         if value is not None:
             check_numbers(name, value, least, missing=False)
             given[name] = value
     parts = dict(zip(given, check_shapes(**given), strict=True))
-    return _plan(parts, metric == "accuracy" and len(given) == 2, 0.0)
+    return _plan_of_parts(parts, metric == "accuracy" and len(given) == 2, 0.0)
 
 
 def _plans_of(table: Any) -> AnyArray:
@@ -395,22 +409,31 @@ def _plans_of(table: Any) -> AnyArray:
     for name in ("gain_se", "n_items"):
         check_numbers(name, parts[name], 0.0, missing=False)
     plain = not {"n_groups", "n_seeds"} & {*parts} and "strata" not in attrs
-    pooled = attrs.get("n_systems", 0.0) if attrs.get("seed_variance") == "pooled" else 0.0
-    return _plan(parts, plain and attrs.get("metric") == "accuracy", float(pooled))
+    pooled = 0.0
+    if attrs.get("seed_variance") == "pooled":
+        pooled = attrs.get("n_systems", 0.0)
+    return _plan_of_parts(parts, plain and attrs.get("metric") == "accuracy", float(pooled))
 
 
-def _plan(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray:
+def _plan_of_parts(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray:
     error, n = parts["gain_se"], parts["n_items"]
     gain = parts.get("gain", np.zeros(()))
-    differ = np.minimum(n * error**2 + gain**2, 1.0) if accuracy else np.full((), np.nan)
+    differ = np.full((), np.nan)
+    if accuracy:
+        differ = np.minimum(n * error**2 + gain**2, 1.0)
     # after an overflow, no test set is large enough, and an error is raised
     with np.errstate(over="ignore"):
         square = error**2
-    given = (
-        square, n, parts.get("n_groups", n), parts.get("gain_se_seeds", np.zeros(())) ** 2,
-        parts.get("n_seeds", np.ones(())), np.full((), pooled), differ,
-    )  # fmt: skip
-    columns = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(*given)]
+    fields = np.broadcast_arrays(
+        square,
+        n,
+        parts.get("n_groups", n),
+        parts.get("gain_se_seeds", np.zeros(())) ** 2,
+        parts.get("n_seeds", np.ones(())),
+        np.full((), pooled),
+        differ,
+    )
+    columns = [np.asarray(x, dtype=float) for x in fields]
     result = np.empty(columns[0].shape, dtype=object)
     for place in np.ndindex(result.shape):
         result[place] = _Plan(*(float(x[place]) for x in columns))
@@ -431,23 +454,30 @@ def check_numbers(
 
     With ``above``, numbers must be greater than ``least``.
     """
-    allowed = f"numbers above {least:g}" if above else f"numbers of at least {least:g}"
+    allowed = f"numbers of at least {least:g}"
+    if above:
+        allowed = f"numbers above {least:g}"
     if most < np.inf:
         allowed = f"numbers from {least:g} to {most:g}"
     elif infinite:
         allowed += ", or inf"
-    given = given.item() if isinstance(given, np.generic) else given
+    if isinstance(given, np.generic):
+        given = given.item()
     if given is None or isinstance(given, bool):
         raise TypeError(f"{argument}={given!r}: pass {allowed}.")
     try:
         values = np.asarray(given, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{argument}={given!r}: pass {allowed}.") from None
-    wrong = (values <= least if above else values < least) | (values > most)
+    wrong = (values < least) | (values > most)
+    if above:
+        wrong |= values == least
     if not infinite:
         wrong |= np.isinf(values)
     if not missing and np.isnan(values).any():
-        given = np.nan if values.ndim == 0 else f"{int(np.isnan(values).sum())} missing numbers"
+        given = np.nan
+        if values.ndim:
+            given = f"{int(np.isnan(values).sum())} missing numbers"
         raise ValueError(f"{argument}={given}: pass {allowed}, and drop undefined values.")
     if wrong.any():
         raise ValueError(f"{argument}={given!r}: pass {allowed}.")
@@ -530,24 +560,24 @@ def compare_accuracies(
     """
     check_choice("alternative", alternative, ALTERNATIVES)
     n, level = check_count("n_items", n_items), check_share("level", level)
-    a = _counts("correct_a", correct_a, n, decimals)
-    b = _counts("correct_b", correct_b, n, decimals)
+    a = _possible_counts("correct_a", correct_a, n, decimals)
+    b = _possible_counts("correct_b", correct_b, n, decimals)
     one, other = (x.ravel() for x in np.meshgrid(a, b, indexing="ij"))
     least, most = np.maximum(0, one + other - n), np.minimum(one, other)
     if both is not None:
-        shared = _counts("both", both, n, decimals)
+        shared = _possible_counts("both", both, n, decimals)
         inside = (shared.max() >= least) & (shared.min() <= most)
         if not inside.any():
             raise ValueError(
-                f"both={both!r}: if two systems answer {_said(a)} and {_said(b)} of {n} items"
-                f" correctly, they have {least.min()} to {most.max()} correct items in common."
-                " Check the counts."
+                f"both={both!r}: if two systems answer {_count_range(a)} and {_count_range(b)} of"
+                f" {n} items correctly, they have {least.min()} to {most.max()} correct items in"
+                " common. Check the counts."
             )
         one, other, least, most = (x[inside] for x in (one, other, least, most))
         least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
     only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
     p_values = _mcnemar(only_a, only_b, alternative)
-    tails = 1.0 if alternative != "two-sided" else 2.0
+    tails = SIDES.get(alternative, 1.0)
     low, high = tango_limits(only_a, only_b, float(n), 1.0 - 2.0 / tails * (1.0 - level))
     low = np.where(alternative == "less", -np.inf, low)
     high = np.where(alternative == "greater", np.inf, high)
@@ -568,10 +598,10 @@ def _mcnemar(only_a: IntArray, only_b: IntArray, alternative: str) -> FloatArray
     )
     if alternative == "two-sided":
         return np.minimum(1.0, 2.0 * np.minimum(up, down))
-    return np.asarray(up if alternative == "greater" else down)
+    return np.asarray({"greater": up, "less": down}[alternative])
 
 
-def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
+def _possible_counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
     """Return the possible item counts for a count or printed rate."""
     value = check_number(argument, given)
     if value >= 1.0 or isinstance(given, (int, np.integer)):
@@ -584,7 +614,9 @@ def _counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray
         return np.array([nearest])
     if value < 0.0:
         raise ValueError(f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate.")
-    digits = _digits(value) if decimals is None else check_count("decimals", decimals)
+    digits = _digits(value)
+    if decimals is not None:
+        digits = check_count("decimals", decimals)
     half = 0.5 * 10.0**-digits + _ROUNDING / n
     low, high = int(np.ceil((value - half) * n)), int(np.floor((value + half) * n))
     low, high = max(low, 0), min(high, n)
@@ -606,8 +638,10 @@ def _digits(rate: float) -> int:
     return min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
 
 
-def _said(counts: IntArray) -> str:
-    return str(counts[0]) if counts.size == 1 else f"{counts[0]} to {counts[-1]}"
+def _count_range(counts: IntArray) -> str:
+    if counts.size == 1:
+        return str(counts[0])
+    return f"{counts[0]} to {counts[-1]}"
 
 
 def _middle(counts: IntArray) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -96,7 +97,7 @@ def from_sacrebleu(
     0             100.0         4.0       0.0         4.0
     1             100.0         3.0     300.0         3.0
     """
-    _check_names(hypotheses, metric, options)
+    _check_hypotheses(hypotheses, metric, options)
     streams = _streams(references)
     size = len(streams[0])
     beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
@@ -120,7 +121,7 @@ class _Scorer(NamedTuple):
     score: Callable[[str, Sequence[str]], Row]
 
 
-def _check_names(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
+def _check_hypotheses(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
     if not hasattr(hypotheses, "items"):
         raise TypeError(
             f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from "
@@ -148,11 +149,11 @@ def _streams(references: Any) -> list[Sequence[str | None]]:
             f"references is of type {type(references).__name__}: pass a list with a reference for "
             "each segment, or a list of such lists."
         )
-    found = list(references)
-    if not found:
+    streams: list[Any] = list(references)
+    if not streams:
         raise ValueError("references is empty.")
-    one = all(isinstance(x, str) for x in found)
-    streams: list[Sequence[str | None]] = [found] if one else found
+    if all(isinstance(x, str) for x in streams):
+        streams = [streams]
     for place, stream in enumerate(streams):
         _check_segments(stream, f"references[{place}]", len(streams[0]), optional=True)
     return streams
@@ -185,66 +186,72 @@ def _metrics() -> Any:
 def _bleu(options: Mapping[str, Any]) -> _Scorer:
     # effective_order does not change counts and avoids a warning about single segments
     scorer = _metrics().BLEU(**{**options, "effective_order": True})
+    return _Scorer(METRICS["bleu"].statistics, partial(_bleu_counts, scorer))
 
-    def score(text: str, references: Sequence[str]) -> Row:
-        found = scorer.sentence_score(text, references)
-        return (found.sys_len, found.ref_len, *found.counts, *found.totals)
 
-    return _Scorer(METRICS["bleu"].statistics, score)
+def _bleu_counts(scorer: Any, text: str, references: Sequence[str]) -> Row:
+    segment = scorer.sentence_score(text, references)
+    return (segment.sys_len, segment.ref_len, *segment.counts, *segment.totals)
 
 
 def _ter(options: Mapping[str, Any]) -> _Scorer:
-    scorer = _metrics().TER(**options)
+    return _Scorer(METRICS["ter"].statistics, partial(_ter_counts, _metrics().TER(**options)))
 
-    def score(text: str, references: Sequence[str]) -> Row:
-        found = scorer.sentence_score(text, references)
-        return 100.0 * found.num_edits, found.ref_length
 
-    return _Scorer(METRICS["ter"].statistics, score)
+def _ter_counts(scorer: Any, text: str, references: Sequence[str]) -> Row:
+    segment = scorer.sentence_score(text, references)
+    return 100.0 * segment.num_edits, segment.ref_length
 
 
 def _chrf(options: Mapping[str, Any]) -> _Scorer:
     scorer = _metrics().CHRF(**options)  # CHRF checks the options and determines the n-gram orders
-    characters, words = scorer.char_order, scorer.word_order
-    orders = range(1, characters + words + 1)
+    orders = range(1, scorer.char_order + scorer.word_order + 1)
+    statistics = [f"{kind}_{i}" for i in orders for kind in ("hyp", "ref", "match")]
+    return _Scorer(statistics, partial(_chrf_counts, scorer))
 
-    def grams(text: str) -> list[Counter[str]]:
-        text = text.lower() if scorer.lowercase else text
-        letters = text if scorer.whitespace else "".join(text.split())
-        found = [Counter(_runs(letters, k)) for k in range(1, characters + 1)]
-        tokens = _words(text) if words else []
-        return found + [
-            Counter(" ".join(run) for run in _runs(tokens, k)) for k in range(1, words + 1)
-        ]
 
-    def score(text: str, references: Sequence[str]) -> Row:
-        own = grams(text)
-        rows = [_matches(own, grams(reference)) for reference in references]
-        # the first of equally good references, as in sacrebleu
-        return rows[0] if len(rows) == 1 else max(rows, key=_chrf_of)
+def _chrf_counts(scorer: Any, text: str, references: Sequence[str]) -> Row:
+    own = _chrf_grams(scorer, text)
+    rows = [_matches(own, _chrf_grams(scorer, reference)) for reference in references]
+    if len(rows) == 1:
+        return rows[0]
+    return max(rows, key=_chrf_of)  # the first of equally good references, as in sacrebleu
 
-    return _Scorer([f"{kind}_{i}" for i in orders for kind in ("hyp", "ref", "match")], score)
+
+def _chrf_grams(scorer: Any, text: str) -> list[Counter[str]]:
+    """Count the n-grams of characters and of words."""
+    if scorer.lowercase:
+        text = text.lower()
+    letters = text
+    if not scorer.whitespace:
+        letters = "".join(text.split())
+    grams = [Counter(_ngrams(letters, k)) for k in range(1, scorer.char_order + 1)]
+    if scorer.word_order:
+        tokens = _tokenized(text)
+        for k in range(1, scorer.word_order + 1):
+            grams.append(Counter(" ".join(run) for run in _ngrams(tokens, k)))
+    return grams
 
 
 def _chrf_of(row: Row) -> float:
     return float(METRICS["chrf"].score(pd.Series(row).to_numpy()))
 
 
-def _runs(sequence: Any, length: int) -> list[Any]:
+def _ngrams(sequence: Any, length: int) -> list[Any]:
     return [sequence[i : i + length] for i in range(len(sequence) - length + 1)]
 
 
-def _words(text: str) -> list[str]:
+def _tokenized(text: str) -> list[str]:
     """Split words, and separate a final or initial punctuation mark."""
-    found: list[str] = []
+    tokens: list[str] = []
     for word in text.split():
         if len(word) > 1 and word[-1] in _PUNCTUATION:
-            found += [word[:-1], word[-1]]
+            tokens += [word[:-1], word[-1]]
         elif len(word) > 1 and word[0] in _PUNCTUATION:
-            found += [word[0], word[1:]]
+            tokens += [word[0], word[1:]]
         else:
-            found.append(word)
-    return found
+            tokens.append(word)
+    return tokens
 
 
 def _matches(own: list[Counter[str]], reference: list[Counter[str]]) -> Row:
@@ -333,8 +340,8 @@ def synthetic_systems(
     >>> systems.shape, list(systems)
     ((100, 4), ['cut 20-1', 'cut 20-2', 'cut 100-1', 'cut 100-2'])
     """
-    named = _named(estimators)
-    plan = _plan(sizes, n_each)
+    named = _estimators_by_family(estimators)
+    plan = _training_sets(sizes, n_each)
     total = len(y)
     if len(X) != total or len(X_test) != len(y_test):
         raise ValueError(
@@ -349,18 +356,17 @@ def synthetic_systems(
             draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, 4)))
             rows = draws.integers(0, total, size)
             model = _fresh(estimator, int(draws.integers(0, 2**31)))
-            model.fit(_taken(X, rows), _taken(y, rows))
+            model.fit(_training_rows(X, rows), _training_rows(y, rows))
             result = model.predict(X_test)
             name = f"{family} {size}-{repeat}"
             columns[name] = _scored(y_test, result, item_score)
             families[name] = family
-    index = getattr(X_test, "index", None)
-    table = pd.DataFrame(columns, index=index if isinstance(index, pd.Index) else None)
+    table = pd.DataFrame(columns, index=_index_of(X_test))
     table.attrs["families"] = families
     return table
 
 
-def _named(estimators: Any) -> Mapping[Hashable, Any]:
+def _estimators_by_family(estimators: Any) -> Mapping[Hashable, Any]:
     """Return the estimators by family name."""
     if isinstance(estimators, (list, tuple)):
         for model in estimators:
@@ -397,10 +403,11 @@ def _check_model(model: Any) -> None:
             )
 
 
-def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
+def _training_sets(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
     """Return each training set's size, and its index among sets of that size."""
-    whole = [sizes] if not np.iterable(sizes) else list(sizes)
-    times = [n_each] * len(whole) if not np.iterable(n_each) else list(n_each)
+    whole, times = _listed_numbers(sizes), _listed_numbers(n_each)
+    if not np.iterable(n_each):
+        times *= len(whole)
     for name, values in (("sizes", whole), ("n_each", times)):
         for value in values:
             if (
@@ -417,13 +424,20 @@ def _plan(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
     return [(size, k + 1) for size, count in zip(whole, times, strict=True) for k in range(count)]
 
 
+def _listed_numbers(numbers: Any) -> list[Any]:
+    if np.iterable(numbers):
+        return list(numbers)
+    return [numbers]
+
+
 def _fresh(estimator: Any, seed: int) -> Any:
     """Return a copy of the estimator, seeded if random_state is None."""
     model = copy.deepcopy(estimator)
-    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    if not hasattr(model, "get_params"):
+        return model
     unseeded = {
         name: seed
-        for name, value in parameters.items()
+        for name, value in model.get_params().items()
         if name.split("__")[-1] == "random_state" and value is None
     }
     if unseeded:
@@ -431,8 +445,10 @@ def _fresh(estimator: Any, seed: int) -> Any:
     return model
 
 
-def _taken(data: Any, rows: Any) -> Any:
-    return data.iloc[rows] if hasattr(data, "iloc") else np.asarray(data)[rows]
+def _training_rows(data: Any, rows: Any) -> Any:
+    if hasattr(data, "iloc"):
+        return data.iloc[rows]
+    return np.asarray(data)[rows]
 
 
 def _scored(
@@ -555,23 +571,23 @@ def from_predictions(
     {'correct': 2, 'guess': 3, 'gold': 2}
     """
     check_choice("metric", metric, _METRICS)
-    truth, index = _labels(y_true, "y_true")
+    truth, index = _label_array(y_true, "y_true")
     models, index = _models(predictions, "predictions", truth.size, index)
     known = pd.unique(truth)
     guesses: dict[Hashable, AnyArray] = {}
     found: list[Any] = [*known]
     for name, values in models.items():
-        guesses[name], _ = _labels(values, f"predictions[{shown(name)}]")
+        guesses[name], _ = _label_array(values, f"predictions[{shown(name)}]")
         predicted = pd.unique(guesses[name])
         _check_labels(name, predicted, known)
         found += [*predicted]
     if metric == "accuracy":
-        right = {name: _equal(labels, truth) for name, labels in guesses.items()}
+        right = {name: _label_equals(labels, truth) for name, labels in guesses.items()}
         return pd.DataFrame(right, index=index)
     among = _positive_labels(positive, found)
     columns: dict[Any, AnyArray] = {}
     for name, labels in guesses.items():
-        counts = {"guess": _among(labels, among), "gold": _among(truth, among)}
+        counts = {"guess": _is_positive(labels, among), "gold": _is_positive(truth, among)}
         counts["correct"] = counts["guess"] & counts["gold"]
         columns |= {
             (name, part): counts[part].astype(np.int64) for part in METRICS[metric].statistics
@@ -623,7 +639,7 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
     2  0.5  0.1  False
     3  0.2  0.2  False
     """
-    truth, index = _labels(y_true, "y_true")
+    truth, index = _label_array(y_true, "y_true")
     known = [*pd.unique(truth)]
     among = _positive_labels(positive, known)
     models, index = _models(scores, "scores", truth.size, index, classes=known)
@@ -631,19 +647,15 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
         raise ValueError(
             "scores: a model is named 'gold', which is reserved for the labels. Rename the model."
         )
-    columns = {name: _scores(x, name, known, among) for name, x in models.items()}
-    return pd.DataFrame({**columns, "gold": _among(truth, among)}, index=index)
+    columns = {name: _classifier_scores(x, name, known, among) for name, x in models.items()}
+    return pd.DataFrame({**columns, "gold": _is_positive(truth, among)}, index=index)
 
 
-def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
+def _label_array(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
     """Return labels as an array, and their index or None."""
-    index = getattr(values, "index", None)
-    index = index if isinstance(index, pd.Index) else None
     if isinstance(values, (str, bytes)) or not np.iterable(values):
         raise TypeError(f"{name} is of type {type(values).__name__}: pass a label for each item.")
-    given: Any = values
-    array = given.to_numpy() if hasattr(given, "to_numpy") else _array(values)
-    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    array = _only_column(_array(values))
     if array.ndim != 1 or not array.size:
         raise ValueError(
             f"{name} has shape {array.shape}: pass one label for each item. Pass several models as"
@@ -655,24 +667,36 @@ def _labels(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
             f"{name} has no label for {missing} of {array.size} items. Drop these items, or fill "
             "in the labels."
         )
-    return array, index
+    return array, _index_of(values)
 
 
-def _equal(labels: AnyArray, other: Any) -> BoolArray:
+def _index_of(values: Any) -> pd.Index | None:
+    """Return the pandas index, but not the ``index`` method of a list."""
+    index = getattr(values, "index", None)
+    if isinstance(index, pd.Index):
+        return index
+    return None
+
+
+def _label_equals(labels: AnyArray, other: Any) -> BoolArray:
     return np.asarray(labels.astype(object) == other, dtype=bool)
 
 
-def _among(labels: AnyArray, among: list[Any]) -> BoolArray:
+def _is_positive(labels: AnyArray, among: list[Any]) -> BoolArray:
     """Return whether each label is in the positive class."""
-    return np.asarray(np.any([_equal(labels, label) for label in among], axis=0), dtype=bool)
+    return np.asarray(np.any([_label_equals(labels, label) for label in among], axis=0), dtype=bool)
 
 
 def _array(values: Any) -> AnyArray:
     """Return values as an array; keep mixed label types."""
-    found = list(values) if not isinstance(values, np.ndarray) else values
-    if isinstance(found, list) and len({isinstance(x, str) for x in found}) > 1:
-        return np.array(found, dtype=object)
-    return np.asarray(found)
+    if hasattr(values, "to_numpy"):
+        return np.asarray(values.to_numpy())
+    if isinstance(values, np.ndarray):
+        return values
+    labels = list(values)
+    if len({isinstance(x, str) for x in labels}) > 1:
+        return np.array(labels, dtype=object)
+    return np.asarray(labels)
 
 
 def _models(
@@ -687,7 +711,9 @@ def _models(
         given = {"score": given}
     elif not isinstance(given, (Mapping, pd.DataFrame)):
         alone = getattr(given, "name", None)
-        given = {("score" if classes is not None else "model") if alone is None else alone: given}
+        if alone is None:
+            alone = "model" if classes is None else "score"
+        given = {alone: given}
     if not len(given) or not len(given.keys()):
         raise ValueError(f"{name} contains no models. Pass a mapping, {{'model A': values}}.")
     models: dict[Hashable, Any] = {}
@@ -699,9 +725,12 @@ def _models(
                 f"{name}[{shown(model)}] is of type {type(values).__name__}: pass a value for each "
                 "item."
             )
-        own = getattr(values, "index", None)
-        index = _same(own, index, name) if isinstance(own, pd.Index) else index
-        models[model] = values if hasattr(values, "__len__") else list(values)
+        own = _index_of(values)
+        if own is not None:
+            index = _common_index(own, index, name)
+        models[model] = values
+        if not hasattr(values, "__len__"):
+            models[model] = list(values)
         if len(models[model]) != size:
             raise ValueError(
                 f"{name}[{shown(model)}] has {len(models[model])} values, but y_true has {size}."
@@ -710,13 +739,15 @@ def _models(
     return models, index
 
 
-def _same(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
+def _common_index(own: pd.Index, index: pd.Index | None, name: str) -> pd.Index:
     """Return the common index; raise an error if the items differ."""
     if index is None or index.equals(own):
         return own
     numbered = [isinstance(x, pd.RangeIndex) and x.start == 0 for x in (own, index)]
     if any(numbered) and len(own.difference(index)):  # row numbers are not labels
-        return index if numbered[0] else own
+        if numbered[0]:
+            return index
+        return own
     raise ValueError(
         f"{name}: the index differs from the labels' index or another model's. Align the indexes"
         " with reindex, or pass .to_numpy() if the rows are in the same order."
@@ -741,7 +772,9 @@ def _check_labels(name: Hashable, predicted: AnyArray, known: AnyArray) -> None:
 
 def _positive_labels(positive: Any, known: list[Any]) -> list[Any]:
     """Return the labels of the positive class, by default 1 or True."""
-    among = [1] if positive is None else true_values(positive)
+    among: list[Any] = [1]
+    if positive is not None:
+        among = true_values(positive)
     labels = pd.unique(pd.Series(known, dtype=object)).tolist()
     lacking = [x for x in among if not any(bool(x == label) for label in labels)]
     advice = "Name the positive class, positive=..."
@@ -753,9 +786,9 @@ def _positive_labels(positive: Any, known: list[Any]) -> list[Any]:
             f" 0, show which class is positive. {advice}"
         )
     if lacking or not among:
-        missing = shown(lacking[0] if lacking else positive)
+        missing = [*lacking, positive][0]
         raise ValueError(
-            f"positive={missing} is not one of the labels {listed(labels, 3)}. {advice}"
+            f"positive={shown(missing)} is not one of the labels {listed(labels, 3)}. {advice}"
         )
     return among
 
@@ -770,12 +803,22 @@ def _by_class(values: Any, known: list[Any]) -> pd.DataFrame | None:
     classes = sorted(known, key=lambda label: (isinstance(label, str), label))
     if len(classes) == 2 and {*frame} == {0, 1}:  # scikit-learn sorts the classes
         frame = frame.rename(columns=dict(enumerate(classes)))
-    return frame if {*known} <= {*frame} else None
+    if {*known} <= {*frame}:
+        return frame
+    return None
 
 
 def _array_of(values: Any) -> AnyArray:
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    return _only_column(np.asarray(values))
+
+
+def _only_column(array: AnyArray) -> AnyArray:
+    """Return a matrix with one column as a vector, and other arrays unchanged."""
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    return array
 
 
 def _are_probabilities(array: AnyArray) -> bool:
@@ -786,18 +829,20 @@ def _are_probabilities(array: AnyArray) -> bool:
     return bool((np.abs(rows.sum(axis=1) - 1.0) < 1e-6).all() and (rows >= 0.0).all())
 
 
-def _scores(values: Any, name: Hashable, known: list[Any], among: list[Any]) -> FloatArray:
+def _classifier_scores(
+    values: Any, name: Hashable, known: list[Any], among: list[Any]
+) -> FloatArray:
     """Return one score per candidate; select the positive-class column."""
     array = _array_of(values)
     if array.ndim == 2:
-        found = _by_class(values, known)
-        if found is None:
+        shares = _by_class(values, known)
+        if shares is None:
             raise ValueError(
                 f"scores[{shown(name)}] has shape {array.shape}, but its rows are not"
                 " probabilities or its columns are not the classes. Name the columns after the"
                 " classes, or pass one score for each candidate, such as proba[:, k]."
             )
-        array = found.to_numpy()[:, [label in among for label in found]].sum(axis=1)
+        array = shares.to_numpy()[:, [label in among for label in shares]].sum(axis=1)
     if array.dtype.kind not in "fiub":
         try:
             array = pd.to_numeric(pd.Series(array)).to_numpy(dtype=float)
@@ -806,4 +851,6 @@ def _scores(values: Any, name: Hashable, known: list[Any], among: list[Any]) -> 
                 f"scores[{shown(name)}] contains values that are not numbers. Pass scores, or call"
                 " from_predictions for labels."
             ) from error
-    return array.astype(float) if array.dtype.kind == "b" else array
+    if array.dtype.kind == "b":
+        return array.astype(float)
+    return array

@@ -65,8 +65,13 @@ from rankeval_pd.tables import keys_apart
 # Relation between gain and confidence (Berg-Kirkpatrick et al. 2012, §§3, 4).
 
 THRESHOLD_COLUMNS = (
-    "relation", "threshold", "threshold_low", "threshold_high", "n_pairs", "threshold_all_pairs",
-)  # fmt: skip
+    "relation",
+    "threshold",
+    "threshold_low",
+    "threshold_high",
+    "n_pairs",
+    "threshold_all_pairs",
+)
 
 
 @Capabilities(pairs="Which gain is worth reporting?", layout="row")
@@ -327,10 +332,10 @@ def gain_by_size(
             **systems,
         )
         listed.append(keys_apart(table, ("size",), len(by)))
-    return above_door(_one_by_one(listed, whole, len(by)), data)
+    return above_door(_study_by_study(listed, whole, len(by)), data)
 
 
-def _one_by_one(listed: list[pd.DataFrame], sizes: list[int], n_keys: int) -> pd.DataFrame:
+def _study_by_study(listed: list[pd.DataFrame], sizes: list[int], n_keys: int) -> pd.DataFrame:
     """Combine the tables for all sizes, and group the rows by domain."""
     by = list(listed[0].columns[:n_keys])
     for size, table in zip(sizes, listed, strict=True):
@@ -361,8 +366,14 @@ def _domains(data: pd.DataFrame, by: list[Hashable], roles: Roles, draw: str) ->
 # Check significance on other data (Berg-Kirkpatrick et al. 2012, section 4.2).
 
 CALIBRATION_COLUMNS = (
-    "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
-)  # fmt: skip
+    "p_low",
+    "p_high",
+    "n_pairs",
+    "agreement",
+    "ci_low",
+    "ci_high",
+    "expected_agreement",
+)
 Prior = Literal["flat", "estimated"]
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
@@ -447,7 +458,7 @@ def calibration(
     level = check_share("level", level)
     edges = _bins(bins)
     seed = items.entropy(Roles.of(roles).rng)
-    table, groups = pairs_table(data, *_needed(prior))
+    table, groups = pairs_table(data, *_columns_for_prior(prior))
     draws = check_draws("n_resamples", n_resamples, len(table) if ci == "systems" else 1)
     scores, n_other = system_scores(below_door(other), item_roles(_as_in_pairs(data.attrs, roles)))
     for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
@@ -455,7 +466,7 @@ def calibration(
             raise unknown_name("other", name, scores)
     table = _shrunken(table, groups, prior)
     table = table[table["gain"].abs() > 0.0]
-    there = np.array([scores[a] - scores[b] for a, b in _named(table)], dtype=float)
+    there = np.array([scores[a] - scores[b] for a, b in _system_pairs(table)], dtype=float)
     there *= np.sign(table["gain"].to_numpy())
     expected = pair_studies.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
@@ -468,7 +479,7 @@ def calibration(
     return above_door(as_frame(rows, groups, table, CALIBRATION_COLUMNS, attrs), data)
 
 
-def _needed(prior: str) -> list[str]:
+def _columns_for_prior(prior: str) -> list[str]:
     """Return the columns that expected_agreement needs."""
     if prior == "estimated":
         return ["n_items", "gain_se"]
@@ -534,7 +545,7 @@ def _check_given(roles: Mapping[str, Any]) -> None:
         )
 
 
-def _named(pairs: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
+def _system_pairs(pairs: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
     return zip(pairs["system_a"], pairs["system_b"], strict=True)
 
 
@@ -684,12 +695,12 @@ def population_calibration(
             drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
             sample = take_items(frame, order[drawn], chosen)
             result = paired_bootstrap(sample, n_resamples=n_resamples, progress=False, **systems)
-            pairs, groups = pairs_table(result, *_needed(prior))
+            pairs, groups = pairs_table(result, *_columns_for_prior(prior))
             pairs = _shrunken(pairs, groups, prior)
             tables.append(pairs[pairs["gain"] > 0.0])
             advance(1)
     table = pd.concat(tables, ignore_index=True)
-    agrees = np.array([scores[a] > scores[b] for a, b in _named(table)], dtype=bool)
+    agrees = np.array([scores[a] > scores[b] for a, b in _system_pairs(table)], dtype=bool)
     expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
     table = table.assign(agrees=agrees, expected=expected)
     rows = list(_calibrated(table, edges, ci, level, 1000, seed))

@@ -294,9 +294,20 @@ def _about_intervals(undefined: bool) -> str:
 # -------------------------------------------- Ranks of systems
 
 RANK_COLUMNS = (
-    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
-    "tied_for_best", "letters", "undecided", "ci_low_alone", "ci_high_alone",
-)  # fmt: skip
+    "system",
+    "value",
+    "ci_low",
+    "ci_high",
+    "rank",
+    "rank_low",
+    "rank_high",
+    "p_best",
+    "tied_for_best",
+    "letters",
+    "undecided",
+    "ci_low_alone",
+    "ci_high_alone",
+)
 
 
 @Capabilities(
@@ -511,10 +522,17 @@ def options_of(
     check_choice("adjust", adjust, _ADJUSTMENTS)
     return PairOptions(
         0 if n_resamples is None else check_count("n_resamples", n_resamples),
-        event, method, ci, adjust,
-        check_share("alpha", alpha), check_share("level", level), seed_of(roles), keep_order,
-        alternative=alternative, skewness=event == "wild" if skewness is None else skewness,
-    )  # fmt: skip
+        event,
+        method,
+        ci,
+        adjust,
+        check_share("alpha", alpha),
+        check_share("level", level),
+        seed_of(roles),
+        keep_order,
+        alternative=alternative,
+        skewness=event == "wild" if skewness is None else skewness,
+    )
 
 
 def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions) -> None:
@@ -569,10 +587,28 @@ def _family_of(
 # Test pairs of systems on the same test items (Berg-Kirkpatrick et al. 2012).
 
 PAIR_COLUMNS: tuple[str, ...] = (
-    "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
-    "p_value", "p_two_sided", "p_stderr", "p_adjusted", "confidence", "undecided", "exact",
-    "n_items", "n_resamples", "p_one_sided", "leaning", "ci_low_alone", "ci_high_alone",
-)  # fmt: skip
+    "system_a",
+    "system_b",
+    "score_a",
+    "score_b",
+    "gain",
+    "gain_se",
+    "ci_low",
+    "ci_high",
+    "p_value",
+    "p_two_sided",
+    "p_stderr",
+    "p_adjusted",
+    "confidence",
+    "undecided",
+    "exact",
+    "n_items",
+    "n_resamples",
+    "p_one_sided",
+    "leaning",
+    "ci_low_alone",
+    "ci_high_alone",
+)
 OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # columns only with adjust=
 
 OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with seeds=

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from rankeval_pd.judging.annotation import _first, _spread, _State
+from rankeval_pd.judging.annotation import _sample_sizes, _smallest_sample, _State
 from rankeval_pd.stats.two_by_two import fisher_test
 
 SAMPLES, IN_RANGE = 2_000, 400
@@ -39,7 +39,7 @@ def regions(size: int, seen: int, budget: int | None, kind: str) -> dict[str, ob
         if kind == "naive":
             state = _State(size, (seen, seen), (tp_a, tp_b), (tp_a / seen, tp_b / seen))
             reached = partial(state.power, 0.05)
-            more = _first(reached, 0.8, 2 * (size - seen)) if budget is None else budget
+            more = _smallest_sample(reached, 0.8, 2 * (size - seen)) if budget is None else budget
             return more, reached(more), np.nan, np.nan, False
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
@@ -51,7 +51,7 @@ def regions(size: int, seen: int, budget: int | None, kind: str) -> dict[str, ob
     pilot = rng.hypergeometric(true, size - true, seen)
     plans = [plan(*map(int, x)) for x in pilot]
     more, power, low, high, told = (np.array(x) for x in zip(*plans, strict=True))
-    sizes = np.array([_spread(int(x), [seen, seen], size) for x in more])
+    sizes = np.array([_sample_sizes(int(x), [seen, seen], size) for x in more])
     left = true - pilot
     tp = pilot + rng.hypergeometric(left, size - seen - left, sizes - seen)
     rejected = _rejected(tp, sizes)
