@@ -367,7 +367,7 @@ def _rows_of_groups(
         fixed["label"] = None
     plain = {**options, "adjust": None} if one_family else options
     sizes = check_n(options.get("n"))
-    rows = functools.partial(_rows, question=question, sizes=sizes, roles={**roles, **fixed})
+    rows = functools.partial(_lazy_rows, question=question, sizes=sizes, roles={**roles, **fixed})
     table, largest = groups.rows(functools.partial(rows, options=plain))
     if isinstance(sizes, np.ndarray):
         check_not_above(sizes, largest)
@@ -385,7 +385,7 @@ def _rows_of_groups(
     return as_asked(table, question.__name__, can(question).short, {**options, **roles}, ddf)
 
 
-def _rows(
+def _lazy_rows(
     frame: pd.DataFrame,
     largest: int,
     *,

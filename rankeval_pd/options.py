@@ -212,7 +212,7 @@ def as_asked(
         if cut is not None and (result[cut] > 0).any():
             shortened.attrs["n_ending_in_tie"] = int((result[cut] > 0).sum())
         result = shortened
-    result.attrs = _noted(result.attrs, method, keywords)
+    result.attrs = _attrs_with_options(result.attrs, method, keywords)
     if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
         result.attrs["columns"] = json.dumps([*result.variables], default=str)
     return with_order(result, data, keywords)
@@ -253,7 +253,7 @@ _ROLES = (
 )  # fmt: skip
 
 
-def _noted(
+def _attrs_with_options(
     attrs: Mapping[Any, Any], method: str, keywords: Mapping[str, Any]
 ) -> dict[Hashable, Any]:
     """Describe how a table was computed, using types for Parquet and netCDF."""

@@ -35,7 +35,7 @@ def progress_bar(
         begun = BEGUN.get() if alone else None
         gone = 0.0 if begun is None else time.monotonic() - begun
         delay = 0.0 if progress else max(0.0, 2.0 - gone)
-        with _shown(total, what, unit, delay) if shown else _silent() as advance:
+        with _progress_bar(total, what, unit, delay) if shown else _silent() as advance:
             yield advance
     finally:
         _SETTLED.reset(before)
@@ -47,7 +47,7 @@ def _silent() -> Iterator[Callable[[int], object]]:
 
 
 @contextmanager
-def _shown(
+def _progress_bar(
     total: int | None, what: str, unit: str, delay: float
 ) -> Iterator[Callable[[int], object]]:
     with _bar()(

@@ -1010,7 +1010,7 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     levels = [x for x in data.index.names if x is not None and x not in data.columns]
     frame = data.reset_index(level=levels) if levels else data
     named = {name: _names(name, x, frame) for name, x in {**rest, **given}.items()}
-    return _of_systems(frame, named, levels, rest) if role == "system" else _of_measures(
+    return _wide_by_system(frame, named, levels, rest) if role == "system" else _wide_by_measure(
         frame, named, levels, rest
     )  # fmt: skip
 
@@ -1030,15 +1030,15 @@ def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
     return names
 
 
-def _of_systems(
+def _wide_by_system(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return one column per system, statistic and seed, indexed by item."""
     columns = [*named["system"], *named.get("seeds", [])]
     items = named.get("item") or [x for x in levels if x not in columns]
     beside = [name for role in _OF_ITEMS for name in named.get(role, [])]
-    rows = _rows(frame, items, "system", columns, beside)
-    wide = _spread(frame, rows, columns, named["score"], "system")
+    rows = _row_labels(frame, items, "system", columns, beside)
+    wide = _wide_scores(frame, rows, columns, named["score"], "system")
     lacking = wide.isna()
     if rest.get("missing") != "ratio" and lacking.to_numpy().any():
         worst: Any = lacking.sum().idxmax()
@@ -1057,17 +1057,17 @@ def _of_systems(
     return wide, _settled(rest, found)
 
 
-def _of_measures(
+def _wide_by_measure(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return one column per measure or run, and the candidates' other columns."""
     [measure], by = named["measure"], named.get("by", [])
     by = by or [name for name in ("query",) if name in frame]
     items = named.get("item") or [x for x in ("document",) if x in frame] or list(levels)
-    rows = _rows(frame, items, "measure", [measure], by)
+    rows = _row_labels(frame, items, "measure", [measure], by)
     # a row without a measure name is a judged candidate that no list contains
     here = frame[frame[measure].notna()]
-    wide = _spread(here, rows, [measure], named["score"][:1], "measure").droplevel(0, axis=1)
+    wide = _wide_scores(here, rows, [measure], named["score"][:1], "measure").droplevel(0, axis=1)
     others = [name for name in frame if name not in (*rows, measure, *named["score"])]
     first = frame[~frame.duplicated(rows)].set_index(rows)
     # number the rows in the order of first appearance
@@ -1090,7 +1090,7 @@ def _of_measures(
     return kept.join(wide), _settled(rest, list(wide))
 
 
-def _rows(
+def _row_labels(
     frame: pd.DataFrame, items: Sequence[Hashable], role: str, others: list[Hashable],
     beside: list[Hashable],
 ) -> list[Hashable]:  # fmt: skip
@@ -1120,7 +1120,7 @@ def _settled(rest: Mapping[str, Any], found: list[Hashable]) -> dict[str, Any]:
     return {**rest, "measures": rest.get("measures") or kept, "exclude": None}
 
 
-def _spread(
+def _wide_scores(
     frame: pd.DataFrame, rows: list[Hashable], columns: list[Hashable], scores: list[Hashable],
     role: str,
 ) -> pd.DataFrame:  # fmt: skip

@@ -411,7 +411,7 @@ OF_ERROR = Interval(
 """The interval for a difference with a known standard error, limited to ±``reach``."""
 
 
-def _of_clusters(
+def _cluster_range(
     difference: FloatArray,
     error: FloatArray,
     freedom: FloatArray,
@@ -441,7 +441,7 @@ def _of_clusters(
 
 
 OF_CLUSTERS = Interval(
-    _of_clusters,
+    _cluster_range,
     ("difference", "error", "freedom", "reach", "moved"),
 )
 """The interval for a difference between lists whose candidates are clustered."""

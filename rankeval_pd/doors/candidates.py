@@ -113,9 +113,9 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     if not names:
         if roles.agreement != "majority":
             raise ValueError(
-                f"agreement={_said(roles)!r} needs several annotators. Pass a list of their"
-                f" columns, gold=['a1', 'a2', 'a3'], or add the dimension {ANNOTATOR!r} to the"
-                " gold label of a Dataset."
+                f"agreement={_agreement_name(roles)!r} needs several annotators. Pass a list of"
+                f" their columns, gold=['a1', 'a2', 'a3'], or add the dimension {ANNOTATOR!r} to"
+                " the gold label of a Dataset."
             )
         return OneLabel(data, roles)
     if roles.agreement == "mean":
@@ -133,19 +133,21 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
     roles = replace(roles, exclude=excluded or None)
     read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
-    return _of_frame(data, replace(roles, positive=None, min_grade=None), names, read)
+    return _frame_with_one_label(data, replace(roles, positive=None, min_grade=None), names, read)
 
 
-def _said(roles: Roles) -> str:
+def _agreement_name(roles: Roles) -> str:
     return "mean" if roles.agreement == _SHARES else roles.agreement
 
 
 def _label_name(names: list[Hashable], roles: Roles) -> str:
     several = ", ".join(map(str, names[:6])) + (", ..." if len(names) > 6 else "")
-    return f"{_said(roles)} of {several}"
+    return f"{_agreement_name(roles)} of {several}"
 
 
-def _of_frame(frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: Any) -> OneLabel:
+def _frame_with_one_label(
+    frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: Any
+) -> OneLabel:
     share = None
     votes = np.stack([read(frame_column(frame, name, "gold"), name) for name in names])
     bare = frame.drop(columns=[name for name in names if name in frame.columns])

@@ -132,7 +132,7 @@ def gold_values(
     data raises an error.
     """
     if positive is not None:
-        return _among(values, name, positive, all_there=all_there)
+        return _marked_positive(values, name, positive, all_there=all_there)
     dtype = values.dtype
     if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
@@ -169,7 +169,9 @@ def _as_float(value: Any) -> float:
         return np.inf if value > 0 else -np.inf
 
 
-def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool) -> FloatArray:
+def _marked_positive(
+    values: pd.Series, name: Hashable, positive: Any, *, all_there: bool
+) -> FloatArray:
     """Return 1.0 for values that mark true positives and 0.0 for other values."""
     plain = values.astype(object) if values.dtype != object else values
     among = true_values(positive)
@@ -333,9 +335,9 @@ def check_n(n: Any) -> Sizes:
         values = [n] if isinstance(n, str | bytes | bytearray) or not np.iterable(n) else list(n)
         shares = [value for value in values if _is_share(value)]
         if shares:
-            return _shares(values, len(shares))
-        first = [value for value in map(_check_whole, values) if value < 1][:1]
-        for above in (value for value in map(_check_whole, values) if value > _LARGEST):
+            return _distinct_shares(values, len(shares))
+        first = [value for value in map(_whole_size, values) if value < 1][:1]
+        for above in (value for value in map(_whole_size, values) if value > _LARGEST):
             raise ValueError(
                 f"n={above} exceeds any possible number of candidates. Pass whole numbers from 1 to"
                 " the number of candidates, or None for every n."
@@ -359,7 +361,7 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and 0.0 < float(value) < 1.0
 
 
-def _shares(values: list[Any], count: int) -> Shares:
+def _distinct_shares(values: list[Any], count: int) -> Shares:
     if count < len(values):
         other = next(value for value in values if not _is_share(value))
         raise TypeError(
@@ -369,7 +371,7 @@ def _shares(values: list[Any], count: int) -> Shares:
     return Shares(np.array(list(dict.fromkeys(float(value) for value in values))))
 
 
-def _check_whole(value: Any) -> int:
+def _whole_size(value: Any) -> int:
     if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
         return int(value)
     whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
@@ -430,7 +432,9 @@ def asked_thresholds(
     for name in threshold:
         if not is_known(name, measures):
             raise unknown_name("threshold", name, measures)
-    rows = [_numbers(name, threshold[name]) if name in threshold else [] for name in measures]
+    rows = [
+        _threshold_values(name, threshold[name]) if name in threshold else [] for name in measures
+    ]
     rows = [list(dict.fromkeys(row)) for row in rows] if unique else rows
     result = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
     for row, thresholds in zip(result, rows, strict=True):
@@ -438,7 +442,7 @@ def asked_thresholds(
     return result
 
 
-def _numbers(name: Hashable, given: Any) -> list[float]:
+def _threshold_values(name: Hashable, given: Any) -> list[float]:
     values = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(
@@ -577,7 +581,8 @@ def label_hashes(labels: _Labels) -> Keys:
     """Return a hash for each label, combining several indexes as levels."""
     if isinstance(labels, pd.MultiIndex):
         return _of_levels(
-            [_taken(labels.levels[k], labels.codes[k]) for k in range(labels.nlevels)], len(labels)
+            [_hashes_of_codes(labels.levels[k], labels.codes[k]) for k in range(labels.nlevels)],
+            len(labels),
         )
     if isinstance(labels, pd.Index):
         return _hash(labels)
@@ -592,7 +597,7 @@ def _of_levels(levels: list[Keys], size: int) -> Keys:
     return hashes
 
 
-def _taken(values: pd.Index, codes: AnyArray) -> Keys:
+def _hashes_of_codes(values: pd.Index, codes: AnyArray) -> Keys:
     """Return hashes for the codes of values. Missing values have code -1."""
     hashes = np.append(_hash(values), mix(np.array([_MISSING])))
     return np.asarray(hashes[np.asarray(codes)], dtype=np.uint64)
@@ -604,7 +609,7 @@ def _hash(labels: pd.Index) -> Keys:
         return label_hashes(labels)
     labels = labels.infer_objects()
     if isinstance(labels, pd.CategoricalIndex):
-        return _taken(labels.categories, labels.codes)
+        return _hashes_of_codes(labels.categories, labels.codes)
     hashes = np.empty(len(labels), dtype=np.uint64)
     known = np.asarray(labels.notna())
     hashes[~known] = mix(np.array([_MISSING]))
@@ -691,30 +696,30 @@ def _one(label: Any) -> np.uint64:
     if isinstance(label, pd.Interval):
         ends = (_objects([x]) for x in (label.left, label.right, label.closed))
         return np.uint64(_of_levels([_hash(end) for end in ends], 1)[0])
-    return _described(label)
+    return _hash_of_repr(label)
 
 
 def _one_number(label: Any) -> np.uint64:
     if isinstance(label, complex) and label.imag == 0.0:
         label = label.real
     if not isinstance(label, numbers.Real | decimal.Decimal):
-        return _described(label)
+        return _hash_of_repr(label)
     try:
         exact = fractions.Fraction(label)  # type: ignore[arg-type]
         near = float(exact)
     except OverflowError:  # infinite or too large for floats
         near = float("inf") if label == float("inf") else float("-inf")
-        return _described(label) if label != near else _number(near)
+        return _hash_of_repr(label) if label != near else _hash_of_number(near)
     if exact.denominator == 1 and -(2**63) <= exact < 2**64:
-        return _number(int(exact))
-    return _number(near) if fractions.Fraction(near) == exact else _described(exact)
+        return _hash_of_number(int(exact))
+    return _hash_of_number(near) if fractions.Fraction(near) == exact else _hash_of_repr(exact)
 
 
-def _number(value: float) -> np.uint64:
+def _hash_of_number(value: float) -> np.uint64:
     return np.uint64(_numbers_of_tie_keys(pd.Index([value]))[0])
 
 
-def _described(label: object) -> np.uint64:
+def _hash_of_repr(label: object) -> np.uint64:
     """Return the hash of a label's repr if the repr is stable."""
     description = repr(label)
     if (
@@ -739,7 +744,7 @@ def column_order(
     ``falling`` sorts names in descending order as in trec_eval.
     """
     refuse_missing(values, name)
-    _refuse_repeated(values, name, group)
+    _refuse_repeated_keys(values, name, group)
     order = np.asarray(sort_key(values.astype(str) if falling else values, name).index)
     order = order[::-1] if falling else order
     return order[np.argsort(group[order], kind="stable")]
@@ -771,7 +776,7 @@ def value_keys(values: AnyArray) -> Keys:
     return label_hashes(pd.Index(np.ravel(values))).reshape(np.shape(values))
 
 
-def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
+def _refuse_repeated_keys(values: pd.Series, name: object, group: IntArray) -> None:
     pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
     try:
         repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
@@ -869,7 +874,7 @@ def warn_of_identifiers(
     )
     side = int(taken_as == "systems")
     known = [name for name, reason in reasons.items() if reason == _BY_NAME]
-    own = {name: _ROLES.get(_words(name)[-1], _ROLES["index"])[side] for name in known}
+    own = {name: _ROLES.get(_words_of_name(name)[-1], _ROLES["index"])[side] for name in known}
     role, name = next(((r, n) for n, r in own.items() if r != "exclude"), ("", None))
     role = "key" if role == "label" and truth is None else role  # the role for documents is key
     as_role = f"{role}={name!r}" if role else "by=..., groups=..."
@@ -899,10 +904,10 @@ def reason_of(
         copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
         if copied is not None:
             return copied
-    words = set(_words(name)) if named_so(name) else set()
+    words = set(_words_of_name(name)) if named_so(name) else set()
     if pd.api.types.is_bool_dtype(values.dtype):
         return _BY_NAME if words and words <= _LABELS else None
-    numbers = _whole(values)
+    numbers = _whole_numbers(values)
     if numbers is None:
         return _BY_NAME if words & _NO_SCORES and is_score(values.dtype) else None
     if truth is not None and (votes := vote_reason(name, numbers)) is not None:
@@ -922,7 +927,7 @@ def reason_of(
 _BY_NAME = "by its name"
 
 
-def _whole(values: pd.Series) -> FloatArray | None:
+def _whole_numbers(values: pd.Series) -> FloatArray | None:
     """Return whole numbers as float64 with NaN, or None for other columns."""
     api = pd.api.types
     if values.dtype == object:
@@ -945,7 +950,7 @@ def _are_whole(numbers: FloatArray) -> bool:
 
 def named_so(name: Hashable) -> bool:
     """Return whether the name suggests an identifier or a label, not a score."""
-    words = _words(name)
+    words = _words_of_name(name)
     if not words:
         return False
     # "Unnamed: 0" is an identifier, but "run 3" can be a system
@@ -954,7 +959,7 @@ def named_so(name: Hashable) -> bool:
     return words[-1] in _LAST or all(word in _ROLES for word in words)
 
 
-def _words(name: Hashable) -> list[str]:
+def _words_of_name(name: Hashable) -> list[str]:
     """Split a name into lowercase words."""
     if not isinstance(name, str):
         return []

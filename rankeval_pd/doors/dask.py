@@ -171,7 +171,7 @@ def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -
     named = with_roles_of(gold, plain, meta.columns)
     measures = find_measures(meta, plain, named, needed=True) if scored else []
     for name in measures:
-        _check_measure(frame_column(meta, name, "measures"), name)
+        _check_lazy_scores(frame_column(meta, name, "measures"), name)
     _check_gold(frame_column(meta, gold, "gold"), gold, roles)
     for role in ("key", "groups"):
         if getattr(roles, role) is not None:
@@ -214,7 +214,7 @@ def _refuse_values(roles: Roles) -> None:
         )
 
 
-def _check_measure(column: pd.Series, name: Hashable) -> None:
+def _check_lazy_scores(column: pd.Series, name: Hashable) -> None:
     if isinstance(column.dtype, pd.CategoricalDtype):
         raise TypeError(
             f"measures: {name!r} is categorical, but partitions may number the categories"

@@ -92,13 +92,13 @@ def answer_dataset(
     if "data" in question.layout:
         return _rows_of_data(data.compute(), question)
     if not all(data.sizes.values()):
-        kept, batch = _needed(data, question)
+        kept, batch = _with_roles_only(data, question)
         if data.sizes[dim] and not all(data.sizes[d] for d in batch):
             return _of_nothing(data, kept, question)
     lazy = any(x.chunks is not None for x in data.variables.values())
     if not lazy or "row" in question.layout or not all(data.sizes.values()):
         return _answer(data.compute(), question)
-    return _in_blocks(data, question, together=_is_together(able, parameters, options, form))
+    return _answer_in_blocks(data, question, together=_is_together(able, parameters, options, form))
 
 
 def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str, Any]) -> str:
@@ -187,7 +187,7 @@ def _with_values(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Ques
     """Store the arrays, Series and DataArrays given for a role as variables."""
     options = question.options
     given = {x: options[x] for x in _GIVEN if options.get(x) is not None}
-    if any(are_values(x) for value in given.values() for x in _each(value)):
+    if any(are_values(x) for value in given.values() for x in _names_in(value)):
         named = {x: options[x] for x in ("measures", *given) if options.get(x) is not None}
         roles = Roles.of({**named, "dim": question.dim})
         data, roles = with_given_dataset(data, roles)
@@ -200,7 +200,7 @@ def _with_values(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Ques
     return data, replace(question, options=options)
 
 
-def _each(given: Any) -> list[Any]:
+def _names_in(given: Any) -> list[Any]:
     """Return what is given for a role as a list."""
     if given is None:
         return []
@@ -241,11 +241,11 @@ class _Columns:
     sources: set[Hashable]  #: the names of these variables in the data
 
 
-def _columns_of(data: xr.Dataset, question: Question) -> _Columns:
+def _ranking_columns(data: xr.Dataset, question: Question) -> _Columns:
     """Find the variables that have a role or may be measures."""
     dim, options = question.dim, question.options
     golds = _golds(data, question)
-    roles = [x for role in _NAMED[1:] for x in _each(options.get(role))]
+    roles = [x for role in _NAMED[1:] for x in _names_in(options.get(role))]
     if question.form == "queries" and options.get("key") is None:
         roles.append("document")
     roles = [x for x in roles if x in data.variables and x not in data.xindexes]
@@ -277,7 +277,7 @@ def _columns_of(data: xr.Dataset, question: Question) -> _Columns:
             columns[name], source[name] = data[name].variable, name
     labels_of_golds = [x for name in golds for x in columns if source[x] == name]
     taken = {*labels_of_golds, *roles}
-    scores = _scores(columns, taken, options) if question.scored else []
+    scores = _score_columns(columns, taken, options) if question.scored else []
     meant = [*labels_of_golds, *scores, *roles]
     dims = {d for x in meant for d in columns[x].dims}
     batch = [d for d in data.dims if d in dims and d not in (dim, "measure", ANNOTATOR)]
@@ -287,7 +287,7 @@ def _columns_of(data: xr.Dataset, question: Question) -> _Columns:
 
 def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     """Return the variables that contain the gold label or votes, as far as they are known."""
-    given = _each(question.options.get("gold"))
+    given = _names_in(question.options.get("gold"))
     if given:
         return [x for x in given if x in data.variables and x not in data.xindexes]
     along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
@@ -308,23 +308,23 @@ def _parts_of(data: xr.Dataset, name: Hashable, dim: str) -> dict[Hashable, xr.V
     return {label: variable.isel({dim: k}) for k, label in enumerate(names)}
 
 
-def _scores(
+def _score_columns(
     columns: Mapping[Hashable, xr.Variable], taken: set[Hashable], options: Mapping[str, Any]
 ) -> list[Hashable]:
     """Return the columns that are measures."""
     given = options.get("measures")
     if given is None and options.get("b") is not None:
-        given = [options["a"], *_each(options["b"])]
+        given = [options["a"], *_names_in(options["b"])]
     if given is not None:
         named: Sequence[Hashable] = as_names(given, columns)
         return [x for x in named if x in columns]
-    out = {*taken, *_each(options.get("exclude"))}
+    out = {*taken, *_names_in(options.get("exclude"))}
     return [x for x, v in columns.items() if is_score(v.dtype) and x not in out]
 
 
 def _read_rankings(data: xr.Dataset, question: Question) -> Reading:
     """Return one row per candidate, or per query and document."""
-    found, options = _columns_of(data, question), question.options
+    found, options = _ranking_columns(data, question), question.options
     dims = [*found.batch, question.dim]
     shape = [data.sizes[d] for d in dims]
     numbers = [x.ravel() for x in np.indices(shape[:-1])]
@@ -334,7 +334,7 @@ def _read_rankings(data: xr.Dataset, question: Question) -> Reading:
     if question.form == "queries" and not by:  # the only query also needs a name
         by, columns = [_QUERY], [*columns, np.zeros(shape[-1], dtype=np.int64)]
     index = _index(data, question.dim, shape)
-    named = any(question.dim in _each(options.get(role)) for role in ("key", "label", "groups"))
+    named = any(question.dim in _names_in(options.get(role)) for role in ("key", "label", "groups"))
     if len(shape) > 1 and question.form == "rankings" and index.nlevels == 1 and not named:
         own = data.indexes.get(question.dim)
         if own is not None and own.is_unique and not own.hasnans:  # each label is hashed once
@@ -390,7 +390,7 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
     dim, options = question.dim, question.options
     seeds = options.get("seeds")
     header: list[Any] = ["system", *([] if seeds is None else [seeds])]
-    beside = [*_each(options.get("groups")), *_each(options.get("strata"))]
+    beside = [*_names_in(options.get("groups")), *_names_in(options.get("strata"))]
     beside = [x for x in beside if x in data.variables and x not in header]
     for name in beside:
         if data[name].dims != (dim,):
@@ -398,7 +398,7 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
                 f"{name!r} has the dimensions {listed(data[name].dims)}: pass a variable whose only"
                 f" dimension is {dim!r}."
             )
-    statistics = _statistics(data, dim, [*beside, *_each(options.get("exclude"))])
+    statistics = _statistics_in(data, dim, [*beside, *_names_in(options.get("exclude"))])
     used = {d for x in statistics for d in data[x].dims}
     batch = [d for d in data.dims if d in used and d not in (dim, *header)]
     dims = [*batch, dim]
@@ -430,12 +430,12 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
     options = dict(options)
     if batch:
         options["by"] = batch
-    if exclude := _each(options.get("exclude")):  # the variables have been left out
+    if exclude := _names_in(options.get("exclude")):  # the variables have been left out
         options["exclude"] = [x for x in exclude if x in systems or x not in data.data_vars]
     return Reading(frame, batch, systems, options)
 
 
-def _statistics(data: xr.Dataset, dim: Hashable, out: Sequence[Hashable]) -> list[Hashable]:
+def _statistics_in(data: xr.Dataset, dim: Hashable, out: Sequence[Hashable]) -> list[Hashable]:
     """Return the variables that are statistics of items."""
     along = [x for x, v in data.data_vars.items() if dim in v.dims and x not in out]
     found = [x for x in along if is_score(data[x].dtype) or data[x].dtype == bool]
@@ -621,7 +621,7 @@ def _axes(
             number = table[column].to_numpy(dtype=np.int64)
             axes.append(_Axis(column, number, data.sizes[dim], (column,), dim))
         else:
-            votes = _each(reading.options["gold"])
+            votes = _names_in(reading.options["gold"])
             number = pd.Index(votes, tupleize_cols=False).get_indexer(table[column])
             names = data[ANNOTATOR].to_numpy() if ANNOTATOR in data.coords else labels(votes)
             axes.append(_Axis(ANNOTATOR, number, names, (column,)))
@@ -860,7 +860,7 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     reading = _read(data, question)
     sizes = [data.sizes[d] for d in [*reading.batch, question.dim]]
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
-    out = [*_each(reading.options.get("exclude")), _ROW]
+    out = [*_names_in(reading.options.get("exclude")), _ROW]
     reading = replace(reading, options={**reading.options, "exclude": out})
     table = _table_of(reading, question, data)
     places = np.unravel_index(table.pop(_ROW).to_numpy(), sizes)
@@ -901,11 +901,11 @@ class _Public:
         return getattr(import_module(self.module), self.name)(frame, **options)
 
 
-def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
+def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
     """Return the answer for lazy data, block by block."""
-    kept, batch = _needed(data, question)
+    kept, batch = _with_roles_only(data, question)
     options = question.options
-    if exclude := _each(options.get("exclude")):
+    if exclude := _names_in(options.get("exclude")):
         exclude = [x for x in exclude if x in kept.variables or x not in data.variables]
         question = replace(question, options={**options, "exclude": exclude or None})
     _refuse_unknown_shares(kept, question)
@@ -949,7 +949,7 @@ def _refuse_unknown_shares(data: xr.Dataset, question: Question) -> None:
     """Raise a ValueError for shares of candidates that lazy labels may mark as padding."""
     if question.form != "rankings" or not _are_shares(question.options.get("n")):
         return
-    columns = _columns_of(data, question)
+    columns = _ranking_columns(data, question)
     judged = "judged_with" in inspect.signature(question.function).parameters
     if not judged and not all(_is_whole(columns.columns[x]) for x in columns.golds):
         raise ValueError(
@@ -959,13 +959,13 @@ def _refuse_unknown_shares(data: xr.Dataset, question: Question) -> None:
         )
 
 
-def _needed(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, list[Hashable]]:
+def _with_roles_only(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, list[Hashable]]:
     """Return the variables of the data that have a role, and the dimensions of the groups."""
     if question.form == "items":
         found = _read_items(_made_up(data.isel({question.dim: slice(2)}), question), question)
         out = [x for x, v in data.data_vars.items() if question.dim not in v.dims]
         return data.drop_vars(out), found.batch
-    columns = _columns_of(data, question)
+    columns = _ranking_columns(data, question)
     out = [x for x in data.variables if x not in columns.sources and x not in data.xindexes]
     return data.drop_vars(out), columns.batch
 
@@ -1054,10 +1054,10 @@ def _made_up_values(
             return every[number % len(every)]
         least = options.get("min_grade")
         return np.asarray((number % 2 == 0) * (1 if least is None else least))
-    if name in _each(options.get("groups")):
+    if name in _names_in(options.get("groups")):
         return np.asarray(number % max(2, number.shape[-1] // 3))
-    if name in _each(options.get("judged_with")):
+    if name in _names_in(options.get("judged_with")):
         return np.full(number.shape, 0.5)
-    if name in [*_each(options.get("key")), *_each(options.get("label")), "document"]:
+    if name in [*_names_in(options.get("key")), *_names_in(options.get("label")), "document"]:
         return number
     return draws.permuted(number % 100, axis=number.ndim - 1)

@@ -160,10 +160,10 @@ def _draw_keys(rows: pd.DataFrame, request: Request) -> ranking.Keys:
     if request.key is not None:
         return value_keys(frame_column(rows, request.key, "key").to_numpy())
     seed = ranking.mix(np.array([request.seed % 2**64], dtype=np.uint64))
-    return ranking.mix(label_hashes(_labels(rows, request)) + seed)
+    return ranking.mix(label_hashes(_label_values(rows, request)) + seed)
 
 
-def _labels(rows: pd.DataFrame, request: Request) -> Any:
+def _label_values(rows: pd.DataFrame, request: Request) -> Any:
     if request.numbered or not request.label:
         return rows.index
     columns = [frame_column(rows, name, "label") for name in request.label]
@@ -284,7 +284,7 @@ def reduced(
     rows = np.arange(len(frame))
     if limit is not None and not np.isnan(limit).any():
         rows = np.flatnonzero(np.any(worse <= limit[:, np.newaxis], axis=0))
-    best, edge = _best(worse[:, rows], truth[rows] == 1.0, frame.iloc[rows], request)
+    best, edge = _best_rows(worse[:, rows], truth[rows] == 1.0, frame.iloc[rows], request)
     kept = rows[best]
     return PartialHead(
         rows=frame.iloc[kept],
@@ -302,14 +302,14 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
         return parts[0]
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = negated_scores(rows, request), true_labels(rows, request) == 1.0
-    kept, edge = _best(worse, true, rows, request)
+    kept, edge = _best_rows(worse, true, rows, request)
     # candidates tied at the last rank: counted in the rows, unless their part omitted some
     tied = np.zeros((2, len(request.measures)), dtype=np.int64)
-    same, stop = _equal(worse, edge.bound[:, np.newaxis]), 0
+    same, stop = _equal_or_missing(worse, edge.bound[:, np.newaxis]), 0
     for part in parts:
         own = slice(stop, stop + len(part.rows))
         stop = own.stop
-        omits = part.edge.omits & _equal(part.edge.bound, edge.bound)
+        omits = part.edge.omits & _equal_or_missing(part.edge.bound, edge.bound)
         tied[0] += np.where(omits, part.edge.tied, same[:, own].sum(axis=1))
         tied[1] += np.where(omits, part.edge.tied_true, (same[:, own] & true[own]).sum(axis=1))
     return PartialHead(
@@ -322,7 +322,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     )
 
 
-def _best(
+def _best_rows(
     worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Request
 ) -> tuple[IntArray, Edge]:
     """Return the ascending positions of candidates ranked high enough by at least one measure."""
@@ -337,11 +337,11 @@ def _best(
     for k, scores in enumerate(worse):
         last = np.partition(scores, request.keep - 1)[request.keep - 1]
         better = ~np.isnan(scores) if np.isnan(last) else scores < last
-        same = np.flatnonzero(_equal(scores, last))
+        same = np.flatnonzero(_equal_or_missing(scores, last))
         free = request.keep - int(better.sum())
         kept |= better
         if free < same.size:
-            kept[same[_first(rows.iloc[same], free, request)]] = True
+            kept[same[_first_in_order(rows.iloc[same], free, request)]] = True
         else:
             kept[same] = True
         omits[k], bound[k] = True, last
@@ -349,7 +349,7 @@ def _best(
     return np.flatnonzero(kept), Edge(omits, bound, tied, tied_true)
 
 
-def _first(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
+def _first_in_order(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
     """Return the positions of the first ``count`` rows in every requested order of ties."""
     orders = [tie_keys(rows, request)]
     if request.orders > 1:
@@ -359,7 +359,7 @@ def _first(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
     return np.unique([np.argpartition(order, count - 1)[:count] for order in orders])
 
 
-def _equal(one: FloatArray, other: FloatArray | float) -> BoolArray:
+def _equal_or_missing(one: FloatArray, other: FloatArray | float) -> BoolArray:
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
@@ -476,11 +476,11 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
     frame = HeadFrame(part.rows.iloc[order].copy())
     fixed = {role: getattr(roles, role) for role in _FIXED}
     fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
-    frame.known = Head(_whole(part, request, n_max), request.measures, fixed, request)
+    frame.known = Head(_whole_of_part(part, request, n_max), request.measures, fixed, request)
     return frame
 
 
-def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
+def _whole_of_part(part: PartialHead, request: Request, n_max: int) -> Whole:
     """Return the counts of all candidates, and of the block that the last kept rank is in."""
     worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
     edge, counts = part.edge, part.counts
@@ -510,7 +510,7 @@ def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
         what, repeated = f"key={request.key!r}", values.duplicated().to_numpy()
         levels = [pd.Index(values, tupleize_cols=False)]
     else:
-        labels = _labels(rows, request)
+        labels = _label_values(rows, request)
         what = f"label={listed(request.label)}" if request.label else "the index"
         repeated = pd.Index(label_hashes(labels)).duplicated()
         levels = [labels] if isinstance(labels, pd.Index) else labels

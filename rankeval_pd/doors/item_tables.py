@@ -653,7 +653,7 @@ def system_columns(
         if system in out:
             continue
         key = (system, statistic, seeds[place])
-        if not _is_number(frame.iloc[:, place]):
+        if not _holds_numbers(frame.iloc[:, place]):
             if str(key[0]) == "system":
                 raise ValueError(
                     "data looks like a long table with a column 'system'. Pass the system, score"
@@ -692,7 +692,7 @@ def _system_level(header: pd.Index) -> int:
     return 1 if header.nlevels == 2 and header.names[1] == "system" else 0
 
 
-def _is_number(values: pd.Series) -> bool:
+def _holds_numbers(values: pd.Series) -> bool:
     if values.dtype == object:
         values = values.infer_objects()
         if values.dtype == object:  # a mix of numbers and None
@@ -827,7 +827,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
         i, j = rows[system], layers[seed]
         for k, name in enumerate(metric.chosen):
             place = columns[system, name, seed]
-            values[i, j, :, k] = _numbers(frame.iloc[order, place], system)
+            values[i, j, :, k] = _statistic_values(frame.iloc[order, place], system)
     if roles.seeds is None:
         values = values[:, 0]
     cluster = strata = None
@@ -910,7 +910,7 @@ def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, 
     return {**roles, "measures": systems, "exclude": None}
 
 
-def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
+def _statistic_values(values: pd.Series, name: Hashable) -> FloatArray:
     if values.dtype == object:
         values = pd.to_numeric(values)
     return as_floats(

@@ -53,9 +53,9 @@ def only_pair(
     for role, name in (("a", a), *(("b", x) for x in (b if isinstance(b, list) else [b]))):
         if not is_known(name, [name]):  # names are hashable
             raise unknown_name(role, name, list(data.columns))
-    _check_measure("a", a, data.columns)
+    _check_pair_measure("a", a, data.columns)
     for name in others_of(b):
-        _check_measure("b", name, data.columns)
+        _check_pair_measure("b", name, data.columns)
     if b is None:
         return dict(roles)
     if a in set(others_of(b)):
@@ -79,7 +79,7 @@ def others_of(b: Names) -> list[Hashable]:
     return [] if b is None else [b]
 
 
-def _check_measure(role: str, name: Hashable, columns: pd.Index) -> None:
+def _check_pair_measure(role: str, name: Hashable, columns: pd.Index) -> None:
     """Raise an error with a hint if a list size is passed as a measure."""
     size = isinstance(name, (int, np.integer, range, list)) and not isinstance(name, bool)
     if name is None or (isinstance(name, Hashable) and name in columns):
@@ -433,10 +433,10 @@ def rows_of(
     names = [GROUP, name, *along]
     flat: dict[str, AnyArray] = {}
     for axis, (key, values) in enumerate(zip(names, labels, strict=True)):
-        flat[key] = _spread(np.asarray(values), axis, shape)
+        flat[key] = _along_rows(np.asarray(values), axis, shape)
     if along:
         axis = names.index("n") if "n" in along else 2
-        flat[PLACE] = _spread(np.arange(shape[axis]), axis, shape)
+        flat[PLACE] = _along_rows(np.arange(shape[axis]), axis, shape)
     for key, values in columns.items():
         missing = (1,) * (len(shape) - values.ndim)
         flat[key] = np.broadcast_to(values.reshape(*values.shape, *missing), shape).reshape(-1)
@@ -446,7 +446,7 @@ def rows_of(
     return flat
 
 
-def _spread(labels: AnyArray, axis: int, shape: tuple[int, ...]) -> AnyArray:
+def _along_rows(labels: AnyArray, axis: int, shape: tuple[int, ...]) -> AnyArray:
     """Repeat labels of one axis for all rows."""
     along = [1] * len(shape)
     along[axis] = labels.size
