@@ -26,6 +26,7 @@ import pandas as pd
 
 from rankeval_pd.doors.columns import (
     gold_values,
+    label_examples,
     label_hashes,
     refuse_missing,
     refuse_unlabeled,
@@ -40,6 +41,7 @@ from rankeval_pd.roles import Roles, as_names, check_kinds, frame_column, native
 from rankeval_pd.stats import clusters, ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.ranking import Ranking, Whole
+from rankeval_pd.tables import only_or_all
 
 _FIXED = (
     "gold",
@@ -168,7 +170,7 @@ def _label_values(rows: pd.DataFrame, request: Request) -> Any:
         return rows.index
     columns = [frame_column(rows, name, "label") for name in request.label]
     levels = [pd.Index(column, tupleize_cols=False) for column in columns]
-    return levels if len(levels) > 1 else levels[0]
+    return only_or_all(levels)
 
 
 def with_numbers(rows: pd.DataFrame, start: int) -> pd.DataFrame:
@@ -333,10 +335,11 @@ def _best_rows(
     if request.keep == 0:
         return np.flatnonzero(kept), Edge(omits, bound, tied, tied_true)
     if total < request.keep:
-        return np.arange(total if measures else 0), Edge(omits, bound, tied, tied_true)
+        every = np.arange(total * (measures > 0))
+        return every, Edge(omits, bound, tied, tied_true)
     for k, scores in enumerate(worse):
         last = np.partition(scores, request.keep - 1)[request.keep - 1]
-        better = ~np.isnan(scores) if np.isnan(last) else scores < last
+        better = np.where(np.isnan(last), ~np.isnan(scores), scores < last)
         same = np.flatnonzero(_equal_or_missing(scores, last))
         free = request.keep - int(better.sum())
         kept |= better
@@ -391,8 +394,10 @@ def _accepted(worse: FloatArray, truth: FloatArray, request: Request) -> IntArra
 
 def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
     """Return the measures whose small values rank first."""
-    if isinstance(roles.lower_is_better, bool):
-        return list(measures) if roles.lower_is_better else []
+    if roles.lower_is_better is True:
+        return list(measures)
+    if roles.lower_is_better is False:
+        return []
     lower = as_names(roles.lower_is_better, measures)
     return [name for name in measures if name in lower]
 
@@ -454,7 +459,9 @@ class HeadFrame(pd.DataFrame):
 
 def head_of(data: object) -> Head | None:
     """Return the counts of all candidates if the data are a head."""
-    return data.known if isinstance(data, HeadFrame) else None
+    if isinstance(data, HeadFrame):
+        return data.known
+    return None
 
 
 def refuse_head(data: object) -> None:
@@ -508,16 +515,15 @@ def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
     if request.key is not None:
         values = frame_column(rows, request.key, "key")
         what, repeated = f"key={request.key!r}", values.duplicated().to_numpy()
-        levels = [pd.Index(values, tupleize_cols=False)]
+        labels = pd.Index(values, tupleize_cols=False)
     else:
-        labels = _label_values(rows, request)
-        what = f"label={listed(request.label)}" if request.label else "the index"
+        labels, what = _label_values(rows, request), "the index"
+        if request.label:
+            what = f"label={listed(request.label)}"
         repeated = pd.Index(label_hashes(labels)).duplicated()
-        levels = [labels] if isinstance(labels, pd.Index) else labels
     if repeated.any():
-        several = [level[repeated][:3].tolist() for level in levels]
-        shown = several[0] if len(several) == 1 else list(zip(*several, strict=True))
+        examples = dict.fromkeys(label_examples(labels, repeated))
         raise ValueError(
             f"{what} has {int(repeated.sum()):,} repeated values among the best candidates"
-            f" ({listed(dict.fromkeys(shown))}): {UNIQUE}"
+            f" ({listed(examples)}): {UNIQUE}"
         )
