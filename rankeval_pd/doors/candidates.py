@@ -170,8 +170,9 @@ def _frame_with_one_label(
             )
         parts = []
         for name, row in zip(names, votes, strict=True):
-            added: dict[Any, Any] = {ANNOTATOR: pd.Series([name] * len(bare), index=bare.index)}
-            parts.append(with_columns(bare, {**added, gold: row}))
+            annotator = pd.Series([name] * len(bare), index=bare.index)
+            added: dict[Any, Any] = {ANNOTATOR: annotator, gold: row}
+            parts.append(with_columns(bare, added))
         by = [ANNOTATOR, *as_names(roles.by, frame.columns)]
         label, voted = votes.ravel(), np.tile(voted, len(names))
         whole, roles, times = pd.concat(parts), replace(roles, by=by), len(names)
