@@ -494,6 +494,11 @@ def _whole_of_part(part: PartialHead, request: Request, n_max: int) -> Whole:
     bound = edge.bound[:, np.newaxis]
     better = np.where(np.isnan(bound), ~np.isnan(worse), worse < bound)
     size, tp = better.sum(axis=1) + edge.tied, (better & true).sum(axis=1) + edge.tied_true
+    n_clusters = accepted = None
+    if request.groups is not None:
+        n_clusters = len(part.clusters)
+    if request.cuts is not None:
+        accepted = part.accepted
     return Whole(
         total=counts.total,
         positive=counts.positive,
@@ -503,10 +508,10 @@ def _whole_of_part(part: PartialHead, request: Request, n_max: int) -> Whole:
         tp_end=np.where(edge.omits, tp, counts.positive),
         scored=counts.total - counts.unscored,
         tp_scored=counts.positive - counts.unscored_true,
-        clusters=len(part.clusters) if request.groups is not None else None,
+        clusters=n_clusters,
         positives_variance=clusters.positives_variance(*part.clusters.to_numpy().T),
         orders=request.orders,
-        accepted=None if request.cuts is None else part.accepted,
+        accepted=accepted,
     )
 
 
