@@ -159,13 +159,15 @@ def with_roles_and(
         ]
         function.__signature__ = signature.replace(parameters=[*parameters, *keywords])  # type: ignore[attr-defined]
         roles = [p.name for p in keywords if p.name in meanings]
-        function.__doc__ = _described(function.__doc__, {role: meanings[role] for role in roles})
+        function.__doc__ = _with_meanings(
+            function.__doc__, {role: meanings[role] for role in roles}
+        )
         return function
 
     return spelled_out
 
 
-def _described(text: str | None, roles: Mapping[str, str]) -> str | None:
+def _with_meanings(text: str | None, roles: Mapping[str, str]) -> str | None:
     """Replace ``**roles`` in a docstring with the names and meanings of the roles."""
     if text is None:
         return None
@@ -220,7 +222,7 @@ def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
         for earlier, their_roles, with_scores, form in let_in:
             # data with scores can also be used without scores, unless candidates are dropped
             enough = with_scores == scored or (with_scores and roles.missing != "drop")
-            if earlier is data and enough and _same(their_roles, roles):
+            if earlier is data and enough and _same_roles(their_roles, roles):
                 known: Form = form
                 return known
         form = read(data, roles, scored=scored)
@@ -230,7 +232,7 @@ def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
     return reading
 
 
-def _same(one: Roles, other: Roles) -> bool:
+def _same_roles(one: Roles, other: Roles) -> bool:
     """Return whether the roles are identical objects."""
     return all(
         (a := getattr(one, field.name)) is (b := getattr(other, field.name))

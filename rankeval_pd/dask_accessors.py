@@ -136,7 +136,9 @@ class DaskAccessor:
 
     def __getattr__(self, name: str) -> Any:
         if name in METHODS or name == "plot":
-            why = _NO_PLOT if name == "plot" else QUESTIONS[name][1].dask
+            why = _NO_PLOT
+            if name != "plot":
+                why = QUESTIONS[name][1].dask
             raise AttributeError(
                 f"{name} does not exist for a Dask DataFrame: {why}. Call one of"
                 f" {', '.join(dir(self))}."
@@ -184,7 +186,7 @@ def _method(question: Callable[..., Any]) -> Callable[..., pd.DataFrame]:
 
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     n_max = inspect.Parameter("n_max", inspect.Parameter.KEYWORD_ONLY, default=None)
-    own = [n_max] if can(question).heads else []
+    own = [n_max] * can(question).heads
     forwarded.__signature__ = signature.replace(parameters=[itself, *others, *own])  # type: ignore[attr-defined]
     notes = _NOTES.get(question.__name__, "")
     forwarded.__doc__ = f"{without_parameter(question.__doc__, data.name)}{notes}"
@@ -365,9 +367,11 @@ def _rows_of_groups(
     }
     if roles.get("label") is ROWS:
         fixed["label"] = None
-    plain = {**options, "adjust": None} if one_family else options
+    plain = options
+    if one_family:
+        plain = {**options, "adjust": None}
     sizes = check_n(options.get("n"))
-    rows = functools.partial(_rows, question=question, sizes=sizes, roles={**roles, **fixed})
+    rows = functools.partial(_lazy_rows, question=question, sizes=sizes, roles={**roles, **fixed})
     table, largest = groups.rows(functools.partial(rows, options=plain))
     if isinstance(sizes, np.ndarray):
         check_not_above(sizes, largest)
@@ -385,7 +389,7 @@ def _rows_of_groups(
     return as_asked(table, question.__name__, can(question).short, {**options, **roles}, ddf)
 
 
-def _rows(
+def _lazy_rows(
     frame: pd.DataFrame,
     largest: int,
     *,

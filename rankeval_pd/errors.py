@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.tables import as_list
 
 
 class RankevalWarning(UserWarning):
@@ -39,8 +40,11 @@ def no_table(argument: str, given: object, wanted: str) -> TypeError:
     """Return the error for an object that is not a table."""
     way = next((line for name, line in _WAYS.items() if hasattr(given, name)), "")
     home, name = type(given).__module__.split(".")[0].lstrip("_"), type(given).__name__
-    name = name if home in ("builtins", "numpy", "pandas", "xarray") else f"{home}.{name}"
-    advice = f" Convert it: {argument}.{way}." if way else ""
+    if home not in ("builtins", "numpy", "pandas", "xarray"):
+        name = f"{home}.{name}"
+    advice = ""
+    if way:
+        advice = f" Convert it: {argument}.{way}."
     return TypeError(f"{argument} is of type {name}: pass {wanted}.{advice}")
 
 
@@ -104,9 +108,10 @@ def unknown_name(
 ) -> UnknownNameError:
     """Return the error for an unknown column, with a suggestion."""
     names = list(known)
-    near = near_miss(name, names)
-    there = "" if near and len(names) > 6 else f" The known names are {listed(names, most=6)}."
-    return UnknownNameError(f"{role}: no column {shown(name)}.{near}{there}{more}")
+    advice = near_miss(name, names)
+    if not advice or len(names) <= 6:
+        advice += f" The known names are {listed(names, most=6)}."
+    return UnknownNameError(f"{role}: no column {shown(name)}.{advice}{more}")
 
 
 def is_known(name: object, known: Iterable[Hashable]) -> bool:
@@ -119,7 +124,9 @@ def is_known(name: object, known: Iterable[Hashable]) -> bool:
 
 def shown(value: object) -> str:
     """Return a value as text, without NumPy's type names."""
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    return repr(value)
 
 
 # keyword in other packages, without underscores: keyword in this package
@@ -135,8 +142,9 @@ _KEYWORDS = {
 
 def unknown_keyword(name: str, known: Iterable[object], more: str = "") -> TypeError:
     """Return the error for an unknown keyword, with a suggestion."""
-    meant = _KEYWORDS.get(name.lower().replace("_", ""))
-    near = f" Did you mean {meant!r}?" if meant else near_miss(name, known, cutoff=0.7)
+    near = near_miss(name, known, cutoff=0.7)
+    if meant := _KEYWORDS.get(name.lower().replace("_", "")):
+        near = f" Did you mean {meant!r}?"
     advice = more or near or " Call help() on the method to list its options."
     return TypeError(f"Unknown keyword {name!r}.{advice}")
 
@@ -201,14 +209,18 @@ def near_miss(name: object, known: Iterable[object], cutoff: float = 0.5) -> str
     names = [str(x) for x in known]
     near = [x for x in names if x.lower() == str(name).lower()]
     near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=cutoff)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    if not near:
+        return ""
+    return f" Did you mean {near[0]!r}?"
 
 
 def listed(names: Iterable[object], most: int = 12) -> str:
     """Return the first few names as text."""
     names = list(names)
     text = ", ".join(shown(x) for x in names[:most])
-    return f"{text}, ... ({len(names)} in all)" if len(names) > most else text or "none"
+    if len(names) > most:
+        text += f", ... ({len(names)} in all)"
+    return text or "none"
 
 
 def brief(values: object) -> str:
@@ -216,7 +228,9 @@ def brief(values: object) -> str:
     array = np.asarray(values)
     if array.ndim == 0:
         return shown(array.item())
-    return f"[{listed(array.ravel().tolist())}]" if array.size else "[]"
+    if not array.size:
+        return "[]"
+    return f"[{listed(array.ravel().tolist())}]"
 
 
 def check_choice(argument: str, value: object, allowed: Iterable[str | None]) -> None:
@@ -245,7 +259,9 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
     except OverflowError:
         number = math.inf
     if not (0.0 < number < 1.0 or (one and number == 1.0)):
-        hint = f" {number:g}% is {number / 100:g}." if 1.0 < number <= 100.0 else ""
+        hint = ""
+        if 1.0 < number <= 100.0:
+            hint = f" {number:g}% is {number / 100:g}."
         raise ValueError(
             f"{argument}={shown(value)} is outside {allowed}: pass a number in this range.{hint}"
         )
@@ -254,10 +270,10 @@ def check_share(argument: str, value: object, *, one: bool = False) -> float:
 
 def check_shares(argument: str, given: object, *, one: bool = False) -> FloatArray:
     """Return the distinct numbers in (0, 1), in the original order."""
-    several = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
-    if not several:
+    shares = as_list(given)
+    if not shares:
         raise ValueError(f"{argument}={given!r} is empty: pass at least one number.")
-    return np.array(list(dict.fromkeys(check_share(argument, x, one=one) for x in several)))
+    return np.array(list(dict.fromkeys(check_share(argument, x, one=one) for x in shares)))
 
 
 def check_shapes(**given: object) -> list[FloatArray]:
@@ -287,7 +303,9 @@ def check_together(**given: object) -> None:
 def check_flag(argument: str, value: object, *, none: bool = False) -> None:
     """Raise a TypeError unless a value is True, False or an allowed None."""
     if not isinstance(value, (bool, np.bool_)) and not (none and value is None):
-        allowed = "True, False or None" if none else "True or False"
+        allowed = "True or False"
+        if none:
+            allowed = "True, False or None"
         raise TypeError(f"{argument}={value!r}: pass {allowed}.")
 
 

@@ -22,8 +22,8 @@ def check_memory(numbers: float, what: str, less: str) -> None:
     there, numbers = free_memory(), min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
         raise MemoryError(
-            f"{what}: this needs {_shown(numbers * _NUMBER)} of memory, but {_shown(there)} is"
-            f" available. {less}"
+            f"{what}: this needs {_size_in_words(numbers * _NUMBER)} of memory, but"
+            f" {_size_in_words(there)} is available. {less}"
         )
 
 
@@ -91,7 +91,7 @@ def _of_process() -> int | None:
     return max(limit - pages * os.sysconf("SC_PAGE_SIZE"), 0)
 
 
-def _shown(size: float) -> str:
+def _size_in_words(size: float) -> str:
     if size >= 2.0**100:
         return f"{size / 2**30:.1e} GB"
     return f"{size / 2**30:,.1f} GB" if size >= 2**30 else f"{size / 2**20:,.0f} MB"

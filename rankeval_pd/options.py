@@ -97,7 +97,8 @@ class set_options:
         _session.pop(self, None)
         blocks = _blocks.get()
         mine = [place for place, (options, _) in enumerate(blocks) if options is self]
-        _blocks.set(blocks[: mine[-1]] if mine else blocks)
+        if mine:
+            _blocks.set(blocks[: mine[-1]])
 
 
 def _settings() -> dict[str, Any]:
@@ -169,13 +170,16 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
         if any(keywords.get(role) is not None for role in LONG):
             from rankeval_pd.roles import widened
 
-            first = args[0] if args else keywords.pop("data")
-            data, keywords = widened(first, keywords)
+            if not args:
+                args = (keywords.pop("data"),)
+            data, keywords = widened(args[0], keywords)
             args = (data, *args[1:])
         if _whole.get():
             return function(*args, **keywords)
-        defaults = {} if hasattr(function, "draws_tables") else session_defaults(asked)
-        before = _details.set(bool(_settings().get("details") if details is None else details))
+        defaults = {}
+        if not hasattr(function, "draws_tables"):
+            defaults = session_defaults(asked)
+        before = _details.set(_in_full(details))
         begun = BEGUN.set(time.monotonic())
         try:
             with whole_tables():
@@ -186,7 +190,7 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
             return result
         told = {**keywords, "details": details}
-        data = args[0] if args else None
+        data = next(iter(args), None)
         return as_asked(result, function.__name__, short, told, data)  # type: ignore[type-var]
 
     asked.filled = filled  # type: ignore[attr-defined]
@@ -200,22 +204,35 @@ def as_asked(
     result: Table, method: str, short: Short, keywords: Mapping[str, Any], data: Any
 ) -> Table:
     """Shorten a table as the options request, and record how the table was computed."""
-    details = keywords.get("details")
-    everything = _settings().get("details", False) if details is None else details
-    if isinstance(result, pd.DataFrame) and callable(short):
-        result = result if everything else short(result)
-    elif isinstance(result, pd.DataFrame) and short and not (everything or callable(short)):
-        by_keyword = {"": short} if isinstance(short, str) else short
-        deciding = next((x for x in by_keyword if _is_given(keywords.get(x))), "")
-        shortened = _shortened(result, by_keyword[deciding].split())
-        cut = next((x for x in ("tied", "cuts_tie") if x in result and x not in shortened), None)
-        if cut is not None and (result[cut] > 0).any():
-            shortened.attrs["n_ending_in_tie"] = int((result[cut] > 0).sum())
-        result = shortened
-    result.attrs = _noted(result.attrs, method, keywords)
+    if isinstance(result, pd.DataFrame) and not _in_full(keywords.get("details")):
+        result = _in_short(result, short, keywords)
+    result.attrs = _attrs_with_options(result.attrs, method, keywords)
     if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
         result.attrs["columns"] = json.dumps([*result.variables], default=str)
     return with_order(result, data, keywords)
+
+
+def _in_full(details: bool | None) -> bool:
+    """Return whether a table has all columns, by the argument or the session options."""
+    if details is None:
+        details = _settings().get("details", False)
+    return bool(details)
+
+
+def _in_short(table: pd.DataFrame, short: Short, keywords: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the short table, with a note on lists that end inside a tie."""
+    if not short:
+        return table
+    if callable(short):
+        return short(table)
+    if isinstance(short, str):
+        short = {"": short}
+    deciding = next((x for x in short if _is_given(keywords.get(x))), "")
+    shortened = _shortened(table, short[deciding].split())
+    cut = next((x for x in ("tied", "cuts_tie") if x in table and x not in shortened), None)
+    if cut is not None and (table[cut] > 0).any():
+        shortened.attrs["n_ending_in_tie"] = int((table[cut] > 0).sum())
+    return shortened
 
 
 def _is_given(value: Any) -> bool:
@@ -243,17 +260,29 @@ def with_order(result: Table, data: Any, keywords: Mapping[str, Any]) -> Table:
         from rankeval_pd.roles import measures_of
 
         order = plain(measures_of(data, keywords))
-        result.attrs = {**({} if order is None else {"order": order}), **result.attrs}
+        if order is not None:
+            result.attrs = {"order": order, **result.attrs}
     return result
 
 
 _ROLES = (
-    "gold", "agreement", "by", "key", "groups", "strata", "seeds", "missing", "ties", "unjudged",
-    "undefined", "metric", "baseline",
-)  # fmt: skip
+    "gold",
+    "agreement",
+    "by",
+    "key",
+    "groups",
+    "strata",
+    "seeds",
+    "missing",
+    "ties",
+    "unjudged",
+    "undefined",
+    "metric",
+    "baseline",
+)
 
 
-def _noted(
+def _attrs_with_options(
     attrs: Mapping[Any, Any], method: str, keywords: Mapping[str, Any]
 ) -> dict[Hashable, Any]:
     """Describe how a table was computed, using types for Parquet and netCDF."""

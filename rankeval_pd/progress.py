@@ -32,10 +32,16 @@ def progress_bar(
     shown = not declined and total != 0 and not (alone and _SETTLED.get())
     before = _SETTLED.set(_SETTLED.get() or declined or shown)
     try:
-        begun = BEGUN.get() if alone else None
-        gone = 0.0 if begun is None else time.monotonic() - begun
-        delay = 0.0 if progress else max(0.0, 2.0 - gone)
-        with _shown(total, what, unit, delay) if shown else _silent() as advance:
+        begun = BEGUN.get()
+        delay = 2.0
+        if progress:
+            delay = 0.0
+        elif alone and begun is not None:
+            delay = max(0.0, begun + 2.0 - time.monotonic())
+        bar = _silent()
+        if shown:
+            bar = _progress_bar(total, what, unit, delay)
+        with bar as advance:
             yield advance
     finally:
         _SETTLED.reset(before)
@@ -47,7 +53,7 @@ def _silent() -> Iterator[Callable[[int], object]]:
 
 
 @contextmanager
-def _shown(
+def _progress_bar(
     total: int | None, what: str, unit: str, delay: float
 ) -> Iterator[Callable[[int], object]]:
     with _bar()(

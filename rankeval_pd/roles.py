@@ -27,7 +27,7 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.ranking import again_in_groups
-from rankeval_pd.tables import is_missing, listed_in
+from rankeval_pd.tables import is_missing, listed_in, only_or_all
 
 # -------------------------------------------------------------------------------------------------
 # Define column roles and the allowed values of options.
@@ -197,7 +197,9 @@ MEANINGS: dict[str, str] = {
 
 def default_of(role: str, *, items: bool) -> Any:
     """Return a role's default for rankings or for systems scored on items."""
-    return "item" if items and role == "dim" else getattr(Roles(), role)
+    if items and role == "dim":
+        return "item"
+    return getattr(Roles(), role)
 
 
 @dataclass(frozen=True)
@@ -289,8 +291,11 @@ class Roles:
     @property
     def factors(self) -> list[Any]:
         """Return the names in ``groups``, which are at most two crossed factors."""
-        several = self.groups if isinstance(self.groups, list) else [self.groups]
-        return [] if self.groups is None else several
+        if self.groups is None:
+            return []
+        if isinstance(self.groups, list):
+            return self.groups
+        return [self.groups]
 
     def check_groups(self, *, crossed: bool = False) -> None:
         """Raise a ValueError if the method does not support clusters of candidates.
@@ -323,8 +328,10 @@ class Roles:
 
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
         """Return the measures whose small values rank first, and reject unknown names."""
-        if isinstance(self.lower_is_better, bool):
-            return list(measures) if self.lower_is_better else []
+        if self.lower_is_better is True:
+            return list(measures)
+        if self.lower_is_better is False:
+            return []
         names = as_names(self.lower_is_better, columns)
         for unknown in (name for name in names if name not in columns):
             raise unknown_name("lower_is_better", unknown, columns)
@@ -368,8 +375,9 @@ class Roles:
     @property
     def noted_seed(self) -> dict[str, int]:
         """Return the attribute that stores the seed of a table's draws, if it is a number."""
-        fresh = self.rng is None or isinstance(self.rng, np.random.Generator)
-        return {} if fresh else {"seed": int(self.seed)}
+        if self.rng is None or isinstance(self.rng, np.random.Generator):
+            return {}
+        return {"seed": int(self.seed)}
 
     @property
     def draws(self) -> int:
@@ -478,9 +486,7 @@ DifferenceInterval = Literal["score", "newcombe", "agresti-caffo", "miettinen-nu
 Draw = Literal["prefix", "random"]
 EqualScores = Literal["block", "mean"]
 Event = Literal["wild", "recentred", "strict", "zero", "bias-corrected", "studentised"]
-GainInterval = Literal[
-    "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"
-]  # fmt: skip
+GainInterval = Literal["wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"]
 LawMethod = Literal["auto", "exact", "monte-carlo"]
 CurveInterval = Literal["pointwise", "simultaneous"]
 MeanTest = Literal["bootstrap", "t"]
@@ -504,8 +510,16 @@ Across = Literal["n", "share", "recall"]
 
 #: the roles whose columns identify or group rows
 IDENTIFYING = (
-    "by", "groups", "strata", "seeds", "key", "label", "item", "system", "measure",
-)  # fmt: skip
+    "by",
+    "groups",
+    "strata",
+    "seeds",
+    "key",
+    "label",
+    "item",
+    "system",
+    "measure",
+)
 
 
 def check_types(labels: pd.Series | pd.Index, role: str, name: Hashable) -> None:
@@ -578,7 +592,10 @@ def likely_gold(data: object) -> tuple[Hashable, str] | None:
     values = list(counts[two[0]].index)
     # if neither value has a typical name, choose the rarer value
     yes = next((x for x in values if str(x).lower() in _YES), values[-1])
-    return two[0], f"gold={two[0]!r}" + ("" if two[0] in scores else f", positive={yes!r}")
+    hint = f"gold={two[0]!r}"
+    if two[0] not in scores:
+        hint += f", positive={yes!r}"
+    return two[0], hint
 
 
 def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
@@ -586,10 +603,12 @@ def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
     text = str(name).lower()
     known = numbers[~np.isnan(numbers)]
     low, high = known.min(), known.max()
-    if low < 0 or high > (1 if _NUMBERED.fullmatch(text) else _MOST_VOTES):
+    numbered = _NUMBERED.fullmatch(text)
+    if low < 0 or high > _MOST_VOTES or (numbered and high > 1):
         return None
-    found = _ANNOTATOR.fullmatch(text) or _NUMBERED.fullmatch(text)
-    return "votes, judging by the column's name" if found else None
+    if numbered or _ANNOTATOR.fullmatch(text):
+        return "votes, judging by the column's name"
+    return None
 
 
 def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
@@ -614,7 +633,7 @@ def warn_of_copied_groups(
         return
     again = again_in_groups(score, number, label)
     if again is not None:
-        name = repr(by[0]) if len(by) == 1 else repr(list(by))
+        name = repr(only_or_all(by))
         warn(
             f"by={name}: {int(again.sum()):,} of {again.size:,} candidates have the same label and"
             " scores as a candidate in another group, so the groups are not independent. If the"
@@ -649,7 +668,8 @@ def native(frame: pd.DataFrame) -> pd.DataFrame:
     result = frame
     for place, (_, column) in enumerate(frame.items()):
         if isinstance(column.dtype, np.dtype) and not column.dtype.isnative:
-            result = frame.copy(deep=False) if result is frame else result
+            if result is frame:
+                result = frame.copy(deep=False)
             result.isetitem(place, column.to_numpy().astype(column.dtype.newbyteorder("=")))
     return result
 
@@ -672,8 +692,9 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
         if role in ("by", "groups", "strata", "seeds") and names_level(frame, name):
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
-        levels = [level for level in frame.index.names if level is not None]
-        known = frame.columns if role in ("measures", "cells") else [*frame.columns, *levels]
+        known = [*frame.columns]
+        if role not in ("measures", "cells"):
+            known += [level for level in frame.index.names if level is not None]
         raise unknown_name(role, name, known) from None
     if not isinstance(result, int):
         times = int(np.count_nonzero(np.arange(frame.shape[1])[result] + 1))
@@ -820,7 +841,9 @@ def measures_of(
     data: pd.DataFrame | xr.Dataset, options: Mapping[str, Any], *, every: bool = True
 ) -> list[Hashable]:
     """Return the measures, or an empty list if the measures are unclear."""
-    known = {f.name for f in fields(Roles)} - ({"measures"} if every else set())
+    known = {f.name for f in fields(Roles)}
+    if every:
+        known.remove("measures")
     try:
         roles = Roles.of({name: given for name, given in options.items() if name in known})
         if isinstance(roles.gold, list):
@@ -882,7 +905,7 @@ def find_measures(
 def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
     """Return -1 for measures that rank small scores first, and 1 for other measures."""
     lower = set(roles.lower(measures, columns))
-    return np.array([-1.0 if name in lower else 1.0 for name in measures])
+    return np.where([name in lower for name in measures], -1.0, 1.0)
 
 
 # ------------------------------------------------- Functions for rankings, items and queries
@@ -899,9 +922,12 @@ def refuse_dim(dim: Hashable, own: str) -> None:
 def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
     """Raise a ValueError if ``by`` is passed with a Dataset."""
     if by is not None and (are_values(by) or as_names(by, ())):
+        kind = repr(by)
+        if are_values(by):
+            kind = "values"
         raise ValueError(
-            f"by={'values' if are_values(by) else repr(by)}: a Dataset stores {groups} along a"
-            f" dimension other than {dim!r}, so by does not apply. {advice}"
+            f"by={kind}: a Dataset stores {groups} along a dimension other than {dim!r}, so by does"
+            f" not apply. {advice}"
         )
 
 
@@ -922,12 +948,14 @@ def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> For
     """Guess whether the data are rankings, systems scored on items, or system pairs."""
     if _are_pairs(data):
         return "pairs"
-    return "items" if _are_items(data, keywords) else "rankings"
+    if _are_items(data, keywords):
+        return "items"
+    return "rankings"
 
 
 def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
     """Return whether the columns form a table of system pairs."""
-    names = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    names = column_names(data)
     return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
 
 
@@ -937,12 +965,25 @@ def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
     return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
 
 
+def column_names(data: Any) -> Any:
+    """Return the names of the columns of a DataFrame, or of the variables of a Dataset."""
+    if isinstance(data, pd.DataFrame):
+        return data.columns
+    return data.variables
+
+
 def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
     """Return whether the data are systems scored on test items."""
     of_items = (
-        "system", "metric", "higher_is_better", "strata", "average", "seeds", "seed_variance",
+        "system",
+        "metric",
+        "higher_is_better",
+        "strata",
+        "average",
+        "seeds",
+        "seed_variance",
         "weight",
-    )  # fmt: skip
+    )
     if any(keywords.get(role) is not None for role in of_items):
         return True
     of_rankings = ("gold", "key", "label", "positive", "min_grade", "measure")
@@ -992,34 +1033,39 @@ def widened(data: Any, roles: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     if not given:
         return data, rest
     told = ", ".join(f"{name}={shown(x)}" for name, x in given.items())
-    role = "system" if "system" in given else "measure"
-    instead = f"label={shown(given['item'])}" if {*given} == {"item"} else "none of them"
     if len({"system", "measure"} & set(given)) != 1 or "score" not in given:
+        instead = "none of them"
+        if {*given} == {"item"}:
+            instead = f"label={shown(given['item'])}"
         raise ValueError(
             f"{told}: a long frame with one row per score needs system='...' (for rankings"
             " measure='...'), score='...', and item='...' unless the index identifies the items."
             f" Pass these roles, or {instead} if each system has a separate column."
         )
     if not isinstance(data, pd.DataFrame) or data.columns.nlevels > 1 or data.empty:
+        kind = f"a {type(data).__name__}"
+        if len(data) == 0:
+            kind = "empty"
         raise TypeError(
             f"{told}: these roles need a long frame, an in-memory DataFrame with one row per score"
-            " and a one-level header, but data is"
-            f" {'empty' if len(data) == 0 else f'a {type(data).__name__}'}. For Dask, call"
-            " ddf.compute(); for a Dataset, omit these roles."
+            f" and a one-level header, but data is {kind}. For Dask, call ddf.compute(); for a"
+            " Dataset, omit these roles."
         )
+    frame = data
     levels = [x for x in data.index.names if x is not None and x not in data.columns]
-    frame = data.reset_index(level=levels) if levels else data
+    if levels:
+        frame = data.reset_index(level=levels)
     named = {name: _names(name, x, frame) for name, x in {**rest, **given}.items()}
-    return _of_systems(frame, named, levels, rest) if role == "system" else _of_measures(
-        frame, named, levels, rest
-    )  # fmt: skip
+    if "system" in given:
+        return _wide_by_system(frame, named, levels, rest)
+    return _wide_by_measure(frame, named, levels, rest)
 
 
 def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
     """Return the columns with a role, and reject unknown names."""
     if role not in (*LONG, *_OF_ITEMS, *_OF_CANDIDATES, "seeds"):
         return []
-    if any(map(are_values, given if isinstance(given, list) else [given])):
+    if are_values(given) or (isinstance(given, list) and any(map(are_values, given))):
         raise ValueError(
             f"{role} contains values, but a long frame needs the name of a column. Add a column,"
             f" data.assign(part=...), and pass {role}='part'."
@@ -1030,44 +1076,51 @@ def _names(role: str, given: Any, frame: pd.DataFrame) -> list[Hashable]:
     return names
 
 
-def _of_systems(
+def _wide_by_system(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return one column per system, statistic and seed, indexed by item."""
     columns = [*named["system"], *named.get("seeds", [])]
     items = named.get("item") or [x for x in levels if x not in columns]
     beside = [name for role in _OF_ITEMS for name in named.get(role, [])]
-    rows = _rows(frame, items, "system", columns, beside)
-    wide = _spread(frame, rows, columns, named["score"], "system")
+    rows = _row_labels(frame, items, "system", columns, beside)
+    wide = _wide_scores(frame, rows, columns, named["score"], "system")
     lacking = wide.isna()
     if rest.get("missing") != "ratio" and lacking.to_numpy().any():
         worst: Any = lacking.sum().idxmax()
         column = lacking[worst]
-        system = worst[1:] if len(columns) > 1 else worst[1]
+        system = worst[1:]
+        if len(columns) == 1:
+            system = worst[1]
         raise ValueError(
             f"system={shown(named['system'][0])}: {shown(system)} has no score for"
             f" {int(column.sum())} of {len(wide)} items ({listed(rows)}), for example"
             f" {shown(column.idxmax())}. Add the rows, keep only the items with scores for every"
             " system, or pass missing='ratio' to score each system on its available items."
         )
-    several = len(named["score"]) > 1
-    wide = wide.swaplevel(0, 1, axis=1) if several else wide.droplevel(0, axis=1)
-    wide.columns.names = ["system", *["statistic"] * several, *columns[1:]]
+    header = [*columns]
+    header[0] = "system"
+    if len(named["score"]) > 1:
+        wide = wide.swaplevel(0, 1, axis=1)
+        header.insert(1, "statistic")
+    else:
+        wide = wide.droplevel(0, axis=1)
+    wide.columns.names = header
     found = frame[columns[0]].drop_duplicates().tolist()
     return wide, _settled(rest, found)
 
 
-def _of_measures(
+def _wide_by_measure(
     frame: pd.DataFrame, named: Mapping[str, list[Hashable]], levels: Sequence[Hashable], rest: Any
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return one column per measure or run, and the candidates' other columns."""
     [measure], by = named["measure"], named.get("by", [])
     by = by or [name for name in ("query",) if name in frame]
     items = named.get("item") or [x for x in ("document",) if x in frame] or list(levels)
-    rows = _rows(frame, items, "measure", [measure], by)
+    rows = _row_labels(frame, items, "measure", [measure], by)
     # a row without a measure name is a judged candidate that no list contains
     here = frame[frame[measure].notna()]
-    wide = _spread(here, rows, [measure], named["score"][:1], "measure").droplevel(0, axis=1)
+    wide = _wide_scores(here, rows, [measure], named["score"][:1], "measure").droplevel(0, axis=1)
     others = [name for name in frame if name not in (*rows, measure, *named["score"])]
     first = frame[~frame.duplicated(rows)].set_index(rows)
     # number the rows in the order of first appearance
@@ -1090,20 +1143,27 @@ def _of_measures(
     return kept.join(wide), _settled(rest, list(wide))
 
 
-def _rows(
-    frame: pd.DataFrame, items: Sequence[Hashable], role: str, others: list[Hashable],
+def _row_labels(
+    frame: pd.DataFrame,
+    items: Sequence[Hashable],
+    role: str,
+    others: list[Hashable],
     beside: list[Hashable],
-) -> list[Hashable]:  # fmt: skip
+) -> list[Hashable]:
     """Return the columns that identify an item, and reject missing values."""
     if not items or set(items) & set(others):
         raise ValueError(
             f"{role}={shown(others[0])}, item={shown(list(items) or None)}: no column identifies"
             " the items. Pass one or more columns: item='...' or item=['...', '...']."
         )
-    rows = list(dict.fromkeys([*beside, *items] if role == "measure" else [*items, *beside]))
+    if role == "measure":
+        rows = identifying = list(dict.fromkeys([*beside, *items]))
+    else:
+        rows = list(dict.fromkeys([*items, *beside]))
+        identifying = [*rows, *others]
     for name in rows:
         check_types(frame[name], "item", name)
-    for name in rows if role == "measure" else [*rows, *others]:
+    for name in identifying:
         if missing := int(frame[name].isna().sum()):
             raise ValueError(
                 f"{shown(name)} has {missing} missing values in {len(frame)} rows, but this column"
@@ -1120,10 +1180,13 @@ def _settled(rest: Mapping[str, Any], found: list[Hashable]) -> dict[str, Any]:
     return {**rest, "measures": rest.get("measures") or kept, "exclude": None}
 
 
-def _spread(
-    frame: pd.DataFrame, rows: list[Hashable], columns: list[Hashable], scores: list[Hashable],
+def _wide_scores(
+    frame: pd.DataFrame,
+    rows: list[Hashable],
+    columns: list[Hashable],
+    scores: list[Hashable],
     role: str,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return scores (item, (score, system, ...)) in order of appearance."""
     for name in scores:
         if not pd.api.types.is_numeric_dtype(frame[name].dtype):
@@ -1136,12 +1199,14 @@ def _spread(
     again = frame.duplicated(keys)
     if again.any():
         where = frame.loc[again.to_numpy(), keys].iloc[0].to_dict()
+        more = ", by=..."
+        if role == "system":
+            more = ", seeds=..., strata=..."
         raise ValueError(
             f"the combination of {listed(keys)} is not unique (repeated rows: {int(again.sum())},"
             f" for example {shown(where)}), but a {role} must have one score per item. Pass the"
             " columns that distinguish the rows, item=['...',"
-            f" '...']{', seeds=..., strata=...' if role == 'system' else ', by=...'}; or average"
-            f" the scores, data.groupby({keys!r}).mean()."
+            f" '...']{more}; or average the scores, data.groupby({keys!r}).mean()."
         )
     plain = frame.set_index(keys)[scores]
     order = frame[columns].drop_duplicates()

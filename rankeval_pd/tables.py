@@ -23,6 +23,27 @@ def labels(names: Sequence[Any]) -> AnyArray:
     return values
 
 
+def as_list(values: Any) -> list[Any]:
+    """Return several values as a list; text and other single values are one value."""
+    if isinstance(values, str | bytes | bytearray) or not np.iterable(values):
+        return [values]
+    return list(values)
+
+
+def only_or_all(names: Sequence[Any]) -> Any:
+    """Return a single name, or the list of several names."""
+    if len(names) == 1:
+        return names[0]
+    return list(names)
+
+
+def taken_at(values: Any, rows: Any) -> Any:
+    """Return the values at the rows, or None without values."""
+    if values is None:
+        return None
+    return values[rows]
+
+
 def is_missing(name: Any) -> bool:
     """Return whether a name is None, NaN, NaT or NA."""
     return bool(pd.api.types.is_scalar(name) and pd.isna(name))

@@ -1110,7 +1110,7 @@ FAULTS = [
         "decisions/ranks.py",
         "one_verdict::test_what_is_shown_with_a_baseline_is_its_family",
         ("stands=stands, family=BASELINE)", "stands=stands)"),
-        ("if each else group, pair", "if not each else group, pair"),
+        ("    if each:\n", "    if not each:\n"),
     ),
     *_in(
         "families.py", "stats/letters",

@@ -97,15 +97,18 @@ def numbered(*columns: AnyArray) -> IntArray:
 
 def compared_with(a: Any, b: Any) -> Any:
     """Return the measure that is compared with several others, or None."""
-    return a if a is not None and (b is None or isinstance(b, list)) else None
+    if b is None or isinstance(b, list):
+        return a
+    return None
 
 
 def family_note(how: Any, tests: int, candidates: Any, n: Any, one: Any) -> dict[str, str]:
     """Return the attribute that describes the family of adjusted p-values."""
     if how.adjust is None:
         return {}
-    sizes = 0 if n is None else n.size
-    over = [how.adjust_over]
+    sizes, over = 0, [how.adjust_over]
+    if n is not None:
+        sizes = n.size
     return {"family": family_of(tests, one, sizes=sizes, groups=candidates.n_groups, over=over)}
 
 
@@ -116,7 +119,9 @@ def family_of(
 
     ``sizes=0`` means every n. ``over`` contains "n" and "group" if n and groups define families.
     """
-    who = "1 pair" if pairs == 1 else f"all {pairs} pairs"
+    who = f"all {pairs} pairs"
+    if pairs == 1:
+        who = "1 pair"
     if one is not None:
         who = f"{pairs} comparison{'s'[: pairs != 1]} with {one}"
     if sizes == 0 and "n" not in over:
@@ -125,8 +130,10 @@ def family_of(
         who += " at each n"
     elif sizes != 1:
         who += f" at {sizes} sizes"
-    if groups > 1:
-        who += " in each group" if "group" in over else f" in all {groups} groups"
+    if groups > 1 and "group" in over:
+        who += " in each group"
+    elif groups > 1:
+        who += f" in all {groups} groups"
     return who
 
 
@@ -144,10 +151,12 @@ def enough_draws(n_tests: int, options: Any) -> int:
         return check_needed(swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}")
     needed = swaps.least_swaps(n_tests, options.alpha)
     if options.n_resamples < needed:
-        what = "pairs in all groups" if options.adjust_over == "all" else "pairs"
+        what = "pair"
+        if n_tests > 1:
+            what = "pairs" + " in all groups" * (options.adjust_over == "all")
         raise ValueError(
             f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g}: the smallest"
-            f" adjusted p-value for {n_tests} {what if n_tests > 1 else 'pair'} is"
+            f" adjusted p-value for {n_tests} {what} is"
             f" {n_tests}/(n_resamples + 1). Pass n_resamples={needed} or more, or omit n_resamples."
         )
     return int(options.n_resamples)

@@ -69,12 +69,15 @@ def adjusted_tests(
     columns = dict(tests)
     if chosen is not None:
         columns = {name: values[..., chosen, :] for name, values in tests.items()}
-        stands = None if stands is None else stands[chosen]
+        if stands is not None:
+            stands = stands[chosen]
     p, error, freedom = columns["p_value"], columns["error"], columns["freedom"]
     undecided = np.zeros(p.shape, dtype=bool)
     if how.adjust is None or not p.size:
         return AdjustedTests(p, quantile_of(freedom, how.level) * error, undecided)
-    drawn = columns[f"p_family{family}"] if how.swapped else p
+    drawn = p
+    if how.swapped:
+        drawn = columns[f"p_family{family}"]
     once, first = drawn, np.zeros(0, dtype=np.intp)
     if stands is not None:
         _, first, back = np.unique(stands, return_index=True, return_inverse=True)
@@ -106,7 +109,9 @@ def adjusted_tests(
 def _families(shape: tuple[int, ...], *, each: bool) -> tuple[IntArray, IntArray]:
     """Return the numbers of the family and of the pair for each test (..., pair, n)."""
     group, pair, place = np.indices((int(np.prod(shape[:-2])), *shape[-2:])).reshape(3, -1)
-    return group * shape[-1] + place if each else group, pair
+    if each:
+        group = group * shape[-1] + place
+    return group, pair
 
 
 # ----------------------------------------------------------------- Ranks, letters and differences

@@ -170,8 +170,9 @@ class Family(NamedTuple):
         families = family_numbers(how.adjust_over, group=group, place=place)
         swapped = (how.adjust or "").startswith("max-t")
         p = table["p_swaps" if swapped else "p_value"]
-        pairs = pair if not group.any() else numbered(group, pair)
-        return cls(p, families, pairs, _standing_rows(table), swapped)
+        if group.any():
+            pair = numbered(group, pair)
+        return cls(p, families, pair, _standing_rows(table), swapped)
 
     def _once(self) -> FloatArray:
         """Return p-values, with NaN for repeated tests and for identical rankings."""
@@ -204,10 +205,7 @@ def _standing_rows(table: Rows) -> IntArray | None:
     """Return, for each row, the row of the first pair with the same two rankings."""
     if STANDS not in table:
         return None
-    keys = [
-        table[GROUP].tolist(),
-        table[PLACE].tolist() if PLACE in table else [0] * table[PAIR].size,
-    ]
+    keys = [table[name].tolist() for name in (GROUP, PLACE) if name in table]
     rows = {key: k for k, key in enumerate(zip(*keys, table[PAIR].tolist(), strict=True))}
     wanted = zip(*keys, table[STANDS].tolist(), strict=True)
     return np.array([rows.get(key, -1) for key in wanted], dtype=np.int64)
@@ -340,13 +338,17 @@ def warn_of_order(table: Rows, names: Sequence[Hashable]) -> None:
 def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = False) -> None:
     """Warn about rows (two measures, n, nearest n that splits no tie)."""
     a, b, n, *uncut = rows[0]
-    more = "" if count == 1 else f" (and in {count - 1:,} more comparisons)"
+    more, average = "", ""
+    if count > 1:
+        more = f" (and in {count - 1:,} more comparisons)"
     near = " or ".join(f"n={int(x)}" for x in uncut if x)
-    near = f", or {near}, at which no list ends inside a tie" if near else ""
-    of = "average='macro' and " if combined else ""
+    if near:
+        near = f", or {near}, at which no list ends inside a tie"
+    if combined:
+        average = "average='macro' and "
     warn(
         f"ties='shared': at n={int(n)}, the order of equal scores determines whether {a!r} and"
-        f" {b!r} differ significantly{more}. Pass {of}ties='expected', which averages all"
+        f" {b!r} differ significantly{more}. Pass {average}ties='expected', which averages all"
         f" orders{near}."
     )
 
@@ -411,7 +413,7 @@ OF_ERROR = Interval(
 """The interval for a difference with a known standard error, limited to ±``reach``."""
 
 
-def _of_clusters(
+def _cluster_range(
     difference: FloatArray,
     error: FloatArray,
     freedom: FloatArray,
@@ -441,7 +443,7 @@ def _of_clusters(
 
 
 OF_CLUSTERS = Interval(
-    _of_clusters,
+    _cluster_range,
     ("difference", "error", "freedom", "reach", "moved"),
 )
 """The interval for a difference between lists whose candidates are clustered."""

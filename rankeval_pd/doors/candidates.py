@@ -15,6 +15,7 @@ from rankeval_pd.capabilities import cached_reading
 from rankeval_pd.doors.columns import (
     admit,
     as_compared,
+    as_indexable,
     cluster_codes,
     column_order,
     gold_values,
@@ -29,7 +30,7 @@ from rankeval_pd.doors.columns import (
     warn_of_repeated,
     with_given_frame,
 )
-from rankeval_pd.doors.heads import HeadFrame, is_dask_frame, needed_ranks
+from rankeval_pd.doors.heads import head_of, is_dask_frame, needed_ranks
 from rankeval_pd.errors import no_table, warn
 from rankeval_pd.memory import check_memory
 from rankeval_pd.roles import (
@@ -38,6 +39,7 @@ from rankeval_pd.roles import (
     are_values,
     as_names,
     check_levels,
+    column_names,
     find_gold,
     find_measures,
     frame_column,
@@ -50,6 +52,7 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.clusters import agreed, packed
 from rankeval_pd.stats.ranking import Size, Whole, same_order
+from rankeval_pd.tables import only_or_all, taken_at
 
 # -------------------------------------------------------------------------------------------------
 # Combine votes of several annotators, or evaluate each annotator separately.
@@ -75,8 +78,8 @@ class OneLabel(NamedTuple):
             return self.data, None, None
         _warn_of_undecided(self.left_out, self.roles)
         kept = np.flatnonzero(~self.left_out)
-        share = None if self.share is None else self.share[kept]
-        return self.data.iloc[kept], share, kept % (len(self.data) // self.times or 1)
+        columns = kept % (len(self.data) // self.times or 1)
+        return self.data.iloc[kept], taken_at(self.share, kept), columns
 
 
 def with_shares(roles: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,23 +91,27 @@ def annotators_of(roles: Roles) -> list[Hashable]:
     """Return the annotators' names, or an empty list for a single gold label."""
     if isinstance(roles.gold, list):
         names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
+        if not names:
+            raise ValueError(
+                "gold=[] contains no names. Pass the name of the gold label, or the names of"
+                " several annotators."
+            )
         if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
             raise ValueError(
                 f"gold={names!r}: a list must name two or more annotators, each once. For a single"
                 f" gold label, pass gold={names[0]!r}."
-                if names
-                else (
-                    "gold=[] contains no names. Pass the name of the gold label, or the names of"
-                    " several annotators."
-                )
             )
         return names
     return []
 
 
 def _name_of(entry: Any, place: int) -> Hashable:
-    name = getattr(entry, "name", None) if are_values(entry) else entry
-    return f"annotator {place + 1}" if name is None else name
+    name: Hashable = entry
+    if are_values(entry):
+        name = getattr(entry, "name", None)
+    if name is None:
+        return f"annotator {place + 1}"
+    return name
 
 
 def one_label(data: Any, roles: Roles) -> OneLabel:
@@ -113,9 +120,9 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     if not names:
         if roles.agreement != "majority":
             raise ValueError(
-                f"agreement={_said(roles)!r} needs several annotators. Pass a list of their"
-                f" columns, gold=['a1', 'a2', 'a3'], or add the dimension {ANNOTATOR!r} to the"
-                " gold label of a Dataset."
+                f"agreement={_agreement_name(roles)!r} needs several annotators. Pass a list of"
+                f" their columns, gold=['a1', 'a2', 'a3'], or add the dimension {ANNOTATOR!r} to"
+                " the gold label of a Dataset."
             )
         return OneLabel(data, roles)
     if roles.agreement == "mean":
@@ -124,7 +131,7 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
             " positives. Call compare, which tests differences in mean votes, or pass"
             " agreement='majority', 'any', 'all' or 'each'."
         )
-    known = data.columns if isinstance(data, pd.DataFrame) else data.variables
+    known = column_names(data)
     for name in as_names(roles.measures, known):
         if name in names:
             raise ValueError(
@@ -133,19 +140,23 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
     roles = replace(roles, exclude=excluded or None)
     read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
-    return _of_frame(data, replace(roles, positive=None, min_grade=None), names, read)
+    return _frame_with_one_label(data, replace(roles, positive=None, min_grade=None), names, read)
 
 
-def _said(roles: Roles) -> str:
-    return "mean" if roles.agreement == _SHARES else roles.agreement
+def _agreement_name(roles: Roles) -> str:
+    if roles.agreement == _SHARES:
+        return "mean"
+    return roles.agreement
 
 
 def _label_name(names: list[Hashable], roles: Roles) -> str:
-    several = ", ".join(map(str, names[:6])) + (", ..." if len(names) > 6 else "")
-    return f"{_said(roles)} of {several}"
+    several = [*map(str, names[:6]), *["..."] * (len(names) > 6)]
+    return f"{_agreement_name(roles)} of {', '.join(several)}"
 
 
-def _of_frame(frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: Any) -> OneLabel:
+def _frame_with_one_label(
+    frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: Any
+) -> OneLabel:
     share = None
     votes = np.stack([read(frame_column(frame, name, "gold"), name) for name in names])
     bare = frame.drop(columns=[name for name in names if name in frame.columns])
@@ -157,17 +168,20 @@ def _of_frame(frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: An
                 f"agreement='each' adds a column {ANNOTATOR!r}, but data has a column with this"
                 " name. Rename the column."
             )
-        parts = [
-            with_columns(bare, {ANNOTATOR: pd.Series([name] * len(bare), index=bare.index),
-                                gold: row})  # type: ignore[dict-item]
-            for name, row in zip(names, votes, strict=True)
-        ]  # fmt: skip
+        parts = []
+        for name, row in zip(names, votes, strict=True):
+            annotator = pd.Series([name] * len(bare), index=bare.index)
+            added: dict[Any, Any] = {ANNOTATOR: annotator, gold: row}
+            parts.append(with_columns(bare, added))
         by = [ANNOTATOR, *as_names(roles.by, frame.columns)]
         label, voted = votes.ravel(), np.tile(voted, len(names))
         whole, roles, times = pd.concat(parts), replace(roles, by=by), len(names)
     else:
-        share = agreed(votes, "mean") if roles.agreement == _SHARES else None
-        label = agreed(votes, roles.agreement) if share is None else np.rint(share)
+        if roles.agreement == _SHARES:
+            share = agreed(votes, "mean")
+            label = np.rint(share)
+        else:
+            share, label = None, agreed(votes, roles.agreement)
         whole, times = with_columns(bare, {str(gold): label}), 1
     if frame.columns.nlevels > 1:
         gold = (gold, *[""] * (frame.columns.nlevels - 1))
@@ -212,12 +226,16 @@ class SameOrder(NamedTuple):
 def known_copies(score: FloatArray, *, named: bool) -> SameOrder | None:
     """Return the measures with identical rankings, or None."""
     first = same_order(score)
-    return SameOrder(first, named) if (first != np.arange(first.size)).any() else None
+    if (first == np.arange(first.size)).all():
+        return None
+    return SameOrder(first, named)
 
 
 def count_distinct(pairs: Sequence[Any], stands: IntArray | None) -> int:
     """Count distinct tests of pairs, excluding pairs of identical rankings."""
-    return len(pairs) if stands is None else max(len({*stands.tolist()} - {-1}), 1)
+    if stands is None:
+        return len(pairs)
+    return max(len({*stands.tolist()} - {-1}), 1)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -298,14 +316,22 @@ class Groups:
         place[self.order] = np.arange(total)
         positive, every = int(gold.sum()), np.ones_like(kept)
         return replace(
-            self, number=self.number[rows], order=np.argsort(place[rows]),
+            self,
+            number=self.number[rows],
+            order=np.argsort(place[rows]),
             columns={name: values[..., rows] for name, values in self.columns.items()},
-            places=rows if self.places is None else self.places[rows],
+            places=self.places_at(rows),
             whole=Whole(
-                total, positive, keep, n_max, kept, (best & gold).sum(axis=1), total * every,
+                total,
+                positive,
+                keep,
+                n_max,
+                kept,
+                (best & gold).sum(axis=1),
+                total * every,
                 positive * every,
             ),
-        )  # fmt: skip
+        )
 
     @property
     def size(self) -> Size:
@@ -325,17 +351,25 @@ class Groups:
 
     def tally(self, of: BoolArray) -> IntArray:
         """Count rows by group, converting (measure, row) to (group, measure)."""
-        counts = [
-            np.bincount(self.number if row.all() else self.number[row], minlength=len(self.keys))
-            for row in of
-        ]
+        counts = []
+        for row in of:
+            number = self.number
+            if not row.all():
+                number = number[row]
+            counts.append(np.bincount(number, minlength=len(self.keys)))
         return np.stack(counts, axis=-1)
+
+    def places_at(self, rows: IntArray) -> IntArray:
+        """Return the positions of rows in the data."""
+        if self.places is None:
+            return rows
+        return self.places[rows]
 
 
 @cached_reading
 def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
     """Convert a DataFrame with one row per candidate to the internal form."""
-    head, asked = frame.known if isinstance(frame, HeadFrame) else None, roles
+    head, asked = head_of(frame), roles
     refuse_dim(roles.dim, "candidate")
     found = one_label(*with_given_frame(frame, roles))
     (frame, share, places), roles = found.of_frame(), found.roles
@@ -345,10 +379,15 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     named = with_roles_of(gold, roles, columns)
     measures = find_measures(frame, roles, named, needed=scored)
     truth = gold_values(
-        frame_column(frame, gold, "gold"), gold, roles.positive, roles.min_grade,
+        frame_column(frame, gold, "gold"),
+        gold,
+        roles.positive,
+        roles.min_grade,
         all_there=head is None,
-    )  # fmt: skip
-    missing = roles.missing if measures else "last"
+    )
+    missing = "last"
+    if measures:
+        missing = roles.missing
     check_memory(
         4.0 * len(measures) * len(frame),  # original, signed, sorted and requested scores
         f"{len(measures):,} measures of {len(frame):,} candidates",
@@ -363,13 +402,19 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         scores[row] = score_values(column, measure)
         dtypes.append(column.dtype)
     scores = as_compared(scores, roles.ties, roles.key)
-    whole = None if head is None else head.of(measures, asked)
+    whole = None
+    if head is not None:
+        whole = head.of(measures, asked)
     result, measures = measures, measures or [None]
     signs = signs_of(measures, roles, columns)
     score, true, present = admit(
-        scores * signs[:, np.newaxis], truth, measures=measures, gold_name=gold, missing=missing,
+        scores * signs[:, np.newaxis],
+        truth,
+        measures=measures,
+        gold_name=gold,
+        missing=missing,
         unjudged=roles.unjudged,
-    )  # fmt: skip
+    )
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
     unnamed = not label and set(frame.index.names) <= set(by)  # the index contains only group names
     cluster = None
@@ -378,8 +423,11 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
             *(cluster_codes(frame_column(frame, x, "groups"), x) for x in roles.factors)
         )
     check_levels(frame.index)
-    levels = [_as_index(frame_column(frame, name, "label")) for name in label]
-    labels = frame.index if not levels else levels if len(levels) > 1 else levels[0]
+    named_labels = [as_indexable(frame_column(frame, name, "label")) for name in label]
+    levels = [pd.Index(column, tupleize_cols=False) for column in named_labels]
+    labels: Any = frame.index
+    if levels:
+        labels = only_or_all(levels)
     if roles.key is None and not scored:  # counts do not depend on the order of candidates
         order, again = np.argsort(number, kind="stable"), np.zeros(len(frame), dtype=bool)
         draws = None
@@ -399,8 +447,11 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         if roles.key is None and cluster is None and not (unnamed and by):
             warn_of_repeated(labels, again, by=by, label=label)
         if roles.measures is None:
-            numbers = {"by": number} if by else {}
-            numbers |= {} if cluster is None or len(roles.factors) > 1 else {"groups": cluster}
+            numbers: dict[str, IntArray] = {}
+            if by:
+                numbers["by"] = number
+            if cluster is not None and len(roles.factors) == 1:
+                numbers["groups"] = cluster
             columns_found = {name: frame_column(frame, name, "measures") for name in result}
             refuse_text(frame, roles, [*named, *result], "measures")
             warn_of_identifiers(columns_found, taken_as="measures", groups=numbers, truth=truth)
@@ -409,16 +460,14 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         if len(result) > 1 and whole is None:
             same = known_copies(score, named=roles.measures is not None)
     inner = {
-        "score": score, "gold": true, "present": present, "draws": draws, "cluster": cluster,
+        "score": score,
+        "gold": true,
+        "present": present,
+        "draws": draws,
+        "cluster": cluster,
         SHARE: share,
-    }  # fmt: skip
+    }
     known = {name: values for name, values in inner.items() if values is not None}
     return Groups(
         keys, number, order, known, measures, signs, roles.ends, whole, places, same, dtypes
     )
-
-
-def _as_index(values: pd.Series) -> pd.Index:
-    """Return a column as an index, which cannot have a 16-bit float dtype."""
-    wide = values.astype(np.float32) if values.dtype == np.float16 else values
-    return pd.Index(wide, tupleize_cols=False)

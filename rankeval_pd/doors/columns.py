@@ -20,7 +20,7 @@ import pandas as pd
 import xarray as xr
 from pandas.api.types import is_string_dtype
 
-from rankeval_pd.errors import is_known, listed, unknown_name, warn
+from rankeval_pd.errors import is_known, listed, shown, unknown_name, warn
 from rankeval_pd.roles import (
     CONTINGENCY,
     Roles,
@@ -36,6 +36,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.ranking import Keys, Whole, mix
+from rankeval_pd.tables import as_list, only_or_all
 
 # -------------------------------------------------------------------------------------------------
 # Read and check list sizes, thresholds, scores and gold labels.
@@ -100,8 +101,10 @@ def _is_finer(dtype: Any) -> bool:
 
 def dense(dtype: Any) -> np.dtype[Any]:
     """Return the NumPy dtype of the numbers in a column."""
-    inner = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype
-    return np.dtype(getattr(inner, "numpy_dtype", inner))
+    if isinstance(dtype, pd.SparseDtype):
+        dtype = dtype.subtype
+    plain: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    return plain
 
 
 def as_dtype(numbers: Any, dtype: Any) -> Any:
@@ -132,7 +135,7 @@ def gold_values(
     data raises an error.
     """
     if positive is not None:
-        return _among(values, name, positive, all_there=all_there)
+        return _marked_positive(values, name, positive, all_there=all_there)
     dtype = values.dtype
     if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
@@ -142,7 +145,9 @@ def gold_values(
     numeric = (
         api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
     ) and not api.is_complex_dtype(values.dtype)
-    truth = values.to_numpy(dtype=np.float64, na_value=np.nan) if numeric else None
+    truth = None
+    if numeric:
+        truth = values.to_numpy(dtype=np.float64, na_value=np.nan)
     if min_grade is not None:
         if truth is None:
             raise ValueError(
@@ -151,8 +156,9 @@ def gold_values(
             )
         return np.where(np.isnan(truth), np.nan, truth >= as_dtype(min_grade, dtype))
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
-        grades = "" if truth is None else ", or their lowest grade as min_grade=1"
-        kinds = value_counts(values)
+        kinds, grades = value_counts(values), ""
+        if truth is not None:
+            grades = ", or their lowest grade as min_grade=1"
         if api.is_complex_dtype(values.dtype):
             kinds = "complex numbers"
         raise ValueError(
@@ -169,12 +175,13 @@ def _as_float(value: Any) -> float:
         return np.inf if value > 0 else -np.inf
 
 
-def _among(values: pd.Series, name: Hashable, positive: Any, *, all_there: bool) -> FloatArray:
+def _marked_positive(
+    values: pd.Series, name: Hashable, positive: Any, *, all_there: bool
+) -> FloatArray:
     """Return 1.0 for values that mark true positives and 0.0 for other values."""
-    plain = values.astype(object) if values.dtype != object else values
-    among = true_values(positive)
-    for value in among if all_there else []:
-        if not plain.isin([value]).any():
+    plain, among = values.astype(object), true_values(positive)
+    for value in among:
+        if all_there and not plain.isin([value]).any():
             raise ValueError(
                 f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r}"
                 f" contains {value_counts(values)}. Pass values that occur in this column."
@@ -189,8 +196,9 @@ def true_values(positive: Any) -> list[Any]:
     """Return a list of the values that mark true positives."""
     if positive is None:
         return []
-    several = isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series)
-    return list(positive) if several else [positive]
+    if isinstance(positive, list | tuple | set | frozenset | np.ndarray | pd.Series):
+        return list(positive)
+    return [positive]
 
 
 def value_counts(values: pd.Series, most: int = 8) -> str:
@@ -199,14 +207,12 @@ def value_counts(values: pd.Series, most: int = 8) -> str:
     with contextlib.suppress(TypeError):  # values of several types
         counts = counts.sort_index()
     counts = counts[counts > 0]
-    shown = [
-        f"{x.item() if isinstance(x, np.generic) else x!r} ({count:,})"
-        for x, count in counts.iloc[:most].items()
-    ]
-    more = f", ... ({len(counts):,} values in all)" if len(counts) > most else ""
-    missing = int(values.isna().sum())
-    shown += [f"missing ({missing:,})"] if missing and not more else []
-    return ", ".join(shown) + more or "nothing"
+    text = [f"{shown(x)} ({count:,})" for x, count in counts.iloc[:most].items()]
+    if len(counts) > most:
+        text.append(f"... ({len(counts):,} values in all)")
+    elif missing := int(values.isna().sum()):
+        text.append(f"missing ({missing:,})")
+    return ", ".join(text) or "nothing"
 
 
 def admit(
@@ -256,13 +262,11 @@ def refuse_unscored(
 ) -> None:
     """Raise a ValueError if scores are missing and no role allows missing scores."""
     if lacking.any():
-        shown = [
-            f"{name!r} ({'all' if count == every else int(count)})"
-            for name, count, every in zip(measures, lacking, present, strict=True)
-            if count
-        ]
+        counts = np.where(lacking == present, "all", lacking.astype(str))
+        unscored = [f"{measures[k]!r} ({counts[k]})" for k in np.flatnonzero(lacking).tolist()]
         raise ValueError(
-            f"missing='raise': some of the {total} candidates have no score in {', '.join(shown)}."
+            f"missing='raise': some of the {total} candidates have no score in"
+            f" {', '.join(unscored)}."
             " Pass missing='absent' if the measure did not retrieve these candidates, 'last' to"
             " rank them at the end, tied, or 'drop' to exclude them."
         )
@@ -330,12 +334,12 @@ def check_n(n: Any) -> Sizes:
         sizes = np.array(n, dtype=np.int64)
         first = sizes[sizes < 1][:1].tolist()
     else:
-        values = [n] if isinstance(n, str | bytes | bytearray) or not np.iterable(n) else list(n)
+        values = as_list(n)
         shares = [value for value in values if _is_share(value)]
         if shares:
-            return _shares(values, len(shares))
-        first = [value for value in map(_check_whole, values) if value < 1][:1]
-        for above in (value for value in map(_check_whole, values) if value > _LARGEST):
+            return _distinct_shares(values, len(shares))
+        first = [value for value in map(_whole_size, values) if value < 1][:1]
+        for above in (value for value in map(_whole_size, values) if value > _LARGEST):
             raise ValueError(
                 f"n={above} exceeds any possible number of candidates. Pass whole numbers from 1 to"
                 " the number of candidates, or None for every n."
@@ -359,7 +363,7 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and 0.0 < float(value) < 1.0
 
 
-def _shares(values: list[Any], count: int) -> Shares:
+def _distinct_shares(values: list[Any], count: int) -> Shares:
     if count < len(values):
         other = next(value for value in values if not _is_share(value))
         raise TypeError(
@@ -369,11 +373,12 @@ def _shares(values: list[Any], count: int) -> Shares:
     return Shares(np.array(list(dict.fromkeys(float(value) for value in values))))
 
 
-def _check_whole(value: Any) -> int:
+def _whole_size(value: Any) -> int:
     if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
         return int(value)
-    whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
-    hint = f" Write {int(value)}." if whole else ""
+    hint = ""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        hint = f" Write {int(value)}."
     raise TypeError(
         f"n={value!r} is of type {type(value).__name__}: pass a whole number of at least 1, a share"
         f" of the candidates (a float between 0 and 1), or None for every n.{hint}"
@@ -382,8 +387,11 @@ def _check_whole(value: Any) -> int:
 
 def longest_list(n: Sizes, total: int) -> int:
     """Return the size of the longest list for N candidates, at least 1."""
-    sizes = n.of(total) if isinstance(n, Shares) else n
-    return 1 if sizes is None else int(sizes.max(initial=1))
+    if n is None:
+        return 1
+    if isinstance(n, Shares):
+        n = n.of(total)
+    return int(n.max(initial=1))
 
 
 #: number of candidates along the dimension of a Dataset, in which groups can be padded
@@ -392,8 +400,8 @@ WIDTH: ContextVar[int | None] = ContextVar("WIDTH", default=None)
 
 def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     """Raise a ValueError if a list size exceeds the number of candidates."""
-    width = WIDTH.get()
-    largest = largest if width is None else width
+    if (width := WIDTH.get()) is not None:
+        largest = width
     if whole is not None:
         if (longest := longest_list(n, whole.total)) > whole.asked:
             raise ValueError(
@@ -402,7 +410,9 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
                 " with n_max up to the number of candidates."
             )
     elif isinstance(n, np.ndarray) and n.size and int(n.max()) > largest:
-        allowed = f"whole numbers from 1 to {largest} or " if largest else ""
+        allowed = ""
+        if largest:
+            allowed = f"whole numbers from 1 to {largest} or "
         raise ValueError(
             f"n={int(n.max())} exceeds the number of candidates, {largest}. Pass {allowed}None"
             " for every n."
@@ -430,16 +440,17 @@ def asked_thresholds(
     for name in threshold:
         if not is_known(name, measures):
             raise unknown_name("threshold", name, measures)
-    rows = [_numbers(name, threshold[name]) if name in threshold else [] for name in measures]
-    rows = [list(dict.fromkeys(row)) for row in rows] if unique else rows
+    rows = [_threshold_values(name, threshold.get(name, [])) for name in measures]
+    if unique:
+        rows = [list(dict.fromkeys(row)) for row in rows]
     result = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
     for row, thresholds in zip(result, rows, strict=True):
         row[: len(thresholds)] = thresholds
     return result
 
 
-def _numbers(name: Hashable, given: Any) -> list[float]:
-    values = list(given) if np.iterable(given) and not isinstance(given, str) else [given]
+def _threshold_values(name: Hashable, given: Any) -> list[float]:
+    values = as_list(given)
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(
             value, (int, float, np.integer, np.floating)
@@ -464,6 +475,13 @@ def _numbers(name: Hashable, given: Any) -> list[float]:
 # ----------------------------- Keys of the groups in ``by``, and the group of each row
 
 
+def as_indexable(values: pd.Series) -> pd.Series:
+    """Return a column whose dtype an index can have, which excludes 16-bit floats."""
+    if values.dtype == np.float16:
+        return values.astype(np.float32)
+    return values
+
+
 def group_numbers(
     columns: Sequence[pd.Series], by: Sequence[Hashable], rows: int
 ) -> tuple[pd.DataFrame, IntArray]:
@@ -471,8 +489,8 @@ def group_numbers(
     if not by:
         return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
     # pandas has no 16-bit index
-    columns = [x.astype(np.float32) if x.dtype == np.float16 else x for x in columns]
-    keys = pd.concat([column.reset_index(drop=True) for column in columns], axis=1)
+    columns = [as_indexable(column).reset_index(drop=True) for column in columns]
+    keys = pd.concat(columns, axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
     keys.columns = pd.Index(list(by), tupleize_cols=False)
     for name, column in zip(by, columns, strict=True):
@@ -570,14 +588,17 @@ def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, 
 
 def _sorted_rows(keys: Keys, group: IntArray) -> IntArray:
     """Return the rows, sorted by group and key."""
-    return np.lexsort((keys, group)) if group.any() else np.argsort(keys, kind="stable")
+    if group.any():
+        return np.lexsort((keys, group))
+    return np.argsort(keys, kind="stable")
 
 
 def label_hashes(labels: _Labels) -> Keys:
     """Return a hash for each label, combining several indexes as levels."""
     if isinstance(labels, pd.MultiIndex):
         return _of_levels(
-            [_taken(labels.levels[k], labels.codes[k]) for k in range(labels.nlevels)], len(labels)
+            [_hashes_of_codes(labels.levels[k], labels.codes[k]) for k in range(labels.nlevels)],
+            len(labels),
         )
     if isinstance(labels, pd.Index):
         return _hash(labels)
@@ -592,7 +613,7 @@ def _of_levels(levels: list[Keys], size: int) -> Keys:
     return hashes
 
 
-def _taken(values: pd.Index, codes: AnyArray) -> Keys:
+def _hashes_of_codes(values: pd.Index, codes: AnyArray) -> Keys:
     """Return hashes for the codes of values. Missing values have code -1."""
     hashes = np.append(_hash(values), mix(np.array([_MISSING])))
     return np.asarray(hashes[np.asarray(codes)], dtype=np.uint64)
@@ -604,12 +625,14 @@ def _hash(labels: pd.Index) -> Keys:
         return label_hashes(labels)
     labels = labels.infer_objects()
     if isinstance(labels, pd.CategoricalIndex):
-        return _taken(labels.categories, labels.codes)
+        return _hashes_of_codes(labels.categories, labels.codes)
     hashes = np.empty(len(labels), dtype=np.uint64)
     known = np.asarray(labels.notna())
     hashes[~known] = mix(np.array([_MISSING]))
     if known.any():
-        hashes[known] = _hash_known(labels if known.all() else labels[known])
+        if not known.all():
+            labels = labels[known]
+        hashes[known] = _hash_known(labels)
     return hashes
 
 
@@ -625,7 +648,8 @@ def _hash_known(labels: pd.Index) -> Keys:
     hashes = np.empty(values.size, dtype=np.uint64)
     hashes[strings] = _text(values[strings])
     tuples = np.fromiter((isinstance(x, tuple) for x in values), dtype=bool, count=values.size)
-    lengths = np.array([len(x) if isinstance(x, tuple) else -1 for x in values])
+    lengths = np.full(values.size, -1)
+    lengths[tuples] = [len(x) for x in values[tuples]]
     for length in np.unique(lengths[tuples]):
         rows = np.flatnonzero(lengths == length)
         columns = [_objects([x[k] for x in values[rows]]) for k in range(length)]
@@ -654,7 +678,7 @@ def _times(ticks: IntArray, unit: str) -> Keys:
             break
         factor = _UNITS[unit] // size
         fits = left & (np.abs(ticks) <= np.iinfo(np.int64).max // factor)
-        salt = np.uint64(0) if name == "ns" else np.uint64(size << 32)
+        salt = np.uint64((name != "ns") * size << 32)
         hashes[fits] = mix((ticks[fits] * factor).view(np.uint64) ^ salt)
         left &= ~fits
     return hashes
@@ -679,7 +703,8 @@ def _numbers_of_tie_keys(labels: pd.Index) -> Keys:
 
 def _one(label: Any) -> np.uint64:
     """Return the hash of a label that is neither a string nor a tuple."""
-    label = label.item() if isinstance(label, np.number | np.bool_) else label
+    if isinstance(label, np.number | np.bool_):
+        label = label.item()
     if isinstance(label, numbers.Number):
         return _one_number(label)
     if isinstance(label, np.datetime64 | datetime.datetime):
@@ -691,30 +716,33 @@ def _one(label: Any) -> np.uint64:
     if isinstance(label, pd.Interval):
         ends = (_objects([x]) for x in (label.left, label.right, label.closed))
         return np.uint64(_of_levels([_hash(end) for end in ends], 1)[0])
-    return _described(label)
+    return _hash_of_repr(label)
 
 
 def _one_number(label: Any) -> np.uint64:
     if isinstance(label, complex) and label.imag == 0.0:
         label = label.real
     if not isinstance(label, numbers.Real | decimal.Decimal):
-        return _described(label)
+        return _hash_of_repr(label)
     try:
         exact = fractions.Fraction(label)  # type: ignore[arg-type]
         near = float(exact)
     except OverflowError:  # infinite or too large for floats
-        near = float("inf") if label == float("inf") else float("-inf")
-        return _described(label) if label != near else _number(near)
+        if abs(label) == math.inf:
+            return _hash_of_number(float(label))
+        return _hash_of_repr(label)
     if exact.denominator == 1 and -(2**63) <= exact < 2**64:
-        return _number(int(exact))
-    return _number(near) if fractions.Fraction(near) == exact else _described(exact)
+        return _hash_of_number(int(exact))
+    if fractions.Fraction(near) == exact:
+        return _hash_of_number(near)
+    return _hash_of_repr(exact)
 
 
-def _number(value: float) -> np.uint64:
+def _hash_of_number(value: float) -> np.uint64:
     return np.uint64(_numbers_of_tie_keys(pd.Index([value]))[0])
 
 
-def _described(label: object) -> np.uint64:
+def _hash_of_repr(label: object) -> np.uint64:
     """Return the hash of a label's repr if the repr is stable."""
     description = repr(label)
     if (
@@ -739,9 +767,12 @@ def column_order(
     ``falling`` sorts names in descending order as in trec_eval.
     """
     refuse_missing(values, name)
-    _refuse_repeated(values, name, group)
-    order = np.asarray(sort_key(values.astype(str) if falling else values, name).index)
-    order = order[::-1] if falling else order
+    _refuse_repeated_keys(values, name, group)
+    if falling:
+        values = values.astype(str)
+    order = np.asarray(sort_key(values, name).index)
+    if falling:
+        order = order[::-1]
     return order[np.argsort(group[order], kind="stable")]
 
 
@@ -771,7 +802,7 @@ def value_keys(values: AnyArray) -> Keys:
     return label_hashes(pd.Index(np.ravel(values))).reshape(np.shape(values))
 
 
-def _refuse_repeated(values: pd.Series, name: object, group: IntArray) -> None:
+def _refuse_repeated_keys(values: pd.Series, name: object, group: IntArray) -> None:
     pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
     try:
         repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
@@ -863,21 +894,23 @@ def warn_of_identifiers(
         return
     names = list(reasons)
     told = "; ".join(f"{name!r} ({reason})" for name, reason in list(reasons.items())[:6])
-    more = f"; and {len(names) - 6} more" if len(names) > 6 else ""
-    given = (
-        repr(names[0]) if len(names) == 1 else f"{names[:6]!r}"[:-1] + (", ...]" if more else "]")
-    )
+    exclude, more = repr(only_or_all(names[:6])), ""
+    if len(names) > 6:
+        exclude, more = f"{exclude[:-1]}, ...]", f"; and {len(names) - 6} more"
     side = int(taken_as == "systems")
     known = [name for name, reason in reasons.items() if reason == _BY_NAME]
-    own = {name: _ROLES.get(_words(name)[-1], _ROLES["index"])[side] for name in known}
+    own = {name: _ROLES.get(_words_of_name(name)[-1], _ROLES["index"])[side] for name in known}
     role, name = next(((r, n) for n, r in own.items() if r != "exclude"), ("", None))
-    role = "key" if role == "label" and truth is None else role  # the role for documents is key
-    as_role = f"{role}={name!r}" if role else "by=..., groups=..."
-    votes = any(reason.startswith("votes") for reason in reasons.values())
+    if role == "label" and truth is None:
+        role = "key"  # the role for documents is key
+    as_role = "by=..., groups=..."
+    if role:
+        as_role = f"{role}={name!r}"
+    if any(reason.startswith("votes") for reason in reasons.values()):
+        as_role += " (votes: gold=[...])"
     warn(
         f"columns used as {taken_as} look like identifiers or labels: {told}{more}. Pass"
-        f" exclude={given} or their role, for example"
-        f" {as_role}{' (votes: gold=[...])' if votes else ''}. If they are {taken_as}, list all"
+        f" exclude={exclude} or their role, for example {as_role}. If they are {taken_as}, list all"
         f" {taken_as}: measures=[...]."
     )
 
@@ -899,12 +932,18 @@ def reason_of(
         copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
         if copied is not None:
             return copied
-    words = set(_words(name)) if named_so(name) else set()
+    words: set[str] = set()
+    if named_so(name):
+        words.update(_words_of_name(name))
     if pd.api.types.is_bool_dtype(values.dtype):
-        return _BY_NAME if words and words <= _LABELS else None
-    numbers = _whole(values)
+        if words and words <= _LABELS:
+            return _BY_NAME
+        return None
+    numbers = _whole_numbers(values)
     if numbers is None:
-        return _BY_NAME if words & _NO_SCORES and is_score(values.dtype) else None
+        if words & _NO_SCORES and is_score(values.dtype):
+            return _BY_NAME
+        return None
     if truth is not None and (votes := vote_reason(name, numbers)) is not None:
         return votes
     if words:
@@ -922,7 +961,7 @@ def reason_of(
 _BY_NAME = "by its name"
 
 
-def _whole(values: pd.Series) -> FloatArray | None:
+def _whole_numbers(values: pd.Series) -> FloatArray | None:
     """Return whole numbers as float64 with NaN, or None for other columns."""
     api = pd.api.types
     if values.dtype == object:
@@ -935,7 +974,9 @@ def _whole(values: pd.Series) -> FloatArray | None:
     if not _are_whole(first):
         return None
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-    return numbers if _are_whole(numbers) else None
+    if not _are_whole(numbers):
+        return None
+    return numbers
 
 
 def _are_whole(numbers: FloatArray) -> bool:
@@ -945,7 +986,7 @@ def _are_whole(numbers: FloatArray) -> bool:
 
 def named_so(name: Hashable) -> bool:
     """Return whether the name suggests an identifier or a label, not a score."""
-    words = _words(name)
+    words = _words_of_name(name)
     if not words:
         return False
     # "Unnamed: 0" is an identifier, but "run 3" can be a system
@@ -954,7 +995,7 @@ def named_so(name: Hashable) -> bool:
     return words[-1] in _LAST or all(word in _ROLES for word in words)
 
 
-def _words(name: Hashable) -> list[str]:
+def _words_of_name(name: Hashable) -> list[str]:
     """Split a name into lowercase words."""
     if not isinstance(name, str):
         return []
@@ -1046,6 +1087,13 @@ def check_clusters(missing: int, name: Hashable) -> None:
         )
 
 
+def label_examples(labels: pd.Index | Sequence[pd.Index], rows: BoolArray) -> list[Any]:
+    """Return up to three labels of the rows, as tuples for several columns."""
+    if isinstance(labels, pd.Index):
+        return labels[rows][:3].tolist()
+    return list(zip(*(level[rows][:3].tolist() for level in labels), strict=True))
+
+
 def warn_of_repeated(
     labels: pd.Index | Sequence[pd.Index],
     again: BoolArray,
@@ -1056,16 +1104,16 @@ def warn_of_repeated(
     """Warn that repeated candidates are not independent."""
     if not again.any():
         return
-    levels = [labels] if isinstance(labels, pd.Index) else list(labels)
-    several = [level[again][:3].tolist() for level in levels]
-    named = several[0] if len(several) == 1 else list(zip(*several, strict=True))
-    shown = {repr(x): x for x in named}.values()  # unhashable labels are compared by repr
-    where = "label=" + (repr(label[0]) if len(label) == 1 else repr(list(label)))
-    what = where if label else "the index"
-    within = f" within one group of by={list(by)!r}" if by else ""
+    # unhashable labels are compared by repr
+    examples = {repr(x): x for x in label_examples(labels, again)}.values()
+    what, within = "the index", ""
+    if label:
+        what = f"label={only_or_all(label)!r}"
+    if by:
+        within = f" within one group of by={list(by)!r}"
     warn(
         f"{int(again.sum()):,} of {again.size:,} rows repeat the label of an earlier row{within}"
-        f" ({what}: {listed(shown)}). If candidates repeat, tests are invalid: pass a cluster"
+        f" ({what}: {listed(examples)}). If candidates repeat, tests are invalid: pass a cluster"
         " column, groups=..., or a sample column, by=... Otherwise pass a unique label, label=...,"
         " or call data.reset_index()."
     )
@@ -1080,7 +1128,9 @@ def warn_of_one_class(truth: FloatArray, name: Hashable) -> None:
 def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
     """Warn if the counts contain only one class."""
     if total > 1 and positive in (0, total):
-        which = "every candidate is a" if positive else "no"
+        which = "no"
+        if positive:
+            which = "every candidate is a"
         warn(
             f"gold={name!r}: {which} true positive ({total:,} candidates), so every ranking is"
             " equally good. Check that the column is correct and the data are complete."
@@ -1089,10 +1139,9 @@ def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
 
 def maybe_gold(data: object, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return a hint if a single two-valued column could be the gold label."""
-    found = None if any(keywords.values()) else likely_gold(data)
-    if found is None:
+    if any(keywords.values()) or (likely := likely_gold(data)) is None:
         return []
-    return [("a gold label?", f"{found[0]!r} has two values: rankeval({found[1]})")]
+    return [("a gold label?", f"{likely[0]!r} has two values: rankeval({likely[1]})")]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -1133,7 +1182,7 @@ def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, R
 
 
 def _as_column(values: Any, index: pd.Index) -> pd.Series:
-    return pd.Series(values.array if hasattr(values, "array") else values, index=index)
+    return pd.Series(getattr(values, "array", values), index=index)
 
 
 def _holds(frame: pd.DataFrame, name: Hashable, values: pd.Series) -> bool:
@@ -1192,9 +1241,10 @@ def _entries(given: Any, columns: Any) -> list[Any]:
 def _renamed(roles: Roles, named: dict[str, list[Any]]) -> Roles:
     by_name: dict[str, Any] = {}
     for role, entries in named.items():
-        several = role not in _ONE or isinstance(getattr(roles, role), list)
         if entries and not isinstance(getattr(roles, role), str):
-            by_name[role] = entries if several else entries[0]
+            by_name[role] = entries
+            if role in _ONE and not isinstance(getattr(roles, role), list):
+                by_name[role] = entries[0]
     return replace(roles, **by_name)
 
 

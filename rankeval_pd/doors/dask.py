@@ -154,7 +154,9 @@ def partitions_of(ddf: Any, request: Request, columns: Sequence[Hashable] = ()) 
 def _narrow(ddf: Any, columns: list[Hashable], frames: list[Any]) -> list[Any]:
     """Return partitions with few columns, if Dask then splits the files in the same way."""
     narrow: list[Any] = ddf[columns].to_delayed()
-    return narrow if len(narrow) == len(frames) else frames
+    if len(narrow) == len(frames):
+        return narrow
+    return frames
 
 
 def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -> Request:
@@ -166,12 +168,14 @@ def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -
         names = as_names(roles.label, meta.columns)
         label = [x for x in names if x in meta.columns or x not in meta.index.names]
     restarts = isinstance(meta.index, pd.RangeIndex) and not ddf.known_divisions
-    plain = roles if label else replace(roles, label=None)
+    plain = roles
+    if not label:
+        plain = replace(roles, label=None)
     gold = find_gold(meta, plain)
     named = with_roles_of(gold, plain, meta.columns)
     measures = find_measures(meta, plain, named, needed=True) if scored else []
     for name in measures:
-        _check_measure(frame_column(meta, name, "measures"), name)
+        _check_lazy_scores(frame_column(meta, name, "measures"), name)
     _check_gold(frame_column(meta, gold, "gold"), gold, roles)
     for role in ("key", "groups"):
         if getattr(roles, role) is not None:
@@ -214,7 +218,7 @@ def _refuse_values(roles: Roles) -> None:
         )
 
 
-def _check_measure(column: pd.Series, name: Hashable) -> None:
+def _check_lazy_scores(column: pd.Series, name: Hashable) -> None:
     if isinstance(column.dtype, pd.CategoricalDtype):
         raise TypeError(
             f"measures: {name!r} is categorical, but partitions may number the categories"
@@ -333,7 +337,9 @@ def ranks_of(ddf: Any, request: Request, few: pd.DataFrame) -> IntArray:
     parts = partitions_of(ddf, request).each(rows_ahead, *candidates, request=request)
     ahead: RowsAhead = folded(parts, RowsAhead.added, width).compute()
     if ahead.alike != ahead.rows.size:  # each candidate equals only itself
-        what = f"label={list(request.label)!r}" if request.label else "the index"
+        what = "the index"
+        if request.label:
+            what = f"label={list(request.label)!r}"
         if request.key is not None:
             what = f"key={request.key!r}"
         raise ValueError(f"{what} has repeated values among tied candidates: {heads.UNIQUE}")
@@ -562,7 +568,8 @@ def _plus(parts: Sequence[Any]) -> Any:
     """Add sums that have a method ``plus``; None if there are no sums."""
     total = parts[0]
     for part in parts[1:]:
-        total = None if total is None else total.plus(part)
+        if total is not None:
+            total = total.plus(part)
     return total
 
 

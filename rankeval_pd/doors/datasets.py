@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
@@ -35,9 +35,18 @@ from rankeval_pd.doors.item_tables import check_dimension
 from rankeval_pd.errors import hushed, listed, warn
 from rankeval_pd.memory import check_memory
 from rankeval_pd.options import details_wanted, in_full
-from rankeval_pd.roles import ANNOTATOR, Roles, are_values, as_names, form_of, is_score, refuse_by
+from rankeval_pd.roles import (
+    ANNOTATOR,
+    Roles,
+    are_values,
+    as_names,
+    default_of,
+    form_of,
+    is_score,
+    refuse_by,
+)
 from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.tables import as_rows, labels
+from rankeval_pd.tables import as_list, as_rows, labels
 
 # -------------------------------------------------------------------------------------------------
 # The door: what is asked, and of which kind of data
@@ -82,7 +91,7 @@ def answer_dataset(
     if able.pairs:
         return _answer_pairs(function, data, options)
     form = _form(parameters, data, options)
-    dim = options.pop("dim", "item" if form == "items" else "candidate")
+    dim = options.pop("dim", default_of("dim", items=form == "items"))
     used = able.scores or options.get("missing") == "drop"
     layout = able.layout_of(options, form)
     question = Question(function, form, layout, options, dim, used, able.pooled)
@@ -92,13 +101,13 @@ def answer_dataset(
     if "data" in question.layout:
         return _rows_of_data(data.compute(), question)
     if not all(data.sizes.values()):
-        kept, batch = _needed(data, question)
+        kept, batch = _with_roles_only(data, question)
         if data.sizes[dim] and not all(data.sizes[d] for d in batch):
             return _of_nothing(data, kept, question)
     lazy = any(x.chunks is not None for x in data.variables.values())
     if not lazy or "row" in question.layout or not all(data.sizes.values()):
         return _answer(data.compute(), question)
-    return _in_blocks(data, question, together=_is_together(able, parameters, options, form))
+    return _answer_in_blocks(data, question, together=_is_together(able, parameters, options, form))
 
 
 def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str, Any]) -> str:
@@ -109,13 +118,14 @@ def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str,
         return "queries"
     if "seeds" not in parameters:
         return "rankings"
-    return form_of(data, options) if "key" in parameters else "items"
+    if "key" not in parameters:
+        return "items"
+    return form_of(data, options)
 
 
 def _are_names(n: Any) -> bool:
     """Return whether n contains names of metrics instead of list sizes."""
-    several = isinstance(n, Iterable) and not isinstance(n, str)
-    return any(isinstance(x, str) for x in (n if several else [n]))
+    return any(isinstance(x, str) for x in as_list(n))
 
 
 def _is_together(
@@ -143,8 +153,7 @@ def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question
     by, dim, form = question.options.get("by"), question.dim, question.form
     if form == "items":
         refuse_by(by, dim, "domains", "Omit by, or pass a DataFrame.")
-        seeds = question.options.get("seeds")
-        for name in (dim, "system", *([] if seeds is None else [seeds])):
+        for name in (dim, *_header(question)):
             check_dimension(data, name)
         return data, question
     _check_dim(data, dim)
@@ -187,24 +196,35 @@ def _with_values(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Ques
     """Store the arrays, Series and DataArrays given for a role as variables."""
     options = question.options
     given = {x: options[x] for x in _GIVEN if options.get(x) is not None}
-    if any(are_values(x) for value in given.values() for x in _each(value)):
+    if any(are_values(x) for value in given.values() for x in _names_in(value)):
         named = {x: options[x] for x in ("measures", *given) if options.get(x) is not None}
         roles = Roles.of({**named, "dim": question.dim})
         data, roles = with_given_dataset(data, roles)
         options = {**options, **{x: getattr(roles, x) for x in given}}
     rate = options.get("judged_with")
     if are_values(rate):
-        values = rate if isinstance(rate, xr.DataArray) else (question.dim, np.asarray(rate))
-        data = data.assign({"judged_with": values})
+        if not isinstance(rate, xr.DataArray):
+            rate = (question.dim, np.asarray(rate))
+        data = data.assign({"judged_with": rate})
         options = {**options, "judged_with": "judged_with"}
     return data, replace(question, options=options)
 
 
-def _each(given: Any) -> list[Any]:
+def _names_in(given: Any) -> list[Any]:
     """Return what is given for a role as a list."""
     if given is None:
         return []
-    return list(given) if isinstance(given, list | set) else [given]
+    if isinstance(given, list | set):
+        return list(given)
+    return [given]
+
+
+def _header(question: Question) -> list[Any]:
+    """Return the dimensions of systems scored on test items: system, and seeds if given."""
+    seeds = question.options.get("seeds")
+    if seeds is None:
+        return ["system"]
+    return ["system", seeds]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -224,8 +244,10 @@ class Reading:
 
 
 def _read(data: xr.Dataset, question: Question) -> Reading:
-    read = _read_items if question.form == "items" else _read_rankings
-    reading = read(data, question)
+    if question.form == "items":
+        reading = _read_items(data, question)
+    else:
+        reading = _read_rankings(data, question)
     reading.frame.attrs = {**data.attrs, **reading.frame.attrs}
     return reading
 
@@ -241,11 +263,11 @@ class _Columns:
     sources: set[Hashable]  #: the names of these variables in the data
 
 
-def _columns_of(data: xr.Dataset, question: Question) -> _Columns:
+def _ranking_columns(data: xr.Dataset, question: Question) -> _Columns:
     """Find the variables that have a role or may be measures."""
     dim, options = question.dim, question.options
     golds = _golds(data, question)
-    roles = [x for role in _NAMED[1:] for x in _each(options.get(role))]
+    roles = [x for role in _NAMED[1:] for x in _names_in(options.get(role))]
     if question.form == "queries" and options.get("key") is None:
         roles.append("document")
     roles = [x for x in roles if x in data.variables and x not in data.xindexes]
@@ -276,8 +298,9 @@ def _columns_of(data: xr.Dataset, question: Question) -> _Columns:
         if name in data.coords:
             columns[name], source[name] = data[name].variable, name
     labels_of_golds = [x for name in golds for x in columns if source[x] == name]
-    taken = {*labels_of_golds, *roles}
-    scores = _scores(columns, taken, options) if question.scored else []
+    scores = []
+    if question.scored:
+        scores = _score_columns(columns, {*labels_of_golds, *roles}, options)
     meant = [*labels_of_golds, *scores, *roles]
     dims = {d for x in meant for d in columns[x].dims}
     batch = [d for d in data.dims if d in dims and d not in (dim, "measure", ANNOTATOR)]
@@ -287,7 +310,7 @@ def _columns_of(data: xr.Dataset, question: Question) -> _Columns:
 
 def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     """Return the variables that contain the gold label or votes, as far as they are known."""
-    given = _each(question.options.get("gold"))
+    given = _names_in(question.options.get("gold"))
     if given:
         return [x for x in given if x in data.variables and x not in data.xindexes]
     along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
@@ -296,7 +319,7 @@ def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     if "gold" in along:
         return ["gold"]
     flags = [x for x in along if data[x].dtype == bool]
-    return flags if len(flags) == 1 else []
+    return flags * (len(flags) == 1)
 
 
 def _parts_of(data: xr.Dataset, name: Hashable, dim: str) -> dict[Hashable, xr.Variable]:
@@ -308,23 +331,23 @@ def _parts_of(data: xr.Dataset, name: Hashable, dim: str) -> dict[Hashable, xr.V
     return {label: variable.isel({dim: k}) for k, label in enumerate(names)}
 
 
-def _scores(
+def _score_columns(
     columns: Mapping[Hashable, xr.Variable], taken: set[Hashable], options: Mapping[str, Any]
 ) -> list[Hashable]:
     """Return the columns that are measures."""
     given = options.get("measures")
     if given is None and options.get("b") is not None:
-        given = [options["a"], *_each(options["b"])]
+        given = [options["a"], *_names_in(options["b"])]
     if given is not None:
         named: Sequence[Hashable] = as_names(given, columns)
         return [x for x in named if x in columns]
-    out = {*taken, *_each(options.get("exclude"))}
+    out = {*taken, *_names_in(options.get("exclude"))}
     return [x for x, v in columns.items() if is_score(v.dtype) and x not in out]
 
 
 def _read_rankings(data: xr.Dataset, question: Question) -> Reading:
     """Return one row per candidate, or per query and document."""
-    found, options = _columns_of(data, question), question.options
+    found, options = _ranking_columns(data, question), question.options
     dims = [*found.batch, question.dim]
     shape = [data.sizes[d] for d in dims]
     numbers = [x.ravel() for x in np.indices(shape[:-1])]
@@ -334,7 +357,7 @@ def _read_rankings(data: xr.Dataset, question: Question) -> Reading:
     if question.form == "queries" and not by:  # the only query also needs a name
         by, columns = [_QUERY], [*columns, np.zeros(shape[-1], dtype=np.int64)]
     index = _index(data, question.dim, shape)
-    named = any(question.dim in _each(options.get(role)) for role in ("key", "label", "groups"))
+    named = any(question.dim in _names_in(options.get(role)) for role in ("key", "label", "groups"))
     if len(shape) > 1 and question.form == "rankings" and index.nlevels == 1 and not named:
         own = data.indexes.get(question.dim)
         if own is not None and own.is_unique and not own.hasnans:  # each label is hashed once
@@ -349,7 +372,8 @@ def _read_rankings(data: xr.Dataset, question: Question) -> Reading:
         places = {name: k for k, name in enumerate(found.columns)}
         judged = [*found.golds, *found.scores]
         kept = ~np.all([frame.iloc[:, places[x]].isna() for x in judged], axis=0)
-        frame = frame if kept.all() else frame[kept]
+        if not kept.all():
+            frame = frame[kept]
     if by:
         options = {**options, "by": by}
     if len(found.golds) > 1 and not isinstance(options.get("gold"), list):
@@ -374,23 +398,23 @@ def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int])
         places = np.indices(shape)[list(dims).index(own)].ravel()
         return pd.Series(variable.data).array.take(places)
     values = variable.transpose(*(d for d in dims if d in variable.dims)).to_numpy()
-    within = [n if d in variable.dims else 1 for d, n in zip(dims, shape, strict=True)]
+    within = [variable.sizes.get(d, 1) for d in dims]
     return np.broadcast_to(values.reshape(within), shape).ravel()
 
 
 def _index(data: xr.Dataset, dim: Hashable, shape: Sequence[int]) -> pd.Index:
     """Return the labels of the rows."""
     index: pd.Index = data.indexes.get(dim, pd.RangeIndex(shape[-1], name=dim))
-    groups = prod(shape[:-1])
-    return index if len(shape) == 1 else index.take(np.tile(np.arange(shape[-1]), groups))
+    if len(shape) == 1:
+        return index
+    return index.take(np.tile(np.arange(shape[-1]), prod(shape[:-1])))
 
 
 def _read_items(data: xr.Dataset, question: Question) -> Reading:
     """Return one row per item, and one column per system, training seed and statistic."""
     dim, options = question.dim, question.options
-    seeds = options.get("seeds")
-    header: list[Any] = ["system", *([] if seeds is None else [seeds])]
-    beside = [*_each(options.get("groups")), *_each(options.get("strata"))]
+    header = _header(question)
+    beside = [*_names_in(options.get("groups")), *_names_in(options.get("strata"))]
     beside = [x for x in beside if x in data.variables and x not in header]
     for name in beside:
         if data[name].dims != (dim,):
@@ -398,7 +422,7 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
                 f"{name!r} has the dimensions {listed(data[name].dims)}: pass a variable whose only"
                 f" dimension is {dim!r}."
             )
-    statistics = _statistics(data, dim, [*beside, *_each(options.get("exclude"))])
+    statistics = _statistics_in(data, dim, [*beside, *_names_in(options.get("exclude"))])
     used = {d for x in statistics for d in data[x].dims}
     batch = [d for d in data.dims if d in used and d not in (dim, *header)]
     dims = [*batch, dim]
@@ -430,12 +454,12 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
     options = dict(options)
     if batch:
         options["by"] = batch
-    if exclude := _each(options.get("exclude")):  # the variables have been left out
+    if exclude := _names_in(options.get("exclude")):  # the variables have been left out
         options["exclude"] = [x for x in exclude if x in systems or x not in data.data_vars]
     return Reading(frame, batch, systems, options)
 
 
-def _statistics(data: xr.Dataset, dim: Hashable, out: Sequence[Hashable]) -> list[Hashable]:
+def _statistics_in(data: xr.Dataset, dim: Hashable, out: Sequence[Hashable]) -> list[Hashable]:
     """Return the variables that are statistics of items."""
     along = [x for x, v in data.data_vars.items() if dim in v.dims and x not in out]
     found = [x for x in along if is_score(data[x].dtype) or data[x].dtype == bool]
@@ -454,14 +478,16 @@ def frame_of(
     options = {name: x for name, x in roles.items() if name != "dim" or not _is_dataset(data)}
     if not _is_dataset(data):
         return data, options
-    dim = roles.get("dim", "item" if form == "items" else "candidate")
+    dim = roles.get("dim", default_of("dim", items=form == "items"))
     question = Question(_unasked, form, (), options, dim, scored=True)
     data, question = _checked(data.compute(), question)
     reading = _read(data, question)
     frame = reading.frame
-    several = frame.columns.nlevels
+    lower_levels = [""] * (frame.columns.nlevels - 1)
     for name in reading.batch:
-        column: Any = name if several == 1 else (name, *[""] * (several - 1))
+        column: Any = name
+        if lower_levels:
+            column = (name, *lower_levels)
         if name in data.indexes:
             frame[column] = data.indexes[name].take(frame[column].to_numpy(dtype=int)).to_numpy()
     return frame, reading.options
@@ -495,7 +521,9 @@ class _Axis:
     @property
     def size(self) -> int:
         """Return the number of positions."""
-        return self.labels if isinstance(self.labels, int) else len(self.labels)
+        if isinstance(self.labels, int):
+            return self.labels
+        return len(self.labels)
 
     @property
     def coords(self) -> dict[Hashable, Any]:
@@ -506,7 +534,9 @@ class _Axis:
             sides = [labels([pair[k] for pair in self.labels]) for k in (0, 1)]
             return {x: ("pair", v) for x, v in zip(self.columns, sides, strict=True)}
         values = np.asarray(self.labels)
-        return {self.dim: (self.dim, np.array(values.tolist()) if self.dim == "metric" else values)}
+        if self.dim == "metric":
+            values = np.array(values.tolist())
+        return {self.dim: (self.dim, values)}
 
 
 def _answer(data: xr.Dataset, question: Question) -> xr.Dataset:
@@ -524,8 +554,10 @@ def _answer(data: xr.Dataset, question: Question) -> xr.Dataset:
 
 def _table_of(reading: Reading, question: Question, data: xr.Dataset) -> pd.DataFrame:
     """Ask the question. List sizes up to the dimension are allowed, even if groups are smaller."""
-    padded = reading.ragged or reading.frame.empty
-    before = WIDTH.set(data.sizes[question.dim] if padded else None)
+    width = None
+    if reading.ragged or reading.frame.empty:
+        width = data.sizes[question.dim]
+    before = WIDTH.set(width)
     try:
         with hushed("by="):  # a Dataset can repeat the scores of a label in all groups
             table = question.function(reading.frame, **reading.options)
@@ -573,7 +605,7 @@ def _of_nothing(data: xr.Dataset, kept: xr.Dataset, question: Question) -> xr.Da
 
 def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hashable]:
     """Return the column of the table for each dimension of the groups, if there are any."""
-    each = [ANNOTATOR] if reading.options.get("agreement") == "each" else []
+    each = [ANNOTATOR] * (reading.options.get("agreement") == "each")
     columns = dict(zip([*each, *reading.batch], table.columns, strict=False))
     if not all(x == d or str(x).endswith(f"by_{d}") for d, x in columns.items()):
         return {}
@@ -621,9 +653,11 @@ def _axes(
             number = table[column].to_numpy(dtype=np.int64)
             axes.append(_Axis(column, number, data.sizes[dim], (column,), dim))
         else:
-            votes = _each(reading.options["gold"])
+            votes = _names_in(reading.options["gold"])
             number = pd.Index(votes, tupleize_cols=False).get_indexer(table[column])
-            names = data[ANNOTATOR].to_numpy() if ANNOTATOR in data.coords else labels(votes)
+            names = labels(votes)
+            if ANNOTATOR in data.coords:
+                names = data[ANNOTATOR].to_numpy()
             axes.append(_Axis(ANNOTATOR, number, names, (column,)))
     for word in question.layout:
         axis = _axis(word, table, axes, reading, question, data, known or {})
@@ -657,7 +691,9 @@ def _axis(
     index: pd.Index = pd.Index(table[word].unique(), tupleize_cols=False)
     if word in ("measure", "system"):
         names = pd.Index(labels(reading.names), tupleize_cols=False)
-        index = names[names.isin(index)] if len(index) else names
+        if len(index):
+            names = names[names.isin(index)]
+        index = names
     return _labeled(word, table, index)
 
 
@@ -666,10 +702,12 @@ def _list_sizes(
 ) -> pd.Index:
     """Return the list sizes: the requested sizes first, in their order."""
     there, n = np.unique(table["n"].to_numpy()), question.options.get("n")
-    sizes = None if question.form != "rankings" or _are_names(n) else check_n(n)
+    sizes = None
+    if question.form == "rankings" and not _are_names(n):
+        sizes = check_n(n)
     first: Any = []
     if isinstance(sizes, np.ndarray):
-        first = sizes if reading.ragged else sizes[np.isin(sizes, there)]
+        first = sizes[reading.ragged | np.isin(sizes, there)]
     if sizes is None and reading.ragged and len(there):  # padding also has a place
         longest = reading.kept.reshape(-1, data.sizes[question.dim]).sum(axis=1).max()
         last = int(there[-1]) + data.sizes[question.dim] - int(longest)
@@ -728,15 +766,18 @@ def _laid_out(
     """Place the rows of a table in the cells of a Dataset."""
     axes = [*(x for x in axes if x.dim == "size"), *(x for x in axes if x.dim != "size")]
     dims, shape = [x.dim for x in axes], tuple(x.size for x in axes)
-    cells = np.ravel_multi_index([x.place for x in axes], shape) if axes else np.zeros(1, dtype=int)
-    in_order = len(cells) == prod(shape) and bool((cells == np.arange(len(cells))).all())
+    cells: Any = np.zeros(1, dtype=int)
+    if axes:
+        cells = np.ravel_multi_index([x.place for x in axes], shape)
+    if len(cells) == prod(shape) and (cells == np.arange(len(cells))).all():
+        cells = None  # the rows are in the order of the cells
     keys = {column for x in axes for column in x.columns}
     variables: dict[Hashable, Any] = {}
     for name in (x for x in table.columns if x not in keys):
         values = table[name].to_numpy()
         if reading.ragged and values.dtype.kind in "iu":
             values = values.astype(float)
-        variables[name] = (dims, _in_cells(values, None if in_order else cells, shape))
+        variables[name] = (dims, _in_cells(values, cells, shape))
     result = xr.Dataset(variables, attrs=table.attrs)
     if "share" in dims and "n" in result:
         result["n"] = _without_groups(result["n"], "share")
@@ -776,10 +817,12 @@ def _in_cells(values: AnyArray, cells: IntArray | None, shape: tuple[int, ...]) 
     """Return the values in their cells; a cell without a row is NaN, 0 or False."""
     if cells is None:
         return values.reshape(shape)
-    if values.dtype.kind not in "bif":
-        result = np.full(prod(shape), np.nan, dtype=object)
+    if values.dtype.kind in "bi":
+        result = np.zeros(prod(shape), values.dtype)
+    elif values.dtype.kind == "f":
+        result = np.full(prod(shape), np.nan, values.dtype)
     else:
-        result = np.full(prod(shape), np.nan if values.dtype.kind == "f" else 0, values.dtype)
+        result = np.full(prod(shape), np.nan, dtype=object)
     result[cells] = values
     return result.reshape(shape)
 
@@ -788,7 +831,9 @@ def _without_groups(column: xr.DataArray, dim: str) -> xr.DataArray:
     """Return a column along one dimension if it is equal in all groups."""
     first = column.isel({d: 0 for d in column.dims if d != dim}, drop=True)
     same = (column == first) | column.isnull()  # noqa: PD003
-    return first if column.size and bool(same.all()) else column
+    if column.size and bool(same.all()):
+        return first
+    return column
 
 
 def _coords_of_groups(
@@ -850,7 +895,7 @@ _ROW = "_row"
 
 def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     """Return the rows of the data that the function selects, along ``row``."""
-    added = ("list", "rank_a", "rank_b", *(["row"] if question.dim != "row" else []))
+    added = ["list", "rank_a", "rank_b", *["row"] * (question.dim != "row")]
     for name in added:
         if name in {*data.variables, *data.dims}:
             raise ValueError(
@@ -860,7 +905,7 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     reading = _read(data, question)
     sizes = [data.sizes[d] for d in [*reading.batch, question.dim]]
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
-    out = [*_each(reading.options.get("exclude")), _ROW]
+    out = [*_names_in(reading.options.get("exclude")), _ROW]
     reading = replace(reading, options={**reading.options, "exclude": out})
     table = _table_of(reading, question, data)
     places = np.unravel_index(table.pop(_ROW).to_numpy(), sizes)
@@ -901,11 +946,11 @@ class _Public:
         return getattr(import_module(self.module), self.name)(frame, **options)
 
 
-def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
+def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
     """Return the answer for lazy data, block by block."""
-    kept, batch = _needed(data, question)
+    kept, batch = _with_roles_only(data, question)
     options = question.options
-    if exclude := _each(options.get("exclude")):
+    if exclude := _names_in(options.get("exclude")):
         exclude = [x for x in exclude if x in kept.variables or x not in data.variables]
         question = replace(question, options={**options, "exclude": exclude or None})
     _refuse_unknown_shares(kept, question)
@@ -918,7 +963,9 @@ def _in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Da
         }
     ).unify_chunks()
     _check_blocks(kept)
-    few = {} if together else {d: slice(2) for d in batch}
+    few = {}
+    if not together:
+        few = {d: slice(2) for d in batch}
     small = _made_up(kept.isel(few), question)
     with hushed():
         reading = _read(small, question)
@@ -949,7 +996,7 @@ def _refuse_unknown_shares(data: xr.Dataset, question: Question) -> None:
     """Raise a ValueError for shares of candidates that lazy labels may mark as padding."""
     if question.form != "rankings" or not _are_shares(question.options.get("n")):
         return
-    columns = _columns_of(data, question)
+    columns = _ranking_columns(data, question)
     judged = "judged_with" in inspect.signature(question.function).parameters
     if not judged and not all(_is_whole(columns.columns[x]) for x in columns.golds):
         raise ValueError(
@@ -959,13 +1006,13 @@ def _refuse_unknown_shares(data: xr.Dataset, question: Question) -> None:
         )
 
 
-def _needed(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, list[Hashable]]:
+def _with_roles_only(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, list[Hashable]]:
     """Return the variables of the data that have a role, and the dimensions of the groups."""
     if question.form == "items":
         found = _read_items(_made_up(data.isel({question.dim: slice(2)}), question), question)
         out = [x for x, v in data.data_vars.items() if question.dim not in v.dims]
         return data.drop_vars(out), found.batch
-    columns = _columns_of(data, question)
+    columns = _ranking_columns(data, question)
     out = [x for x in data.variables if x not in columns.sources and x not in data.xindexes]
     return data.drop_vars(out), columns.batch
 
@@ -1047,17 +1094,21 @@ def _made_up_values(
     if name in _golds(data, question):
         values = true_values(options.get("positive"))
         if values:
-            others: list[Any] = [not values[0]] if dtype.kind == "b" else ["-", 0, 1, 2, 3]
-            if dtype.kind in "iufc":
+            others: list[Any] = ["-", 0, 1, 2, 3]
+            if dtype.kind == "b":
+                others = [not values[0]]
+            elif dtype.kind in "iufc":
                 others = [x for x in range(len(values) + 1) if x not in values]
             every = labels([*values, others[0]])
             return every[number % len(every)]
         least = options.get("min_grade")
-        return np.asarray((number % 2 == 0) * (1 if least is None else least))
-    if name in _each(options.get("groups")):
+        if least is None:
+            least = 1
+        return np.asarray((number % 2 == 0) * least)
+    if name in _names_in(options.get("groups")):
         return np.asarray(number % max(2, number.shape[-1] // 3))
-    if name in _each(options.get("judged_with")):
+    if name in _names_in(options.get("judged_with")):
         return np.full(number.shape, 0.5)
-    if name in [*_each(options.get("key")), *_each(options.get("label")), "document"]:
+    if name in [*_names_in(options.get("key")), *_names_in(options.get("label")), "document"]:
         return number
     return draws.permuted(number % 100, axis=number.ndim - 1)

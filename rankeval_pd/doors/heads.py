@@ -26,6 +26,7 @@ import pandas as pd
 
 from rankeval_pd.doors.columns import (
     gold_values,
+    label_examples,
     label_hashes,
     refuse_missing,
     refuse_unlabeled,
@@ -40,6 +41,7 @@ from rankeval_pd.roles import Roles, as_names, check_kinds, frame_column, native
 from rankeval_pd.stats import clusters, ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.ranking import Ranking, Whole
+from rankeval_pd.tables import only_or_all
 
 _FIXED = (
     "gold",
@@ -160,15 +162,15 @@ def _draw_keys(rows: pd.DataFrame, request: Request) -> ranking.Keys:
     if request.key is not None:
         return value_keys(frame_column(rows, request.key, "key").to_numpy())
     seed = ranking.mix(np.array([request.seed % 2**64], dtype=np.uint64))
-    return ranking.mix(label_hashes(_labels(rows, request)) + seed)
+    return ranking.mix(label_hashes(_label_values(rows, request)) + seed)
 
 
-def _labels(rows: pd.DataFrame, request: Request) -> Any:
+def _label_values(rows: pd.DataFrame, request: Request) -> Any:
     if request.numbered or not request.label:
         return rows.index
     columns = [frame_column(rows, name, "label") for name in request.label]
     levels = [pd.Index(column, tupleize_cols=False) for column in columns]
-    return levels if len(levels) > 1 else levels[0]
+    return only_or_all(levels)
 
 
 def with_numbers(rows: pd.DataFrame, start: int) -> pd.DataFrame:
@@ -284,7 +286,7 @@ def reduced(
     rows = np.arange(len(frame))
     if limit is not None and not np.isnan(limit).any():
         rows = np.flatnonzero(np.any(worse <= limit[:, np.newaxis], axis=0))
-    best, edge = _best(worse[:, rows], truth[rows] == 1.0, frame.iloc[rows], request)
+    best, edge = _best_rows(worse[:, rows], truth[rows] == 1.0, frame.iloc[rows], request)
     kept = rows[best]
     return PartialHead(
         rows=frame.iloc[kept],
@@ -302,14 +304,14 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
         return parts[0]
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = negated_scores(rows, request), true_labels(rows, request) == 1.0
-    kept, edge = _best(worse, true, rows, request)
+    kept, edge = _best_rows(worse, true, rows, request)
     # candidates tied at the last rank: counted in the rows, unless their part omitted some
     tied = np.zeros((2, len(request.measures)), dtype=np.int64)
-    same, stop = _equal(worse, edge.bound[:, np.newaxis]), 0
+    same, stop = _equal_or_missing(worse, edge.bound[:, np.newaxis]), 0
     for part in parts:
         own = slice(stop, stop + len(part.rows))
         stop = own.stop
-        omits = part.edge.omits & _equal(part.edge.bound, edge.bound)
+        omits = part.edge.omits & _equal_or_missing(part.edge.bound, edge.bound)
         tied[0] += np.where(omits, part.edge.tied, same[:, own].sum(axis=1))
         tied[1] += np.where(omits, part.edge.tied_true, (same[:, own] & true[own]).sum(axis=1))
     return PartialHead(
@@ -322,7 +324,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     )
 
 
-def _best(
+def _best_rows(
     worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Request
 ) -> tuple[IntArray, Edge]:
     """Return the ascending positions of candidates ranked high enough by at least one measure."""
@@ -333,15 +335,16 @@ def _best(
     if request.keep == 0:
         return np.flatnonzero(kept), Edge(omits, bound, tied, tied_true)
     if total < request.keep:
-        return np.arange(total if measures else 0), Edge(omits, bound, tied, tied_true)
+        every = np.arange(total * (measures > 0))
+        return every, Edge(omits, bound, tied, tied_true)
     for k, scores in enumerate(worse):
         last = np.partition(scores, request.keep - 1)[request.keep - 1]
-        better = ~np.isnan(scores) if np.isnan(last) else scores < last
-        same = np.flatnonzero(_equal(scores, last))
+        better = np.where(np.isnan(last), ~np.isnan(scores), scores < last)
+        same = np.flatnonzero(_equal_or_missing(scores, last))
         free = request.keep - int(better.sum())
         kept |= better
         if free < same.size:
-            kept[same[_first(rows.iloc[same], free, request)]] = True
+            kept[same[_first_in_order(rows.iloc[same], free, request)]] = True
         else:
             kept[same] = True
         omits[k], bound[k] = True, last
@@ -349,7 +352,7 @@ def _best(
     return np.flatnonzero(kept), Edge(omits, bound, tied, tied_true)
 
 
-def _first(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
+def _first_in_order(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
     """Return the positions of the first ``count`` rows in every requested order of ties."""
     orders = [tie_keys(rows, request)]
     if request.orders > 1:
@@ -359,7 +362,7 @@ def _first(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
     return np.unique([np.argpartition(order, count - 1)[:count] for order in orders])
 
 
-def _equal(one: FloatArray, other: FloatArray | float) -> BoolArray:
+def _equal_or_missing(one: FloatArray, other: FloatArray | float) -> BoolArray:
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
@@ -391,8 +394,10 @@ def _accepted(worse: FloatArray, truth: FloatArray, request: Request) -> IntArra
 
 def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
     """Return the measures whose small values rank first."""
-    if isinstance(roles.lower_is_better, bool):
-        return list(measures) if roles.lower_is_better else []
+    if roles.lower_is_better is True:
+        return list(measures)
+    if roles.lower_is_better is False:
+        return []
     lower = as_names(roles.lower_is_better, measures)
     return [name for name in measures if name in lower]
 
@@ -454,7 +459,9 @@ class HeadFrame(pd.DataFrame):
 
 def head_of(data: object) -> Head | None:
     """Return the counts of all candidates if the data are a head."""
-    return data.known if isinstance(data, HeadFrame) else None
+    if isinstance(data, HeadFrame):
+        return data.known
+    return None
 
 
 def refuse_head(data: object) -> None:
@@ -476,17 +483,22 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
     frame = HeadFrame(part.rows.iloc[order].copy())
     fixed = {role: getattr(roles, role) for role in _FIXED}
     fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
-    frame.known = Head(_whole(part, request, n_max), request.measures, fixed, request)
+    frame.known = Head(_whole_of_part(part, request, n_max), request.measures, fixed, request)
     return frame
 
 
-def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
+def _whole_of_part(part: PartialHead, request: Request, n_max: int) -> Whole:
     """Return the counts of all candidates, and of the block that the last kept rank is in."""
     worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
     edge, counts = part.edge, part.counts
     bound = edge.bound[:, np.newaxis]
     better = np.where(np.isnan(bound), ~np.isnan(worse), worse < bound)
     size, tp = better.sum(axis=1) + edge.tied, (better & true).sum(axis=1) + edge.tied_true
+    n_clusters = accepted = None
+    if request.groups is not None:
+        n_clusters = len(part.clusters)
+    if request.cuts is not None:
+        accepted = part.accepted
     return Whole(
         total=counts.total,
         positive=counts.positive,
@@ -496,10 +508,10 @@ def _whole(part: PartialHead, request: Request, n_max: int) -> Whole:
         tp_end=np.where(edge.omits, tp, counts.positive),
         scored=counts.total - counts.unscored,
         tp_scored=counts.positive - counts.unscored_true,
-        clusters=len(part.clusters) if request.groups is not None else None,
+        clusters=n_clusters,
         positives_variance=clusters.positives_variance(*part.clusters.to_numpy().T),
         orders=request.orders,
-        accepted=None if request.cuts is None else part.accepted,
+        accepted=accepted,
     )
 
 
@@ -508,16 +520,15 @@ def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
     if request.key is not None:
         values = frame_column(rows, request.key, "key")
         what, repeated = f"key={request.key!r}", values.duplicated().to_numpy()
-        levels = [pd.Index(values, tupleize_cols=False)]
+        labels = pd.Index(values, tupleize_cols=False)
     else:
-        labels = _labels(rows, request)
-        what = f"label={listed(request.label)}" if request.label else "the index"
+        labels, what = _label_values(rows, request), "the index"
+        if request.label:
+            what = f"label={listed(request.label)}"
         repeated = pd.Index(label_hashes(labels)).duplicated()
-        levels = [labels] if isinstance(labels, pd.Index) else labels
     if repeated.any():
-        several = [level[repeated][:3].tolist() for level in levels]
-        shown = several[0] if len(several) == 1 else list(zip(*several, strict=True))
+        examples = dict.fromkeys(label_examples(labels, repeated))
         raise ValueError(
             f"{what} has {int(repeated.sum()):,} repeated values among the best candidates"
-            f" ({listed(dict.fromkeys(shown))}): {UNIQUE}"
+            f" ({listed(examples)}): {UNIQUE}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from rankeval_pd.stats import items
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.clusters import factors_of, packed
 from rankeval_pd.stats.items import METRICS, Items, MetricFormula, Score, chrf_formula, scores_of
-from rankeval_pd.tables import apart, is_missing
+from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
 
 # -------------------------------------------------------------------------------------------------
 # Find the columns for a metric, and the clusters, strata and seeds of test items.
@@ -64,30 +65,38 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         metric = "mean"
     _check_no_scorer(metric)
     if callable(metric):
-        better = roles.higher_is_better in (None, True)
         name = getattr(metric, "__name__", type(metric).__name__)
-        return Metric(
-            name, _vectorised(metric, name), statistics, False, (), (), False,
-            1.0 if better else -1.0, None,
-        )  # fmt: skip
+        score = partial(_user_score, function=metric, name=name)
+        sign = _sign(better=roles.higher_is_better in (None, True))
+        return Metric(name, score, statistics, False, (), (), False, sign, None)
     if not isinstance(metric, str) or metric not in METRICS:
-        hint = near_miss(metric, METRICS, cutoff=0.7) or (_SCORES if one_level else "")
+        hint = near_miss(metric, METRICS, cutoff=0.7) or _SCORES * one_level
         raise ValueError(
             f"metric={shown(metric)} is not a known metric.{hint} Pass one of {listed(METRICS)}, or"
             " a function of summed statistics, f(S[..., statistic])."
         )
     formula = _formula(metric, statistics)
     chosen, ones = _chosen(metric, formula, statistics, one_level=one_level)
+    better = formula.higher_is_better
     if roles.higher_is_better is not None:
         better = bool(roles.higher_is_better)
-    else:
-        better = formula.higher_is_better
-    linear = {"sum": "sum", **dict.fromkeys(_COUNTED, "mean")}.get(metric)
     return Metric(
-        metric, formula.score, chosen, ones, formula.statistics, formula.parts,
-        metric not in (*_ONE_COLUMN, "ratio", "ter"), 1.0 if better else -1.0, linear,
-        formula.most,
-    )  # fmt: skip
+        metric,
+        formula.score,
+        chosen,
+        ones,
+        formula.statistics,
+        formula.parts,
+        counts=metric not in (*_ONE_COLUMN, "ratio", "ter"),
+        sign=_sign(better=better),
+        linear={"sum": "sum", **dict.fromkeys(_COUNTED, "mean")}.get(metric),
+        most=formula.most,
+    )
+
+
+def _sign(*, better: bool) -> float:
+    """Return 1 if higher scores are better, or -1."""
+    return 2.0 * better - 1.0
 
 
 def _check_no_scorer(metric: Any) -> None:
@@ -95,7 +104,9 @@ def _check_no_scorer(metric: Any) -> None:
     is_class = isinstance(metric, type)
     if isinstance(metric, str) or (callable(metric) and not is_class):
         return
-    kind = metric if is_class else type(metric)
+    kind, call = metric, ""
+    if not is_class:
+        kind, call = type(metric), "()"
     name = next((x for x in METRICS if kind.__name__.lower().startswith(x)), None)
     if name is None and not is_class:
         return
@@ -103,7 +114,7 @@ def _check_no_scorer(metric: Any) -> None:
     if name is not None:
         known = f"metric={name!r} and the statistics {listed(METRICS[name].statistics)}"
     raise ValueError(
-        f"metric={kind.__name__}{'' if is_class else '()'} scores text or labels, but a paired"
+        f"metric={kind.__name__}{call} scores text or labels, but a paired"
         f" test needs the statistics of each item. Pass {known} as two-level columns (system,"
         " statistic), or a function of summed statistics, f(S[..., statistic])."
     )
@@ -141,47 +152,47 @@ def _chosen(
     missing = [name for name in needed if name not in statistics]
     if missing:
         have = f"the statistics {listed(statistics)}, without {listed(missing)}."
+        if one_level:
+            have = f"one column per system.{_SCORES}"
         raise ValueError(
             f"metric={metric!r} needs the statistics {listed(needed, most=4)}, but data has"
-            f" {f'one column per system.{_SCORES}' if one_level else have} from_sacrebleu and"
-            " from_predictions create two-level columns (system, statistic)."
+            f" {have} from_sacrebleu and from_predictions create two-level columns (system,"
+            " statistic)."
         )
     return list(needed), metric == "accuracy" and "total" not in needed
 
 
 def _kind(returned: AnyArray) -> str:
-    return type(returned.item()).__name__ if returned.ndim == 0 else f"dtype {returned.dtype}"
+    if returned.ndim == 0:
+        return type(returned.item()).__name__
+    return f"dtype {returned.dtype}"
 
 
-def _vectorised(function: Callable[[AnyArray], Any], name: str) -> Score:
-    """Wrap a user's function: check the shape, and replace infinity with NaN."""
-
-    def score(sums: AnyArray) -> FloatArray:
-        try:
-            with np.errstate(all="ignore"):
-                scores = np.asarray(function(np.asarray(sums, dtype=float)))
-        except Exception as error:
-            raise ValueError(
-                f"metric={name} raised {type(error).__name__}: {error}. The function receives the"
-                f" sums of {sums.shape[-1]} statistics as an array of shape {sums.shape} and must"
-                f" return scores of shape {sums.shape[:-1]}: write it with S[..., 0], S[..., 1],"
-                " and so on."
-            ) from error
-        if scores.dtype.kind not in "biuf":
-            raise TypeError(
-                f"metric={name} returned {_kind(scores)}, but scores must be real numbers. Return "
-                f"an array of shape {sums.shape[:-1]}."
-            )
-        scores = scores.astype(float)
-        if scores.shape != sums.shape[:-1]:
-            raise ValueError(
-                f"metric={name} returned shape {scores.shape} instead of {sums.shape[:-1]} for sums"
-                f" of shape {sums.shape}. The statistics are on the last axis: write the function"
-                " with S[..., 0], S[..., 1], and so on."
-            )
-        return np.where(np.isfinite(scores), scores, np.nan)  # x/0 and 0/0 are undefined
-
-    return score
+def _user_score(sums: AnyArray, *, function: Callable[[AnyArray], Any], name: str) -> FloatArray:
+    """Call a user's function: check the shape, and replace infinity with NaN."""
+    try:
+        with np.errstate(all="ignore"):
+            scores = np.asarray(function(np.asarray(sums, dtype=float)))
+    except Exception as error:
+        raise ValueError(
+            f"metric={name} raised {type(error).__name__}: {error}. The function receives the"
+            f" sums of {sums.shape[-1]} statistics as an array of shape {sums.shape} and must"
+            f" return scores of shape {sums.shape[:-1]}: write it with S[..., 0], S[..., 1],"
+            " and so on."
+        ) from error
+    if scores.dtype.kind not in "biuf":
+        raise TypeError(
+            f"metric={name} returned {_kind(scores)}, but scores must be real numbers. Return "
+            f"an array of shape {sums.shape[:-1]}."
+        )
+    scores = scores.astype(float)
+    if scores.shape != sums.shape[:-1]:
+        raise ValueError(
+            f"metric={name} returned shape {scores.shape} instead of {sums.shape[:-1]} for sums"
+            f" of shape {sums.shape}. The statistics are on the last axis: write the function"
+            " with S[..., 0], S[..., 1], and so on."
+        )
+    return np.where(np.isfinite(scores), scores, np.nan)  # x/0 and 0/0 are undefined
 
 
 # ------------------------------------------------------------- Checks of statistics and of counts
@@ -224,21 +235,23 @@ def check_counts(
     values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
 ) -> None:
     """Raise a ValueError if a count is negative or exceeds its total."""
-
-    def refuse(where: BoolArray, what: str) -> None:
-        if where.any():
-            k, item = (int(x) for x in np.argwhere(where)[0])
-            raise ValueError(
-                f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
-                f" {shown(labels[item])}, but the statistics must be counts. Correct this value."
-            )
-
+    refuse = partial(_refuse_counts, metric=metric, systems=systems, labels=labels)
     places = {name: k for k, name in enumerate(metric.names)}
     for name, place in places.items():
         refuse(values[..., place] < 0.0, f"a negative {name!r}")
     for part, whole in metric.parts:
         above = values[..., places[part]] > values[..., places[whole]]
         refuse(above, f"more {part!r} than {whole!r}")
+
+
+def _refuse_counts(
+    where: BoolArray, what: str, *, metric: Metric, systems: list[Hashable], labels: pd.Index
+) -> None:
+    for k, item in np.argwhere(where)[:1].tolist():
+        raise ValueError(
+            f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
+            f" {shown(labels[item])}, but the statistics must be counts. Correct this value."
+        )
 
 
 # -------------------------------------------------------------------------------------------------
@@ -265,15 +278,15 @@ class ItemDesign(NamedTuple):
         seeds: list[Hashable] | None = None,
     ) -> ItemDesign:
         """Return the design that the roles define. ``seeds`` contains labels."""
-        known = None if roles.seeds is None else seeds
+        if roles.seeds is None:
+            seeds = None
         weight = roles.weight or "item"
         pooled = roles.seed_variance == "pooled"
-        return cls(cluster, strata, roles.average or "macro", known, roles.missing, weight, pooled)
+        return cls(cluster, strata, roles.average or "macro", seeds, roles.missing, weight, pooled)
 
     def of(self, member: IntArray) -> ItemDesign:
         """Return the design for a selection of the items."""
-        cluster = None if self.cluster is None else self.cluster[member]
-        strata = None if self.strata is None else self.strata[member]
+        cluster, strata = taken_at(self.cluster, member), taken_at(self.strata, member)
         return self._replace(cluster=cluster, strata=strata)
 
 
@@ -403,9 +416,9 @@ def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]
 
 def _is_long(data: pd.DataFrame) -> bool:
     """Return whether the data are a table from :func:`per_query`."""
-    if data.columns.nlevels > 1:
+    if data.columns.nlevels > 1 or "measure" not in data.columns:
         return False
-    place = [*data.columns].index("measure") if "measure" in data.columns else 0
+    place = [*data.columns].index("measure")
     values = [*data.columns[place:]]
     return place > 0 and tuple(values[:3]) == COLUMNS[:3] and {*values} <= {*COLUMNS, *OPEN}
 
@@ -553,7 +566,9 @@ def check_items(data: object) -> None:
 
 def _as_given(value: object) -> str:
     """Return a role as text, or the type of the values if a role is given as values."""
-    return f"<{type(value).__name__}>" if are_values(value) else shown(value)
+    if are_values(value):
+        return f"<{type(value).__name__}>"
+    return shown(value)
 
 
 def _of_predictions(metric: object) -> str:
@@ -632,14 +647,17 @@ def system_columns(
         seeds = header.get_level_values(level).tolist()
         rest = [k for k in range(header.nlevels) if k != level]
         header = pd.MultiIndex.from_frame(header.to_frame().iloc[:, rest])
-        header = header.get_level_values(0) if len(rest) == 1 else header
+        if len(rest) == 1:
+            header = header.get_level_values(0)
     if header.nlevels > 2:
         raise ValueError(
             f"the header of data has {header.nlevels} levels, but only two are allowed: systems and"
             " statistics. Drop the other levels: data.droplevel(..., axis=1)."
         )
     which = _system_level(header)
-    known = list(header) if header.nlevels == 1 else [name for label in header for name in label]
+    known = list(header)
+    if header.nlevels > 1:
+        known = [name for label in header for name in label]
     out = set(excluded_names(roles, dict.fromkeys(known)))
     beside = set(named)
     by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
@@ -653,7 +671,7 @@ def system_columns(
         if system in out:
             continue
         key = (system, statistic, seeds[place])
-        if not _is_number(frame.iloc[:, place]):
+        if not _holds_numbers(frame.iloc[:, place]):
             if str(key[0]) == "system":
                 raise ValueError(
                     "data looks like a long table with a column 'system'. Pass the system, score"
@@ -689,10 +707,10 @@ def system_columns(
 
 def _system_level(header: pd.Index) -> int:
     """Return the level of a two-level header that contains the systems."""
-    return 1 if header.nlevels == 2 and header.names[1] == "system" else 0
+    return int(header.nlevels == 2 and header.names[1] == "system")
 
 
-def _is_number(values: pd.Series) -> bool:
+def _holds_numbers(values: pd.Series) -> bool:
     if values.dtype == object:
         values = values.infer_objects()
         if values.dtype == object:  # a mix of numbers and None
@@ -751,7 +769,9 @@ def codes(values: pd.Series, role: str, name: Hashable) -> IntArray:
             f"{role}={name!r} has {missing} missing values, but every item needs a group. Fill in"
             f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
         )
-    plain = values.astype(object) if isinstance(values.dtype, pd.CategoricalDtype) else values
+    plain = values
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        plain = values.astype(object)
     try:
         number, labels = pd.factorize(plain)
     except TypeError as error:
@@ -787,18 +807,22 @@ class ItemTable(NamedTuple):
     def items(self, member: IntArray) -> Items:
         """Check and return the items of one group."""
         return to_items(
-            self.statistics[..., member, :], self.metric, self.systems, self.labels[member],
+            self.statistics[..., member, :],
+            self.metric,
+            self.systems,
+            self.labels[member],
             self.beside.of(member),
-        )  # fmt: skip
+        )
 
 
 def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
     """Convert a DataFrame with one row per item to the internal form."""
     refuse_dim(roles.dim, "item")
     frame = frame_as_items(frame)  # tables from per_query are long
-    named = [] if are_values(roles.label) else as_names(roles.label, frame.columns)
-    if named and {*named} <= {*frame.columns}:
-        frame = frame.set_index(named)  # the item-name column is not a system
+    if not are_values(roles.label):
+        named = as_names(roles.label, frame.columns)
+        if named and {*named} <= {*frame.columns}:
+            frame = frame.set_index(named)  # the item-name column is not a system
     by = as_names(roles.by, frame.columns)
     frame = seeds_as_columns(frame, roles, by)
     role_columns = {name: role_column(frame, name, "by") for name in by}
@@ -827,7 +851,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
         i, j = rows[system], layers[seed]
         for k, name in enumerate(metric.chosen):
             place = columns[system, name, seed]
-            values[i, j, :, k] = _numbers(frame.iloc[order, place], system)
+            values[i, j, :, k] = _statistic_values(frame.iloc[order, place], system)
     if roles.seeds is None:
         values = values[:, 0]
     cluster = strata = None
@@ -850,7 +874,7 @@ def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> No
     parts = pd.DataFrame({k: x.to_numpy() for k, x in enumerate([labels.to_series(), *by])})
     again = int(parts.duplicated().sum())
     if again:
-        name = labels.names[0] if labels.nlevels == 1 else list(labels.names)
+        name = only_or_all(labels.names)
         warn(
             f"the index {name!r} has {again:,} repeated labels, but the test treats rows for the"
             f" same item, such as one per annotator, as independent. Pass groups={name!r},"
@@ -910,7 +934,7 @@ def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, 
     return {**roles, "measures": systems, "exclude": None}
 
 
-def _numbers(values: pd.Series, name: Hashable) -> FloatArray:
+def _statistic_values(values: pd.Series, name: Hashable) -> FloatArray:
     if values.dtype == object:
         values = pd.to_numeric(values)
     return as_floats(
@@ -1155,10 +1179,12 @@ def take_items(data: pd.DataFrame, rows: IntArray, roles: Roles) -> pd.DataFrame
 
 def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:
     """Return distinct whole numbers, or raise an error."""
-    values = list(sizes) if np.iterable(sizes) and not isinstance(sizes, str) else [sizes]
+    values = as_list(sizes)
     if not values:
         raise ValueError("sizes is empty: pass at least one number of items.")
-    upper = "" if largest is None else f" to {largest}, the number of items"
+    upper = ""
+    if largest is not None:
+        upper = f" to {largest}, the number of items"
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
             raise TypeError(f"sizes: {shown(value)} is not a whole number. Pass whole numbers.")

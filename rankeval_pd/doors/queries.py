@@ -325,7 +325,7 @@ def tie_breaker(
             " document. Fill in these values, or drop the rows."
         )
     if name is not None:
-        _refuse_repeated(values, query, name)
+        _refuse_repeated_documents(values, query, name)
     if roles.ties == "trec":
         return partial(_descending_names, values)
     return partial(_ascending_keys, values, name)
@@ -335,19 +335,19 @@ def _descending_names(values: pd.Series, rows: IntArray) -> IntArray:
     """Return the order of rows by descending document names."""
     codes, unique = pd.factorize(values.iloc[rows])
     text = np.array([str(x) for x in unique], dtype=object)
-    return -_ranks(text)[codes]
+    return -_label_ranks(text)[codes]
 
 
 def _ascending_keys(values: pd.Series, name: Hashable, rows: IntArray) -> IntArray:
     """Return the order of rows by ascending keys."""
     codes, unique = pd.factorize(values.iloc[rows])
-    return _ranks(np.asarray(unique, dtype=object), name)[codes]
+    return _label_ranks(np.asarray(unique, dtype=object), name)[codes]
 
 
 _DOCUMENTS_AT_ONCE = 2**15  # number of documents in each hash table
 
 
-def _refuse_repeated(values: pd.Series, query: IntArray, name: Hashable) -> None:
+def _refuse_repeated_documents(values: pd.Series, query: IntArray, name: Hashable) -> None:
     """Raise a ValueError if a query repeats a document.
 
     Hash tables are small because each table contains a block of complete queries. Only the error
@@ -394,7 +394,7 @@ def _repeat_count(codes: AnyArray, query: IntArray, row: int) -> int:
     return int(((codes == codes[row]) & (query == query[row])).sum())
 
 
-def _ranks(names: AnyArray, key: Hashable = None) -> IntArray:
+def _label_ranks(names: AnyArray, key: Hashable = None) -> IntArray:
     try:
         order = np.argsort(names, kind="stable")
     except TypeError as error:

@@ -36,6 +36,7 @@ from rankeval_pd.roles import Names, Roles, as_names, warn_of_same_order
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.ranking import Keys, Ranking, Regions, Size, Whole, by_position, stands_for
+from rankeval_pd.tables import taken_at
 
 # -------------------------------------------------------------------------------------------------
 # Name the compared pairs of measures, and store the two rankings of each pair.
@@ -50,12 +51,15 @@ def only_pair(
         raise TypeError(f"b={b!r}: pass one measure to compare with a.")
     if b is not None and a is None:
         raise ValueError(f"b={b!r} without a: pass both measures, a= and b=.")
-    for role, name in (("a", a), *(("b", x) for x in (b if isinstance(b, list) else [b]))):
+    compared = [("a", a), ("b", b)]
+    if isinstance(b, list):
+        compared[1:] = [("b", name) for name in b]
+    for role, name in compared:
         if not is_known(name, [name]):  # names are hashable
             raise unknown_name(role, name, list(data.columns))
-    _check_measure("a", a, data.columns)
+    _check_pair_measure("a", a, data.columns)
     for name in others_of(b):
-        _check_measure("b", name, data.columns)
+        _check_pair_measure("b", name, data.columns)
     if b is None:
         return dict(roles)
     if a in set(others_of(b)):
@@ -76,10 +80,12 @@ def others_of(b: Names) -> list[Hashable]:
     """Return a list of the measures to compare with ``a``."""
     if isinstance(b, list):
         return list(dict.fromkeys(b))
-    return [] if b is None else [b]
+    if b is None:
+        return []
+    return [b]
 
 
-def _check_measure(role: str, name: Hashable, columns: pd.Index) -> None:
+def _check_pair_measure(role: str, name: Hashable, columns: pd.Index) -> None:
     """Raise an error with a hint if a list size is passed as a measure."""
     size = isinstance(name, (int, np.integer, range, list)) and not isinstance(name, bool)
     if name is None or (isinstance(name, Hashable) and name in columns):
@@ -130,13 +136,18 @@ class PairRanks(NamedTuple):
 
     def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
         """Return the candidate groups for one pair in one batch element."""
-        return None if self.cluster is None else self.cluster[row][self.present[row]]
+        if self.cluster is None:
+            return None
+        result: IntArray = self.cluster[row][self.present[row]]
+        return result
 
     def draws_of(self, row: tuple[int, ...]) -> Keys:
         """Return the keys for random draws, with one key per group."""
         result: Keys = self.draws[row][self.present[row]]
         together = self.clusters_of(row)
-        return result if together is None else keys_of_clusters(result, together)
+        if together is None:
+            return result
+        return keys_of_clusters(result, together)
 
 
 def keys_of_clusters(keys: Keys, cluster: IntArray) -> Keys:
@@ -156,43 +167,44 @@ def with_empty_places(lists: PairRanks) -> PairRanks:
     more = max(
         int((x.present & ~x.eligible).sum(axis=-1).max(initial=0)) for x in (lists.a, lists.b)
     )
-    # a head is padded to the requested number of places
-    more = more if lists.whole is None else lists.whole.reach
-
-    def longer(values: AnyArray, filling: Any) -> AnyArray:
-        empty = np.broadcast_to(filling, (*values.shape[:-1], more)).astype(values.dtype)
-        return np.concatenate([values, empty], axis=-1)
-
-    # new distinct scores, so that empty places are not tied
-    steps = np.finfo(float).min * (1.0 - np.arange(1, more + 1) * np.finfo(float).eps)
-
-    def with_places(side: Ranking) -> Ranking:
-        last = side.eligible.sum(axis=-1)[..., np.newaxis]
-        later = np.where(side.ranks > last, side.ranks + more, side.ranks)
-        # (..., candidate) -> (..., candidate and place)
-        ranks = np.concatenate([later, last + np.arange(1, more + 1)], axis=-1)
-        return replace(
-            side,
-            score=longer(side.score, steps),
-            gold=longer(side.gold, False),
-            present=longer(side.present, True),
-            positions=ranking.inverse(ranks),
-        )
-
+    if lists.whole is not None:
+        more = lists.whole.reach  # a head is padded to the requested number of places
+    cluster = lists.cluster
+    if cluster is not None:
+        # each empty place is a group of its own
+        cluster = _padded(cluster, cluster.max(initial=-1) + np.arange(1, more + 1))
     return PairRanks(
-        with_places(lists.a),
-        with_places(lists.b),
-        longer(lists.draws, by_position(more)),
+        _ranking_with_places(lists.a, more),
+        _ranking_with_places(lists.b, more),
+        _padded(lists.draws, by_position(more)),
         lists.total,
         lists.exists,
-        None if lists.cluster is None else _apart(lists.cluster, more),
+        cluster,
     )
 
 
-def _apart(cluster: IntArray, more: int) -> IntArray:
-    """Return the groups, with a separate group for each empty place."""
-    own = cluster.max(initial=-1) + np.arange(1, more + 1)
-    return np.concatenate([cluster, np.broadcast_to(own, (*cluster.shape[:-1], more))], axis=-1)
+def _ranking_with_places(side: Ranking, more: int) -> Ranking:
+    """Return a ranking with empty places after its last score."""
+    last = side.eligible.sum(axis=-1)[..., np.newaxis]
+    later = np.where(side.ranks > last, side.ranks + more, side.ranks)
+    places = np.arange(1, more + 1)
+    # (..., candidate) -> (..., candidate and place)
+    ranks = np.concatenate([later, last + places], axis=-1)
+    # new distinct scores, so that empty places are not tied
+    steps = np.finfo(float).min * (1.0 - places * np.finfo(float).eps)
+    return replace(
+        side,
+        score=_padded(side.score, steps),
+        gold=_padded(side.gold, np.zeros(more)),
+        present=_padded(side.present, np.ones(more)),
+        positions=ranking.inverse(ranks),
+    )
+
+
+def _padded(values: AnyArray, filling: AnyArray) -> AnyArray:
+    """Return values of candidates, followed by values of the empty places."""
+    empty = np.broadcast_to(filling, (*values.shape[:-1], filling.size)).astype(values.dtype)
+    return np.concatenate([values, empty], axis=-1)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -206,8 +218,15 @@ Pair = tuple[Hashable, Hashable]
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
 # columns of numbers, or -1
 NAMES = (
-    "measure", "measure_a", "measure_b", "system", "system_a", "system_b", "leaning", "better",
-)  # fmt: skip
+    "measure",
+    "measure_a",
+    "measure_b",
+    "system",
+    "system_a",
+    "system_b",
+    "leaning",
+    "better",
+)
 _TOGETHER = 1_000_000  # largest number of scores that are ranked in one call
 _LINES = (GROUP, "measure", PAIR, "p", "alpha")  # rows with equal values differ only in n
 _RANKS = 4_000_000  # largest number of ranks in one block of pairs
@@ -237,11 +256,15 @@ class Candidates:
     @property
     def total(self) -> int:
         """Return the number of candidates in a group."""
-        return self.gold.shape[-1] if self.whole is None else self.whole.total
+        if self.whole is not None:
+            return self.whole.total
+        return int(self.gold.shape[-1])
 
     def sizes(self, n: IntArray | None) -> IntArray:
         """Return the list sizes; None means every n."""
-        return ranking.every(self.gold.shape[-1], self.whole) if n is None else n
+        if n is None:
+            return ranking.every(self.gold.shape[-1], self.whole)
+        return n
 
     @cached_property
     def order(self) -> IntArray:
@@ -273,15 +296,17 @@ class Candidates:
         if measures is not None:
             chosen = np.asarray(measures)
             score, present = score[:, chosen], present[:, chosen]
-            whole = None if whole is None else whole.of(chosen)
-            order = None if order is None else order[:, chosen]
+            order = taken_at(order, (slice(None), chosen))
+            if whole is not None:
+                whole = whole.of(chosen)
         gold = self.gold[:, np.newaxis]
         return Ranking.of(score, gold, present, ends=self.ends, whole=whole, positions=order)
 
     def blocks(self) -> Iterator[list[int]]:
         """Yield blocks of measures whose rankings fit in memory together."""
         width = max(1, _TOGETHER // max(1, self.gold.size))
-        width = len(self.measures) if self.whole is not None else width
+        if self.whole is not None:
+            width = len(self.measures)
         for start in range(0, max(len(self.measures), 1), width):
             yield list(range(start, min(start + width, len(self.measures))))
 
@@ -322,7 +347,7 @@ def stacks(groups: Groups) -> list[Candidates]:
         stacked = {name: np.moveaxis(x[..., rows], -2, 0) for name, x in known.items()}
         # kernels read contiguous arrays faster
         arrays = {name: np.ascontiguousarray(x) for name, x in stacked.items()}
-        places = rows if groups.places is None else groups.places[rows]
+        places = groups.places_at(rows)
         result.append(
             Candidates(
                 measures=list(groups.measures),
@@ -433,10 +458,12 @@ def rows_of(
     names = [GROUP, name, *along]
     flat: dict[str, AnyArray] = {}
     for axis, (key, values) in enumerate(zip(names, labels, strict=True)):
-        flat[key] = _spread(np.asarray(values), axis, shape)
+        flat[key] = _along_rows(np.asarray(values), axis, shape)
     if along:
-        axis = names.index("n") if "n" in along else 2
-        flat[PLACE] = _spread(np.arange(shape[axis]), axis, shape)
+        axis = 2
+        if "n" in along:
+            axis = names.index("n")
+        flat[PLACE] = _along_rows(np.arange(shape[axis]), axis, shape)
     for key, values in columns.items():
         missing = (1,) * (len(shape) - values.ndim)
         flat[key] = np.broadcast_to(values.reshape(*values.shape, *missing), shape).reshape(-1)
@@ -446,7 +473,7 @@ def rows_of(
     return flat
 
 
-def _spread(labels: AnyArray, axis: int, shape: tuple[int, ...]) -> AnyArray:
+def _along_rows(labels: AnyArray, axis: int, shape: tuple[int, ...]) -> AnyArray:
     """Repeat labels of one axis for all rows."""
     along = [1] * len(shape)
     along[axis] = labels.size
@@ -510,10 +537,11 @@ def pair_rows(
     sizes = candidates.sizes(n)
     sides = candidates.sides(pairs)
     groups = len(candidates.group)
+    along = {}
     if over_n:
         what = f"{len(pairs):,} pairs of measures at {sizes.size:,} list sizes"
         check_table(groups * len(pairs) * sizes.size, what)
-    along = {"n": sizes} if over_n else {}
+        along["n"] = sizes
     width = max(1, _RANKS // max(1, candidates.gold.size))
     parts = []
     for start in range(0, max(len(pairs), 1), width):
@@ -521,8 +549,10 @@ def pair_rows(
         lists = _pair_ranks(candidates, block, sizes, ties, every=n is None)
         columns = dict(kernel(lists, sizes))
         exists: AnyArray = lists.exists
-        if not over_n:
-            exists = np.asarray(exists.any(axis=-1) if n is None else exists.all(axis=-1))
+        if not over_n and n is None:
+            exists = np.asarray(exists.any(axis=-1))
+        elif not over_n:
+            exists = np.asarray(exists.all(axis=-1))
         columns.setdefault("exists", exists)
         chosen = range(start, start + len(block))
         parts.append(rows_of(columns, candidates, PAIR, chosen, along))
@@ -549,7 +579,9 @@ def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair
     elif a not in set(measures):
         raise unknown_name("a", a, measures)
     else:
-        others = [m for m in measures if m not in {a}] if b is None else others_of(b)
+        others = others_of(b)
+        if b is None:
+            others = [m for m in measures if m not in {a}]
         for other in (name for name in others if name not in set(measures)):
             raise unknown_name("b", other, measures)
         pairs = [(a, other) for other in others]
@@ -573,27 +605,24 @@ def _pair_ranks(
 ) -> PairRanks:
     """Return the two rankings of each pair, among the candidates that both measures rank."""
     both = candidates.present[:, sides[:, 0]] & candidates.present[:, sides[:, 1]]
-    gold = candidates.gold[:, np.newaxis]
-    a, b = (
-        Ranking.of(
-            candidates.score[:, measures],
-            gold,
-            candidates.present[:, measures],
-            ends=candidates.ends,
-            whole=None if candidates.whole is None else candidates.whole.of(measures),
-            positions=candidates.order[:, measures],
-        ).among(both)
-        for measures in (sides[:, 0], sides[:, 1])
-    )
+    _ = candidates.order  # sorts once for all blocks
+    a, b = (candidates.rankings(measures).among(both) for measures in sides.T)
     exists = sizes <= a.size.total[..., np.newaxis]  # (group, pair, n)
     if ties != "shared":
+        n: IntArray | None = None
+        if not every:
+            n = sizes
         for side in (a, b):
-            exists = exists & side.nbest(None if every else sizes, ties).exists
+            exists = exists & side.nbest(n, ties).exists
     exists = np.broadcast_to(exists, (*a.here.shape, sizes.size))
     draws = np.broadcast_to(candidates.keys, a.score.shape)
-    cluster = None if candidates.cluster is None else _for_pairs(candidates.cluster, a.score.shape)
+    cluster = None
+    if candidates.cluster is not None:
+        cluster = _for_pairs(candidates.cluster, a.score.shape)
     lists = PairRanks(a, b, draws, a.size.total, exists, cluster)
-    return with_empty_places(lists) if candidates.ends else lists
+    if candidates.ends:
+        return with_empty_places(lists)
+    return lists
 
 
 def _for_pairs(values: Any, shape: tuple[int, ...]) -> AnyArray:
@@ -686,9 +715,12 @@ def tabulate(
     if not able.heads:
         refuse_head(frame)
     groups = read_frame(frame, chosen, scored=able.scores)
-    added: list[str] = ["share"] if isinstance(n, Shares) else []
+    added: list[str] = ["share"] * isinstance(n, Shares)
     groups = replace(groups, keys=tables.keys_apart(groups.keys, [*columns, *added]))
-    check_not_above(n, groups.largest, groups.whole if able.scores else None)
+    whole = None
+    if able.scores:
+        whole = groups.whole
+    check_not_above(n, groups.largest, whole)
     if combine is not None:
         check_groups(list(groups.keys.columns))
     if able.heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
@@ -789,8 +821,10 @@ def leave_table(
     """Return rows as a table with the columns in order, and the columns of ``by`` first."""
     leaving = {}
     for name in columns:
-        values = table[name]
-        leaving[name] = named(values, measures) if name in NAMES else values.copy()
+        if name in NAMES:
+            leaving[name] = named(table[name], measures)
+        else:
+            leaving[name] = table[name].copy()
     result = pd.DataFrame(leaving, copy=False)
     if keys.shape[1]:
         groups = keys.iloc[table[GROUP]].reset_index(drop=True)
