@@ -191,7 +191,7 @@ def _item_facts(
         ("test items", items),
         ("systems", listed(systems)),
         ("metric", f"{metric.name!r}, {better} is better"),
-        ("statistics", _statistics(metric.chosen)),
+        ("statistics", _statistic_names(metric.chosen)),
         *_groups_and_rest(data, roles, systems),
         *drawn,
         beside,
@@ -218,7 +218,7 @@ def _groups_and_rest(
     return [("groups", groups), *([("unused columns", listed(out, most=4))] if out else [])]
 
 
-def _statistics(chosen: list[Any]) -> str:
+def _statistic_names(chosen: list[Any]) -> str:
     return "one column per system" if chosen == [None] else listed(chosen)
 
 
@@ -253,7 +253,7 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     counts = (
         _frame_counts(given, asked)
         if isinstance(given, pd.DataFrame)
-        else _counts(data, roles, gold)  # type: ignore[arg-type]
+        else _candidate_counts(data, roles, gold)  # type: ignore[arg-type]
     )
     unlabeled = labels[0][1].startswith(("none", "repeated"))
     labels = [] if roles.key is not None else labels
@@ -287,17 +287,17 @@ def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
     by = as_names(roles.by, data.columns)
     return [
         ("candidates", f"{total:,}"),
-        *_shares(total, positive),
+        *_positive_facts(total, positive),
         *([("groups", f"{len(groups.keys):,} of {listed(by)}")] if by else []),
     ]
 
 
-def _shares(total: int, positive: int) -> list[tuple[str, str]]:
+def _positive_facts(total: int, positive: int) -> list[tuple[str, str]]:
     baseline = f", baseline precision {positive / total:.2%}" if total else ""
     return [("true positives", f"{positive:,}{baseline}")]
 
 
-def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
+def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
     batch = [f"{d} ({size:,})" for d, size in data.sizes.items() if d not in (roles.dim, "measure")]
     facts = [("candidates", f"{data.sizes[roles.dim]:,} along {roles.dim!r}")]
     if data[gold].chunks is not None:
@@ -311,7 +311,7 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
         except OverflowError:  # an integer too large for a float is not a label
             total = math.inf
         if math.isfinite(total):
-            facts += _shares(int(known.size), int(total))
+            facts += _positive_facts(int(known.size), int(total))
     return [*facts, ("batch dimensions", ", ".join(batch) or "none")]
 
 
@@ -321,15 +321,23 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
 # the order of the headings; each method declares its heading
 HEADINGS: Mapping[Form, tuple[str, ...]] = {
     "rankings": (
-        "How good is each list?", "Which measure is best?", "Is A better than B?",
-        "What holds for all n?", "Is it better than chance?", "Would it happen again?",
-        "How good is it overall?", "What to judge, and how?", "Queries, 2x2 tables",
+        "How good is each list?",
+        "Which measure is best?",
+        "Is A better than B?",
+        "What holds for all n?",
+        "Is it better than chance?",
+        "Would it happen again?",
+        "How good is it overall?",
+        "What to judge, and how?",
+        "Queries, 2x2 tables",
     ),
     "items": (
-        "Is a system's gain real?", "Who is best?", "Which gain is worth reporting?",
+        "Is a system's gain real?",
+        "Who is best?",
+        "Which gain is worth reporting?",
     ),
     "pairs": ("Which gain is worth reporting?", "Does a gain replicate on other data?"),
-}  # fmt: skip
+}
 # for runs and judgments from read_trec
 OF_RUNS: tuple[tuple[str, str], ...] = (
     ("How good is each run?", "summary(['nDCG@10', ...], baseline=...), per_query"),
@@ -345,62 +353,127 @@ OF_RUNS: tuple[tuple[str, str], ...] = (
 )
 # name in other packages, in lowercase without underscores: call in this package
 SYNONYMS: Mapping[str, str] = {
-    "ap": 'area("ap")', "auc": "area()", "auroc": "area()", "aucroc": "area()",
-    "averageprecision": 'area("ap")', "averageprecisionscore": 'area("ap")', "rocauc": "area()",
+    "ap": 'area("ap")',
+    "auc": "area()",
+    "auroc": "area()",
+    "aucroc": "area()",
+    "averageprecision": 'area("ap")',
+    "averageprecisionscore": 'area("ap")',
+    "rocauc": "area()",
     "rocaucscore": "area()",
-    "auprc": 'area("ap")', "comparebedroc": "bedroc()",
-    "compareenrichment": 'compare(n=share, of="lift")', "bands": "precision_band()",
+    "auprc": 'area("ap")',
+    "comparebedroc": "bedroc()",
+    "compareenrichment": 'compare(n=share, of="lift")',
+    "bands": "precision_band()",
     "binomtest": "random_test()",
-    "elo": "system_ranks()", "f1": "acceptance_precision(threshold)",
-    "gini": "area()", "ks": "choose_threshold(youden=True)",
-    "sensitivity": "acceptance_precision(threshold)", "specificity":
-    "acceptance_precision(threshold)", "tnr": "acceptance_precision(threshold)",
-    "tolatex": 'rankeval_pd.paper_table(table, "latex")', "tpr": "acceptance_precision(threshold)",
-    "bootstrap": "paired_bootstrap()", "boschloo": 'compare(test="boschloo")',
+    "elo": "system_ranks()",
+    "f1": "acceptance_precision(threshold)",
+    "gini": "area()",
+    "ks": "choose_threshold(youden=True)",
+    "sensitivity": "acceptance_precision(threshold)",
+    "specificity": "acceptance_precision(threshold)",
+    "tnr": "acceptance_precision(threshold)",
+    "tolatex": 'rankeval_pd.paper_table(table, "latex")',
+    "tpr": "acceptance_precision(threshold)",
+    "bootstrap": "paired_bootstrap()",
+    "boschloo": 'compare(test="boschloo")',
     "classificationreport": "acceptance_precision(threshold)",
-    "confidenceinterval": "nbest_precision()", "confusionmatrix": "acceptance_precision(threshold)",
+    "confidenceinterval": "nbest_precision()",
+    "confusionmatrix": "acceptance_precision(threshold)",
     "cumulativegain": "gain()",
-    "curve": "roc()", "delong": "compare_area()", "detcurve": "det()", "ef": "enrichment(share)",
-    "enrichmentfactor": "enrichment(share)", "mcclish": "partial_area(fpr)",
-    "pauc": "partial_area(fpr)", "partialauc": "partial_area(fpr)", "rie": "bedroc()",
-    "fisher": "compare()", "fisherexact": "compare()", "leaderboard": "system_ranks()",
-    "mcnemar": 'compare(test="mcnemar")', "mi": 'with_association_measures("MI")',
-    "npmi": 'with_association_measures("MI")', "patk": "nbest_precision()",
-    "permutation": "paired_permutation()", "permutationtest": "paired_permutation()",
-    "pk": "nbest_precision()", "pmi": 'with_association_measures("MI")',
-    "pr": "precision_recall()", "prcurve": "precision_recall()", "precision": "nbest_precision()",
-    "precisionrecallcurve": "precision_recall()", "roccurve": "roc()",
-    "precisionatk": "nbest_precision()", "pvalue": "compare()", "rank": "system_ranks()",
-    "ranking": "system_ranks()", "recall": "nbest_recall()", "recallatk": "nbest_recall()",
-    "significance": "compare()", "test": "compare()", "ttest": "paired_bootstrap()",
+    "curve": "roc()",
+    "delong": "compare_area()",
+    "detcurve": "det()",
+    "ef": "enrichment(share)",
+    "enrichmentfactor": "enrichment(share)",
+    "mcclish": "partial_area(fpr)",
+    "pauc": "partial_area(fpr)",
+    "partialauc": "partial_area(fpr)",
+    "rie": "bedroc()",
+    "fisher": "compare()",
+    "fisherexact": "compare()",
+    "leaderboard": "system_ranks()",
+    "mcnemar": 'compare(test="mcnemar")',
+    "mi": 'with_association_measures("MI")',
+    "npmi": 'with_association_measures("MI")',
+    "patk": "nbest_precision()",
+    "permutation": "paired_permutation()",
+    "permutationtest": "paired_permutation()",
+    "pk": "nbest_precision()",
+    "pmi": 'with_association_measures("MI")',
+    "pr": "precision_recall()",
+    "prcurve": "precision_recall()",
+    "precision": "nbest_precision()",
+    "precisionrecallcurve": "precision_recall()",
+    "roccurve": "roc()",
+    "precisionatk": "nbest_precision()",
+    "pvalue": "compare()",
+    "rank": "system_ranks()",
+    "ranking": "system_ranks()",
+    "recall": "nbest_recall()",
+    "recallatk": "nbest_recall()",
+    "significance": "compare()",
+    "test": "compare()",
+    "ttest": "paired_bootstrap()",
     "wilcoxon": "paired_permutation()",
-}  # fmt: skip
+}
 PER_QUERY: Mapping[str, str] = {
-    "dcg": "DCG@10", "dcgscore": "DCG@10", "err": "ERR@10", "map": "AP",
-    "meanreciprocalrank": "RR", "mrr": "RR", "ndcg": "nDCG@10", "ndcgatk": "nDCG@10",
-    "ndcgscore": "nDCG@10", "rbp": "RBP", "rprec": "Rprec", "hitrate": "Success@10",
+    "dcg": "DCG@10",
+    "dcgscore": "DCG@10",
+    "err": "ERR@10",
+    "map": "AP",
+    "meanreciprocalrank": "RR",
+    "mrr": "RR",
+    "ndcg": "nDCG@10",
+    "ndcgatk": "nDCG@10",
+    "ndcgscore": "nDCG@10",
+    "rbp": "RBP",
+    "rprec": "Rprec",
+    "hitrate": "Success@10",
     "success": "Success@10",
-}  # fmt: skip
+}
 # scikit-learn's metrics for predictions, except metrics for probabilities and classes
 OF_PREDICTIONS: Mapping[str, str] = {
     f"{metric}score": metric for metric in ("accuracy", "precision", "recall", "f1")
 }
 OUTSIDE = (
-    "brierscoreloss", "calibrationcurve", "logloss", "matthewscorrcoef", "decisioncurve", "mcc",
-)  # fmt: skip
+    "brierscoreloss",
+    "calibrationcurve",
+    "logloss",
+    "matthewscorrcoef",
+    "decisioncurve",
+    "mcc",
+)
 TABLES = "rankeval_pd.from_scores(y_true, scores) makes a DataFrame with the accessor .rankeval."
 PLOT_SYNONYMS: Mapping[str, str] = {
-    "acceptance": "precision()", "ap": "precision_recall()", "area": "roc()", "auc": "roc()",
-    "bootstrap": "confidence()", "bound": "random_bound()", "cdf": "random_cdf()",
-    "chance": "random_bound()", "compare": "comparison()", "curve": "precision()",
-    "enrichment": "lift()", "envelope": "random_bound()", "heatmap": "pairs()",
-    "leaderboard": "system_ranks()", "nbestprecision": "precision()",
-    "pairedbootstrap": "confidence()", "pr": "precision_recall()",
-    "prcurve": "precision_recall()", "randomenvelope": "random_bound()",
-    "randomtest": "random_bound()", "ranks": "system_ranks()", "recall": "gain()",
-    "roccurve": "roc()", "samples": "repetition()", "scatter": "confidence()",
-    "significantranges": "comparison()", "thresholds": "confidence()",
-}  # fmt: skip
+    "acceptance": "precision()",
+    "ap": "precision_recall()",
+    "area": "roc()",
+    "auc": "roc()",
+    "bootstrap": "confidence()",
+    "bound": "random_bound()",
+    "cdf": "random_cdf()",
+    "chance": "random_bound()",
+    "compare": "comparison()",
+    "curve": "precision()",
+    "enrichment": "lift()",
+    "envelope": "random_bound()",
+    "heatmap": "pairs()",
+    "leaderboard": "system_ranks()",
+    "nbestprecision": "precision()",
+    "pairedbootstrap": "confidence()",
+    "pr": "precision_recall()",
+    "prcurve": "precision_recall()",
+    "randomenvelope": "random_bound()",
+    "randomtest": "random_bound()",
+    "ranks": "system_ranks()",
+    "recall": "gain()",
+    "roccurve": "roc()",
+    "samples": "repetition()",
+    "scatter": "confidence()",
+    "significantranges": "comparison()",
+    "thresholds": "confidence()",
+}
 
 
 class Listing(NamedTuple):

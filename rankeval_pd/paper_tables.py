@@ -34,9 +34,18 @@ _STARS = (0.05, 0.01, 0.001)
 _KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # additional key columns
 #: columns with an interval; the first such column in a table is used
 _ESTIMATES = (
-    "value", "precision", "recall", "area", "average_precision", "difference", "gain", "odds_ratio",
-    "lift", "agreement", "threshold",
-)  # fmt: skip
+    "value",
+    "precision",
+    "recall",
+    "area",
+    "average_precision",
+    "difference",
+    "gain",
+    "odds_ratio",
+    "lift",
+    "agreement",
+    "threshold",
+)
 
 
 class Cell(NamedTuple):
@@ -140,7 +149,7 @@ def paper_table(
     check_attrs(attrs)
     if not len(frame):
         raise ValueError("table has no rows. Pass a table with at least one row.")
-    grid = _grid(frame, attrs, percent, digits, stars=stars)
+    grid = _cell_grid(frame, attrs, percent, digits, stars=stars)
     if caption is not None:
         grid = grid._replace(caption=caption)
     return _strings(grid) if to is None else _WRITERS[to](grid)
@@ -149,15 +158,19 @@ def paper_table(
 # ----------------------------------------------------------- From a table to a grid of cells
 
 
-def _grid(
-    frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None,
-    *, stars: bool,
-) -> Grid:  # fmt: skip
+def _cell_grid(
+    frame: pd.DataFrame,
+    attrs: Mapping[Any, Any],
+    percent: bool | None,
+    digits: int | None,
+    *,
+    stars: bool,
+) -> Grid:
     """Return cells with one row per name or pair, and one column per key."""
     subject = next((x for x in ("measure", "system") if x in frame or f"{x}_a" in frame), None)
     estimate = next((x for x in _ESTIMATES if _is_estimate(frame, x)), None)
     if subject is None or estimate is None:
-        return _plain(frame, attrs, percent, digits)
+        return _plain_grid(frame, attrs, percent, digits)
     paired = f"{subject}_a" in frame
     first = f"{subject}_a" if paired else subject
     groups = list(frame.columns[: list(frame.columns).index(first)])
@@ -166,7 +179,7 @@ def _grid(
     keys = [x for x in keys if x != "n" or "share" not in keys]
     names = [first, f"{subject}_b"] if paired else [subject]
     if frame.duplicated([*keys, *names]).any():
-        return _plain(frame, attrs, percent, digits)
+        return _plain_grid(frame, attrs, percent, digits)
     p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
     if stars and p is None:
         raise ValueError(
@@ -189,10 +202,10 @@ def _grid(
         part = part.set_axis(who).reindex(labels)
         if against_base:  # there is no difference between the baseline and itself
             part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
-        unit = _unit(part, estimate, attrs, percent, digits)
+        unit = _cell_unit(part, estimate, attrs, percent, digits)
         marks = _marks(part, p, stars=stars or (paired and not one))
         gaps = paired or estimate == "difference"
-        best = np.zeros(len(part), dtype=bool) if gaps else _best(part, estimate, attrs)
+        best = np.zeros(len(part), dtype=bool) if gaps else _best_cells(part, estimate, attrs)
         columns.append(_cells(part, estimate, unit, best, marks))
         header.append(_heading(estimate, attrs, unit) if one and (paired or not place) else place)
         if one and against_base:
@@ -210,18 +223,19 @@ def _grid(
     bold = any(c.bold for row in rows_of for c in row)
     shown = any("[" in c.text for row in rows_of for c in row)
     caption = _caption(frame, estimate, attrs, unit, lettered=lettered, limits=shown)
-    return Grid(header, rows_of, caption,
-                _note(attrs, p, bold=bold, lettered=lettered, starred=starred))  # fmt: skip
+    return Grid(
+        header, rows_of, caption, _note(attrs, p, bold=bold, lettered=lettered, starred=starred)
+    )
 
 
 def _is_estimate(frame: pd.DataFrame, name: str) -> bool:
     """Return whether the column has an interval or a significance mark."""
     if name not in frame or not pd.api.types.is_float_dtype(frame[name]):
         return False
-    return bool(_limits(frame, name)[0]) or name in ("value", "difference", "gain")
+    return bool(_interval_columns(frame, name)[0]) or name in ("value", "difference", "gain")
 
 
-def _unit(
+def _cell_unit(
     part: pd.DataFrame,
     name: str,
     attrs: Mapping[Any, Any],
@@ -233,12 +247,12 @@ def _unit(
         percent = name in SHARES or name in ("share", "expected_agreement")
         if name in ("value", "difference", "gain", "score_a", "score_b"):
             percent = called({**attrs, **({"n": 1} if "n" in part else {})})[1]
-    low, high = _limits(part, name)
+    low, high = _interval_columns(part, name)
     widths: Any = part[high] - part[low] if low else []
     return unit_of(part[name], widths, percent=percent, digits=digits)
 
 
-def _limits(frame: pd.DataFrame, name: str) -> tuple[str, str]:
+def _interval_columns(frame: pd.DataFrame, name: str) -> tuple[str, str]:
     """Return the names of the interval columns, or "" without an interval."""
     starts = (name,) if name == "difference" and "value" in frame else (name, "ci", "band")
     for start in starts:
@@ -248,7 +262,7 @@ def _limits(frame: pd.DataFrame, name: str) -> tuple[str, str]:
 
 
 def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str]) -> list[Cell]:
-    low, high = _limits(part, name)
+    low, high = _interval_columns(part, name)
     cells = []
     for row, is_best, mark in zip(part.to_dict("records"), best, marks, strict=True):
         if pd.isna(row[name]):
@@ -263,7 +277,7 @@ def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str
     return cells
 
 
-def _best(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
+def _best_cells(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
     values = part[name].to_numpy(dtype=float)
     lower = attrs.get("higher_is_better") == 0
     best = (np.fmin if lower else np.fmax).reduce(values)
@@ -279,12 +293,14 @@ def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
     return [""] * len(part)
 
 
-def _plain(
+def _plain_grid(
     frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None
 ) -> Grid:
     """Return the columns, with each interval in the same cell as its estimate."""
     columns, header = [], []
-    limits = {x for name in frame for x in _limits(frame, str(name)) if str(name) in _ESTIMATES}
+    limits = {
+        x for name in frame for x in _interval_columns(frame, str(name)) if str(name) in _ESTIMATES
+    }
     taken = False
     for name in frame:
         column = frame[name]
@@ -296,9 +312,9 @@ def _plain(
         elif str(name).startswith("p_") or name in ("p", "alpha"):
             columns.append([Cell(p_cell(x)) for x in column])
         else:
-            unit = _unit(frame, str(name), attrs, percent, digits)
+            unit = _cell_unit(frame, str(name), attrs, percent, digits)
             named = str(name) in _ESTIMATES and not taken
-            taken |= named and bool(_limits(frame, str(name))[0])
+            taken |= named and bool(_interval_columns(frame, str(name))[0])
             shown = frame if named else frame[[name]]
             columns.append(_cells(shown, str(name), unit, [False] * len(frame), [""] * len(frame)))
     rows = [list(row) for row in zip(*columns, strict=True)]
@@ -308,9 +324,18 @@ def _plain(
 # -------------------------------------------------------------------- Headings, caption, note
 
 _HEADINGS = {
-    "value": "", "ci": "", "measure_a": "A", "measure_b": "B", "system_a": "A", "system_b": "B",
-    "tp": "true positives", "p_value": "p", "p_adjusted": "adjusted p", "tpr": "TPR", "fpr": "FPR",
-}  # fmt: skip
+    "value": "",
+    "ci": "",
+    "measure_a": "A",
+    "measure_b": "B",
+    "system_a": "A",
+    "system_b": "B",
+    "tp": "true positives",
+    "p_value": "p",
+    "p_adjusted": "adjusted p",
+    "tpr": "TPR",
+    "fpr": "FPR",
+}
 
 
 def _heading(name: Hashable, attrs: Mapping[Any, Any], unit: Unit | None = None) -> str:
@@ -332,9 +357,14 @@ def _key(name: Hashable | None, value: Any) -> str:
 
 
 def _caption(
-    frame: pd.DataFrame, estimate: str | None, attrs: Mapping[Any, Any], unit: Unit | None,
-    *, lettered: bool, limits: bool,
-) -> str:  # fmt: skip
+    frame: pd.DataFrame,
+    estimate: str | None,
+    attrs: Mapping[Any, Any],
+    unit: Unit | None,
+    *,
+    lettered: bool,
+    limits: bool,
+) -> str:
     """Return a caption with the quantity, sizes, intervals and test."""
     noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
     gaps = estimate in ("difference", "gain")
@@ -395,10 +425,23 @@ def _strings(grid: Grid) -> pd.DataFrame:
 
 
 _LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
-    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "−": "$-$", "∞": r"$\infty$", "≤": r"$\leq$", "<": "$<$", ">": "$>$", "–": "--",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "−": "$-$",
+    "∞": r"$\infty$",
+    "≤": r"$\leq$",
+    "<": "$<$",
+    ">": "$>$",
+    "–": "--",
+}
 
 
 def _as_latex(text: str) -> str:
@@ -414,9 +457,14 @@ def _latex(grid: Grid) -> str:
     lines = [" & ".join(map(cell, row)) + r" \\" for row in grid.rows]
     header = " & ".join(map(_as_latex, grid.header)) + r" \\"
     body = [
-        rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}", r"\toprule", header, r"\midrule",
-        *lines, r"\bottomrule", r"\end{tabular}",
-    ]  # fmt: skip
+        rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}",
+        r"\toprule",
+        header,
+        r"\midrule",
+        *lines,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
     if not grid.caption:
         return "\n".join(body)
     said = _as_latex(f"{grid.caption} {grid.note}".strip())
@@ -455,5 +503,7 @@ def _html(grid: Grid) -> str:
 
 
 _WRITERS: dict[str, Callable[[Grid], str]] = {
-    "latex": _latex, "markdown": _markdown, "html": _html,
-}  # fmt: skip
+    "latex": _latex,
+    "markdown": _markdown,
+    "html": _html,
+}

@@ -21,9 +21,18 @@ from rankeval_pd.tables import listed_in, rows_in
 
 PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
 SHARES = (
-    "precision", "recall", "tpr", "fpr", "fnr", "power", "power_low", "power_high", "agreement",
-    "specificity", "npv",
-)  # fmt: skip
+    "precision",
+    "recall",
+    "tpr",
+    "fpr",
+    "fnr",
+    "power",
+    "power_low",
+    "power_high",
+    "agreement",
+    "specificity",
+    "npv",
+)
 _DIGITS = 3  # largest number of significant digits
 
 
@@ -88,7 +97,7 @@ def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
     if math.isnan(p):
         return "no test"
     if least > 0.0 and p <= least * (1.0 + 1e-9):
-        return f"p ≤ {_rounded_up(least)}"
+        return f"p ≤ {_bound_text(least)}"
     if p < 0.001:
         return "p < 0.001"
     decimals = 2 if p >= 0.1 else 3
@@ -98,7 +107,7 @@ def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
     return "p > 0.99" if float(text) >= 1.0 > p + 1e-9 else f"p = {text}"
 
 
-def _rounded_up(p: float) -> str:
+def _bound_text(p: float) -> str:
     """Round a bound up to one or two significant digits, whichever is closer."""
     place = -math.floor(math.log10(p))
     one = math.ceil(p * 10.0**place * (1.0 - 1e-9))
@@ -165,35 +174,47 @@ def join(names: Iterable[Any], last: str = "and", *, most: int = 6, noun: str = 
 
 
 ADJUSTED = {
-    "holm": "Holm's method", "bonferroni": "Bonferroni's method",
-    "bh": "the method of Benjamini and Hochberg", "by": "the method of Benjamini and Yekutieli",
-    "max-t": "the single-step max-t method", "max-t-stepdown": "the step-down max-t method",
+    "holm": "Holm's method",
+    "bonferroni": "Bonferroni's method",
+    "bh": "the method of Benjamini and Hochberg",
+    "by": "the method of Benjamini and Yekutieli",
+    "max-t": "the single-step max-t method",
+    "max-t-stepdown": "the step-down max-t method",
     "envelope": "a simultaneous envelope",
-}  # fmt: skip
+}
 TESTS = {
-    "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
-    "mcnemar": "McNemar's test", "boschloo": "Boschloo's test", "barnard": "Barnard's test",
-    "score": "the score test", "cluster": "a cluster-robust t test", "t": "a t test",
+    "fisher": "Fisher's exact test",
+    "midp": "the mid-p version of Fisher's test",
+    "mcnemar": "McNemar's test",
+    "boschloo": "Boschloo's test",
+    "barnard": "Barnard's test",
+    "score": "the score test",
+    "cluster": "a cluster-robust t test",
+    "t": "a t test",
     "votes": "a t test of the candidates' mean votes",
-    "delong": "DeLong's test", "swaps": "random swaps of the labels",
-}  # fmt: skip
+    "delong": "DeLong's test",
+    "swaps": "random swaps of the labels",
+}
 TESTED = {
-    "compare": "Fisher's exact test", "compare_area": "a t test", "unpaired_area": "Welch's t test",
-    "paired_permutation": "approximate randomization", "mean_difference": (
-        "random swaps of the labels"
-    ),
-    "random_test": "hypergeometric tests", "measure_ranks": "Fisher's exact test",
+    "compare": "Fisher's exact test",
+    "compare_area": "a t test",
+    "unpaired_area": "Welch's t test",
+    "paired_permutation": "approximate randomization",
+    "mean_difference": ("random swaps of the labels"),
+    "random_test": "hypergeometric tests",
+    "measure_ranks": "Fisher's exact test",
     "summary": "Fisher's exact test",
-}  # fmt: skip
+}
 EVENTS = {
     "wild": "a wild bootstrap (random signs of the paired differences)",
     "recentred": "the paired bootstrap of Berg-Kirkpatrick et al. (2012)",
     "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
-    "zero": "a paired bootstrap (share of gains below 0)", "studentised": "a bootstrap t test",
+    "zero": "a paired bootstrap (share of gains below 0)",
+    "studentised": "a bootstrap t test",
     "bias-corrected": "a bias-corrected paired bootstrap",
     "crossed": "a t test with a variance for each of two crossed factors",
     "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
-}  # fmt: skip
+}
 HANDLED = {
     "groups": "Rows with the same {} were treated as a cluster.",
     "weight": "Each {} has the same weight.",
@@ -201,17 +222,32 @@ HANDLED = {
     "missing": "Missing scores were handled with the option {!r}.",
     "unjudged": "Unjudged candidates were handled with the option {!r}.",
     "undefined": "Undefined metrics were handled with the option {!r}.",
-}  # fmt: skip
+}
 INTERVALS = {
-    "clopper-pearson": "Clopper–Pearson", "wilson": "Wilson", "jeffreys": "Jeffreys",
-    "midp": "mid-p", "blaker": "Blaker", "newcombe": "Newcombe", "score": "score",
-    "agresti-caffo": "Agresti–Caffo", "miettinen-nurminen": "Miettinen–Nurminen",
-    "delong": "DeLong", "logit": "logit", "delta": "delta-method", "wild": "wild bootstrap",
-    "bca": "BCa bootstrap", "percentile": "percentile bootstrap", "basic": "basic bootstrap",
-    "studentised": "studentized bootstrap", "tango": "Tango", "student": "Student's t",
-    "korn-graubard": "Korn-Graubard", "votes": "Student's t",
-    "order": "order-statistic", "systems": "system bootstrap",
-}  # fmt: skip
+    "clopper-pearson": "Clopper–Pearson",
+    "wilson": "Wilson",
+    "jeffreys": "Jeffreys",
+    "midp": "mid-p",
+    "blaker": "Blaker",
+    "newcombe": "Newcombe",
+    "score": "score",
+    "agresti-caffo": "Agresti–Caffo",
+    "miettinen-nurminen": "Miettinen–Nurminen",
+    "delong": "DeLong",
+    "logit": "logit",
+    "delta": "delta-method",
+    "wild": "wild bootstrap",
+    "bca": "BCa bootstrap",
+    "percentile": "percentile bootstrap",
+    "basic": "basic bootstrap",
+    "studentised": "studentized bootstrap",
+    "tango": "Tango",
+    "student": "Student's t",
+    "korn-graubard": "Korn-Graubard",
+    "votes": "Student's t",
+    "order": "order-statistic",
+    "systems": "system bootstrap",
+}
 
 
 #: matches a family with a single test
@@ -475,9 +511,13 @@ SENTENCES = (
      "The mean {metric} of {measure} over {queries} queries is {value}."),
 )  # fmt: skip
 NOUNS = {
-    "tpr": "true positive rate", "fpr": "false positive rate", "fnr": "false negative rate",
-    "share": "share of candidates", "tp": "true positives", "p_value": "p-value",
-}  # fmt: skip
+    "tpr": "true positive rate",
+    "fpr": "false positive rate",
+    "fnr": "false negative rate",
+    "share": "share of candidates",
+    "tp": "true positives",
+    "p_value": "p-value",
+}
 
 
 # -------------------------------------------------------------------------------------------------
@@ -509,10 +549,14 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
         frame = frame.drop(columns="recall").assign(_chosen=frame["precision"] == highest)
     sentence = next(
-        (text for needed, text in SENTENCES
-         if any({*columns.split()} <= {*frame} for columns in needed.split("|"))), None,
-    )  # fmt: skip
-    units = {name: _unit(frame, name, attrs) for name in frame if _is_number(frame[name])}
+        (
+            text
+            for needed, text in SENTENCES
+            if any({*columns.split()} <= {*frame} for columns in needed.split("|"))
+        ),
+        None,
+    )
+    units = {name: _row_unit(frame, name, attrs) for name in frame if _has_numbers(frame[name])}
     shown = ends_of(frame)
     for row in shown.to_dict("records"):
         where = "".join(f"For {name} {row[name]}: " for name in before if name not in units)
@@ -527,24 +571,24 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 _GROUPED = ("measure", "measure_a")  # the first columns after the group columns
 
 
-def _is_number(column: pd.Series) -> bool:
+def _has_numbers(column: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
+def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
     """Return the unit of a column, with enough decimals for the interval."""
     if pd.api.types.is_integer_dtype(frame[name]):
         return Unit(percent=False, decimals=0)
     if name == "expected":
         return Unit(percent=False, decimals=2)
-    low, high = _limits(frame, name)
+    low, high = _estimate_limits(frame, name)
     widths: Any = frame[high] - frame[low] if high in frame else []
     percent = name in (*SHARES, "share", "expected_agreement", "sd_observed", "sd_expected")
     percent |= name in ("difference", "gain") and called(attrs)[1]
     return unit_of(frame[name], widths, percent=percent)
 
 
-def _limits(columns: Any, name: Any) -> tuple[str, str]:
+def _estimate_limits(columns: Any, name: Any) -> tuple[str, str]:
     """Return the columns with the confidence limits of an estimate, or ""."""
     estimates = [x for x in _ESTIMATES if x in columns]
     for start in (str(name), "ci", "band"):
@@ -554,9 +598,16 @@ def _limits(columns: Any, name: Any) -> tuple[str, str]:
 
 
 _ESTIMATES = (
-    "average_precision", "area", "value", "gain", "agreement", "precision", "recall", "lift",
+    "average_precision",
+    "area",
+    "value",
+    "gain",
+    "agreement",
+    "precision",
+    "recall",
+    "lift",
     "threshold",
-)  # fmt: skip
+)
 
 
 def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs) -> str:
@@ -576,7 +627,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
             texts[name] = p_cell(row[name])
         elif name in ("difference", "gain"):
             texts[name] = texts[name].replace("%", " points")
-        low, high = _limits(row, name)
+        low, high = _estimate_limits(row, name)
         if low:
             ends = (float(row[low]), float(row.get(high, math.inf)))
             written = unit.gaps if name == "gain" else unit.limits
@@ -601,7 +652,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
     who = f"{row['measure']}: " if "measure" in row else ""
     parts = [
         f"{NOUNS.get(x, str(x).replace('_', ' '))} = {texts[x]}"
-        + (f" ({texts['ci']})" if _limits(row, x)[0] else "")
+        + (f" ({texts['ci']})" if _estimate_limits(row, x)[0] else "")
         for x in units
         if not str(x).endswith(("_low", "_high"))
     ]
@@ -701,7 +752,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     for needed, write in _KINDS:
         if all(any(x in frame for x in name.split("|")) for name in needed.split()):
             check_attrs(attrs)
-            beside = _ties, _grid, _annotators, _pool, _queries, design
+            beside = _ties, _skipped_sizes, _annotators, _pool, _queries, design
             told = [*write(frame, attrs), *(text for say in beside for text in say(attrs))]
             return "\n\n".join(told) or "The table has no rows."
     raise ValueError(
@@ -719,7 +770,7 @@ def _ties(attrs: Attrs) -> Iterator[str]:
         yield f"{rows} inside a tie; `details=True` shows which lists."
 
 
-def _grid(attrs: Attrs) -> Iterator[str]:
+def _skipped_sizes(attrs: Attrs) -> Iterator[str]:
     """Describe results that are not exact at every n."""
     if attrs.get("p_adjusted") == "rounded up":
         yield "Adjusted p-values are exact, or rounded up to the next exact p-value."
@@ -790,7 +841,7 @@ def as_frame(table: Any) -> pd.DataFrame:
 # rank measures
 
 
-def _verdicts(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
+def _best_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the best rows, all rows tied with the best, and the differences."""
     name = "measure" if "measure" in frame else "system"
     before = list(frame.columns[: list(frame.columns).index(name)])
@@ -832,7 +883,7 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     )
     others = part.drop(first.index)
     if "rank_low" in part and len(others):
-        yield from _ranks(first, others, name, attrs)
+        yield from _rank_sentences(first, others, name, attrs)
     if "difference" in part:
         yield from _differences(part, first, name, unit, attrs)
     if "better_than_chance" in part:
@@ -861,7 +912,9 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         )
 
 
-def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -> Iterator[str]:
+def _rank_sentences(
+    first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs
+) -> Iterator[str]:
     """Describe rows tied with the best row, and rows that are worse."""
     if "letters" in others:
         sets = letter_sets([*first["letters"], *others["letters"]])
@@ -1115,9 +1168,11 @@ Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 #: kinds of tables, recognized by column names; the first match is used
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
-    ("system|measure value rank_low rank_high", _verdicts),
-    ("system|measure value difference", _verdicts),
-    ("measure_a|system_a|sample_a measure_b|system_b|sample_b difference|gain|odds_ratio",
-     _comparisons),
+    ("system|measure value rank_low rank_high", _best_sentences),
+    ("system|measure value difference", _best_sentences),
+    (
+        "measure_a|system_a|sample_a measure_b|system_b|sample_b difference|gain|odds_ratio",
+        _comparisons,
+    ),
     ("measure|system|n|threshold|p_low|power|alpha|p|statistic", row_sentences),
-)  # fmt: skip
+)

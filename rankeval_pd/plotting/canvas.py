@@ -148,10 +148,14 @@ class Canvas:
         dashes = self._dash(name, color) if bright else "-"
         width = (LINE if panel_size(self.ax)[0] > _NARROW else 1.2) if bright else THIN
         look = {
-            "color": color, "linewidth": width, "linestyle": dashes,
-            "label": self.text(name), "zorder": 3 if bright else 1.8, "solid_capstyle": "round",
+            "color": color,
+            "linewidth": width,
+            "linestyle": dashes,
+            "label": self.text(name),
+            "zorder": 3 if bright else 1.8,
+            "solid_capstyle": "round",
             "solid_joinstyle": "round",
-        }  # fmt: skip
+        }
         if len(x) <= FEW and bright:
             marker = {"marker": "o", "markersize": 4, "markeredgewidth": 0}
             look |= self.look.mark(name, **marker)
@@ -263,9 +267,15 @@ class Canvas:
         self.ax.axvline(x, label=name, **look)
         if text:
             self.ax.annotate(
-                text, (x, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -1), va="top",
-                textcoords="offset points", fontsize=font(self.ax, "note"), color=self.ink.note,
-            )  # fmt: skip
+                text,
+                (x, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, -1),
+                va="top",
+                textcoords="offset points",
+                fontsize=font(self.ax, "note"),
+                color=self.ink.note,
+            )
 
     def refer(self, name: str, y: float) -> None:
         """Label a reference line that ends at this height on the right."""
@@ -344,10 +354,12 @@ class Canvas:
         order = {name: k for k, name in enumerate(self.look.order)}
         found = {place: name for name, place in self.drawn.items()}
         rows = [
-            (order.get(found.get(k), len(order)),
-             x._replace(values=tuple(v.get(found.get(k), "") for v in self.headers.values())))
+            (
+                order.get(found.get(k), len(order)),
+                x._replace(values=tuple(v.get(found.get(k), "") for v in self.headers.values())),
+            )
             for k, x in enumerate(self.named)
-        ]  # fmt: skip
+        ]
         return [x for _, x in sorted(rows, key=lambda row: row[0])]
 
     def name(self) -> None:
@@ -439,8 +451,15 @@ def place_legend(ax: Axes, legend: bool | str) -> None:
     if legend == "figure":
         shared_legend(ax.figure)
     elif legend == "outside":
-        ax.legend(handles, names, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False,
-                  borderaxespad=0.0, fontsize=font(ax, "note"))  # fmt: skip
+        ax.legend(
+            handles,
+            names,
+            loc="upper left",
+            bbox_to_anchor=(1.02, 1.0),
+            frameon=False,
+            borderaxespad=0.0,
+            fontsize=font(ax, "note"),
+        )
     else:
         ax.legend(handles, names, fontsize=font(ax, "note"))
 
@@ -472,11 +491,17 @@ def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
     ink = Ink.of(panels[0], outside=True)
     constrained = type(figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine"
     figure.legend(
-        handles, [x.text for x in names], ncols=columns, frameon=False, fontsize=size,
-        loc="outside upper center" if constrained else "upper center", handlelength=1.4,
+        handles,
+        [x.text for x in names],
+        ncols=columns,
+        frameon=False,
+        fontsize=size,
+        loc="outside upper center" if constrained else "upper center",
+        handlelength=1.4,
         labelcolor=[ink.note if x.reference else ink.text(x.color) for x in names],
-        columnspacing=1.4, borderaxespad=0.2,
-    )  # fmt: skip
+        columnspacing=1.4,
+        borderaxespad=0.2,
+    )
 
 
 @checked_call
@@ -526,9 +551,13 @@ def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -
     constrained = type(figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine"
     where: Any = "outside lower center" if constrained else "lower center"
     legend: Legend = figure.legend(
-        handles, [in_tex(x) for x in found], loc=where, ncols=columns, frameon=False,
+        handles,
+        [in_tex(x) for x in found],
+        loc=where,
+        ncols=columns,
+        frameon=False,
         fontsize=size,
-    )  # fmt: skip
+    )
     if figure.get_layout_engine() is None:
         rows = -(-len(found) // columns)
         figure.subplots_adjust(bottom=0.14 + 1.6 * size * rows / (72.0 * figure.get_figheight()))

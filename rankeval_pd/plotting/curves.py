@@ -146,10 +146,11 @@ def _draw_curves(
         known = {name: rows.dropna(subset=["ci_low"]) for name, rows in parts.items()}
         canvas.uncertainty(
             {name: rows.assign(x=rows[spec.x]) for name, rows in known.items() if name in drawn},
-            "ci_low", "ci_high",
+            "ci_low",
+            "ci_high",
             f"{percent_of(curves.attrs['level'])} confidence limits, for"
             f" {scope[curves.attrs['interval']]}",
-        )  # fmt: skip
+        )
     fields = _draw_bands(canvas, bands, curves, spec)
     _draw_chance(canvas, curves, spec, fields, linear=not (log or deviates))
     if spec.y == "tpr" and spec.x == "share":
@@ -218,10 +219,13 @@ def _values(
         known = "ci_low" in rows and rows["ci_low"].notna().any()
         width = float((rows["ci_high"] - rows["ci_low"]).median()) if known else 0.04
         digits = max(2, digits_for(width))
-        canvas.values(spec.area, {
-            name: number(value, digits)
-            for name, value in zip(rows["measure"], rows["area"], strict=True)
-        })  # fmt: skip
+        canvas.values(
+            spec.area,
+            {
+                name: number(value, digits)
+                for name, value in zip(rows["measure"], rows["area"], strict=True)
+            },
+        )
         if known:
             level = percent_of(rows.attrs["level"]) if "level" in rows.attrs else "confidence"
             limits = zip(rows["measure"], rows["ci_low"], rows["ci_high"], strict=True)
@@ -257,9 +261,17 @@ def _draw_chance(
     note: dict[str, Any] = {"fontsize": font(canvas.ax, "note"), "color": canvas.ink.note}
     if spec.chance == "diagonal" and linear:
         canvas.ax.text(
-            0.66, 0.64, fields or "random order", rotation=45, rotation_mode="anchor",
-            transform_rotates_text=True, va="top", ha="center", clip_on=True, **note,
-        )  # fmt: skip
+            0.66,
+            0.64,
+            fields or "random order",
+            rotation=45,
+            rotation_mode="anchor",
+            transform_rotates_text=True,
+            va="top",
+            ha="center",
+            clip_on=True,
+            **note,
+        )
     elif spec.chance == "prior":
         canvas.refer(canvas.random(float(y[0])), float(y[0]))
     elif spec.chance != "one":
@@ -367,9 +379,14 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
 def _write_beside(ax: Axes, x: float, y: float, text: str, canvas: Canvas) -> None:
     """Write text to the right of a point at the panel's edge."""
     ax.annotate(
-        text, (x, y), xytext=(3, 0), textcoords="offset points", va="center",
-        fontsize=font(ax, "note"), color=canvas.ink.note,
-    )  # fmt: skip
+        text,
+        (x, y),
+        xytext=(3, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=font(ax, "note"),
+        color=canvas.ink.note,
+    )
 
 
 _SHAPES = "os^Dv"  # markers, one for each p
@@ -397,19 +414,27 @@ def _draw_crossovers(
             continue
         point = float(here[spec.x].iloc[0]), float(here[spec.y].iloc[0])
         look = {
-            "marker": _SHAPES[levels.index(p) % len(_SHAPES)], "markersize": 6,
-            "markerfacecolor": canvas.ink.bg, "color": canvas.color(measure), "linestyle": "none",
-            "label": f"_crossover, p ≤ {p:g}", "zorder": 4,
-        }  # fmt: skip
+            "marker": _SHAPES[levels.index(p) % len(_SHAPES)],
+            "markersize": 6,
+            "markerfacecolor": canvas.ink.bg,
+            "color": canvas.color(measure),
+            "linestyle": "none",
+            "label": f"_crossover, p ≤ {p:g}",
+            "zorder": 4,
+        }
         canvas.ax.plot(*point, **canvas.look.mark(measure, **look))
         with np.errstate(divide="ignore"):
             place = scale * canvas.ax.transData.transform(point)
         if canvas.stands_out(measure) and all(np.hypot(*(place - x)) >= _APART for x in written):
             written.append(place)
             canvas.ax.annotate(
-                f"n = {int(n):,}", point, xytext=(7, -9), textcoords="offset points",
-                fontsize=font(canvas.ax, "note"), color=canvas.ink.text(canvas.color(measure)),
-            )  # fmt: skip
+                f"n = {int(n):,}",
+                point,
+                xytext=(7, -9),
+                textcoords="offset points",
+                fontsize=font(canvas.ax, "note"),
+                color=canvas.ink.text(canvas.color(measure)),
+            )
     contiguous = runs.attrs.get("contiguous")
     run = f"the first of {contiguous} successive lists" if contiguous else "the first list"
     shapes = ", ".join(f"{rate_text(float(p))}" for p in levels)
@@ -425,10 +450,14 @@ def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: 
         ends = line[(line[spec.x] > 0) & (line[spec.y] > 0)] if log else line
         if len(ends):
             canvas.ax.annotate(
-                f"{n:,}", (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1]), xytext=(2, 1),
-                textcoords="offset points", fontsize=font(canvas.ax, "note"), clip_on=True,
+                f"{n:,}",
+                (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1]),
+                xytext=(2, 1),
+                textcoords="offset points",
+                fontsize=font(canvas.ax, "note"),
+                clip_on=True,
                 color=canvas.ink.note,
-            )  # fmt: skip
+            )
     canvas.tell("Thin lines: all lists with the same n.")
 
 
@@ -500,7 +529,7 @@ def roc(
     >>> df.rankeval.plot.roc(bands=0.01).get_xlabel()
     'false positive rate'
     """
-    return _draw("roc", data, options, area="roc" if area else None)
+    return _draw_space("roc", data, options, area="roc" if area else None)
 
 
 @_drawn("precision_recall")
@@ -546,10 +575,13 @@ def precision_recall(
     >>> df.rankeval.plot.precision_recall().get_ylabel()
     'precision'
     """
-    return _draw(
-        "precision_recall", data, options,
-        area="ap" if area else None, drawn={"f_scores": f_scores},
-    )  # fmt: skip
+    return _draw_space(
+        "precision_recall",
+        data,
+        options,
+        area="ap" if area else None,
+        drawn={"f_scores": f_scores},
+    )
 
 
 @_drawn("det")
@@ -588,7 +620,7 @@ def det(
     >>> df.rankeval.plot.det().get_xscale()
     'function'
     """
-    return _draw("det", data, options)
+    return _draw_space("det", data, options)
 
 
 @_drawn("lift")
@@ -637,10 +669,13 @@ def lift(
     >>> df.rankeval.plot.lift().get_ylabel()
     'lift (random order = 1)'
     """
-    return _draw(
-        "lift", data, options,
-        n=n, drawn={"enrichment": enrichment},
-    )  # fmt: skip
+    return _draw_space(
+        "lift",
+        data,
+        options,
+        n=n,
+        drawn={"enrichment": enrichment},
+    )
 
 
 @_drawn("gain")
@@ -681,7 +716,7 @@ def gain(
     >>> df.rankeval.plot.gain().get_ylabel()
     'share of positives found'
     """
-    return _draw("gain", data, options, n=n)
+    return _draw_space("gain", data, options, n=n)
 
 
 _CURVES: dict[str, Callable[..., Any]] = {
@@ -689,7 +724,7 @@ _CURVES: dict[str, Callable[..., Any]] = {
 }
 
 
-def _draw(
+def _draw_space(
     space: Space,
     data: Any,
     options: Mapping[str, Any],

@@ -98,9 +98,15 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     for at, name in forest.references.items():
         canvas.upright(at)
         ax.annotate(
-            name, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2), ha="center",
-            textcoords="offset points", fontsize=font(ax, "note"), color=out.note,
-        )  # fmt: skip
+            name,
+            (at, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 2),
+            ha="center",
+            textcoords="offset points",
+            fontsize=font(ax, "note"),
+            color=out.note,
+        )
     value, low, high = (np.asarray(x, dtype=float) for x in (forest.value, forest.low, forest.high))
     known = np.isfinite(low + high)
     if known.any():
@@ -116,7 +122,7 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
         canvas.tell(f"Ticks in the last row: the values of {rest.size:,} more rows.")
     ax.set_ylim(count + (rest.size > 0) - 0.4, -0.6)
     letters = font(ax, "name") if count <= _MANY else LEAST
-    left = _name_rows(canvas, forest.names, accent, letters, rest.size)
+    left = _write_row_names(canvas, forest.names, accent, letters, rest.size)
     canvas.frame(xlabel=forest.label)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0, pad=4, labelsize=letters)
@@ -135,9 +141,10 @@ def _folded(canvas: Canvas, forest: Forest) -> tuple[Forest, Any]:
     best = [k for k in range(count) if k not in marked][: most - 1 - len(marked)]
     kept = sorted([*best, *marked])
     rows: dict[str, Any] = {
-        name: np.asarray(x)[kept] for name in ("value", "low", "high", "accent")
+        name: np.asarray(x)[kept]
+        for name in ("value", "low", "high", "accent")
         if len(x := getattr(forest, name))
-    }  # fmt: skip
+    }
     rows["names"] = [forest.names[k] for k in kept]
     rows["letters"] = [forest.letters[k] for k in kept] if forest.letters else ()
     columns = [(title, [texts[k] for k in kept]) for title, texts in forest.columns]
@@ -145,7 +152,9 @@ def _folded(canvas: Canvas, forest: Forest) -> tuple[Forest, Any]:
     return forest._replace(**rows, columns=columns), rest
 
 
-def _name_rows(canvas: Canvas, names: Sequence[Any], accent: Any, size: float, more: int) -> float:
+def _write_row_names(
+    canvas: Canvas, names: Sequence[Any], accent: Any, size: float, more: int
+) -> float:
     """Write the row names; return the width of the names."""
     ax, out = canvas.ax, Ink.of(canvas.ax, outside=True)
     room = 0.28 * panel_size(ax)[0]
@@ -177,10 +186,10 @@ class _Columns:
         """Write the columns that fit: first value, rank and ties, then the interval."""
         lanes, columns = _lanes(forest.letters), list(forest.columns)
         if len(lanes) > _LANES:
-            lanes, columns = [], [*columns, ("tied", _runs(forest.letters))]
+            lanes, columns = [], [*columns, ("tied", _letter_runs(forest.letters))]
         tied = _LANE * max(k for k, _ in lanes) + 12.0 if lanes else 0.0
         lanes, self.room = (lanes, self.room - tied) if tied <= self.room else ([], self.room)
-        value, limits = _numbers(forest)
+        value, limits = _values_and_limits(forest)
         level = percent_of(forest.level) if forest.level else "confidence"
         wanted = [(forest.header, value), *columns, (f"{level} interval", limits)]
         kept = []
@@ -222,10 +231,15 @@ class _Columns:
         self, text: str, y: float, unit: str, color: Any, *, up: float = 0.0, **look: Any
     ) -> None:
         self.ax.annotate(
-            text, (1, y), xycoords=("axes fraction", unit), xytext=(self.at, up), color=color,
-            textcoords="offset points", annotation_clip=unit == "data",
+            text,
+            (1, y),
+            xycoords=("axes fraction", unit),
+            xytext=(self.at, up),
+            color=color,
+            textcoords="offset points",
+            annotation_clip=unit == "data",
             **{"fontsize": self.size, **look},
-        )  # fmt: skip
+        )
 
     def _bars(self, lanes: list[tuple[int, list[int]]]) -> None:
         """Draw a vertical bar for each letter, with dots if there are gaps between its rows."""
@@ -237,9 +251,13 @@ class _Columns:
             right = (self.at + 3.0 + _LANE * lane) / 72.0
             shift = ScaledTranslation(right, 0, self.ax.figure.dpi_scale_trans)
             look: dict[str, Any] = {
-                "transform": base + shift, "clip_on": False, "color": self.ink.fg,
-                "label": "_tied", "scalex": False, "scaley": False,
-            }  # fmt: skip
+                "transform": base + shift,
+                "clip_on": False,
+                "color": self.ink.fg,
+                "label": "_tied",
+                "scalex": False,
+                "scaley": False,
+            }
             ends = [rows[0] - 0.28, rows[-1] + 0.28]
             self.ax.plot([1, 1], ends, linewidth=1.2, solid_capstyle="butt", **look)
             if rows != list(range(rows[0], rows[-1] + 1)):
@@ -250,7 +268,7 @@ class _Columns:
         self.canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
 
 
-def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
+def _values_and_limits(forest: Forest) -> tuple[list[str], list[str]]:
     """Return values and intervals as text with the same number of decimals."""
     value, low, high = (
         forest.scale * np.asarray(x, dtype=float) for x in (forest.value, forest.low, forest.high)
@@ -268,7 +286,7 @@ def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
     return texts, limits if len(widths) else []
 
 
-def _runs(letters: Sequence[str]) -> list[str]:
+def _letter_runs(letters: Sequence[str]) -> list[str]:
     """Return the letters for each row; shorten runs to the first and last letter."""
     own = letter_sets(letters)
     order = sorted({x for row in own for x in row}, key=lambda x: (len(x), x))
@@ -324,12 +342,20 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
     nothing = pd.Series(np.nan, index=table.index)
     chances = table["chance"].dropna().round(9).unique()
     digits = 2 if kind == "roc" else digits_for(0.5 * float(np.min(chances, initial=0.04)))
-    draw_forest(canvas, Forest(
-        list(table["measure"]), table["area"], table.get("ci_low", nothing),
-        table.get("ci_high", nothing), np.zeros(len(table)),
-        _AREAS.get(kind, "area"), _SHORT.get(kind, "area"), level=table.attrs.get("level"),
-        references={float(x): f"random {number(float(x), digits)}" for x in chances},
-    ))  # fmt: skip
+    draw_forest(
+        canvas,
+        Forest(
+            list(table["measure"]),
+            table["area"],
+            table.get("ci_low", nothing),
+            table.get("ci_high", nothing),
+            np.zeros(len(table)),
+            _AREAS.get(kind, "area"),
+            _SHORT.get(kind, "area"),
+            level=table.attrs.get("level"),
+            references={float(x): f"random {number(float(x), digits)}" for x in chances},
+        ),
+    )
     if "ci_low" in table:
         canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")
     canvas.tell("Vertical line: random order.")
@@ -379,13 +405,24 @@ def _draw_ranks(
         for a, b in ranks
     ]
     tied = table["tied_for_best"] if "tied_for_best" in table else table["rank_low"] == 1
-    draw_forest(canvas, Forest(
-        list(table[name]), table["value"], table["ci_low"], table["ci_high"],
-        tied.to_numpy(dtype=bool), label, "precision" if shares else "value",
-        in_percent if shares else plainly, 100.0 if shares else 1.0, "%" if shares else "",
-        columns=[("rank", texts)], level=attrs.get("level"),
-        letters=list(table["letters"]) if "letters" in table else (),
-    ))  # fmt: skip
+    draw_forest(
+        canvas,
+        Forest(
+            list(table[name]),
+            table["value"],
+            table["ci_low"],
+            table["ci_high"],
+            tied.to_numpy(dtype=bool),
+            label,
+            "precision" if shares else "value",
+            in_percent if shares else plainly,
+            100.0 if shares else 1.0,
+            "%" if shares else "",
+            columns=[("rank", texts)],
+            level=attrs.get("level"),
+            letters=list(table["letters"]) if "letters" in table else (),
+        ),
+    )
     one = "measure" if name == "measure" else "system"
     together = attrs.get("intervals") == "simultaneous"
     scope = f"for all {one}s together" if together else f"separately for each {one}"
@@ -429,8 +466,9 @@ def gain_of(attrs: Mapping[Any, Any]) -> str:
 
 @picture(
     ("measure_a", "measure_b", "n_first", "n_last", "difference", "ci_low", "ci_high"),
-    "mean_difference", own="y",
-)  # fmt: skip
+    "mean_difference",
+    own="y",
+)
 def draw_mean_difference(
     canvas: Canvas, table: pd.DataFrame, differences: pd.DataFrame | None = None
 ) -> None:
@@ -453,18 +491,36 @@ def draw_mean_difference(
         found = result.loc[same & inside, "difference"].to_numpy(dtype=float)
         found = found[np.linspace(0, len(found) - 1, min(len(found), 200)).astype(int)]
         ax.plot(
-            found, np.full(len(found), y + 0.3), "|", color=canvas.ink.muted, markersize=5,
-            zorder=1.5, label="_at each n",
-        )  # fmt: skip
+            found,
+            np.full(len(found), y + 0.3),
+            "|",
+            color=canvas.ink.muted,
+            markersize=5,
+            zorder=1.5,
+            label="_at each n",
+        )
     attrs = table.attrs
     first, last = (int(table[c].iloc[0]) if len(table) else 0 for c in ("n_first", "n_last"))
     single = f", n = {first:,} to {last:,}" if len(table) == 1 else ""
     excludes = ((table["ci_low"] > 0) | (table["ci_high"] < 0)).to_numpy(dtype=bool)
-    draw_forest(canvas, Forest(
-        names, table["difference"], table["ci_low"], table["ci_high"], excludes,
-        f"mean difference in precision (points){single}", "points", in_points, 100.0, signed=True,
-        columns=[("p", p)] if any(p) else (), references={0.0: ""}, level=attrs.get("level"),
-    ))  # fmt: skip
+    draw_forest(
+        canvas,
+        Forest(
+            names,
+            table["difference"],
+            table["ci_low"],
+            table["ci_high"],
+            excludes,
+            f"mean difference in precision (points){single}",
+            "points",
+            in_points,
+            100.0,
+            signed=True,
+            columns=[("p", p)] if any(p) else (),
+            references={0.0: ""},
+            level=attrs.get("level"),
+        ),
+    )
     canvas.tell(f"Lines: {interval_kind(attrs, 'separately for each row')}.")
     if differences is not None:
         canvas.tell("Ticks below a row: differences at each n. Dots: mean differences.")
@@ -475,8 +531,9 @@ draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-de
 
 @picture(
     ("system_a", "system_b", "score_a", "score_b", "gain", "p_value"),
-    "paired_bootstrap with adjust=...", own="y",
-)  # fmt: skip
+    "paired_bootstrap with adjust=...",
+    own="y",
+)
 def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
     """Draw systems by score, with bars that connect indistinguishable systems."""
     attrs = table.attrs
@@ -494,12 +551,22 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     value = np.array([scores[name] for name in order])
     shares = "what" in attrs and attrs.get("kind") is None
     nothing = np.full(len(order), np.nan)
-    draw_forest(canvas, Forest(
-        order, value, nothing, nothing,
-        ~apart[0] if len(order) else [], score_of(attrs), "precision" if shares else "value",
-        in_percent if shares else plainly, 100.0 if shares else 1.0, "%" if shares else "",
-        letters=letters,
-    ))  # fmt: skip
+    draw_forest(
+        canvas,
+        Forest(
+            order,
+            value,
+            nothing,
+            nothing,
+            ~apart[0] if len(order) else [],
+            score_of(attrs),
+            "precision" if shares else "value",
+            in_percent if shares else plainly,
+            100.0 if shares else 1.0,
+            "%" if shares else "",
+            letters=letters,
+        ),
+    )
     how = pairs_kind(attrs, len(table))
     canvas.tell(f"Tests at {percent_of(alpha)}{f', {how}' if how else ''}.")
     canvas.tell("Colored systems do not differ significantly from the best.")
@@ -523,8 +590,9 @@ _SIDE = 0.66  # fraction of the panel for the cells
 
 @picture(
     ("system_a", "system_b", "score_a", "score_b", "gain", "p_value"),
-    "paired_bootstrap", own="xy",
-)  # fmt: skip
+    "paired_bootstrap",
+    own="xy",
+)
 def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw a triangle of all pairs, with significant gains in color."""
     from matplotlib.collections import PatchCollection
@@ -615,10 +683,16 @@ def _name_diagonal(canvas: Canvas, names: list[str], cell: float, ink: Ink) -> N
     width = panel_size(ax)[0]
     for k, name in enumerate(names):
         ax.annotate(
-            shortened(name, size, k * cell + 0.22 * width), (k + 1, k + 0.5), xytext=(-4, 0),
-            textcoords="offset points", ha="right", va="center", fontsize=size, color=ink.fg,
+            shortened(name, size, k * cell + 0.22 * width),
+            (k + 1, k + 0.5),
+            xytext=(-4, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=size,
+            color=ink.fg,
             annotation_clip=True,
-        )  # fmt: skip
+        )
 
 
 def _scale_bar(
@@ -634,19 +708,27 @@ def _scale_bar(
     bar.outline.set_visible(False)
     digits = digits_for(0.5 * norm.vmax)
     ticks = [0.0, norm.vmax] if panel_size(ax)[0] < 283 else [0.0, 0.25 * norm.vmax, norm.vmax]
-    texts = [number(100 * x if shares else x, max(digits - 2, 0) if shares else digits)
-             for x in ticks]  # fmt: skip
+    texts = [
+        number(100 * x if shares else x, max(digits - 2, 0) if shares else digits) for x in ticks
+    ]
     bar.set_ticks(ticks, labels=texts, fontsize=size)
     inset.tick_params(length=0, labelcolor=ink.fg)
     inset.minorticks_off()
     inset.set_xlim(0.0, norm.vmax)
     words = _what(table.attrs).replace("difference in ", "difference,\n")
     inset.annotate(
-        "gray: not distinguished", (0, 0), xycoords="axes fraction", xytext=(0, -2.4 * size),
-        textcoords="offset points", va="center", fontsize=size, color=ink.note,
-    )  # fmt: skip
-    inset.set_title(words.replace("gain in ", "gain in\n"), fontsize=size, loc="left",
-                    color=ink.note, pad=4)  # fmt: skip
+        "gray: not distinguished",
+        (0, 0),
+        xycoords="axes fraction",
+        xytext=(0, -2.4 * size),
+        textcoords="offset points",
+        va="center",
+        fontsize=size,
+        color=ink.note,
+    )
+    inset.set_title(
+        words.replace("gain in ", "gain in\n"), fontsize=size, loc="left", color=ink.note, pad=4
+    )
 
 
 def figure_size(table: pd.DataFrame | None) -> tuple[float, float]:
@@ -666,10 +748,12 @@ draw_pairs.__wrapped__.figure_size = figure_size  # type: ignore[attr-defined]
 
 def by_wins(table: pd.DataFrame) -> list[Any]:
     """Sort the systems by the number of systems that they beat, largest first."""
-    ahead = pd.concat([
-        pd.Series(np.sign(table["gain"].to_numpy()), index=table["system_a"]),
-        pd.Series(-np.sign(table["gain"].to_numpy()), index=table["system_b"]),
-    ])  # fmt: skip
+    ahead = pd.concat(
+        [
+            pd.Series(np.sign(table["gain"].to_numpy()), index=table["system_a"]),
+            pd.Series(-np.sign(table["gain"].to_numpy()), index=table["system_b"]),
+        ]
+    )
     wins = ahead.groupby(level=0, sort=False).sum()
     return wins.sort_values(ascending=False, kind="stable").index.tolist()
 
@@ -706,10 +790,15 @@ def draw_confidence(
         for which, color in ((~sure, ink.plain), (sure, own)):
             for at, sign, size in ((which & ~full, "o", 4.5), (which & full, "^", 5.5)):
                 look = {
-                    "marker": sign, "markersize": size, "color": color, "linestyle": "none",
-                    "markeredgecolor": ink.bg, "markeredgewidth": 0.6, "zorder": 3,
+                    "marker": sign,
+                    "markersize": size,
+                    "color": color,
+                    "linestyle": "none",
+                    "markeredgecolor": ink.bg,
+                    "markeredgewidth": 0.6,
+                    "zorder": 3,
                     "label": "_pairs",
-                }  # fmt: skip
+                }
                 ax.plot(x[at], y[at], **canvas.look.mark(name, **look))
         if several:
             canvas.curve(name, [], [], label=f"{canvas.text(name)} ({len(rows)})")
@@ -720,8 +809,15 @@ def draw_confidence(
     if len(positive):
         left = lowest if (table["gain"] <= 0).any() else lowest * 1.5
         canvas.limits("x", left, 1.3 * float(positive.max()))
-    top = float(max([-np.log10(least) if (table["p"] <= least * (1.0 + 1e-6)).any() else 0.0,
-                     *(-np.log10(table["p"].clip(lower=least))), 1.6]))  # fmt: skip
+    top = float(
+        max(
+            [
+                -np.log10(least) if (table["p"] <= least * (1.0 + 1e-6)).any() else 0.0,
+                *(-np.log10(table["p"].clip(lower=least))),
+                1.6,
+            ]
+        )
+    )
     bottom = -np.log10(max(float(table["p"].max()), least)) if len(table) else 0.15
     canvas.limits("y", min(0.15, bottom), 1.09 * top)
     if thresholds is not None:
@@ -740,9 +836,14 @@ def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact
     note: dict[str, Any] = {"fontsize": font(ax, "note"), "textcoords": "offset points"}
     sure = int((table["confidence"] >= _LEVEL).sum())
     ax.annotate(
-        f"{sure} of {len(table)} pairs", (0.0, -np.log10(1.0 - _LEVEL)), xytext=(4, 3),
-        xycoords=("axes fraction", "data"), ha="left", color=ink.text(ink.accent), **note,
-    )  # fmt: skip
+        f"{sure} of {len(table)} pairs",
+        (0.0, -np.log10(1.0 - _LEVEL)),
+        xytext=(4, 3),
+        xycoords=("axes fraction", "data"),
+        ha="left",
+        color=ink.text(ink.accent),
+        **note,
+    )
     canvas.tell(
         "Dots: pairs of systems, with the gain of the better system. A confidence of"
         f" {percent_of(_LEVEL)} corresponds to a one-sided, unadjusted p of 0.05."
@@ -782,16 +883,26 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
         place = {"transform": ax.get_xaxis_transform(), "zorder": 1.2}
         end = min(float(largest), float(ax.get_xlim()[1]))
         height = 0.02 + 0.03 * index
-        ax.hlines(height, max(float(least), float(ax.get_xlim()[0])), end, **place,
-                  **canvas.look.band(relation, **bar))  # fmt: skip
+        ax.hlines(
+            height,
+            max(float(least), float(ax.get_xlim()[0])),
+            end,
+            **place,
+            **canvas.look.band(relation, **bar),
+        )
         text = f"threshold\n{threshold:.2g}"
         left = np.log(threshold / ax.get_xlim()[0]) > 0.7 * np.log(np.divide(*ax.get_xlim()[::-1]))
         ax.annotate(
-            text, (threshold, 0.04 + 0.03 * len(result)), xycoords=("data", "axes fraction"),
-            xytext=(-4 if left else 4, 4 + 2.4 * font(ax, "note") * place),
-            textcoords="offset points", va="bottom", ha="right" if left else "left",
-            fontsize=font(ax, "note"), color=ink.text(color) if known else ink.note,
-        )  # fmt: skip
+            text,
+            (threshold, 0.04 + 0.03 * len(result)),
+            xycoords=("data", "axes fraction"),
+            xytext=(-4 if left else 4, 4 + 2.4 * font(ax, "note") * index),
+            textcoords="offset points",
+            va="bottom",
+            ha="right" if left else "left",
+            fontsize=font(ax, "note"),
+            color=ink.text(color) if known else ink.note,
+        )
     if len(result):
         kind = interval_kind(thresholds.attrs, "separately for each threshold")
         canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
@@ -814,9 +925,14 @@ def draw_gain_by_size(
         (drawn[significant], ink.accent, 1.04),
     ):
         look = {
-            "linestyle": "none", "marker": "o", "markersize": 3.5, "color": color, "alpha": faint,
-            "markeredgewidth": 0, "label": "_pairs",
-        }  # fmt: skip
+            "linestyle": "none",
+            "marker": "o",
+            "markersize": 3.5,
+            "color": color,
+            "alpha": faint,
+            "markeredgewidth": 0,
+            "label": "_pairs",
+        }
         ax.plot(rows["size"] * aside, rows["gain"], **canvas.look.mark(None, **look))
     one_sided = table.attrs.get("alternative") in ("greater", "less")
     side = "one-sided" if one_sided else "two-sided"
@@ -892,12 +1008,19 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     ends = table["expected_agreement"][known].dropna()
     if len(ends):
         ax.annotate(
-            "expected", (at[ends.index[-1]], ends.iloc[-1]), xytext=(-6, -4), va="top", ha="right",
-            textcoords="offset points", fontsize=font(ax, "note"), color=ink.note,
-        )  # fmt: skip
+            "expected",
+            (at[ends.index[-1]], ends.iloc[-1]),
+            xytext=(-6, -4),
+            va="top",
+            ha="right",
+            textcoords="offset points",
+            fontsize=font(ax, "note"),
+            color=ink.note,
+        )
     bars = {"color": ink.accent, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
-    ax.vlines(at[known], table["ci_low"][known], table["ci_high"][known],
-              **canvas.look.band(None, **bars))  # fmt: skip
+    ax.vlines(
+        at[known], table["ci_low"][known], table["ci_high"][known], **canvas.look.band(None, **bars)
+    )
     dots = {"color": ink.accent, "marker": "o", "linestyle": "none", "markersize": 5, "zorder": 3}
     ax.plot(at, table["agreement"], **canvas.look.mark(None, **dots, label="observed"))
     ax.set_xscale("log")
@@ -935,9 +1058,15 @@ def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> N
         if np.isfinite(here) and here - half > last:
             last = here + half
             ax.annotate(
-                text, (place, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2), ha="center",
-                textcoords="offset points", fontsize=size, color=Ink.of(ax, outside=True).note,
-            )  # fmt: skip
+                text,
+                (place, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, 2),
+                ha="center",
+                textcoords="offset points",
+                fontsize=size,
+                color=Ink.of(ax, outside=True).note,
+            )
     canvas.reserve_top()
     canvas.tell("Numbers at the top: pairs in each bin.")
 
@@ -983,11 +1112,16 @@ def draw_paired_differences(
     for name, count, up in ((a, (gains > 0).sum(), True), (b, (gains < 0).sum(), False)):
         short = shortened(canvas.text(name), font(ax, "name"), 0.4 * panel_size(ax)[0])
         ax.text(
-            0.94 if up else 0.03, 0.97 if up else 0.03, f"{short} better: {count:,}",
-            ha="right" if up else "left", va="top" if up else "bottom", transform=ax.transAxes,
-            fontsize=font(ax, "name"), color=ink.text(canvas.color(name)),
+            0.94 if up else 0.03,
+            0.97 if up else 0.03,
+            f"{short} better: {count:,}",
+            ha="right" if up else "left",
+            va="top" if up else "bottom",
+            transform=ax.transAxes,
+            fontsize=font(ax, "name"),
+            color=ink.text(canvas.color(name)),
             bbox={"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
-        )  # fmt: skip
+        )
     equal = np.count_nonzero(gains == 0)
     set_ticks(ax.xaxis, compact, 5.0)
     set_ticks(ax.yaxis, plainly, 5.0)
@@ -1012,11 +1146,16 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
         said += f"\n({interval(low, high, digits)})"
     inside = small(ax)  # above the bars of losses if there is room
     ax.annotate(
-        said, (at, max(gain, 0.0) if inside else gain), xytext=(-8 if inside else 6, 3 * inside),
-        textcoords="offset points", va="bottom" if inside else "center",
+        said,
+        (at, max(gain, 0.0) if inside else gain),
+        xytext=(-8 if inside else 6, 3 * inside),
+        textcoords="offset points",
+        va="bottom" if inside else "center",
         ha="right" if inside else "left",
-        fontsize=font(ax, "note"), color=Ink.of(ax, outside=True).fg, annotation_clip=True,
-    )  # fmt: skip
+        fontsize=font(ax, "note"),
+        color=Ink.of(ax, outside=True).fg,
+        annotation_clip=True,
+    )
     kind = interval_kind(whole.attrs, "separately for each pair")
     canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
 
@@ -1033,13 +1172,23 @@ def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> 
             above = int(np.count_nonzero(sign * gains > y - 0.08 * height))
             beside = max(0.075 * count, above)
             at = (1 + beside if sign > 0 else count - beside, sign * y)
-            line = {"arrowstyle": "-", "lw": 0.5, "color": canvas.ink.reference,
-                    "shrinkA": 1, "shrinkB": 0}  # fmt: skip
+            line = {
+                "arrowstyle": "-",
+                "lw": 0.5,
+                "color": canvas.ink.reference,
+                "shrinkA": 1,
+                "shrinkB": 0,
+            }
             ax.annotate(
-                shortened(names[place], size, room), (place + 1, gains[place]), xytext=at,
-                fontsize=size, color=canvas.ink.fg, va="center",
-                ha="left" if sign > 0 else "right", arrowprops=line,
-            )  # fmt: skip
+                shortened(names[place], size, room),
+                (place + 1, gains[place]),
+                xytext=at,
+                fontsize=size,
+                color=canvas.ink.fg,
+                va="center",
+                ha="left" if sign > 0 else "right",
+                arrowprops=line,
+            )
 
 
 # ------------ Precision over repeated samples and the binomial model (Evert 2004, figure 4)
@@ -1060,14 +1209,14 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
         )
     ax, wrap, look = looks(options)
     look.check_names(table["measure"].tolist())
-    panels = _panels(ax, len(table), wrap)
+    panels = _stacked_panels(ax, len(table), wrap)
     found = samples["precision"].dropna()
     edges = _edges(found)
     high = 0.0
     for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
         mine = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
         canvas = Canvas(panel, look, alone=False)
-        high = max(high, _draw(canvas, mine.to_numpy(dtype=float), row, edges))
+        high = max(high, _draw_samples(canvas, mine.to_numpy(dtype=float), row, edges))
     for panel in panels:
         share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
         top = high / (1.0 - share * _tall(panel))  # the lines of text are above the histogram
@@ -1108,7 +1257,7 @@ def _edges(found: pd.Series[Any]) -> Any:
     return start + wide * np.arange(count + 1)
 
 
-def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
+def _stacked_panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
     """Return the given Axes, one per measure, or the stacked Axes of a new figure."""
     import matplotlib.pyplot as plt
 
@@ -1124,15 +1273,22 @@ def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
     wide = int(wrap) if wrap else 1 if count <= 6 else 2
     rows = -(-count // wide)
     figure, fresh = plt.subplots(
-        rows, wide, figsize=(6.4 if wide < 3 else 3.1 * wide, 1.7 * rows + 0.4), squeeze=False,
-        sharex=True, sharey=True, layout="constrained",
-    )  # fmt: skip
+        rows,
+        wide,
+        figsize=(6.4 if wide < 3 else 3.1 * wide, 1.7 * rows + 0.4),
+        squeeze=False,
+        sharex=True,
+        sharey=True,
+        layout="constrained",
+    )
     for spare in fresh.ravel()[count:]:
         figure.delaxes(spare)
     return np.asarray(fresh.ravel()[:count])
 
 
-def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any) -> float:
+def _draw_samples(
+    canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any
+) -> float:
     """Draw one measure's samples with two normal curves; return the largest height."""
     panel, look, measure, ink = canvas.ax, canvas.look, row["measure"], canvas.ink
     color = canvas.color(measure)
@@ -1161,16 +1317,26 @@ def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: A
         (f"{found.size:,} samples vary by {100 * row['sd_observed']:.1f} points (sd)", own),
         (f"the model expects {100 * row['sd_expected']:.1f} points", ink.note),
         (f"variance {row['phi']:.1f} times the model's" + (f" ({phi})" if phi else ""), ink.fg),
-    ]  # fmt: skip
+    ]
     size = font(panel, "note")
     name = shortened(canvas.text(measure), font(panel, "name"), 0.6 * panel_size(panel)[0])
-    panel.set_title(name, fontsize=font(panel, "name"), loc="left",
-                    color=Ink.of(panel, outside=True).text(color))  # fmt: skip
+    panel.set_title(
+        name,
+        fontsize=font(panel, "name"),
+        loc="left",
+        color=Ink.of(panel, outside=True).text(color),
+    )
     tall = _tall(panel)
     for k, (text, shade) in enumerate(lines if tall else lines[2:]):
         panel.annotate(
-            text, (1, 1), xycoords="axes fraction", xytext=(0, -2 - 1.35 * size * k if tall else 2),
-            textcoords="offset points", ha="right", va="top" if tall else "bottom", fontsize=size,
+            text,
+            (1, 1),
+            xycoords="axes fraction",
+            xytext=(0, -2 - 1.35 * size * k if tall else 2),
+            textcoords="offset points",
+            ha="right",
+            va="top" if tall else "bottom",
+            fontsize=size,
             color=shade,
-        )  # fmt: skip
+        )
     return high

@@ -272,9 +272,11 @@ def critical_difference(
 
 
 @of_data_or_table(
-    draw_confidence, ("system_a", "gain", "confidence"), "paired_bootstrap",
+    draw_confidence,
+    ("system_a", "gain", "confidence"),
+    "paired_bootstrap",
     forms=["items", "pairs"],
-)  # fmt: skip
+)
 def confidence(
     data: Data,
     a: Hashable = None,
@@ -323,9 +325,11 @@ def confidence(
 
 @of_measures_too
 @of_data_or_table(
-    draw_pairs, ("system_a", "system_b", "gain", "p_value"), "paired_bootstrap",
+    draw_pairs,
+    ("system_a", "system_b", "gain", "p_value"),
+    "paired_bootstrap",
     forms=["rankings", "items", "pairs"],
-)  # fmt: skip
+)
 def pairs(
     data: Data,
     a: Hashable = None,
@@ -560,9 +564,15 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
     counts = {}
     for name, here in ((a, y > x), (b, y < x), (None, y == x)):
         color = ink.muted if name is None else canvas.color(name)
-        dots = {"color": color, "marker": "o", "markersize": size, "linestyle": "none",
-                "markeredgewidth": 0, "alpha": 0.8, "label": "_equal" if name is None else
-                f"{canvas.text(name)} higher"}  # fmt: skip
+        dots = {
+            "color": color,
+            "marker": "o",
+            "markersize": size,
+            "linestyle": "none",
+            "markeredgewidth": 0,
+            "alpha": 0.8,
+            "label": "_equal" if name is None else f"{canvas.text(name)} higher",
+        }
         ax.plot(x[here], y[here], **canvas.look.mark(name, **dots))
         counts[name] = int(here.sum())
     unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
@@ -619,11 +629,17 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
         taken.append(best[1])
         right, up = best[2]
         ax.annotate(
-            text, at[k], xytext=(_APART * right, _APART * up), textcoords="offset points",
-            fontsize=size, color=canvas.ink.fg, zorder=5, path_effects=[halo],
+            text,
+            at[k],
+            xytext=(_APART * right, _APART * up),
+            textcoords="offset points",
+            fontsize=size,
+            color=canvas.ink.fg,
+            zorder=5,
+            path_effects=[halo],
             ha={1: "left", 0: "center", -1: "right"}[right],
             va={1: "bottom", 0: "center", -1: "top"}[up],
-        )  # fmt: skip
+        )
     if taken:
         canvas.tell("The dots farthest from the diagonal are labeled.")
 
@@ -676,8 +692,9 @@ def queries(
         table = table.drop(columns="metric", errors="ignore")
     said = parts[0].attrs
     table.attrs = {
-        "unit": unit or said["unit"], "of": "value" if len(asked) > 1 else said["of"],
-    }  # fmt: skip
+        "unit": unit or said["unit"],
+        "of": "value" if len(asked) > 1 else said["of"],
+    }
     return draw_queries(table, **look)
 
 

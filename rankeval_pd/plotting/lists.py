@@ -152,9 +152,15 @@ def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> No
         return
     look: dict[str, Any] = {"color": canvas.ink.gray(0.5), "alpha": 0.12, "linewidth": 0}
     canvas.ax.fill_between(
-        inside.index, 0.0, 1.0, where=inside, step="mid", zorder=0.5,
-        transform=canvas.ax.get_xaxis_transform(), **look,
-    )  # fmt: skip
+        inside.index,
+        0.0,
+        1.0,
+        where=inside,
+        step="mid",
+        zorder=0.5,
+        transform=canvas.ax.get_xaxis_transform(),
+        **look,
+    )
     canvas.tell("Shaded: lists that end inside a block of equal scores.")
 
 
@@ -174,10 +180,12 @@ def _uncertainty(
         level = percent_of(band.attrs["level"]) + " " if "level" in band.attrs else ""
         high = (table["precision"] > 0.9).any()
         canvas.uncertainty(
-            wide, "band_low", "band_high",
+            wide,
+            "band_low",
+            "band_high",
             f"{level}simultaneous confidence band, valid jointly at all n"
             + (" (too narrow where precision is above 90%)" if high else ""),
-        )  # fmt: skip
+        )
     if alone:
         kind = interval_kind(table.attrs, "separately at each n")
         canvas.uncertainty(rows, "ci_low", "ci_high", kind)
@@ -239,9 +247,14 @@ def draw_marks(
         if x == "recall":
             canvas.ax.plot([across], [height], "|", markersize=12, color=canvas.ink.plain)
             canvas.ax.annotate(
-                f"{n:,}", (across, height), xytext=(0, 9), textcoords="offset points",
-                ha="center", fontsize=font(canvas.ax, "note"), color=canvas.ink.note,
-            )  # fmt: skip
+                f"{n:,}",
+                (across, height),
+                xytext=(0, 9),
+                textcoords="offset points",
+                ha="center",
+                fontsize=font(canvas.ax, "note"),
+                color=canvas.ink.note,
+            )
         elif first:
             canvas.upright(across, f"{n:,}")
 
@@ -278,8 +291,16 @@ def draw_random_bound(
         held = together is not None and len(together) > 0
         outer = (together if held else rows).sort_values("n")  # type: ignore[union-attr]
         name = f"chance {rate_text(p)}"
-        _draw_bound(canvas, outer, "envelope" if held else "critical", name, positive, prior, short,
-                    filled=place == 0)  # fmt: skip
+        _draw_bound(
+            canvas,
+            outer,
+            "envelope" if held else "critical",
+            name,
+            positive,
+            prior,
+            short,
+            filled=place == 0,
+        )
         kept = most_text(p)
         said = f"Gray area: {kept} of random orders stay below the edge"
         if place == 0 and held:
@@ -305,9 +326,16 @@ def draw_random_bound(
 
 
 def _draw_bound(
-    canvas: Canvas, rows: pd.DataFrame, column: str, name: str, positive: float, prior: float,
-    first: int, *, filled: bool,
-) -> None:  # fmt: skip
+    canvas: Canvas,
+    rows: pd.DataFrame,
+    column: str,
+    name: str,
+    positive: float,
+    prior: float,
+    first: int,
+    *,
+    filled: bool,
+) -> None:
     """Draw counts as precision at each n that allows that many true positives."""
     rows = thin_table(canvas.ax, rows[rows["n"] >= first])
     most = np.minimum(rows["n"], positive if np.isfinite(positive) else rows["n"])
@@ -330,9 +358,17 @@ def _draw_bound(
 # Precision curves, their difference, and marks for significant differences (Evert 2004).
 
 COMPARISONS_NEEDED = (
-    "measure_a", "measure_b", "n", "precision_a", "precision_b", "difference", "p_value",
-    "significant", "better", "overlap",
-)  # fmt: skip
+    "measure_a",
+    "measure_b",
+    "n",
+    "precision_a",
+    "precision_b",
+    "difference",
+    "p_value",
+    "significant",
+    "better",
+    "overlap",
+)
 _PAIR = ("measure_a", "measure_b")
 _HEIGHTS = (3.0, 0.62, 2.2)  # relative heights of the panels: curves, strip, difference
 _ROW = 11.0  # height of a row in the strip, in points
@@ -377,14 +413,15 @@ def draw_comparison(
     pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
     findings = _findings(table, together, relevant)
     logarithmic = x != "recall" and is_log(log, table["n"])
-    strip, low = _panels(canvas, len(pairs))
+    strip, low = _strip_and_difference(canvas, len(pairs))
     lists = _lists(table)
     if curves is not None:
         chosen = lists["measure"].drop_duplicates()
         lists = lists.merge(
             curves[[c for c in ("measure", "n", "recall", "lift") if c in curves]],
-            on=["measure", "n"], how="left",
-        )  # fmt: skip
+            on=["measure", "n"],
+            how="left",
+        )
         curves = curves[curves["measure"].isin(chosen)]
     rows = draw_lists(canvas, lists, x, logarithmic, log)
     for measure, mine in rows.items():
@@ -410,7 +447,7 @@ def draw_comparison(
         _below(canvas, [p for p in (strip, low) if p is not None], XLABELS[x])
 
 
-def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
+def _strip_and_difference(canvas: Canvas, count: int) -> tuple[Any, Any]:
     """Replace a panel with stacked panels that share the x axis, and return them.
 
     A single pair has a panel for the difference. For several pairs, the strip has a row per pair.
@@ -484,7 +521,7 @@ def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Find
     if adjust:
         together = table
     if together is not None:
-        hits, words = _adjusted(table, together)
+        hits, words = _adjusted_hits(table, together)
         listed.append(
             _Finding(hits & large, f"{words}, simultaneously for all n{extent}", together=True)
         )
@@ -497,7 +534,7 @@ def _test(table: pd.DataFrame) -> str:
     return f"{name} at {percent_of(alpha)}" if alpha else name
 
 
-def _adjusted(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
+def _adjusted_hits(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
     """Return the rows that are significant after adjustment, and the adjustment."""
     if "band_low" in together:
         other = table_of(together, (*_PAIR, "n", "band_low", "band_high"), "difference_band")
@@ -567,7 +604,7 @@ def _draw_strips(
     strip.spines[["top", "right", "left", "bottom"]].set_visible(False)
     strip.tick_params(length=0, which="both")
     strip.grid(visible=False)
-    _name_rows(canvas, strip, pairs, findings, ink)
+    _name_strip_rows(canvas, strip, pairs, findings, ink)
     for finding in findings:
         shade = "Full" if finding.together else "Pale"
         found = (
@@ -609,24 +646,31 @@ def _draw_hits(
 def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
     """Return the start and width of each run of hits, extended halfway to both neighbors."""
     between = 0.5 * (across[1:] + across[:-1])
-    edge = np.concatenate([
-        [across[0] - (between[0] - across[0])], between, [across[-1] + (across[-1] - between[-1])],
-    ])  # fmt: skip
+    edge = np.concatenate(
+        [
+            [across[0] - (between[0] - across[0])],
+            between,
+            [across[-1] + (across[-1] - between[-1])],
+        ]
+    )
     runs = np.flatnonzero(np.diff(np.concatenate([[False], hits, [False]]).astype(int)))
     return [
         (float(edge[start]), float(edge[stop] - edge[start])) for start, stop in runs.reshape(-1, 2)
     ]
 
 
-def _name_rows(
+def _name_strip_rows(
     canvas: Canvas, strip: Axes, pairs: list[pd.DataFrame], findings: list[_Finding], ink: Ink
 ) -> None:
     """Write the better measure on the left of each row and the kind of test on the right."""
     size, width = font(canvas.ax, "note"), canvas.size[0]
     beside: dict[str, Any] = {
-        "xycoords": ("axes fraction", "data"), "textcoords": "offset points", "fontsize": size,
-        "va": "center", "annotation_clip": False,
-    }  # fmt: skip
+        "xycoords": ("axes fraction", "data"),
+        "textcoords": "offset points",
+        "fontsize": size,
+        "va": "center",
+        "annotation_clip": False,
+    }
     if len(pairs) > 1:
         share = min(_SHARE, len(pairs) * _ROW / canvas.size[1])
         if share * canvas.size[1] / len(pairs) < 1.1 * LEAST:
@@ -797,8 +841,14 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
         for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
             if beyond.any():  # an unclipped line without points is drawn in the corner
                 look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
-                ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), clip_on=False,
-                        linestyle="none", label=f"_{sign}", **look)  # fmt: skip
+                ax.plot(
+                    rows["n"][beyond],
+                    np.full(beyond.sum(), edge),
+                    clip_on=False,
+                    linestyle="none",
+                    label=f"_{sign}",
+                    **look,
+                )
         pairs[pair] = rows.assign(
             low=rows["ci_low"].clip(low, high), high=rows["ci_high"].clip(low, high)
         )
@@ -884,9 +934,10 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
                 mark = {"color": canvas.color(law), "marker": "o", "markersize": 5, "zorder": 4}
                 mark |= {"markeredgecolor": canvas.ink.bg, "label": f"_{law}"}
                 ax.plot(at, 1.0 - p, linestyle="none", **canvas.look.mark(law, **mark))
-            canvas.values(f"bound, {rate_text(p)}", {
-                law: f"{at:.4g}" for law, at in zip(_LAWS, bounds, strict=True)
-            })  # fmt: skip
+            canvas.values(
+                f"bound, {rate_text(p)}",
+                {law: f"{at:.4g}" for law, at in zip(_LAWS, bounds, strict=True)},
+            )
         canvas.tell("Dots: the bounds, where each distribution function reaches 1 − p.")
     size = f" {sizes[0]:,}" if sizes else ""
     canvas.meet = True

@@ -192,10 +192,18 @@ LABELS_AT = (None, "end", "key", "legend")
 Keywords = Mapping[str, Any] | None
 
 _SHORT = {
-    "lw": "linewidth", "ls": "linestyle", "c": "color", "ms": "markersize", "s": "markersize",
-    "size": "markersize", "mec": "markeredgecolor", "mfc": "markerfacecolor",
-    "mew": "markeredgewidth", "ec": "edgecolor", "fc": "facecolor",
-}  # fmt: skip
+    "lw": "linewidth",
+    "ls": "linestyle",
+    "c": "color",
+    "ms": "markersize",
+    "s": "markersize",
+    "size": "markersize",
+    "mec": "markeredgecolor",
+    "mfc": "markerfacecolor",
+    "mew": "markeredgewidth",
+    "ec": "edgecolor",
+    "fc": "facecolor",
+}
 
 
 @dataclass(frozen=True)
@@ -259,7 +267,7 @@ class Look:
             given = dict(getattr(self, argument) or {})
             own = [keywords for keywords in given.values() if isinstance(keywords, Mapping)]
             for keywords in (given, *own):
-                for name, value in (*keywords.items(), *_long(keywords).items()):
+                for name, value in (*keywords.items(), *_full_keywords(keywords).items()):
                     if str(name) in str(error) or repr(value) in str(error):
                         return argument
         return None
@@ -333,10 +341,10 @@ def merged(look: Mapping[str, Any], given: Keywords, name: Hashable = None) -> d
     mine = given.get(name)  # type: ignore[call-overload]
     general = {k: v for k, v in given.items() if not isinstance(v, Mapping)}
     own = dict(mine) if isinstance(mine, Mapping) else {}
-    return {**look, **_long(general), **_long(own)}
+    return {**look, **_full_keywords(general), **_full_keywords(own)}
 
 
-def _long(keywords: Mapping[str, Any]) -> dict[str, Any]:
+def _full_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
     return {_SHORT.get(name, name): value for name, value in keywords.items()}
 
 
@@ -538,7 +546,7 @@ def length(axis: Axis) -> float:
     return 0.68 * width if axis.axis_name == "x" else 0.55 * height  # type: ignore[attr-defined]
 
 
-def _needed(axis: Axis, characters: float) -> float:
+def _tick_room(axis: Axis, characters: float) -> float:
     """Return the space that a tick label needs, in points."""
     size = font(axis.axes, "tick")
     if axis.axis_name == "x":  # type: ignore[attr-defined]
@@ -562,7 +570,7 @@ def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     settle(axis.axes)
-    most = int(np.clip(length(axis) / _needed(axis, characters), 2, 8))
+    most = int(np.clip(length(axis) / _tick_room(axis, characters), 2, 8))
     if axis.get_scale() == "log":
         low, high = sorted(axis.get_view_interval())
         decades = np.log10(high / low) if low > 0 else 9.0
@@ -597,7 +605,7 @@ def set_chosen_ticks(
     forward = axis.get_transform().transform
     ends = forward(np.array([low, high], dtype=float))
     scale = length(axis) / max(float(abs(ends[1] - ends[0])), 1e-300)
-    room = _needed(axis, characters or max((len(text) for text in texts), default=1))
+    room = _tick_room(axis, characters or max((len(text) for text in texts), default=1))
     kept: list[tuple[float, float, str]] = []
     for place, text in zip(places, texts, strict=True):
         at = float(forward(np.array([place], dtype=float))[0]) * scale
@@ -612,8 +620,23 @@ def set_chosen_ticks(
 # -------------------------------------------------------------------- Scales for rates and p-values
 
 _RATES = (
-    0.5, 0.01, 0.99, 0.1, 0.9, 0.001, 0.999, 1e-4, 0.05, 0.2, 0.8, 0.95, 1e-5, 0.9999, 0.02, 0.98,
-)  # fmt: skip
+    0.5,
+    0.01,
+    0.99,
+    0.1,
+    0.9,
+    0.001,
+    0.999,
+    1e-4,
+    0.05,
+    0.2,
+    0.8,
+    0.95,
+    1e-5,
+    0.9999,
+    0.02,
+    0.98,
+)
 
 
 def use_normal_deviates(ax: Axes, least: float) -> None:
