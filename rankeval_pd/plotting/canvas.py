@@ -413,6 +413,13 @@ def some(count: int, most: int) -> np.ndarray[Any, Any]:
     return np.unique(np.concatenate([even, head]).astype(int))
 
 
+def interval_header(level: float | None) -> str:
+    """Return the header of a column of intervals."""
+    if not level:
+        return "confidence interval"
+    return f"{percent_of(level)} interval"
+
+
 def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
     """Return a description, such as "95% Wilson confidence intervals, at each n"."""
     level, ci = attrs.get("level"), attrs.get("ci")
