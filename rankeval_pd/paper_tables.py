@@ -152,7 +152,9 @@ def paper_table(
     grid = _cell_grid(frame, attrs, percent, digits, stars=stars)
     if caption is not None:
         grid = grid._replace(caption=caption)
-    return _strings(grid) if to is None else _WRITERS[to](grid)
+    if to is None:
+        return _strings(grid)
+    return _WRITERS[to](grid)
 
 
 # ----------------------------------------------------------- From a table to a grid of cells
@@ -172,12 +174,13 @@ def _cell_grid(
     if subject is None or estimate is None:
         return _plain_grid(frame, attrs, percent, digits)
     paired = f"{subject}_a" in frame
-    first = f"{subject}_a" if paired else subject
-    groups = list(frame.columns[: list(frame.columns).index(first)])
+    names, header = [subject], [_heading(subject, attrs)]
+    if paired:
+        names, header = [f"{subject}_a", f"{subject}_b"], ["Comparison"]
+    groups = list(frame.columns[: list(frame.columns).index(names[0])])
     keys = [*groups, *(x for x in _KEYS if x in frame and x not in groups and x != estimate)]
     keys = [x for x in keys if x in ("n", "metric") or (frame[x] != frame[x].iloc[0]).any()]
     keys = [x for x in keys if x != "n" or "share" not in keys]
-    names = [first, f"{subject}_b"] if paired else [subject]
     if frame.duplicated([*keys, *names]).any():
         return _plain_grid(frame, attrs, percent, digits)
     p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
@@ -190,13 +193,13 @@ def _cell_grid(
     if against_base and not stars and keys and len(frame[keys].drop_duplicates()) > 1:
         estimate = "difference"
     rows = frame[names].drop_duplicates().itertuples(index=False)
-    parts = list(frame.groupby(keys, sort=False, observed=True)) if keys else [((), frame)]
+    parts: list[tuple[Any, pd.DataFrame]] = [((), frame)]
+    if keys:
+        parts = list(frame.groupby(keys, sort=False, observed=True))
     labels = [" vs. ".join(map(str, row)) for row in rows]
-    header = [_heading(names[0], attrs) if not paired else "Comparison"]
     columns: list[list[Cell]] = []
     one, unit = len(parts) == 1, None
     for values, part in parts:
-        values = values if isinstance(values, tuple) else (values,)
         place = ", ".join(_key(k, v) for k, v in zip(keys, values, strict=True))
         who = [" vs. ".join(map(str, row)) for row in part[names].itertuples(index=False)]
         part = part.set_axis(who).reindex(labels)
@@ -205,9 +208,13 @@ def _cell_grid(
         unit = _cell_unit(part, estimate, attrs, percent, digits)
         marks = _marks(part, p, stars=stars or (paired and not one))
         gaps = paired or estimate == "difference"
-        best = np.zeros(len(part), dtype=bool) if gaps else _best_cells(part, estimate, attrs)
+        best = np.zeros(len(part), dtype=bool)
+        if not gaps:
+            best = _best_cells(part, estimate, attrs)
         columns.append(_cells(part, estimate, unit, best, marks))
-        header.append(_heading(estimate, attrs, unit) if one and (paired or not place) else place)
+        if one and (paired or not place):
+            place = _heading(estimate, attrs, unit)
+        header.append(place)
         if one and against_base:
             columns.append(_cells(part, "difference", unit, best & False, marks))
             header.append(_heading("difference", attrs, unit))
@@ -246,15 +253,19 @@ def _cell_unit(
     if percent is None:
         percent = name in SHARES or name in ("share", "expected_agreement")
         if name in ("value", "difference", "gain", "score_a", "score_b"):
-            percent = called({**attrs, **({"n": 1} if "n" in part else {})})[1]
+            percent = called(attrs)[1]
     low, high = _interval_columns(part, name)
-    widths: Any = part[high] - part[low] if low else []
+    widths: Any = []
+    if low:
+        widths = part[high] - part[low]
     return unit_of(part[name], widths, percent=percent, digits=digits)
 
 
 def _interval_columns(frame: pd.DataFrame, name: str) -> tuple[str, str]:
     """Return the names of the interval columns, or "" without an interval."""
-    starts = (name,) if name == "difference" and "value" in frame else (name, "ci", "band")
+    starts: tuple[str, ...] = (name, "ci", "band")
+    if name == "difference" and "value" in frame:
+        starts = (name,)
     for start in starts:
         if f"{start}_low" in frame and f"{start}_high" in frame:
             return f"{start}_low", f"{start}_high"
@@ -270,8 +281,8 @@ def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str
             continue
         text = unit.number(row[name])
         if low and pd.notna(row[low]):
-            left = "(" if row[low] == -np.inf else "["
-            right = ")" if row[high] == np.inf else "]"
+            left = {-np.inf: "("}.get(row[low], "[")
+            right = {np.inf: ")"}.get(row[high], "]")
             text += f" {left}{unit.number(row[low])}, {unit.number(row[high])}{right}"
         cells.append(Cell(text, bool(is_best), mark))
     return cells
@@ -279,8 +290,9 @@ def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str
 
 def _best_cells(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
     values = part[name].to_numpy(dtype=float)
-    lower = attrs.get("higher_is_better") == 0
-    best = (np.fmin if lower else np.fmax).reduce(values)
+    best = np.fmax.reduce(values)
+    if attrs.get("higher_is_better") == 0:
+        best = np.fmin.reduce(values)
     return np.isclose(values, best, rtol=1e-12, atol=0.0)  # equal values can differ by rounding
 
 
@@ -315,7 +327,9 @@ def _plain_grid(
             unit = _cell_unit(frame, str(name), attrs, percent, digits)
             named = str(name) in _ESTIMATES and not taken
             taken |= named and bool(_interval_columns(frame, str(name))[0])
-            shown = frame if named else frame[[name]]
+            shown = frame[[name]]
+            if named:
+                shown = frame
             columns.append(_cells(shown, str(name), unit, [False] * len(frame), [""] * len(frame)))
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
@@ -339,10 +353,14 @@ _HEADINGS = {
 
 
 def _heading(name: Hashable, attrs: Mapping[Any, Any], unit: Unit | None = None) -> str:
-    gap = name in ("difference", "gain")
     text = _HEADINGS.get(str(name), str(name).replace("_", " "))
-    text = called(attrs)[0] if name == "value" else text
-    return text + (f" ({'points' if gap else '%'})" if unit is not None and unit.percent else "")
+    if name == "value":
+        text = called(attrs)[0]
+    if unit is None or not unit.percent:
+        return text
+    if name in ("difference", "gain"):
+        return f"{text} (points)"
+    return f"{text} (%)"
 
 
 def _key(name: Hashable | None, value: Any) -> str:
@@ -353,7 +371,9 @@ def _key(name: Hashable | None, value: Any) -> str:
         text = f"{value:.4g}"
     else:
         return str(value)
-    return text if name is None else f"{name} = {text}"
+    if name is None:
+        return text
+    return f"{name} = {text}"
 
 
 def _caption(
@@ -369,26 +389,31 @@ def _caption(
     noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", "area"):
-        noun = called({**attrs, **({"n": 1} if "n" in frame else {})})[0]
-        noun = "mean metrics" if "metric" in frame else noun
-        base = f" from {attrs['baseline']}" if "baseline" in attrs else ""
-        noun = f"difference{base} in {noun}" if gaps else noun
+        noun = called(attrs)[0]
+        if "metric" in frame:
+            noun = "mean metrics"
+        if gaps and "baseline" in attrs:
+            noun = f"difference from {attrs['baseline']} in {noun}"
+        elif gaps:
+            noun = f"difference in {noun}"
     text = noun[0].upper() + noun[1:]
     if unit is not None and unit.percent:
-        text += " (points)" if gaps else " (%)"
-    text += f" at n = {sizes_text(frame['n'].tolist())}" if "n" in frame else ""
-    text += f" on {attrs['n_items']:,} items" if "n_items" in attrs else ""
-    text += f" on {attrs['n_queries']:,} queries" if "n_queries" in attrs else ""
+        text += {True: " (points)", False: " (%)"}[gaps]
+    if "n" in frame:
+        text += f" at n = {sizes_text(frame['n'].tolist())}"
+    for name, items in (("n_items", "items"), ("n_queries", "queries")):
+        if name in attrs:
+            text += f" on {attrs[name]:,} {items}"
     if limits:
         against = "difference" in frame and not lettered
         kind = intervals_of(attrs, gaps=gaps or against)
-        side = "" if attrs.get("alternative", "two-sided") == "two-sided" else "one-sided "
+        side = "one-sided " * (attrs.get("alternative", "two-sided") != "two-sided")
         text += f", with {side}{level_of(attrs)} {kind} intervals".replace("  ", " ")
-        text += " of the differences" if against and not gaps else ""
+        text += " of the differences" * (against and not gaps)
     tested = lettered or bool(known(frame, ("p_value", "p_adjusted")))
-    several = len(frame) > 1 and attrs.get("family") != "1 pair"
-    how = adjustment(attrs) or "unadjusted"
-    return f"{text}; tests {how}." if tested and several else f"{text}."
+    if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
+        text += f"; tests {adjustment(attrs) or 'unadjusted'}"
+    return f"{text}."
 
 
 def _note(
@@ -397,18 +422,21 @@ def _note(
     """Return the note that explains bold type, letters and stars."""
     said = []
     if bold:
-        said.append(
-            f"Bold marks the {'lowest' if attrs.get('higher_is_better') == 0 else 'highest'} value."
-        )
+        extreme = "highest"
+        if attrs.get("higher_is_better") == 0:
+            extreme = "lowest"
+        said.append(f"Bold marks the {extreme} value.")
     if lettered:
         alpha = percent_of(alpha_of(attrs))
         text = f"share a letter do not differ significantly at the {alpha} level."
         said.append(f"Values in a column that {text}")
     if starred:
-        what = "adjusted p" if adjustment(attrs) else "p"
-        base = f", against {attrs['baseline']}" if "baseline" in attrs else ""
-        draws = f" ({attrs['n_resamples']:,} draws)" if least_p(attrs) else ""
-        said.append(f"*, **, ***: {what} ≤ 0.05, 0.01, 0.001{base}{draws}.")
+        text = f"*, **, ***: {'adjusted ' * bool(adjustment(attrs))}p ≤ 0.05, 0.01, 0.001"
+        if "baseline" in attrs:
+            text += f", against {attrs['baseline']}"
+        if least_p(attrs):
+            text += f" ({attrs['n_resamples']:,} draws)"
+        said.append(f"{text}.")
     return " ".join(said)
 
 
@@ -448,13 +476,17 @@ def _as_latex(text: str) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in text)
 
 
-def _latex(grid: Grid) -> str:
-    def cell(cell: Cell) -> str:
-        text = _as_latex(cell.text)
-        text = rf"\textbf{{{text}}}" if cell.bold else text
-        return text + (rf"\textsuperscript{{{cell.raised}}}" if cell.raised else "")
+def _latex_cell(cell: Cell) -> str:
+    text = _as_latex(cell.text)
+    if cell.bold:
+        text = rf"\textbf{{{text}}}"
+    if cell.raised:
+        text += rf"\textsuperscript{{{cell.raised}}}"
+    return text
 
-    lines = [" & ".join(map(cell, row)) + r" \\" for row in grid.rows]
+
+def _latex(grid: Grid) -> str:
+    lines = [" & ".join(map(_latex_cell, row)) + r" \\" for row in grid.rows]
     header = " & ".join(map(_as_latex, grid.header)) + r" \\"
     body = [
         rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}",
@@ -472,34 +504,47 @@ def _latex(grid: Grid) -> str:
     return "\n".join(wrapped)
 
 
+def _as_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", text)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = _as_markdown(cell.text)
+    if cell.bold:
+        text = f"**{text}**"
+    if cell.raised:
+        text += f"<sup>{_as_markdown(cell.raised)}</sup>"
+    return text
+
+
 def _markdown(grid: Grid) -> str:
-    def plain(text: str) -> str:
-        return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", text)
-
-    def cell(cell: Cell) -> str:
-        text = f"**{plain(cell.text)}**" if cell.bold else plain(cell.text)
-        return text + (f"<sup>{plain(cell.raised)}</sup>" if cell.raised else "")
-
-    rows = [list(map(plain, grid.header)), ["---", *["---:"] * (len(grid.header) - 1)]]
-    rows += [list(map(cell, row)) for row in grid.rows]
+    rows = [list(map(_as_markdown, grid.header)), ["---", *["---:"] * (len(grid.header) - 1)]]
+    rows += [list(map(_markdown_cell, row)) for row in grid.rows]
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    said = f"{grid.caption} {grid.note}".strip() if grid.caption else ""
-    return "\n".join([*([plain(said), ""] if said else []), *lines])
+    if grid.caption:
+        lines = [_as_markdown(f"{grid.caption} {grid.note}".strip()), "", *lines]
+    return "\n".join(lines)
+
+
+def _html_cell(cell: Cell, tag: str) -> str:
+    text = html.escape(cell.text)
+    if cell.bold:
+        text = f"<b>{text}</b>"
+    if cell.raised:
+        text += f"<sup>{cell.raised}</sup>"
+    return f"<{tag}>{text}</{tag}>"
 
 
 def _html(grid: Grid) -> str:
-    def cell(cell: Cell, tag: str) -> str:
-        text = html.escape(cell.text)
-        text = f"<b>{text}</b>" if cell.bold else text
-        return f"<{tag}>{text}{f'<sup>{cell.raised}</sup>' if cell.raised else ''}</{tag}>"
-
-    said = html.escape(f"{grid.caption} {grid.note}".strip()) if grid.caption else ""
+    lines = ["<table>"]
+    if grid.caption:
+        lines.append(f"<caption>{html.escape(f'{grid.caption} {grid.note}'.strip())}</caption>")
     head = "".join(f"<th>{html.escape(x)}</th>" for x in grid.header)
-    lines = [f"<caption>{said}</caption>"] if said else []
     lines += [f"<thead><tr>{head}</tr></thead>", "<tbody>"]
     for first, *rest in grid.rows:
-        lines.append(f"<tr>{cell(first, 'th')}{''.join(cell(x, 'td') for x in rest)}</tr>")
-    return "\n".join(["<table>", *lines, "</tbody>", "</table>"])
+        cells = "".join(_html_cell(cell, "td") for cell in rest)
+        lines.append(f"<tr>{_html_cell(first, 'th')}{cells}</tr>")
+    return "\n".join([*lines, "</tbody>", "</table>"])
 
 
 _WRITERS: dict[str, Callable[[Grid], str]] = {

@@ -413,6 +413,13 @@ def some(count: int, most: int) -> np.ndarray[Any, Any]:
     return np.unique(np.concatenate([even, head]).astype(int))
 
 
+def level_before(attrs: Mapping[Any, Any]) -> str:
+    """Return the confidence level to write before a noun, such as "95% "; "" if unknown."""
+    if not attrs.get("level"):
+        return ""
+    return f"{percent_of(attrs['level'])} "
+
+
 def interval_header(level: float | None) -> str:
     """Return the header of a column of intervals."""
     if not level:
