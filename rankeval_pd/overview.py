@@ -56,8 +56,10 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listi
     kind, form, facts, runs = understood(data, keywords)
     lines = [f"<rankeval accessor of a {kind}>", *_in_columns((f"{x}:", text) for x, text in facts)]
     rows, plots = listing.fitting(form, keywords)
-    pictures = [] if runs else [("Pictures (plot.)", ", ".join(plots))]
-    return "\n".join([*lines, "Methods", *_in_columns([*(OF_RUNS if runs else rows), *pictures])])
+    rows = [*rows, ("Pictures (plot.)", ", ".join(plots))]
+    if runs:
+        rows = [*OF_RUNS]
+    return "\n".join([*lines, "Methods", *_in_columns(rows)])
 
 
 def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
@@ -75,8 +77,9 @@ def overview_html(
     """Return the overview as a small HTML table that uses the page's colors."""
     kind, form, facts, runs = understood(data, keywords)
     questions, plots = listing.fitting(form, keywords)
-    pictures = ("Pictures (plot.)", ", ".join(plots))
-    rows = OF_RUNS if runs else [*questions, pictures]
+    rows = [*questions, ("Pictures (plot.)", ", ".join(plots))]
+    if runs:
+        rows = [*OF_RUNS]
     return "".join(
         [
             '<div class="rankeval-overview">',
@@ -142,8 +145,10 @@ def _pair_facts(data: pd.DataFrame | xr.Dataset) -> list[tuple[str, str]]:
     rows = len(data) if isinstance(data, pd.DataFrame) else data["gain"].size
     facts = [("pairs of systems", f"{rows:,}")]
     if "metric" in data.attrs:
-        better = "higher" if data.attrs.get("higher_is_better", True) else "lower"
-        facts.append(("metric", f"{data.attrs['metric']!r}, {better} is better"))
+        better = "higher is better"
+        if not data.attrs.get("higher_is_better", True):
+            better = "lower is better"
+        facts.append(("metric", f"{data.attrs['metric']!r}, {better}"))
     return [*facts, ("methods", "gain_threshold, calibration, plot.calibration")]
 
 
@@ -177,11 +182,15 @@ def _item_facts(
         each = [table.items(rows).statistics.shape[1] for rows in table.members]
     items = f"{sum(each):,}"
     by = as_names(roles.by, frame.columns)
-    beside = ("domains", f"{len(table.keys):,} of {listed(by)}" if by else "none")
+    beside = ("domains", "none")
+    if by:
+        beside = ("domains", f"{len(table.keys):,} of {listed(by)}")
     if isinstance(data, xr.Dataset):
         items = f"{data.sizes[keywords.get('dim', 'item')]:,} along {keywords.get('dim', 'item')!r}"
         beside = ("batch dimensions", ", ".join(map(str, by)) or "none")
-    better = "higher" if metric.sign > 0 else "lower"
+    better = "higher"
+    if metric.sign <= 0:
+        better = "lower"
     drawn = []
     if roles.strata is not None:
         drawn.append(("strata", f"{roles.strata!r}, their {roles.average or 'macro'} average"))
@@ -209,21 +218,28 @@ def _groups_and_rest(
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
         if frame_as_items(data) is data:  # except for long tables from per_query
             out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
-    groups = "none" if roles.groups is None else repr(roles.groups)
+    groups = "none"
+    if roles.groups is not None:
+        groups = repr(roles.groups)
     again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
     if roles.groups is None and (name := next(again, None)) is not None:
         groups += (
             f" ({name!r} has repeated values; if such rows are dependent, pass groups={name!r})"
         )
-    return [("groups", groups), *([("unused columns", listed(out, most=4))] if out else [])]
+    facts = [("groups", groups)]
+    if out:
+        facts.append(("unused columns", listed(out, most=4)))
+    return facts
 
 
 def _statistic_names(chosen: list[Any]) -> str:
-    return "one column per system" if chosen == [None] else listed(chosen)
+    if chosen == [None]:
+        return "one column per system"
+    return listed(chosen)
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
-    labels, given, asked = _label_facts(data, roles), data, roles
+    labels, given, configured = _label_facts(data, roles), data, roles
     if isinstance(data, xr.Dataset):
         data, roles = one_label(*with_given_dataset(data, roles))[:2]
         known: Any = data.data_vars
@@ -250,51 +266,57 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     ties["best"] = "true positives first"
     ties["worst"] = "true positives last"
     ties["error"] = "an error if a list ends inside a tie"
-    counts = (
-        _frame_counts(given, asked)
-        if isinstance(given, pd.DataFrame)
-        else _candidate_counts(data, roles, gold)  # type: ignore[arg-type]
-    )
+    if isinstance(given, pd.DataFrame):
+        counts = _frame_counts(given, configured)
+    else:
+        counts = _candidate_counts(data, roles, gold)  # type: ignore[arg-type]
     unlabeled = labels[0][1].startswith(("none", "repeated"))
-    labels = [] if roles.key is not None else labels
-    return [
-        *(labels if unlabeled else []),
-        *counts,
-        ("gold", repr(gold)),
-        ("measures", shown),
-        *([("unused columns", listed(others))] if others else []),
-        *([] if roles.groups is None else [("clusters", repr(roles.groups))]),
-        *([] if unlabeled else labels),
-        ("ties", f"{roles.ties!r}, {ties[roles.ties]}"),
-        *([] if roles.missing == "raise" else [("missing scores", repr(roles.missing))]),
-    ]
+    facts = [*counts, ("gold", repr(gold)), ("measures", shown)]
+    if others:
+        facts.append(("unused columns", listed(others)))
+    if roles.groups is not None:
+        facts.append(("clusters", repr(roles.groups)))
+    if roles.key is None and unlabeled:
+        facts = [*labels, *facts]
+    elif roles.key is None:
+        facts += labels
+    facts.append(("ties", f"{roles.ties!r}, {ties[roles.ties]}"))
+    if roles.missing != "raise":
+        facts.append(("missing scores", repr(roles.missing)))
+    return facts
 
 
 def _label_facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
     """Return a note if only row numbers identify the candidates."""
     if roles.label is not None:
-        return [("labels", "given" if are_values(roles.label) else repr(roles.label))]
+        named = repr(roles.label)
+        if are_values(roles.label):
+            named = "given"
+        return [("labels", named)]
     index = data.index if isinstance(data, pd.DataFrame) else data.indexes.get(roles.dim)
     if index is None or isinstance(index, pd.RangeIndex):
         return [("labels", "none; set an index, because otherwise the row order breaks ties")]
     again = int(index.duplicated().sum())
-    return [("labels", f"repeated in {again:,} rows of the index" if again else "the index")]
+    if again:
+        return [("labels", f"repeated in {again:,} rows of the index")]
+    return [("labels", "the index")]
 
 
 def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
     groups = read_frame_of_candidates(data, roles, scored=False)
     total, positive = groups.number.size, int(groups.columns["gold"].sum())
     by = as_names(roles.by, data.columns)
-    return [
-        ("candidates", f"{total:,}"),
-        *_positive_facts(total, positive),
-        *([("groups", f"{len(groups.keys):,} of {listed(by)}")] if by else []),
-    ]
+    facts = [("candidates", f"{total:,}"), *_positive_facts(total, positive)]
+    if by:
+        facts.append(("groups", f"{len(groups.keys):,} of {listed(by)}"))
+    return facts
 
 
 def _positive_facts(total: int, positive: int) -> list[tuple[str, str]]:
-    baseline = f", baseline precision {positive / total:.2%}" if total else ""
-    return [("true positives", f"{positive:,}{baseline}")]
+    text = f"{positive:,}"
+    if total:
+        text += f", baseline precision {positive / total:.2%}"
+    return [("true positives", text)]
 
 
 def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
@@ -303,11 +325,15 @@ def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[s
     if data[gold].chunks is not None:
         facts.append(("true positives", "not counted because the data are lazy"))
     else:
-        known = data[gold].to_series().dropna() if data[gold].ndim else data[gold]
+        known = data[gold]
+        if known.ndim:
+            known = known.to_series().dropna()
         if known.size != data[gold].size:
             facts.append(("labeled", f"{known.size:,} (the rest is padding)"))
         try:
-            total = math.inf if known.dtype.kind == "c" else float(known.astype(float).sum())
+            total = math.inf
+            if known.dtype.kind != "c":
+                total = float(known.astype(float).sum())
         except OverflowError:  # an integer too large for a float is not a label
             total = math.inf
         if math.isfinite(total):
@@ -504,7 +530,9 @@ class Listing(NamedTuple):
         self, form: Form, keywords: Mapping[str, Any]
     ) -> tuple[list[tuple[str, str]], list[str]]:
         """Return the questions, methods and plots available for these roles."""
-        out = self.refusing if keywords.get("groups") is not None else frozenset()
+        out: frozenset[str] = frozenset()
+        if keywords.get("groups") is not None:
+            out = self.refusing
         rows = [
             (text, ", ".join(name for name in names.split(", ") if name not in out))
             for text, names in self.questions[form]
@@ -541,10 +569,13 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
         meant = "Use scikit-learn for this metric."
     elif plain in synonyms:
         call = synonyms[plain]
-        meant = f"Did you mean {'' if call.startswith('rankeval_pd') else '.'}{call}?"
+        if not call.startswith("rankeval_pd"):
+            call = f".{call}"
+        meant = f"Did you mean {call}?"
     else:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
         inside = [other for other in known if plain in other.replace("_", "")]
-        near = near or inside[:1]
-        meant = f"Did you mean .{near[0]}()?" if near else "Print the accessor to list all methods."
+        meant = "Print the accessor to list all methods."
+        if near or inside:
+            meant = f"Did you mean .{[*near, *inside][0]}()?"
     return f"There is no {what} {name!r}. {meant}"

@@ -17,7 +17,15 @@ from rankeval_pd.curves.areas import area as area_of
 from rankeval_pd.curves.shapes import isolines, random_band
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.errors import check_choice
-from rankeval_pd.plotting.canvas import HAIR, THIN, XLABELS, Canvas, interval_kind, thin_table
+from rankeval_pd.plotting.canvas import (
+    HAIR,
+    THIN,
+    XLABELS,
+    Canvas,
+    interval_header,
+    interval_kind,
+    thin_table,
+)
 from rankeval_pd.plotting.lists import FIRST
 from rankeval_pd.plotting.look import (
     LARGE_RATIO,
@@ -133,14 +141,14 @@ def _draw_curves(
         curves = curves[(curves["n"] >= FIRST) | (curves["n"] == 0)]
         canvas.tell(f"Lists shorter than {FIRST} are omitted.")
     parts = by_name(curves)
-    better = -1.0 if spec.chance == "falling" else 1.0
+    better = {"falling": -1.0}.get(spec.chance, 1.0)
     scores = {name: better * float(part[spec.y].mean()) for name, part in parts.items()}
     drawn = canvas.choose(scores, f"mean {spec.ylabel.partition(' (')[0]}")
     _values(canvas, curves, spec, area, enrichment)
     for measure in drawn:
         rows = parts[measure]
-        steps = {"drawstyle": "steps-pre"} if spec.step else {}
-        canvas.curve(measure, rows[spec.x], rows[spec.y], **steps)
+        style = {True: "steps-pre", False: "default"}[spec.step]
+        canvas.curve(measure, rows[spec.x], rows[spec.y], drawstyle=style)
     if curves.attrs.get("interval") and "ci_low" in curves:
         scope = {"pointwise": "each point separately", "simultaneous": "all points together"}
         known = {name: rows.dropna(subset=["ci_low"]) for name, rows in parts.items()}
@@ -227,9 +235,9 @@ def _values(
             },
         )
         if known:
-            level = percent_of(rows.attrs["level"]) if "level" in rows.attrs else "confidence"
             limits = zip(rows["measure"], rows["ci_low"], rows["ci_high"], strict=True)
-            canvas.values(f"{level} interval", {n: interval(a, b, digits) for n, a, b in limits})
+            header = interval_header(rows.attrs.get("level"))
+            canvas.values(header, {n: interval(a, b, digits) for n, a, b in limits})
             canvas.tell(f"{spec.area}: {interval_kind(rows.attrs, 'separately for each measure')}.")
     if enrichment is not None and spec.y == "lift":
         shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
@@ -252,7 +260,8 @@ def _draw_chance(
     x = np.sort(curves[spec.x].dropna().unique())
     if not x.size:
         return
-    x = x if len(x) <= 4000 else x[np.unique(np.geomspace(1, len(x), 4000).astype(int)) - 1]
+    if len(x) > 4000:
+        x = x[np.unique(np.geomspace(1, len(x), 4000).astype(int)) - 1]
     y = {"one": np.ones_like(x), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
     if y is None:  # value for all candidates
         y = np.full(x.size, curves.sort_values("n")["precision"].iloc[-1])
@@ -297,11 +306,16 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     lines.sort(key=lambda line: not line[0])
     named = ""
     for together, p, rows in lines:
-        bound, told = rows.attrs.get("bound", "critical"), "simultaneous" in rows.attrs
+        bound = rows.attrs.get("bound", "critical")
+        kind, scope, line = "", "", "hairline"
+        if bound != "critical":
+            kind = f" ({bound} bound, not a test at level p)"
+        if together:
+            scope, line = "at every n", "line"
+        elif "simultaneous" in rows.attrs:
+            scope = "at any single n"
         rows = thin_table(canvas.ax, rows)
         x, y = rows[spec.x], rows[spec.y]
-        scope = "at every n" if together else "at any single n" if told else ""
-        kind = "" if bound == "critical" else f" ({bound} bound, not a test at level p)"
         label = f"chance {rate_text(p)} {scope}".strip()
         if not named:
             mean = {"one": np.ones(len(x)), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
@@ -315,13 +329,11 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
                 )
             )
         else:
-            width = THIN if together else HAIR
+            width = {"line": THIN, "hairline": HAIR}[line]
             look = {"color": canvas.ink.reference, "linewidth": width, "zorder": 1.04}
             canvas.ax.plot(x, y, **canvas.look.band(None, **look, label=label))
             within = f"{most_text(p)} of random orders stay below the line"
-            canvas.tell(
-                f"Gray {'line' if together else 'hairline'} (chance): {within} {scope}{kind}."
-            )
+            canvas.tell(f"Gray {line} (chance): {within} {scope}{kind}.")
     return named
 
 
@@ -331,12 +343,9 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
     if result.empty:
         return
     shares = np.unique(curves["share"].to_numpy(dtype=float))
-    known = ideal is not None and len(ideal) > 0
-    step = (
-        float((ideal["expected"] / ideal["n"]).iloc[0])
-        if ideal is not None and known
-        else _prior(curves)
-    )
+    step = _prior(curves)
+    if ideal is not None and len(ideal):
+        step = float((ideal["expected"] / ideal["n"]).iloc[0])
     if not np.isfinite(step):
         return
     shares = np.unique(np.append(shares, step))
@@ -436,7 +445,9 @@ def _draw_crossovers(
                 color=canvas.ink.text(canvas.color(measure)),
             )
     contiguous = runs.attrs.get("contiguous")
-    run = f"the first of {contiguous} successive lists" if contiguous else "the first list"
+    run = "the first list"
+    if contiguous:
+        run = f"the first of {contiguous} successive lists"
     shapes = ", ".join(f"{rate_text(float(p))}" for p in levels)
     canvas.tell(f"Open marks: {run} above chance ({shapes}).")
 
@@ -447,7 +458,9 @@ def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: 
     for n, line in rows.groupby("n", sort=False):
         look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1}
         canvas.ax.plot(line[spec.x], line[spec.y], label=f"_n = {n}", **look)
-        ends = line[(line[spec.x] > 0) & (line[spec.y] > 0)] if log else line
+        ends = line
+        if log:
+            ends = line[(line[spec.x] > 0) & (line[spec.y] > 0)]
         if len(ends):
             canvas.ax.annotate(
                 f"{n:,}",
