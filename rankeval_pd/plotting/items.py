@@ -13,7 +13,7 @@ from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.doors.item_tables import as_items, each_metric, item_roles, read_frame
 from rankeval_pd.errors import listed, unknown_name
-from rankeval_pd.plotting.canvas import Canvas
+from rankeval_pd.plotting.canvas import Canvas, level_before
 from rankeval_pd.plotting.forests import (
     DIFFERENCES,
     draw_calibration,
@@ -62,7 +62,6 @@ from rankeval_pd.stats.items import Items
 from rankeval_pd.systems import studies, tests
 from rankeval_pd.systems.studies import PAPER_BINS, gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
-from rankeval_pd.words import percent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,7 +142,7 @@ def paired_differences(
         for rows in (table, pairs):
             names = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
             rows.insert(len(batch), "systems", names)
-    table = table[[*batch, *(["systems"] if several else []), *DIFFERENCES]]
+    table = table[[*batch, *["systems"] * several, *DIFFERENCES]]
     table.attrs = {**whole.attrs, "unit": unit}
     pairs.attrs = dict(whole.attrs)
     return draw_paired_differences(table, pairs, **look)
@@ -560,7 +559,9 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
         canvas.limits(axis, *ends)
     ax.set_box_aspect(1.0)
     ax.axline((0.0, 0.0), slope=1.0, color=ink.reference, linewidth=0.8, zorder=1, label="_equal")
-    size = 5.0 if len(rows) <= 100 else 3.5
+    size = 3.5
+    if len(rows) <= 100:
+        size = 5.0
     counts = {}
     for name, here in ((a, y > x), (b, y < x), (None, y == x)):
         color = ink.muted if name is None else canvas.color(name)
@@ -578,7 +579,9 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
     unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
     first, second = canvas.text(a), canvas.text(b)
     if canvas.alone:
-        equal = f"; {counts[None]:,} are equal" if counts[None] else ""
+        equal = ""
+        if counts[None]:
+            equal = f"; {counts[None]:,} are equal"
         canvas.tell(
             f"Dots: {len(rows):,} {unit}. {first} is higher for {counts[a]:,} (above the diagonal),"
             f" {second} for {counts[b]:,} (below the diagonal){equal}."
@@ -744,7 +747,7 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.ax.set_xlim(-0.01, 1.02)
     canvas.across("share")
     if "ci_low" in rows and rows["ci_low"].notna().any():
-        level = f"{percent_of(table.attrs['level'])} " if "level" in table.attrs else ""
+        level = level_before(table.attrs)
         kind = f"{level}confidence intervals, simultaneous for all runs at each recall"
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     canvas.start_at(0.0)

@@ -325,8 +325,11 @@ def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str
     alpha = check_share("alpha", alpha)
     size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=1)
     count = len(measures_of(data, roles, every=False))
-    pairs = 1 if b is not None else max(count - 1, 1)
-    pairs = pairs if a is not None else max(count * (count - 1) // 2, 1)
+    pairs = 1
+    if a is None:
+        pairs = max(count * (count - 1) // 2, 1)
+    elif b is None:
+        pairs = max(count - 1, 1)
     affordable = int(_BUDGET / max(size * pairs, 1))
     needed = min(np.ceil(pairs / alpha), 1e18)  # too many to fit in memory
     return max(min(999, affordable), int(needed) - 1, 99)
