@@ -56,8 +56,10 @@ def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listi
     kind, form, facts, runs = understood(data, keywords)
     lines = [f"<rankeval accessor of a {kind}>", *_in_columns((f"{x}:", text) for x, text in facts)]
     rows, plots = listing.fitting(form, keywords)
-    pictures = [] if runs else [("Pictures (plot.)", ", ".join(plots))]
-    return "\n".join([*lines, "Methods", *_in_columns([*(OF_RUNS if runs else rows), *pictures])])
+    rows = [*rows, ("Pictures (plot.)", ", ".join(plots))]
+    if runs:
+        rows = [*OF_RUNS]
+    return "\n".join([*lines, "Methods", *_in_columns(rows)])
 
 
 def _in_columns(rows: Iterable[tuple[str, str]]) -> list[str]:
@@ -75,8 +77,9 @@ def overview_html(
     """Return the overview as a small HTML table that uses the page's colors."""
     kind, form, facts, runs = understood(data, keywords)
     questions, plots = listing.fitting(form, keywords)
-    pictures = ("Pictures (plot.)", ", ".join(plots))
-    rows = OF_RUNS if runs else [*questions, pictures]
+    rows = [*questions, ("Pictures (plot.)", ", ".join(plots))]
+    if runs:
+        rows = [*OF_RUNS]
     return "".join(
         [
             '<div class="rankeval-overview">',
@@ -142,8 +145,10 @@ def _pair_facts(data: pd.DataFrame | xr.Dataset) -> list[tuple[str, str]]:
     rows = len(data) if isinstance(data, pd.DataFrame) else data["gain"].size
     facts = [("pairs of systems", f"{rows:,}")]
     if "metric" in data.attrs:
-        better = "higher" if data.attrs.get("higher_is_better", True) else "lower"
-        facts.append(("metric", f"{data.attrs['metric']!r}, {better} is better"))
+        better = "higher is better"
+        if not data.attrs.get("higher_is_better", True):
+            better = "lower is better"
+        facts.append(("metric", f"{data.attrs['metric']!r}, {better}"))
     return [*facts, ("methods", "gain_threshold, calibration, plot.calibration")]
 
 
@@ -177,11 +182,15 @@ def _item_facts(
         each = [table.items(rows).statistics.shape[1] for rows in table.members]
     items = f"{sum(each):,}"
     by = as_names(roles.by, frame.columns)
-    beside = ("domains", f"{len(table.keys):,} of {listed(by)}" if by else "none")
+    beside = ("domains", "none")
+    if by:
+        beside = ("domains", f"{len(table.keys):,} of {listed(by)}")
     if isinstance(data, xr.Dataset):
         items = f"{data.sizes[keywords.get('dim', 'item')]:,} along {keywords.get('dim', 'item')!r}"
         beside = ("batch dimensions", ", ".join(map(str, by)) or "none")
-    better = "higher" if metric.sign > 0 else "lower"
+    better = "higher"
+    if metric.sign <= 0:
+        better = "lower"
     drawn = []
     if roles.strata is not None:
         drawn.append(("strata", f"{roles.strata!r}, their {roles.average or 'macro'} average"))
@@ -191,7 +200,7 @@ def _item_facts(
         ("test items", items),
         ("systems", listed(systems)),
         ("metric", f"{metric.name!r}, {better} is better"),
-        ("statistics", _statistics(metric.chosen)),
+        ("statistics", _statistic_names(metric.chosen)),
         *_groups_and_rest(data, roles, systems),
         *drawn,
         beside,
@@ -209,21 +218,28 @@ def _groups_and_rest(
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
         if frame_as_items(data) is data:  # except for long tables from per_query
             out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
-    groups = "none" if roles.groups is None else repr(roles.groups)
+    groups = "none"
+    if roles.groups is not None:
+        groups = repr(roles.groups)
     again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
     if roles.groups is None and (name := next(again, None)) is not None:
         groups += (
             f" ({name!r} has repeated values; if such rows are dependent, pass groups={name!r})"
         )
-    return [("groups", groups), *([("unused columns", listed(out, most=4))] if out else [])]
+    facts = [("groups", groups)]
+    if out:
+        facts.append(("unused columns", listed(out, most=4)))
+    return facts
 
 
-def _statistics(chosen: list[Any]) -> str:
-    return "one column per system" if chosen == [None] else listed(chosen)
+def _statistic_names(chosen: list[Any]) -> str:
+    if chosen == [None]:
+        return "one column per system"
+    return listed(chosen)
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
-    labels, given, asked = _label_facts(data, roles), data, roles
+    labels, given, configured = _label_facts(data, roles), data, roles
     if isinstance(data, xr.Dataset):
         data, roles = one_label(*with_given_dataset(data, roles))[:2]
         known: Any = data.data_vars
@@ -250,68 +266,78 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     ties["best"] = "true positives first"
     ties["worst"] = "true positives last"
     ties["error"] = "an error if a list ends inside a tie"
-    counts = (
-        _frame_counts(given, asked)
-        if isinstance(given, pd.DataFrame)
-        else _counts(data, roles, gold)  # type: ignore[arg-type]
-    )
+    if isinstance(given, pd.DataFrame):
+        counts = _frame_counts(given, configured)
+    else:
+        counts = _candidate_counts(data, roles, gold)  # type: ignore[arg-type]
     unlabeled = labels[0][1].startswith(("none", "repeated"))
-    labels = [] if roles.key is not None else labels
-    return [
-        *(labels if unlabeled else []),
-        *counts,
-        ("gold", repr(gold)),
-        ("measures", shown),
-        *([("unused columns", listed(others))] if others else []),
-        *([] if roles.groups is None else [("clusters", repr(roles.groups))]),
-        *([] if unlabeled else labels),
-        ("ties", f"{roles.ties!r}, {ties[roles.ties]}"),
-        *([] if roles.missing == "raise" else [("missing scores", repr(roles.missing))]),
-    ]
+    facts = [*counts, ("gold", repr(gold)), ("measures", shown)]
+    if others:
+        facts.append(("unused columns", listed(others)))
+    if roles.groups is not None:
+        facts.append(("clusters", repr(roles.groups)))
+    if roles.key is None and unlabeled:
+        facts = [*labels, *facts]
+    elif roles.key is None:
+        facts += labels
+    facts.append(("ties", f"{roles.ties!r}, {ties[roles.ties]}"))
+    if roles.missing != "raise":
+        facts.append(("missing scores", repr(roles.missing)))
+    return facts
 
 
 def _label_facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
     """Return a note if only row numbers identify the candidates."""
     if roles.label is not None:
-        return [("labels", "given" if are_values(roles.label) else repr(roles.label))]
+        named = repr(roles.label)
+        if are_values(roles.label):
+            named = "given"
+        return [("labels", named)]
     index = data.index if isinstance(data, pd.DataFrame) else data.indexes.get(roles.dim)
     if index is None or isinstance(index, pd.RangeIndex):
         return [("labels", "none; set an index, because otherwise the row order breaks ties")]
     again = int(index.duplicated().sum())
-    return [("labels", f"repeated in {again:,} rows of the index" if again else "the index")]
+    if again:
+        return [("labels", f"repeated in {again:,} rows of the index")]
+    return [("labels", "the index")]
 
 
 def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
     groups = read_frame_of_candidates(data, roles, scored=False)
     total, positive = groups.number.size, int(groups.columns["gold"].sum())
     by = as_names(roles.by, data.columns)
-    return [
-        ("candidates", f"{total:,}"),
-        *_shares(total, positive),
-        *([("groups", f"{len(groups.keys):,} of {listed(by)}")] if by else []),
-    ]
+    facts = [("candidates", f"{total:,}"), *_positive_facts(total, positive)]
+    if by:
+        facts.append(("groups", f"{len(groups.keys):,} of {listed(by)}"))
+    return facts
 
 
-def _shares(total: int, positive: int) -> list[tuple[str, str]]:
-    baseline = f", baseline precision {positive / total:.2%}" if total else ""
-    return [("true positives", f"{positive:,}{baseline}")]
+def _positive_facts(total: int, positive: int) -> list[tuple[str, str]]:
+    text = f"{positive:,}"
+    if total:
+        text += f", baseline precision {positive / total:.2%}"
+    return [("true positives", text)]
 
 
-def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
+def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
     batch = [f"{d} ({size:,})" for d, size in data.sizes.items() if d not in (roles.dim, "measure")]
     facts = [("candidates", f"{data.sizes[roles.dim]:,} along {roles.dim!r}")]
     if data[gold].chunks is not None:
         facts.append(("true positives", "not counted because the data are lazy"))
     else:
-        known = data[gold].to_series().dropna() if data[gold].ndim else data[gold]
+        known = data[gold]
+        if known.ndim:
+            known = known.to_series().dropna()
         if known.size != data[gold].size:
             facts.append(("labeled", f"{known.size:,} (the rest is padding)"))
         try:
-            total = math.inf if known.dtype.kind == "c" else float(known.astype(float).sum())
+            total = math.inf
+            if known.dtype.kind != "c":
+                total = float(known.astype(float).sum())
         except OverflowError:  # an integer too large for a float is not a label
             total = math.inf
         if math.isfinite(total):
-            facts += _shares(int(known.size), int(total))
+            facts += _positive_facts(int(known.size), int(total))
     return [*facts, ("batch dimensions", ", ".join(batch) or "none")]
 
 
@@ -321,15 +347,23 @@ def _counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
 # the order of the headings; each method declares its heading
 HEADINGS: Mapping[Form, tuple[str, ...]] = {
     "rankings": (
-        "How good is each list?", "Which measure is best?", "Is A better than B?",
-        "What holds for all n?", "Is it better than chance?", "Would it happen again?",
-        "How good is it overall?", "What to judge, and how?", "Queries, 2x2 tables",
+        "How good is each list?",
+        "Which measure is best?",
+        "Is A better than B?",
+        "What holds for all n?",
+        "Is it better than chance?",
+        "Would it happen again?",
+        "How good is it overall?",
+        "What to judge, and how?",
+        "Queries, 2x2 tables",
     ),
     "items": (
-        "Is a system's gain real?", "Who is best?", "Which gain is worth reporting?",
+        "Is a system's gain real?",
+        "Who is best?",
+        "Which gain is worth reporting?",
     ),
     "pairs": ("Which gain is worth reporting?", "Does a gain replicate on other data?"),
-}  # fmt: skip
+}
 # for runs and judgments from read_trec
 OF_RUNS: tuple[tuple[str, str], ...] = (
     ("How good is each run?", "summary(['nDCG@10', ...], baseline=...), per_query"),
@@ -345,62 +379,127 @@ OF_RUNS: tuple[tuple[str, str], ...] = (
 )
 # name in other packages, in lowercase without underscores: call in this package
 SYNONYMS: Mapping[str, str] = {
-    "ap": 'area("ap")', "auc": "area()", "auroc": "area()", "aucroc": "area()",
-    "averageprecision": 'area("ap")', "averageprecisionscore": 'area("ap")', "rocauc": "area()",
+    "ap": 'area("ap")',
+    "auc": "area()",
+    "auroc": "area()",
+    "aucroc": "area()",
+    "averageprecision": 'area("ap")',
+    "averageprecisionscore": 'area("ap")',
+    "rocauc": "area()",
     "rocaucscore": "area()",
-    "auprc": 'area("ap")', "comparebedroc": "bedroc()",
-    "compareenrichment": 'compare(n=share, of="lift")', "bands": "precision_band()",
+    "auprc": 'area("ap")',
+    "comparebedroc": "bedroc()",
+    "compareenrichment": 'compare(n=share, of="lift")',
+    "bands": "precision_band()",
     "binomtest": "random_test()",
-    "elo": "system_ranks()", "f1": "acceptance_precision(threshold)",
-    "gini": "area()", "ks": "choose_threshold(youden=True)",
-    "sensitivity": "acceptance_precision(threshold)", "specificity":
-    "acceptance_precision(threshold)", "tnr": "acceptance_precision(threshold)",
-    "tolatex": 'rankeval_pd.paper_table(table, "latex")', "tpr": "acceptance_precision(threshold)",
-    "bootstrap": "paired_bootstrap()", "boschloo": 'compare(test="boschloo")',
+    "elo": "system_ranks()",
+    "f1": "acceptance_precision(threshold)",
+    "gini": "area()",
+    "ks": "choose_threshold(youden=True)",
+    "sensitivity": "acceptance_precision(threshold)",
+    "specificity": "acceptance_precision(threshold)",
+    "tnr": "acceptance_precision(threshold)",
+    "tolatex": 'rankeval_pd.paper_table(table, "latex")',
+    "tpr": "acceptance_precision(threshold)",
+    "bootstrap": "paired_bootstrap()",
+    "boschloo": 'compare(test="boschloo")',
     "classificationreport": "acceptance_precision(threshold)",
-    "confidenceinterval": "nbest_precision()", "confusionmatrix": "acceptance_precision(threshold)",
+    "confidenceinterval": "nbest_precision()",
+    "confusionmatrix": "acceptance_precision(threshold)",
     "cumulativegain": "gain()",
-    "curve": "roc()", "delong": "compare_area()", "detcurve": "det()", "ef": "enrichment(share)",
-    "enrichmentfactor": "enrichment(share)", "mcclish": "partial_area(fpr)",
-    "pauc": "partial_area(fpr)", "partialauc": "partial_area(fpr)", "rie": "bedroc()",
-    "fisher": "compare()", "fisherexact": "compare()", "leaderboard": "system_ranks()",
-    "mcnemar": 'compare(test="mcnemar")', "mi": 'with_association_measures("MI")',
-    "npmi": 'with_association_measures("MI")', "patk": "nbest_precision()",
-    "permutation": "paired_permutation()", "permutationtest": "paired_permutation()",
-    "pk": "nbest_precision()", "pmi": 'with_association_measures("MI")',
-    "pr": "precision_recall()", "prcurve": "precision_recall()", "precision": "nbest_precision()",
-    "precisionrecallcurve": "precision_recall()", "roccurve": "roc()",
-    "precisionatk": "nbest_precision()", "pvalue": "compare()", "rank": "system_ranks()",
-    "ranking": "system_ranks()", "recall": "nbest_recall()", "recallatk": "nbest_recall()",
-    "significance": "compare()", "test": "compare()", "ttest": "paired_bootstrap()",
+    "curve": "roc()",
+    "delong": "compare_area()",
+    "detcurve": "det()",
+    "ef": "enrichment(share)",
+    "enrichmentfactor": "enrichment(share)",
+    "mcclish": "partial_area(fpr)",
+    "pauc": "partial_area(fpr)",
+    "partialauc": "partial_area(fpr)",
+    "rie": "bedroc()",
+    "fisher": "compare()",
+    "fisherexact": "compare()",
+    "leaderboard": "system_ranks()",
+    "mcnemar": 'compare(test="mcnemar")',
+    "mi": 'with_association_measures("MI")',
+    "npmi": 'with_association_measures("MI")',
+    "patk": "nbest_precision()",
+    "permutation": "paired_permutation()",
+    "permutationtest": "paired_permutation()",
+    "pk": "nbest_precision()",
+    "pmi": 'with_association_measures("MI")',
+    "pr": "precision_recall()",
+    "prcurve": "precision_recall()",
+    "precision": "nbest_precision()",
+    "precisionrecallcurve": "precision_recall()",
+    "roccurve": "roc()",
+    "precisionatk": "nbest_precision()",
+    "pvalue": "compare()",
+    "rank": "system_ranks()",
+    "ranking": "system_ranks()",
+    "recall": "nbest_recall()",
+    "recallatk": "nbest_recall()",
+    "significance": "compare()",
+    "test": "compare()",
+    "ttest": "paired_bootstrap()",
     "wilcoxon": "paired_permutation()",
-}  # fmt: skip
+}
 PER_QUERY: Mapping[str, str] = {
-    "dcg": "DCG@10", "dcgscore": "DCG@10", "err": "ERR@10", "map": "AP",
-    "meanreciprocalrank": "RR", "mrr": "RR", "ndcg": "nDCG@10", "ndcgatk": "nDCG@10",
-    "ndcgscore": "nDCG@10", "rbp": "RBP", "rprec": "Rprec", "hitrate": "Success@10",
+    "dcg": "DCG@10",
+    "dcgscore": "DCG@10",
+    "err": "ERR@10",
+    "map": "AP",
+    "meanreciprocalrank": "RR",
+    "mrr": "RR",
+    "ndcg": "nDCG@10",
+    "ndcgatk": "nDCG@10",
+    "ndcgscore": "nDCG@10",
+    "rbp": "RBP",
+    "rprec": "Rprec",
+    "hitrate": "Success@10",
     "success": "Success@10",
-}  # fmt: skip
+}
 # scikit-learn's metrics for predictions, except metrics for probabilities and classes
 OF_PREDICTIONS: Mapping[str, str] = {
     f"{metric}score": metric for metric in ("accuracy", "precision", "recall", "f1")
 }
 OUTSIDE = (
-    "brierscoreloss", "calibrationcurve", "logloss", "matthewscorrcoef", "decisioncurve", "mcc",
-)  # fmt: skip
+    "brierscoreloss",
+    "calibrationcurve",
+    "logloss",
+    "matthewscorrcoef",
+    "decisioncurve",
+    "mcc",
+)
 TABLES = "rankeval_pd.from_scores(y_true, scores) makes a DataFrame with the accessor .rankeval."
 PLOT_SYNONYMS: Mapping[str, str] = {
-    "acceptance": "precision()", "ap": "precision_recall()", "area": "roc()", "auc": "roc()",
-    "bootstrap": "confidence()", "bound": "random_bound()", "cdf": "random_cdf()",
-    "chance": "random_bound()", "compare": "comparison()", "curve": "precision()",
-    "enrichment": "lift()", "envelope": "random_bound()", "heatmap": "pairs()",
-    "leaderboard": "system_ranks()", "nbestprecision": "precision()",
-    "pairedbootstrap": "confidence()", "pr": "precision_recall()",
-    "prcurve": "precision_recall()", "randomenvelope": "random_bound()",
-    "randomtest": "random_bound()", "ranks": "system_ranks()", "recall": "gain()",
-    "roccurve": "roc()", "samples": "repetition()", "scatter": "confidence()",
-    "significantranges": "comparison()", "thresholds": "confidence()",
-}  # fmt: skip
+    "acceptance": "precision()",
+    "ap": "precision_recall()",
+    "area": "roc()",
+    "auc": "roc()",
+    "bootstrap": "confidence()",
+    "bound": "random_bound()",
+    "cdf": "random_cdf()",
+    "chance": "random_bound()",
+    "compare": "comparison()",
+    "curve": "precision()",
+    "enrichment": "lift()",
+    "envelope": "random_bound()",
+    "heatmap": "pairs()",
+    "leaderboard": "system_ranks()",
+    "nbestprecision": "precision()",
+    "pairedbootstrap": "confidence()",
+    "pr": "precision_recall()",
+    "prcurve": "precision_recall()",
+    "randomenvelope": "random_bound()",
+    "randomtest": "random_bound()",
+    "ranks": "system_ranks()",
+    "recall": "gain()",
+    "roccurve": "roc()",
+    "samples": "repetition()",
+    "scatter": "confidence()",
+    "significantranges": "comparison()",
+    "thresholds": "confidence()",
+}
 
 
 class Listing(NamedTuple):
@@ -431,7 +530,9 @@ class Listing(NamedTuple):
         self, form: Form, keywords: Mapping[str, Any]
     ) -> tuple[list[tuple[str, str]], list[str]]:
         """Return the questions, methods and plots available for these roles."""
-        out = self.refusing if keywords.get("groups") is not None else frozenset()
+        out: frozenset[str] = frozenset()
+        if keywords.get("groups") is not None:
+            out = self.refusing
         rows = [
             (text, ", ".join(name for name in names.split(", ") if name not in out))
             for text, names in self.questions[form]
@@ -468,10 +569,13 @@ def not_there(name: str, what: str, there: Iterable[str], synonyms: Mapping[str,
         meant = "Use scikit-learn for this metric."
     elif plain in synonyms:
         call = synonyms[plain]
-        meant = f"Did you mean {'' if call.startswith('rankeval_pd') else '.'}{call}?"
+        if not call.startswith("rankeval_pd"):
+            call = f".{call}"
+        meant = f"Did you mean {call}?"
     else:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
         inside = [other for other in known if plain in other.replace("_", "")]
-        near = near or inside[:1]
-        meant = f"Did you mean .{near[0]}()?" if near else "Print the accessor to list all methods."
+        meant = "Print the accessor to list all methods."
+        if near or inside:
+            meant = f"Did you mean .{[*near, *inside][0]}()?"
     return f"There is no {what} {name!r}. {meant}"

@@ -34,9 +34,18 @@ _STARS = (0.05, 0.01, 0.001)
 _KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # additional key columns
 #: columns with an interval; the first such column in a table is used
 _ESTIMATES = (
-    "value", "precision", "recall", "area", "average_precision", "difference", "gain", "odds_ratio",
-    "lift", "agreement", "threshold",
-)  # fmt: skip
+    "value",
+    "precision",
+    "recall",
+    "area",
+    "average_precision",
+    "difference",
+    "gain",
+    "odds_ratio",
+    "lift",
+    "agreement",
+    "threshold",
+)
 
 
 class Cell(NamedTuple):
@@ -140,33 +149,40 @@ def paper_table(
     check_attrs(attrs)
     if not len(frame):
         raise ValueError("table has no rows. Pass a table with at least one row.")
-    grid = _grid(frame, attrs, percent, digits, stars=stars)
+    grid = _cell_grid(frame, attrs, percent, digits, stars=stars)
     if caption is not None:
         grid = grid._replace(caption=caption)
-    return _strings(grid) if to is None else _WRITERS[to](grid)
+    if to is None:
+        return _strings(grid)
+    return _WRITERS[to](grid)
 
 
 # ----------------------------------------------------------- From a table to a grid of cells
 
 
-def _grid(
-    frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None,
-    *, stars: bool,
-) -> Grid:  # fmt: skip
+def _cell_grid(
+    frame: pd.DataFrame,
+    attrs: Mapping[Any, Any],
+    percent: bool | None,
+    digits: int | None,
+    *,
+    stars: bool,
+) -> Grid:
     """Return cells with one row per name or pair, and one column per key."""
     subject = next((x for x in ("measure", "system") if x in frame or f"{x}_a" in frame), None)
     estimate = next((x for x in _ESTIMATES if _is_estimate(frame, x)), None)
     if subject is None or estimate is None:
-        return _plain(frame, attrs, percent, digits)
+        return _plain_grid(frame, attrs, percent, digits)
     paired = f"{subject}_a" in frame
-    first = f"{subject}_a" if paired else subject
-    groups = list(frame.columns[: list(frame.columns).index(first)])
+    names, header = [subject], [_heading(subject, attrs)]
+    if paired:
+        names, header = [f"{subject}_a", f"{subject}_b"], ["Comparison"]
+    groups = list(frame.columns[: list(frame.columns).index(names[0])])
     keys = [*groups, *(x for x in _KEYS if x in frame and x not in groups and x != estimate)]
     keys = [x for x in keys if x in ("n", "metric") or (frame[x] != frame[x].iloc[0]).any()]
     keys = [x for x in keys if x != "n" or "share" not in keys]
-    names = [first, f"{subject}_b"] if paired else [subject]
     if frame.duplicated([*keys, *names]).any():
-        return _plain(frame, attrs, percent, digits)
+        return _plain_grid(frame, attrs, percent, digits)
     p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
     if stars and p is None:
         raise ValueError(
@@ -177,24 +193,28 @@ def _grid(
     if against_base and not stars and keys and len(frame[keys].drop_duplicates()) > 1:
         estimate = "difference"
     rows = frame[names].drop_duplicates().itertuples(index=False)
-    parts = list(frame.groupby(keys, sort=False, observed=True)) if keys else [((), frame)]
+    parts: list[tuple[Any, pd.DataFrame]] = [((), frame)]
+    if keys:
+        parts = list(frame.groupby(keys, sort=False, observed=True))
     labels = [" vs. ".join(map(str, row)) for row in rows]
-    header = [_heading(names[0], attrs) if not paired else "Comparison"]
     columns: list[list[Cell]] = []
     one, unit = len(parts) == 1, None
     for values, part in parts:
-        values = values if isinstance(values, tuple) else (values,)
         place = ", ".join(_key(k, v) for k, v in zip(keys, values, strict=True))
         who = [" vs. ".join(map(str, row)) for row in part[names].itertuples(index=False)]
         part = part.set_axis(who).reindex(labels)
         if against_base:  # there is no difference between the baseline and itself
             part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
-        unit = _unit(part, estimate, attrs, percent, digits)
+        unit = _cell_unit(part, estimate, attrs, percent, digits)
         marks = _marks(part, p, stars=stars or (paired and not one))
         gaps = paired or estimate == "difference"
-        best = np.zeros(len(part), dtype=bool) if gaps else _best(part, estimate, attrs)
+        best = np.zeros(len(part), dtype=bool)
+        if not gaps:
+            best = _best_cells(part, estimate, attrs)
         columns.append(_cells(part, estimate, unit, best, marks))
-        header.append(_heading(estimate, attrs, unit) if one and (paired or not place) else place)
+        if one and (paired or not place):
+            place = _heading(estimate, attrs, unit)
+        header.append(place)
         if one and against_base:
             columns.append(_cells(part, "difference", unit, best & False, marks))
             header.append(_heading("difference", attrs, unit))
@@ -210,18 +230,19 @@ def _grid(
     bold = any(c.bold for row in rows_of for c in row)
     shown = any("[" in c.text for row in rows_of for c in row)
     caption = _caption(frame, estimate, attrs, unit, lettered=lettered, limits=shown)
-    return Grid(header, rows_of, caption,
-                _note(attrs, p, bold=bold, lettered=lettered, starred=starred))  # fmt: skip
+    return Grid(
+        header, rows_of, caption, _note(attrs, p, bold=bold, lettered=lettered, starred=starred)
+    )
 
 
 def _is_estimate(frame: pd.DataFrame, name: str) -> bool:
     """Return whether the column has an interval or a significance mark."""
     if name not in frame or not pd.api.types.is_float_dtype(frame[name]):
         return False
-    return bool(_limits(frame, name)[0]) or name in ("value", "difference", "gain")
+    return bool(_interval_columns(frame, name)[0]) or name in ("value", "difference", "gain")
 
 
-def _unit(
+def _cell_unit(
     part: pd.DataFrame,
     name: str,
     attrs: Mapping[Any, Any],
@@ -232,15 +253,19 @@ def _unit(
     if percent is None:
         percent = name in SHARES or name in ("share", "expected_agreement")
         if name in ("value", "difference", "gain", "score_a", "score_b"):
-            percent = called({**attrs, **({"n": 1} if "n" in part else {})})[1]
-    low, high = _limits(part, name)
-    widths: Any = part[high] - part[low] if low else []
+            percent = called(attrs)[1]
+    low, high = _interval_columns(part, name)
+    widths: Any = []
+    if low:
+        widths = part[high] - part[low]
     return unit_of(part[name], widths, percent=percent, digits=digits)
 
 
-def _limits(frame: pd.DataFrame, name: str) -> tuple[str, str]:
+def _interval_columns(frame: pd.DataFrame, name: str) -> tuple[str, str]:
     """Return the names of the interval columns, or "" without an interval."""
-    starts = (name,) if name == "difference" and "value" in frame else (name, "ci", "band")
+    starts: tuple[str, ...] = (name, "ci", "band")
+    if name == "difference" and "value" in frame:
+        starts = (name,)
     for start in starts:
         if f"{start}_low" in frame and f"{start}_high" in frame:
             return f"{start}_low", f"{start}_high"
@@ -248,7 +273,7 @@ def _limits(frame: pd.DataFrame, name: str) -> tuple[str, str]:
 
 
 def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str]) -> list[Cell]:
-    low, high = _limits(part, name)
+    low, high = _interval_columns(part, name)
     cells = []
     for row, is_best, mark in zip(part.to_dict("records"), best, marks, strict=True):
         if pd.isna(row[name]):
@@ -256,17 +281,18 @@ def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str
             continue
         text = unit.number(row[name])
         if low and pd.notna(row[low]):
-            left = "(" if row[low] == -np.inf else "["
-            right = ")" if row[high] == np.inf else "]"
+            left = {-np.inf: "("}.get(row[low], "[")
+            right = {np.inf: ")"}.get(row[high], "]")
             text += f" {left}{unit.number(row[low])}, {unit.number(row[high])}{right}"
         cells.append(Cell(text, bool(is_best), mark))
     return cells
 
 
-def _best(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
+def _best_cells(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
     values = part[name].to_numpy(dtype=float)
-    lower = attrs.get("higher_is_better") == 0
-    best = (np.fmin if lower else np.fmax).reduce(values)
+    best = np.fmax.reduce(values)
+    if attrs.get("higher_is_better") == 0:
+        best = np.fmin.reduce(values)
     return np.isclose(values, best, rtol=1e-12, atol=0.0)  # equal values can differ by rounding
 
 
@@ -279,12 +305,14 @@ def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
     return [""] * len(part)
 
 
-def _plain(
+def _plain_grid(
     frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None
 ) -> Grid:
     """Return the columns, with each interval in the same cell as its estimate."""
     columns, header = [], []
-    limits = {x for name in frame for x in _limits(frame, str(name)) if str(name) in _ESTIMATES}
+    limits = {
+        x for name in frame for x in _interval_columns(frame, str(name)) if str(name) in _ESTIMATES
+    }
     taken = False
     for name in frame:
         column = frame[name]
@@ -296,10 +324,12 @@ def _plain(
         elif str(name).startswith("p_") or name in ("p", "alpha"):
             columns.append([Cell(p_cell(x)) for x in column])
         else:
-            unit = _unit(frame, str(name), attrs, percent, digits)
+            unit = _cell_unit(frame, str(name), attrs, percent, digits)
             named = str(name) in _ESTIMATES and not taken
-            taken |= named and bool(_limits(frame, str(name))[0])
-            shown = frame if named else frame[[name]]
+            taken |= named and bool(_interval_columns(frame, str(name))[0])
+            shown = frame[[name]]
+            if named:
+                shown = frame
             columns.append(_cells(shown, str(name), unit, [False] * len(frame), [""] * len(frame)))
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
@@ -308,16 +338,29 @@ def _plain(
 # -------------------------------------------------------------------- Headings, caption, note
 
 _HEADINGS = {
-    "value": "", "ci": "", "measure_a": "A", "measure_b": "B", "system_a": "A", "system_b": "B",
-    "tp": "true positives", "p_value": "p", "p_adjusted": "adjusted p", "tpr": "TPR", "fpr": "FPR",
-}  # fmt: skip
+    "value": "",
+    "ci": "",
+    "measure_a": "A",
+    "measure_b": "B",
+    "system_a": "A",
+    "system_b": "B",
+    "tp": "true positives",
+    "p_value": "p",
+    "p_adjusted": "adjusted p",
+    "tpr": "TPR",
+    "fpr": "FPR",
+}
 
 
 def _heading(name: Hashable, attrs: Mapping[Any, Any], unit: Unit | None = None) -> str:
-    gap = name in ("difference", "gain")
     text = _HEADINGS.get(str(name), str(name).replace("_", " "))
-    text = called(attrs)[0] if name == "value" else text
-    return text + (f" ({'points' if gap else '%'})" if unit is not None and unit.percent else "")
+    if name == "value":
+        text = called(attrs)[0]
+    if unit is None or not unit.percent:
+        return text
+    if name in ("difference", "gain"):
+        return f"{text} (points)"
+    return f"{text} (%)"
 
 
 def _key(name: Hashable | None, value: Any) -> str:
@@ -328,37 +371,49 @@ def _key(name: Hashable | None, value: Any) -> str:
         text = f"{value:.4g}"
     else:
         return str(value)
-    return text if name is None else f"{name} = {text}"
+    if name is None:
+        return text
+    return f"{name} = {text}"
 
 
 def _caption(
-    frame: pd.DataFrame, estimate: str | None, attrs: Mapping[Any, Any], unit: Unit | None,
-    *, lettered: bool, limits: bool,
-) -> str:  # fmt: skip
+    frame: pd.DataFrame,
+    estimate: str | None,
+    attrs: Mapping[Any, Any],
+    unit: Unit | None,
+    *,
+    lettered: bool,
+    limits: bool,
+) -> str:
     """Return a caption with the quantity, sizes, intervals and test."""
     noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", "area"):
-        noun = called({**attrs, **({"n": 1} if "n" in frame else {})})[0]
-        noun = "mean metrics" if "metric" in frame else noun
-        base = f" from {attrs['baseline']}" if "baseline" in attrs else ""
-        noun = f"difference{base} in {noun}" if gaps else noun
+        noun = called(attrs)[0]
+        if "metric" in frame:
+            noun = "mean metrics"
+        if gaps and "baseline" in attrs:
+            noun = f"difference from {attrs['baseline']} in {noun}"
+        elif gaps:
+            noun = f"difference in {noun}"
     text = noun[0].upper() + noun[1:]
     if unit is not None and unit.percent:
-        text += " (points)" if gaps else " (%)"
-    text += f" at n = {sizes_text(frame['n'].tolist())}" if "n" in frame else ""
-    text += f" on {attrs['n_items']:,} items" if "n_items" in attrs else ""
-    text += f" on {attrs['n_queries']:,} queries" if "n_queries" in attrs else ""
+        text += {True: " (points)", False: " (%)"}[gaps]
+    if "n" in frame:
+        text += f" at n = {sizes_text(frame['n'].tolist())}"
+    for name, items in (("n_items", "items"), ("n_queries", "queries")):
+        if name in attrs:
+            text += f" on {attrs[name]:,} {items}"
     if limits:
         against = "difference" in frame and not lettered
         kind = intervals_of(attrs, gaps=gaps or against)
-        side = "" if attrs.get("alternative", "two-sided") == "two-sided" else "one-sided "
+        side = "one-sided " * (attrs.get("alternative", "two-sided") != "two-sided")
         text += f", with {side}{level_of(attrs)} {kind} intervals".replace("  ", " ")
-        text += " of the differences" if against and not gaps else ""
+        text += " of the differences" * (against and not gaps)
     tested = lettered or bool(known(frame, ("p_value", "p_adjusted")))
-    several = len(frame) > 1 and attrs.get("family") != "1 pair"
-    how = adjustment(attrs) or "unadjusted"
-    return f"{text}; tests {how}." if tested and several else f"{text}."
+    if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
+        text += f"; tests {adjustment(attrs) or 'unadjusted'}"
+    return f"{text}."
 
 
 def _note(
@@ -367,18 +422,21 @@ def _note(
     """Return the note that explains bold type, letters and stars."""
     said = []
     if bold:
-        said.append(
-            f"Bold marks the {'lowest' if attrs.get('higher_is_better') == 0 else 'highest'} value."
-        )
+        extreme = "highest"
+        if attrs.get("higher_is_better") == 0:
+            extreme = "lowest"
+        said.append(f"Bold marks the {extreme} value.")
     if lettered:
         alpha = percent_of(alpha_of(attrs))
         text = f"share a letter do not differ significantly at the {alpha} level."
         said.append(f"Values in a column that {text}")
     if starred:
-        what = "adjusted p" if adjustment(attrs) else "p"
-        base = f", against {attrs['baseline']}" if "baseline" in attrs else ""
-        draws = f" ({attrs['n_resamples']:,} draws)" if least_p(attrs) else ""
-        said.append(f"*, **, ***: {what} ≤ 0.05, 0.01, 0.001{base}{draws}.")
+        text = f"*, **, ***: {'adjusted ' * bool(adjustment(attrs))}p ≤ 0.05, 0.01, 0.001"
+        if "baseline" in attrs:
+            text += f", against {attrs['baseline']}"
+        if least_p(attrs):
+            text += f" ({attrs['n_resamples']:,} draws)"
+        said.append(f"{text}.")
     return " ".join(said)
 
 
@@ -395,28 +453,50 @@ def _strings(grid: Grid) -> pd.DataFrame:
 
 
 _LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
-    "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "−": "$-$", "∞": r"$\infty$", "≤": r"$\leq$", "<": "$<$", ">": "$>$", "–": "--",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "−": "$-$",
+    "∞": r"$\infty$",
+    "≤": r"$\leq$",
+    "<": "$<$",
+    ">": "$>$",
+    "–": "--",
+}
 
 
 def _as_latex(text: str) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in text)
 
 
-def _latex(grid: Grid) -> str:
-    def cell(cell: Cell) -> str:
-        text = _as_latex(cell.text)
-        text = rf"\textbf{{{text}}}" if cell.bold else text
-        return text + (rf"\textsuperscript{{{cell.raised}}}" if cell.raised else "")
+def _latex_cell(cell: Cell) -> str:
+    text = _as_latex(cell.text)
+    if cell.bold:
+        text = rf"\textbf{{{text}}}"
+    if cell.raised:
+        text += rf"\textsuperscript{{{cell.raised}}}"
+    return text
 
-    lines = [" & ".join(map(cell, row)) + r" \\" for row in grid.rows]
+
+def _latex(grid: Grid) -> str:
+    lines = [" & ".join(map(_latex_cell, row)) + r" \\" for row in grid.rows]
     header = " & ".join(map(_as_latex, grid.header)) + r" \\"
     body = [
-        rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}", r"\toprule", header, r"\midrule",
-        *lines, r"\bottomrule", r"\end{tabular}",
-    ]  # fmt: skip
+        rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}",
+        r"\toprule",
+        header,
+        r"\midrule",
+        *lines,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
     if not grid.caption:
         return "\n".join(body)
     said = _as_latex(f"{grid.caption} {grid.note}".strip())
@@ -424,36 +504,51 @@ def _latex(grid: Grid) -> str:
     return "\n".join(wrapped)
 
 
+def _as_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", text)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = _as_markdown(cell.text)
+    if cell.bold:
+        text = f"**{text}**"
+    if cell.raised:
+        text += f"<sup>{_as_markdown(cell.raised)}</sup>"
+    return text
+
+
 def _markdown(grid: Grid) -> str:
-    def plain(text: str) -> str:
-        return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", text)
-
-    def cell(cell: Cell) -> str:
-        text = f"**{plain(cell.text)}**" if cell.bold else plain(cell.text)
-        return text + (f"<sup>{plain(cell.raised)}</sup>" if cell.raised else "")
-
-    rows = [list(map(plain, grid.header)), ["---", *["---:"] * (len(grid.header) - 1)]]
-    rows += [list(map(cell, row)) for row in grid.rows]
+    rows = [list(map(_as_markdown, grid.header)), ["---", *["---:"] * (len(grid.header) - 1)]]
+    rows += [list(map(_markdown_cell, row)) for row in grid.rows]
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    said = f"{grid.caption} {grid.note}".strip() if grid.caption else ""
-    return "\n".join([*([plain(said), ""] if said else []), *lines])
+    if grid.caption:
+        lines = [_as_markdown(f"{grid.caption} {grid.note}".strip()), "", *lines]
+    return "\n".join(lines)
+
+
+def _html_cell(cell: Cell, tag: str) -> str:
+    text = html.escape(cell.text)
+    if cell.bold:
+        text = f"<b>{text}</b>"
+    if cell.raised:
+        text += f"<sup>{cell.raised}</sup>"
+    return f"<{tag}>{text}</{tag}>"
 
 
 def _html(grid: Grid) -> str:
-    def cell(cell: Cell, tag: str) -> str:
-        text = html.escape(cell.text)
-        text = f"<b>{text}</b>" if cell.bold else text
-        return f"<{tag}>{text}{f'<sup>{cell.raised}</sup>' if cell.raised else ''}</{tag}>"
-
-    said = html.escape(f"{grid.caption} {grid.note}".strip()) if grid.caption else ""
+    lines = ["<table>"]
+    if grid.caption:
+        lines.append(f"<caption>{html.escape(f'{grid.caption} {grid.note}'.strip())}</caption>")
     head = "".join(f"<th>{html.escape(x)}</th>" for x in grid.header)
-    lines = [f"<caption>{said}</caption>"] if said else []
     lines += [f"<thead><tr>{head}</tr></thead>", "<tbody>"]
     for first, *rest in grid.rows:
-        lines.append(f"<tr>{cell(first, 'th')}{''.join(cell(x, 'td') for x in rest)}</tr>")
-    return "\n".join(["<table>", *lines, "</tbody>", "</table>"])
+        cells = "".join(_html_cell(cell, "td") for cell in rest)
+        lines.append(f"<tr>{_html_cell(first, 'th')}{cells}</tr>")
+    return "\n".join([*lines, "</tbody>", "</table>"])
 
 
 _WRITERS: dict[str, Callable[[Grid], str]] = {
-    "latex": _latex, "markdown": _markdown, "html": _html,
-}  # fmt: skip
+    "latex": _latex,
+    "markdown": _markdown,
+    "html": _html,
+}

@@ -21,9 +21,18 @@ from rankeval_pd.tables import listed_in, rows_in
 
 PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
 SHARES = (
-    "precision", "recall", "tpr", "fpr", "fnr", "power", "power_low", "power_high", "agreement",
-    "specificity", "npv",
-)  # fmt: skip
+    "precision",
+    "recall",
+    "tpr",
+    "fpr",
+    "fnr",
+    "power",
+    "power_low",
+    "power_high",
+    "agreement",
+    "specificity",
+    "npv",
+)
 _DIGITS = 3  # largest number of significant digits
 
 
@@ -36,32 +45,36 @@ class Unit(NamedTuple):
     def number(self, value: float) -> str:
         """Return a number without a unit."""
         if not math.isfinite(value):
-            return "–" if math.isnan(value) else ("−∞" if value < 0.0 else "∞")
-        text = f"{100.0 * value if self.percent else value:.{self.decimals}f}"
-        return text.replace("-", "−") if float(text) else text.replace("-", "")
+            return {math.inf: "∞", -math.inf: "−∞"}.get(value, "–")
+        if self.percent:
+            value *= 100.0
+        text = f"{value:.{self.decimals}f}"
+        if not float(text):
+            return text.replace("-", "")
+        return text.replace("-", "−")
 
     def value(self, value: float) -> str:
         """Return a value with a unit."""
-        return f"{self.number(value)}%" if self.percent else self.number(value)
+        return self.number(value) + "%" * self.percent
 
     def limits(self, low: float, high: float) -> str:
         """Return an interval with a unit. One-sided intervals have one limit."""
-        return self._limits(low, high, "%" if self.percent else "")
+        return self._limits(low, high, "%" * self.percent)
 
     def gap(self, difference: float) -> str:
         """Return the size of a difference with a unit."""
-        return f"{self.number(abs(difference))}{' points' if self.percent else ''}"
+        return self.number(abs(difference)) + " points" * self.percent
 
     def gaps(self, low: float, high: float) -> str:
         """Return the interval for a difference."""
-        return self._limits(low, high, " points" if self.percent else "")
+        return self._limits(low, high, " points" * self.percent)
 
     def _limits(self, low: float, high: float, unit: str) -> str:
         if math.isinf(high):
             return f"at least {self.number(low)}{unit}"
         if math.isinf(low):
             return f"at most {self.number(high)}{unit}"
-        return f"{self.number(low)}{unit if unit == '%' else ''} to {self.number(high)}{unit}"
+        return f"{self.number(low)}{'%' * (unit == '%')} to {self.number(high)}{unit}"
 
 
 def unit_of(
@@ -73,14 +86,16 @@ def unit_of(
     three significant digits, or exactly three if there are no intervals.
     """
     if digits is not None:
-        return Unit(percent, digits)
-    factor = 100.0 if percent else 1.0
+        return Unit(bool(percent), digits)
+    factor = {True: 100.0, False: 1.0}[percent]
     known = [factor * abs(float(x)) for x in values if pd.notna(x) and math.isfinite(x)]
     wide = [factor * float(x) for x in widths if pd.notna(x) and 0.0 < x < math.inf]
     largest = max(known, default=0.0) or (max(wide, default=1.0) or 1.0)
     most = max(0, _DIGITS - 1 - math.floor(math.log10(largest)))
-    needed = math.ceil(-math.log10(float(np.median(wide)) / 40.0)) if wide else most
-    return Unit(percent, min(max(needed, 0), most))
+    needed = most
+    if wide:
+        needed = math.ceil(-math.log10(float(np.median(wide)) / 40.0))
+    return Unit(bool(percent), min(max(needed, 0), most))
 
 
 def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
@@ -88,17 +103,19 @@ def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
     if math.isnan(p):
         return "no test"
     if least > 0.0 and p <= least * (1.0 + 1e-9):
-        return f"p ≤ {_rounded_up(least)}"
+        return f"p ≤ {_bound_text(least)}"
     if p < 0.001:
         return "p < 0.001"
-    decimals = 2 if p >= 0.1 else 3
+    decimals = 2 + (p < 0.1)
     while rejects(float(f"{p:.{decimals}f}"), alpha) != rejects(p, alpha) and decimals < 12:
         decimals += 1
     text = f"{p:.{decimals}f}"
-    return "p > 0.99" if float(text) >= 1.0 > p + 1e-9 else f"p = {text}"
+    if float(text) >= 1.0 > p + 1e-9:
+        return "p > 0.99"
+    return f"p = {text}"
 
 
-def _rounded_up(p: float) -> str:
+def _bound_text(p: float) -> str:
     """Round a bound up to one or two significant digits, whichever is closer."""
     place = -math.floor(math.log10(p))
     one = math.ceil(p * 10.0**place * (1.0 - 1e-9))
@@ -110,14 +127,18 @@ def _rounded_up(p: float) -> str:
 
 def p_cell(p: float, *, least: float = 0.0) -> str:
     """Format a p-value for a column with the header p."""
-    return "" if math.isnan(p) else p_text(p, least=least).removeprefix("p ").removeprefix("= ")
+    if math.isnan(p):
+        return ""
+    return p_text(p, least=least).removeprefix("p ").removeprefix("= ")
 
 
 def least_p(attrs: Mapping[Any, Any]) -> float:
     """Return the smallest possible p-value for the number of draws, or 0."""
     draws = attrs.get("n_resamples")
     drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
-    return 1.0 / (float(draws) + 1.0) if draws and drawn else 0.0
+    if not draws or not drawn:
+        return 0.0
+    return 1.0 / (float(draws) + 1.0)
 
 
 def margin_words(
@@ -127,16 +148,21 @@ def margin_words(
     name = next((x for x in ("p_equivalence", "p_noninferior") if x in row), None)
     if name is None or pd.isna(row[name]):
         return ""
-    size = float(f"{attrs['margin'] * (100.0 if percent else 1.0):.6g}")
-    within = f"{size:g}{' point' if percent else ''}{'s' if percent and size != 1.0 else ''}"
+    within = f"{attrs['margin']:.6g}"
+    if percent:
+        within = f"{100.0 * attrs['margin']:.6g}"
+        within += agree(float(within), " point", " points")
     alpha = alpha_of(attrs)
     shown, p = rejects(row[name], alpha), p_text(row[name], alpha=alpha)
     if name == "p_equivalence":
         text = f"{a} and {b} are equivalent within {within}"
     else:
-        a, b = (b, a) if attrs.get("alternative") == "less" else (a, b)
+        if attrs.get("alternative") == "less":
+            a, b = b, a
         text = f"{a} is not worse than {b} by {within} or more"
-    return f" {text} ({p})." if shown else f" The data do not show that {text} ({p})."
+    if not shown:
+        text = f"The data do not show that {text}"
+    return f" {text} ({p})."
 
 
 def percent_of(share: float) -> str:
@@ -164,36 +190,55 @@ def join(names: Iterable[Any], last: str = "and", *, most: int = 6, noun: str = 
     return f"{', '.join(texts[:-1])}, {last} {texts[-1]}"
 
 
+def agree(count: float, singular: str, plural: str) -> str:
+    """Return the form of a word that agrees with a count."""
+    if count == 1:
+        return singular
+    return plural
+
+
 ADJUSTED = {
-    "holm": "Holm's method", "bonferroni": "Bonferroni's method",
-    "bh": "the method of Benjamini and Hochberg", "by": "the method of Benjamini and Yekutieli",
-    "max-t": "the single-step max-t method", "max-t-stepdown": "the step-down max-t method",
+    "holm": "Holm's method",
+    "bonferroni": "Bonferroni's method",
+    "bh": "the method of Benjamini and Hochberg",
+    "by": "the method of Benjamini and Yekutieli",
+    "max-t": "the single-step max-t method",
+    "max-t-stepdown": "the step-down max-t method",
     "envelope": "a simultaneous envelope",
-}  # fmt: skip
+}
 TESTS = {
-    "fisher": "Fisher's exact test", "midp": "the mid-p version of Fisher's test",
-    "mcnemar": "McNemar's test", "boschloo": "Boschloo's test", "barnard": "Barnard's test",
-    "score": "the score test", "cluster": "a cluster-robust t test", "t": "a t test",
+    "fisher": "Fisher's exact test",
+    "midp": "the mid-p version of Fisher's test",
+    "mcnemar": "McNemar's test",
+    "boschloo": "Boschloo's test",
+    "barnard": "Barnard's test",
+    "score": "the score test",
+    "cluster": "a cluster-robust t test",
+    "t": "a t test",
     "votes": "a t test of the candidates' mean votes",
-    "delong": "DeLong's test", "swaps": "random swaps of the labels",
-}  # fmt: skip
+    "delong": "DeLong's test",
+    "swaps": "random swaps of the labels",
+}
 TESTED = {
-    "compare": "Fisher's exact test", "compare_area": "a t test", "unpaired_area": "Welch's t test",
-    "paired_permutation": "approximate randomization", "mean_difference": (
-        "random swaps of the labels"
-    ),
-    "random_test": "hypergeometric tests", "measure_ranks": "Fisher's exact test",
+    "compare": "Fisher's exact test",
+    "compare_area": "a t test",
+    "unpaired_area": "Welch's t test",
+    "paired_permutation": "approximate randomization",
+    "mean_difference": ("random swaps of the labels"),
+    "random_test": "hypergeometric tests",
+    "measure_ranks": "Fisher's exact test",
     "summary": "Fisher's exact test",
-}  # fmt: skip
+}
 EVENTS = {
     "wild": "a wild bootstrap (random signs of the paired differences)",
     "recentred": "the paired bootstrap of Berg-Kirkpatrick et al. (2012)",
     "strict": "the paired bootstrap as written in Berg-Kirkpatrick et al. (2012, figure 1)",
-    "zero": "a paired bootstrap (share of gains below 0)", "studentised": "a bootstrap t test",
+    "zero": "a paired bootstrap (share of gains below 0)",
+    "studentised": "a bootstrap t test",
     "bias-corrected": "a bias-corrected paired bootstrap",
     "crossed": "a t test with a variance for each of two crossed factors",
     "seeds": "a t test with separate variances for items and training seeds (Welch and Cochran)",
-}  # fmt: skip
+}
 HANDLED = {
     "groups": "Rows with the same {} were treated as a cluster.",
     "weight": "Each {} has the same weight.",
@@ -201,17 +246,32 @@ HANDLED = {
     "missing": "Missing scores were handled with the option {!r}.",
     "unjudged": "Unjudged candidates were handled with the option {!r}.",
     "undefined": "Undefined metrics were handled with the option {!r}.",
-}  # fmt: skip
+}
 INTERVALS = {
-    "clopper-pearson": "Clopper–Pearson", "wilson": "Wilson", "jeffreys": "Jeffreys",
-    "midp": "mid-p", "blaker": "Blaker", "newcombe": "Newcombe", "score": "score",
-    "agresti-caffo": "Agresti–Caffo", "miettinen-nurminen": "Miettinen–Nurminen",
-    "delong": "DeLong", "logit": "logit", "delta": "delta-method", "wild": "wild bootstrap",
-    "bca": "BCa bootstrap", "percentile": "percentile bootstrap", "basic": "basic bootstrap",
-    "studentised": "studentized bootstrap", "tango": "Tango", "student": "Student's t",
-    "korn-graubard": "Korn-Graubard", "votes": "Student's t",
-    "order": "order-statistic", "systems": "system bootstrap",
-}  # fmt: skip
+    "clopper-pearson": "Clopper–Pearson",
+    "wilson": "Wilson",
+    "jeffreys": "Jeffreys",
+    "midp": "mid-p",
+    "blaker": "Blaker",
+    "newcombe": "Newcombe",
+    "score": "score",
+    "agresti-caffo": "Agresti–Caffo",
+    "miettinen-nurminen": "Miettinen–Nurminen",
+    "delong": "DeLong",
+    "logit": "logit",
+    "delta": "delta-method",
+    "wild": "wild bootstrap",
+    "bca": "BCa bootstrap",
+    "percentile": "percentile bootstrap",
+    "basic": "basic bootstrap",
+    "studentised": "studentized bootstrap",
+    "tango": "Tango",
+    "student": "Student's t",
+    "korn-graubard": "Korn-Graubard",
+    "votes": "Student's t",
+    "order": "order-statistic",
+    "systems": "system bootstrap",
+}
 
 
 #: matches a family with a single test
@@ -225,11 +285,13 @@ def adjustment(attrs: Mapping[Any, Any], *, brief: bool = False) -> str:
     method = attrs.get("adjust")
     if method is None or _ALONE.fullmatch(str(attrs.get("family"))):
         return ""
-    family = f" for {attrs['family']}" if "family" in attrs else ""
+    family = ""
+    if "family" in attrs:
+        family = f" for {attrs['family']}"
     if brief and family:
         return f"adjusted{family}"
     if str(method).startswith("max-t") and _of_lists(attrs) and "1 pair" not in family:
-        over = "Bonferroni" if method == "max-t" else "step-down"
+        over = {"max-t": "Bonferroni"}.get(method, "step-down")
         return f"adjusted{family} by max-t within each pair and {over} across pairs"
     return f"adjusted{family} by {ADJUSTED.get(method, method)}"
 
@@ -247,12 +309,16 @@ def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
     if not gaps:
         return f"{attrs.get('intervals', '')} {kind}".strip()
     if not adjustment(attrs):
-        return "" if "baseline" in attrs else kind
+        return kind * ("baseline" not in attrs)
     method = str(attrs["adjust"])
     if method.startswith("max-t"):
         return "simultaneous"
-    what = "simultaneous" if method in ("holm", "bonferroni") else "adjusted (false coverage rate)"
-    return what if "baseline" in attrs or not kind else f"{what} {kind}"
+    what = "adjusted (false coverage rate)"
+    if method in ("holm", "bonferroni"):
+        what = "simultaneous"
+    if "baseline" in attrs:
+        return what
+    return f"{what} {kind}".rstrip()
 
 
 _LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
@@ -261,12 +327,12 @@ _LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
 def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
     """Describe strata, clusters, and a small number of training seeds."""
     if attrs.get("strata") is not None:
-        count = f"{attrs['n_strata']} " if "n_strata" in attrs else ""
-        text = (
-            f"The score is the {attrs['average']} average over {count}strata ({attrs['strata']})."
-        )
-        groups = attrs.get("groups")
-        yield text + ("" if groups is None else f" The items are clustered by {groups}.")
+        count = attrs.get("n_strata", "")
+        strata = f"{count} strata ({attrs['strata']})".lstrip()
+        text = f"The score is the {attrs['average']} average over {strata}."
+        if attrs.get("groups") is not None:
+            text += f" The items are clustered by {attrs['groups']}."
+        yield text
     elif attrs.get("weight") is not None:
         yield f"The items are clustered by {attrs['groups']}."
     if attrs.get("seed_widening", 1.0) >= _LIMITING:
@@ -285,7 +351,9 @@ def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
     """
     texts = [str(text) for text in letters]
     spaced = any(" " in text or len({*text}) < len(text) for text in texts)
-    return [{*text.split()} if spaced else {*text} for text in texts]
+    if spaced:
+        return [{*text.split()} for text in texts]
+    return [{*text} for text in texts]
 
 
 def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
@@ -296,7 +364,7 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
     if kind in ("ap", "roc"):
         return {"ap": "average precision", "roc": "area under the ROC curve"}[str(kind)], False
     if "area" in str(attrs.get("method")):
-        part = "standardized partial " if attrs["method"] == "partial_area" else ""
+        part = "standardized partial " * (attrs["method"] == "partial_area")
         return f"{part}area under the ROC curve", False
     if metric is not None:
         text = f"mean {attrs.get('of', 'score')}"
@@ -317,16 +385,18 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     """Describe how a table was computed."""
     check_attrs(attrs)
     method = str(attrs["method"])
-    sizes = f" at n = {sizes_text(frame['n'].tolist())}" if "n" in frame else ""
-    made = f"`{method}` of rankeval_pd {attrs.get('version', '')}"
-    sentences = [f"The table was made with {made}{sizes}."]
+    made = f"The table was made with `{method}` of rankeval_pd {attrs.get('version', '')}"
+    if "n" in frame:
+        made += f" at n = {sizes_text(frame['n'].tolist())}"
+    sentences = [f"{made}."]
     if known(frame, ("p_value", "p_adjusted", "rank_low", "p_max")):
         side = attrs.get("alternative", "two-sided")
         what = "Differences were tested with"
         if method == "random_test":
             what, side = "True-positive counts were tested against a random ranking using", "more"
         sentences.append(f"{what} {_test_of(frame, attrs)}.")
-        side = side if side == "two-sided" else f"one-sided ({side})"
+        if side != "two-sided":
+            side = f"one-sided ({side})"
         how = adjustment(attrs) or "unadjusted"
         level = f"with a significance level of {percent_of(alpha_of(attrs))}"
         sentences.append(f"The tests were {side} and {how}, {level}.")
@@ -342,10 +412,12 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
         text = f"{name[0].upper()}{name[1:]} have a confidence level of {level_of(attrs)}."
         sentences.append(text)
     if attrs.get("n_resamples"):
-        seed = f" (seed {attrs['seed']})" if "seed" in attrs else ""
-        count = f"{attrs['n_resamples']:,}"
-        count = f"Up to {count}" if _of_lists(attrs) else count  # the number differs between pairs
-        sentences.append(f"{count} resamples were drawn{seed}.")
+        drawn = f"{attrs['n_resamples']:,} resamples were drawn"
+        if _of_lists(attrs):  # the number differs between pairs
+            drawn = f"Up to {drawn}"
+        if "seed" in attrs:
+            drawn += f" (seed {attrs['seed']})"
+        sentences.append(f"{drawn}.")
     for role, text in HANDLED.items():
         if attrs.get(role) is not None:
             sentences.append(text.format(" or ".join(map(str, listed_in(attrs, role)))))
@@ -356,21 +428,20 @@ def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     """Return the name of the test for the differences in a table."""
     method = str(attrs["method"])
     drawn = bool(attrs.get("n_resamples"))
+    exactly = ", computed exactly" * (not drawn)
     if attrs.get("test") == "t":
         return "the paired t test"
     if method == "paired_bootstrap" and not drawn and attrs.get("ci") == "tango":
         return "McNemar's exact test (unconditional for up to 200 items)"
     if "event" in attrs or (method in ("summary", "system_ranks") and "measure" not in frame):
         event = str(attrs.get("event", "wild"))
-        return EVENTS[event] + (
-            "" if drawn or event in ("crossed", "seeds") else ", computed exactly"
-        )
+        return EVENTS[event] + exactly * (event not in ("crossed", "seeds"))
     if "metric" in frame and "n" not in frame:
         return EVENTS["wild"]
     if attrs.get("test") == "wilcoxon":
         return "Wilcoxon's signed-rank test, with Hodges–Lehmann estimates and limits for the gains"
     if method == "paired_permutation":
-        return TESTED[method] + ("" if drawn else ", computed exactly")
+        return TESTED[method] + exactly
     swapped = str(attrs.get("adjust", "")).startswith("max-t") and "kind" not in attrs
     if method in ("summary", "measure_ranks") and "kind" in attrs:
         return TESTS["delong"]
@@ -475,9 +546,13 @@ SENTENCES = (
      "The mean {metric} of {measure} over {queries} queries is {value}."),
 )  # fmt: skip
 NOUNS = {
-    "tpr": "true positive rate", "fpr": "false positive rate", "fnr": "false negative rate",
-    "share": "share of candidates", "tp": "true positives", "p_value": "p-value",
-}  # fmt: skip
+    "tpr": "true positive rate",
+    "fpr": "false positive rate",
+    "fnr": "false negative rate",
+    "share": "share of candidates",
+    "tp": "true positives",
+    "p_value": "p-value",
+}
 
 
 # -------------------------------------------------------------------------------------------------
@@ -504,15 +579,21 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         yield "The table has no rows with data."
         return
     own = next((x for x in reversed(_GROUPED) if x in frame), None)
-    before = list(frame.columns[: list(frame.columns).index(own)]) if own else []
+    before: list[Any] = []
+    if own:
+        before = list(frame.columns[: list(frame.columns).index(own)])
     if "ci_low_best" in frame:  # the best precision at each n was selected from the data
         highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
         frame = frame.drop(columns="recall").assign(_chosen=frame["precision"] == highest)
     sentence = next(
-        (text for needed, text in SENTENCES
-         if any({*columns.split()} <= {*frame} for columns in needed.split("|"))), None,
-    )  # fmt: skip
-    units = {name: _unit(frame, name, attrs) for name in frame if _is_number(frame[name])}
+        (
+            text
+            for needed, text in SENTENCES
+            if any({*columns.split()} <= {*frame} for columns in needed.split("|"))
+        ),
+        None,
+    )
+    units = {name: _row_unit(frame, name, attrs) for name in frame if _has_numbers(frame[name])}
     shown = ends_of(frame)
     for row in shown.to_dict("records"):
         where = "".join(f"For {name} {row[name]}: " for name in before if name not in units)
@@ -527,24 +608,26 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 _GROUPED = ("measure", "measure_a")  # the first columns after the group columns
 
 
-def _is_number(column: pd.Series) -> bool:
+def _has_numbers(column: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
+def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
     """Return the unit of a column, with enough decimals for the interval."""
     if pd.api.types.is_integer_dtype(frame[name]):
         return Unit(percent=False, decimals=0)
     if name == "expected":
         return Unit(percent=False, decimals=2)
-    low, high = _limits(frame, name)
-    widths: Any = frame[high] - frame[low] if high in frame else []
+    low, high = _estimate_limits(frame, name)
+    widths: Any = []
+    if high in frame:
+        widths = frame[high] - frame[low]
     percent = name in (*SHARES, "share", "expected_agreement", "sd_observed", "sd_expected")
     percent |= name in ("difference", "gain") and called(attrs)[1]
     return unit_of(frame[name], widths, percent=percent)
 
 
-def _limits(columns: Any, name: Any) -> tuple[str, str]:
+def _estimate_limits(columns: Any, name: Any) -> tuple[str, str]:
     """Return the columns with the confidence limits of an estimate, or ""."""
     estimates = [x for x in _ESTIMATES if x in columns]
     for start in (str(name), "ci", "band"):
@@ -554,18 +637,26 @@ def _limits(columns: Any, name: Any) -> tuple[str, str]:
 
 
 _ESTIMATES = (
-    "average_precision", "area", "value", "gain", "agreement", "precision", "recall", "lift",
+    "average_precision",
+    "area",
+    "value",
+    "gain",
+    "agreement",
+    "precision",
+    "recall",
+    "lift",
     "threshold",
-)  # fmt: skip
+)
 
 
 def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs) -> str:
     """Write a row as a sentence, or as a list of labeled numbers."""
     texts: dict[Any, Any] = {name: value for name, value in row.items() if name not in units}
     for name, unit in units.items():
-        whole = isinstance(row[name], int | np.integer)
-        texts[name] = f"{row[name]:,}" if whole else unit.value(row[name])
+        texts[name] = unit.value(row[name])
         bin_of = name in ("p_low", "p_high") and "n_pairs" in row
+        if isinstance(row[name], int | np.integer):
+            texts[name] = f"{row[name]:,}"
         if math.isnan(row[name]) and name not in _WITH_P:
             texts[name] = _NONE
         elif name in _PLAIN or bin_of or (name == "threshold" and "n_pairs" not in row):
@@ -576,18 +667,21 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
             texts[name] = p_cell(row[name])
         elif name in ("difference", "gain"):
             texts[name] = texts[name].replace("%", " points")
-        low, high = _limits(row, name)
+        low, high = _estimate_limits(row, name)
         if low:
             ends = (float(row[low]), float(row.get(high, math.inf)))
-            written = unit.gaps if name == "gain" else unit.limits
-            limits = "not available" if math.isnan(ends[0]) else written(*ends)
+            limits = unit.limits(*ends)
+            if name == "gain":
+                limits = unit.gaps(*ends)
+            if math.isnan(ends[0]):
+                limits = _NONE
             texts["least"] = unit.value(ends[0])
             texts["ci"] = f"{level_of(attrs)} interval {limits}"
             texts["band"] = f"simultaneous {level_of(attrs)} band {limits}"
     if "gain" in row and "p_low" in row:
         texts["verdict"] = _bounded(row, alpha_of(attrs))
     texts |= {"noun": called(attrs)[0], "level": level_of(attrs)}
-    end = " The list ends inside a tie." if row.get("tied") else ""
+    end = " The list ends inside a tie." * bool(row.get("tied"))
     if row.get("_chosen") and row["ci_low_best"] < row["ci_low"]:
         limits = units["precision"].limits(row["ci_low_best"], row["ci_high_best"])
         end = f" After correction for the choice of measure, the interval is {limits}.{end}"
@@ -598,14 +692,18 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
         for unknown, told in _UNKNOWN:
             text = re.sub(unknown, told, text)
         return text
-    who = f"{row['measure']}: " if "measure" in row else ""
-    parts = [
-        f"{NOUNS.get(x, str(x).replace('_', ' '))} = {texts[x]}"
-        + (f" ({texts['ci']})" if _limits(row, x)[0] else "")
-        for x in units
-        if not str(x).endswith(("_low", "_high"))
-    ]
-    return f"{who}{join(parts, most=12)}.{end}"
+    parts = []
+    for name in units:
+        if str(name).endswith(("_low", "_high")):
+            continue
+        part = f"{NOUNS.get(name, str(name).replace('_', ' '))} = {texts[name]}"
+        if _estimate_limits(row, name)[0]:
+            part += f" ({texts['ci']})"
+        parts.append(part)
+    text = f"{join(parts, most=12)}.{end}"
+    if "measure" in row:
+        return f"{row['measure']}: {text}"
+    return text
 
 
 _ONE = re.compile(r"\b1 ((?:judged )?(?:true positive|candidate|gain|judgment|pair|sample))s\b")
@@ -615,7 +713,7 @@ def _bounded(row: Row, alpha: float) -> str:
     """Return the conclusion that the bounds on a p-value allow."""
     at = f"significant at the {percent_of(alpha)} level"
     if row["p_low"] == row["p_high"]:
-        return f"The gain is {'' if row['p_high'] <= alpha else 'not '}{at}."
+        return f"The gain is {'not ' * bool(row['p_high'] > alpha)}{at}."
     if row["p_high"] <= alpha:
         return f"The gain is {at} in both cases."
     if row["p_low"] > alpha:
@@ -701,7 +799,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     for needed, write in _KINDS:
         if all(any(x in frame for x in name.split("|")) for name in needed.split()):
             check_attrs(attrs)
-            beside = _ties, _grid, _annotators, _pool, _queries, design
+            beside = _ties, _skipped_sizes, _annotators, _pool, _queries, design
             told = [*write(frame, attrs), *(text for say in beside for text in say(attrs))]
             return "\n\n".join(told) or "The table has no rows."
     raise ValueError(
@@ -714,12 +812,13 @@ def _ties(attrs: Attrs) -> Iterator[str]:
     """Write how many lists end inside a tie."""
     count = attrs.get("n_ending_in_tie", 0)
     if count:
-        rows = f"{count:,} rows describe lists that end"
-        rows = "One row describes a list that ends" if count == 1 else rows
+        rows = agree(
+            count, "One row describes a list that ends", f"{count:,} rows describe lists that end"
+        )
         yield f"{rows} inside a tie; `details=True` shows which lists."
 
 
-def _grid(attrs: Attrs) -> Iterator[str]:
+def _skipped_sizes(attrs: Attrs) -> Iterator[str]:
     """Describe results that are not exact at every n."""
     if attrs.get("p_adjusted") == "rounded up":
         yield "Adjusted p-values are exact, or rounded up to the next exact p-value."
@@ -733,12 +832,10 @@ def _grid(attrs: Attrs) -> Iterator[str]:
 def _annotators(attrs: Attrs) -> Iterator[str]:
     """Write whether the conclusion is the same for all annotators."""
     if names := listed_in(attrs, "annotators"):
-        differ = listed_in(attrs, "annotators_differ")
-        yield (
-            f"The conclusion differs for {join(differ, noun='annotators')}."
-            if differ
-            else f"The conclusion is the same for each of the {len(names)} annotators."
-        )
+        if differ := listed_in(attrs, "annotators_differ"):
+            yield f"The conclusion differs for {join(differ, noun='annotators')}."
+        else:
+            yield f"The conclusion is the same for each of the {len(names)} annotators."
 
 
 def _pool(attrs: Attrs) -> Iterator[str]:
@@ -759,17 +856,17 @@ def _pool(attrs: Attrs) -> Iterator[str]:
 def _queries(attrs: Attrs) -> Iterator[str]:
     """Write caveats about means over queries."""
     lacking, undefined, tied = (attrs.get(f"n_{x}", 0) for x in ("lacking", "undefined", "tied"))
-    counted = "A query {} counts as 0 (up to {:,} quer{})."
+    counted = "A query {} counts as 0 (up to {:,} {})."
     if lacking:
-        end = "y" if lacking == 1 else "ies"
-        yield counted.format("for which a run retrieved nothing", lacking, end)
+        noun = agree(lacking, "query", "queries")
+        yield counted.format("for which a run retrieved nothing", lacking, noun)
     if undefined:
-        yield counted.format("without a value", undefined, "y" if undefined == 1 else "ies")
+        yield counted.format("without a value", undefined, agree(undefined, "query", "queries"))
     if tied:
         yield f"Up to {tied:,} lists per run end inside a tie; `details=True` shows the range."
     if attrs.get("judged_low", 1.0) < 1.0:
         low, high = (f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
-        share = low if low == high else f"{low} to {high}"
+        share = " to ".join(dict.fromkeys((low, high)))
         yield f"{share} of the documents up to the cutoff are judged."
     if attrs.get("depth_low", 0) < attrs.get("depth_high", 0):
         low, high = (f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
@@ -790,14 +887,16 @@ def as_frame(table: Any) -> pd.DataFrame:
 # rank measures
 
 
-def _verdicts(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
+def _best_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Describe the best rows, all rows tied with the best, and the differences."""
     name = "measure" if "measure" in frame else "system"
     before = list(frame.columns[: list(frame.columns).index(name)])
     keys = [*before, *(x for x in ("metric", "n") if x in frame and x not in before)]
-    parts = frame.groupby(keys, sort=False, observed=True) if keys else [((), frame)]
+    parts: Iterable[tuple[Any, pd.DataFrame]] = [((), frame)]
+    if keys:
+        parts = frame.groupby(keys, sort=False, observed=True)
     for values, part in parts:
-        where = dict(zip(keys, values if isinstance(values, tuple) else (values,), strict=True))
+        where = dict(zip(keys, values, strict=True))
         yield " ".join(_verdict(part, name, where, attrs))
 
 
@@ -806,14 +905,19 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
     unknown = part.loc[part["value"].isna(), name]
     part = part.dropna(subset="value").sort_values("value", ascending=lower, kind="stable")
     noun, percent = called({**attrs, **where})
-    noun = f"mean {noun}" if "metric" in where else noun
+    if "metric" in where:
+        noun = f"mean {noun}"
     limits = known(part, ("ci_low", "difference_low"))[:1]
-    width: Any = part[limits[0].replace("low", "high")] - part[limits[0]] if limits else []
+    width: Any = []
+    if limits:
+        width = part[limits[0].replace("low", "high")] - part[limits[0]]
     unit = unit_of(part["value"], width, percent=percent)
-    at = f" at n = {where['n']:,}" if "n" in where else ""
+    at = ""
+    if "n" in where:
+        at = f" at n = {where['n']:,}"
     place = "".join(f"For {k} {v}, " for k, v in where.items() if k not in ("metric", "n"))
     if len(unknown):
-        has = "has" if len(unknown) == 1 else "have"
+        has = agree(len(unknown), "has", "have")
         yield f"{place}{join(unknown, noun=many)} {has} no {noun}{at}."
     if not len(part):
         return
@@ -825,25 +929,23 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         shown += f", {interval} {unit.limits(best['ci_low'], best['ci_high'])}"
     elif "ci_low" in part:
         shown += f", no {level_of(attrs)} interval"
-    have = "have" if len(first) > 1 else "has"
-    yield (
-        f"{place}{join(first[name], noun=many)} {have} the"
-        f" {'lowest' if lower else 'highest'} {noun}{at} ({shown})."
-    )
+    have, extreme = agree(len(first), "has", "have"), "highest"
+    if lower:
+        extreme = "lowest"
+    yield f"{place}{join(first[name], noun=many)} {have} the {extreme} {noun}{at} ({shown})."
     others = part.drop(first.index)
     if "rank_low" in part and len(others):
-        yield from _ranks(first, others, name, attrs)
+        yield from _rank_sentences(first, others, name, attrs)
     if "difference" in part:
         yield from _differences(part, first, name, unit, attrs)
     if "better_than_chance" in part:
         lacking = part.loc[~part["better_than_chance"].astype(bool), name]
-        all_are = {1: "It is", 2: "Both are"}.get(len(part), "All are")
-        yield (
-            f"{join(lacking, noun=many)} {'is' if len(lacking) == 1 else 'are'}"
-            " not shown to be better than chance."
-            if len(lacking)
-            else f"{all_are} better than chance."
-        )
+        if len(lacking):
+            are = agree(len(lacking), "is", "are")
+            yield f"{join(lacking, noun=many)} {are} not shown to be better than chance."
+        else:
+            all_are = {1: "It is", 2: "Both are"}.get(len(part), "All are")
+            yield f"{all_are} better than chance."
     if "tie_decides" in part and part["tie_decides"].any():
         yield (
             "The order of equal scores determines the results of the tests for"
@@ -851,17 +953,22 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         )
     if "tied" in part and (part["tied"] > 0).any():
         cut = part[part["tied"] > 0]
-        one, few = len(cut) == 1, len(cut) <= 6
-        counts = join(f"{count:,}" for count in cut["tied"]) if few else "some"
-        are = ("candidate", "is") if counts == "1" else ("candidates", "are")
+        lists, counts = agree(len(cut), "list", "lists"), "some"
+        if len(cut) <= 6:
+            counts = join(f"{count:,}" for count in cut["tied"])
+        are = "candidates with the last score are"
+        if counts == "1":
+            are = "candidate with the last score is"
+        end = agree(len(cut), "ends", "end")
         yield (
-            f"The {'list' if one else 'lists'} of {join(cut[name], noun=many)}"
-            f" {'ends' if one else 'end'} inside a tie: {counts} {are[0]} with the last score"
-            f" {are[1]} excluded."
+            f"The {lists} of {join(cut[name], noun=many)} {end} inside a tie: {counts} {are}"
+            " excluded."
         )
 
 
-def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -> Iterator[str]:
+def _rank_sentences(
+    first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs
+) -> Iterator[str]:
     """Describe rows tied with the best row, and rows that are worse."""
     if "letters" in others:
         sets = letter_sets([*first["letters"], *others["letters"]])
@@ -878,9 +985,12 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
         untested = others[p].isna().to_numpy()
     elif name == "measure" and "metric" not in others:  # too few rows for an interval and a test
         untested = others["ci_low"].isna().to_numpy()
-    they, are, do = ("They", "are", "do") if len(first) > 1 else ("It", "is", "does")
-    unadjusted = " (unadjusted tests)" if len(first) + len(others) > 2 else ""
-    how = f" ({adjustment(attrs, brief=True)})" if adjustment(attrs) else unadjusted
+    they, are, do, were = "It", "is", "does", "was"
+    if len(first) > 1:
+        they, are, do, were = "They", "are", "do", "were"
+    how = " (unadjusted tests)" * (len(first) + len(others) > 2)
+    if adjustment(attrs):
+        how = f" ({adjustment(attrs, brief=True)})"
     texts: tuple[tuple[str, Any, str], ...] = (
         (f"{they} {do} not differ significantly from", alike & ~untested, "or"),
         (f"{they} {are} significantly better than", apart, "and"),
@@ -889,16 +999,14 @@ def _ranks(first: pd.DataFrame, others: pd.DataFrame, name: str, attrs: Attrs) -
     for text, mask, last in texts:
         which = np.asarray(mask, dtype=bool)
         if which.any():
-            open_ = last == "or" and "difference" not in others
-            end = ", which is not evidence of equality" if open_ else ""
+            end = ""
+            if last == "or" and "difference" not in others:
+                end = ", which is not evidence of equality"
             yield f"{text} {join(others[name][which], last)}{how}{end}."
             how = ""
     untested = np.asarray(untested, dtype=bool)
     if untested.any():
-        yield (
-            f"{they} {'were' if len(first) > 1 else 'was'} not tested against"
-            f" {join(others[name][untested], 'or')}."
-        )
+        yield f"{they} {were} not tested against {join(others[name][untested], 'or')}."
 
 
 def _differences(
@@ -906,7 +1014,9 @@ def _differences(
 ) -> Iterator[str]:
     """Write the differences from the baseline, or from the best."""
     base, how, lower = attrs.get("baseline"), adjustment(attrs), attrs.get("higher_is_better") == 0
-    said = f"; {how}" if how else ""
+    said = ""
+    if how:
+        said = f"; {how}"
     p_name = next((x for x in ("p_adjusted", "p_value") if x in part), "")
     compared = part[part["difference"].notna() & (part[name] != base)]
     if base is None:
@@ -924,21 +1034,33 @@ def _differences(
     for row in compared.iloc[:MOST].to_dict("records"):
         gap, p = row["difference"], row.get(p_name, math.nan)
         ends = [row.get(x, math.nan) for x in ("difference_low", "difference_high")]
-        ends = [-ends[1], -ends[0]] if gap < 0.0 else ends
-        told = [] if math.isnan(sum(ends)) else [f"{level_of(attrs)} interval {unit.gaps(*ends)}"]
-        told += [f"{'adjusted ' if how else ''}{_p(p, attrs)}"] if p_name else []
-        beside = f"({', '.join(told)}{said})" if told else ""
+        if gap < 0.0:
+            ends = [-ends[1], -ends[0]]
+        by, side = unit.gap(gap), "lower"
+        if (gap > 0.0) != lower:
+            side = "higher"
+        evidence = []
+        if not math.isnan(sum(ends)):
+            evidence.append(f"{level_of(attrs)} interval {unit.gaps(*ends)}")
+        if p_name:
+            evidence.append("adjusted " * bool(how) + _p(p, attrs))
+        beside = ""
+        if evidence:
+            beside = f"({', '.join(evidence)}{said})"
         said = ""
-        by, side = unit.gap(gap), "higher" if (gap > 0.0) != lower else "lower"
         if rejects(p, alpha_of(attrs)):
             yield f"{row[name]} is significantly {side} than {base}, by {by} {beside}."
             if ends[0] <= 0.0 <= ends[1]:
                 yield _WIDER
         elif math.isnan(p):
-            it = f"is {by} {side} than" if gap else "equals"
+            it = "equals"
+            if gap:
+                it = f"is {by} {side} than"
             yield f"{row[name]} {it} {base} {beside}".rstrip() + "."
         else:
-            it = f"it is {by} {side}" if gap else "the difference is 0"
+            it = "the difference is 0"
+            if gap:
+                it = f"it is {by} {side}"
             yield f"{row[name]} does not differ significantly from {base}: {it} {beside}."
 
 
@@ -957,20 +1079,25 @@ _GAPS = {"measure": "difference", "system": "gain", "sample": "difference"}
 def _comparisons(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Write the difference for each pair, or a summary of many pairs."""
     kind = next(x for x in _GAPS if f"{x}_a" in frame)
-    gap = _GAPS[kind] if _GAPS[kind] in frame else "odds_ratio"
+    gap = _GAPS[kind]
+    if gap not in frame:
+        gap = "odds_ratio"
     p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
     several = len(frame) > 1
-    how = adjustment(attrs) or ("unadjusted" if several and p == "p_value" else "")
+    how = adjustment(attrs) or "unadjusted" * (several and p == "p_value")
     if len(frame) > MOST and p is not None:
         yield _many(frame, kind, gap, p, how, attrs)
         return
     noun, percent = called(attrs)
     ends = next((x for x in ("ci", "band") if f"{x}_low" in frame), None)
-    widths: Any = [] if ends is None else frame[f"{ends}_high"] - frame[f"{ends}_low"]
+    widths: Any = []
+    if ends is not None:
+        widths = frame[f"{ends}_high"] - frame[f"{ends}_low"]
     unit = unit_of(frame[gap], widths, percent=percent and gap != "odds_ratio")
     for row in ends_of(frame).to_dict("records"):
         yield _compared(row, kind, gap, p, how, noun, unit, attrs)
-        how = "" if several and how == adjustment(attrs) else how
+        if several and how == adjustment(attrs):
+            how = ""
 
 
 def _compared(
@@ -978,10 +1105,13 @@ def _compared(
 ) -> str:
     keys = [*row][: [*row].index(f"{kind}_a")]
     where = "".join(f"For {k} {row[k]}, " for k in keys if k not in ("size", "measure", "n"))
-    where += f"With {row['size']:,} items, " if "size" in keys else ""
-    where += f"{'at' if where else 'At'} n = {row['n']:,}, " if "n" in row else ""
+    if "size" in keys:
+        where += f"With {row['size']:,} items, "
+    if "n" in row:
+        where += f"at n = {row['n']:,}, "
     if "n_first" in row:
         where = f"From n = {row['n_first']:,} to {row['n_last']:,}, "
+    where = where[:1].upper() + where[1:]
     a, b, value = row[f"{kind}_a"], row[f"{kind}_b"], row[gap]
     if kind == "sample":
         a, b = (f"{row['measure']} in {x}" for x in (a, b))
@@ -994,46 +1124,53 @@ def _compared(
         a, b, ends = b, a, [-ends[1], -ends[0]]
     side = attrs.get("alternative", "two-sided")
     ends = {"greater": [ends[0], math.inf], "less": [-math.inf, ends[1]]}.get(side, ends)
-    told = []
+    beside = []
     if not any(math.isnan(x) for x in ends):
-        start, end = ("simultaneous ", "band") if "band_low" in row else ("", "interval")
+        start, end = "", "interval"
+        if "band_low" in row:
+            start, end = "simultaneous ", "band"
         if math.isinf(ends[0]) or math.isinf(ends[1]):
             start, end = f"one-sided {start}", "limit:"
-        told.append(f"{start}{level_of(attrs)} {end} {unit.gaps(*ends)}")
-    sure = p is not None and rejects(row[p], alpha_of(attrs))
-    if p is not None and pd.notna(row[p]):
-        told.append(
-            f"{'adjusted ' * (p == 'p_adjusted' and bool(adjustment(attrs)))}{_p(row[p], attrs)}"
-        )
-        told += [how] if how else []
-        told += [f"alternative: {side}"] if side != "two-sided" else []
+        beside.append(f"{start}{level_of(attrs)} {end} {unit.gaps(*ends)}")
+    tested = p is not None and pd.notna(row[p])
+    sure = tested and rejects(row[p], alpha_of(attrs))
+    if tested:
+        adjusted = "adjusted " * (p == "p_adjusted" and bool(adjustment(attrs)))
+        beside.append(f"{adjusted}{_p(row[p], attrs)}")
+        beside += filter(None, [how])
+        if side != "two-sided":
+            beside.append(f"alternative: {side}")
     if gap == "odds_ratio":
         text = f"the odds ratio between {a} and {b} is {unit.number(value)}"
     elif value == 0.0:
         text = f"{a} and {b} have the same {noun}"
     else:
         lower = attrs.get("higher_is_better") == 0
-        comparative = "lower" if (value < 0.0 and not turned) != lower else "higher"
+        comparative = "higher"
+        if (value < 0.0 and not turned) != lower:
+            comparative = "lower"
         text = f"the {noun} is {unit.gap(value)} {comparative} for {a} than for {b}"
         if attrs.get("test") == "wilcoxon":
             text = f"{a} scores {unit.gap(value)} {comparative} than {b}"
-            told = ["Hodges–Lehmann estimate", *told]
-    text = where + text if where else text[0].upper() + text[1:]
+            beside.insert(0, "Hodges–Lehmann estimate")
+    if not where:
+        text = text[0].upper() + text[1:]
     verdict = ""
-    if p is not None and pd.notna(row[p]):
-        verdict = f" The difference is {'' if sure else 'not '}significant at the"
+    if tested:
+        verdict = f" The difference is {'not ' * (not sure)}significant at the"
         verdict += f" {percent_of(alpha_of(attrs))} level"
-        shown = not sure and gap != "odds_ratio" and all(math.isfinite(x) for x in ends)
-        span = f"; the data are compatible with differences of {unit.gaps(*ends)}" if shown else ""
-        verdict += f"{span}."
+        if not sure and gap != "odds_ratio" and all(math.isfinite(x) for x in ends):
+            verdict += f"; the data are compatible with differences of {unit.gaps(*ends)}"
+        verdict += "."
     elif p is not None:
         verdict = " No test was possible."
     if sure and ends[0] <= 0.0 <= ends[1] and gap != "odds_ratio":
         verdict += f" {_WIDER}"
     verdict += margin_words(row, a, b, percent=unit.percent, attrs=attrs)
-    cut = _cut_words(row, unit, attrs, sign=-1.0 if turned else 1.0)
-    beside = f" ({'; '.join(told)})" if told else ""
-    return f"{text}{beside}.{verdict}{cut}"
+    cut = _cut_words(row, unit, attrs, sign={True: -1.0, False: 1.0}[turned])
+    if beside:
+        text += f" ({'; '.join(beside)})"
+    return f"{where}{text}.{verdict}{cut}"
 
 
 def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
@@ -1044,7 +1181,8 @@ def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
             return f"{text} result: other orders lead to a different conclusion."
         ends = sorted(sign * row[x] for x in ("tie_low", "tie_high"))
         p = [p_text(row[x], alpha=alpha_of(attrs)) for x in ("p_tie_low", "p_tie_high")]
-        p = p if ends[0] == sign * row["tie_low"] else p[::-1]
+        if ends[0] != sign * row["tie_low"]:
+            p.reverse()
         return (
             f"{text} result: over random tie-breaking orders, the difference is {unit.gaps(*ends)}"
             f" ({' to '.join(p)})."
@@ -1063,7 +1201,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     sure = frame[rejects(frame[p], alpha)]
     frame = frame[frame[p].notna()]
     text = (
-        f"Of {len(frame):,} comparisons, {len(sure):,} {'is' if len(sure) == 1 else 'are'}"
+        f"Of {len(frame):,} comparisons, {len(sure):,} {agree(len(sure), 'is', 'are')}"
         f" significant at the {percent_of(alpha)} level ({how})."
     )
     if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
@@ -1071,19 +1209,18 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     if not len(frame[gap].dropna()):
         return text
     row: Row = frame.to_dict("records")[int(frame[gap].abs().to_numpy().argmax())]
-    widths: Any = frame["ci_high"] - frame["ci_low"] if "ci_low" in frame else []
+    widths: Any = []
+    if "ci_low" in frame:
+        widths = frame["ci_high"] - frame["ci_low"]
     unit = unit_of(frame[gap], widths, percent=percent)
     largest = _compared(row, kind, gap, p, "", noun, unit, attrs)
     left = frame[~rejects(frame[p], alpha)]
     pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]
-    rest = (
-        f" These pairs do not differ significantly: {'; '.join(pairs)}."
-        if 0 < len(pairs) < 7
-        else ""
-    )
+    if 0 < len(pairs) < 7:
+        text += f" These pairs do not differ significantly: {'; '.join(pairs)}."
     between = f"{row[f'{kind}_a']} and {row[f'{kind}_b']}"
     largest = f"{largest[0].lower()}{largest[1:]}"
-    return f"{text}{rest} The largest difference is between {between}: {largest}"
+    return f"{text} The largest difference is between {between}: {largest}"
 
 
 # ------------------------------------------------------------------------------- ranges of sizes
@@ -1095,13 +1232,14 @@ def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     if not len(frame):
         yield f"No difference is significant at any requested size ({how})."
     for row in frame.iloc[:MOST].to_dict("records"):
-        other = row["measure_b"] if row["better"] == row["measure_a"] else row["measure_a"]
+        other = row["measure_a"]
+        if row["better"] == other:
+            other = row["measure_b"]
         size = f"n = {row['n_first']:,}"
         if row["n_last"] > row["n_first"]:
-            tested = row["n_tests"] + row.get("n_gaps", 0)
-            many = (
-                f"{row['n_tests']:,} of {tested:,}" if row.get("n_gaps", 0) else f"all {tested:,}"
-            )
+            many = f"all {row['n_tests']:,}"
+            if row.get("n_gaps", 0):
+                many = f"{row['n_tests']:,} of {row['n_tests'] + row['n_gaps']:,}"
             size = f"{many} tested sizes from n = {row['n_first']:,} to {row['n_last']:,}"
         yield (
             f"{row['better']} is significantly better than {other} at {size}"
@@ -1115,9 +1253,11 @@ Writer = Callable[[pd.DataFrame, Attrs], Iterator[str]]
 #: kinds of tables, recognized by column names; the first match is used
 _KINDS: tuple[tuple[str, Writer], ...] = (
     ("measure_a measure_b better n_first n_last n_tests", _ranges),
-    ("system|measure value rank_low rank_high", _verdicts),
-    ("system|measure value difference", _verdicts),
-    ("measure_a|system_a|sample_a measure_b|system_b|sample_b difference|gain|odds_ratio",
-     _comparisons),
+    ("system|measure value rank_low rank_high", _best_sentences),
+    ("system|measure value difference", _best_sentences),
+    (
+        "measure_a|system_a|sample_a measure_b|system_b|sample_b difference|gain|odds_ratio",
+        _comparisons,
+    ),
     ("measure|system|n|threshold|p_low|power|alpha|p|statistic", row_sentences),
-)  # fmt: skip
+)

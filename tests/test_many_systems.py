@@ -110,7 +110,7 @@ def test_a_small_panel_folds_what_has_no_room(plot):
     ],
 )
 def test_letters_that_follow_each_other_are_short(letters, runs):
-    assert forests._runs(letters) == runs
+    assert forests._letter_runs(letters) == runs
 
 
 def test_the_folded_cells_are_of_the_least_gain():

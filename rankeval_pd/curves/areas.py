@@ -911,8 +911,8 @@ def compare_samples(
         _SampleAreas(*(cells[x][side].T.ravel() for x in _SampleAreas._fields)) for side in pairs.T
     )
     rows = _sample_contrasts(a, b, how)
-    for side, of_side in (("a", a), ("b", b)):
-        rows |= {f"{name}_{side}": x for name, x in of_side._asdict().items()}
+    for side, sample in (("a", a), ("b", b)):
+        rows |= {f"{name}_{side}": x for name, x in sample._asdict().items()}
     rows |= {GROUP: np.zeros(number.size, dtype=np.int64), PAIR: np.arange(number.size)}
     rows |= {"measure_a": pairs[number, 0], "measure_b": pairs[number, 1]}
     names = (f"{name}_{side}" for side in "ab" for name in _SampleAreas._fields)

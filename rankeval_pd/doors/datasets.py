@@ -654,7 +654,7 @@ def _axes(
             axes.append(_Axis(column, number, data.sizes[dim], (column,), dim))
         else:
             votes = _names_in(reading.options["gold"])
-            number = pd.Index(votes, tupleize_cols=False).get_indexer(table[column])
+            number = pd.Index(votes, tupleize_cols=False).get_indexer(pd.Index(table[column]))
             names = labels(votes)
             if ANNOTATOR in data.coords:
                 names = data[ANNOTATOR].to_numpy()

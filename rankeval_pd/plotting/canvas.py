@@ -128,7 +128,9 @@ class Canvas:
             self.tell(f"The {_STAND_OUT} entries with the highest {what} are in color.")
         left = [self.text(x) for x in names if not self.stands_out(x)]
         if left:
-            listed = ", ".join(left) if len(left) <= 12 else f"the other {len(left)}"
+            listed = ", ".join(left)
+            if len(left) > 12:
+                listed = f"the other {len(left)}"
             self.tell(f"In gray: {listed}.")
         return sorted(names, key=self.stands_out)
 
@@ -138,20 +140,29 @@ class Canvas:
 
     def color(self, name: Hashable) -> Any:
         """Return the color of a name; gray if other names are highlighted."""
-        return self.look.color(self.ax, name) if self.stands_out(name) else self.ink.muted
+        if not self.stands_out(name):
+            return self.ink.muted
+        return self.look.color(self.ax, name)
 
     def curve(self, name: Hashable, x: Any, y: Any, **more: Any) -> None:
         """Draw the line for a name, with markers if the line has few points."""
         bright = self.stands_out(name)
         x, y = (np.asarray(values, dtype=float) for values in (x, y))
         color = self.color(name)
-        dashes = self._dash(name, color) if bright else "-"
-        width = (LINE if panel_size(self.ax)[0] > _NARROW else 1.2) if bright else THIN
+        dashes, width, layer = "-", THIN, 1.8
+        if bright:
+            dashes, width, layer = self._dash(name, color), LINE, 3
+        if bright and panel_size(self.ax)[0] <= _NARROW:
+            width = 1.2
         look = {
-            "color": color, "linewidth": width, "linestyle": dashes,
-            "label": self.text(name), "zorder": 3 if bright else 1.8, "solid_capstyle": "round",
+            "color": color,
+            "linewidth": width,
+            "linestyle": dashes,
+            "label": self.text(name),
+            "zorder": layer,
+            "solid_capstyle": "round",
             "solid_joinstyle": "round",
-        }  # fmt: skip
+        }
         if len(x) <= FEW and bright:
             marker = {"marker": "o", "markersize": 4, "markeredgewidth": 0}
             look |= self.look.mark(name, **marker)
@@ -160,7 +171,9 @@ class Canvas:
         x, y = thin(self.ax, x, y)
         (line,) = self.ax.plot(x, y, **look)
         self.drawn[name] = len(self.named)
-        end = float(y[np.isfinite(x) & np.isfinite(y)][-1]) if known.any() else np.nan
+        end = np.nan
+        if known.any():
+            end = float(y[np.isfinite(x) & np.isfinite(y)][-1])
         ending = Named(str(line.get_label()), end, line.get_color(), not bright, dash=dashes)
         self.named.append(ending)
 
@@ -173,10 +186,14 @@ class Canvas:
 
     def band(self, name: Hashable, x: Any, low: Any, high: Any, *, step: Any = None) -> None:
         """Draw one pale band with thin lines along its edges."""
-        color, alpha = self.color(name), 0.30 if self.ink.dark else 0.16
+        color, alpha = self.color(name), 0.16
+        if self.ink.dark:
+            alpha = 0.30
         look = self.look.band(name, color=color, alpha=alpha, linewidth=0, zorder=1.5)
         filled = self.ax.fill_between(x, low, high, step=step, **look)
-        edge = filled.get_facecolor()[0][:3] if len(filled.get_facecolor()) else color
+        edge = color
+        if len(filled.get_facecolor()):
+            edge = filled.get_facecolor()[0][:3]
         for limit in (low, high):
             self.ax.plot(x, limit, color=edge, linewidth=HAIR, alpha=0.55, zorder=1.5)
 
@@ -210,7 +227,7 @@ class Canvas:
         """
         shown = {name: rows for name, rows in tables.items() if self.stands_out(name)}
         every = [rows["n"].to_numpy() for rows in shown.values()]
-        sizes = np.unique(np.concatenate(every)) if every else np.empty(0)
+        sizes = np.unique(np.concatenate([np.empty(0), *every]))
         if not len(sizes):
             return
         if len(shown) == 1 and len(sizes) > SPARSE:
@@ -225,9 +242,10 @@ class Canvas:
             mine = rows[rows["n"].isin(at)]
             limits = mine[low], mine[high]
             self.bars(name, mine["x"], *limits, place=place, count=len(shown))
-        where = f" at n = {', '.join(f'{n:,.0f}' for n in at)}" if len(at) < len(sizes) else ""
-        before, _, after = kind.partition(",")
-        self.tell(f"Bars: {before}{where},{after}." if after else f"Bars: {before}{where}.")
+        kind, comma, after = kind.partition(",")
+        if len(at) < len(sizes):
+            kind += f" at n = {', '.join(f'{n:,.0f}' for n in at)}"
+        self.tell(f"Bars: {kind}{comma}{after}.")
 
     def _stops(self, sizes: Any, count: int, rows: pd.DataFrame) -> list[float]:
         """Return the list sizes for intervals: all, or a subset if there are many."""
@@ -238,7 +256,9 @@ class Canvas:
         rows = rows.dropna(subset=["x"]).sort_values("x")
         low, high = max(low, rows["x"].min()), min(high, rows["x"].max())
         ticks = [x for x in self.ax.xaxis.get_majorticklocs() if low < x < high]
-        inner = ticks[1:-1] if len(ticks) > 3 else ticks
+        inner = ticks
+        if len(ticks) > 3:
+            inner = ticks[1:-1]
         if count > 3 and len(inner) > 3:
             inner = [inner[0], inner[(len(inner) - 1) // 2], inner[-1]]
         if count <= 3:
@@ -255,7 +275,9 @@ class Canvas:
 
     def random(self, share: float) -> str:
         """Return the name for a random order; include its precision for a single group."""
-        return f"random {percent(share)}" if self.alone else "random order"
+        if self.alone:
+            return f"random {percent(share)}"
+        return "random order"
 
     def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
         """Draw a vertical reference line with text at its top."""
@@ -263,9 +285,15 @@ class Canvas:
         self.ax.axvline(x, label=name, **look)
         if text:
             self.ax.annotate(
-                text, (x, 1.0), xycoords=("data", "axes fraction"), xytext=(3, -1), va="top",
-                textcoords="offset points", fontsize=font(self.ax, "note"), color=self.ink.note,
-            )  # fmt: skip
+                text,
+                (x, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, -1),
+                va="top",
+                textcoords="offset points",
+                fontsize=font(self.ax, "note"),
+                color=self.ink.note,
+            )
 
     def refer(self, name: str, y: float) -> None:
         """Label a reference line that ends at this height on the right."""
@@ -289,7 +317,10 @@ class Canvas:
         """Put ticks for list sizes, fractions or recall values on the x axis."""
         if log:
             self.ax.set_xscale("log")
-        set_ticks(self.ax.xaxis, *((compact, 5.0) if x == "n" else (in_percent, 4.0)))
+        if x == "n":
+            set_ticks(self.ax.xaxis, compact, 5.0)
+        else:
+            set_ticks(self.ax.xaxis, in_percent, 4.0)
 
     def upwards(self, text: Any = in_percent, characters: float = 4.0) -> None:
         """Put ticks on the y axis."""
@@ -344,10 +375,12 @@ class Canvas:
         order = {name: k for k, name in enumerate(self.look.order)}
         found = {place: name for name, place in self.drawn.items()}
         rows = [
-            (order.get(found.get(k), len(order)),
-             x._replace(values=tuple(v.get(found.get(k), "") for v in self.headers.values())))
+            (
+                order.get(found.get(k), len(order)),
+                x._replace(values=tuple(v.get(found.get(k), "") for v in self.headers.values())),
+            )
             for k, x in enumerate(self.named)
-        ]  # fmt: skip
+        ]
         return [x for _, x in sorted(rows, key=lambda row: row[0])]
 
     def name(self) -> None:
@@ -391,7 +424,9 @@ def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
 def thin_table(ax: Axes, rows: pd.DataFrame, most: int = 4 * _COLUMNS) -> pd.DataFrame:
     """Return rows in order of n, thinned to the number that a band can show."""
     rows = rows.sort_values("n")
-    return rows if len(rows) <= most else rows.iloc[some(len(rows), most)]
+    if len(rows) <= most:
+        return rows
+    return rows.iloc[some(len(rows), most)]
 
 
 def some(count: int, most: int) -> np.ndarray[Any, Any]:
@@ -401,20 +436,37 @@ def some(count: int, most: int) -> np.ndarray[Any, Any]:
     return np.unique(np.concatenate([even, head]).astype(int))
 
 
+def level_before(attrs: Mapping[Any, Any]) -> str:
+    """Return the confidence level to write before a noun, such as "95% "; "" if unknown."""
+    if not attrs.get("level"):
+        return ""
+    return f"{percent_of(attrs['level'])} "
+
+
+def interval_header(level: float | None) -> str:
+    """Return the header of a column of intervals."""
+    if not level:
+        return "confidence interval"
+    return f"{percent_of(level)} interval"
+
+
 def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
     """Return a description, such as "95% Wilson confidence intervals, at each n"."""
-    level, ci = attrs.get("level"), attrs.get("ci")
-    words = [percent_of(level)] if level else []
-    words += [INTERVALS.get(x, x) for x in str(ci or "").split(", ") if x]
-    target = " for the n-best list" if attrs.get("target") == "nbest" else ""
-    target = " over queries" if attrs.get("average") else target
-    phi = f" (overdispersion {attrs['phi']:.3g})" if attrs.get("phi", 1.0) != 1.0 else ""
-    return " ".join([*words, f"confidence intervals{target}{phi}, {scope}"])
+    words = [level_before(attrs).rstrip()]
+    words += [INTERVALS.get(x, x) for x in str(attrs.get("ci") or "").split(", ")]
+    words.append("confidence intervals")
+    if attrs.get("average"):
+        words.append("over queries")
+    elif attrs.get("target") == "nbest":
+        words.append("for the n-best list")
+    if attrs.get("phi", 1.0) != 1.0:
+        words.append(f"(overdispersion {attrs['phi']:.3g})")
+    return f"{' '.join(filter(None, words))}, {scope}"
 
 
 def pairs_kind(attrs: Mapping[Any, Any], count: int) -> str:
     """Return the adjustment for pairwise tests: "for all 10 pairs" or "unadjusted"."""
-    return adjustment(attrs) or ("unadjusted" if count > 1 else "")
+    return adjustment(attrs) or "unadjusted" * (count > 1)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -439,8 +491,15 @@ def place_legend(ax: Axes, legend: bool | str) -> None:
     if legend == "figure":
         shared_legend(ax.figure)
     elif legend == "outside":
-        ax.legend(handles, names, loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False,
-                  borderaxespad=0.0, fontsize=font(ax, "note"))  # fmt: skip
+        ax.legend(
+            handles,
+            names,
+            loc="upper left",
+            bbox_to_anchor=(1.02, 1.0),
+            frameon=False,
+            borderaxespad=0.0,
+            fontsize=font(ax, "note"),
+        )
     else:
         ax.legend(handles, names, fontsize=font(ax, "note"))
 
@@ -472,11 +531,17 @@ def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
     ink = Ink.of(panels[0], outside=True)
     constrained = type(figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine"
     figure.legend(
-        handles, [x.text for x in names], ncols=columns, frameon=False, fontsize=size,
-        loc="outside upper center" if constrained else "upper center", handlelength=1.4,
+        handles,
+        [x.text for x in names],
+        ncols=columns,
+        frameon=False,
+        fontsize=size,
+        loc="outside upper center" if constrained else "upper center",
+        handlelength=1.4,
         labelcolor=[ink.note if x.reference else ink.text(x.color) for x in names],
-        columnspacing=1.4, borderaxespad=0.2,
-    )  # fmt: skip
+        columnspacing=1.4,
+        borderaxespad=0.2,
+    )
 
 
 @checked_call
@@ -526,9 +591,13 @@ def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -
     constrained = type(figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine"
     where: Any = "outside lower center" if constrained else "lower center"
     legend: Legend = figure.legend(
-        handles, [in_tex(x) for x in found], loc=where, ncols=columns, frameon=False,
+        handles,
+        [in_tex(x) for x in found],
+        loc=where,
+        ncols=columns,
+        frameon=False,
         fontsize=size,
-    )  # fmt: skip
+    )
     if figure.get_layout_engine() is None:
         rows = -(-len(found) // columns)
         figure.subplots_adjust(bottom=0.14 + 1.6 * size * rows / (72.0 * figure.get_figheight()))

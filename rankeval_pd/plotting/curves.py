@@ -17,7 +17,15 @@ from rankeval_pd.curves.areas import area as area_of
 from rankeval_pd.curves.shapes import isolines, random_band
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.errors import check_choice
-from rankeval_pd.plotting.canvas import HAIR, THIN, XLABELS, Canvas, interval_kind, thin_table
+from rankeval_pd.plotting.canvas import (
+    HAIR,
+    THIN,
+    XLABELS,
+    Canvas,
+    interval_header,
+    interval_kind,
+    thin_table,
+)
 from rankeval_pd.plotting.lists import FIRST
 from rankeval_pd.plotting.look import (
     LARGE_RATIO,
@@ -133,23 +141,24 @@ def _draw_curves(
         curves = curves[(curves["n"] >= FIRST) | (curves["n"] == 0)]
         canvas.tell(f"Lists shorter than {FIRST} are omitted.")
     parts = by_name(curves)
-    better = -1.0 if spec.chance == "falling" else 1.0
+    better = {"falling": -1.0}.get(spec.chance, 1.0)
     scores = {name: better * float(part[spec.y].mean()) for name, part in parts.items()}
     drawn = canvas.choose(scores, f"mean {spec.ylabel.partition(' (')[0]}")
     _values(canvas, curves, spec, area, enrichment)
     for measure in drawn:
         rows = parts[measure]
-        steps = {"drawstyle": "steps-pre"} if spec.step else {}
-        canvas.curve(measure, rows[spec.x], rows[spec.y], **steps)
+        style = {True: "steps-pre", False: "default"}[spec.step]
+        canvas.curve(measure, rows[spec.x], rows[spec.y], drawstyle=style)
     if curves.attrs.get("interval") and "ci_low" in curves:
         scope = {"pointwise": "each point separately", "simultaneous": "all points together"}
         known = {name: rows.dropna(subset=["ci_low"]) for name, rows in parts.items()}
         canvas.uncertainty(
             {name: rows.assign(x=rows[spec.x]) for name, rows in known.items() if name in drawn},
-            "ci_low", "ci_high",
+            "ci_low",
+            "ci_high",
             f"{percent_of(curves.attrs['level'])} confidence limits, for"
             f" {scope[curves.attrs['interval']]}",
-        )  # fmt: skip
+        )
     fields = _draw_bands(canvas, bands, curves, spec)
     _draw_chance(canvas, curves, spec, fields, linear=not (log or deviates))
     if spec.y == "tpr" and spec.x == "share":
@@ -218,14 +227,17 @@ def _values(
         known = "ci_low" in rows and rows["ci_low"].notna().any()
         width = float((rows["ci_high"] - rows["ci_low"]).median()) if known else 0.04
         digits = max(2, digits_for(width))
-        canvas.values(spec.area, {
-            name: number(value, digits)
-            for name, value in zip(rows["measure"], rows["area"], strict=True)
-        })  # fmt: skip
+        canvas.values(
+            spec.area,
+            {
+                name: number(value, digits)
+                for name, value in zip(rows["measure"], rows["area"], strict=True)
+            },
+        )
         if known:
-            level = percent_of(rows.attrs["level"]) if "level" in rows.attrs else "confidence"
             limits = zip(rows["measure"], rows["ci_low"], rows["ci_high"], strict=True)
-            canvas.values(f"{level} interval", {n: interval(a, b, digits) for n, a, b in limits})
+            header = interval_header(rows.attrs.get("level"))
+            canvas.values(header, {n: interval(a, b, digits) for n, a, b in limits})
             canvas.tell(f"{spec.area}: {interval_kind(rows.attrs, 'separately for each measure')}.")
     if enrichment is not None and spec.y == "lift":
         shares = np.atleast_1d(np.asarray(enrichment, dtype=float))
@@ -248,7 +260,8 @@ def _draw_chance(
     x = np.sort(curves[spec.x].dropna().unique())
     if not x.size:
         return
-    x = x if len(x) <= 4000 else x[np.unique(np.geomspace(1, len(x), 4000).astype(int)) - 1]
+    if len(x) > 4000:
+        x = x[np.unique(np.geomspace(1, len(x), 4000).astype(int)) - 1]
     y = {"one": np.ones_like(x), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
     if y is None:  # value for all candidates
         y = np.full(x.size, curves.sort_values("n")["precision"].iloc[-1])
@@ -257,9 +270,17 @@ def _draw_chance(
     note: dict[str, Any] = {"fontsize": font(canvas.ax, "note"), "color": canvas.ink.note}
     if spec.chance == "diagonal" and linear:
         canvas.ax.text(
-            0.66, 0.64, fields or "random order", rotation=45, rotation_mode="anchor",
-            transform_rotates_text=True, va="top", ha="center", clip_on=True, **note,
-        )  # fmt: skip
+            0.66,
+            0.64,
+            fields or "random order",
+            rotation=45,
+            rotation_mode="anchor",
+            transform_rotates_text=True,
+            va="top",
+            ha="center",
+            clip_on=True,
+            **note,
+        )
     elif spec.chance == "prior":
         canvas.refer(canvas.random(float(y[0])), float(y[0]))
     elif spec.chance != "one":
@@ -285,11 +306,16 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     lines.sort(key=lambda line: not line[0])
     named = ""
     for together, p, rows in lines:
-        bound, told = rows.attrs.get("bound", "critical"), "simultaneous" in rows.attrs
+        bound = rows.attrs.get("bound", "critical")
+        kind, scope, line = "", "", "hairline"
+        if bound != "critical":
+            kind = f" ({bound} bound, not a test at level p)"
+        if together:
+            scope, line = "at every n", "line"
+        elif "simultaneous" in rows.attrs:
+            scope = "at any single n"
         rows = thin_table(canvas.ax, rows)
         x, y = rows[spec.x], rows[spec.y]
-        scope = "at every n" if together else "at any single n" if told else ""
-        kind = "" if bound == "critical" else f" ({bound} bound, not a test at level p)"
         label = f"chance {rate_text(p)} {scope}".strip()
         if not named:
             mean = {"one": np.ones(len(x)), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
@@ -303,13 +329,11 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
                 )
             )
         else:
-            width = THIN if together else HAIR
+            width = {"line": THIN, "hairline": HAIR}[line]
             look = {"color": canvas.ink.reference, "linewidth": width, "zorder": 1.04}
             canvas.ax.plot(x, y, **canvas.look.band(None, **look, label=label))
             within = f"{most_text(p)} of random orders stay below the line"
-            canvas.tell(
-                f"Gray {'line' if together else 'hairline'} (chance): {within} {scope}{kind}."
-            )
+            canvas.tell(f"Gray {line} (chance): {within} {scope}{kind}.")
     return named
 
 
@@ -319,12 +343,9 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
     if result.empty:
         return
     shares = np.unique(curves["share"].to_numpy(dtype=float))
-    known = ideal is not None and len(ideal) > 0
-    step = (
-        float((ideal["expected"] / ideal["n"]).iloc[0])
-        if ideal is not None and known
-        else _prior(curves)
-    )
+    step = _prior(curves)
+    if ideal is not None and len(ideal):
+        step = float((ideal["expected"] / ideal["n"]).iloc[0])
     if not np.isfinite(step):
         return
     shares = np.unique(np.append(shares, step))
@@ -367,9 +388,14 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
 def _write_beside(ax: Axes, x: float, y: float, text: str, canvas: Canvas) -> None:
     """Write text to the right of a point at the panel's edge."""
     ax.annotate(
-        text, (x, y), xytext=(3, 0), textcoords="offset points", va="center",
-        fontsize=font(ax, "note"), color=canvas.ink.note,
-    )  # fmt: skip
+        text,
+        (x, y),
+        xytext=(3, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=font(ax, "note"),
+        color=canvas.ink.note,
+    )
 
 
 _SHAPES = "os^Dv"  # markers, one for each p
@@ -397,21 +423,31 @@ def _draw_crossovers(
             continue
         point = float(here[spec.x].iloc[0]), float(here[spec.y].iloc[0])
         look = {
-            "marker": _SHAPES[levels.index(p) % len(_SHAPES)], "markersize": 6,
-            "markerfacecolor": canvas.ink.bg, "color": canvas.color(measure), "linestyle": "none",
-            "label": f"_crossover, p ≤ {p:g}", "zorder": 4,
-        }  # fmt: skip
+            "marker": _SHAPES[levels.index(p) % len(_SHAPES)],
+            "markersize": 6,
+            "markerfacecolor": canvas.ink.bg,
+            "color": canvas.color(measure),
+            "linestyle": "none",
+            "label": f"_crossover, p ≤ {p:g}",
+            "zorder": 4,
+        }
         canvas.ax.plot(*point, **canvas.look.mark(measure, **look))
         with np.errstate(divide="ignore"):
             place = scale * canvas.ax.transData.transform(point)
         if canvas.stands_out(measure) and all(np.hypot(*(place - x)) >= _APART for x in written):
             written.append(place)
             canvas.ax.annotate(
-                f"n = {int(n):,}", point, xytext=(7, -9), textcoords="offset points",
-                fontsize=font(canvas.ax, "note"), color=canvas.ink.text(canvas.color(measure)),
-            )  # fmt: skip
+                f"n = {int(n):,}",
+                point,
+                xytext=(7, -9),
+                textcoords="offset points",
+                fontsize=font(canvas.ax, "note"),
+                color=canvas.ink.text(canvas.color(measure)),
+            )
     contiguous = runs.attrs.get("contiguous")
-    run = f"the first of {contiguous} successive lists" if contiguous else "the first list"
+    run = "the first list"
+    if contiguous:
+        run = f"the first of {contiguous} successive lists"
     shapes = ", ".join(f"{rate_text(float(p))}" for p in levels)
     canvas.tell(f"Open marks: {run} above chance ({shapes}).")
 
@@ -422,13 +458,19 @@ def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: 
     for n, line in rows.groupby("n", sort=False):
         look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1}
         canvas.ax.plot(line[spec.x], line[spec.y], label=f"_n = {n}", **look)
-        ends = line[(line[spec.x] > 0) & (line[spec.y] > 0)] if log else line
+        ends = line
+        if log:
+            ends = line[(line[spec.x] > 0) & (line[spec.y] > 0)]
         if len(ends):
             canvas.ax.annotate(
-                f"{n:,}", (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1]), xytext=(2, 1),
-                textcoords="offset points", fontsize=font(canvas.ax, "note"), clip_on=True,
+                f"{n:,}",
+                (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1]),
+                xytext=(2, 1),
+                textcoords="offset points",
+                fontsize=font(canvas.ax, "note"),
+                clip_on=True,
                 color=canvas.ink.note,
-            )  # fmt: skip
+            )
     canvas.tell("Thin lines: all lists with the same n.")
 
 
@@ -500,7 +542,7 @@ def roc(
     >>> df.rankeval.plot.roc(bands=0.01).get_xlabel()
     'false positive rate'
     """
-    return _draw("roc", data, options, area="roc" if area else None)
+    return _draw_space("roc", data, options, area="roc" if area else None)
 
 
 @_drawn("precision_recall")
@@ -546,10 +588,13 @@ def precision_recall(
     >>> df.rankeval.plot.precision_recall().get_ylabel()
     'precision'
     """
-    return _draw(
-        "precision_recall", data, options,
-        area="ap" if area else None, drawn={"f_scores": f_scores},
-    )  # fmt: skip
+    return _draw_space(
+        "precision_recall",
+        data,
+        options,
+        area="ap" if area else None,
+        drawn={"f_scores": f_scores},
+    )
 
 
 @_drawn("det")
@@ -588,7 +633,7 @@ def det(
     >>> df.rankeval.plot.det().get_xscale()
     'function'
     """
-    return _draw("det", data, options)
+    return _draw_space("det", data, options)
 
 
 @_drawn("lift")
@@ -637,10 +682,13 @@ def lift(
     >>> df.rankeval.plot.lift().get_ylabel()
     'lift (random order = 1)'
     """
-    return _draw(
-        "lift", data, options,
-        n=n, drawn={"enrichment": enrichment},
-    )  # fmt: skip
+    return _draw_space(
+        "lift",
+        data,
+        options,
+        n=n,
+        drawn={"enrichment": enrichment},
+    )
 
 
 @_drawn("gain")
@@ -681,7 +729,7 @@ def gain(
     >>> df.rankeval.plot.gain().get_ylabel()
     'share of positives found'
     """
-    return _draw("gain", data, options, n=n)
+    return _draw_space("gain", data, options, n=n)
 
 
 _CURVES: dict[str, Callable[..., Any]] = {
@@ -689,7 +737,7 @@ _CURVES: dict[str, Callable[..., Any]] = {
 }
 
 
-def _draw(
+def _draw_space(
     space: Space,
     data: Any,
     options: Mapping[str, Any],

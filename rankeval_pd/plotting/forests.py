@@ -10,7 +10,15 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.plotting.canvas import LINE, THIN, Canvas, interval_kind, pairs_kind, tell
+from rankeval_pd.plotting.canvas import (
+    LINE,
+    THIN,
+    Canvas,
+    interval_header,
+    interval_kind,
+    pairs_kind,
+    tell,
+)
 from rankeval_pd.plotting.look import (
     LEAST,
     Ink,
@@ -91,22 +99,33 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     accent = np.asarray(forest.accent, dtype=bool)
     if look.highlighted:
         accent = np.array([name in look.highlighted for name in forest.names], dtype=bool)
-    colors = [canvas.ink.accent if x else canvas.ink.plain for x in accent]
+    shades = {True: canvas.ink.accent, False: canvas.ink.plain}
+    colors = [shades[x] for x in accent]
     if look.colors is not None:
         colors = [look.color(ax, name) for name in forest.names]
     ax.set_yscale("linear")  # a row is not a number
     for at, name in forest.references.items():
         canvas.upright(at)
         ax.annotate(
-            name, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2), ha="center",
-            textcoords="offset points", fontsize=font(ax, "note"), color=out.note,
-        )  # fmt: skip
+            name,
+            (at, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 2),
+            ha="center",
+            textcoords="offset points",
+            fontsize=font(ax, "note"),
+            color=out.note,
+        )
     value, low, high = (np.asarray(x, dtype=float) for x in (forest.value, forest.low, forest.high))
     known = np.isfinite(low + high)
     if known.any():
         bars = {"color": [c for c, k in zip(colors, known, strict=True) if k], "linewidth": 1.4}
         ax.hlines(y[known], low[known], high[known], **look.band(None, **bars, zorder=2))
-    size = (14 if small(ax) else 22) if count <= _MANY else 9
+    size, letters = 22, font(ax, "name")
+    if count > _MANY:
+        size, letters = 9, LEAST
+    elif small(ax):
+        size = 14
     dots = look.mark(None, color=colors, markersize=size, zorder=3, linewidth=0)
     dots["s"] = dots.pop("markersize")
     ax.scatter(value, y, **dots)
@@ -115,8 +134,7 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
         ax.plot(rest, np.full(rest.size, count), "|", **muted)
         canvas.tell(f"Ticks in the last row: the values of {rest.size:,} more rows.")
     ax.set_ylim(count + (rest.size > 0) - 0.4, -0.6)
-    letters = font(ax, "name") if count <= _MANY else LEAST
-    left = _name_rows(canvas, forest.names, accent, letters, rest.size)
+    left = _write_row_names(canvas, forest.names, accent, letters, rest.size)
     canvas.frame(xlabel=forest.label)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0, pad=4, labelsize=letters)
@@ -135,24 +153,28 @@ def _folded(canvas: Canvas, forest: Forest) -> tuple[Forest, Any]:
     best = [k for k in range(count) if k not in marked][: most - 1 - len(marked)]
     kept = sorted([*best, *marked])
     rows: dict[str, Any] = {
-        name: np.asarray(x)[kept] for name in ("value", "low", "high", "accent")
+        name: np.asarray(x)[kept]
+        for name in ("value", "low", "high", "accent")
         if len(x := getattr(forest, name))
-    }  # fmt: skip
+    }
     rows["names"] = [forest.names[k] for k in kept]
-    rows["letters"] = [forest.letters[k] for k in kept] if forest.letters else ()
+    rows["letters"] = [forest.letters[k] for k in kept if forest.letters]
     columns = [(title, [texts[k] for k in kept]) for title, texts in forest.columns]
     rest = np.delete(np.asarray(forest.value, dtype=float), kept)
     return forest._replace(**rows, columns=columns), rest
 
 
-def _name_rows(canvas: Canvas, names: Sequence[Any], accent: Any, size: float, more: int) -> float:
+def _write_row_names(
+    canvas: Canvas, names: Sequence[Any], accent: Any, size: float, more: int
+) -> float:
     """Write the row names; return the width of the names."""
     ax, out = canvas.ax, Ink.of(canvas.ax, outside=True)
     room = 0.28 * panel_size(ax)[0]
     if ax.figure.get_layout_engine() is None:  # the layout reserves no space on the left
         room = min(room, ax.bbox.x0 * 72.0 / ax.figure.dpi - 8.0)
     texts = [shortened(canvas.text(name), size, room) for name in names]
-    colors = [out.text(out.accent) if x else out.fg for x in accent]
+    shades = {True: out.text(out.accent), False: out.fg}
+    colors = [shades[bool(x)] for x in accent]
     if more:
         texts, colors = [*texts, f"{more:,} more"], [*colors, out.note]
     ax.set_yticks(range(len(texts)), texts)
@@ -177,12 +199,14 @@ class _Columns:
         """Write the columns that fit: first value, rank and ties, then the interval."""
         lanes, columns = _lanes(forest.letters), list(forest.columns)
         if len(lanes) > _LANES:
-            lanes, columns = [], [*columns, ("tied", _runs(forest.letters))]
-        tied = _LANE * max(k for k, _ in lanes) + 12.0 if lanes else 0.0
-        lanes, self.room = (lanes, self.room - tied) if tied <= self.room else ([], self.room)
-        value, limits = _numbers(forest)
-        level = percent_of(forest.level) if forest.level else "confidence"
-        wanted = [(forest.header, value), *columns, (f"{level} interval", limits)]
+            lanes, columns = [], [*columns, ("tied", _letter_runs(forest.letters))]
+        tied = _LANE * max((k for k, _ in lanes), default=0) + 12.0
+        if lanes and tied <= self.room:
+            self.room -= tied
+        else:
+            lanes = []
+        value, limits = _values_and_limits(forest)
+        wanted = [(forest.header, value), *columns, (interval_header(forest.level), limits)]
         kept = []
         for title, texts in wanted:  # the interval is the first column to be omitted
             needed = self._width(title, texts) + 10.0
@@ -198,7 +222,10 @@ class _Columns:
         if kept and kept[-1][1] is limits:
             kept.insert(1, kept.pop())
         for title, texts in kept:
-            self._add(title, texts, self.ink.note if texts is limits else self.ink.fg)
+            color = self.ink.fg
+            if texts is limits:
+                color = self.ink.note
+            self._add(title, texts, color)
         if lanes:
             self._bars(lanes)
 
@@ -222,10 +249,15 @@ class _Columns:
         self, text: str, y: float, unit: str, color: Any, *, up: float = 0.0, **look: Any
     ) -> None:
         self.ax.annotate(
-            text, (1, y), xycoords=("axes fraction", unit), xytext=(self.at, up), color=color,
-            textcoords="offset points", annotation_clip=unit == "data",
+            text,
+            (1, y),
+            xycoords=("axes fraction", unit),
+            xytext=(self.at, up),
+            color=color,
+            textcoords="offset points",
+            annotation_clip=unit == "data",
             **{"fontsize": self.size, **look},
-        )  # fmt: skip
+        )
 
     def _bars(self, lanes: list[tuple[int, list[int]]]) -> None:
         """Draw a vertical bar for each letter, with dots if there are gaps between its rows."""
@@ -237,9 +269,13 @@ class _Columns:
             right = (self.at + 3.0 + _LANE * lane) / 72.0
             shift = ScaledTranslation(right, 0, self.ax.figure.dpi_scale_trans)
             look: dict[str, Any] = {
-                "transform": base + shift, "clip_on": False, "color": self.ink.fg,
-                "label": "_tied", "scalex": False, "scaley": False,
-            }  # fmt: skip
+                "transform": base + shift,
+                "clip_on": False,
+                "color": self.ink.fg,
+                "label": "_tied",
+                "scalex": False,
+                "scaley": False,
+            }
             ends = [rows[0] - 0.28, rows[-1] + 0.28]
             self.ax.plot([1, 1], ends, linewidth=1.2, solid_capstyle="butt", **look)
             if rows != list(range(rows[0], rows[-1] + 1)):
@@ -250,25 +286,27 @@ class _Columns:
         self.canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
 
 
-def _numbers(forest: Forest) -> tuple[list[str], list[str]]:
+def _values_and_limits(forest: Forest) -> tuple[list[str], list[str]]:
     """Return values and intervals as text with the same number of decimals."""
     value, low, high = (
         forest.scale * np.asarray(x, dtype=float) for x in (forest.value, forest.low, forest.high)
     )
-    widths, found = (x[np.isfinite(x)] for x in (high - low, value))
-    typical = float(np.median(widths)) if len(widths) else 0.04
-    if not len(widths) and len(found):
-        typical = float(np.ptp(found)) / 4.0 or 0.04
+    widths, known = (x[np.isfinite(x)] for x in (high - low, value))
+    typical = 0.04
+    if len(widths):
+        typical = float(np.median(widths))
+    elif len(known):
+        typical = float(np.ptp(known)) / 4.0 or typical
     digits, signed = digits_for(typical), forest.signed
     texts = [number(x, digits, signed=signed) + forest.unit for x in value]
-    limits = [
-        interval(a, b, digits, signed=signed) + forest.unit if np.isfinite(a + b) else "–"
-        for a, b in zip(low, high, strict=True)
-    ]
-    return texts, limits if len(widths) else []
+    if not len(widths):
+        return texts, []
+    ends = zip(low, high, strict=True)
+    limits = [interval(a, b, digits, signed=signed) + forest.unit for a, b in ends]
+    return texts, np.where(np.isfinite(low + high), limits, "–").tolist()
 
 
-def _runs(letters: Sequence[str]) -> list[str]:
+def _letter_runs(letters: Sequence[str]) -> list[str]:
     """Return the letters for each row; shorten runs to the first and last letter."""
     own = letter_sets(letters)
     order = sorted({x for row in own for x in row}, key=lambda x: (len(x), x))
@@ -279,8 +317,13 @@ def _runs(letters: Sequence[str]) -> list[str]:
             if not runs or k > runs[-1][-1] + 1:
                 runs.append([])
             runs[-1].append(k)
-        parts = [[order[k] for k in run] for run in runs]
-        texts.append(" ".join(f"{x[0]}–{x[-1]}" if len(x) > 2 else " ".join(x) for x in parts))
+        parts: list[str] = []
+        for run in runs:
+            part = [order[k] for k in run]
+            if len(part) > 2:
+                part = [f"{part[0]}–{part[-1]}"]
+            parts += part
+        texts.append(" ".join(parts))
     return texts
 
 
@@ -304,13 +347,22 @@ def rows_high(table: pd.DataFrame | None) -> tuple[float, float]:
     from matplotlib import rcParams
 
     width, height = rcParams["figure.figsize"]
-    count = 0 if table is None else len(table)
-    needed = 1.0 + min(count, _MOST) * (_ROW if count <= _MANY else _DENSE)
+    count, row = 0, _ROW
+    if table is not None:
+        count = len(table)
+    if count > _MANY:
+        row = _DENSE
+    needed = 1.0 + min(count, _MOST) * row
     return (width, float(np.clip(needed, 0.45 * height, max(needed, 0.45 * height))))
 
 
 # ---------------------------------------------------------------- Tables drawn as forests
 
+#: the numbers of a forest: whether they are proportions
+_FORMATS: Mapping[bool, dict[str, Any]] = {
+    True: {"header": "precision", "ticks": in_percent, "scale": 100.0, "unit": "%"},
+    False: {"header": "value"},
+}
 _AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
 _SHORT = {"roc": "AUC", "ap": "AP"}
 
@@ -323,13 +375,23 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
     kind = str(table.attrs.get("kind"))
     nothing = pd.Series(np.nan, index=table.index)
     chances = table["chance"].dropna().round(9).unique()
-    digits = 2 if kind == "roc" else digits_for(0.5 * float(np.min(chances, initial=0.04)))
-    draw_forest(canvas, Forest(
-        list(table["measure"]), table["area"], table.get("ci_low", nothing),
-        table.get("ci_high", nothing), np.zeros(len(table)),
-        _AREAS.get(kind, "area"), _SHORT.get(kind, "area"), level=table.attrs.get("level"),
-        references={float(x): f"random {number(float(x), digits)}" for x in chances},
-    ))  # fmt: skip
+    digits = 2
+    if kind != "roc":
+        digits = digits_for(0.5 * float(np.min(chances, initial=0.04)))
+    draw_forest(
+        canvas,
+        Forest(
+            list(table["measure"]),
+            table["area"],
+            table.get("ci_low", nothing),
+            table.get("ci_high", nothing),
+            np.zeros(len(table)),
+            _AREAS.get(kind, "area"),
+            _SHORT.get(kind, "area"),
+            level=table.attrs.get("level"),
+            references={float(x): f"random {number(float(x), digits)}" for x in chances},
+        ),
+    )
     if "ci_low" in table:
         canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")
     canvas.tell("Vertical line: random order.")
@@ -374,31 +436,42 @@ def _draw_ranks(
     """Draw values with intervals, ranks and ties."""
     attrs = table.attrs
     ranks = table[["rank_low", "rank_high"]].to_numpy(dtype=float)
-    texts = [
-        "" if not np.isfinite(a + b) else f"{a:.0f}" if a == b else f"{a:.0f}–{b:.0f}"
-        for a, b in ranks
-    ]
-    tied = table["tied_for_best"] if "tied_for_best" in table else table["rank_low"] == 1
-    draw_forest(canvas, Forest(
-        list(table[name]), table["value"], table["ci_low"], table["ci_high"],
-        tied.to_numpy(dtype=bool), label, "precision" if shares else "value",
-        in_percent if shares else plainly, 100.0 if shares else 1.0, "%" if shares else "",
-        columns=[("rank", texts)], level=attrs.get("level"),
-        letters=list(table["letters"]) if "letters" in table else (),
-    ))  # fmt: skip
-    one = "measure" if name == "measure" else "system"
-    together = attrs.get("intervals") == "simultaneous"
-    scope = f"for all {one}s together" if together else f"separately for each {one}"
-    canvas.tell(f"Lines: {interval_kind(attrs, scope)}.")
-    percentile = attrs.get("ranks") not in (None, "simultaneous")
-    how = (
-        "bootstrap percentiles, unadjusted"
-        if percentile
-        else pairs_kind(attrs, len(table) * (len(table) - 1) // 2)
+    tied = table.get("tied_for_best", table["rank_low"] == 1)
+    draw_forest(
+        canvas,
+        Forest(
+            list(table[name]),
+            table["value"],
+            table["ci_low"],
+            table["ci_high"],
+            tied.to_numpy(dtype=bool),
+            label,
+            **_FORMATS[shares],
+            columns=[("rank", [_rank_text(*limits) for limits in ranks])],
+            level=attrs.get("level"),
+            letters=list(table.get("letters", ())),
+        ),
     )
-    level = percent_of(attrs.get("level", 0.95) if percentile else 1.0 - alpha_of(attrs))
-    canvas.tell(f"Rank: {level} interval for the rank{f', {how}' if how else ''}.")
-    canvas.tell(f"Colored {one}s: no other {one} is significantly better.")
+    scope = f"separately for each {name}"
+    if attrs.get("intervals") == "simultaneous":
+        scope = f"for all {name}s together"
+    canvas.tell(f"Lines: {interval_kind(attrs, scope)}.")
+    how = pairs_kind(attrs, len(table) * (len(table) - 1) // 2)
+    level = 1.0 - alpha_of(attrs)
+    if attrs.get("ranks") not in (None, "simultaneous"):
+        how, level = "bootstrap percentiles, unadjusted", attrs.get("level", 0.95)
+    ranked = ", ".join(filter(None, [f"{percent_of(level)} interval for the rank", how]))
+    canvas.tell(f"Rank: {ranked}.")
+    canvas.tell(f"Colored {name}s: no other {name} is significantly better.")
+
+
+def _rank_text(low: float, high: float) -> str:
+    """Format the limits of a rank, such as 2–4; return "" if they are not known."""
+    if not np.isfinite(low + high):
+        return ""
+    if low == high:
+        return f"{low:.0f}"
+    return f"{low:.0f}–{high:.0f}"
 
 
 def what_of(attrs: Mapping[Any, Any]) -> str:
@@ -408,8 +481,10 @@ def what_of(attrs: Mapping[Any, Any]) -> str:
         return _AREAS.get(str(kind), "value")
     if "metric" in attrs:
         metric = WRITTEN.get(attrs["metric"], attrs["metric"])
-        return f"mean {metric} over queries" if metric else "mean over queries"
-    return f"precision, n = {attrs['n']:,}" if attrs.get("n") else "precision of the n-best list"
+        return " ".join(filter(None, ["mean", metric, "over queries"]))
+    if attrs.get("n"):
+        return f"precision, n = {attrs['n']:,}"
+    return "precision of the n-best list"
 
 
 def score_of(attrs: Mapping[Any, Any]) -> str:
@@ -429,8 +504,9 @@ def gain_of(attrs: Mapping[Any, Any]) -> str:
 
 @picture(
     ("measure_a", "measure_b", "n_first", "n_last", "difference", "ci_low", "ci_high"),
-    "mean_difference", own="y",
-)  # fmt: skip
+    "mean_difference",
+    own="y",
+)
 def draw_mean_difference(
     canvas: Canvas, table: pd.DataFrame, differences: pd.DataFrame | None = None
 ) -> None:
@@ -440,7 +516,7 @@ def draw_mean_difference(
     names, p = [], []
     for y, row in enumerate(table.to_dict("records")):
         pair = f"{canvas.text(row['measure_a'])} − {canvas.text(row['measure_b'])}"
-        names.append(pair if several or len(table) == 1 else f"{row['n_first']:,}")
+        names.append(pair)
         if len(table) > 1 and not several:
             names[-1] = f"n = {row['n_first']:,} to {row['n_last']:,}"
         p.append(p_cell(float(row.get("p_value", np.nan))))
@@ -453,18 +529,38 @@ def draw_mean_difference(
         found = result.loc[same & inside, "difference"].to_numpy(dtype=float)
         found = found[np.linspace(0, len(found) - 1, min(len(found), 200)).astype(int)]
         ax.plot(
-            found, np.full(len(found), y + 0.3), "|", color=canvas.ink.muted, markersize=5,
-            zorder=1.5, label="_at each n",
-        )  # fmt: skip
+            found,
+            np.full(len(found), y + 0.3),
+            "|",
+            color=canvas.ink.muted,
+            markersize=5,
+            zorder=1.5,
+            label="_at each n",
+        )
     attrs = table.attrs
-    first, last = (int(table[c].iloc[0]) if len(table) else 0 for c in ("n_first", "n_last"))
-    single = f", n = {first:,} to {last:,}" if len(table) == 1 else ""
+    label = "mean difference in precision (points)"
+    if len(table) == 1:
+        first, last = (int(table[c].iloc[0]) for c in ("n_first", "n_last"))
+        label += f", n = {first:,} to {last:,}"
     excludes = ((table["ci_low"] > 0) | (table["ci_high"] < 0)).to_numpy(dtype=bool)
-    draw_forest(canvas, Forest(
-        names, table["difference"], table["ci_low"], table["ci_high"], excludes,
-        f"mean difference in precision (points){single}", "points", in_points, 100.0, signed=True,
-        columns=[("p", p)] if any(p) else (), references={0.0: ""}, level=attrs.get("level"),
-    ))  # fmt: skip
+    draw_forest(
+        canvas,
+        Forest(
+            names,
+            table["difference"],
+            table["ci_low"],
+            table["ci_high"],
+            excludes,
+            label,
+            "points",
+            in_points,
+            100.0,
+            signed=True,
+            columns=[("p", p)] * any(p),
+            references={0.0: ""},
+            level=attrs.get("level"),
+        ),
+    )
     canvas.tell(f"Lines: {interval_kind(attrs, 'separately for each row')}.")
     if differences is not None:
         canvas.tell("Ticks below a row: differences at each n. Dots: mean differences.")
@@ -475,17 +571,20 @@ draw_mean_difference.__wrapped__.figure_size = rows_high  # type: ignore[attr-de
 
 @picture(
     ("system_a", "system_b", "score_a", "score_b", "gain", "p_value"),
-    "paired_bootstrap with adjust=...", own="y",
-)  # fmt: skip
+    "paired_bootstrap with adjust=...",
+    own="y",
+)
 def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05) -> None:
     """Draw systems by score, with bars that connect indistinguishable systems."""
     attrs = table.attrs
     scores: dict[Any, float] = {}
     for side in "ab":
         scores |= dict(zip(table[f"system_{side}"], table[f"score_{side}"], strict=True))
-    higher = bool(attrs.get("higher_is_better", True))
-    order = sorted(scores, key=lambda name: -scores[name] if higher else scores[name])
-    p = table["p_adjusted" if "p_adjusted" in table else "p_value"].to_numpy(dtype=float)
+    sign = -1.0
+    if not attrs.get("higher_is_better", True):
+        sign = 1.0
+    order = sorted(scores, key=lambda name: sign * scores[name])
+    p = table.get("p_adjusted", table["p_value"]).to_numpy(dtype=float)
     place = {name: k for k, name in enumerate(order)}
     apart = np.zeros((len(order), len(order)), dtype=bool)
     for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
@@ -494,21 +593,31 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     value = np.array([scores[name] for name in order])
     shares = "what" in attrs and attrs.get("kind") is None
     nothing = np.full(len(order), np.nan)
-    draw_forest(canvas, Forest(
-        order, value, nothing, nothing,
-        ~apart[0] if len(order) else [], score_of(attrs), "precision" if shares else "value",
-        in_percent if shares else plainly, 100.0 if shares else 1.0, "%" if shares else "",
-        letters=letters,
-    ))  # fmt: skip
+    draw_forest(
+        canvas,
+        Forest(
+            order,
+            value,
+            nothing,
+            nothing,
+            ~apart[:1].ravel(),
+            score_of(attrs),
+            **_FORMATS[shares],
+            letters=letters,
+        ),
+    )
     how = pairs_kind(attrs, len(table))
-    canvas.tell(f"Tests at {percent_of(alpha)}{f', {how}' if how else ''}.")
+    tests = ", ".join(filter(None, [f"Tests at {percent_of(alpha)}", how]))
+    canvas.tell(f"{tests}.")
     canvas.tell("Colored systems do not differ significantly from the best.")
 
 
 def _systems_high(table: pd.DataFrame | None) -> tuple[float, float]:
     """Return the figure size for one row per system."""
-    both = [] if table is None else [*table["system_a"], *table["system_b"]]
-    return rows_high(pd.DataFrame(index=range(len(dict.fromkeys(both)))))
+    if table is None:
+        return rows_high(None)
+    systems = {*table["system_a"], *table["system_b"]}
+    return rows_high(pd.DataFrame(index=range(len(systems))))
 
 
 draw_critical_difference.__wrapped__.figure_size = _systems_high  # type: ignore[attr-defined]
@@ -523,8 +632,9 @@ _SIDE = 0.66  # fraction of the panel for the cells
 
 @picture(
     ("system_a", "system_b", "score_a", "score_b", "gain", "p_value"),
-    "paired_bootstrap", own="xy",
-)  # fmt: skip
+    "paired_bootstrap",
+    own="xy",
+)
 def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw a triangle of all pairs, with significant gains in color."""
     from matplotlib.collections import PatchCollection
@@ -540,18 +650,22 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))
     count = min(len(systems), named)  # the last row represents the remaining systems
     place = {name: min(k, count - 1) for k, name in enumerate(systems)}
-    folded = len(systems) - count + 1 if len(systems) > count else 0
+    folded = 0
+    if len(systems) > count:
+        folded = len(systems) - count + 1
     alpha = float(table.attrs.get("alpha", 0.05))
-    p = table["p_adjusted" if "p_adjusted" in table else "p_value"].to_numpy(dtype=float)
+    p = table.get("p_adjusted", table["p_value"]).to_numpy(dtype=float)
     hue = cycle(canvas.look.colors)[0]
     scale = LinearSegmentedColormap.from_list(
         "gain", [mix(hue, ink.bg, 0.22), ink.line(hue), mix(ink.fg, hue, 0.55)]
     )
     told = rejects(p, alpha)
-    most = float(table["gain"].abs()[told].max()) if told.any() else 1.0
+    most = 1.0
+    if told.any():
+        most = float(table["gain"].abs()[told].max())
     norm, pale = PowerNorm(0.5, 0.0, most or 1.0), mix(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
-    digits = digits_for(0.5 * most) if most else 2
+    digits = digits_for(0.5 * most)
     shares = "what" in table.attrs and table.attrs.get("kind") is None
     size = font(ax, "note")
     cells, faces = [], []
@@ -567,8 +681,11 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
             pairs[i, j] = min(gain, least), bool(apart) and before
     for (i, j), (gain, apart) in pairs.items():
         cells.append(Rectangle((j + 0.03, i + 0.03), 0.94, 0.94))
-        faces.append(to_hex(scale(norm(abs(gain)))) if apart else pale)
-        text = number(100 * gain if shares else gain, max(digits - 2, 0) if shares else digits)
+        face = pale
+        if apart:
+            face = to_hex(scale(norm(abs(gain))))
+        faces.append(face)
+        text = _gain_text(gain, digits, shares=shares)
         if wide(text, size) <= cell - 3.0 and cell >= _CELL * 0.7:
             shade = max((ink.fg, ink.bg), key=lambda c: contrast(c, faces[-1]))
             look = {"color": shade, "ha": "center", "va": "center", "fontsize": size}
@@ -584,15 +701,17 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     ax.spines[:].set_visible(False)
     ax.grid(visible=False)
     shown = [canvas.text(name) for name in systems[: count - (folded > 0)]]
-    _name_diagonal(canvas, [*shown, *([f"{folded:,} more"] if folded else [])], cell, ink)
+    if folded:
+        shown.append(f"{folded:,} more")
+    _name_diagonal(canvas, shown, cell, ink)
     if told.any():
         _scale_bar(canvas, scale, norm, table, ink, shares=shares)
     if canvas.look.title is not None and canvas.alone:
         ax.set_title(canvas.look.title, loc="left", fontsize=font(ax, "label"))
-    how = pairs_kind(table.attrs, len(table))
+    condition = ", ".join(filter(None, [f"p ≤ {alpha:g}", pairs_kind(table.attrs, len(table))]))
     canvas.tell(
-        f"Color: {_what(table.attrs)} of the row over the column, if p ≤"
-        f" {alpha:g}{f', {how}' if how else ''}; pale gray: not significant at {percent_of(alpha)}."
+        f"Color: {_what(table.attrs)} of the row over the column, if {condition}; pale gray: not"
+        f" significant at {percent_of(alpha)}."
     )
     if folded:
         canvas.tell(
@@ -604,21 +723,37 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
 def _what(attrs: Any) -> str:
     if "what" not in attrs:
         return gain_of(attrs)
-    points = " (points)" if attrs.get("kind") is None else ""
-    return f"difference in {attrs['what']}{points}"
+    if attrs.get("kind") is None:
+        return f"difference in {attrs['what']} (points)"
+    return f"difference in {attrs['what']}"
+
+
+def _gain_text(gain: float, digits: int, *, shares: bool) -> str:
+    """Format a gain, in percentage points if the scores are proportions."""
+    if shares:
+        return number(100 * gain, max(digits - 2, 0))
+    return number(gain, digits)
 
 
 def _name_diagonal(canvas: Canvas, names: list[str], cell: float, ink: Ink) -> None:
     """Write the row names on the diagonal, to the left of the cells."""
     ax = canvas.ax
-    size = font(ax, "name") if cell >= 1.15 * font(ax, "name") else LEAST
+    size = font(ax, "name")
+    if cell < 1.15 * size:
+        size = LEAST
     width = panel_size(ax)[0]
     for k, name in enumerate(names):
         ax.annotate(
-            shortened(name, size, k * cell + 0.22 * width), (k + 1, k + 0.5), xytext=(-4, 0),
-            textcoords="offset points", ha="right", va="center", fontsize=size, color=ink.fg,
+            shortened(name, size, k * cell + 0.22 * width),
+            (k + 1, k + 0.5),
+            xytext=(-4, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=size,
+            color=ink.fg,
             annotation_clip=True,
-        )  # fmt: skip
+        )
 
 
 def _scale_bar(
@@ -633,20 +768,28 @@ def _scale_bar(
     bar = ax.figure.colorbar(ScalarMappable(norm, scale), cax=inset, orientation="horizontal")
     bar.outline.set_visible(False)
     digits = digits_for(0.5 * norm.vmax)
-    ticks = [0.0, norm.vmax] if panel_size(ax)[0] < 283 else [0.0, 0.25 * norm.vmax, norm.vmax]
-    texts = [number(100 * x if shares else x, max(digits - 2, 0) if shares else digits)
-             for x in ticks]  # fmt: skip
+    ticks = [0.0, norm.vmax]
+    if panel_size(ax)[0] >= 283:
+        ticks.insert(1, 0.25 * norm.vmax)
+    texts = [_gain_text(gain, digits, shares=shares) for gain in ticks]
     bar.set_ticks(ticks, labels=texts, fontsize=size)
     inset.tick_params(length=0, labelcolor=ink.fg)
     inset.minorticks_off()
     inset.set_xlim(0.0, norm.vmax)
     words = _what(table.attrs).replace("difference in ", "difference,\n")
     inset.annotate(
-        "gray: not distinguished", (0, 0), xycoords="axes fraction", xytext=(0, -2.4 * size),
-        textcoords="offset points", va="center", fontsize=size, color=ink.note,
-    )  # fmt: skip
-    inset.set_title(words.replace("gain in ", "gain in\n"), fontsize=size, loc="left",
-                    color=ink.note, pad=4)  # fmt: skip
+        "gray: not distinguished",
+        (0, 0),
+        xycoords="axes fraction",
+        xytext=(0, -2.4 * size),
+        textcoords="offset points",
+        va="center",
+        fontsize=size,
+        color=ink.note,
+    )
+    inset.set_title(
+        words.replace("gain in ", "gain in\n"), fontsize=size, loc="left", color=ink.note, pad=4
+    )
 
 
 def figure_size(table: pd.DataFrame | None) -> tuple[float, float]:
@@ -666,10 +809,12 @@ draw_pairs.__wrapped__.figure_size = figure_size  # type: ignore[attr-defined]
 
 def by_wins(table: pd.DataFrame) -> list[Any]:
     """Sort the systems by the number of systems that they beat, largest first."""
-    ahead = pd.concat([
-        pd.Series(np.sign(table["gain"].to_numpy()), index=table["system_a"]),
-        pd.Series(-np.sign(table["gain"].to_numpy()), index=table["system_b"]),
-    ])  # fmt: skip
+    ahead = pd.concat(
+        [
+            pd.Series(np.sign(table["gain"].to_numpy()), index=table["system_a"]),
+            pd.Series(-np.sign(table["gain"].to_numpy()), index=table["system_b"]),
+        ]
+    )
     wins = ahead.groupby(level=0, sort=False).sum()
     return wins.sort_values(ascending=False, kind="stable").index.tolist()
 
@@ -690,26 +835,37 @@ def draw_confidence(
     """Plot gain against confidence, 1 - p, for every pair of systems."""
     ax, ink = canvas.ax, canvas.ink
     table = table.assign(p=1.0 - table["confidence"].to_numpy(dtype=float))
-    exact = table["exact"].all() if "exact" in table and len(table) else False
+    exact = len(table) > 0 and "exact" in table and bool(table["exact"].all())
     draws = float(table.attrs.get("n_resamples") or 0.0)
-    least = 1.0 / (draws + 1.0) if draws and not exact else 1.0 / _FEWEST_DRAWS
+    least = 1.0 / _FEWEST_DRAWS
+    if draws and not exact:
+        least = 1.0 / (draws + 1.0)
     relations = _relations(table)
     several = len(relations) > 1
     positive = table["gain"][table["gain"] > 0]
-    lowest = 0.5 * float(positive.min()) if len(positive) else 1e-3
+    lowest = 1e-3
+    if len(positive):
+        lowest = 0.5 * float(positive.min())
     for name, rows in relations:
         y = -np.log10(rows["p"].clip(lower=least).to_numpy(dtype=float))
         sure = rows["confidence"].to_numpy(dtype=float) >= _LEVEL
         full = rows["p"].to_numpy(dtype=float) <= least * (1.0 + 1e-6)
         x = rows["gain"].clip(lower=lowest).to_numpy(dtype=float)
-        own = canvas.color(name) if several else ink.accent
+        own = ink.accent
+        if several:
+            own = canvas.color(name)
         for which, color in ((~sure, ink.plain), (sure, own)):
             for at, sign, size in ((which & ~full, "o", 4.5), (which & full, "^", 5.5)):
                 look = {
-                    "marker": sign, "markersize": size, "color": color, "linestyle": "none",
-                    "markeredgecolor": ink.bg, "markeredgewidth": 0.6, "zorder": 3,
+                    "marker": sign,
+                    "markersize": size,
+                    "color": color,
+                    "linestyle": "none",
+                    "markeredgecolor": ink.bg,
+                    "markeredgewidth": 0.6,
+                    "zorder": 3,
                     "label": "_pairs",
-                }  # fmt: skip
+                }
                 ax.plot(x[at], y[at], **canvas.look.mark(name, **look))
         if several:
             canvas.curve(name, [], [], label=f"{canvas.text(name)} ({len(rows)})")
@@ -718,18 +874,23 @@ def draw_confidence(
     if not len(positive):
         canvas.limits("x", 0.001, 1.0)
     if len(positive):
-        left = lowest if (table["gain"] <= 0).any() else lowest * 1.5
+        left = lowest
+        if not (table["gain"] <= 0).any():
+            left = lowest * 1.5
         canvas.limits("x", left, 1.3 * float(positive.max()))
-    top = float(max([-np.log10(least) if (table["p"] <= least * (1.0 + 1e-6)).any() else 0.0,
-                     *(-np.log10(table["p"].clip(lower=least))), 1.6]))  # fmt: skip
-    bottom = -np.log10(max(float(table["p"].max()), least)) if len(table) else 0.15
-    canvas.limits("y", min(0.15, bottom), 1.09 * top)
+    heights = [*-np.log10(table["p"].clip(lower=least)), 1.6]
+    if (table["p"] <= least * (1.0 + 1e-6)).any():
+        heights.insert(0, -np.log10(least))
+    bottom = 0.15
+    if len(table):
+        bottom = min(bottom, -np.log10(max(float(table["p"].max()), least)))
+    canvas.limits("y", bottom, 1.09 * float(max(heights)))
     if thresholds is not None:
         _draw_thresholds(canvas, thresholds, [name for name, _ in relations])
     texts = [percent_of(c) for c in _LEVELS]
     set_chosen_ticks(ax.yaxis, [-np.log10(1.0 - c) for c in _LEVELS], texts)
     set_ticks(ax.xaxis, plainly, 5.0)
-    _note_confidence(canvas, table, least, exact=bool(exact))
+    _note_confidence(canvas, table, least, exact=exact)
     canvas.meet = True
     canvas.finish(xlabel=gain_of(table.attrs), ylabel="confidence (1 − p, one-sided)")
 
@@ -740,19 +901,22 @@ def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact
     note: dict[str, Any] = {"fontsize": font(ax, "note"), "textcoords": "offset points"}
     sure = int((table["confidence"] >= _LEVEL).sum())
     ax.annotate(
-        f"{sure} of {len(table)} pairs", (0.0, -np.log10(1.0 - _LEVEL)), xytext=(4, 3),
-        xycoords=("axes fraction", "data"), ha="left", color=ink.text(ink.accent), **note,
-    )  # fmt: skip
+        f"{sure} of {len(table)} pairs",
+        (0.0, -np.log10(1.0 - _LEVEL)),
+        xytext=(4, 3),
+        xycoords=("axes fraction", "data"),
+        ha="left",
+        color=ink.text(ink.accent),
+        **note,
+    )
     canvas.tell(
         "Dots: pairs of systems, with the gain of the better system. A confidence of"
         f" {percent_of(_LEVEL)} corresponds to a one-sided, unadjusted p of 0.05."
     )
     if (table["p"] <= least * (1.0 + 1e-6)).any():
-        limit = (
-            f"p ≤ {least:.2g}"
-            if exact
-            else (f"the gain is above 0 in all {round(1 / least - 1):,} resamples")
-        )
+        limit = f"the gain is above 0 in all {round(1 / least - 1):,} resamples"
+        if exact:
+            limit = f"p ≤ {least:.2g}"
         canvas.tell(f"Triangles: {limit}.")
     if (table["gain"] <= 0).any():
         canvas.tell("Gains of 0 or below are drawn at the left edge.")
@@ -770,28 +934,44 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
     needed = ("relation", "threshold", "threshold_low", "threshold_high")
     result = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
     low, high = ax.get_xlim()
-    most = float(result["threshold"].max()) if len(result) else high
+    most = high
+    if len(result):
+        most = float(result["threshold"].max())
     canvas.limits("x", low, max(high, 1.3 * most))
     for index, row in enumerate(result[list(needed)].to_numpy(dtype=object)):
         relation, threshold, least, largest = row
-        known = relation in relations and len(relations) > 1
-        color = canvas.color(relation) if known else ink.reference
-        line = {"color": color, "linewidth": THIN if not known else 1.2, "zorder": 1.2}
+        color, width, shade = ink.reference, THIN, ink.note
+        if relation in relations and len(relations) > 1:
+            color, width = canvas.color(relation), 1.2
+            shade = ink.text(color)
+        line = {"color": color, "linewidth": width, "zorder": 1.2}
         ax.axvline(threshold, **canvas.look.line(relation, **line, label="_threshold"))
         bar = {"color": color, "linewidth": 3, "alpha": 0.5, "label": "_interval"}
         place = {"transform": ax.get_xaxis_transform(), "zorder": 1.2}
         end = min(float(largest), float(ax.get_xlim()[1]))
         height = 0.02 + 0.03 * index
-        ax.hlines(height, max(float(least), float(ax.get_xlim()[0])), end, **place,
-                  **canvas.look.band(relation, **bar))  # fmt: skip
+        ax.hlines(
+            height,
+            max(float(least), float(ax.get_xlim()[0])),
+            end,
+            **place,
+            **canvas.look.band(relation, **bar),
+        )
         text = f"threshold\n{threshold:.2g}"
-        left = np.log(threshold / ax.get_xlim()[0]) > 0.7 * np.log(np.divide(*ax.get_xlim()[::-1]))
+        aside, ha = 4, "left"
+        if np.log(threshold / ax.get_xlim()[0]) > 0.7 * np.log(np.divide(*ax.get_xlim()[::-1])):
+            aside, ha = -4, "right"
         ax.annotate(
-            text, (threshold, 0.04 + 0.03 * len(result)), xycoords=("data", "axes fraction"),
-            xytext=(-4 if left else 4, 4 + 2.4 * font(ax, "note") * index),
-            textcoords="offset points", va="bottom", ha="right" if left else "left",
-            fontsize=font(ax, "note"), color=ink.text(color) if known else ink.note,
-        )  # fmt: skip
+            text,
+            (threshold, 0.04 + 0.03 * len(result)),
+            xycoords=("data", "axes fraction"),
+            xytext=(aside, 4 + 2.4 * font(ax, "note") * index),
+            textcoords="offset points",
+            va="bottom",
+            ha=ha,
+            fontsize=font(ax, "note"),
+            color=shade,
+        )
     if len(result):
         kind = interval_kind(thresholds.attrs, "separately for each threshold")
         canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
@@ -808,18 +988,26 @@ def draw_gain_by_size(
     ax, ink = canvas.ax, canvas.ink
     drawn = table[table["gain"] > 0.0]
     significant = drawn["p_value"] <= 0.05
-    faint = 0.3 if len(drawn) > _CROWD else 0.8
+    faint = 0.8
+    if len(drawn) > _CROWD:
+        faint = 0.3
     for rows, color, aside in (
         (drawn[~significant], ink.reference, 0.96),
         (drawn[significant], ink.accent, 1.04),
     ):
         look = {
-            "linestyle": "none", "marker": "o", "markersize": 3.5, "color": color, "alpha": faint,
-            "markeredgewidth": 0, "label": "_pairs",
-        }  # fmt: skip
+            "linestyle": "none",
+            "marker": "o",
+            "markersize": 3.5,
+            "color": color,
+            "alpha": faint,
+            "markeredgewidth": 0,
+            "label": "_pairs",
+        }
         ax.plot(rows["size"] * aside, rows["gain"], **canvas.look.mark(None, **look))
-    one_sided = table.attrs.get("alternative") in ("greater", "less")
-    side = "one-sided" if one_sided else "two-sided"
+    side = "two-sided"
+    if table.attrs.get("alternative") in ("greater", "less"):
+        side = "one-sided"
     canvas.tell(f"Dots: pairs of systems, in color if p ≤ 0.05 ({side}, unadjusted).")
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -847,14 +1035,18 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
     without = result[result["threshold"].isna()]
     result = result.dropna(subset=["threshold"])
     low, high = (float(limit) for limit in ax.get_ylim())
-    most = 1.15 * float(result["threshold"].max()) if len(result) else high
+    most = high
+    if len(result):
+        most = 1.15 * float(result["threshold"].max())
     canvas.limits("y", low, max(high, most))
     high = float(ax.get_ylim()[1])
-    beyond = result[result["threshold_high"] > high] if "threshold_high" in result else result[:0]
+    beyond = result[:0]
+    if "threshold_high" in result:
+        beyond = result[result["threshold_high"] > high]
     for place, relation in enumerate(result["relation"].unique()):
-        alone = bool(pd.isna(relation))
-        rows = result if alone else result[result["relation"] == relation]
-        name = "threshold" if alone else relation
+        rows, name = result, "threshold"
+        if not pd.isna(relation):
+            rows, name = result[result["relation"] == relation], relation
         last = rows.iloc[-1]
         law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
         look = {"color": canvas.ink.reference, "linewidth": THIN, "zorder": 1}
@@ -892,12 +1084,19 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     ends = table["expected_agreement"][known].dropna()
     if len(ends):
         ax.annotate(
-            "expected", (at[ends.index[-1]], ends.iloc[-1]), xytext=(-6, -4), va="top", ha="right",
-            textcoords="offset points", fontsize=font(ax, "note"), color=ink.note,
-        )  # fmt: skip
+            "expected",
+            (at[ends.index[-1]], ends.iloc[-1]),
+            xytext=(-6, -4),
+            va="top",
+            ha="right",
+            textcoords="offset points",
+            fontsize=font(ax, "note"),
+            color=ink.note,
+        )
     bars = {"color": ink.accent, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
-    ax.vlines(at[known], table["ci_low"][known], table["ci_high"][known],
-              **canvas.look.band(None, **bars))  # fmt: skip
+    ax.vlines(
+        at[known], table["ci_low"][known], table["ci_high"][known], **canvas.look.band(None, **bars)
+    )
     dots = {"color": ink.accent, "marker": "o", "linestyle": "none", "markersize": 5, "zorder": 3}
     ax.plot(at, table["agreement"], **canvas.look.mark(None, **dots, label="observed"))
     ax.set_xscale("log")
@@ -935,9 +1134,15 @@ def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> N
         if np.isfinite(here) and here - half > last:
             last = here + half
             ax.annotate(
-                text, (place, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2), ha="center",
-                textcoords="offset points", fontsize=size, color=Ink.of(ax, outside=True).note,
-            )  # fmt: skip
+                text,
+                (place, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, 2),
+                ha="center",
+                textcoords="offset points",
+                fontsize=size,
+                color=Ink.of(ax, outside=True).note,
+            )
     canvas.reserve_top()
     canvas.tell("Numbers at the top: pairs in each bin.")
 
@@ -980,19 +1185,28 @@ def draw_paired_differences(
     numbered = pd.api.types.is_integer_dtype(found["item"]) and unit != "queries"
     if not numbered and not small(ax):
         _name_items(canvas, found["item"].astype(str).to_list(), gains, height)
-    for name, count, up in ((a, (gains > 0).sum(), True), (b, (gains < 0).sum(), False)):
+    for name, count, corner, ha, va in (
+        (a, (gains > 0).sum(), (0.94, 0.97), "right", "top"),
+        (b, (gains < 0).sum(), (0.03, 0.03), "left", "bottom"),
+    ):
         short = shortened(canvas.text(name), font(ax, "name"), 0.4 * panel_size(ax)[0])
         ax.text(
-            0.94 if up else 0.03, 0.97 if up else 0.03, f"{short} better: {count:,}",
-            ha="right" if up else "left", va="top" if up else "bottom", transform=ax.transAxes,
-            fontsize=font(ax, "name"), color=ink.text(canvas.color(name)),
+            *corner,
+            f"{short} better: {count:,}",
+            ha=ha,
+            va=va,
+            transform=ax.transAxes,
+            fontsize=font(ax, "name"),
+            color=ink.text(canvas.color(name)),
             bbox={"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
-        )  # fmt: skip
+        )
     equal = np.count_nonzero(gains == 0)
     set_ticks(ax.xaxis, compact, 5.0)
     set_ticks(ax.yaxis, plainly, 5.0)
-    same = f" ({equal:,} equal)" if equal else ""
-    canvas.frame(xlabel=f"{unit}, sorted by gain{same}", ylabel=gain_of(table.attrs))
+    label = f"{unit}, sorted by gain"
+    if equal:
+        label += f" ({equal:,} equal)"
+    canvas.frame(xlabel=label, ylabel=gain_of(table.attrs))
     ax.spines["bottom"].set_visible(False)
 
 
@@ -1006,17 +1220,26 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
         ax.vlines(at, *limits, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
     dot = {"color": ink.fg, "marker": "o", "markersize": 5, "linestyle": "none", "label": "_gain"}
     ax.plot([at], [gain], clip_on=False, **canvas.look.line(None, **dot))
-    digits = digits_for(high - low) if np.isfinite(high - low) else 3
+    digits = 3
+    if np.isfinite(high - low):
+        digits = digits_for(high - low)
     said = f"gain {number(gain, digits)}"
     if np.isfinite(low) or np.isfinite(high):
         said += f"\n({interval(low, high, digits)})"
-    inside = small(ax)  # above the bars of losses if there is room
+    end, aside, ha, va = gain, (6, 0), "left", "center"
+    if small(ax):  # above the bars of losses if there is room
+        end, aside, ha, va = max(gain, 0.0), (-8, 3), "right", "bottom"
     ax.annotate(
-        said, (at, max(gain, 0.0) if inside else gain), xytext=(-8 if inside else 6, 3 * inside),
-        textcoords="offset points", va="bottom" if inside else "center",
-        ha="right" if inside else "left",
-        fontsize=font(ax, "note"), color=Ink.of(ax, outside=True).fg, annotation_clip=True,
-    )  # fmt: skip
+        said,
+        (at, end),
+        xytext=aside,
+        textcoords="offset points",
+        va=va,
+        ha=ha,
+        fontsize=font(ax, "note"),
+        color=Ink.of(ax, outside=True).fg,
+        annotation_clip=True,
+    )
     kind = interval_kind(whole.attrs, "separately for each pair")
     canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
 
@@ -1032,14 +1255,26 @@ def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> 
             y = height * (1.0 - 0.13 * k)
             above = int(np.count_nonzero(sign * gains > y - 0.08 * height))
             beside = max(0.075 * count, above)
-            at = (1 + beside if sign > 0 else count - beside, sign * y)
-            line = {"arrowstyle": "-", "lw": 0.5, "color": canvas.ink.reference,
-                    "shrinkA": 1, "shrinkB": 0}  # fmt: skip
+            x, ha = 1 + beside, "left"
+            if sign < 0:
+                x, ha = count - beside, "right"
+            line = {
+                "arrowstyle": "-",
+                "lw": 0.5,
+                "color": canvas.ink.reference,
+                "shrinkA": 1,
+                "shrinkB": 0,
+            }
             ax.annotate(
-                shortened(names[place], size, room), (place + 1, gains[place]), xytext=at,
-                fontsize=size, color=canvas.ink.fg, va="center",
-                ha="left" if sign > 0 else "right", arrowprops=line,
-            )  # fmt: skip
+                shortened(names[place], size, room),
+                (place + 1, gains[place]),
+                xytext=(x, sign * y),
+                fontsize=size,
+                color=canvas.ink.fg,
+                va="center",
+                ha=ha,
+                arrowprops=line,
+            )
 
 
 # ------------ Precision over repeated samples and the binomial model (Evert 2004, figure 4)
@@ -1060,24 +1295,27 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
         )
     ax, wrap, look = looks(options)
     look.check_names(table["measure"].tolist())
-    panels = _panels(ax, len(table), wrap)
+    panels = _stacked_panels(ax, len(table), wrap)
     found = samples["precision"].dropna()
     edges = _edges(found)
     high = 0.0
     for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
         mine = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
         canvas = Canvas(panel, look, alone=False)
-        high = max(high, _draw(canvas, mine.to_numpy(dtype=float), row, edges))
+        high = max(high, _draw_samples(canvas, mine.to_numpy(dtype=float), row, edges))
     for panel in panels:
         share = min(0.5, 4.2 * font(panel, "note") / (0.62 * panel_size(panel)[1]))
         top = high / (1.0 - share * _tall(panel))  # the lines of text are above the histogram
-        panel.set_ylim(0.5 if panel.get_yscale() == "log" else 0.0, 1.05 * top or 1.0)
+        bottom = {"log": 0.5}.get(panel.get_yscale(), 0.0)
+        panel.set_ylim(bottom, 1.05 * top or 1.0)
         if panel.get_xscale() == "linear":
             panel.set_xlim(edges[0], edges[-1])
         set_ticks(panel.xaxis, in_percent, 5.0)
         set_ticks(panel.yaxis, compact, 3.0)
-        last = ax is not None or panel.get_subplotspec().is_last_row()
-        panel.set_xlabel("precision of the sample" if last else "", fontsize=font(panel, "label"))
+        label = ""
+        if ax is not None or panel.get_subplotspec().is_last_row():
+            label = "precision of the sample"
+        panel.set_xlabel(label, fontsize=font(panel, "label"))
     if len(panels):
         tell(
             panels[0],
@@ -1108,7 +1346,7 @@ def _edges(found: pd.Series[Any]) -> Any:
     return start + wide * np.arange(count + 1)
 
 
-def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
+def _stacked_panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
     """Return the given Axes, one per measure, or the stacked Axes of a new figure."""
     import matplotlib.pyplot as plt
 
@@ -1121,18 +1359,25 @@ def _panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
         return given_panels(ax, count, "measures")
     if count < 2:
         return np.array([one_of(None)], dtype=object)[:count]
-    wide = int(wrap) if wrap else 1 if count <= 6 else 2
+    wide = int(wrap or 1 + (count > 6))
     rows = -(-count // wide)
     figure, fresh = plt.subplots(
-        rows, wide, figsize=(6.4 if wide < 3 else 3.1 * wide, 1.7 * rows + 0.4), squeeze=False,
-        sharex=True, sharey=True, layout="constrained",
-    )  # fmt: skip
+        rows,
+        wide,
+        figsize=(max(6.4, 3.1 * wide), 1.7 * rows + 0.4),
+        squeeze=False,
+        sharex=True,
+        sharey=True,
+        layout="constrained",
+    )
     for spare in fresh.ravel()[count:]:
         figure.delaxes(spare)
     return np.asarray(fresh.ravel()[:count])
 
 
-def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any) -> float:
+def _draw_samples(
+    canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: Any
+) -> float:
     """Draw one measure's samples with two normal curves; return the largest height."""
     panel, look, measure, ink = canvas.ax, canvas.look, row["measure"], canvas.ink
     color = canvas.color(measure)
@@ -1140,37 +1385,51 @@ def _draw(canvas: Canvas, found: npt.NDArray[Any], row: pd.Series[Any], edges: A
     counts, _, _ = panel.hist(found, bins=edges, **look.band(measure, **bars, label="samples"))
     across = np.linspace(edges[0], edges[-1], 400)
     wide, high = edges[1] - edges[0], float(np.max(counts, initial=0.0))
-    for sd, shade, name in (
-        (float(row["sd_expected"]), ink.line(ink.gray(0.7)), "expected by the model"),
-        (float(row["sd_observed"]), color, "observed"),
+    for sd, shade, width, name in (
+        (float(row["sd_expected"]), ink.line(ink.gray(0.7)), 1.1, "expected by the model"),
+        (float(row["sd_observed"]), color, LINE, "observed"),
     ):
         with np.errstate(divide="ignore", invalid="ignore"):  # no curve without variation
             z = (across - float(row["precision"])) / sd
             height = found.size * wide * np.exp(-0.5 * z**2) / (sd * np.sqrt(2.0 * np.pi))
         line: dict[str, Any] = {
             "color": shade,
-            "linewidth": LINE if name == "observed" else 1.1,
+            "linewidth": width,
             "label": name,
         }
         panel.plot(across, height, **look.line(measure, **line, zorder=3))
         high = max(high, float(np.nanmax(height, initial=0.0)))
     canvas.frame(ylabel="samples")
-    phi = interval(row["phi_low"], row["phi_high"], 1) if "phi_low" in row else ""
+    variance = f"variance {row['phi']:.1f} times the model's"
+    if "phi_low" in row:
+        variance += f" ({interval(row['phi_low'], row['phi_high'], 1)})"
     own = ink.text(color)
     lines = [
         (f"{found.size:,} samples vary by {100 * row['sd_observed']:.1f} points (sd)", own),
         (f"the model expects {100 * row['sd_expected']:.1f} points", ink.note),
-        (f"variance {row['phi']:.1f} times the model's" + (f" ({phi})" if phi else ""), ink.fg),
-    ]  # fmt: skip
+        (variance, ink.fg),
+    ]
     size = font(panel, "note")
     name = shortened(canvas.text(measure), font(panel, "name"), 0.6 * panel_size(panel)[0])
-    panel.set_title(name, fontsize=font(panel, "name"), loc="left",
-                    color=Ink.of(panel, outside=True).text(color))  # fmt: skip
-    tall = _tall(panel)
-    for k, (text, shade) in enumerate(lines if tall else lines[2:]):
+    panel.set_title(
+        name,
+        fontsize=font(panel, "name"),
+        loc="left",
+        color=Ink.of(panel, outside=True).text(color),
+    )
+    start, va = -2, "top"
+    if not _tall(panel):
+        lines, start, va = lines[2:], 2, "bottom"
+    for k, (text, shade) in enumerate(lines):
         panel.annotate(
-            text, (1, 1), xycoords="axes fraction", xytext=(0, -2 - 1.35 * size * k if tall else 2),
-            textcoords="offset points", ha="right", va="top" if tall else "bottom", fontsize=size,
+            text,
+            (1, 1),
+            xycoords="axes fraction",
+            xytext=(0, start - 1.35 * size * k),
+            textcoords="offset points",
+            ha="right",
+            va=va,
+            fontsize=size,
             color=shade,
-        )  # fmt: skip
+        )
     return high

@@ -13,7 +13,7 @@ from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.doors.item_tables import as_items, each_metric, item_roles, read_frame
 from rankeval_pd.errors import listed, unknown_name
-from rankeval_pd.plotting.canvas import Canvas
+from rankeval_pd.plotting.canvas import Canvas, level_before
 from rankeval_pd.plotting.forests import (
     DIFFERENCES,
     draw_calibration,
@@ -62,7 +62,6 @@ from rankeval_pd.stats.items import Items
 from rankeval_pd.systems import studies, tests
 from rankeval_pd.systems.studies import PAPER_BINS, gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
-from rankeval_pd.words import percent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,7 +142,7 @@ def paired_differences(
         for rows in (table, pairs):
             names = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
             rows.insert(len(batch), "systems", names)
-    table = table[[*batch, *(["systems"] if several else []), *DIFFERENCES]]
+    table = table[[*batch, *["systems"] * several, *DIFFERENCES]]
     table.attrs = {**whole.attrs, "unit": unit}
     pairs.attrs = dict(whole.attrs)
     return draw_paired_differences(table, pairs, **look)
@@ -272,9 +271,11 @@ def critical_difference(
 
 
 @of_data_or_table(
-    draw_confidence, ("system_a", "gain", "confidence"), "paired_bootstrap",
+    draw_confidence,
+    ("system_a", "gain", "confidence"),
+    "paired_bootstrap",
     forms=["items", "pairs"],
-)  # fmt: skip
+)
 def confidence(
     data: Data,
     a: Hashable = None,
@@ -323,9 +324,11 @@ def confidence(
 
 @of_measures_too
 @of_data_or_table(
-    draw_pairs, ("system_a", "system_b", "gain", "p_value"), "paired_bootstrap",
+    draw_pairs,
+    ("system_a", "system_b", "gain", "p_value"),
+    "paired_bootstrap",
     forms=["rankings", "items", "pairs"],
-)  # fmt: skip
+)
 def pairs(
     data: Data,
     a: Hashable = None,
@@ -556,19 +559,29 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
         canvas.limits(axis, *ends)
     ax.set_box_aspect(1.0)
     ax.axline((0.0, 0.0), slope=1.0, color=ink.reference, linewidth=0.8, zorder=1, label="_equal")
-    size = 5.0 if len(rows) <= 100 else 3.5
+    size = 3.5
+    if len(rows) <= 100:
+        size = 5.0
     counts = {}
     for name, here in ((a, y > x), (b, y < x), (None, y == x)):
         color = ink.muted if name is None else canvas.color(name)
-        dots = {"color": color, "marker": "o", "markersize": size, "linestyle": "none",
-                "markeredgewidth": 0, "alpha": 0.8, "label": "_equal" if name is None else
-                f"{canvas.text(name)} higher"}  # fmt: skip
+        dots = {
+            "color": color,
+            "marker": "o",
+            "markersize": size,
+            "linestyle": "none",
+            "markeredgewidth": 0,
+            "alpha": 0.8,
+            "label": "_equal" if name is None else f"{canvas.text(name)} higher",
+        }
         ax.plot(x[here], y[here], **canvas.look.mark(name, **dots))
         counts[name] = int(here.sum())
     unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
     first, second = canvas.text(a), canvas.text(b)
     if canvas.alone:
-        equal = f"; {counts[None]:,} are equal" if counts[None] else ""
+        equal = ""
+        if counts[None]:
+            equal = f"; {counts[None]:,} are equal"
         canvas.tell(
             f"Dots: {len(rows):,} {unit}. {first} is higher for {counts[a]:,} (above the diagonal),"
             f" {second} for {counts[b]:,} (below the diagonal){equal}."
@@ -619,11 +632,17 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
         taken.append(best[1])
         right, up = best[2]
         ax.annotate(
-            text, at[k], xytext=(_APART * right, _APART * up), textcoords="offset points",
-            fontsize=size, color=canvas.ink.fg, zorder=5, path_effects=[halo],
+            text,
+            at[k],
+            xytext=(_APART * right, _APART * up),
+            textcoords="offset points",
+            fontsize=size,
+            color=canvas.ink.fg,
+            zorder=5,
+            path_effects=[halo],
             ha={1: "left", 0: "center", -1: "right"}[right],
             va={1: "bottom", 0: "center", -1: "top"}[up],
-        )  # fmt: skip
+        )
     if taken:
         canvas.tell("The dots farthest from the diagonal are labeled.")
 
@@ -676,8 +695,9 @@ def queries(
         table = table.drop(columns="metric", errors="ignore")
     said = parts[0].attrs
     table.attrs = {
-        "unit": unit or said["unit"], "of": "value" if len(asked) > 1 else said["of"],
-    }  # fmt: skip
+        "unit": unit or said["unit"],
+        "of": "value" if len(asked) > 1 else said["of"],
+    }
     return draw_queries(table, **look)
 
 
@@ -727,7 +747,7 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.ax.set_xlim(-0.01, 1.02)
     canvas.across("share")
     if "ci_low" in rows and rows["ci_low"].notna().any():
-        level = f"{percent_of(table.attrs['level'])} " if "level" in table.attrs else ""
+        level = level_before(table.attrs)
         kind = f"{level}confidence intervals, simultaneous for all runs at each recall"
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     canvas.start_at(0.0)

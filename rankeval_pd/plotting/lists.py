@@ -18,6 +18,7 @@ from rankeval_pd.plotting.canvas import (
     XLABELS,
     Canvas,
     interval_kind,
+    level_before,
     tell,
     thin_table,
 )
@@ -97,12 +98,11 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     """Draw the recall of n-best lists, a simultaneous band, and a random order."""
     logarithmic = is_log(log, table["n"])
     rows = draw_lists(canvas, table, "n", logarithmic, log, "recall")
-    level = percent_of(table.attrs["level"]) + " " if "level" in table.attrs else ""
     canvas.uncertainty(
         rows,
         "band_low",
         "band_high",
-        f"{level}simultaneous confidence band, valid jointly at all n",
+        f"{level_before(table.attrs)}simultaneous confidence band, valid jointly at all n",
     )
     if "expected" in table and len(table):
         chance = table.drop_duplicates("n").sort_values("n")
@@ -127,7 +127,8 @@ def draw_lists(
     short = logarithmic and log is None  # if every n were drawn, the first ranks would be too noisy
     for measure in canvas.choose(scores, f"mean {y}"):
         mine = parts[measure]
-        mine = mine[mine["n"] >= FIRST] if short else mine
+        if short:
+            mine = mine[mine["n"] >= FIRST]
         rows[measure] = mine.assign(x=positions(mine, x))
     canvas.across(x, log=logarithmic)
     for measure, mine in rows.items():
@@ -137,7 +138,9 @@ def draw_lists(
     ends = [mine["x"].max() for mine in rows.values() if len(mine)]
     if ends and np.isfinite(max(ends)) and x == "n":
         # names are at the ends of lines; if there are few values of n, each has an interval
-        room = 1.03 if table["n"].nunique() <= SPARSE else 1.0
+        room = 1.0
+        if table["n"].nunique() <= SPARSE:
+            room = 1.03
         canvas.limits("x", high=float(max(ends)) * room)
     canvas.across(x, log=logarithmic)
     return {name: rows[name] for name in scores}
@@ -152,9 +155,15 @@ def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> No
         return
     look: dict[str, Any] = {"color": canvas.ink.gray(0.5), "alpha": 0.12, "linewidth": 0}
     canvas.ax.fill_between(
-        inside.index, 0.0, 1.0, where=inside, step="mid", zorder=0.5,
-        transform=canvas.ax.get_xaxis_transform(), **look,
-    )  # fmt: skip
+        inside.index,
+        0.0,
+        1.0,
+        where=inside,
+        step="mid",
+        zorder=0.5,
+        transform=canvas.ax.get_xaxis_transform(),
+        **look,
+    )
     canvas.tell("Shaded: lists that end inside a block of equal scores.")
 
 
@@ -171,13 +180,10 @@ def _uncertainty(
             for name, mine in rows.items()
             if name in parts
         }
-        level = percent_of(band.attrs["level"]) + " " if "level" in band.attrs else ""
-        high = (table["precision"] > 0.9).any()
-        canvas.uncertainty(
-            wide, "band_low", "band_high",
-            f"{level}simultaneous confidence band, valid jointly at all n"
-            + (" (too narrow where precision is above 90%)" if high else ""),
-        )  # fmt: skip
+        kind = f"{level_before(band.attrs)}simultaneous confidence band, valid jointly at all n"
+        if (table["precision"] > 0.9).any():
+            kind += " (too narrow where precision is above 90%)"
+        canvas.uncertainty(wide, "band_low", "band_high", kind)
     if alone:
         kind = interval_kind(table.attrs, "separately at each n")
         canvas.uncertainty(rows, "ci_low", "ci_high", kind)
@@ -193,8 +199,10 @@ def draw_references(
     if "random" in references and priors:
         prior = min(priors)
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior), floor=-0.02)
-        for number_, share in enumerate(priors):
-            canvas.rule(share, "" if number_ else canvas.random(share))
+        first, *others = priors
+        canvas.rule(first, canvas.random(first))
+        for share in others:
+            canvas.rule(share)
         canvas.tell("Gray line: random order.")
     if relevant and priors:
         canvas.rule(priors[0] + relevant, f"+{100 * relevant:.3g} points")
@@ -239,9 +247,14 @@ def draw_marks(
         if x == "recall":
             canvas.ax.plot([across], [height], "|", markersize=12, color=canvas.ink.plain)
             canvas.ax.annotate(
-                f"{n:,}", (across, height), xytext=(0, 9), textcoords="offset points",
-                ha="center", fontsize=font(canvas.ax, "note"), color=canvas.ink.note,
-            )  # fmt: skip
+                f"{n:,}",
+                (across, height),
+                xytext=(0, 9),
+                textcoords="offset points",
+                ha="center",
+                fontsize=font(canvas.ax, "note"),
+                color=canvas.ink.note,
+            )
         elif first:
             canvas.upright(across, f"{n:,}")
 
@@ -262,7 +275,9 @@ def draw_random_bound(
     ax, positive = canvas.ax, np.inf
     logarithmic = is_log(log, bound["n"])
     canvas.across("n", log=logarithmic)
-    prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0]) if len(bound) else np.nan
+    prior = np.nan
+    if len(bound):
+        prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0])
     if precision is not None:
         needed = ("measure", "n", "precision", "recall", "lift")
         curves = table_of(precision, needed, "nbest_precision")
@@ -271,46 +286,60 @@ def draw_random_bound(
     wider = None
     if envelope is not None:
         wider = table_of(envelope, ("alpha", "n", "envelope"), "random_envelope")
-    short = FIRST if logarithmic and log is None else 1
+    short = 1
+    if logarithmic and log is None:
+        short = FIRST
     for place, (level, rows) in enumerate(bound.groupby("p", sort=False)):
         p = float(level)  # type: ignore[arg-type]
-        together = None if wider is None else wider[wider["alpha"] == p]
-        held = together is not None and len(together) > 0
-        outer = (together if held else rows).sort_values("n")  # type: ignore[union-attr]
+        outer, column, scope = rows, "critical", "at any single n"
+        held = wider is not None and bool((wider["alpha"] == p).any())
+        if wider is not None and held:
+            outer, column, scope = wider[wider["alpha"] == p], "envelope", "at every n"
         name = f"chance {rate_text(p)}"
-        _draw_bound(canvas, outer, "envelope" if held else "critical", name, positive, prior, short,
-                    filled=place == 0)  # fmt: skip
+        _draw_bound(
+            canvas,
+            outer.sort_values("n"),
+            column,
+            name,
+            positive,
+            prior,
+            short,
+            filled=place == 0,
+        )
         kept = most_text(p)
         said = f"Gray area: {kept} of random orders stay below the edge"
         if place == 0 and held:
             _draw_bound(canvas, rows, "critical", "", positive, prior, short, filled=False)
             canvas.tell(f"{said} at every n; the hairline is the bound for a single n.")
         elif place == 0:
-            canvas.tell(f"{said} at any single n.")
+            canvas.tell(f"{said} {scope}.")
         else:
-            scope = "at every n" if held else "at any single n"
-            canvas.tell(
-                f"Line “{name}”: {most_text(p)} of random orders stay below the line {scope}."
-            )
+            canvas.tell(f"Line “{name}”: {kept} of random orders stay below the line {scope}.")
     if np.isfinite(prior):
         canvas.upwards()
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior))
         canvas.rule(prior, canvas.random(prior))
-    ends = bound["n"].max() if precision is None and len(bound) else np.nan
-    if np.isfinite(ends) and ends > bound["n"].min():
-        canvas.limits("x", high=float(ends))
+    if precision is None and bound["n"].max() > bound["n"].min():
+        canvas.limits("x", high=float(bound["n"].max()))
     canvas.across("n", log=logarithmic)
     canvas.upwards()
     canvas.finish(xlabel=XLABELS["n"], ylabel="precision")
 
 
 def _draw_bound(
-    canvas: Canvas, rows: pd.DataFrame, column: str, name: str, positive: float, prior: float,
-    first: int, *, filled: bool,
-) -> None:  # fmt: skip
+    canvas: Canvas,
+    rows: pd.DataFrame,
+    column: str,
+    name: str,
+    positive: float,
+    prior: float,
+    first: int,
+    *,
+    filled: bool,
+) -> None:
     """Draw counts as precision at each n that allows that many true positives."""
     rows = thin_table(canvas.ax, rows[rows["n"] >= first])
-    most = np.minimum(rows["n"], positive if np.isfinite(positive) else rows["n"])
+    most = np.minimum(rows["n"], positive)
     possible = rows[column] <= most + 1e-6
     if "attainable" in rows:  # without curves, no other line shows the number of true positives
         possible &= rows["attainable"].astype(bool)
@@ -318,7 +347,9 @@ def _draw_bound(
     if filled:
         canvas.field(rows["n"], prior, share, name)
     else:
-        look = {"color": canvas.ink.reference, "linewidth": THIN if name else HAIR, "zorder": 1.04}
+        look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1.04}
+        if name:
+            look["linewidth"] = THIN
         label = {"label": name or "_each n separately"}
         canvas.ax.plot(rows["n"], share, **canvas.look.band(None, **look, **label))
     known = share.dropna()
@@ -330,9 +361,17 @@ def _draw_bound(
 # Precision curves, their difference, and marks for significant differences (Evert 2004).
 
 COMPARISONS_NEEDED = (
-    "measure_a", "measure_b", "n", "precision_a", "precision_b", "difference", "p_value",
-    "significant", "better", "overlap",
-)  # fmt: skip
+    "measure_a",
+    "measure_b",
+    "n",
+    "precision_a",
+    "precision_b",
+    "difference",
+    "p_value",
+    "significant",
+    "better",
+    "overlap",
+)
 _PAIR = ("measure_a", "measure_b")
 _HEIGHTS = (3.0, 0.62, 2.2)  # relative heights of the panels: curves, strip, difference
 _ROW = 11.0  # height of a row in the strip, in points
@@ -377,14 +416,15 @@ def draw_comparison(
     pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
     findings = _findings(table, together, relevant)
     logarithmic = x != "recall" and is_log(log, table["n"])
-    strip, low = _panels(canvas, len(pairs))
+    strip, low = _strip_and_difference(canvas, len(pairs))
     lists = _lists(table)
     if curves is not None:
         chosen = lists["measure"].drop_duplicates()
         lists = lists.merge(
             curves[[c for c in ("measure", "n", "recall", "lift") if c in curves]],
-            on=["measure", "n"], how="left",
-        )  # fmt: skip
+            on=["measure", "n"],
+            how="left",
+        )
         curves = curves[curves["measure"].isin(chosen)]
     rows = draw_lists(canvas, lists, x, logarithmic, log)
     for measure, mine in rows.items():
@@ -403,14 +443,15 @@ def draw_comparison(
         _draw_overlap(canvas, pairs, rows)
     canvas.upwards()
     canvas.across(x, log=logarithmic)
-    last = low if low is not None else strip
-    label = canvas.ax.get_xlabel()
-    canvas.finish(ylabel="precision", xlabel=XLABELS[x] if strip is None else label)
-    if last is not None:
-        _below(canvas, [p for p in (strip, low) if p is not None], XLABELS[x])
+    below = [panel for panel in (strip, low) if panel is not None]
+    if below:
+        canvas.finish(ylabel="precision", xlabel=canvas.ax.get_xlabel())
+        _below(canvas, below, XLABELS[x])
+    else:
+        canvas.finish(ylabel="precision", xlabel=XLABELS[x])
 
 
-def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
+def _strip_and_difference(canvas: Canvas, count: int) -> tuple[Any, Any]:
     """Replace a panel with stacked panels that share the x axis, and return them.
 
     A single pair has a panel for the difference. For several pairs, the strip has a row per pair.
@@ -424,8 +465,8 @@ def _panels(canvas: Canvas, count: int) -> tuple[Any, Any]:
     else:
         share = min(_SHARE, max(count, 2) * _ROW / height)
         heights = (1.0 - share, share)
-    _, strip, *rest = _split(ax, heights)
-    return strip, (rest[0] if rest else None)
+    _, strip, low, *_ = [*_split(ax, heights), None]
+    return strip, low
 
 
 def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
@@ -447,11 +488,12 @@ def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
 
 def _below(canvas: Canvas, panels: Sequence[Any], xlabel: str) -> None:
     """Label the x axis on the last panel only."""
-    words = "n" if xlabel == XLABELS["n"] and canvas.size[0] < 283 else xlabel
+    if xlabel == XLABELS["n"] and canvas.size[0] < 283:
+        xlabel = "n"
     for panel in (canvas.ax, *panels):
         last = panel is panels[-1]
         panel.tick_params(axis="x", labelbottom=last, labelsize=font(canvas.ax, "tick"))
-        panel.set_xlabel(words if last else "", fontsize=font(canvas.ax, "label"))
+        panel.set_xlabel(xlabel * last, fontsize=font(canvas.ax, "label"))
     canvas.ax.tick_params(axis="x", length=0)
 
 
@@ -477,14 +519,18 @@ def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Find
     """Return the pointwise findings and the simultaneous findings over all n."""
     alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
     large = (table["difference"].abs() >= relevant).to_numpy(dtype=bool)
-    extent = f", and the difference is {100 * relevant:.3g} points or more" if relevant else ""
-    alone = table["p_value"] <= alpha if alpha and adjust else table["significant"]
+    extent = ""
+    if relevant:
+        extent = f", and the difference is {100 * relevant:.3g} points or more"
+    alone = table["significant"]
+    if alpha and adjust:
+        alone = table["p_value"] <= alpha
     words = f"{_test(table)}, separately at each n{extent}"
     listed = [_Finding(alone.to_numpy(dtype=bool) & large, words, together=False)]
     if adjust:
         together = table
     if together is not None:
-        hits, words = _adjusted(table, together)
+        hits, words = _adjusted_hits(table, together)
         listed.append(
             _Finding(hits & large, f"{words}, simultaneously for all n{extent}", together=True)
         )
@@ -494,21 +540,23 @@ def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Find
 def _test(table: pd.DataFrame) -> str:
     alpha = table.attrs.get("alpha")
     name = TESTS.get(str(table.attrs.get("test")), "the test of the table")
-    return f"{name} at {percent_of(alpha)}" if alpha else name
+    if not alpha:
+        return name
+    return f"{name} at {percent_of(alpha)}"
 
 
-def _adjusted(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
+def _adjusted_hits(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
     """Return the rows that are significant after adjustment, and the adjustment."""
     if "band_low" in together:
         other = table_of(together, (*_PAIR, "n", "band_low", "band_high"), "difference_band")
-        level = f"{percent_of(other.attrs['level'])} " if "level" in other.attrs else ""
+        words = f"the {level_before(other.attrs)}simultaneous band excludes 0"
         other = other[(other["band_low"] > 0) | (other["band_high"] < 0)]
-        words = f"the {level}simultaneous band excludes 0"
     else:
         other = table_of(together, (*_PAIR, "n", "significant"), "compare with adjust=...")
         adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
         words = ADJUSTED.get(adjust, adjust)
-        words = f"{words} at {percent_of(alpha)}" if alpha else words
+        if alpha:
+            words += f" at {percent_of(alpha)}"
         draws = other.attrs.get("n_resamples")
         if adjust == "max-t" and draws is not None and draws < 999:
             words += f" ({draws} resamples)"
@@ -567,19 +615,17 @@ def _draw_strips(
     strip.spines[["top", "right", "left", "bottom"]].set_visible(False)
     strip.tick_params(length=0, which="both")
     strip.grid(visible=False)
-    _name_rows(canvas, strip, pairs, findings, ink)
+    _name_strip_rows(canvas, strip, pairs, findings, ink)
     for finding in findings:
-        shade = "Full" if finding.together else "Pale"
-        found = (
-            ""
-            if finding.hits.any() or not canvas.alone
-            else (" No list in this plot meets the condition.")
-        )
-        where = " (at its recall)" if x == "recall" else ""
-        canvas.tell(
-            f"{shade} bars: lists for which the measure in this color{where} is significantly"
-            f" better ({finding.words}).{found}"
-        )
+        caption = "Pale bars: lists for which the measure in this color"
+        if finding.together:
+            caption = caption.replace("Pale", "Full")
+        if x == "recall":
+            caption += " (at its recall)"
+        caption += f" is significantly better ({finding.words})."
+        if canvas.alone and not finding.hits.any():
+            caption += " No list in this plot meets the condition."
+        canvas.tell(caption)
 
 
 def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: str) -> Any:
@@ -609,24 +655,31 @@ def _draw_hits(
 def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
     """Return the start and width of each run of hits, extended halfway to both neighbors."""
     between = 0.5 * (across[1:] + across[:-1])
-    edge = np.concatenate([
-        [across[0] - (between[0] - across[0])], between, [across[-1] + (across[-1] - between[-1])],
-    ])  # fmt: skip
+    edge = np.concatenate(
+        [
+            [across[0] - (between[0] - across[0])],
+            between,
+            [across[-1] + (across[-1] - between[-1])],
+        ]
+    )
     runs = np.flatnonzero(np.diff(np.concatenate([[False], hits, [False]]).astype(int)))
     return [
         (float(edge[start]), float(edge[stop] - edge[start])) for start, stop in runs.reshape(-1, 2)
     ]
 
 
-def _name_rows(
+def _name_strip_rows(
     canvas: Canvas, strip: Axes, pairs: list[pd.DataFrame], findings: list[_Finding], ink: Ink
 ) -> None:
     """Write the better measure on the left of each row and the kind of test on the right."""
     size, width = font(canvas.ax, "note"), canvas.size[0]
     beside: dict[str, Any] = {
-        "xycoords": ("axes fraction", "data"), "textcoords": "offset points", "fontsize": size,
-        "va": "center", "annotation_clip": False,
-    }  # fmt: skip
+        "xycoords": ("axes fraction", "data"),
+        "textcoords": "offset points",
+        "fontsize": size,
+        "va": "center",
+        "annotation_clip": False,
+    }
     if len(pairs) > 1:
         share = min(_SHARE, len(pairs) * _ROW / canvas.size[1])
         if share * canvas.size[1] / len(pairs) < 1.1 * LEAST:
@@ -641,10 +694,12 @@ def _name_rows(
         return
     if not len(pairs):
         return
-    shown = [hits for _, hits in ((f, set(_favored(pairs[0])[f.hits])) for f in findings)]
-    better = set.union(*shown) if shown else set()
+    favored = _favored(pairs[0])
+    better = {name for finding in findings for name in favored[finding.hits]}
     for row, finding in enumerate(findings):
-        text = "all n jointly" if finding.together else "each n separately"
+        text = "each n separately"
+        if finding.together:
+            text = "all n jointly"
         if wide(text, size) < 0.38 * width - 60.0:
             at = (1.0, len(findings) - 0.5 - row)
             strip.annotate(text, at, xytext=(4, 0), color=ink.note, **beside)
@@ -685,11 +740,13 @@ def _draw_difference(
         found, words = table_of(together, ("measure_a", "n"), ""), "simultaneous band for all n"
     elif pair.attrs.get("adjust") is not None:
         words = "interval, adjusted like the test"
-    source = found.attrs if found.attrs.get("level") else pair.attrs
+    level = level_before(found.attrs) or level_before(pair.attrs)
     if "measure_a" in found:
         found = found[(found["measure_a"] == a) & (found["measure_b"] == b)]
     short = len(rows[a]) and rows[a]["n"].min() >= FIRST > pair["n"].min()
-    found = thin_table(low, found[found["n"] >= FIRST] if short else found)
+    if short:
+        found = found[found["n"] >= FIRST]
+    found = thin_table(low, found)
     part = Canvas(low, canvas.look, alone=False)
     ink = part.ink
     low.axhline(0.0, color=ink.reference, linewidth=0.8, zorder=1, label="_no difference")
@@ -705,11 +762,12 @@ def _draw_difference(
                 low.plot(across, limit, color=ink.fg, linewidth=0.5, alpha=0.55, label="_limit")
         else:
             low.vlines(across, *limits, color=ink.fg, linewidth=1.1, alpha=0.75)
-        level = percent_of(source["level"]) + " " if source.get("level") else ""
         name = f"{canvas.text(a)} − {canvas.text(b)}"
         canvas.tell(f"Lower panel: {name} in percentage points, with the {level}{words}.")
     if ordered is not None:
-        mark = {"marker": "o", "markersize": 3.5} if len(found) <= FEW else {}
+        mark: dict[str, Any] = {}
+        if len(found) <= FEW:
+            mark = {"marker": "o", "markersize": 3.5}
         low.plot(
             across, ordered, color=ink.fg, linewidth=LINE, zorder=3, label="_difference", **mark
         )
@@ -782,7 +840,9 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     logarithmic = is_log(log, table["n"])
     estimates = table[["odds_ratio_mle", "ci_low", "ci_high"]].to_numpy(dtype=float)
     inside = estimates[np.isfinite(estimates) & (estimates > 0.0)]
-    low, high = (float(inside.min()), float(inside.max())) if inside.size else (0.1, 10.0)
+    low, high = 0.1, 10.0
+    if inside.size:
+        low, high = float(inside.min()), float(inside.max())
     low, high = min(low, 0.5) / 1.5, max(high, 2.0) * 1.5
     ax.set_yscale("log")
     canvas.limits("y", low, high)
@@ -797,8 +857,14 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
         for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
             if beyond.any():  # an unclipped line without points is drawn in the corner
                 look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
-                ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), clip_on=False,
-                        linestyle="none", label=f"_{sign}", **look)  # fmt: skip
+                ax.plot(
+                    rows["n"][beyond],
+                    np.full(beyond.sum(), edge),
+                    clip_on=False,
+                    linestyle="none",
+                    label=f"_{sign}",
+                    **look,
+                )
         pairs[pair] = rows.assign(
             low=rows["ci_low"].clip(low, high), high=rows["ci_high"].clip(low, high)
         )
@@ -838,10 +904,12 @@ def draw_tie_sensitivity(
             canvas.band(pair, rows["n"], low, high)
         else:
             canvas.bars(pair, rows["n"], low, high, place=place, count=len(pairs))
-        size = {"marker": "o", "markersize": 4 if len(rows) <= 100 else 2, "markeredgewidth": 0}
+        size = {"marker": "o", "markersize": 4, "markeredgewidth": 0}
+        if len(rows) > _MANY:
+            size["markersize"] = 2
         canvas.curve(pair, rows["n"], middle, linestyle="none", **size)
     keys = table.attrs.get("n_keys")
-    orders = f"{keys} orders of equal scores" if keys else "the orders of equal scores"
+    orders = f"{keys or 'the'} orders of equal scores"
     canvas.tell(
         f"Dots: the median p-value over {orders}; bars: the range from the smallest to the largest."
     )
@@ -872,8 +940,8 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
     ax = canvas.ax
     canvas.look = replace(canvas.look, order=_LAWS)
     for law in _LAWS:
-        step = {"drawstyle": "steps-post"} if law == "discrete" else {}
-        canvas.curve(law, table["tp"], table[law], marker="none", **step)
+        style = {"discrete": "steps-post"}.get(law, "default")
+        canvas.curve(law, table["tp"], table[law], marker="none", drawstyle=style)
     if bound is not None and sizes:
         rows = table_of(bound, ("p", "n", *_LAWS), "random_bound")
         found = rows.loc[rows["n"] == sizes[0], ["p", *_LAWS]].to_numpy(dtype=float)
@@ -884,14 +952,17 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
                 mark = {"color": canvas.color(law), "marker": "o", "markersize": 5, "zorder": 4}
                 mark |= {"markeredgecolor": canvas.ink.bg, "label": f"_{law}"}
                 ax.plot(at, 1.0 - p, linestyle="none", **canvas.look.mark(law, **mark))
-            canvas.values(f"bound, {rate_text(p)}", {
-                law: f"{at:.4g}" for law, at in zip(_LAWS, bounds, strict=True)
-            })  # fmt: skip
+            canvas.values(
+                f"bound, {rate_text(p)}",
+                {law: f"{at:.4g}" for law, at in zip(_LAWS, bounds, strict=True)},
+            )
         canvas.tell("Dots: the bounds, where each distribution function reaches 1 − p.")
-    size = f" {sizes[0]:,}" if sizes else ""
+    label = "true positives among the first"
+    if sizes:
+        label += f" {sizes[0]:,}"
     canvas.meet = True
     ax.set_ylim(0.0, 1.02)
     canvas.upwards()
 
     set_ticks(ax.xaxis, compact, 4.0)
-    canvas.finish(xlabel=f"true positives among the first{size}", ylabel="P(as many or fewer)")
+    canvas.finish(xlabel=label, ylabel="P(as many or fewer)")

@@ -192,10 +192,18 @@ LABELS_AT = (None, "end", "key", "legend")
 Keywords = Mapping[str, Any] | None
 
 _SHORT = {
-    "lw": "linewidth", "ls": "linestyle", "c": "color", "ms": "markersize", "s": "markersize",
-    "size": "markersize", "mec": "markeredgecolor", "mfc": "markerfacecolor",
-    "mew": "markeredgewidth", "ec": "edgecolor", "fc": "facecolor",
-}  # fmt: skip
+    "lw": "linewidth",
+    "ls": "linestyle",
+    "c": "color",
+    "ms": "markersize",
+    "s": "markersize",
+    "size": "markersize",
+    "mec": "markeredgecolor",
+    "mfc": "markerfacecolor",
+    "mew": "markeredgewidth",
+    "ec": "edgecolor",
+    "fc": "facecolor",
+}
 
 
 @dataclass(frozen=True)
@@ -259,7 +267,7 @@ class Look:
             given = dict(getattr(self, argument) or {})
             own = [keywords for keywords in given.values() if isinstance(keywords, Mapping)]
             for keywords in (given, *own):
-                for name, value in (*keywords.items(), *_long(keywords).items()):
+                for name, value in (*keywords.items(), *_full_keywords(keywords).items()):
                     if str(name) in str(error) or repr(value) in str(error):
                         return argument
         return None
@@ -292,7 +300,9 @@ class Look:
     def most(self) -> int:
         """The number of names with different colors."""
         listed_colors = self.colors is not None and not isinstance(self.colors, Mapping)
-        return max(MOST, len(cycle(self.colors)) if listed_colors else 0)
+        if not listed_colors:
+            return MOST
+        return max(MOST, len(cycle(self.colors)))
 
     def color(self, ax: Axes, name: Hashable) -> Any:
         """Return the color of a name, which is the same in all plots of the same data."""
@@ -300,7 +310,9 @@ class Look:
             return self.colors[name]
         known = cycle(self.colors, max(len(self.order), MOST))
         found = known[slot(ax, name, self.order, len(known))]
-        return Ink.of(ax).line(found) if self.colors is None else found
+        if self.colors is None:
+            return Ink.of(ax).line(found)
+        return found
 
     def line(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords for a line; the user's keywords take precedence."""
@@ -333,10 +345,10 @@ def merged(look: Mapping[str, Any], given: Keywords, name: Hashable = None) -> d
     mine = given.get(name)  # type: ignore[call-overload]
     general = {k: v for k, v in given.items() if not isinstance(v, Mapping)}
     own = dict(mine) if isinstance(mine, Mapping) else {}
-    return {**look, **_long(general), **_long(own)}
+    return {**look, **_full_keywords(general), **_full_keywords(own)}
 
 
-def _long(keywords: Mapping[str, Any]) -> dict[str, Any]:
+def _full_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
     return {_SHORT.get(name, name): value for name, value in keywords.items()}
 
 
@@ -371,7 +383,9 @@ def escaped(text: str) -> str:
             text = text.replace(sign, _TEX.get(sign, f"\\{sign}"))
         return text
     text = text.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text  # matplotlib omits names with this prefix
+    if text.startswith("_"):  # matplotlib omits names with this prefix
+        return f" {text}"
+    return text
 
 
 _TEX = {"\\": "\\textbackslash ", "^": "\\^{}", "~": "\\~{}"}
@@ -416,7 +430,10 @@ def panel_size(ax: Axes) -> tuple[float, float]:
             (grid.get_height_ratios(), spec.rowspan, False),
         ):
             part = sum(ratios[span.start : span.stop]) / sum(ratios)
-            width, height = (width * part, height) if across else (width, height * part)
+            if across:
+                width *= part
+            else:
+                height *= part
         spec = getattr(grid, "_subplot_spec", None)  # nested grids
     return width, height
 
@@ -459,7 +476,7 @@ def shortened(text: str, size: float, room: float) -> str:
     most = max(4, int(len(text) * room / max(wide(text, size), 1.0)))
     half = max(1, (most - 1) // 2)
     cut = f"{text[: most - 1 - half]}…{text[-half:]}"
-    return cut if len(cut) < len(text) else text
+    return min(text, cut, key=len)
 
 
 # -------------------------------------------------------------------------- Formats of numbers
@@ -467,17 +484,22 @@ def shortened(text: str, size: float, room: float) -> str:
 
 def percent(share: float) -> str:
     """Format a proportion as a percentage, such as 11% or 0.43%."""
-    return f"{100.0 * share:.{0 if share >= 0.0995 else 1 if share >= 0.0095 else 2}f}%"
+    decimals = sum(share < least for least in (0.0995, 0.0095))
+    return f"{100.0 * share:.{decimals}f}%"
 
 
 def rate_text(p: float) -> str:
     """Format the level p of a test, such as 5%, 0.1% or 1e-17."""
-    return percent_of(p) if p >= 1e-4 else f"{p:g}"
+    if p < 1e-4:
+        return f"{p:g}"
+    return percent_of(p)
 
 
 def most_text(p: float) -> str:
     """Format the remaining proportion, such as 95% or "all but 1e-17"."""
-    return percent_of(1.0 - p) if p >= 1e-4 else f"all but {p:g}"
+    if p < 1e-4:
+        return f"all but {p:g}"
+    return percent_of(1.0 - p)
 
 
 def digits_for(width: float) -> int:
@@ -492,10 +514,13 @@ def number(value: float, digits: int, *, signed: bool = False) -> str:
     if np.isnan(value):
         return "–"
     if np.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    text = f"{value:+,.{digits}f}" if signed else f"{value:,.{digits}f}"
+        return {np.inf: "∞"}.get(value, "−∞")
+    sign = "+" * signed
+    text = f"{value:{sign},.{digits}f}"
     plain = text.lstrip("+-")
-    return plain if not float(plain.replace(",", "")) else text.replace("-", "−")
+    if not float(plain.replace(",", "")):
+        return plain
+    return text.replace("-", "−")
 
 
 def interval(low: float, high: float, digits: int, *, signed: bool = False) -> str:
@@ -516,12 +541,16 @@ def compact(value: float, _: object = None) -> str:
 
 def in_percent(value: float, _: object = None) -> str:
     """Format a tick on an axis of proportions; return "" outside 0 to 1."""
-    return f"{100 * value:.4g}%" if -1e-9 <= value <= 1.0 + 1e-9 else ""
+    if not -1e-9 <= value <= 1.0 + 1e-9:
+        return ""
+    return f"{100 * value:.4g}%"
 
 
 def in_points(value: float, _: object = None) -> str:
     """Format a difference of proportions in percentage points, such as +10, −2.5 or 0."""
-    return f"{100 * value:+.4g}".replace("-", "−") if abs(value) > 1e-12 else "0"
+    if abs(value) <= 1e-12:
+        return "0"
+    return f"{100 * value:+.4g}".replace("-", "−")
 
 
 def plainly(value: float, _: object = None) -> str:
@@ -535,10 +564,12 @@ def plainly(value: float, _: object = None) -> str:
 def length(axis: Axis) -> float:
     """Return the approximate length of the axis in points."""
     width, height = panel_size(axis.axes)
-    return 0.68 * width if axis.axis_name == "x" else 0.55 * height  # type: ignore[attr-defined]
+    if axis.axis_name == "x":  # type: ignore[attr-defined]
+        return 0.68 * width
+    return 0.55 * height
 
 
-def _needed(axis: Axis, characters: float) -> float:
+def _tick_room(axis: Axis, characters: float) -> float:
     """Return the space that a tick label needs, in points."""
     size = font(axis.axes, "tick")
     if axis.axis_name == "x":  # type: ignore[attr-defined]
@@ -552,7 +583,9 @@ def settle(ax: Axes) -> None:
         low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
         if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
             continue
-        ends = (0.1 * high, 10.0 * high) if high > 0.0 else (0.001, 1.0)
+        ends = (0.001, 1.0)
+        if high > 0.0:
+            ends = (0.1 * high, 10.0 * high)
         across = axis.axis_name == "x"
         ax.update_datalim([(end, end) for end in ends], updatex=across, updatey=not across)
 
@@ -562,16 +595,19 @@ def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     settle(axis.axes)
-    most = int(np.clip(length(axis) / _needed(axis, characters), 2, 8))
+    most = int(np.clip(length(axis) / _tick_room(axis, characters), 2, 8))
     if axis.get_scale() == "log":
         low, high = sorted(axis.get_view_interval())
-        decades = np.log10(high / low) if low > 0 else 9.0
-        subs = (1.0, 2.0, 5.0) if decades < min(2.0, most / 3.0) else (1.0,)
+        subs: tuple[float, ...] = (1.0,)
+        if low > 0 and np.log10(high / low) < min(2.0, most / 3.0):
+            subs = (1.0, 2.0, 5.0)
         axis.set_major_locator(LogLocator(subs=subs, numticks=most + 1))
         axis.set_minor_formatter(NullFormatter())
     elif axis.get_scale() == "linear":
         locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=text is compact)
-        axis.set_major_locator(_of_shares(locator) if text is in_percent else locator)
+        if text is in_percent:
+            locator = _of_shares(locator)
+        axis.set_major_locator(locator)
     axis.set_major_formatter(FuncFormatter(text))
 
 
@@ -597,7 +633,7 @@ def set_chosen_ticks(
     forward = axis.get_transform().transform
     ends = forward(np.array([low, high], dtype=float))
     scale = length(axis) / max(float(abs(ends[1] - ends[0])), 1e-300)
-    room = _needed(axis, characters or max((len(text) for text in texts), default=1))
+    room = _tick_room(axis, characters or max((len(text) for text in texts), default=1))
     kept: list[tuple[float, float, str]] = []
     for place, text in zip(places, texts, strict=True):
         at = float(forward(np.array([place], dtype=float))[0]) * scale
@@ -612,8 +648,23 @@ def set_chosen_ticks(
 # -------------------------------------------------------------------- Scales for rates and p-values
 
 _RATES = (
-    0.5, 0.01, 0.99, 0.1, 0.9, 0.001, 0.999, 1e-4, 0.05, 0.2, 0.8, 0.95, 1e-5, 0.9999, 0.02, 0.98,
-)  # fmt: skip
+    0.5,
+    0.01,
+    0.99,
+    0.1,
+    0.9,
+    0.001,
+    0.999,
+    1e-4,
+    0.05,
+    0.2,
+    0.8,
+    0.95,
+    1e-5,
+    0.9999,
+    0.02,
+    0.98,
+)
 
 
 def use_normal_deviates(ax: Axes, least: float) -> None:

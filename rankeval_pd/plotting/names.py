@@ -60,10 +60,17 @@ class EndLabels(Artist):
         self.set_zorder(5)
         ink = Ink.of(ax, outside=True)
         self.texts = [
-            Text(0, 0, x.text, color=ink.note if x.muted else ink.text(x.color), fontsize=size,
-                 va="center_baseline", figure=ax.figure)
+            Text(
+                0,
+                0,
+                x.text,
+                color=ink.note if x.muted else ink.text(x.color),
+                fontsize=size,
+                va="center_baseline",
+                figure=ax.figure,
+            )
             for x in names
-        ]  # fmt: skip
+        ]
         ax.add_artist(self)
 
     def get_children(self) -> list[Artist]:
@@ -165,9 +172,14 @@ class Key(Artist):
         title = ScaledTranslation(0, tall, ax.figure.dpi_scale_trans)
         lines: list[Any] = [HPacker(children=row, pad=0, sep=9) for row in rows]
         box = AnchoredOffsetbox(
-            "lower left", child=VPacker(children=lines, pad=0, sep=2), frameon=False, pad=0,
-            borderpad=0.3, bbox_to_anchor=(0, 1), bbox_transform=ax.transAxes + title,
-        )  # fmt: skip
+            "lower left",
+            child=VPacker(children=lines, pad=0, sep=2),
+            frameon=False,
+            pad=0,
+            borderpad=0.3,
+            bbox_to_anchor=(0, 1),
+            bbox_transform=ax.transAxes + title,
+        )
         self._join(box)
         return box
 

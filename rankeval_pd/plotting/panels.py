@@ -313,9 +313,17 @@ def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look_of_look]:
     """Remove the keywords shared by all plots from the options."""
     ax, wrap = options.pop("ax", None), options.pop("col_wrap", None)
     fields = (
-        "legend", "colors", "labels", "labels_at", "highlight", "title", "line_kw", "band_kw",
-        "marker_kw", "order",
-    )  # fmt: skip
+        "legend",
+        "colors",
+        "labels",
+        "labels_at",
+        "highlight",
+        "title",
+        "line_kw",
+        "band_kw",
+        "marker_kw",
+        "order",
+    )
     return ax, wrap, Look_of_look(**{name: options.pop(name) for name in fields if name in options})
 
 
@@ -421,10 +429,14 @@ def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, A
     wide = min(count, int(wrap) if wrap else (count if count <= 3 else int(np.ceil(count**0.5))))
     rows = -(-count // wide)
     figure, fresh = plt.subplots(
-        rows, wide, figsize=(_PANEL[0] * wide, _PANEL[1] * rows + 0.5), squeeze=False,
-        layout="constrained", sharex="x" not in own,
+        rows,
+        wide,
+        figsize=(_PANEL[0] * wide, _PANEL[1] * rows + 0.5),
+        squeeze=False,
+        layout="constrained",
+        sharex="x" not in own,
         sharey="y" not in own,
-    )  # fmt: skip
+    )
     if own:  # room for names next to the following panel
         figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
     for spare in fresh.ravel()[count:]:
@@ -570,20 +582,42 @@ class AnyPlot(AnyRoles, Look, PairTests, total=False):
 
 
 UNLESS_GIVEN: dict[str, Any] = {
-    "ax": None, "legend": None, "colors": None, "labels": None, "labels_at": None,
-    "highlight": None, "title": None, "col_wrap": None, "line_kw": None, "band_kw": None,
+    "ax": None,
+    "legend": None,
+    "colors": None,
+    "labels": None,
+    "labels_at": None,
+    "highlight": None,
+    "title": None,
+    "col_wrap": None,
+    "line_kw": None,
+    "band_kw": None,
     "marker_kw": None,
-}  # fmt: skip
+}
 """Defaults for the keywords that all plots share."""
 
 CHANCE: dict[str, Any] = {
-    "bands": None, "isolines": None, "simultaneous": True, "bound": "critical",
-    "crossovers": False, "interval": None, "level": 0.95, "log": None,
-}  # fmt: skip
+    "bands": None,
+    "isolines": None,
+    "simultaneous": True,
+    "bound": "critical",
+    "crossovers": False,
+    "interval": None,
+    "level": 0.95,
+    "log": None,
+}
 TESTS: dict[str, Any] = {
-    "n_resamples": None, "event": "wild", "method": "auto", "ci": None, "families": None,
-    "baseline": None, "adjust_over": "all", "alpha": 0.05, "level": 0.95, "progress": None,
-}  # fmt: skip
+    "n_resamples": None,
+    "event": "wild",
+    "method": "auto",
+    "ci": None,
+    "families": None,
+    "baseline": None,
+    "adjust_over": "all",
+    "alpha": 0.05,
+    "level": 0.95,
+    "progress": None,
+}
 
 SHARED = """    ax : Axes or array of Axes, optional
         The axes to draw on. By default, a new figure is created. Pass one Axes per group. The

@@ -178,9 +178,17 @@ def precision(
                 precision_band, data, asked, level=level, n_resamples=n_resamples, **roles
             )
     return draw_precision(
-        table, band, x=x, log=log, mark=mark, relevant=relevant, reference=reference,
-        intervals=intervals, bands=bands, **look,
-    )  # fmt: skip
+        table,
+        band,
+        x=x,
+        log=log,
+        mark=mark,
+        relevant=relevant,
+        reference=reference,
+        intervals=intervals,
+        bands=bands,
+        **look,
+    )
 
 
 def _quietly(function: Callable[..., Any], *asked: Any, **options: Any) -> Any:
@@ -275,9 +283,16 @@ def comparison(
     """
     look, roles = parted(options)
     asked: dict[str, Any] = {
-        "test": test, "alternative": alternative, "alpha": alpha, "level": level, "ci": ci,
-        "target": target, "phi": phi, "progress": progress, **roles,
-    }  # fmt: skip
+        "test": test,
+        "alternative": alternative,
+        "alpha": alpha,
+        "level": level,
+        "ci": ci,
+        "target": target,
+        "phi": phi,
+        "progress": progress,
+        **roles,
+    }
     single = b is not None or len(measures_of(data, roles, every=False)) <= 2
     unread = hushed("target='region'") if single else intervals_unread()
     with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these list sizes instead
@@ -291,9 +306,18 @@ def comparison(
         if x != "n" or reference:
             curves = curves_of(data, sizes, **roles)
     return draw_comparison(
-        table, together, curves, x=x, log=log, mark=mark, relevant=relevant, reference=reference,
-        overlap=overlap, first_run=first_run, **look,
-    )  # fmt: skip
+        table,
+        together,
+        curves,
+        x=x,
+        log=log,
+        mark=mark,
+        relevant=relevant,
+        reference=reference,
+        overlap=overlap,
+        first_run=first_run,
+        **look,
+    )
 
 
 def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str, Any]) -> int:
@@ -301,8 +325,11 @@ def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str
     alpha = check_share("alpha", alpha)
     size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=1)
     count = len(measures_of(data, roles, every=False))
-    pairs = 1 if b is not None else max(count - 1, 1)
-    pairs = pairs if a is not None else max(count * (count - 1) // 2, 1)
+    pairs = 1
+    if a is None:
+        pairs = max(count * (count - 1) // 2, 1)
+    elif b is None:
+        pairs = max(count - 1, 1)
     affordable = int(_BUDGET / max(size * pairs, 1))
     needed = min(np.ceil(pairs / alpha), 1e18)  # too many to fit in memory
     return max(min(999, affordable), int(needed) - 1, 99)
@@ -416,9 +443,15 @@ def measure_ranks(
     """
     look, roles = parted(options)
     table = measure_verdicts.measure_ranks(
-        data, n, kind=kind, adjust=adjust, n_resamples=n_resamples, level=level,
-        progress=progress, **roles,
-    )  # fmt: skip
+        data,
+        n,
+        kind=kind,
+        adjust=adjust,
+        n_resamples=n_resamples,
+        level=level,
+        progress=progress,
+        **roles,
+    )
     return cast("Axes", draw_measure_ranks(table, **look))
 
 
@@ -472,9 +505,14 @@ def pairs_of_measures(
         else:
             ranked[name] = given
     options = RankCriterion.of(
-        n, kind, adjust, ranked["n_resamples"], 1.0 - check_share("alpha", ranked["alpha"]),
-        ranked["progress"], None,
-    )  # fmt: skip
+        n,
+        kind,
+        adjust,
+        ranked["n_resamples"],
+        1.0 - check_share("alpha", ranked["alpha"]),
+        ranked["progress"],
+        None,
+    )
     return as_systems(pairs_tested(data, options, roles))
 
 
@@ -498,10 +536,14 @@ def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
     kind = frame.attrs.get("kind", "roc" if score == "area" else None)
     before = list(frame.columns[: list(frame.columns).index("measure_a")])
     renamed = {
-        "measure_a": "system_a", "measure_b": "system_b", f"{score}_a": "score_a",
-        f"{score}_b": "score_b", "difference": "gain", "p_value": "p_value",
+        "measure_a": "system_a",
+        "measure_b": "system_b",
+        f"{score}_a": "score_a",
+        f"{score}_b": "score_b",
+        "difference": "gain",
+        "p_value": "p_value",
         **{x: x for x in ("p_adjusted", "ci_low", "ci_high") if x in frame},
-    }  # fmt: skip
+    }
     result = frame[[*before, *renamed]].rename(columns=renamed)
     result.attrs = {**frame.attrs, "kind": kind}
     result.attrs["what"] = what_of(result.attrs)
@@ -732,9 +774,11 @@ def recall_band(
 
 
 @of_data_or_table(
-    draw_odds_ratios, ("measure_a", "n", "odds_ratio", "odds_ratio_mle"), "odds_ratios",
+    draw_odds_ratios,
+    ("measure_a", "n", "odds_ratio", "odds_ratio_mle"),
+    "odds_ratios",
     clusters=False,
-)  # fmt: skip
+)
 def odds_ratios(
     data: Data,
     a: Hashable,
@@ -781,9 +825,11 @@ def odds_ratios(
 
 
 @of_data_or_table(
-    draw_tie_sensitivity, ("measure_a", "n", "p_min", "p_median", "p_max"), "tie_sensitivity",
+    draw_tie_sensitivity,
+    ("measure_a", "n", "p_min", "p_median", "p_max"),
+    "tie_sensitivity",
     clusters=False,
-)  # fmt: skip
+)
 def tie_sensitivity(
     data: Data,
     a: Hashable,
@@ -834,9 +880,11 @@ def tie_sensitivity(
 
 
 @of_data_or_table(
-    draw_mean_difference, ("measure_a", "n_first", "n_last", "difference"), "mean_difference",
+    draw_mean_difference,
+    ("measure_a", "n_first", "n_last", "difference"),
+    "mean_difference",
     clusters=False,
-)  # fmt: skip
+)
 def mean_difference(
     data: Data,
     a: Hashable,
@@ -882,15 +930,22 @@ def mean_difference(
     look, roles = parted(options)
     with one_reading():
         table = ranges.mean_difference(
-            data, a, b, n, alternative=alternative, n_resamples=n_resamples, level=level,
-            progress=progress, **roles,
-        )  # fmt: skip
+            data,
+            a,
+            b,
+            n,
+            alternative=alternative,
+            n_resamples=n_resamples,
+            level=level,
+            progress=progress,
+            **roles,
+        )
         with hushed():  # the mean difference has already raised the warning
-            curve = compare(data, a, b, _some(n), **roles)
+            curve = compare(data, a, b, _drawn_sizes(n), **roles)
     return draw_mean_difference(table, curve, **look)
 
 
-def _some(n: Any) -> Any:
+def _drawn_sizes(n: Any) -> Any:
     """Return the list sizes to plot."""
     if n is None or not np.iterable(n):
         return n
