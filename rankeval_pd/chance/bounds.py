@@ -23,10 +23,10 @@ from rankeval_pd.chance.random_tests import (
     population_model,
     random_pvalue,
 )
-from rankeval_pd.decisions.verdicts import GROUP
+from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Sizes, check_n
-from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, rows_of, tabulate
+from rankeval_pd.doors.rankings import Candidates, measure_rows, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_count, check_shares
 from rankeval_pd.memory import check_memory
 from rankeval_pd.progress import progress_bar

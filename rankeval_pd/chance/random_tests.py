@@ -15,10 +15,10 @@ import pandas as pd
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.averages import GroupCells
-from rankeval_pd.decisions.verdicts import GROUP
+from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Shares, Sizes, check_n, check_not_above
-from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, rows_at, tabulate
+from rankeval_pd.doors.rankings import Candidates, measure_rows, rows_at, tabulate
 from rankeval_pd.errors import (
     brief,
     check_choice,

@@ -14,10 +14,9 @@ from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities, can, with_roles_but
 from rankeval_pd.decisions.averages import Average, average_areas, check_average
 from rankeval_pd.decisions.families import family_of
-from rankeval_pd.decisions.verdicts import GROUP, OF_CLUSTERS, PAIR, Interval, decide
-from rankeval_pd.decisions.verdicts import Rows as Rows_of_verdicts
+from rankeval_pd.decisions.verdicts import GROUP, OF_CLUSTERS, PAIR, Interval, Rows, decide
 from rankeval_pd.doors.candidates import Data, above_door, below_door
-from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, tabulate
+from rankeval_pd.doors.rankings import Candidates, measure_rows, tabulate
 from rankeval_pd.errors import check_choice, check_share, warn
 from rankeval_pd.lists.groups import warn_of_few
 from rankeval_pd.roles import (
@@ -898,8 +897,8 @@ def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> Floa
 
 
 def compare_samples(
-    cells: Rows_of_verdicts, pairs: IntArray, samples: Sequence[Hashable], how: SampleOptions
-) -> Rows_of_verdicts:
+    cells: Rows, pairs: IntArray, samples: Sequence[Hashable], how: SampleOptions
+) -> Rows:
     """Compare samples, with one row per measure and pair; ``better`` is the number of a sample.
 
     ``cells`` contains the columns of :func:`sample_area`, (sample, measure), and ``pairs`` the
@@ -921,7 +920,7 @@ def compare_samples(
     return decide(rows, samples, how=how, interval=interval)
 
 
-def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: SampleOptions) -> Rows_of_verdicts:
+def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: SampleOptions) -> Rows:
     """Return the differences, their tests and what their limits need."""
     difference, variance = a.area - b.area, a.variance + b.variance
     error = np.sqrt(variance)

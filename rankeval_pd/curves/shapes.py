@@ -24,9 +24,10 @@ from rankeval_pd.chance.random_tests import (
     pool_columns,
 )
 from rankeval_pd.decisions.averages import Average, average_curves, check_average
+from rankeval_pd.decisions.verdicts import Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Shares, Sizes, check_n
-from rankeval_pd.doors.rankings import Candidates, Rows, measure_rows, rows_of, tabulate
+from rankeval_pd.doors.rankings import Candidates, measure_rows, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_flag, check_share, check_shares, warn
 from rankeval_pd.roles import Bound, CurveInterval, ListSizes, RankingRoles, Roles, Space
 from rankeval_pd.stats import bands, random_model

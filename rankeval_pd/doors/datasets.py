@@ -396,7 +396,8 @@ def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int])
     if isinstance(variable.dtype, ExtensionDtype):
         [own] = variable.dims
         places = np.indices(shape)[list(dims).index(own)].ravel()
-        return pd.Series(variable.data).array.take(places)
+        extension: Any = variable.data
+        return pd.Series(extension).array.take(places)
     values = variable.transpose(*(d for d in dims if d in variable.dims)).to_numpy()
     within = [variable.sizes.get(d, 1) for d in dims]
     return np.broadcast_to(values.reshape(within), shape).ravel()
@@ -921,11 +922,11 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
 
 def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
     """Return one row of the data for each position."""
-    whole = {  # xarray can index these dimensions only by slices
-        name: ("row", pd.Series(variable.data).array.take(pick[variable.dims[0]]))
-        for name, variable in data.variables.items()
-        if isinstance(variable.dtype, ExtensionDtype)
-    }
+    whole: dict[Hashable, Any] = {}  # xarray can index these dimensions only by slices
+    for name, variable in data.variables.items():
+        if isinstance(variable.dtype, ExtensionDtype):
+            extension: Any = variable.data
+            whole[name] = "row", pd.Series(extension).array.take(pick[variable.dims[0]])
     plain = data.drop_vars(list(whole))
     rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
     return plain.isel(rows).reset_coords().assign(whole)[list(data.variables)]

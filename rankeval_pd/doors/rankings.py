@@ -14,7 +14,7 @@ import pandas as pd
 from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities
 from rankeval_pd.decisions.averages import check_groups
-from rankeval_pd.decisions.verdicts import GROUP, PAIR, PLACE, STANDS
+from rankeval_pd.decisions.verdicts import GROUP, PAIR, PLACE, STANDS, Rows
 from rankeval_pd.doors.candidates import (
     SHARE,
     Data,
@@ -215,7 +215,6 @@ def _padded(values: AnyArray, filling: AnyArray) -> AnyArray:
 # DataFrame.
 
 Pair = tuple[Hashable, Hashable]
-Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
 # columns of numbers, or -1
 NAMES = (
     "measure",

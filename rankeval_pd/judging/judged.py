@@ -11,13 +11,12 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.decisions.verdicts import PAIR
+from rankeval_pd.decisions.verdicts import PAIR, Rows
 from rankeval_pd.doors.candidates import Data, above_door, check_data, one_label, refuse_each
 from rankeval_pd.doors.columns import Sizes, check_n, few_or, gold_values, with_given_frame
 from rankeval_pd.doors.rankings import (
     Candidates,
     RankingQuestion,
-    Rows,
     measure_rows,
     only_pair,
     rows_of,

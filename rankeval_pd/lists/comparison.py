@@ -20,6 +20,7 @@ from rankeval_pd.decisions.verdicts import (
     TIE_COLUMNS,
     TIE_ENDS,
     Interval,
+    Rows,
     decide,
     decision_columns,
     of_regions,
@@ -30,7 +31,6 @@ from rankeval_pd.doors.rankings import (
     Candidates,
     Pair,
     PairRanks,
-    Rows,
     distinct_tests,
     only_pair,
     pair_names,
@@ -771,9 +771,10 @@ def compare(
             adjust_over=adjust_over,
             level=level,
         )
+        whole: IntArray | None = None  # shares were refused
         if sizes is not None:
-            sizes = np.asarray(sizes)
-        return compare_joined(data, a, b, sizes, roles, joined)
+            whole = np.asarray(sizes, dtype=np.int64)
+        return compare_joined(data, a, b, whole, roles, joined)
     clustered = Roles.of(roles).groups is not None
     several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
     if clustered:

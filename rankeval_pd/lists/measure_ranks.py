@@ -20,13 +20,12 @@ from rankeval_pd.decisions.ranks import (
     order_decides,
     rank_columns,
 )
-from rankeval_pd.decisions.verdicts import PAIR, UNCUT, warn_of_rows
+from rankeval_pd.decisions.verdicts import PAIR, UNCUT, Rows, warn_of_rows
 from rankeval_pd.doors.candidates import Data, above_door, below_door, count_distinct
 from rankeval_pd.doors.columns import Sizes, check_n
 from rankeval_pd.doors.rankings import (
     Candidates,
     RankingQuestion,
-    Rows,
     distinct_tests,
     keys_of_clusters,
     pair_names,

@@ -13,13 +13,12 @@ import numpy.typing as npt
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.averages import Average, of_lists
-from rankeval_pd.decisions.verdicts import GROUP
+from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import check_n, few_or
 from rankeval_pd.doors.rankings import (
     Candidates,
     PairRanks,
-    Rows,
     measure_rows,
     only_pair,
     pair_names,

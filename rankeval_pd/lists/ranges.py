@@ -11,12 +11,12 @@ import pandas as pd
 
 from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities, can, with_roles
+from rankeval_pd.decisions.verdicts import Rows
 from rankeval_pd.doors.candidates import Data, above_door, below_door
 from rankeval_pd.doors.columns import check_n
 from rankeval_pd.doors.rankings import (
     Candidates,
     PairRanks,
-    Rows,
     only_pair,
     pair_names,
     pair_rows,

@@ -9,17 +9,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles
-from rankeval_pd.decisions.verdicts import GROUP, PAIR
+from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Sizes, check_n, few_or
-from rankeval_pd.doors.rankings import (
-    Candidates,
-    Pair,
-    Rows,
-    common_counts,
-    measure_rows,
-    tabulate,
-)
+from rankeval_pd.doors.rankings import Candidates, Pair, common_counts, measure_rows, tabulate
 from rankeval_pd.errors import check_choice, check_share, warn_of_thresholds
 from rankeval_pd.lists.groups import of_rows, recall_sizes
 from rankeval_pd.lists.precision import LEAST, IntervalKind, enough, rows_of_bands, warn_of_reversed

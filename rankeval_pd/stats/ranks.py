@@ -21,8 +21,8 @@ from rankeval_pd.stats.families import (
     simultaneous_limits,
     with_resamples,
 )
-from rankeval_pd.stats.gains import Limits as Limits_of_gains
 from rankeval_pd.stats.gains import (
+    Limits,
     Pairs,
     as_each_p_says,
     family_options,
@@ -384,9 +384,6 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     return RankLimits(1 + better.sum(axis=0), rank.size - better.sum(axis=1), named)
 
 
-Limits = tuple[FloatArray, FloatArray]
-
-
 def _simultaneous_limits(draws: Draws, options: PairOptions) -> Limits:
     """Return simultaneous intervals for all scores; larger scores are better."""
     if options.ci == "wild" and draws.parametric is None:
@@ -674,7 +671,7 @@ def signed_rank_pairs(
 
     near = np.array([_next_to_0(x, float(r)) for x, r in zip(sorted_, room, strict=True)])
 
-    def limits_at(options: PairOptions) -> Limits_of_gains:
+    def limits_at(options: PairOptions) -> Limits:
         first = _first_walsh(n, options.two_tailed)
         ends = [(-np.inf, np.inf)] * len(sorted_)
         if first >= 1:
