@@ -313,7 +313,7 @@ def _chance_tails(task: RankingTask) -> tuple[FloatArray, FloatArray]:
 def list_tests(task: RankingTask) -> dict[str, FloatArray]:
     """Return the tests of all pairs of n-best lists, also for both ends over tie orders.
 
-    The columns are those of :func:`measure_pairs.empty_tests`, (group, pair, n), and those of
+    The result has the columns of ``ranks.empty_tests``, (group, pair, n), and of
     :func:`end_columns`.
     """
     exists = task.lists.exists

@@ -1011,7 +1011,7 @@ def logit_limits(
 
     If the value is 0 or 1, the variance is 0. The limits are then the exact limits for no
     successes, or only successes, in ``positive`` trials. Near 0 and 1, where the logit scale
-    multiplies the standard error by any factor, the limits are those of the arcsine scale.
+    multiplies the standard error by any factor, the arcsine scale gives the limits.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         odds, spread = np.log(share) - np.log1p(-share), np.sqrt(share * (1.0 - share))
