@@ -381,7 +381,7 @@ def compare_area(
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, a, b)
         if adjust is not None:
-            tests = distinct_tests(candidates, pairs, alternative)
+            tests = distinct_tests(candidates, pairs, alternative, adjust)
             one, groups = compared_with(a, b), candidates.n_groups
             noted["family"] = family_of(tests, one, groups=groups, over=[adjust_over])
         total = len(pairs) * len(candidates.group)

@@ -986,6 +986,7 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
                 shown.attrs[name] = question.options[name]
     template = _template(shown, kept, groups)
     result = xr.map_blocks(_block, kept, kwargs=options, template=template)
+    result = result[list(template.data_vars)]  # old versions of xarray change the order
     fixed = {
         x: c for x, c in shown.coords.items() if x not in _SYSTEMS and not {*c.dims} & {*groups}
     }

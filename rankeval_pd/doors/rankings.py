@@ -645,12 +645,17 @@ def standing_pairs(
     return stands_for(a, b, ordered=alternative != "two-sided")
 
 
-def distinct_tests(candidates: Candidates, pairs: Sequence[Pair], alternative: str) -> int:
-    """Count the distinct tests of pairs; identical rankings have none.
+def distinct_tests(
+    candidates: Candidates, pairs: Sequence[Pair], alternative: str, adjust: str | None
+) -> int:
+    """Count the tests of a family of pairs; identical rankings have none.
 
-    If the user did not name measures that are identical, the function warns once.
+    If the user did not name measures that are identical, the function warns once. Without an
+    adjustment there is no family, so all pairs count.
     """
-    stands = standing_pairs(candidates, pairs, alternative)
+    stands = None
+    if adjust is not None:
+        stands = standing_pairs(candidates, pairs, alternative)
     if stands is None:
         return len(pairs)
     same = candidates.same
@@ -779,9 +784,13 @@ def _question_of(question: RankingQuestion, candidates: Candidates, n: Sizes) ->
 
 def _above_all(n: Sizes, table: Rows) -> str:
     """Return the error text for list sizes larger than every group."""
-    if not isinstance(n, np.ndarray) or "n" not in table:
+    if not isinstance(n, np.ndarray):
         return ""
-    lacking = n[~np.isin(n, table["n"])]
+    lacking = n
+    if "n" in table:
+        lacking = n[~np.isin(n, table["n"])]
+    elif table[GROUP].size:  # one row for all list sizes
+        return ""
     if not lacking.size:
         return ""
     return (

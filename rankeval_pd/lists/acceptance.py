@@ -332,7 +332,7 @@ def compare_thresholds(
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, a, b)
         cuts = _paired_cuts(candidates, pairs, thresholds)
-        tests = distinct_tests(candidates, pairs, options.alternative)
+        tests = distinct_tests(candidates, pairs, options.alternative, options.adjust)
         noted.update(family_note(options, tests, candidates, cuts[0][0], compared_with(a, b)))
         return _compared_sets(candidates, pairs, cuts, of, options)
 

@@ -223,7 +223,7 @@ def compare_votes(
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, a, b)
-        tests = distinct_tests(candidates, pairs, options.alternative)
+        tests = distinct_tests(candidates, pairs, options.alternative, options.adjust)
         noted.update(family_note(options, tests, candidates, n, compared_with(a, b)))
         # codes for vote proportions replace the groups; each candidate keeps its code
         assert candidates.votes is not None
@@ -344,7 +344,7 @@ def compare_joined(
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, a, b)
-        tests = distinct_tests(candidates, pairs, options.alternative)
+        tests = distinct_tests(candidates, pairs, options.alternative, options.adjust)
         one = replace(candidates, n_groups=1)
         noted.update(family_note(options, tests, one, n, compared_with(a, b)))
         kernel = partial(_counts_of_lists, means=means)
@@ -841,7 +841,7 @@ def _compare_lists(
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, a, b)
-        tests = distinct_tests(candidates, pairs, options.alternative)
+        tests = distinct_tests(candidates, pairs, options.alternative, options.adjust)
         noted.update(family_note(options, tests, candidates, n, compared_with(a, b)))
         table = _rows_of_pairs(candidates, pairs, n, tests, options, chosen.ties)
         if options.swapped and not np.isnan(table["drawn"]).all():

@@ -746,7 +746,7 @@ def _all_pair_tests(
         pairs = pair_names(measures, None, None)
     tests = len(pairs)
     if how.adjust is not None:
-        tests = distinct_tests(candidates, pairs, "two-sided")
+        tests = distinct_tests(candidates, pairs, "two-sided", how.adjust)
         stands = standing_pairs(candidates, pairs)
     draws = criterion.draws(tests)
     sizes, seed = np.zeros(1, dtype=np.int64), chosen.draws
