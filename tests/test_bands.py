@@ -224,6 +224,7 @@ def test_equal_rankings(frame):
 @settings(max_examples=examples(30))
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:precision reaches :rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_any_frame(seed, size, share):
     """One candidate, no or only positives, n = N: the band is around the precision, in [0, 1]."""
     rng = np.random.default_rng(seed)
