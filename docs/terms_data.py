@@ -298,7 +298,7 @@ def counts() -> pd.DataFrame:
 def _distinct_sentences() -> Iterator[tuple[str, list[list[str]]]]:
     """Yield each distinct sentence once per package, because docstrings repeat text."""
     seen = set()
-    for package, _, tree in source_trees(None):
+    for package, _, tree in source_trees():
         for text in _docstrings(tree):
             for runs in sentences(text):
                 key = (package, tuple(map(tuple, runs)))

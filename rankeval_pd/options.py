@@ -17,13 +17,13 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import argument_check, check_flag, check_share, checked_call
-from rankeval_pd.progress import BEGUN
+from rankeval_pd.progress import BEGUN, SHOWN
 from rankeval_pd.roles import LONG
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
 
-_FILLED = ("alpha", "level", "progress")  # options that set defaults for keywords
+_FILLED = ("alpha", "level")  # options that set defaults for keywords
 # options of the session are global, because notebooks run each cell in a new context
 _session: dict[set_options, None] = {}
 #: the options of open blocks, and whether each is a block or a call inside a block
@@ -124,14 +124,24 @@ def whole_tables() -> Iterator[None]:
 
 
 @contextmanager
-def in_full(*, details: bool) -> Iterator[None]:
-    """Return all columns from calls in the block, on a worker too."""
-    before = _details.set(details)
+def held(*, details: bool, progress: bool | None) -> Iterator[None]:
+    """Hold the choices of the outermost call for the calls in the block, on a worker too."""
+    before = _details.set(details), SHOWN.set(progress), BEGUN.set(time.monotonic())
     try:
         with whole_tables():
             yield
     finally:
-        _details.reset(before)
+        _details.reset(before[0])
+        SHOWN.reset(before[1])
+        BEGUN.reset(before[2])
+
+
+def bars_wanted(progress: bool | None) -> bool | None:
+    """Return the choice of a call about progress bars, by its argument or the session options."""
+    check_flag("progress", progress, none=True)
+    if progress is None:
+        progress = _settings().get("progress")
+    return progress
 
 
 def details_wanted() -> bool:
@@ -164,8 +174,11 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
     filled = [x for x in _FILLED if noted and x in parameters and parameters[x].kind is _KEYWORD]
 
     @functools.wraps(function)
-    def asked(*args: Any, details: bool | None = None, **keywords: Any) -> Any:
+    def asked(
+        *args: Any, details: bool | None = None, progress: bool | None = None, **keywords: Any
+    ) -> Any:
         check_flag("details", details, none=True)
+        shown = bars_wanted(progress)
         check(args, keywords)
         if any(keywords.get(role) is not None for role in LONG):
             from rankeval_pd.roles import widened
@@ -179,14 +192,8 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
         defaults = {}
         if not hasattr(function, "draws_tables"):
             defaults = session_defaults(asked)
-        before = _details.set(_in_full(details))
-        begun = BEGUN.set(time.monotonic())
-        try:
-            with whole_tables():
-                result = function(*args, **{**defaults, **keywords})
-        finally:
-            BEGUN.reset(begun)
-            _details.reset(before)
+        with held(details=_in_full(details), progress=shown):
+            result = function(*args, **{**defaults, **keywords})
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
             return result
         told = {**keywords, "details": details}

@@ -10,24 +10,24 @@ from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any
 
-from rankeval_pd.errors import check_flag
-
 _SETTLED = ContextVar("_SETTLED", default=False)  # whether a bar is shown or was declined
 #: start time of the outermost call
 BEGUN: ContextVar[float | None] = ContextVar("BEGUN", default=None)
+#: the choice of the outermost call: True shows bars at once, None after two seconds, False never
+SHOWN: ContextVar[bool | None] = ContextVar("SHOWN", default=None)
 
 
 @contextmanager
 def progress_bar(
-    progress: bool | None, *, total: int | None, what: str, unit: str, alone: bool = False
+    *, total: int | None, what: str, unit: str, alone: bool = False
 ) -> Iterator[Callable[[int], object]]:
     """Yield a function that advances the bar by a given number of units.
 
-    ``progress=True`` shows the bar at once, None shows the bar after two seconds, and False never
-    shows a bar. Without a total, the bar shows only a count. With ``alone``, no bar appears if an
-    outer call shows or has declined one. The two-second wait starts with the outermost call.
+    The outermost call chooses whether bars are shown (:data:`SHOWN`). Without a total, the bar
+    shows only a count. With ``alone``, no bar appears if an outer call shows or has declined one.
+    The two-second wait starts with the outermost call.
     """
-    check_flag("progress", progress, none=True)
+    progress = SHOWN.get()
     declined = progress is not None and not progress
     shown = not declined and total != 0 and not (alone and _SETTLED.get())
     before = _SETTLED.set(_SETTLED.get() or declined or shown)

@@ -62,6 +62,7 @@ class _Shared(TypedDict, total=False):
     rng: Seed
     dim: Hashable
     details: bool | None
+    progress: bool | None
     score: Names
     item: Names
 
@@ -130,6 +131,7 @@ class QueryRoles(TypedDict, total=False):
     rng: Seed
     dim: Hashable
     details: bool | None
+    progress: bool | None
     measure: Hashable
     score: Names
     item: Names
@@ -189,6 +191,7 @@ MEANINGS: dict[str, str] = {
     " pooled uses one variance for all systems.",
     "higher_is_better": "Whether a higher score is better. The default depends on the metric.",
     "details": "True returns all columns. The default is a short table (:func:`set_options`).",
+    "progress": "Whether to show a progress bar. By default, the bar appears after two seconds.",
     "unjudged": "How unlabeled candidates are treated: negative, skip (excluded) or raise. For"
     " methods that support partly judged candidates, pass estimate or bounds.",
 }
@@ -230,6 +233,7 @@ class Roles:
     higher_is_better: bool | None = None
     unjudged: str | None = None
     details: bool | None = None
+    progress: bool | None = None
     system: Hashable | None = None
     measure: Hashable | None = None
     score: Names = None
@@ -275,6 +279,7 @@ class Roles:
             if getattr(roles, name) is pd.NA:
                 raise TypeError(f"{name}=<NA> is not a name. Pass the name of a column.")
         check_flag("details", roles.details, none=True)
+        check_flag("progress", roles.progress, none=True)
         check_choice("agreement", roles.agreement, (*AGREEMENTS, "shares"))
         check_choice("ties", roles.ties, TIES)
         check_choice("unjudged", roles.unjudged, (None, *get_args(Unjudged)))

@@ -116,7 +116,7 @@ def test_the_depth_of_the_runs(load):
 
 def test_bm25_is_its_formula(load):
     found = load().set_index(["query", "document"])["bm25"]
-    corpus = docstring_search._search_corpus(False)
+    corpus = docstring_search._search_corpus()
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     def words(text):
@@ -143,7 +143,7 @@ def test_bm25_is_its_formula(load):
 def test_the_corpus_is_kept(load, tmp_path, monkeypatch):
     first = load()
     with monkeypatch.context() as patched:
-        patched.setattr(docstring_search, "_read_search", lambda _: pytest.fail("read again"))
+        patched.setattr(docstring_search, "_read_search", lambda: pytest.fail("read again"))
         pd.testing.assert_frame_equal(load(), first)
     (kept,) = (tmp_path / "cache").iterdir()
     whole = kept.read_bytes()

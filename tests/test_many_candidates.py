@@ -14,6 +14,7 @@ import rankeval_pd
 from rankeval_pd import progress
 from rankeval_pd.doors import columns as grids
 from rankeval_pd.doors import rankings
+from rankeval_pd.options import held
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats import bands, swaps
 from rankeval_pd.stats import random_model as boundary
@@ -154,7 +155,8 @@ def test_rounded_p_values(monkeypatch, shift):
 
 
 def test_no_bar_of_nothing(capsys):
-    with progress_bar(True, total=0, what="comparing lists", unit="pairs") as advance:
+    bar = progress_bar(total=0, what="comparing lists", unit="pairs")
+    with held(details=False, progress=True), bar as advance:
         advance(0)
     assert capsys.readouterr().err == ""
 
@@ -217,15 +219,15 @@ def test_there_is_one_bar_or_none_if_it_was_declined(monkeypatch):
     monkeypatch.setattr(_Bar, "shown", [])
     one = {"total": 1, "what": "inner", "unit": "draws", "alone": True}
     for asked, shown in ((None, ["outer 0 of 2"]), (False, [])):
-        outer = progress_bar(asked, total=2, what="outer", unit="draws")
-        with outer, progress_bar(None, **one) as advance:
+        outer = progress_bar(total=2, what="outer", unit="draws")
+        with held(details=False, progress=asked), outer, progress_bar(**one) as advance:
             advance(1)
         assert _Bar.shown == shown
         _Bar.shown.clear()
     monkeypatch.setattr(_Bar, "delays", [])
     for begun in (None, time.monotonic() - 1.5, time.monotonic() - 9.0):
         token = progress.BEGUN.set(begun)
-        with progress_bar(None, **one) as advance:
+        with progress_bar(**one) as advance:
             advance(1)
         progress.BEGUN.reset(token)
     assert _Bar.shown == ["inner 1 of 1"] * 3

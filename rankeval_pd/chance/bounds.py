@@ -249,7 +249,6 @@ def random_cdf(
     n: Any,
     *,
     population: PopulationKind = "finite",
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the distribution of the number of true positives in a random list.
@@ -262,8 +261,6 @@ def random_cdf(
         Sizes of the lists. None means every n.
     population : {"finite", "infinite"}
         See :func:`random_bound`.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -307,9 +304,7 @@ def random_cdf(
         if population == "finite":
             exists = exists & (lists <= size.total[:, np.newaxis])[..., np.newaxis]
         parts = []
-        with progress_bar(
-            progress, total=lists.size, what="distribution functions", unit="lists"
-        ) as advance:
+        with progress_bar(total=lists.size, what="distribution functions", unit="lists") as advance:
             for start in range(0, max(lists.size, 1), _LISTS_AT_ONCE):
                 part = slice(start, start + _LISTS_AT_ONCE)
                 parts.append(_cdf_columns(count[:, part], lists[part], size, population))
@@ -557,7 +552,6 @@ def random_envelope(
     alpha: float | Sequence[float] = 0.05,
     n: ListSizes = None,
     *,
-    progress: bool | None = None,
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
@@ -571,9 +565,6 @@ def random_envelope(
         Significance levels, 0 < alpha < 1.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
-    progress : bool, optional
-        Whether to show a progress bar for the search over levels. By default, the bar appears after
-        two seconds.
     pool : {"retrieved", "all"} or int, optional
         Candidates that are ranked at random. See :func:`random_test`.
     **roles
@@ -621,7 +612,7 @@ def random_envelope(
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         lists, pools = candidates.sizes(n), pool_sizes(candidates, pool)
-        with progress_bar(progress, total=None, what="trying levels", unit="boundaries") as step:
+        with progress_bar(total=None, what="trying levels", unit="boundaries") as step:
             several = pools.total.size > 1
             compute = partial(_envelopes, alpha=levels, n=lists, cached=several, step=step)
             columns = of_each_size(pools, compute)

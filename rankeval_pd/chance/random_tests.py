@@ -664,7 +664,6 @@ def random_test(
     population: PopulationKind = "finite",
     pool: Pool | None = None,
     n_candidates: int | None = None,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Test whether n-best lists contain more true positives than random lists.
@@ -690,8 +689,6 @@ def random_test(
         default is "retrieved" with ``missing="absent"`` and "all" otherwise.
     n_candidates : int, optional
         Former name for a numeric ``pool``.
-    progress : bool, optional
-        Whether to show a progress bar for ``adjust``. By default, the bar appears after 2 seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -801,7 +798,7 @@ def random_test(
         total = None  # of an unknown number of levels
         if adjust is None or not candidates.group.size:
             total = 0
-        with progress_bar(progress, total=total, what="envelopes", unit="levels") as advance:
+        with progress_bar(total=total, what="envelopes", unit="levels") as advance:
             model = _Model(population, adjust, ties, pool, advance)
             return measure_rows(candidates, partial(_test_columns, n=n, model=model), {"n": lists})
 

@@ -247,7 +247,6 @@ def compare_area(
     adjust: Adjustment | None = None,
     adjust_over: AdjustOver = "all",
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Compare ROC areas, average precision or early retrieval between measures.
@@ -292,8 +291,6 @@ def compare_area(
         separately.
     level : float
         Confidence level of the interval for the difference.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles (see :func:`nbest_precision`). Equal scores always count one half.
 
@@ -385,7 +382,7 @@ def compare_area(
             one, groups = compared_with(a, b), candidates.n_groups
             noted["family"] = family_of(tests, one, groups=groups, over=[adjust_over])
         total = len(pairs) * len(candidates.group)
-        with progress_bar(progress, total=total, what="comparing areas", unit="pairs") as advance:
+        with progress_bar(total=total, what="comparing areas", unit="pairs") as advance:
             rows = _rows_of_areas(candidates, pairs, kernel, advance, placed=kind == "roc")
         return with_pairs(rows, candidates, pairs, alternative)
 

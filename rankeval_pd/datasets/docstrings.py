@@ -17,6 +17,7 @@ import pandas as pd
 
 from rankeval_pd.datasets.collocations import cache_folder, read_cache, write_cache
 from rankeval_pd.errors import check_count, checked_call
+from rankeval_pd.options import bars_wanted, held
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import FloatArray
 
@@ -45,12 +46,10 @@ def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
     return content
 
 
-def source_trees(progress: bool | None) -> Iterator[tuple[str, Path, ast.Module]]:
+def source_trees() -> Iterator[tuple[str, Path, ast.Module]]:
     """Yield the package, the relative path and the syntax tree of each source file."""
     files = [(package, root, path) for package in PACKAGES for root, path in source_files(package)]
-    with progress_bar(
-        progress, total=len(files), what="reading docstrings", unit="files"
-    ) as advance:
+    with progress_bar(total=len(files), what="reading docstrings", unit="files") as advance:
         for package, root, path in files:
             yield package, path.relative_to(root), ast.parse(path.read_bytes())
             advance(1)
@@ -135,7 +134,8 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     >>> found.rankeval.summary(["nDCG@10", "AP", "R@100"], baseline="bm25")  # doctest: +SKIP
     """
     depth = check_count("depth", depth)
-    corpus = _search_corpus(progress)
+    with held(details=False, progress=bars_wanted(progress)):
+        corpus = _search_corpus()
     links = _linked_documents(corpus)
     asked = [k for k, result in enumerate(links) if len(result) >= _LEAST_LINKS]
     runs = {
@@ -250,18 +250,14 @@ def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
 # Reading and caching
 
 
-def _search_corpus(progress: bool | None) -> list[Docstring]:
-    return [
-        Docstring(*one)
-        for one in cached_content(
-            "docstring_search", _SEARCH_EDITION, lambda: _read_search(progress)
-        )
-    ]
+def _search_corpus() -> list[Docstring]:
+    content = cached_content("docstring_search", _SEARCH_EDITION, _read_search)
+    return [Docstring(*one) for one in content]
 
 
-def _read_search(progress: bool | None) -> list[Docstring]:
+def _read_search() -> list[Docstring]:
     by_name: dict[str, Docstring] = {}
-    for package, path, tree in source_trees(progress):
+    for package, path, tree in source_trees():
         # private modules, as in numpy/_core/fromnumeric.py, are not part of a public name
         public = [part for part in (*path.parts[:-1], path.stem) if not part.startswith("_")]
         for one in _search_docstrings(tree, ".".join([package, *public])):

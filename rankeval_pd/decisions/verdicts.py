@@ -220,8 +220,7 @@ def limits(
     """Return limits at the given levels, including 0 if the test is not significant."""
     columns = [table[name] for name in interval.columns]
     result, total = np.empty((2, p.size)), p.size
-    shown = getattr(how, "progress", None)
-    bar = progress_bar(shown, total=total, what="intervals of differences", unit="rows")
+    bar = progress_bar(total=total, what="intervals of differences", unit="rows")
     with bar as advance:
         for start in range(0, total, _ROWS):
             rows = slice(start, start + _ROWS)

@@ -34,7 +34,8 @@ from rankeval_pd.doors.columns import WIDTH, check_n, true_values, with_given_da
 from rankeval_pd.doors.item_tables import check_dimension
 from rankeval_pd.errors import hushed, listed, warn
 from rankeval_pd.memory import check_memory
-from rankeval_pd.options import details_wanted, in_full
+from rankeval_pd.options import details_wanted, held
+from rankeval_pd.progress import SHOWN
 from rankeval_pd.roles import (
     ANNOTATOR,
     Roles,
@@ -978,7 +979,8 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
     function = question.function
     asked = replace(question, function=_Public(function.__module__, function.__name__))
     known = {x.dim: x.labels for x in axes if x.group is None}
-    options = {"question": asked, "known": known, "details": details_wanted()}
+    choices = {"details": details_wanted(), "progress": SHOWN.get()}
+    options = {"question": asked, "known": known, "choices": choices}
     if question.form == "items":  # what tests of systems use depends on the values
         for name in ("ci", "n_resamples"):
             shown.attrs.pop(name, None)
@@ -1054,10 +1056,10 @@ _OF_ALL_DATA = ("gold", "measures:", "The judged candidates")
 
 
 def _block(
-    part: xr.Dataset, *, question: Question, known: Mapping[str, Any], details: bool
+    part: xr.Dataset, *, question: Question, known: Mapping[str, Any], choices: Mapping[str, Any]
 ) -> xr.Dataset:
     """Return the answer for one block, without coordinates."""
-    with in_full(details=details), hushed(*_OF_ALL_DATA):
+    with held(**choices), hushed(*_OF_ALL_DATA):
         reading = _read(part, question)
         table = _table_of(reading, question, part)
         axes = _axes(table, reading, question, part, known)

@@ -171,9 +171,7 @@ def _metric_notes(metric: Metric, roles: Roles, frame: pd.DataFrame) -> dict[str
 
 
 @contextmanager
-def resampling_bar(
-    data: object, progress: bool | None, draws: int
-) -> Iterator[Callable[[int], object]]:
+def resampling_bar(data: object, draws: int) -> Iterator[Callable[[int], object]]:
     """Yield a function that advances a progress bar, or does nothing for a Dask DataFrame.
 
     ``draws`` is 0 if the number of draws is unknown.
@@ -181,7 +179,8 @@ def resampling_bar(
     if is_dask_frame(data):
         yield quiet
         return
-    bar = progress_bar(progress, total=draws or None, what="resampling items", unit="draws")
+    work = {"what": "resampling items", "unit": "draws"}
+    bar = progress_bar(total=draws or None, alone=True, **work)
     with bar as step:
         yield step
 

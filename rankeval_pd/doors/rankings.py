@@ -422,7 +422,7 @@ def measure_rows(
         columns = kernel(candidates.rankings(), candidates)
         return rows_of(columns, candidates, "measure", blocks[0], along)
     parts = []
-    bar = progress_bar(None, total=number, what="ranking candidates", unit="measures", alone=True)
+    bar = progress_bar(total=number, what="ranking candidates", unit="measures", alone=True)
     with bar as advance:
         for block in blocks:
             columns = kernel(candidates.rankings(block), _only(candidates, block))
@@ -667,7 +667,8 @@ def distinct_tests(
 # -------------------------------------------------------------------------------------------------
 # Ask a question for every group of a DataFrame
 
-RankingQuestion = Callable[[Candidates, "IntArray | None"], Rows]
+Answer = tuple[Rows, Mapping[str, Any]]  # rows, and facts for the record
+RankingQuestion = Callable[[Candidates, "IntArray | None"], "Rows | Answer"]
 Finish = Callable[[Rows, Sequence[Hashable]], Rows]
 Combination = Callable[[Rows, int], Rows]
 
@@ -693,7 +694,8 @@ def tabulate(
         The roles given as keywords.
     question : callable
         A function that takes :class:`Candidates` and list sizes (None means every n), and returns
-        rows with the number of the group in the column ``GROUP``.
+        rows with the number of the group in the column ``GROUP``, or these rows and facts for
+        ``attrs`` that depend on the data.
     columns : sequence of str
         The columns of the result, in order.
     able : Capabilities
@@ -736,8 +738,9 @@ def tabulate(
         parts = [counted(groups)]
     else:
         parts = stacks(groups)
-    asked = [_question_of(question, part, n) for part in parts]
-    table = concatenated(asked)
+    answers = [_answer_of(question, part, n) for part in parts]
+    table = concatenated([rows for rows, _ in answers])
+    attrs = {**(attrs or {}), **_facts_of_all([facts for _, facts in answers])}
     if nothing:
         table = rows_at(table, slice(0))
     elif WIDTH.get() is None and (above := _above_all(n, table)):
@@ -775,11 +778,25 @@ def _empty_stack(data: pd.DataFrame, chosen: Roles, able: Capabilities) -> list[
     return stacks(read_frame(data, replace(chosen, by=None), scored=able.scores))[:1]
 
 
-def _question_of(question: RankingQuestion, candidates: Candidates, n: Sizes) -> Rows:
+def _answer_of(question: RankingQuestion, candidates: Candidates, n: Sizes) -> Answer:
     """Ask the question for groups of one size."""
     if isinstance(n, Shares):
-        return question(candidates, np.unique(n.of(candidates.total)))
-    return question(candidates, n)
+        n = np.unique(n.of(candidates.total))
+    answer = question(candidates, n)
+    if isinstance(answer, tuple):
+        return answer
+    return answer, {}
+
+
+def _facts_of_all(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the facts of groups of all sizes, with the largest of different numbers."""
+    facts: dict[str, Any] = {}
+    for part in parts:
+        for name, value in part.items():
+            if isinstance(value, int):
+                value = max(value, facts.get(name, value))
+            facts[name] = value
+    return facts
 
 
 def _above_all(n: Sizes, table: Rows) -> str:

@@ -651,7 +651,6 @@ def judged_precision(
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> Data:
     """Return the precision of partly judged n-best lists.
@@ -683,8 +682,6 @@ def judged_precision(
         probability, so small probabilities give wide limits.
     level : float
         Confidence level of the interval for "estimate".
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -748,7 +745,7 @@ def judged_precision(
     """
     scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
     sample = read_sample(data, roles, scheme)
-    table = _judged_lists(sample, sizes, "precision", can(judged_precision), progress)
+    table = _judged_lists(sample, sizes, "precision", can(judged_precision))
     return above_door(table, data)
 
 
@@ -770,14 +767,13 @@ def judged_recall(
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> Data:
     """Return the recall of partly judged n-best lists.
 
     Parameters
     ----------
-    data, n, unjudged, judged_with, windows, estimator, level, progress, **roles
+    data, n, unjudged, judged_with, windows, estimator, level, **roles
         As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
         are assumed to be random samples from inside and outside the list.
 
@@ -808,7 +804,7 @@ def judged_recall(
     """
     scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
     sample = read_sample(data, roles, scheme)
-    table = _judged_lists(sample, sizes, "recall", can(judged_recall), progress)
+    table = _judged_lists(sample, sizes, "recall", can(judged_recall))
     return above_door(table, data)
 
 
@@ -912,14 +908,13 @@ def judged_difference(
     windows: int | Sequence[int] | None = None,
     estimator: Estimator = "ratio",
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[JudgedRoles],
 ) -> Data:
     """Return the difference in precision between two partly judged lists.
 
     Parameters
     ----------
-    data, unjudged, judged_with, windows, estimator, level, progress, **roles
+    data, unjudged, judged_with, windows, estimator, level, **roles
         As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
         are assumed to be a random sample from each difference region. Windows use the ranks from a
         and b.
@@ -972,7 +967,7 @@ def judged_difference(
         both = present[:, :1] & present[:, 1:]
         of_a, of_b = (candidates.rankings([side]).among(both) for side in sides.tolist())
         total = 2 * lists.size * len(candidates.group)
-        with progress_bar(progress, total=total, what=_WHAT, unit="lists") as advance:
+        with progress_bar(total=total, what=_WHAT, unit="lists") as advance:
             columns = region_columns(
                 of_a,
                 of_b,
@@ -990,9 +985,7 @@ def judged_difference(
     return above_door(table, data)
 
 
-def _judged_lists(
-    sample: Sample, sizes: Sizes, quantity: str, able: Capabilities, progress: bool | None
-) -> pd.DataFrame:
+def _judged_lists(sample: Sample, sizes: Sizes, quantity: str, able: Capabilities) -> pd.DataFrame:
     """Estimate the precision or recall of lists for every measure."""
     design, ties = sample.design(), Roles.of(sample.roles).ties
     noted: dict[str, Any] = {}
@@ -1003,7 +996,7 @@ def _judged_lists(
         lists = candidates.sizes(few)
         warn_if_chosen(sample, candidates, lists, rest=recall)
         total = len(candidates.group) * len(candidates.measures) * lists.size
-        with progress_bar(progress, total=total, what=_WHAT, unit="lists") as advance:
+        with progress_bar(total=total, what=_WHAT, unit="lists") as advance:
             kernel = partial(
                 _list_columns_of,
                 judgments=sample.of(candidates),

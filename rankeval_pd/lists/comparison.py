@@ -575,7 +575,6 @@ def compare(
     phi: float = 1.0,
     combine: bool = False,
     average: Average | None = None,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Compare measures using the candidates found in only one of two n-best lists.
@@ -646,8 +645,6 @@ def compare(
     average : {None, "macro", "micro"}
         Whether to return one row for all groups. "macro" averages over groups, and "micro" divides
         summed true positives by summed n. Both averages use Student's t over the groups.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -791,7 +788,6 @@ def compare(
         adjust_over=adjust_over,
         alpha=alpha,
         n_resamples=n_resamples,
-        progress=progress,
         seed=0,
         margin=check_margin(margin, threshold=threshold is not None, phi=phi != 1.0, **several),
     )
@@ -897,7 +893,7 @@ def _rows_of_pairs(
     columns_of = _list_columns
     if options.means:
         columns_of = mean_columns
-    with progress_bar(options.progress, total=total, **work) as advance:
+    with progress_bar(total=total, **work) as advance:
         if options.swapped:  # the bar counts draws, not pairs
             swapping["advance"], advance = advance, nothing_moves
         table = pair_rows(

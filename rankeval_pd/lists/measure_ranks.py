@@ -97,7 +97,6 @@ class RankCriterion(NamedTuple):
     kind: str | None
     how: RankOptions
     n_resamples: int | None
-    progress: bool | None
     baseline: Hashable
 
     @classmethod
@@ -108,7 +107,6 @@ class RankCriterion(NamedTuple):
         adjust: str | None,
         n_resamples: int | None,
         level: float,
-        progress: bool | None,
         baseline: Hashable,
         *,
         over: str = "n",
@@ -126,7 +124,7 @@ class RankCriterion(NamedTuple):
         if n_resamples is not None:
             draws = check_draws("n_resamples", n_resamples)
         how = RankOptions(adjust, over == "n", kind is not None, check_share("level", level))
-        return cls(check_n(n), kind, how, draws, progress, baseline)
+        return cls(check_n(n), kind, how, draws, baseline)
 
     def noted(self) -> dict[str, Any]:
         """Return attrs that describe the ranks for readers and plots."""
@@ -544,7 +542,6 @@ def measure_ranks(
     adjust_over: EachAdjustOver = "n",
     n_resamples: int | None = None,
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Rank the measures, with confidence limits for the ranks.
@@ -571,8 +568,6 @@ def measure_ranks(
         :func:`compare`, pairs near the level get up to 64 times as many swaps or draws.
     level : float
         Simultaneous confidence level for all values, and separately for all ranks.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -623,9 +618,7 @@ def measure_ranks(
     0    good  100   0.49  0.375184  0.605582         1          1       a
     1    fair  100   0.32  0.218978  0.434852         2          2       b
     """
-    criterion = RankCriterion.of(
-        n, kind, adjust, n_resamples, level, progress, None, over=adjust_over
-    )
+    criterion = RankCriterion.of(n, kind, adjust, n_resamples, level, None, over=adjust_over)
     return best_first(ranked(data, criterion, RANKED, roles))
 
 
@@ -755,9 +748,7 @@ def _all_pair_tests(
     if how.swapped:
         noted |= {"n_resamples": draws, **chosen.noted_seed}
     total = draws * tests * len(candidates.group)
-    with progress_bar(
-        criterion.progress, total=total, what="swapping labels", unit="draws"
-    ) as advance:
+    with progress_bar(total=total, what="swapping labels", unit="draws") as advance:
         task = RankingTask(
             candidates=candidates,
             sizes=sizes,

@@ -521,7 +521,6 @@ def precision_band(
     *,
     level: float = 0.95,
     n_resamples: int = 1000,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return a simultaneous confidence band for the precision curve.
@@ -538,8 +537,6 @@ def precision_band(
         Probability that the band contains the average precision of the n-best list at every n.
     n_resamples : int
         Number of random draws, at least level / (1 - level).
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -597,7 +594,7 @@ def precision_band(
             at_once=few is not None and sizes is None,
             **drawing,
         )
-        return rows_of_bands(candidates, kernel, few, draws, progress)
+        return rows_of_bands(candidates, kernel, few, draws)
 
     able = can(precision_band, heads=chosen.groups is None)
     return tabulate(data, roles, question, PRECISION_COLUMNS, able, n=sizes, attrs=attrs)
@@ -608,13 +605,10 @@ def rows_of_bands(
     kernel: Callable[..., dict[str, AnyArray]],
     n: IntArray | None,
     draws: int,
-    progress: bool | None,
 ) -> Rows:
     """Return the rows of bands that are drawn, with a progress bar."""
     rankings = len(candidates.measures) * len(candidates.group)
-    with progress_bar(
-        progress, total=rankings * draws, what="drawing multipliers", unit="draws"
-    ) as advance:
+    with progress_bar(total=rankings * draws, what="drawing multipliers", unit="draws") as advance:
         along = {"n": candidates.sizes(n)}
         return measure_rows(candidates, partial(kernel, advance=advance), along)
 
@@ -717,7 +711,6 @@ def difference_band(
     *,
     level: float = 0.95,
     n_resamples: int = 1000,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return a simultaneous band for the difference between two precision curves.
@@ -735,8 +728,6 @@ def difference_band(
         Probability that the band contains the true difference at every n.
     n_resamples : int
         Number of random draws, at least level / (1 - level).
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -786,9 +777,7 @@ def difference_band(
         few = few_or(sizes, candidates.sizes(n), chosen.ties, attrs)
         at_once = few is not None and sizes is None and chosen.groups is None
         total = len(pairs) * len(candidates.group) * draws
-        with progress_bar(
-            progress, total=total, what="drawing multipliers", unit="draws"
-        ) as advance:
+        with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
             kernel = partial(_difference_columns, advance=advance, at_once=at_once, **drawing)
             return pair_rows(candidates, pairs, kernel, few, ties=chosen.ties)
 

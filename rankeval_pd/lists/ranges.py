@@ -113,7 +113,6 @@ def significant_ranges(
     ci: DifferenceInterval = "score",
     target: Target = "region",
     phi: float = 1.0,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return ranges of list sizes for which one measure is significantly better.
@@ -123,7 +122,7 @@ def significant_ranges(
     data, a, b, n, test, alternative, alpha, adjust, adjust_over, n_resamples, **roles
         As in :func:`compare`. ``adjust="max-t"`` controls the family-wise error rate over all n.
         "max-t-stepdown" has the same guarantee and more power.
-    level, ci, target, phi, progress
+    level, ci, target, phi
         As in :func:`compare`.
 
     Returns
@@ -174,7 +173,6 @@ def significant_ranges(
             ci=ci,
             target=target,
             phi=phi,
-            progress=progress,
             **roles,
         )
     table = below_door(answer)
@@ -271,7 +269,6 @@ def mean_difference(
     alpha: float = 0.05,
     n_resamples: int = 9999,
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Test the mean difference between two precision curves over a range of n.
@@ -292,8 +289,6 @@ def mean_difference(
         Number of swaps for the p-value.
     level : float
         Confidence level of the interval.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -346,7 +341,7 @@ def mean_difference(
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, a, b)
         total = draws * len(candidates.group)
-        with progress_bar(progress, total=total, what="swapping labels", unit="draws") as advance:
+        with progress_bar(total=total, what="swapping labels", unit="draws") as advance:
             kernel = partial(_mean_differences, seed=seed, advance=advance, **options)
             return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties, over_n=False)
 
@@ -476,7 +471,6 @@ def odds_ratios(
     n: ListSizes,
     *,
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the odds ratio for two difference regions, with an exact interval.
@@ -490,8 +484,6 @@ def odds_ratios(
         Sizes of the n-best lists. None means every n.
     level : float
         Confidence level of the interval.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -533,7 +525,7 @@ def odds_ratios(
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, a, b)
         total = candidates.sizes(n).size * len(candidates.group)
-        with progress_bar(progress, total=total, what="odds ratios", unit="lists") as advance:
+        with progress_bar(total=total, what="odds ratios", unit="lists") as advance:
             kernel = partial(_odds_ratios_of_lists, level=level, advance=advance)
             return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties)
 

@@ -229,7 +229,6 @@ def recall_band(
     ci: RecallBand = "clopper-pearson",
     level: float = 0.95,
     n_resamples: int = 1000,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return a simultaneous confidence band for the recall curve.
@@ -251,8 +250,6 @@ def recall_band(
         Probability that the band contains the recall of the population's best n / N at every n.
     n_resamples : int
         Number of random draws, at least level / (1 - level).
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -306,7 +303,7 @@ def recall_band(
             at_once=few is not None and sizes is None,
             **drawing,
         )
-        return rows_of_bands(candidates, kernel, few, draws, progress)
+        return rows_of_bands(candidates, kernel, few, draws)
 
     return tabulate(data, roles, question, BAND_COLUMNS, can(recall_band), n=sizes, attrs=attrs)
 

@@ -226,7 +226,6 @@ class RegionOptions(NamedTuple):
     adjust_over: str
     alpha: float
     n_resamples: int | None
-    progress: bool | None
     seed: int
     margin: float | None
 
@@ -248,7 +247,7 @@ class RegionOptions(NamedTuple):
 
     def noted(self) -> dict[str, Any]:
         """Return attrs that describe the comparison for readers and plots."""
-        kept = {k: x for k, x in self._asdict().items() if k not in ("seed", "progress")}
+        kept = {k: x for k, x in self._asdict().items() if k != "seed"}
         if self.means:
             kept["test"] = "score"
         if self.swapped:
@@ -333,9 +332,7 @@ def _with_bar(
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield the tables of a slow test, and advance a progress bar."""
     tables = list(cells)
-    with progress_bar(
-        options.progress, total=len(tables), what=f"{options.test}'s test", unit="tables"
-    ) as advance:
+    with progress_bar(total=len(tables), what=f"{options.test}'s test", unit="tables") as advance:
         for table in tables:
             yield table
             advance(1)
@@ -696,7 +693,6 @@ def tie_sensitivity(
     n: ListSizes,
     *,
     n_keys: int = 20,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return the range of p-values over orders of equal scores.
@@ -711,8 +707,6 @@ def tie_sensitivity(
     n_keys : int
         Number of orders. The first order is the order in :func:`compare`, and all other orders are
         random. The two measures use the same orders.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -760,7 +754,7 @@ def tie_sensitivity(
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         pairs = pair_names(candidates.measures, a, b)
         total = (keys - 1) * len(candidates.group)
-        with progress_bar(progress, total=total, what="ordering ties", unit="orders") as advance:
+        with progress_bar(total=total, what="ordering ties", unit="orders") as advance:
             kernel = partial(_p_over_orders, n_keys=keys, seed=seed, advance=advance)
             return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties)
 

@@ -27,7 +27,6 @@ from rankeval_pd.errors import (
     brief,
     check_choice,
     check_count,
-    check_flag,
     check_share,
     check_together,
     checked_call,
@@ -90,7 +89,6 @@ def repetition(
     *,
     ci: ProportionInterval = "clopper-pearson",
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Compare the variation of precision over samples with the binomial model.
@@ -110,8 +108,6 @@ def repetition(
         Kind of interval for which failures are counted.
     level : float
         Confidence level of the intervals for precision and for phi.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See :func:`nbest_precision`.
 
@@ -169,11 +165,10 @@ def repetition(
       measure  n_samples  n_mean  precision  sd_observed  sd_expected       phi  p_dispersion
     0    good         40    50.0      0.472     0.065876     0.071231  0.811921      0.791708
     """
-    check_flag("progress", progress, none=True)
     study = _Study.of(threshold, n, ci, level, roles)
     counts = SampleCounts.of(below_door(data), study)
     total = len(counts.measures) * _BOOTSTRAP
-    with progress_bar(progress, total=total, what="testing the fit", unit="draws") as advance:
+    with progress_bar(total=total, what="testing the fit", unit="draws") as advance:
         rows = [
             _study_row(sizes, tp, study, advance)
             for sizes, tp in zip(counts.sizes, counts.tp, strict=True)

@@ -63,7 +63,6 @@ def summary(
     alpha: float = 0.05,
     n_resamples: int | None = None,
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[AnyRoles],
 ) -> Data:
     """Return values, ranks, differences and tests against chance in one table.
@@ -100,8 +99,6 @@ def summary(
         pass at least 999 times the number of pairs.
     level : float
         Simultaneous confidence level for all values, and for all ranks and differences.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         Column roles. See the page "Roles of the columns".
 
@@ -188,7 +185,7 @@ def summary(
                 f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
                 f" gold label if the rows are candidates: {label}."
             )
-        return _of_items(data, baseline, test, adjust, n_resamples, level, progress, roles)
+        return _of_items(data, baseline, test, adjust, n_resamples, level, roles)
     if test == "t":
         raise ValueError(
             "test='t' applies only to systems scored on items and to query metrics, as in"
@@ -198,9 +195,7 @@ def summary(
     kind = None
     if n is None:
         kind = "ap"
-    criterion = RankCriterion.of(
-        n, kind, adjust, n_resamples, level, progress, baseline, over=adjust_over
-    )
+    criterion = RankCriterion.of(n, kind, adjust, n_resamples, level, baseline, over=adjust_over)
     summarize = partial(_of_candidates, data, criterion)
     result = with_verdicts(summarize(roles), data, roles, summarize)
     _warn_of_many_groups(result)
@@ -241,14 +236,12 @@ def _of_items(
     adjust: str | None,
     n_resamples: int | None,
     level: float,
-    progress: bool | None,
     roles: Mapping[str, Any],
 ) -> Data:
     options: dict[str, Any] = {
         "adjust": adjust,
         "n_resamples": n_resamples,
         "level": level,
-        "progress": progress,
         **roles,
     }
     options["alpha"] = round(1.0 - level, 12)

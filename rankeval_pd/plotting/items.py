@@ -96,7 +96,7 @@ def paired_differences(
         If you pass both, only this pair is drawn. If you pass only ``a``, it is paired with every
         other system. By default, all pairs are drawn. Each pair has a panel, and there can be at
         most six panels.
-    n_resamples, event, method, ci, families, baseline, alpha, level, progress
+    n_resamples, event, method, ci, families, baseline, alpha, level
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     adjust_over
         No effect, because each panel shows a single pair.
@@ -228,9 +228,9 @@ def critical_difference(
     n, kind
         Option for candidates: the criterion by which measures are compared, as in
         :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
-    n_resamples, event, method, ci, families, baseline, adjust, adjust_over, level, progress
+    n_resamples, event, method, ci, families, baseline, adjust, adjust_over, level
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`. For candidates, only
-        n_resamples, adjust and progress are available, as in :func:`rankeval_pd.measure_ranks`.
+        n_resamples and adjust are available, as in :func:`rankeval_pd.measure_ranks`.
     alpha : float
         Significance level of the tests.
     **look
@@ -294,7 +294,7 @@ def confidence(
         :func:`rankeval_pd.gain_threshold`, which is drawn as lines with intervals.
     a, b, n_resamples, event, method, ci, families, baseline
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    adjust, adjust_over, alpha, level, progress
+    adjust, adjust_over, alpha, level
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     **look
 
@@ -353,9 +353,9 @@ def pairs(
         :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
     a, b, n_resamples, event, method, ci, families, baseline
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    adjust, adjust_over, alpha, level, progress
+    adjust, adjust_over, alpha, level
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`, adjusted as in
-        :func:`system_ranks`. For candidates, only adjust, alpha, n_resamples and progress are
+        :func:`system_ranks`. For candidates, only adjust, alpha and n_resamples are
         available, as in :func:`rankeval_pd.measure_ranks`.
     **look
 
@@ -406,7 +406,7 @@ def system_ranks(
     ----------
     data : DataFrame or Dataset
         Scores of systems on test items, or the result of :func:`rankeval_pd.system_ranks`.
-    n_resamples, ranks, ci, adjust, adjust_over, alpha, level, progress
+    n_resamples, ranks, ci, adjust, adjust_over, alpha, level
         Options for items, as in :func:`rankeval_pd.system_ranks`.
     **look
 
@@ -456,7 +456,7 @@ def gain_by_size(
         Option for items: numbers of items; see :func:`rankeval_pd.gain_by_size`.
     draw, n_resamples, event, method, ci, families, baseline
         Options for items, as in :func:`rankeval_pd.gain_by_size`.
-    adjust, adjust_over, alpha, level, progress
+    adjust, adjust_over, alpha, level
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     **look
 

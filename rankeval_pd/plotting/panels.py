@@ -545,7 +545,6 @@ class RankTests(TypedDict, total=False):
     adjust_over: AdjustOver
     alpha: float
     level: float
-    progress: bool | None
 
 
 class PairTests(RankTests, total=False):
@@ -616,7 +615,6 @@ TESTS: dict[str, Any] = {
     "adjust_over": "all",
     "alpha": 0.05,
     "level": 0.95,
-    "progress": None,
 }
 
 SHARED = """    ax : Axes or array of Axes, optional

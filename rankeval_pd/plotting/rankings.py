@@ -213,7 +213,6 @@ def comparison(
     ci: DifferenceInterval = "score",
     target: Target = "region",
     phi: float = 1.0,
-    progress: bool | None = None,
     simultaneous: bool = True,
     x: Across = "n",
     mark: Sequence[int] = (),
@@ -235,7 +234,7 @@ def comparison(
         :func:`rankeval_pd.compare` with adjusted p-values, or of
         :func:`rankeval_pd.difference_band`. ``curves`` is the result of
         :func:`rankeval_pd.nbest_precision`, required if ``x`` is not n or ``reference`` is given.
-    a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi, progress
+    a, b, n, test, alternative, alpha, adjust, n_resamples, level, ci, target, phi
         Options for data, as in :func:`rankeval_pd.compare`. By default, ``n_resamples`` is 999.
         For many candidates, the default is smaller so that plotting is fast, and the caption shows
         the number used.
@@ -290,7 +289,6 @@ def comparison(
         "ci": ci,
         "target": target,
         "phi": phi,
-        "progress": progress,
         **roles,
     }
     single = b is not None or len(measures_of(data, roles, every=False)) <= 2
@@ -407,7 +405,6 @@ def measure_ranks(
     adjust: FamilyAdjustment | None = "max-t",
     n_resamples: int | None = None,
     level: float = 0.95,
-    progress: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
     """Draw the value of each measure with its interval and rank.
@@ -417,7 +414,7 @@ def measure_ranks(
     data : DataFrame or Dataset
         Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.measure_ranks`, or of :func:`rankeval_pd.summary` for candidates.
-    n, kind, adjust, n_resamples, level, progress
+    n, kind, adjust, n_resamples, level
         Options for data, as in :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
     **look
 
@@ -449,7 +446,6 @@ def measure_ranks(
         adjust=adjust,
         n_resamples=n_resamples,
         level=level,
-        progress=progress,
         **roles,
     )
     return cast("Axes", draw_measure_ranks(table, **look))
@@ -492,7 +488,7 @@ def pairs_of_measures(
     ``asked`` contains the column roles and the options for the tests. Only three of these
     options apply to rankings.
     """
-    ranked: dict[str, Any] = {"n_resamples": None, "alpha": 0.05, "progress": None}
+    ranked: dict[str, Any] = {"n_resamples": None, "alpha": 0.05}
     roles: dict[str, Any] = {}
     for name, given in asked.items():
         if name not in {*TESTS, "a", "b"}:
@@ -510,7 +506,6 @@ def pairs_of_measures(
         adjust,
         ranked["n_resamples"],
         1.0 - check_share("alpha", ranked["alpha"]),
-        ranked["progress"],
         None,
     )
     return as_systems(pairs_tested(data, options, roles))
@@ -894,7 +889,6 @@ def mean_difference(
     alternative: Literal["two-sided", "greater", "less"] = "two-sided",
     n_resamples: int = 9999,
     level: float = 0.95,
-    progress: bool | None = None,
     **options: Unpack[RankingPlot],
 ) -> Axes:
     """Draw the mean difference between precision curves, and the difference at each n.
@@ -905,7 +899,7 @@ def mean_difference(
         Candidates with a score for each measure and a gold label, or the result of
         :func:`rankeval_pd.mean_difference`. If you pass a result, you can add ``differences``, the
         result of :func:`rankeval_pd.compare` for the same pair.
-    a, b, n, alternative, n_resamples, level, progress
+    a, b, n, alternative, n_resamples, level
         Options for data, as in :func:`rankeval_pd.mean_difference`.
     **look
 
@@ -937,7 +931,6 @@ def mean_difference(
             alternative=alternative,
             n_resamples=n_resamples,
             level=level,
-            progress=progress,
             **roles,
         )
         with hushed():  # the mean difference has already raised the warning

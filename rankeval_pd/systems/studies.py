@@ -261,7 +261,6 @@ def gain_by_size(
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Test all pairs on subsets of several sizes.
@@ -277,7 +276,7 @@ def gain_by_size(
         random sample only if the rows are shuffled. "random" draws nested random subsets.
     n_resamples, event, method, ci, families, baseline, alternative, adjust, adjust_over, alpha
         As in :func:`paired_bootstrap`. Each size is a separate family.
-    level, progress
+    level
         As in :func:`paired_bootstrap`.
     **roles
         As in :func:`paired_bootstrap`. With ``by``, each size is the number of items per domain, as
@@ -328,7 +327,6 @@ def gain_by_size(
             adjust_over=adjust_over,
             alpha=alpha,
             level=level,
-            progress=progress,
             **systems,
         )
         listed.append(keys_apart(table, ("size",), len(by)))
@@ -610,7 +608,6 @@ def population_calibration(
     ci: CalibrationInterval = "clopper-pearson",
     level: float = 0.95,
     prior: Prior = "flat",
-    progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Return how often gains on sampled items have the same sign as on all items.
@@ -629,8 +626,6 @@ def population_calibration(
         Number of resamples for each paired bootstrap. Exact distributions need no resamples.
     ci, level, prior
         As in :func:`calibration`. The variance is estimated from the pairs of each test set.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         As in :func:`paired_bootstrap`, except ``by`` and ``groups``.
 
@@ -689,12 +684,12 @@ def population_calibration(
     order = item_order(frame.index)
     systems = roles_of_systems(frame, roles)
     tables = []
-    with progress_bar(progress, total=sets, what="drawing test sets", unit="sets") as advance:
+    with progress_bar(total=sets, what="drawing test sets", unit="sets") as advance:
         for number in range(sets):
             child = np.random.SeedSequence(seed, spawn_key=(number, 3))
             drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
             sample = take_items(frame, order[drawn], chosen)
-            result = paired_bootstrap(sample, n_resamples=n_resamples, progress=False, **systems)
+            result = paired_bootstrap(sample, n_resamples=n_resamples, **systems)
             pairs, groups = pairs_table(result, *_columns_for_prior(prior))
             pairs = _shrunken(pairs, groups, prior)
             tables.append(pairs[pairs["gain"] > 0.0])

@@ -329,14 +329,13 @@ def system_ranks(
     adjust_over: AdjustOver = "all",
     alpha: float = 0.05,
     level: float = 0.95,
-    progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Rank systems and quantify the uncertainty due to the choice of test items.
 
     Parameters
     ----------
-    data, n_resamples, progress, **roles
+    data, n_resamples, **roles
         As in :func:`paired_bootstrap`.
     test : {"bootstrap", "t"}
         Test for all pairs. "t" is the paired t test with t intervals for scores and needs no draws.
@@ -429,7 +428,7 @@ def system_ranks(
     if test == "t":
         more["test"] = test
     notes = TableNotes(options, roles, ("event", "adjust", "alpha", "level"), adjust_over, more)
-    with resampling_bar(data, progress, options.n_resamples) as step:
+    with resampling_bar(data, options.n_resamples) as step:
         return tabulate_items(
             data,
             roles,
@@ -641,7 +640,6 @@ def paired_bootstrap(
     alpha: float = 0.05,
     level: float = 0.95,
     skewness: bool = True,
-    progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Test all pairs of systems with the paired bootstrap.
@@ -704,8 +702,6 @@ def paired_bootstrap(
         the p-values from random signs and from Hall's (1992) transformed t statistic. The interval
         then contains the gains that at least one of the tests does not reject. False uses only
         random signs.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
     **roles
         ``metric``: the metric, with the following statistics per item. mean (default), sum, rouge:
         one column; ratio: numerator, denominator; accuracy: correct[, total]; precision: correct,
@@ -849,7 +845,6 @@ def paired_bootstrap(
         b=b,
         baseline=baseline,
         families=families,
-        progress=progress,
     )
 
 
@@ -879,7 +874,6 @@ def paired_permutation(
     alpha: float = 0.05,
     level: float = 0.95,
     skewness: bool = True,
-    progress: bool | None = None,
     **roles: Unpack[ItemRoles],
 ) -> Data:
     """Test all pairs of systems with approximate randomization.
@@ -893,7 +887,7 @@ def paired_permutation(
         t test, which needs no draws. "wilcoxon" is the signed-rank test. The signed-rank test
         reports the Hodges-Lehmann estimate (the median of pairwise means of the differences) as
         ``gain``, with matching limits.
-    alpha, level, skewness, progress
+    alpha, level, skewness
         As in :func:`paired_bootstrap`. With ``skewness=False``, the test uses only swaps.
     **roles
         As in :func:`paired_bootstrap`. With ``groups``, whole clusters are swapped.
@@ -967,7 +961,6 @@ def paired_permutation(
         b=b,
         baseline=baseline,
         families=families,
-        progress=progress,
     )
     if test != "swaps":
         result.attrs["test"] = test
@@ -1029,7 +1022,6 @@ def _tabulate_pairs(
     b: Hashable,
     baseline: Hashable,
     families: Families | None,
-    progress: bool | None,
 ) -> Data:
     """Return the table of all pairs of systems in all groups."""
     relate = finish = None
@@ -1037,7 +1029,7 @@ def _tabulate_pairs(
         relate = partial(relations, families)
     if notes.over_all:
         finish = partial(over_groups, how=notes.options)
-    with resampling_bar(data, progress, notes.options.n_resamples) as step:
+    with resampling_bar(data, notes.options.n_resamples) as step:
         return tabulate_items(
             data,
             roles,
