@@ -16,12 +16,11 @@ from pandas.api.types import is_bool_dtype
 from rankeval_pd.capabilities import Capabilities, with_roles, with_roles_but
 from rankeval_pd.doors.candidates import Data, above_door, annotators_of, below_door, check_data
 from rankeval_pd.doors.columns import gold_values, group_numbers, with_given_frame
-from rankeval_pd.errors import check_count, check_share, listed, warn
+from rankeval_pd.errors import check_count, check_share, hushed, listed, warn
 from rankeval_pd.judging.judged import (
     JudgingScheme,
     check_frame,
     judged_difference,
-    quietly,
     read_sample,
 )
 from rankeval_pd.lists.regions import difference_region
@@ -511,9 +510,8 @@ def annotation_sheet(
     numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
     place = numbered.columns[-1]
     numbered[gold] = judged
-    region: pd.DataFrame = quietly(
-        gold, partial(difference_region, numbered, a, b, n, **sample.roles)
-    )
+    with hushed(f"gold={gold!r}"):  # the labels, who was judged, can be equal
+        region = difference_region(numbered, a, b, n, **sample.roles)
     left = region[~region[gold].astype(bool)]
     rng = np.random.default_rng(chosen.rng)
     places = [left.loc[left["list"] == side, place].to_numpy(copy=True) for side in "ab"]

@@ -191,10 +191,16 @@ def share_of(inside: Total, outside: Total) -> Total:
     return Total(estimate, low, high)
 
 
-def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]:
+def bounds(sums: FloatArray) -> Limits:
+    """Return the fewest and the most true positives possible in each set."""
+    size, judged, tp = np.moveaxis(sums[..., :_COUNTS], -1, 0)
+    return tp, size - (judged - tp)
+
+
+def share_bounds(inside: Limits, outside: Limits) -> Limits:
     """Return the range of inside / (inside + outside) that the limits allow."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (inside.low / (inside.low + outside.high), inside.high / (inside.high + outside.low))
+        return inside[0] / (inside[0] + outside[1]), inside[1] / (inside[1] + outside[0])
 
 
 # ------------------------------------- Intervals for a finite population with a random sample

@@ -60,8 +60,8 @@ def answers(gold: Any, score: Any, cluster: Any, judged: Any, n: Any) -> dict[st
     limits = ("ci_low", "ci_high")
     found = {}
     for name in ("precision", "recall"):
-        columns = list_columns(rankings[0], judgments, **options, recall=name == "recall")
-        found[f"judged_{name}"] = np.array([columns[x][..., 0] for x in ("estimate", *limits)])
+        columns = list_columns(rankings[0], judgments, **options, quantity=name)
+        found[f"judged_{name}"] = np.array([columns[x][..., 0] for x in (name, *limits)])
     columns = region_columns(*rankings, judgments, **options)
     found["judged_difference"] = np.array([columns[x][..., 0] for x in ("difference", *limits)])
     columns = average_columns(rankings[0], judgments, design=DESIGN)
