@@ -309,13 +309,13 @@ FAULTS = [
     ),
     *_in(
         "judging/judged.py", "groups",
-        ("own[row] = np.where(known, bounds.low[row], limit * size[row])",
-         "own[row] = np.clip(limit * size[row], bounds.low[row], bounds.high[row])"),
+        ("own[row] = np.where(known, least[row], limit * size[row])",
+         "own[row] = np.clip(limit * size[row], least[row], most[row])"),
     ),
     *_in(
         "judged.py", "stats/partly_judged judging",
         ("alpha = 0.5 * (1.0 - level)", "alpha = 1.0 - level"),
-        ("largest_about + 1.0) - 1.0", "largest_about + 1.0)"),
+        ("size - _least_positives(judged - tp,", "size - _least_positives(judged - tp + 1.0,"),
         ("np.exp(tails.ge) > alpha", "np.exp(tails.gt) > alpha"),
     ),
     *_in(
