@@ -13,20 +13,24 @@ import xarray as xr
 
 from rankeval_pd.errors import check_attrs, check_choice, check_count, check_flag, checked_call
 from rankeval_pd.words import (
-    SHARES,
+    P_VALUES,
     Unit,
     adjustment,
     alpha_of,
     as_frame,
     called,
+    column_unit,
+    extreme_of,
+    first_of,
     intervals_of,
+    is_lower_better,
+    is_share,
     known,
     least_p,
     level_of,
     p_cell,
     percent_of,
     sizes_text,
-    unit_of,
 )
 
 Target = Literal["latex", "markdown", "html"]
@@ -34,17 +38,8 @@ _STARS = (0.05, 0.01, 0.001)
 _KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # additional key columns
 #: columns with an interval; the first such column in a table is used
 _ESTIMATES = (
-    "value",
-    "precision",
-    "recall",
-    "area",
-    "average_precision",
-    "difference",
-    "gain",
-    "odds_ratio",
-    "lift",
-    "agreement",
-    "threshold",
+    "value precision recall area average_precision difference gain odds_ratio lift agreement"
+    " threshold"
 )
 
 
@@ -169,9 +164,9 @@ def _cell_grid(
     stars: bool,
 ) -> Grid:
     """Return cells with one row per name or pair, and one column per key."""
-    subject = next((x for x in ("measure", "system") if x in frame or f"{x}_a" in frame), None)
-    estimate = next((x for x in _ESTIMATES if _is_estimate(frame, x)), None)
-    if subject is None or estimate is None:
+    subject = first_of(frame, ("measure", "measure_a", "system", "system_a")).removesuffix("_a")
+    estimate = next((x for x in _ESTIMATES.split() if _is_estimate(frame, x)), "")
+    if not subject or not estimate:
         return _plain_grid(frame, attrs, percent, digits)
     paired = f"{subject}_a" in frame
     names, header = [subject], [_heading(subject, attrs)]
@@ -183,8 +178,8 @@ def _cell_grid(
     keys = [x for x in keys if x != "n" or "share" not in keys]
     if frame.duplicated([*keys, *names]).any():
         return _plain_grid(frame, attrs, percent, digits)
-    p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
-    if stars and p is None:
+    p = first_of(frame, P_VALUES)
+    if stars and not p:
         raise ValueError(
             "stars=True needs a column 'p_adjusted' or 'p_value'. Pass the"
             " table with details=True, or with a baseline."
@@ -218,7 +213,7 @@ def _cell_grid(
         if one and against_base:
             columns.append(_cells(part, "difference", unit, best & False, marks))
             header.append(_heading("difference", attrs, unit))
-        if one and p is not None and (paired or against_base) and not stars:
+        if one and p and (paired or against_base) and not stars:
             columns.append([Cell(p_cell(x, least=least_p(attrs))) for x in part[p]])
             header.append("p")
     rows_of = [
@@ -231,7 +226,7 @@ def _cell_grid(
     shown = any("[" in c.text for row in rows_of for c in row)
     caption = _caption(frame, estimate, attrs, unit, lettered=lettered, limits=shown)
     return Grid(
-        header, rows_of, caption, _note(attrs, p, bold=bold, lettered=lettered, starred=starred)
+        header, rows_of, caption, _note(attrs, bold=bold, lettered=lettered, starred=starred)
     )
 
 
@@ -251,14 +246,11 @@ def _cell_unit(
 ) -> Unit:
     """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
-        percent = name in SHARES or name in ("share", "expected_agreement")
+        percent = is_share(name)
         if name in ("value", "difference", "gain", "score_a", "score_b"):
             percent = called(attrs)[1]
-    low, high = _interval_columns(part, name)
-    widths: Any = []
-    if low:
-        widths = part[high] - part[low]
-    return unit_of(part[name], widths, percent=percent, digits=digits)
+    low = _interval_columns(part, name)[0]
+    return column_unit(part, name, low, percent=percent, digits=digits)
 
 
 def _interval_columns(frame: pd.DataFrame, name: str) -> tuple[str, str]:
@@ -291,14 +283,14 @@ def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str
 def _best_cells(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
     values = part[name].to_numpy(dtype=float)
     best = np.fmax.reduce(values)
-    if attrs.get("higher_is_better") == 0:
+    if is_lower_better(attrs):
         best = np.fmin.reduce(values)
     return np.isclose(values, best, rtol=1e-12, atol=0.0)  # equal values can differ by rounding
 
 
-def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
+def _marks(part: pd.DataFrame, p: str, *, stars: bool) -> list[str]:
     """Return the letters or stars for the cells."""
-    if stars and p is not None:
+    if stars and p:
         return ["*" * sum(x <= level for level in _STARS) for x in part[p]]
     if "letters" in part:
         return [x if isinstance(x, str) else "" for x in part["letters"]]
@@ -310,10 +302,8 @@ def _plain_grid(
 ) -> Grid:
     """Return the columns, with each interval in the same cell as its estimate."""
     columns, header = [], []
-    limits = {
-        x for name in frame for x in _interval_columns(frame, str(name)) if str(name) in _ESTIMATES
-    }
-    taken = False
+    estimates, taken = _ESTIMATES.split(), False
+    limits = {x for name in known(frame, estimates) for x in _interval_columns(frame, name)}
     for name in frame:
         column = frame[name]
         if name in limits:
@@ -325,11 +315,9 @@ def _plain_grid(
             columns.append([Cell(p_cell(x)) for x in column])
         else:
             unit = _cell_unit(frame, str(name), attrs, percent, digits)
-            named = str(name) in _ESTIMATES and not taken
-            taken |= named and bool(_interval_columns(frame, str(name))[0])
             shown = frame[[name]]
-            if named:
-                shown = frame
+            if name in estimates and not taken:
+                shown, taken = frame, bool(_interval_columns(frame, str(name))[0])
             columns.append(_cells(shown, str(name), unit, [False] * len(frame), [""] * len(frame)))
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
@@ -416,20 +404,16 @@ def _caption(
     return f"{text}."
 
 
-def _note(
-    attrs: Mapping[Any, Any], p: str | None, *, bold: bool, lettered: bool, starred: bool
-) -> str:
+def _note(attrs: Mapping[Any, Any], *, bold: bool, lettered: bool, starred: bool) -> str:
     """Return the note that explains bold type, letters and stars."""
     said = []
     if bold:
-        extreme = "highest"
-        if attrs.get("higher_is_better") == 0:
-            extreme = "lowest"
-        said.append(f"Bold marks the {extreme} value.")
+        said.append(f"Bold marks the {extreme_of(attrs)} value.")
     if lettered:
-        alpha = percent_of(alpha_of(attrs))
-        text = f"share a letter do not differ significantly at the {alpha} level."
-        said.append(f"Values in a column that {text}")
+        said.append(
+            "Values in a column that share a letter do not differ significantly at the"
+            f" {percent_of(alpha_of(attrs))} level."
+        )
     if starred:
         text = f"*, **, ***: {'adjusted ' * bool(adjustment(attrs))}p ≤ 0.05, 0.01, 0.001"
         if "baseline" in attrs:
