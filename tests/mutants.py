@@ -1235,10 +1235,10 @@ FAULTS = [
         ("2 * state.size / (n + state.size)", "2 * state.size / (2 * n)"),
         ("round(share * self.size) - tp, 0)", "round(share * self.size), 0)"),
         ("(max(first, second) - (1.0 - overlap))", "(min(first, second) - (1.0 - overlap))"),
-        ("shared = 0.5 * (first + second)", "shared = min(first, second)"),
+        ("min(max(0.5 * (first + second), lowest)", "min(max(min(first, second), lowest)"),
         ("left = 2 * state.size - sum(state.judged)", "left = 2 * state.size"),
         ("elif left and planned == 0.0:", "elif planned == 0.0:"),
-        ("power is not None and planned < power:", "power is not None and planned <= power:"),
+        ("budget is None and planned < power:", "budget is None and planned <= power:"),
     ),
     *_in(
         "lists/acceptance.py", "verdict_options choose_threshold comparison",
