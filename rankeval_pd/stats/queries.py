@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,7 +27,8 @@ def sums_by_query(query: IntArray, weights: FloatArray, n_queries: int) -> Float
     return np.bincount(query, weights, minlength=n_queries).astype(float, copy=False)
 
 
-class Judgments(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Judgments:
     """The judged documents for all queries, in ascending query order."""
 
     n_queries: int
@@ -38,17 +40,15 @@ class Judgments(NamedTuple):
         return np.bincount(self.query[where], minlength=self.n_queries)
 
 
-class Retrieved(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Retrieved(Judgments):
     """The judged documents that a measure retrieved, by query and rank.
 
-    All fields except the first two and the last one have one element per judged document.
+    The fields have one element per judged document, except the sizes and heads.
     """
 
-    n_queries: int
     size: IntArray  #: (query) number of retrieved documents, judged or unjudged
-    query: IntArray
     rank: IntArray  #: rank from 0
-    grade: FloatArray
     block_start: IntArray  #: number of documents in the query with a higher score
     block_size: IntArray  #: number of documents in the query with this score
     heads: IntArray  #: starts of the blocks of equal scores among all documents, by query
@@ -78,10 +78,6 @@ class Retrieved(NamedTuple):
     def add(self, weights: FloatArray, where: BoolArray) -> FloatArray:
         """Return the sum of selected weights in each query, in rank order: (query)."""
         return sums_by_query(self.query[where], weights[where], self.n_queries)
-
-    def tally(self, where: BoolArray) -> IntArray:
-        """Return the number of selected documents in each query: (query)."""
-        return np.bincount(self.query[where], minlength=self.n_queries)
 
     def running(self, where: BoolArray) -> IntArray:
         """Return a running count of the selected documents in each query: (document)."""
@@ -178,7 +174,7 @@ def retrieve(
     number = np.searchsorted(heads, places, side="right") - 1
     start = heads[number] - first[of]
     length = np.diff(heads, append=rows.size)[number]
-    return Retrieved(n_queries, size, of, rank, grade[judged], start, length, heads)
+    return Retrieved(n_queries, of, grade[judged], size, rank, start, length, heads)
 
 
 def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
@@ -248,9 +244,8 @@ def precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -
 
 def recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return recall at k."""
-    return ratio_or_nan(
-        retrieved.tally(_hits(request, retrieved)), positive_counts(request, judged)
-    )
+    tp = retrieved.tally(_hits(request, retrieved))
+    return ratio_or_nan(tp, positive_counts(request, judged))
 
 
 def success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
@@ -268,10 +263,9 @@ def average_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return average precision, with a precision of 0 for positives not retrieved."""
-    hit = _hits(request, retrieved)
-    result = retrieved.running(retrieved.grade >= request.least)
-    at = np.asarray(result / (retrieved.rank + 1.0), dtype=np.float64)
-    return ratio_or_nan(retrieved.add(at, hit), ap_norm(request, judged))
+    found = retrieved.running(retrieved.grade >= request.least)
+    total = retrieved.add(found / (retrieved.rank + 1.0), _hits(request, retrieved))
+    return ratio_or_nan(total, ap_norm(request, judged))
 
 
 def ap_norm(request: MetricRequest, judged: Judgments) -> IntArray:
@@ -392,9 +386,8 @@ def inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved)
         pooled = (before + wrong + unknown) / j
         relevant = (before + _INFAP_EPSILON) / (before + wrong + 2 * _INFAP_EPSILON)
         term = 1.0 / (j + 1.0) + j / (j + 1.0) * pooled * relevant
-    return ratio_or_nan(
-        retrieved.add(np.where(j == 0.0, 1.0, term), hit), positive_counts(request, judged)
-    )
+    total = retrieved.add(np.where(j == 0.0, 1.0, term), hit)
+    return ratio_or_nan(total, positive_counts(request, judged))
 
 
 def rank_biased_precision(
