@@ -32,6 +32,9 @@ def is_share(name: Any) -> bool:
     return name in _SHARES.split()
 
 
+Attrs = Mapping[Any, Any]
+
+
 class Unit(NamedTuple):
     """Store the format of a column: percent or plain numbers, and decimals."""
 
@@ -135,7 +138,7 @@ def p_cell(p: float, *, least: float = 0.0) -> str:
     return p_text(p, least=least).removeprefix("p ").removeprefix("= ")
 
 
-def least_p(attrs: Mapping[Any, Any]) -> float:
+def least_p(attrs: Attrs) -> float:
     """Return the smallest possible p-value for the number of draws, or 0."""
     draws = attrs.get("n_resamples")
     drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
@@ -144,9 +147,7 @@ def least_p(attrs: Mapping[Any, Any]) -> float:
     return 1.0 / (float(draws) + 1.0)
 
 
-def margin_words(
-    row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Mapping[Any, Any]
-) -> str:
+def margin_words(row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Attrs) -> str:
     """Return a sentence about the margin for two names, or ""."""
     name = first_of(row, ("p_equivalence", "p_noninferior"))
     if not name or pd.isna(row[name]):
@@ -173,12 +174,12 @@ def percent_of(share: float) -> str:
     return f"{100.0 * share:.7g}%"
 
 
-def alpha_of(attrs: Mapping[Any, Any]) -> float:
+def alpha_of(attrs: Attrs) -> float:
     """Return the significance level of the tests in a table."""
     return float(attrs.get("alpha", 1.0 - attrs.get("level", 0.95)))
 
 
-def level_of(attrs: Mapping[Any, Any]) -> str:
+def level_of(attrs: Attrs) -> str:
     """Return the confidence level of the intervals in a table."""
     return percent_of(attrs.get("level", 0.95))
 
@@ -193,12 +194,12 @@ def join(names: Iterable[Any], last: str = "and", *, most: int = 6, noun: str = 
     return f"{', '.join(texts[:-1])}, {last} {texts[-1]}"
 
 
-def is_lower_better(attrs: Mapping[Any, Any]) -> bool:
+def is_lower_better(attrs: Attrs) -> bool:
     """Return whether the metric in a table is better if it is lower."""
     return bool(attrs.get("higher_is_better") == 0)
 
 
-def extreme_of(attrs: Mapping[Any, Any]) -> str:
+def extreme_of(attrs: Attrs) -> str:
     """Return "highest" or "lowest", whichever describes the best value."""
     return {True: "lowest", False: "highest"}[is_lower_better(attrs)]
 
@@ -293,7 +294,7 @@ _ALONE = re.compile(
 )
 
 
-def adjustment(attrs: Mapping[Any, Any], *, brief: bool = False) -> str:
+def adjustment(attrs: Attrs, *, brief: bool = False) -> str:
     """Describe the adjustment (unless brief) and the family of p-values, or return ""."""
     method = attrs.get("adjust")
     if method is None or _ALONE.fullmatch(str(attrs.get("family"))):
@@ -309,14 +310,14 @@ def adjustment(attrs: Mapping[Any, Any], *, brief: bool = False) -> str:
     return f"adjusted{family} by {ADJUSTED.get(method, method)}"
 
 
-def _of_lists(attrs: Mapping[Any, Any]) -> bool:
+def _of_lists(attrs: Attrs) -> bool:
     """Return whether swaps are drawn separately for each pair of n-best lists."""
     listed = ("compare", "summary", "measure_ranks", "significant_ranges")
     of_systems = "n_items" in attrs or "n_queries" in attrs
     return attrs.get("method") in listed and not of_systems and "kind" not in attrs
 
 
-def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
+def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
     """Return the name of the intervals for values or differences, or ""."""
     kind = join(INTERVALS.get(x, x) for x in str(attrs.get("ci", "")).split(", ") if x)
     if not gaps:
@@ -337,7 +338,7 @@ def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
 _LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
 
 
-def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
+def design(attrs: Attrs) -> Iterator[str]:
     """Describe strata, clusters, and a small number of training seeds."""
     if attrs.get("strata") is not None:
         count = attrs.get("n_strata", "")
@@ -369,7 +370,7 @@ def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
     return [{*text} for text in texts]
 
 
-def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
+def called(attrs: Attrs) -> tuple[str, bool]:
     """Return the name of the compared quantity, and whether to use percent."""
     metric, kind = attrs.get("metric"), attrs.get("kind")
     if attrs.get("method") == "bedroc":
@@ -394,7 +395,7 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
     return str(of), of != "lift"
 
 
-def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
+def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     """Describe how a table was computed."""
     check_attrs(attrs)
     method = str(attrs["method"])
@@ -437,7 +438,7 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     return " ".join(sentences)
 
 
-def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
+def _test_of(frame: pd.DataFrame, attrs: Attrs) -> str:
     """Return the name of the test for the differences in a table."""
     method = str(attrs["method"])
     drawn = bool(attrs.get("n_resamples"))
@@ -581,7 +582,6 @@ NOUNS = {
 
 MOST = 8  # largest number of rows for which each row gets a sentence
 
-Attrs = Mapping[Any, Any]
 Row = dict[Any, Any]
 
 _WITH_P = ("p_value", "p_dispersion")  # columns printed as p = 0.03 instead of 0.03
