@@ -19,7 +19,6 @@ from rankeval_pd.words import (
     Unit,
     adjustment,
     alpha_of,
-    as_frame,
     called,
     column_unit,
     extreme_of,
@@ -32,6 +31,7 @@ from rankeval_pd.words import (
     level_of,
     p_cell,
     percent_of,
+    result_frame,
     sizes_text,
 )
 
@@ -143,7 +143,7 @@ def paper_table(
     check_flag("stars", stars)
     if digits is not None:
         check_count("digits", digits, 0)
-    frame, attrs = as_frame(table), table.attrs
+    frame, attrs = result_frame(table), table.attrs
     check_attrs(attrs)
     if not len(frame):
         raise ValueError("table has no rows. Pass a table with at least one row.")

@@ -609,7 +609,7 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     fitting = (text for needed, text in SENTENCES if {*needed.split()} <= {*frame})
     sentence = next(fitting, None)
     units = {name: _row_unit(frame, name, attrs) for name in frame if _has_numbers(frame[name])}
-    shown = ends_of(frame)
+    shown = first_and_last(frame)
     for row in shown.to_dict("records"):
         where = "".join(f"For {name} {row[name]}: " for name in before if name not in units)
         yield where + _row(row, units, sentence, attrs)
@@ -750,7 +750,7 @@ _UNKNOWN = (
 )
 
 
-def ends_of(frame: pd.DataFrame) -> pd.DataFrame:
+def first_and_last(frame: pd.DataFrame) -> pd.DataFrame:
     """Return all rows, or for long tables the first and last rows for a few measures."""
     if len(frame) <= MOST:
         return frame
@@ -802,7 +802,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     of 5%. Score intervals have a confidence level of 95%.
     """
     check_flag("methods", methods)
-    frame, attrs = as_frame(table), table.attrs
+    frame, attrs = result_frame(table), table.attrs
     if methods:
         return methods_section(frame, attrs)
     for needed, write in _KINDS:
@@ -882,7 +882,7 @@ def _queries(attrs: Attrs) -> Iterator[str]:
         yield f"The longest lists in the runs contain {low} to {high} documents."
 
 
-def as_frame(table: Any) -> pd.DataFrame:
+def result_frame(table: Any) -> pd.DataFrame:
     """Return a result as a frame, stacking the batches of a Dataset."""
     if isinstance(table, xr.Dataset):
         frame = rows_in(table).drop(columns=["row", "pair", "cut"], errors="ignore")
@@ -1082,7 +1082,7 @@ def _comparisons(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     noun, percent = called(attrs)
     low = first_of(frame, ("ci_low", "band_low"))
     unit = column_unit(frame, gap, low, percent=percent and gap != "odds_ratio")
-    for row in ends_of(frame).to_dict("records"):
+    for row in first_and_last(frame).to_dict("records"):
         yield _compared(row, kind, gap, p, how, noun, unit, attrs)
         if several and how == adjustment(attrs):
             how = ""

@@ -395,7 +395,7 @@ def _clusters_by_row(
         yield row, part
 
 
-def list_columns(
+def judged_list_columns(
     ranking: Ranking,
     judgments: Judgments,
     *,
@@ -421,14 +421,14 @@ def list_columns(
     if quantity == "recall":
         outside = _stacked(whole, ranks)[..., np.newaxis, :] - sums
         rest = design.total(outside)
-        bounds = judged_sums.share_bounds(judged_sums.bounds(sums), judged_sums.bounds(outside))
+        bounds = judged_sums.share_bounds(sums, outside)
         share = judged_sums.share_of(positives, rest)
         if design.unjudged == "bounds":
             share = Total(share.estimate, *bounds)
         part_of = positives.estimate + rest.estimate
     else:
         share, part_of = positives / n, np.broadcast_to(n.astype(float), judged.shape)
-        low, high = judged_sums.bounds(sums)
+        low, high = judged_sums.possible_totals(sums)
         bounds = low / n, high / n
     for row, part in _clusters_by_row(judgments, sample, present, design):
         limits = part.list_limits(
@@ -494,7 +494,7 @@ def region_columns(
         regions.append(np.array([in_each[0] - both, in_each[1] - both, both]))
     only_a, only_b, shared = np.moveaxis(_stacked(regions, of_a.ranks), -3, 0)
     a, b = (_total_in_blocks(design, region, advance) for region in (only_a, only_b))
-    bounds = judged_sums.bounds(only_a), judged_sums.bounds(only_b)
+    bounds = judged_sums.possible_totals(only_a), judged_sums.possible_totals(only_b)
     clustered = judgments.cluster is not None and design.unjudged == "estimate"
     sizes = [np.maximum(region[..., 0], 1.0) for region in (only_a, only_b)]
     for row, part in _clusters_by_row(judgments, sample, of_a.present, design):
@@ -507,7 +507,7 @@ def region_columns(
                 # clip only the difference limits to the possible range
                 known = least[row] == most[row]
                 own[row] = np.where(known, least[row], limit * size[row])
-    difference = judged_sums.difference(a, b)
+    difference = judged_sums.total_difference(a, b)
     (least_a, most_a), (least_b, most_b) = bounds
     possible = least_a - most_b, most_a - least_b
     if design.unjudged == "bounds":
@@ -550,7 +550,7 @@ def average_columns(
         if judgments.cluster is not None:
             cluster = np.broadcast_to(judgments.cluster, shape)[row][order]
             warn_of_few(np.unique(cluster[judged]).size)
-        value, *limits = judged_sums.average_precision(*of_sample, design, cluster)
+        value, *limits = judged_sums.inferred_average_precision(*of_sample, design, cluster)
         if cluster is not None and design.unjudged != "bounds":  # clip to possible values
             least, most = judged_sums.average_precision_bounds(*of_sample[:3])
             limits = list(np.clip(limits, np.fmin(least, value), np.fmax(most, value)))
@@ -948,7 +948,7 @@ def _judged_lists(
             }
             judgments = sample.of(candidates)
             rows = measure_rows(
-                candidates, lambda x, _: list_columns(x, judgments, **options), {"n": lists}
+                candidates, lambda x, _: judged_list_columns(x, judgments, **options), {"n": lists}
             )
         return rows, facts
 

@@ -329,7 +329,7 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
         yield Path(stem).stem, lines
         return
     (codes,), names = share_codes([lines.tag])
-    tags = as_list(names) or [Path(stem).stem]
+    tags = names_list(names) or [Path(stem).stem]
     if len(tags) == 1:
         yield tags[0], lines
         return
@@ -399,7 +399,7 @@ def as_strings(names: Strings, codes: IntArray) -> Any:
     return pd.Series(names.tolist(), dtype=dtype).array.take(codes)
 
 
-def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
+def names_list(names: Strings, codes: IntArray | None = None) -> list[str]:
     """Return names as a list of strings."""
     if codes is not None:
         names = names.take(codes)
@@ -692,12 +692,12 @@ def _compare_queries(queries: SharedCodes, parts: list[_Run]) -> None:
 
 
 def _examples(names: Any, which: Any) -> str:
-    return listed(as_list(names, np.flatnonzero(which)[:3])) + ", ..." * bool(which.sum() > 3)
+    return listed(names_list(names, np.flatnonzero(which)[:3])) + ", ..." * bool(which.sum() > 3)
 
 
 def _sort_names(names: Any) -> tuple[AnyArray, IntArray]:
     """Return the sorted names, and the position of each name."""
-    names = np.array(as_list(names), dtype=object)
+    names = np.array(names_list(names), dtype=object)
     order = np.argsort(names, kind="stable")
     ranks = np.empty(order.size, dtype=np.int64)
     ranks[order] = np.arange(order.size)

@@ -82,7 +82,7 @@ class Design(NamedTuple):
     def total(self, sums: FloatArray) -> Total:
         """Estimate the number of true positives in each set: (..., part) -> (...)."""
         size, judged, _ = np.moveaxis(sums[..., :_COUNTS], -1, 0)
-        sure = bounds(sums)
+        sure = possible_totals(sums)
         if self.sums_weights:
             found = self._horvitz_thompson(sums, size - judged)
         elif self.strata:
@@ -127,7 +127,7 @@ class Design(NamedTuple):
         known = (judged > 0) & (spread > 0)
         worth = np.where(known, worth / wider**2, 1.0)
         low, high = clopper_pearson(np.where(known, share, 0.5) * worth, worth, self.level)
-        least, most = bounds(sums)
+        least, most = possible_totals(sums)
         low, high = np.where(known, low * size, least), np.where(known, high * size, most)
         return Total(share * size, low, high)
 
@@ -152,7 +152,7 @@ def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
     return np.where((mean > 0) & (variance > 0), quantile, 0.0)
 
 
-def difference(a: Total, b: Total) -> Total:
+def total_difference(a: Total, b: Total) -> Total:
     """Return the difference between the totals of two disjoint sets (MOVER)."""
     one, other = a.middle, b.middle
     middle = one - other
@@ -195,16 +195,18 @@ def _share_edge(
     return 0.5 * (low + high)
 
 
-def bounds(sums: FloatArray) -> Limits:
+def possible_totals(sums: FloatArray) -> Limits:
     """Return the fewest and the most true positives possible in each set."""
     size, judged, tp = np.moveaxis(sums[..., :_COUNTS], -1, 0)
     return tp, size - (judged - tp)
 
 
-def share_bounds(inside: Limits, outside: Limits) -> Limits:
-    """Return the range of inside / (inside + outside) that the limits allow."""
+def share_bounds(inside: FloatArray, outside: FloatArray) -> Limits:
+    """Return the smallest and largest possible inside / (inside + outside), from the sums."""
+    least, most = possible_totals(inside)
+    rest_least, rest_most = possible_totals(outside)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return inside[0] / (inside[0] + outside[1]), inside[1] / (inside[1] + outside[0])
+        return least / (least + rest_most), most / (most + rest_least)
 
 
 # ------------------------------------- Intervals for a finite population with a random sample
@@ -287,7 +289,7 @@ def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArra
     return result
 
 
-def average_precision(
+def inferred_average_precision(
     score: FloatArray,
     true: BoolArray,
     judged: BoolArray,
@@ -337,7 +339,7 @@ def average_precision(
         of_clusters, many = _judged_cluster_variance(
             weight, chosen, influence, judged, hit, cluster
         )
-        part = apart(judged, cluster)
+        part = apart_share(judged, cluster)
         variance = part * of_clusters + (1.0 - part) * variance
         count = min(count, 1.0 + (many - 1.0) / max(part, 1e-9))
     error = np.sqrt(variance) / whole
@@ -440,7 +442,7 @@ def _judged_cluster_variance(
     return variance, min(max(float(simpson_number(positive)), _LEAST), most)
 
 
-def apart(judged: BoolArray, cluster: IntArray) -> float:
+def apart_share(judged: BoolArray, cluster: IntArray) -> float:
     """Return the fraction of unjudged candidates in clusters without judged candidates.
 
     The fraction is 1 if no cluster is partly judged, and 0 if every cluster has judged candidates.
@@ -554,7 +556,7 @@ class JudgedClusters(NamedTuple):
     @property
     def apart(self) -> float:
         """The fraction of unjudged candidates in clusters without judged candidates."""
-        return apart(self.judged, self.cluster)
+        return apart_share(self.judged, self.cluster)
 
     def list_limits(
         self,
@@ -592,7 +594,7 @@ class JudgedClusters(NamedTuple):
             error = np.nan_to_num(inside / whole[block, np.newaxis])
             ratio = recall or not self.design.sums_weights
             options: dict[str, Any] = {"whole": ratio, "alone": alone}
-            low[block], high[block] = share_limits(
+            low[block], high[block] = cluster_share_limits(
                 share[block], error, seen, left, self.design.level, self.apart, **options
             )
         return low, high
@@ -629,7 +631,7 @@ class JudgedClusters(NamedTuple):
                 size = np.maximum(np.cumsum(counts[:lists]), 1.0)
                 left = np.clip(1.0 - seen.sum(axis=1) / size, 0.0, 1.0)
                 error = error / size[:, np.newaxis]
-                limits[side, :, block] = share_limits(
+                limits[side, :, block] = cluster_share_limits(
                     shares[side][block], error, seen, left, self.design.level, self.apart, **options
                 )
         return [(low, high) for low, high in limits]
@@ -686,7 +688,7 @@ class JudgedClusters(NamedTuple):
         return counts
 
 
-def share_limits(
+def cluster_share_limits(
     share: FloatArray,
     error: FloatArray,
     seen: FloatArray,

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from rankeval_pd.stats import judged as judged_sums
-from rankeval_pd.stats.judged import Design, difference
+from rankeval_pd.stats.judged import Design, total_difference
 
 TRUE = np.array([True, False, True, True, False, True])
 CHANCE = np.array([0.9, 0.5, 0.25, 0.4, 0.8, 0.15])
@@ -148,5 +148,5 @@ def test_the_difference_of_two_samples():
             a - b - np.hypot(a - low_a, high_b - b),
             a - b + np.hypot(high_a - a, b - low_b),
         )
-        found = difference(drawn(size, m_a, t_a), drawn(size, m_b, t_b))
+        found = total_difference(drawn(size, m_a, t_a), drawn(size, m_b, t_b))
         assert_allclose(found, wanted, rtol=1e-12)
