@@ -236,9 +236,7 @@ def brief(values: object) -> str:
 def check_choice(argument: str, value: object, allowed: Iterable[str | None]) -> None:
     """Raise a ValueError unless ``value`` is one of ``allowed``."""
     choices = list(allowed)
-    if not any(
-        value is choice or (isinstance(value, str) and value == choice) for choice in choices
-    ):
+    if not isinstance(value, str | None) or value not in choices:
         raise ValueError(
             f"{argument}={shown(value)} is not one of {listed(choices)}. Pass one of these values."
         )
