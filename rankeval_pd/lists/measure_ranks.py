@@ -20,7 +20,7 @@ from rankeval_pd.decisions.ranks import (
     order_decides,
     rank_columns,
 )
-from rankeval_pd.decisions.verdicts import PAIR, UNCUT, Rows, warn_of_rows
+from rankeval_pd.decisions.verdicts import PAIR, SWAPPED, UNCUT, Rows, warn_of_rows
 from rankeval_pd.doors.candidates import Data, above_door, below_door, count_distinct
 from rankeval_pd.doors.columns import Sizes, check_n
 from rankeval_pd.doors.rankings import (
@@ -36,10 +36,9 @@ from rankeval_pd.doors.rankings import (
 )
 from rankeval_pd.errors import check_choice, check_share, hushed, unknown_name
 from rankeval_pd.lists.comparison import FEW, MORE
-from rankeval_pd.lists.groups import pair_contrast, random_tails, weights, whole_size
+from rankeval_pd.lists.groups import ListPair, pair_contrast, random_tails, weights
 from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
 from rankeval_pd.lists.regions import (
-    SWAPPED,
     Ends,
     check_means,
     end_columns,
@@ -71,19 +70,10 @@ from rankeval_pd.stats.two_by_two import fisher_test
 # -------------------------------------------------------------------------------------------------
 # Define criteria for ranking measures, with tests and columns.
 
-RANKED = ("value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "tied_for_best")
-VERDICT = (
-    "value",
-    "ci_low",
-    "ci_high",
-    "rank_low",
-    "rank_high",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p_adjusted",
-    "tied_for_best",
-    "better_than_chance",
+RANKED = tuple("value ci_low ci_high rank rank_low rank_high tied_for_best".split())
+VERDICT = tuple(
+    "value ci_low ci_high rank_low rank_high difference difference_low difference_high "
+    "p_adjusted tied_for_best better_than_chance".split()
 )
 PAIRS = ("value_a", "value_b", "difference", "p_value", "p_adjusted")
 KINDS = ("ap", "roc")
@@ -419,22 +409,24 @@ def _tests_of_lists(
     regions = nbest_regions(rank_a, rank_b, gold, n)
     only = n - regions.overlap
     tp_only = regions.tp_a - regions.tp_overlap, regions.tp_b - regions.tp_overlap
-    whole = candidates.whole
-    total = np.array(whole_size(whole, gold.size))
+    assert candidates.draws is not None
+    keys, cluster = candidates.draws[group][both], None
+    if candidates.cluster is not None:
+        cluster = candidates.cluster[group][both]
+        keys = keys_of_clusters(keys, cluster)
+    ranked = ListPair(rank_a, rank_b, gold, keys, candidates.whole, cluster)
+    total = np.array(ranked.total)
     spread = bands.difference_spread(rank_a, rank_b, gold, total, n, only, tp_only)
     columns: dict[str, AnyArray] = {
         "difference": (regions.tp_a - regions.tp_b) / n,
         "error": np.where(only > 0, np.sqrt(spread.variance) / n, 0.0),
         "freedom": np.full(n.shape, np.inf),
     }
-    assert candidates.draws is not None
-    keys, cluster, of_clusters = candidates.draws[group][both], None, None
-    if candidates.cluster is not None:
-        cluster = candidates.cluster[group][both]
-        keys = keys_of_clusters(keys, cluster)
-        error, freedom, p, *_ = pair_contrast(rank_a, rank_b, gold, cluster, n, whole)
-        columns |= {"error": error, "freedom": freedom, "p_value": p}
-        of_clusters = error, freedom
+    of_clusters = None
+    if cluster is not None:
+        contrast = pair_contrast(ranked, n)
+        columns |= {name: contrast[name] for name in ("error", "freedom", "p_value")}
+        of_clusters = columns["error"], columns["freedom"]
     elif not how.swapped:
         columns["p_value"] = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value
     ends: Ends | None = None
@@ -444,9 +436,7 @@ def _tests_of_lists(
         p_ends = ends and p_of_ends(ends, n, of_clusters)
         return columns | end_columns(ends, n, cut, p_ends, p_ends)
     swapped = swaps.decided_swap_tests(
-        rank_a,
-        rank_b,
-        gold,
+        *ranked[:3],
         n,
         "two-sided",
         keys,
@@ -454,14 +444,9 @@ def _tests_of_lists(
         **_swap_options(task, [*families.values()]),
     )
     margins = difference_margins(
-        rank_a,
-        rank_b,
-        gold,
+        ranked,
         n,
         _levels_of(how.level, families),
-        keys,
-        whole,
-        cluster,
         each=how.each,
         n_resamples=task.draws,
         seed=task.seed,

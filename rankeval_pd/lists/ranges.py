@@ -49,16 +49,7 @@ from rankeval_pd.stats.two_by_two import ALTERNATIVES, conditional_odds_ratio, s
 
 # --------------------------------- Ranges of significant list sizes (Evert 2004, figure 3)
 
-RANGE_COLUMNS = (
-    "measure_a",
-    "measure_b",
-    "better",
-    "n_first",
-    "n_last",
-    "n_tests",
-    "p_max",
-    "n_before",
-)
+RANGE_COLUMNS = tuple("measure_a measure_b better n_first n_last n_tests p_max n_before".split())
 _CLOSE = 1.05  # two runs are joined if the second begins at or before n_last times this factor
 
 
@@ -238,17 +229,9 @@ def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, Boo
 
 # ---------------------- A single test for a range of list sizes
 
-COLUMNS = (
-    "measure_a",
-    "measure_b",
-    "n_first",
-    "n_last",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "p_stderr",
-    "undecided",
+COLUMNS = tuple(
+    "measure_a measure_b n_first n_last difference ci_low ci_high p_value p_stderr "
+    "undecided".split()
 )
 
 
@@ -451,14 +434,8 @@ def _standard_error(
 # Compute exact odds ratios for two difference regions.
 
 _TOGETHER = 20_000  # number of 2x2 tables per progress bar step
-ODDS_RATIOS_COLUMNS = (
-    "measure_a",
-    "measure_b",
-    "n",
-    "odds_ratio",
-    "odds_ratio_mle",
-    "ci_low",
-    "ci_high",
+ODDS_RATIOS_COLUMNS = tuple(
+    "measure_a measure_b n odds_ratio odds_ratio_mle ci_low ci_high".split()
 )
 
 
