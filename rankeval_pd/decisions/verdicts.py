@@ -264,7 +264,9 @@ def _p_of_margin(table: Rows, how: Decision, margin: float, interval: Interval) 
     columns = [table[name] for name in interval.columns]
     if interval.columns[:4] == REGIONS:
         return _of_two_regions(margins, columns[:4], how)
-    return interval_p(partial(interval.limits, *columns), margins, how.alternative)
+    return interval_p(
+        lambda level: interval.limits(*columns, level=level), margins, how.alternative
+    )
 
 
 def _of_two_regions(margin: FloatArray, counts: list[AnyArray], how: Decision) -> FloatArray:

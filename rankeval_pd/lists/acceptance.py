@@ -567,20 +567,28 @@ def choose_threshold(
             aim, wanted = name, check_share(name, share)
     level = check_share("level", level)
 
-    attrs: dict[str, Any] = {"precision": precision, "recall": recall, "level": level}
     names: tuple[str, ...] = COLUMNS
     if youden:
         names += ("youden",)
+    return tabulate(
+        data,
+        roles,
+        partial(_rows_of_choices, wanted=wanted, level=level, aim=aim),
+        names,
+        can(choose_threshold),
+        attrs={"precision": precision, "recall": recall, "level": level},
+    )
 
-    def question(candidates: Candidates, _: IntArray | None) -> Rows:
-        count = len(candidates.measures)
-        attrs["family"] = f"{count} measure{'s' * (count > 1)}"
-        kernel = partial(
-            _chosen_thresholds, wanted=wanted, level=level_of_each(level, count), aim=aim
-        )
-        return measure_rows(candidates, kernel)
 
-    return tabulate(data, roles, question, names, can(choose_threshold), attrs=attrs)
+def _rows_of_choices(
+    candidates: Candidates, n: IntArray | None, *, wanted: float, level: float, aim: str
+) -> Answer:
+    """Return one row per measure, and the fact how many thresholds are guaranteed together."""
+    count = len(candidates.measures)
+    each = level_of_each(level, count)
+    kernel = partial(_chosen_thresholds, wanted=wanted, level=each, aim=aim)
+    family = f"{count} measure{'s' * (count > 1)}"
+    return measure_rows(candidates, kernel), {"family": family}
 
 
 def _chosen_thresholds(

@@ -192,19 +192,6 @@ def nbest_precision(
         check_joined(False, average, sizes, only)
         columns = AVERAGED_COLUMNS
 
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        kernel = partial(
-            _nbest_columns,
-            n=n,
-            kind=kind,
-            ties=ties,
-            best=level_of_each(kind.level, len(candidates.measures)),
-        )
-        rows = measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
-        if average is not None:
-            rows = _with_pools(rows, candidates)
-        return rows
-
     noted = {**kind._asdict(), "ties": ties}
     combine = None
     if average is not None:
@@ -215,7 +202,7 @@ def nbest_precision(
         return tabulate(
             data,
             roles,
-            question,
+            partial(_rows_of_nbest, kind=kind, ties=ties, pooled=average is not None),
             columns,
             can(nbest_precision, clusters=average is None),
             n=sizes,
@@ -224,13 +211,19 @@ def nbest_precision(
         )
 
 
-def _with_pools(rows: Rows, candidates: Candidates) -> Rows:
-    """Add N and N+ of each list's pool, for averages over groups."""
-    retrieved, positives = candidates.rankings().retrieved, candidates.positives()
-    group = np.searchsorted(candidates.group, rows[GROUP])
-    at = group, rows["measure"]
-    pools = {"total": retrieved.total, "drawn": retrieved.positive, "positive": positives}
-    return {**rows, **{name: counts[at] for name, counts in pools.items()}}
+def _rows_of_nbest(
+    candidates: Candidates, n: IntArray | None, *, kind: IntervalKind, ties: str, pooled: bool
+) -> Rows:
+    """Return one row per measure and n; averages over groups also need N and N+ of each pool."""
+    best = level_of_each(kind.level, len(candidates.measures))
+    kernel = partial(_nbest_columns, n=n, kind=kind, ties=ties, best=best)
+    rows = measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
+    if pooled:
+        retrieved = candidates.rankings().retrieved
+        at = np.searchsorted(candidates.group, rows[GROUP]), rows["measure"]
+        rows["total"], rows["drawn"] = retrieved.total[at], retrieved.positive[at]
+        rows["positive"] = candidates.positives()[at]
+    return rows
 
 
 def _nbest_columns(
@@ -897,20 +890,25 @@ def local_precision(
     half = _half_window(window)
     ties = Roles.of(roles).ties
 
-    def question(candidates: Candidates, _: IntArray | None) -> Rows:
-        largest = candidates.sizes(None).size
-        reach = min(half, largest + 1)  # the window must not extend beyond the last candidate
-        n = np.arange(reach, largest - reach + 1)
-        kernel = partial(_local_columns, n=n, half=reach, kind=kind, ties=ties)
-        return measure_rows(candidates, kernel, {"n": n})
-
     attrs = {**kind._asdict(), "window": window}
+    question = partial(_rows_of_windows, half=half, kind=kind, ties=ties)
     result = tabulate(data, roles, question, LOCAL_COLUMNS, can(local_precision), attrs=attrs)
     if not len(result) and len(data) and ties != "blocks":
         raise ValueError(
             f"window={window!r} exceeds the number of candidates. Pass a smaller even number."
         )
     return result
+
+
+def _rows_of_windows(
+    candidates: Candidates, n: IntArray | None, *, half: int, kind: IntervalKind, ties: str
+) -> Rows:
+    """Return one row per measure and n for which the window fits."""
+    largest = candidates.sizes(None).size
+    reach = min(half, largest + 1)  # the window must not extend beyond the last candidate
+    n = np.arange(reach, largest - reach + 1)
+    kernel = partial(_local_columns, n=n, half=reach, kind=kind, ties=ties)
+    return measure_rows(candidates, kernel, {"n": n})
 
 
 def _half_window(window: Any) -> int:

@@ -127,22 +127,24 @@ def recall_of_lists(
     of_lift: bool = False,
 ) -> Data:
     """Return the columns for n-best lists, with limits for recall or lift."""
-    kernel = partial(_recall_columns, kind=kind, ties=Roles.of(roles).ties, of_lift=of_lift)
-    if Roles.of(roles).groups is not None:
+    chosen = Roles.of(roles)
+    if chosen.groups is not None:
         columns = (*columns, "n_groups")
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        return measure_rows(candidates, partial(kernel, n=n), {"n": candidates.sizes(n)})
-
     return tabulate(
         data,
         roles,
-        question,
+        partial(_rows_of_recalls, kind=kind, ties=chosen.ties, of_lift=of_lift),
         columns,
         can(nbest_recall),
         n=sizes,
-        attrs={**kind._asdict(), "ties": Roles.of(roles).ties},
+        attrs={**kind._asdict(), "ties": chosen.ties},
     )
+
+
+def _rows_of_recalls(candidates: Candidates, n: IntArray | None, **how: Any) -> Rows:
+    """Return one row per measure and n."""
+    kernel = partial(_recall_columns, n=n, **how)
+    return measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
 
 
 def _recall_columns(
