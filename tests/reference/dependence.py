@@ -31,7 +31,15 @@ from rankeval_pd.curves import area_differences
 from rankeval_pd.curves.areas import of_precision_gap, precision_gap, spread_of
 from rankeval_pd.decisions.verdicts import OF_CLUSTERS
 from rankeval_pd.lists import groups as lists
-from rankeval_pd.lists.groups import ListMembers, ListPair, band, difference, list_spread, moved, p_of_gap
+from rankeval_pd.lists.groups import (
+    ListMembers,
+    ListPair,
+    band,
+    difference,
+    list_spread,
+    moved,
+    p_of_gap,
+)
 from rankeval_pd.stats import areas as early
 from rankeval_pd.stats import areas as roc_areas
 from rankeval_pd.stats import clusters as cluster_totals
