@@ -817,9 +817,9 @@ FAULTS = [
         ("np.fill_diagonal(tied, val=False)", "np.fill_diagonal(tied, val=True)"),
     ),
     *_in(
-        "differences.py", "one_verdict comparison agreement",
-        ("np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)", "level"),
-        ("high = np.where(varies, ends[1], high)", "high = np.where(varies, ends[0], high)"),
+        "decisions/verdicts.py", "one_verdict comparison agreement",
+        ("np.maximum(2.0 * levels - 1.0, _LEAST_LEVEL)", "levels"),
+        ("high[varies] = 1.0", "high[varies] = -1.0"),
     ),
     # ---------------------------------------------------------------------------------- resampling
     *_in(
@@ -1141,7 +1141,7 @@ FAULTS = [
          "_lower=table[\"value\"]"),
         ("tests = task.families[BASELINE]",
          "tests = 1 + task.families[BASELINE]"),
-        ("\"value_a\": value[:, a]", "\"value_a\": value[:, b]"),
+        ("\"value_a\": table[\"value\"][:, a]", "\"value_a\": table[\"value\"][:, b]"),
     ),
     *_in(
         "lists/measure_ranks.py",
@@ -1205,7 +1205,7 @@ FAULTS = [
         ("np.where(at_least > error, np.inf,", "np.where(at_least < error, np.inf,"),
         ("other.variance, one.variance + other.variance",
          "other.variance, one.variance - other.variance"),
-        ("return 1.0 - self.level", "return 0.5 - 0.5 * self.level"),
+        ("alpha=1.0 - how.level", "alpha=0.5 - 0.5 * how.level"),
         ("quantile_of(freedom, level)", "quantile_of(np.inf + 0 * freedom, level)"),
         ("np.where(alone, self.own_freedom, shared)", "np.where(alone, self.freedom, shared)"),
         ("uneven &= variance > 0.0", "uneven &= variance >= 0.0"),

@@ -9,7 +9,6 @@ import numpy as np
 
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.errors import check_choice
-from rankeval_pd.roles import Alternative
 from rankeval_pd.stats import clusters
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -77,7 +76,7 @@ class GroupAverage(NamedTuple):
 
 
 def over_groups(
-    above: FloatArray, below: FloatArray | None = None, alternative: Alternative = "two-sided"
+    above: FloatArray, below: FloatArray | None = None, alternative: str = "two-sided"
 ) -> GroupAverage:
     """Return the mean of ``above`` over groups, or a ratio of sums if ``below`` is given.
 

@@ -789,12 +789,14 @@ def _answer_of(question: RankingQuestion, candidates: Candidates, n: Sizes) -> A
 
 
 def _facts_of_all(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the facts of groups of all sizes, with the largest of different numbers."""
+    """Return the facts of groups of all sizes: the largest of numbers, and all entries of lists."""
     facts: dict[str, Any] = {}
     for part in parts:
         for name, value in part.items():
             if isinstance(value, int):
                 value = max(value, facts.get(name, value))
+            elif isinstance(value, list):
+                value = [*facts.get(name, []), *value]
             facts[name] = value
     return facts
 

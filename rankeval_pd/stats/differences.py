@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,6 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, wilson, z_of
-
-_LEAST_LEVEL = 1e-6  # lowest level of a two-sided interval of which only one limit is used
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -229,34 +227,6 @@ DIFFERENCE_INTERVALS: dict[
     "miettinen-nurminen": miettinen_nurminen,
 }
 """Intervals for the difference between two proportions, by the value of ``ci``."""
-
-
-def one_sided(
-    limits: Callable[..., Limits],
-    level: FloatArray,
-    columns: Sequence[AnyArray],
-    alternative: str,
-    ends: tuple[float, float] = (-1.0, 1.0),
-) -> Limits:
-    """Return limits with a level for each row, one-sided for "greater" or "less".
-
-    ``limits`` returns two-sided limits for some rows at one level. A one-sided interval has one
-    limit at the two-sided level 2 * level - 1, and its other limit is the end of the range. The
-    interval [0, 0] for two equal lists is not changed. Rows with a level of NaN have no limits.
-    """
-    level, *columns = np.broadcast_arrays(level, *columns)
-    if alternative != "two-sided":
-        level = np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)
-    low, high = np.full(level.shape, np.nan), np.full(level.shape, np.nan)
-    for one in np.unique(level[~np.isnan(level)]):
-        here = level == one
-        low[here], high[here] = limits(*(x[here] for x in columns), level=float(one))
-    varies = ~np.isnan(low) & ((low != 0.0) | (high != 0.0))
-    if alternative == "greater":
-        high = np.where(varies, ends[1], high)
-    if alternative == "less":
-        low = np.where(varies, ends[0], low)
-    return low, high
 
 
 def agree_with_test(
