@@ -12,9 +12,16 @@ import pandas as pd
 from rankeval_pd.capabilities import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.decisions.families import OVER_LISTS
 from rankeval_pd.decisions.verdicts import P_ENDS, TIE_ENDS, UNCUT, Interval, Rows
-from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data, read_frame
+from rankeval_pd.doors.candidates import (
+    Data,
+    HeadFrame,
+    above_door,
+    below_door,
+    check_data,
+    head_of,
+    read_frame,
+)
 from rankeval_pd.doors.columns import Shares, check_n, check_not_above
-from rankeval_pd.doors.heads import HeadFrame, head_of
 from rankeval_pd.doors.rankings import (
     Candidates,
     PairRanks,
