@@ -437,8 +437,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     if head is not None:
         whole = head.of(measures, asked)
     signs = signs_of(measures or [None], roles, columns)
-    score, true, present = admit(
-        scores * signs[:, np.newaxis],
+    score = scores * signs[:, np.newaxis]
+    true, present = admit(
+        score,
         truth,
         measures=measures or [None],
         gold_name=gold,

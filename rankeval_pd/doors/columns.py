@@ -216,11 +216,12 @@ def admit(
     gold_name: Hashable,
     missing: str,
     unjudged: str | None,
-) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return scores, gold labels and presence flags, or reject missing values.
+) -> tuple[BoolArray, BoolArray]:
+    """Return gold labels and presence flags, or reject missing values.
 
     The arrays are score (measure, candidate) and gold (candidate).
     """
+    true = gold == 1.0
     unscored = np.isnan(score)
     unlabeled = np.isnan(gold)
     present = np.ones(score.shape, dtype=bool)
@@ -234,9 +235,9 @@ def admit(
     if missing == "raise" and lacking.any():
         refuse_unscored(lacking.sum(axis=1), present.sum(axis=1), gold.size, measures)
     if missing == "drop" and lacking.any():
-        _warn_of_dropped(lacking, present, gold == 1.0, measures)
+        _warn_of_dropped(lacking, present, true, measures)
         present = present & ~unscored
-    return score, gold == 1.0, present
+    return true, present
 
 
 def refuse_unlabeled(lacking: int, total: int, gold_name: Hashable) -> None:
@@ -269,11 +270,11 @@ def _warn_of_dropped(
     lacking: BoolArray, present: BoolArray, true: BoolArray, measures: Sequence[Hashable]
 ) -> None:
     """Warn about candidates that are dropped for each measure."""
-    counts = (x.sum(axis=1) for x in (lacking, lacking & true, present, present & true))
+    counts = [x.sum(axis=1) for x in (lacking, present, lacking & true, present & true)]
     taken = [
-        f"{name!r} without {int(out):,} of {int(every):,} candidates ({int(out_true):,} of"
-        f" {int(every_true):,} true positives)"
-        for name, out, out_true, every, every_true in zip(measures, *counts, strict=True)
+        f"{name!r} without {out:,} of {every:,} candidates ({out_true:,} of {every_true:,} true"
+        " positives)"
+        for name, out, every, out_true, every_true in zip(measures, *counts, strict=True)
         if out
     ]
     warn(
@@ -618,7 +619,7 @@ def _hash_known(labels: pd.Index) -> Keys:
         columns = [_objects([x[k] for x in values[rows]]) for k in range(length)]
         hashes[rows] = _of_levels([label_hashes(column) for column in columns], rows.size)
     for row in np.flatnonzero(~strings & (lengths < 0)):
-        hashes[row] = _one(values[row])
+        hashes[[row]] = _one(values[row])
     return hashes
 
 
@@ -664,8 +665,8 @@ def _numbers_of_tie_keys(labels: pd.Index) -> Keys:
     return mix(hashes)
 
 
-def _one(label: Any) -> np.uint64:
-    """Return the hash of a label that is neither a string nor a tuple."""
+def _one(label: Any) -> Keys:
+    """Return the hash (1) of a label that is neither a string nor a tuple."""
     if isinstance(label, np.number | np.bool_):
         label = label.item()
     if isinstance(label, numbers.Number):
@@ -673,16 +674,15 @@ def _one(label: Any) -> np.uint64:
     if isinstance(label, np.datetime64 | datetime.datetime):
         # an index would use nanoseconds, which cannot represent distant dates
         stamp = pd.Timestamp(label)
-        return np.uint64(_times(np.array([stamp.asm8.astype(np.int64)]), stamp.unit)[0])
+        return _times(np.array([stamp.asm8.astype(np.int64)]), stamp.unit)
     if isinstance(label, np.timedelta64 | datetime.timedelta):
-        return np.uint64(label_hashes(pd.TimedeltaIndex([label]))[0])
+        return label_hashes(pd.TimedeltaIndex([label]))
     if isinstance(label, pd.Interval):
-        ends = [_objects([x]) for x in (label.left, label.right, label.closed)]
-        return np.uint64(label_hashes(ends)[0])
+        return label_hashes([_objects([x]) for x in (label.left, label.right, label.closed)])
     return _hash_of_repr(label)
 
 
-def _one_number(label: Any) -> np.uint64:
+def _one_number(label: Any) -> Keys:
     if isinstance(label, complex) and label.imag == 0.0:
         label = label.real
     if not isinstance(label, numbers.Real | decimal.Decimal):
@@ -692,21 +692,17 @@ def _one_number(label: Any) -> np.uint64:
         near = float(exact)
     except OverflowError:  # infinite or too large for floats
         if abs(label) == math.inf:
-            return _hash_of_number(float(label))
+            return _numbers_of_tie_keys(pd.Index([float(label)]))
         return _hash_of_repr(label)
     if exact.denominator == 1 and -(2**63) <= exact < 2**64:
-        return _hash_of_number(int(exact))
+        return _numbers_of_tie_keys(pd.Index([int(exact)]))
     if fractions.Fraction(near) == exact:
-        return _hash_of_number(near)
+        return _numbers_of_tie_keys(pd.Index([near]))
     return _hash_of_repr(exact)
 
 
-def _hash_of_number(value: float) -> np.uint64:
-    return np.uint64(_numbers_of_tie_keys(pd.Index([value]))[0])
-
-
-def _hash_of_repr(label: object) -> np.uint64:
-    """Return the hash of a label's repr if the repr is stable."""
+def _hash_of_repr(label: object) -> Keys:
+    """Return the hash (1) of a label's repr if the repr is stable."""
     description = repr(label)
     if (
         isinstance(label, set | frozenset)
@@ -719,7 +715,7 @@ def _hash_of_repr(label: object) -> np.uint64:
             "changes between runs, so its hash cannot break ties. Use numbers, strings, dates or "
             "tuples of these as labels: data.set_index(...), label=... or key=..."
         )
-    return np.uint64(_text(np.array([f"\0{type(label).__name__}:{description}"], dtype=object))[0])
+    return _text(np.array([f"\0{type(label).__name__}:{description}"], dtype=object))
 
 
 def column_order(
@@ -1016,19 +1012,15 @@ def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
             f"groups={name!r} has labels that cannot be distinguished, such as {values.iloc[0]!r}."
             f" Pass a column of text or numbers, for example data[{name!r}].astype(str)."
         ) from error
-    check_clusters(int((number < 0).sum()), name)
-    place = np.empty(len(labels), dtype=np.int64)
-    place[np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))] = np.arange(len(labels))
-    return np.asarray(place[number])
-
-
-def check_clusters(missing: int, name: Hashable) -> None:
-    """Raise a ValueError if a candidate has no group."""
+    missing = int((number < 0).sum())
     if missing:
         raise ValueError(
             f"groups={name!r} has {missing} missing values, but every candidate needs a group. Fill"
             " in the values; a group may contain a single candidate."
         )
+    place = np.empty(len(labels), dtype=np.int64)
+    place[np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))] = np.arange(len(labels))
+    return np.asarray(place[number])
 
 
 def label_examples(labels: pd.Index | Sequence[pd.Index], rows: BoolArray) -> list[Any]:

@@ -328,7 +328,15 @@ def stacks(groups: Groups) -> list[Candidates]:
     """Stack groups of equal size, smallest first."""
     sizes = np.bincount(groups.number, minlength=len(groups.keys))
     starts = np.cumsum(sizes) - sizes
-    shared = _of_all_groups(groups)
+    shared: dict[str, Any] = {
+        "measures": list(groups.measures),
+        "sign": groups.signs,
+        "n_groups": len(groups.keys),
+        "ends": groups.ends,
+        "dtypes": groups.dtypes,
+        "whole": groups.whole,
+        "same": groups.same,
+    }
     result = []
     for size in np.unique(sizes):
         chosen = np.flatnonzero(sizes == size)
@@ -345,25 +353,16 @@ def stacks(groups: Groups) -> list[Candidates]:
     return result
 
 
-def _of_all_groups(groups: Groups) -> dict[str, Any]:
-    """Return the fields of candidates that are the same for groups of all sizes."""
-    return {
-        "measures": list(groups.measures),
-        "sign": groups.signs,
-        "n_groups": len(groups.keys),
-        "ends": groups.ends,
-        "dtypes": groups.dtypes,
-        "whole": groups.whole,
-        "same": groups.same,
-    }
-
-
 def counted(groups: Groups) -> Candidates:
     """Return groups of any size, of which only N and N+ are known."""
     counts = groups.size
     nobody = np.zeros((*counts.total.shape, 0))
     return Candidates(
-        **{**_of_all_groups(groups), "whole": None, "same": None},
+        measures=list(groups.measures),
+        sign=groups.signs,
+        n_groups=len(groups.keys),
+        ends=groups.ends,
+        dtypes=groups.dtypes,
         score=nobody,
         gold=nobody[:, 0] > 0,
         present=nobody > 0,
