@@ -39,9 +39,7 @@ from rankeval_pd.stats.ranking import Keys, Whole, mix
 from rankeval_pd.tables import as_list, only_or_all
 
 # -------------------------------------------------------------------------------------------------
-# Read and check list sizes, thresholds, scores and gold labels.
-
-# ------------------------------------------ Scores and gold labels as numbers, and missing values
+# Read scores and gold labels as numbers, and check missing values.
 
 _EXACT = 2.0**53  # float64 represents all whole numbers up to this number
 
@@ -283,9 +281,8 @@ def _warn_of_dropped(
     )
 
 
-# -------------------------------------------------- List sizes, thresholds, and the groups of rows
-
-# -------------------------- The requested list sizes: whole numbers, or fractions of the candidates
+# -------------------------------------------------------------------------------------------------
+# Check the requested list sizes, thresholds, and groups.
 
 _NEARLY = 1e-9  # tolerance for rounding fractions to whole list sizes
 _LARGEST = 2**62
@@ -405,9 +402,6 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
         )
 
 
-# ---------- User thresholds: a number, or a mapping from measures to one or more numbers
-
-
 def asked_thresholds(
     threshold: Any, measures: Sequence[Hashable], *, unique: bool = True
 ) -> FloatArray:
@@ -456,9 +450,6 @@ def _threshold_values(name: Hashable, given: Any) -> list[float]:
                 " inf and -inf are allowed."
             )
     return [float(value) for value in values]
-
-
-# ----------------------------- Keys of the groups in ``by``, and the group of each row
 
 
 def as_indexable(values: pd.Series) -> pd.Series:
@@ -785,9 +776,7 @@ def as_compared(scores: FloatArray, key: object) -> FloatArray:
 
 
 # -------------------------------------------------------------------------------------------------
-# Warn about identifiers, repeated candidates, and data with only one class.
-
-# ------------------------------------- Warnings about unnamed columns that look like identifiers
+# Warn about identifiers and text, repeated candidates, and data with only one class.
 
 _LEAST = 10  # with fewer rows, whole numbers can be distinct by chance
 #: words in column names, for each likely role in rankings and runs, and in systems
@@ -996,10 +985,6 @@ def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
     same = (numbers == within) | (np.isnan(numbers) & np.isnan(within))
     several = int((size > 1).sum())
     return bool(same.all()) and several > 1 and pd.unique(numbers[first]).size > 1
-
-
-# -------------------------------------------------------------------------------------------------
-# Warnings about repeated candidates, and about data with only one class.
 
 
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:

@@ -594,9 +594,6 @@ def _pair_ranks(
     return lists
 
 
-# ----------------------------------------------- Measures with identical rankings count only once
-
-
 def standing_pairs(
     candidates: Candidates, pairs: Sequence[Pair], alternative: str = "two-sided"
 ) -> IntArray | None:
