@@ -436,12 +436,13 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     whole = None
     if head is not None:
         whole = head.of(measures, asked)
-    signs = signs_of(measures or [None], roles, columns)
+    ranked: list[Hashable] = measures or [None]
+    signs = signs_of(ranked, roles, columns)
     score = scores * signs[:, np.newaxis]
     true, present = admit(
         score,
         truth,
-        measures=measures or [None],
+        measures=ranked,
         gold_name=gold,
         missing=missing,
         unjudged=roles.unjudged,
@@ -500,7 +501,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         number,
         order,
         arrays,
-        measures or [None],
+        ranked,
         signs,
         roles.ends,
         whole,

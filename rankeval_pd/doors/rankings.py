@@ -543,14 +543,13 @@ def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair
     """Return the pairs to compare, given up to two names."""
     if a is None:
         pairs = list(itertools.combinations(measures, 2))
-    elif a not in set(measures):
-        raise unknown_name("a", a, measures)
     else:
         others = others_of(b)
         if b is None:
             others = [m for m in measures if m not in {a}]
-        for other in (name for name in others if name not in set(measures)):
-            raise unknown_name("b", other, measures)
+        for role, name in (("a", a), *(("b", other) for other in others)):
+            if name not in set(measures):
+                raise unknown_name(role, name, measures)
         pairs = [(a, other) for other in others]
     if not pairs:
         raise ValueError(
