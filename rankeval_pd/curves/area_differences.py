@@ -20,13 +20,21 @@ from rankeval_pd.curves.areas import (
 )
 from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turned_over
 from rankeval_pd.decisions.families import OVER, compared_with, family_of
-from rankeval_pd.decisions.verdicts import PAIR, Decision, Interval, Rows, decide, decision_columns
+from rankeval_pd.decisions.verdicts import (
+    GROUP,
+    PAIR,
+    Decision,
+    Interval,
+    Rows,
+    decide,
+    decision_columns,
+)
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.rankings import (
     Candidates,
     Pair,
+    concatenated,
     distinct_tests,
-    in_group_order,
     only_pair,
     pair_names,
     rows_of,
@@ -460,7 +468,7 @@ def _rows_of_areas(
         numbers = range(start, start + len(block))
         parts.append(rows_of(columns, candidates, PAIR, numbers, {}))
         advance(len(block) * len(candidates.group))
-    return in_group_order(parts)
+    return concatenated(parts, GROUP)
 
 
 # ------------------------------------------------------------ The difference between two ROC areas

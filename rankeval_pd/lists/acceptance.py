@@ -12,9 +12,8 @@ import pandas as pd
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles_but
 from rankeval_pd.decisions.verdicts import PAIR, Rows, decide, decision_columns, of_paired, of_sets
-from rankeval_pd.doors.candidates import Data, below_door
+from rankeval_pd.doors.candidates import Data, below_door, refuse_head
 from rankeval_pd.doors.columns import asked_thresholds, check_n, cut_scores
-from rankeval_pd.doors.heads import refuse_head
 from rankeval_pd.doors.rankings import (
     Answer,
     Candidates,

@@ -21,9 +21,16 @@ from rankeval_pd.decisions.verdicts import (
     Interval,
     Rows,
 )
-from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data, read_frame
+from rankeval_pd.doors.candidates import (
+    Data,
+    HeadFrame,
+    above_door,
+    below_door,
+    check_data,
+    head_of,
+    read_frame,
+)
 from rankeval_pd.doors.columns import Shares, check_n, check_not_above
-from rankeval_pd.doors.heads import HeadFrame, head_of
 from rankeval_pd.doors.rankings import (
     Candidates,
     Pair,
