@@ -11,7 +11,7 @@ import numpy as np
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.distributions import deviance
-from rankeval_pd.stats.proportions import beta_logits
+from rankeval_pd.stats.proportions import BetaTail, beta_logits
 
 # -------------------------------------------------------------------------------------------------
 # Products, differences and quotients with twice the digits of a float (Dekker 1971).
@@ -330,7 +330,7 @@ def conservative_log_ratio(
     result = np.where(known, 0.0, np.nan)
     for side, shifts, count in ((1.0, (0.0, 1.0), o11), (-1.0, (1.0, 0.0), o21)):
         some = known & (attracted == (side > 0.0)) & (count > 0)
-        limit = beta_logits(o11[some], o21[some], (shifts,), tail, upper_tail=side < 0.0)
+        limit = beta_logits(o11[some], o21[some], BetaTail((shifts,), tail, upper=side < 0.0))
         limit = limit / math.log(2.0) + np.log2(second[some] / first[some])
         result[some] = side * np.maximum(side * limit, 0.0)
     return result

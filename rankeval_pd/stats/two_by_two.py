@@ -17,7 +17,7 @@ from rankeval_pd.stats.distributions import (
     first_true,
     hypergeometric_laws,
     mode,
-    ratio_moments,
+    series_sums,
     support,
     tails_of_sum,
 )
@@ -397,19 +397,16 @@ def _newton_low(
     return theta
 
 
-Moments = tuple[FloatArray, FloatArray, FloatArray]
-
-
 def _sides(
     tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, theta: FloatArray
-) -> tuple[Moments, Moments]:
-    """Return the mass and the first two moments above and below the observed count.
+) -> tuple[FloatArray, FloatArray]:
+    """Return the mass and the first two moments, (moment, table), above and below the count.
 
     The mass is relative to the probability of the observed count, and moments are about this count.
     """
     odds = np.exp(theta)
-    above = ratio_moments(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds)
-    below = ratio_moments(tp_a, fp_b, tp_b + 1.0, fp_a + 1.0, 1.0 / odds)
+    above = series_sums(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds, highest_power=2)
+    below = series_sums(tp_a, fp_b, tp_b + 1.0, fp_a + 1.0, 1.0 / odds, highest_power=2)
     return above, below
 
 
