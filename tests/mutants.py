@@ -270,7 +270,7 @@ FAULTS = [
         "two_by_two.py", "stats/odds_ratio",
         ("tail = (1.0 - level) / 2.0", "tail = 1.0 - level"),
         ("fp_b + 1.0, odds,", "fp_b, odds,"),
-        ("np.exp(-_log_low(tp_b", "np.exp(_log_low(tp_b"),
+        ("np.exp(-_log_low(turned", "np.exp(_log_low(turned"),
         ("excess = (up1 - down1) / mass", "excess = (up1 - down1 + 0.5) / mass"),
     ),
     *_in(
@@ -439,14 +439,13 @@ FAULTS = [
     *_in(
         "two_by_two.py", "stats/mcnemar",
         ("right_a = tp_a + (n_b - tp_b)", "right_a = tp_a + tp_b"),
-        ("p_value = 2.0 * np.exp(", "p_value = np.exp("),
-        ("np.exp(distributions.tails_of_binomial(right, total, 0.5).ge)",
-         "np.exp(distributions.tails_of_binomial(right, total, 0.5).gt)"),
+        ("at_least, middle = 2.0 * at_least,", "at_least, middle = at_least,"),
+        ("at_least = np.exp(tails.ge)", "at_least = np.exp(tails.gt)"),
     ),
     *_in(
         "two_by_two.py", "curve_intervals",
         ("- 2.0 * shared / (n_a + n_b)", "- shared / (n_a + n_b)"),
-        ("middle = 0.5 * (above + at_least)", "middle = at_least"),
+        ("middle = 0.5 * (np.exp(tails.gt) + at_least)", "middle = at_least"),
     ),
     *_in(
         "bands.py", "curve_intervals",
@@ -819,7 +818,7 @@ FAULTS = [
     *_in(
         "differences.py", "one_verdict comparison agreement",
         ("np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)", "level"),
-        ("high = np.where(varies, ends[1], high)", "high = np.where(varies, ends[0], high)"),
+        ("high = np.where(varies, 1.0, high)", "high = np.where(varies, -1.0, high)"),
     ),
     # ---------------------------------------------------------------------------------- resampling
     *_in(
