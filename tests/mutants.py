@@ -124,8 +124,8 @@ FAULTS = [
         ("+ lean / 6.0)", "+ lean / 3.0)"),
         ("stdtr(freedom, -transformed(t, lean))", "stdtr(freedom, -t)"),
         ("np.minimum(np.abs(t), np.abs(other))", "np.abs(t)"),
-        ("below = estimate - error * inverse(critical, lean)", "below = estimate - error * 2.0"),
-        ("error * inverse(-critical, lean)", "error * inverse(critical, lean)"),
+        ("estimate - error * untransformed(critical, lean)", "estimate - error * 2.0"),
+        ("error * untransformed(-critical, lean)", "error * untransformed(critical, lean)"),
     ),
     # ------------------------------------------------------------------------------- distributions
     *_in(
@@ -274,8 +274,11 @@ FAULTS = [
         ("excess = (up1 - down1) / mass", "excess = (up1 - down1 + 0.5) / mass"),
     ),
     *_in(
-        "clusters.py", "averages",
+        "proportions.py", "averages",
         ("1.0 / np.asarray(count, dtype=float)", "1.0 * np.asarray(count, dtype=float)"),
+    ),
+    *_in(
+        "clusters.py", "averages",
         ("1.0 - share * (1.0 - value), high)", "share * value, high)"),
         ("count / (count - 1.0), np.nan)", "1.0, np.nan)"),
         ("np.maximum(count - 1.0, 1.0), level)", "np.maximum(count, 1.0), level)"),
@@ -499,7 +502,7 @@ FAULTS = [
         ("_ROUNDS = 6", "_ROUNDS = 0"),
         ("(c <= 0, 1.0", "(c < 0, 1.0"),
         ("(1.0 + 6.51 / n)", "(1.0 - 6.51 / n)"),
-        ("held = held_back(t, lean, two_sided=False)", "held = t"),
+        ("held = held_back_t(t, lean, two_sided=False)", "held = t"),
         ("1.0 - _level_reaching_0(-below)", "_level_reaching_0(-below)"),
         ("low, high = -high, -low", "pass"),
         ("clip(first / (first - second), 0.0, 1.0)", "clip(first, 0.0, 0.0)"),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.proportions import Limits, clopper_pearson, t_of, z_of
+from rankeval_pd.stats.proportions import Limits, alike_share, clopper_pearson, t_of, z_of
 
 # -------------------------------------------------------------------------------------------------
 # Intervals for which clusters or queries are the independent units.
@@ -455,7 +455,7 @@ def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
     return QueryMean(value, se, count)
 
 
-def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: float) -> Limits:
+def query_share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: float) -> Limits:
     """Return Clopper-Pearson limits for a mean of proportions, with an effective sample size.
 
     As in Korn and Graubard (1998), the effective size is computed from the standard error,
@@ -473,15 +473,6 @@ def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: floa
     low = np.where(se == 0.0, share * value, low)
     high = np.where(se == 0.0, 1.0 - share * (1.0 - value), high)
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
-
-
-def alike_share(count: AnyArray, level: float) -> FloatArray:
-    """Return a lower limit for the share of equal values if ``count`` values agree.
-
-    This is the Clopper-Pearson lower limit, which is 1 for an infinite count.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
 
 
 def t_test(found: QueryMean, alternative: str) -> FloatArray:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
-from rankeval_pd.stats.distributions import as_floats
+from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, wilson, z_of
 
 _LEAST_LEVEL = 1e-6  # lowest level of a two-sided interval of which only one limit is used
@@ -41,7 +41,7 @@ def agresti_caffo(
     This is Wald's interval after adding one positive and one negative to each sample. The limits
     are NaN if a sample is empty.
     """
-    tp_a, n_a, tp_b, n_b = as_floats(tp_a, n_a, tp_b, n_b)
+    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     a, b = (tp_a + 1.0) / (n_a + 2.0), (tp_b + 1.0) / (n_b + 2.0)
     variance = a * (1.0 - a) / (n_a + 2.0) + b * (1.0 - b) / (n_b + 2.0)
     margin = z_of(level) * np.sqrt(variance)
@@ -60,7 +60,7 @@ def miettinen_nurminen(
     + n_b, as in the paper. Mee's interval omits this factor. The limits are NaN if a sample is
     empty.
     """
-    tables = np.stack(as_floats(tp_a, n_a, tp_b, n_b))
+    tables = np.stack(broadcast_floats(tp_a, n_a, tp_b, n_b))
     defined = (tables[1] > 0) & (tables[3] > 0)
     low, high = np.full(defined.shape, np.nan), np.full(defined.shape, np.nan)
     tables = tables[:, defined]
@@ -141,7 +141,7 @@ def difference_score(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, delta: float
 ) -> FloatArray:
     """Return the Miettinen-Nurminen score statistic for a difference."""
-    x_a, n_a, x_b, n_b = as_floats(tp_a, n_a, tp_b, n_b)
+    x_a, n_a, x_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     variance = _restricted_variance(np.full(x_a.shape, delta), x_a, n_a, x_b, n_b)
     variance = variance * ((n_a + n_b) / np.maximum(n_a + n_b - 1.0, 1.0))
     return np.asarray(_over_error(x_a / n_a - x_b / n_b - delta, variance))
@@ -296,7 +296,7 @@ def overlap_difference(
     or more candidates, the coverage was at least 0.946 (``tests/reference/sets.csv``), whether the
     sizes of the three parts are fixed or random. The limits are NaN if a set is empty.
     """
-    both, only_a, only_b, n_both, n_only_a, n_only_b = as_floats(*tp, *size)
+    both, only_a, only_b, n_both, n_only_a, n_only_b = broadcast_floats(*tp, *size)
     n_a, n_b, tp_a, tp_b = n_both + n_only_a, n_both + n_only_b, both + only_a, both + only_b
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = tp_a / n_a, tp_b / n_b
@@ -334,7 +334,7 @@ def paired_difference(
     The method is described in :func:`overlap_difference`, with the correlation of the labels. The
     limits are NaN if n is 0.
     """
-    both, only_a, only_b, n = as_floats(both, only_a, only_b, n)
+    both, only_a, only_b, n = broadcast_floats(both, only_a, only_b, n)
     tp_a, tp_b = both + only_a, both + only_b
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = tp_a / n, tp_b / n

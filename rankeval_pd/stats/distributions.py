@@ -8,14 +8,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 
-def as_floats(*arrays: AnyArray | float) -> Sequence[FloatArray]:
+def broadcast_floats(*arrays: AnyArray | float) -> Sequence[FloatArray]:
     """Return the arrays as floats of one shape."""
     return np.broadcast_arrays(*map(_as_float, arrays))
 
@@ -73,7 +73,7 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
 
     Arguments are broadcast. i can lie outside the support.
     """
-    i, total, positive, n = as_floats(i, total, positive, n)
+    i, total, positive, n = broadcast_floats(i, total, positive, n)
     lowest, highest = support(total, positive, n)
     inside = np.clip(i, lowest, highest)
     lp = log_pmf_of_hypergeometric(inside, np.maximum(total, 1.0), positive, n)
@@ -382,7 +382,7 @@ def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
 
     Arguments are broadcast. i can lie outside 0, ..., n, and z can be 0 or 1.
     """
-    i, n, z = as_floats(i, n, z)
+    i, n, z = broadcast_floats(i, n, z)
     lowest, highest = np.where(z == 1.0, n, 0.0), np.where(z == 0.0, 0.0, n)
     inside = np.clip(i, lowest, highest)
     proper = (z > 0.0) & (z < 1.0)
@@ -419,7 +419,7 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
     """
     from scipy import special
 
-    a, b, z = as_floats(a, b, z)
+    a, b, z = broadcast_floats(a, b, z)
     value = np.where(b > 0, special.betainc(a, np.where(b > 0, b, 1.0), z), 0.0)
     with np.errstate(divide="ignore"):
         result = np.log(value)
@@ -452,7 +452,7 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
 
     Arguments are broadcast. i can be negative, and the mean can be 0.
     """
-    i, mean = as_floats(i, mean)
+    i, mean = broadcast_floats(i, mean)
     lowest = np.zeros(i.shape)
     highest = np.where(mean > 0.0, np.inf, 0.0)
     inside = np.clip(i, 0.0, highest)
@@ -476,8 +476,23 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
 # Populations for the random model (Macskassy 2005): a finite or an infinite population.
 
 
+class _HypergeometricCounts:
+    """Counts in lists from a finite population."""
+
+    total: Any
+    positive: Any
+
+    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest possible count in a list of n."""
+        return support(self.total, self.positive, n)
+
+    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+        """Return the upper tails at counts i in lists of size n."""
+        return tails(i, self.total, self.positive, n)
+
+
 @dataclass(frozen=True)
-class Finite:
+class Finite(_HypergeometricCounts):
     """A finite population of ``total`` candidates, with hypergeometric counts."""
 
     total: float
@@ -499,14 +514,6 @@ class Finite:
         """Return the population for some of the lists; all lists have the same population."""
         return self
 
-    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest possible count in a list of n."""
-        return support(self.total, self.positive, n)
-
-    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of size n."""
-        return tails(i, self.total, self.positive, n)
-
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
         """Return P(next candidate is positive | i of n were positive), Macskassy's Eq. 12."""
         chance: FloatArray = (self.positive - i) / np.maximum(self.total - n, 1.0)
@@ -519,7 +526,7 @@ class Finite:
 
 
 @dataclass(frozen=True)
-class FiniteEach:
+class FiniteEach(_HypergeometricCounts):
     """A finite population for each list; ``total`` and ``positive`` have the same shape as n."""
 
     total: FloatArray
@@ -534,24 +541,11 @@ class FiniteEach:
         """Return the populations for some of the lists."""
         return FiniteEach(self.total[where], self.positive[where])
 
-    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest possible count in a list of n."""
-        return support(self.total, self.positive, n)
 
-    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of size n."""
-        return tails(i, self.total, self.positive, n)
+class _BinomialCounts:
+    """Counts in lists from an infinite population."""
 
-
-@dataclass(frozen=True)
-class InfiniteEach:
-    """An infinite population for each list; ``prior`` has the same shape as n."""
-
-    prior: FloatArray
-
-    def at(self, where: BoolArray) -> InfiniteEach:
-        """Return the infinite populations for some of the lists."""
-        return InfiniteEach(self.prior[where])
+    prior: Any
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest possible count in a list of n."""
@@ -563,7 +557,18 @@ class InfiniteEach:
 
 
 @dataclass(frozen=True)
-class Infinite:
+class InfiniteEach(_BinomialCounts):
+    """An infinite population for each list; ``prior`` has the same shape as n."""
+
+    prior: FloatArray
+
+    def at(self, where: BoolArray) -> InfiniteEach:
+        """Return the infinite populations for some of the lists."""
+        return InfiniteEach(self.prior[where])
+
+
+@dataclass(frozen=True)
+class Infinite(_BinomialCounts):
     """An infinite population with prevalence ``prior`` and binomial counts."""
 
     prior: float
@@ -576,20 +581,6 @@ class Infinite:
     def at(self, where: BoolArray) -> Infinite:
         """Return the population, which is the same for all lists."""
         return self
-
-    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest possible count in a list of n."""
-        n = np.asarray(n, dtype=float)
-        lowest, highest = np.zeros_like(n), n.copy()
-        if self.prior == 1.0:
-            lowest = n.copy()
-        if self.prior == 0.0:
-            highest = np.zeros_like(n)
-        return lowest, highest
-
-    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of size n."""
-        return tails_of_binomial(i, n, self.prior)
 
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
         """Return the probability of a positive (Macskassy, Eq. 17)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import numpy as np
 
 from rankeval_pd.stats import differences, distributions
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.families import held_back
+from rankeval_pd.stats.families import held_back_t
 from rankeval_pd.stats.proportions import clopper_pearson, z_of
 from rankeval_pd.stats.two_by_two import MOST_ITEMS, paired_boschloo
 
@@ -150,8 +151,8 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
 
     inside = (least > 0.0) & (least <= m)
     k = np.where(inside, least, 1.0)
-    found = special.betainc(k, np.where(inside, m - k + 1.0, 1.0), share)
-    return np.where(inside, found, 1.0 * (least <= 0.0))
+    tail = special.betainc(k, np.where(inside, m - k + 1.0, 1.0), share)
+    return np.where(inside, tail, 1.0 * (least <= 0.0))
 
 
 _NORMAL = 1e8  # number of differing items above which the normal distribution is used
@@ -164,17 +165,12 @@ def _unconditional_level(n: int, tail: float) -> float:
     counts = [(k, m - k) for m in range(1, n + 1) for k in range(m // 2 + 1, m + 1)]
     k, m = np.array([(a, a + b) for a, b in counts], dtype=float).T
     order = np.argsort(p := _upper(k, m, 0.5))
-    low, high = -1, order.size  # positions up to low are rejected
-    while high - low > 1:
-        middle = (low + high) // 2
-        rejected = paired_boschloo(*counts[order[middle]], n) <= tail * (1.0 + 1e-12)
-        if rejected:
-            low = middle
-        else:
-            high = middle
-    if low < 0:
+    rejected = bisect.bisect(
+        order, False, key=lambda k: paired_boschloo(*counts[k], n) > tail * (1.0 + 1e-12)
+    )
+    if not rejected:
         return 0.0
-    return float(p[order[low]]) * (1.0 + 1e-9)
+    return float(p[order[rejected - 1]]) * (1.0 + 1e-9)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -356,13 +352,9 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
 
     Rounding is corrected so that smaller second counts are at least as extreme.
     """
-    below, reached = np.full_like(sizes, -1), sizes + 1
-    while (reached - below > 1).any():
-        middle = (below + reached) // 2
-        extreme = score(middle, y) >= least - _AS_EXTREME
-        moves = reached - below > 1
-        reached = np.where(moves & extreme, middle, reached)
-        below = np.where(moves & ~extreme, middle, below)
+    reached = distributions.first_true(
+        lambda count: score(count, y) >= least - _AS_EXTREME, np.zeros(sizes.shape), sizes + 1.0
+    ).astype(np.int64)
     reached = np.where(reached > sizes, np.iinfo(np.int32).max, reached)
     return np.asarray(np.minimum.accumulate(reached[::-1])[::-1])
 
@@ -391,7 +383,7 @@ def mean_p(
 
     bias = np.sqrt(n * (n - 1.0)) / np.maximum(n - 2.0, 1.0) * (1.0 + 6.51 / n)
     lean = skewness * bias / np.sqrt(n)
-    held = held_back(t, lean, two_sided=False)
+    held = held_back_t(t, lean, two_sided=False)
     if seeds is not None:
         return mixed_tail(held, seeds[0], freedom, seeds[1])
     return np.asarray(special.stdtr(freedom, -held), dtype=np.float64)

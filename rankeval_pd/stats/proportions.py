@@ -245,6 +245,15 @@ def _first_guess(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray
     return guess
 
 
+def alike_share(count: AnyArray, level: float) -> FloatArray:
+    """Return a lower limit for the share of equal values if ``count`` values agree.
+
+    This is the Clopper-Pearson lower limit, which is 1 for an infinite count.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
+
+
 def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the Wilson score interval; (0, 1) for an empty list."""
     tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))

@@ -287,7 +287,7 @@ class Ranks(NamedTuple):
     family_high: FloatArray
 
 
-def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
+def drawn_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
     """Return the ranks of systems with uncertainty, from shared draws."""
     refuse_crossed(items, "system_ranks")
     systems = items.n_systems
@@ -415,7 +415,7 @@ def _score_limits(draws: Draws, level: float) -> Limits:
             room=draws.room_of(every),
         )
         critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
-        found = families.reaching(found, draws.theta, error, _leans(draws), critical)
+        found = families.widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
     else:
         found = np.full((2, every.size), np.nan)
         without = np.empty((every.size, 0))
@@ -545,7 +545,7 @@ def sets_of(ranking: Ranking) -> Sets:
     return Sets(ranked[ends], ends + 1, tp[ends + 1], positive, int(ranking.here) - positive)
 
 
-def precision(sets: Sets, wanted: float, level: float) -> Promise:
+def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the largest set with a guaranteed precision.
 
     The first sequence of tests starts at the smallest size that could pass, and further sequences
@@ -585,7 +585,7 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     return Promise(chosen, float(low[chosen]))
 
 
-def recall(sets: Sets, wanted: float, level: float) -> Promise:
+def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the smallest set with a guaranteed recall.
 
     Recall never increases as the set becomes smaller, so a single sequence of tests at the full
@@ -607,7 +607,7 @@ def recall(sets: Sets, wanted: float, level: float) -> Promise:
     return Promise(int(passed[0]), float(low[passed[0]]))
 
 
-def youden(sets: Sets, _: float, level: float) -> Promise:
+def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
     """Return the set with the largest Youden's J, and a lower limit valid for all sets."""
     if not sets.n.size or not sets.positive or not sets.others:
         return Promise(None, np.nan, "J requires candidates in both classes")

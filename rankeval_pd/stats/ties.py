@@ -336,7 +336,7 @@ def _upper_point(
 # ----------------------------------------------------- Swap tests for means over tie orders
 
 
-def swap_tests(
+def tied_swap_tests(
     lists: TiedLists,
     alternative: str,
     *,
@@ -458,44 +458,44 @@ def _deepest(request: MetricRequest, deepest: int) -> int:
     return min(request.cutoff, deepest)
 
 
-def precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected precision at k."""
     tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
     return np.asarray(tp / float(request.cutoff or 1))
 
 
-def recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected recall at k."""
     tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
     return ratio_or_nan(tp, positive_counts(request, judged))
 
 
-def f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected F1 at k."""
     tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
     return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
 
 
-def r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected R-precision."""
     total = positive_counts(request, judged)
     return ratio_or_nan(_expected_hits(request, retrieved, total), total)
 
 
-def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_judged(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected fraction of judged documents among the first k."""
     cutoff = np.minimum(retrieved.size, _cutoffs(request, retrieved))
     known = retrieved.grade >= 0.0
     return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
 
 
-def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain divided by the ideal discounted gain."""
-    found = dcg(request, judged, retrieved)
+    found = mean_dcg(request, judged, retrieved)
     return ratio_or_nan(found, queries.ideal_gain(request, judged))
 
 
-def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain."""
     deepest = int(retrieved.size.max(initial=0))
     shown = _deepest(request, deepest)
@@ -504,9 +504,7 @@ def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Floa
     return retrieved.add(gain, gain > 0.0)
 
 
-def rank_biased_precision(
-    request: MetricRequest, judged: Judgments, retrieved: Retrieved
-) -> FloatArray:
+def mean_rbp(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected rank-biased precision."""
     shown = _deepest(request, int(retrieved.size.max(initial=0)))
     p = request.persistence
@@ -514,7 +512,7 @@ def rank_biased_precision(
     return retrieved.add(_mean_weight(retrieved, weights), retrieved.grade >= request.least)
 
 
-def average_precision(
+def mean_average_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return expected average precision.
@@ -579,29 +577,31 @@ def _first_hit_mean(
     return sums_by_query(block.query, _mean_first_weight(block, weights), retrieved.n_queries)
 
 
-def reciprocal_rank(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_reciprocal_rank(
+    request: MetricRequest, judged: Judgments, retrieved: Retrieved
+) -> FloatArray:
     """Return the expected reciprocal of the rank of the first positive."""
     ranks = np.arange(1.0, retrieved.size.max(initial=0) + 2.0)
     return _first_hit_mean(request, retrieved, 1.0 / ranks)
 
 
-def success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the probability of a positive among the first k."""
     return _first_hit_mean(request, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
 
 
 EXPECTED_METRICS: dict[str, Kernel] = {
-    "P": precision,
-    "R": recall,
-    "Success": success,
-    "F1": f1,
-    "AP": average_precision,
-    "RR": reciprocal_rank,
-    "nDCG": ndcg,
-    "DCG": dcg,
-    "Rprec": r_precision,
-    "RBP": rank_biased_precision,
-    "Judged": judged_share,
+    "P": mean_precision,
+    "R": mean_recall,
+    "Success": mean_success,
+    "F1": mean_f1,
+    "AP": mean_average_precision,
+    "RR": mean_reciprocal_rank,
+    "nDCG": mean_ndcg,
+    "DCG": mean_dcg,
+    "Rprec": mean_r_precision,
+    "RBP": mean_rbp,
+    "Judged": mean_judged,
     "AUC": queries.auc,
 }
 """The metrics with a closed form."""

@@ -12,8 +12,8 @@ import numpy as np
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import (
-    as_floats,
     binomial_laws,
+    broadcast_floats,
     first_true,
     hypergeometric_laws,
     mode,
@@ -61,7 +61,7 @@ def fisher_test(
     tables that are at most as likely as the observed table. p is 1 if a region is empty, or if none
     or all of the candidates are true positives.
     """
-    tp_a, n_a, tp_b, n_b = as_floats(tp_a, n_a, tp_b, n_b)
+    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     if alternative == "less":
         tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
     total, positive = n_a + n_b, tp_a + tp_b
@@ -228,7 +228,7 @@ def mcnemar_test(
     positives are rare. As in Fisher's test, p is 1 if a region is empty, or if none or all of the
     candidates are true positives.
     """
-    tp_a, n_a, tp_b, n_b = as_floats(tp_a, n_a, tp_b, n_b)
+    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     right_a = tp_a + (n_b - tp_b)
     p_value, _ = discordant_test(right_a, n_a + n_b - right_a, alternative)
     return np.where(_uninformative(n_a, n_b, tp_a + tp_b), 1.0, p_value)
@@ -276,7 +276,7 @@ def conditional_odds_ratio(
     The two-sided Fisher test orders tables by probability instead. The test can therefore reject an
     odds ratio of 1 that is inside the interval, or accept one that is outside.
     """
-    tp_a, n_a, tp_b, n_b = as_floats(tp_a, n_a, tp_b, n_b)
+    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     tables = np.stack([tp_a, n_a - tp_a, tp_b, n_b - tp_b])
     turned = tables[[2, 3, 0, 1]]
     tail = (1.0 - level) / 2.0
@@ -730,7 +730,7 @@ def score_test(
     """
     from scipy import special
 
-    tp_a, n_a, tp_b, n_b = as_floats(tp_a, n_a, tp_b, n_b)
+    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     total = n_a + n_b
     with np.errstate(divide="ignore", invalid="ignore"):
         share, sizes = (tp_a + tp_b) / total, 1.0 / n_a + 1.0 / n_b
@@ -773,7 +773,7 @@ def kosinski_test(
     """
     from scipy import special
 
-    both, only_a, only_b, n_both, n_a, n_b = as_floats(*tp, *size)
+    both, only_a, only_b, n_both, n_a, n_b = broadcast_floats(*tp, *size)
     n_a, n_b = n_both + n_a, n_both + n_b
     with np.errstate(divide="ignore", invalid="ignore"):
         pooled = (2.0 * both + only_a + only_b) / (n_a + n_b)
@@ -794,7 +794,7 @@ def discordant_test(
     only_a: AnyArray, only_b: AnyArray, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return McNemar's exact p-value and the mid-p for two paired proportions."""
-    a, b = as_floats(only_a, only_b)
+    a, b = broadcast_floats(only_a, only_b)
     right = {"greater": a, "less": b}.get(alternative, np.maximum(a, b))
     tails = distributions.tails_of_binomial(right, a + b, 0.5)
     at_least = np.exp(tails.ge)
@@ -900,6 +900,6 @@ class Pilot(NamedTuple):
 
 def drawn_laws(n: int, left: int, true: FloatArray) -> FloatArray:
     """Return distributions of true positives in n draws without replacement (point, k)."""
-    drawn, of_all, true = as_floats(n, left, true)
+    drawn, of_all, true = broadcast_floats(n, left, true)
     laws = np.exp(hypergeometric_laws(drawn, of_all, true))
     return np.pad(laws, ((0, 0), (0, max(n + 1 - laws.shape[1], 0))))[:, : n + 1]
