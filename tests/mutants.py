@@ -1099,7 +1099,7 @@ FAULTS = [
         ("float((wins / winners).mean())", "float(wins.mean())"),
         ("np.argmax(share > tail)", "np.argmax(share > 2.0 * tail)"),
         ("1)\n    tail = (1.0 - level) / 2.0", "1)\n    tail = 1.0 - level"),
-        ("((-high, -low) for low, high in (together, alone))", "(together, alone)"),
+        ("(-together[1], -together[0]), (-alone[1], -alone[0])", "together, alone"),
         ("np.minimum(lowest, alone[0])", "np.maximum(lowest, alone[0])"),
         ("shared = draws.items.n_systems * options.n_alike", "shared = options.n_alike"),
         ("known > known[k] + room", "known > known[k] - 1.0 - room"),

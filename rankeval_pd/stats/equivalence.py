@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
 import math
 from collections.abc import Callable
@@ -165,12 +164,16 @@ def _unconditional_level(n: int, tail: float) -> float:
     counts = [(k, m - k) for m in range(1, n + 1) for k in range(m // 2 + 1, m + 1)]
     k, m = np.array([(a, a + b) for a, b in counts], dtype=float).T
     order = np.argsort(p := _upper(k, m, 0.5))
-    rejected = bisect.bisect(
-        order, False, key=lambda k: paired_boschloo(*counts[k], n) > tail * (1.0 + 1e-12)
-    )
-    if not rejected:
+    low, high = -1, order.size  # positions up to low are rejected
+    while high - low > 1:
+        middle = (low + high) // 2
+        if paired_boschloo(*counts[order[middle]], n) <= tail * (1.0 + 1e-12):
+            low = middle
+        else:
+            high = middle
+    if low < 0:
         return 0.0
-    return float(p[order[rejected - 1]]) * (1.0 + 1e-9)
+    return float(p[order[low]]) * (1.0 + 1e-9)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -254,7 +257,7 @@ def region_p(
     """
     if n_a == 0 or n_b == 0:
         return 0.0
-    a, size_a, b, size_b = (np.array([x]) for x in (tp_a, n_a, tp_b, n_b))
+    a, size_a, b, size_b = np.array([[tp_a], [n_a], [tp_b], [n_b]])
     [limit], _ = differences.miettinen_nurminen(a, size_a, b, size_b, _two_sided_level(alpha))
     return _largest(
         lambda i, j: differences.difference_score(i, size_a, j, size_b, float(limit)),
@@ -308,7 +311,7 @@ def _largest(
         return 1.0
     left_out = max(_LEFT_OUT * alpha, _EQUIVALENCE_LEAST)
     at = np.array(observed[0]), np.array(observed[1])
-    low, high = (float(x) for x in clopper_pearson(at[1], np.array(n), 1.0 - left_out))
+    low, high = map(float, clopper_pearson(at[1], np.array(n), 1.0 - left_out))
     if (low := max(low, margin)) > high:
         return left_out
     reach = [_REACH * math.sqrt(n * max(q * (1.0 - q), 1.0 / n)) + 10.0 for q in (low, high)]
