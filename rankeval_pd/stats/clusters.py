@@ -10,9 +10,6 @@ import numpy as np
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.proportions import Limits, alike_share, clopper_pearson, t_of, z_of
 
-# -------------------------------------------------------------------------------------------------
-# Intervals for which clusters or queries are the independent units.
-
 # ------------------------------------------------------ n-best lists with clustered candidates
 #
 # Candidates from the same document, molecule family or study are dependent, but clusters of such

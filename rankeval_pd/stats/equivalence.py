@@ -176,9 +176,6 @@ def _unconditional_level(n: int, tail: float) -> float:
     return float(p[order[low]]) * (1.0 + 1e-9)
 
 
-# -------------------------------------------------------------------------------------------------
-# Tests of equivalence and non-inferiority with a margin, for proportions and means.
-
 # ------------------------------------------------------------- Equivalence, or non-inferiority
 
 

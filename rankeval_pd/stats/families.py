@@ -82,9 +82,6 @@ def widened_by_skewness(
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# Adjustment of p-values for multiple testing, and the required number of resamples.
-
 # ----------------------------------------------------- Adjustment of p-values for multiple testing
 
 ADJUSTMENTS = ("holm", "bonferroni", "bh", "by")

@@ -13,9 +13,6 @@ from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import first_true
 
-# -------------------------------------------------------------------------------------------------
-# Intervals for a proportion, and the quantiles for these intervals.
-
 # ---------------------------------------------------------------------- Intervals for a proportion
 
 Limits = tuple[FloatArray, FloatArray]
@@ -477,9 +474,6 @@ def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
     student = -special.stdtrit(np.where(endless, 1.0, freedom), (1.0 - np.asarray(level)) / 2.0)
     return np.asarray(np.where(endless, normal, student), dtype=np.float64)
 
-
-# -------------------------------------------------------------------------------------------------
-# Tests whether precision across samples fits the binomial model (Evert 2004, section 4).
 
 # ------------------------------------------ Overdispersion, and the fit of the normal distribution
 

@@ -23,9 +23,6 @@ from rankeval_pd.stats.distributions import (
 )
 from rankeval_pd.stats.families import rejects
 
-# -------------------------------------------------------------------------------------------------
-# Fisher's, McNemar's and Cochran-Mantel-Haenszel exact tests, and odds ratios.
-
 # -------------------------------------------------- Fisher's exact test for two difference regions
 #
 # Evert (2004), section 3.3.
@@ -394,9 +391,6 @@ def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArr
         odds: FloatArray = np.true_divide(tp_a * (n_b - tp_b), (n_a - tp_a) * tp_b)
     return odds
 
-
-# -------------------------------------------------------------------------------------------------
-# Unconditional tests for two difference regions, and for paired proportions.
 
 # ------------------------------------------------------------ Boschloo's and Barnard's exact tests
 #
