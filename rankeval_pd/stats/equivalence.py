@@ -353,7 +353,9 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
     Rounding is corrected so that smaller second counts are at least as extreme.
     """
     reached = distributions.first_true(
-        lambda count: score(count, y) >= least - _AS_EXTREME, np.zeros(sizes.shape), sizes + 1.0
+        lambda count: score(count, y) >= least - _AS_EXTREME,
+        np.zeros(sizes.shape),
+        sizes.astype(float) + 1.0,
     ).astype(np.int64)
     reached = np.where(reached > sizes, np.iinfo(np.int32).max, reached)
     return np.asarray(np.minimum.accumulate(reached[::-1])[::-1])

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions import first_true
+from rankeval_pd.stats.distributions import broadcast_floats, first_true
 
 # ---------------------------------------------------------------------- Intervals for a proportion
 
@@ -455,7 +455,7 @@ def z_of(level: float) -> float:
     return -float(special.ndtri((1.0 - level) / 2.0))
 
 
-def t_of(freedom: Any, level: float) -> FloatArray:
+def t_of(freedom: Any, level: float | FloatArray) -> FloatArray:
     """Return Student's two-sided critical value for this level.
 
     The value is computed from the lower tail, because an upper tail close to 1 is rounded to 1.
@@ -471,8 +471,7 @@ def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
 
     endless = np.isinf(freedom)
     normal = -special.ndtri((1.0 - np.asarray(level)) / 2.0)
-    student = -special.stdtrit(np.where(endless, 1.0, freedom), (1.0 - np.asarray(level)) / 2.0)
-    return np.asarray(np.where(endless, normal, student), dtype=np.float64)
+    return np.where(endless, normal, t_of(np.where(endless, 1.0, freedom), level))
 
 
 # ------------------------------------------ Overdispersion, and the fit of the normal distribution
@@ -629,8 +628,8 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
         count = np.arange(max(low, positive - (total - size)), min(high, positive) + 1)
         fails = _exclusions(count, size, positive, total, ci, level)
         # the count in one sample is hypergeometric given the total; jointly, counts are binomial
-        of_all = (np.asarray(float(x)) for x in (total, positive, size))
-        alone = np.exp(distributions.log_pmf_of_hypergeometric(count.astype(float), *of_all))
+        cells = broadcast_floats(count, total, positive, size)
+        alone = np.exp(distributions.log_pmf_of_hypergeometric(*cells))
         expected += times * float(alone[fails].sum())
         kinds.append(
             _SizeClass(size, times, count, np.exp(_log_binomial(count, size, share)), fails)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -306,8 +307,8 @@ def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
 
 def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the ``TAIL`` quantiles of a list's true positives over tie orders."""
-    size, tp, taken = (
-        x.astype(float) for x in (lists.block.size, lists.block.tp, n - lists.block.above)
+    size, tp, taken = distributions.broadcast_floats(
+        lists.block.size, lists.block.tp, n - lists.block.above
     )
     mean, sd = taken * tp / size, lists.block.tp_sd(n)
     low, high = np.rint(mean - _Z * sd), np.rint(mean + _Z * sd)
@@ -326,9 +327,8 @@ def _upper_point(
     """Return the smallest count exceeded with a probability of at most ``TAIL``."""
 
     def enough(count: FloatArray, these: IntArray) -> BoolArray:
-        law = size[these], tp[these], taken[these]
-        rest: BoolArray = np.exp(distributions.tails(count, *law).gt) <= TAIL
-        return rest
+        above = distributions.tails(count, size[these], tp[these], taken[these]).gt
+        return np.asarray(np.exp(above) <= TAIL)
 
     return distributions.first_near(enough, *distributions.support(size, tp, taken), guess)
 
@@ -434,8 +434,12 @@ def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
 
 
-def _expected_hits(request: MetricRequest, retrieved: Retrieved, cutoff: IntArray) -> FloatArray:
-    """Return the expected number of positives above the cutoff in each query."""
+def _expected_hits(
+    request: MetricRequest, retrieved: Retrieved, cutoff: IntArray | None = None
+) -> FloatArray:
+    """Return the expected number of positives above the cutoff, by default k, in each query."""
+    if cutoff is None:
+        cutoff = _cutoffs(request, retrieved)
     hit = retrieved.grade >= request.least
     return _expected_count(retrieved, hit, cutoff[retrieved.query])
 
@@ -460,19 +464,17 @@ def _deepest(request: MetricRequest, deepest: int) -> int:
 
 def mean_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected precision at k."""
-    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
-    return np.asarray(tp / float(request.cutoff or 1))
+    return np.asarray(_expected_hits(request, retrieved) / float(request.cutoff or 1))
 
 
 def mean_recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected recall at k."""
-    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
-    return ratio_or_nan(tp, positive_counts(request, judged))
+    return ratio_or_nan(_expected_hits(request, retrieved), positive_counts(request, judged))
 
 
 def mean_f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected F1 at k."""
-    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
+    tp = _expected_hits(request, retrieved)
     return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
 
 
@@ -491,8 +493,8 @@ def mean_judged(request: MetricRequest, judged: Judgments, retrieved: Retrieved)
 
 def mean_ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain divided by the ideal discounted gain."""
-    found = mean_dcg(request, judged, retrieved)
-    return ratio_or_nan(found, queries.ideal_gain(request, judged))
+    ideal = queries.ideal_gain(request, judged)
+    return ratio_or_nan(mean_dcg(request, judged, retrieved), ideal)
 
 
 def mean_dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
@@ -543,8 +545,7 @@ def mean_average_precision(
 def _first_hit_blocks(request: MetricRequest, retrieved: Retrieved) -> TieBlocks:
     """Return the block with the first positive in each query."""
     block = tie_blocks(retrieved, retrieved.grade >= request.least)
-    first = block.before == 0
-    return TieBlocks(*(x[first] for x in block))
+    return TieBlocks(*map(itemgetter(block.before == 0), block))
 
 
 def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:

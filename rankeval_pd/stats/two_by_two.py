@@ -642,7 +642,7 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
     n = value.size - 1
     stretches = math.ceil(0.5 * math.pi * _GRID_DENSITY * math.sqrt(n))
     width = 0.5 * math.pi / stretches
-    phi = (np.arange(stretches) + 0.5) * width
+    phi: FloatArray = np.asarray((np.arange(stretches) + 0.5) * width, dtype=float)
     expectation = _binomial_mean(value)
     result = expectation(phi)
     if float(result.max()) >= enough:
