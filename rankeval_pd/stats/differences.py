@@ -89,7 +89,7 @@ def _score_high(tables: FloatArray, level: float) -> FloatArray:
     known = (n_a + n_b > 1.0) & (observed < 1.0)
     high, gap = np.ones(known.shape), partial(_score_gap, z_of(level))
     tables, least = tables[:, known], observed[known]
-    _, result = newcombe(*tables, level=level)
+    _, result = newcombe(tp_a[known], n_a[known], tp_b[known], n_b[known], level)
     result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
     # second point for the secant: one step with slope 1, kept inside the bracket
     before, short_before = result, gap(result, *tables)
