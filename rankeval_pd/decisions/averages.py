@@ -71,7 +71,7 @@ class GroupAverage(NamedTuple):
 
     def limits(self, level: float) -> dict[str, FloatArray]:
         """Return the confidence limits for an average of proportions."""
-        low, high = clusters.share_limits(self.value, self.se, self.n_queries, level=level)
+        low, high = clusters.query_share_limits(self.value, self.se, self.n_queries, level=level)
         return {"ci_low": low, "ci_high": high}
 
 

@@ -18,7 +18,6 @@ from rankeval_pd.errors import warn
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats import swaps
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.clusters import alike_share
 from rankeval_pd.stats.differences import (
     DIFFERENCE_INTERVALS,
     agree_with_test,
@@ -28,7 +27,7 @@ from rankeval_pd.stats.differences import (
 )
 from rankeval_pd.stats.equivalence import interval_p, margin_name, regions_margin_p
 from rankeval_pd.stats.families import rejects
-from rankeval_pd.stats.proportions import Limits, quantile_of, z_of
+from rankeval_pd.stats.proportions import Limits, alike_share, quantile_of, z_of
 
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
 GROUP = "_group"  # number of the group

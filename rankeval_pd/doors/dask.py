@@ -702,7 +702,9 @@ def sums_of_items(
         sums = computed([items.drawn(blocks.signed_sums, k, **contributions) for k in numbers])
         signed = blocks.one_after_another(sums, added.sizes, n_items=n_items)
     if draws.swaps:
-        lazy = [items.drawn(blocks.swapped_sums, k, known=known, needs=draws) for k in numbers]
+        lazy = [
+            items.drawn(blocks.swapped_block_sums, k, known=known, needs=draws) for k in numbers
+        ]
         swapped = blocks.one_after_another(computed(lazy), sizes, n_items=n_items)
     if draws.counts:
         sums = _counted_sums(items, known, draws)

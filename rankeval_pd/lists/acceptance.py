@@ -633,7 +633,7 @@ def _chosen_thresholds(
 
 
 _PROMISES = {
-    "precision": ranks.precision,
-    "recall": ranks.recall,
-    "youden": ranks.youden,
+    "precision": ranks.guaranteed_precision,
+    "recall": ranks.guaranteed_recall,
+    "youden": ranks.guaranteed_youden,
 }

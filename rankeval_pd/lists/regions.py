@@ -610,7 +610,7 @@ class Drawing(NamedTuple):
 
 def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
     """Test means with random swaps, using more swaps for p-values near alpha."""
-    return swaps.decided_swap_tests(pair, alternative, test=ties.swap_tests, **how)
+    return swaps.decided_swap_tests(pair, alternative, test=ties.tied_swap_tests, **how)
 
 
 def half_width(

@@ -144,7 +144,7 @@ def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
     every = np.arange(len(draws.pairs))
     error = draws.linear_errors(every) * draws.student_factor
     critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
-    return families.reaching(found, draws.gains(every), error, draws.leans, critical)
+    return families.widened_by_skewness(found, draws.gains(every), error, draws.leans, critical)
 
 
 def oriented(
@@ -766,7 +766,7 @@ def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray
     error = draws.linear_errors(every)
     own = np.where(error > 0.0, draws.gains(every), 0.0) / np.where(error > 0.0, error, 1.0)
     two_sided, more = draws.options.tails == 2, widening(draws)
-    other = families.held_back(own, draws.leans, two_sided=two_sided)
+    other = families.held_back_t(own, draws.leans, two_sided=two_sided)
     # signs do not change the squares about 0 in the denominator of the statistic
     own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
     return np.where(own != 0.0, t * other / np.where(own != 0.0, own, 1.0), t)
@@ -1068,7 +1068,7 @@ def paired_permutation(
             with np.errstate(divide="ignore"):
                 critical = largest.critical / np.sqrt(left)
             linear = draws.linear_errors(np.arange(len(pairs)))
-            limits = families.reaching(limits, gain, linear, draws.leans, critical)
+            limits = families.widened_by_skewness(limits, gain, linear, draws.leans, critical)
         if draws.parametric is None:
             limits = with_proportions(draws, limits, rows.error)
     elif options.adjust is not None:

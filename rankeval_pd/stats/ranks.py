@@ -256,9 +256,6 @@ class _Joint(NamedTuple):
 
 
 # -------------------------------------------------------------------------------------------------
-# Ranks of systems from pairwise tests, and thresholds with guarantees.
-
-# -------------------------------------------------------------------------------------------------
 # Ranks of systems with uncertainty, from pairwise tests or from resampled ranks.
 
 RANKS = ("simultaneous", "percentile")
@@ -287,11 +284,10 @@ class Ranks(NamedTuple):
     family_high: FloatArray
 
 
-def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
+def drawn_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
     """Return the ranks of systems with uncertainty, from shared draws."""
     refuse_crossed(items, "system_ranks")
-    systems = items.n_systems
-    pairs = np.stack(np.triu_indices(systems, 1), axis=1)
+    pairs = np.stack(all_pairs(items.n_systems), axis=1)
     options = with_resamples(options, len(pairs))
     if options.ci == "clopper-pearson" and not items.binary:
         raise ValueError(
@@ -308,36 +304,54 @@ def system_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step =
     tested = gains.paired_bootstrap(items, pairs, options, draws=draws)
     # systems with too few guesses are not tested
     untested = np.isnan(tested.p_value) & np.isfinite(theta[pairs]).all(axis=1)
-    p, family_p = (
-        np.where(untested, 1.0, x) for x in (_deciding_p(tested, options), tested.family_p)
-    )
-    drawn = max(options.n_resamples, int(tested.n_resamples.max(initial=0)))
-    known = np.where(np.isnan(theta), -np.inf, theta)  # systems without a score come last
-    rank = 1 + (known[:, np.newaxis] > known).sum(axis=0)
-    limits = rank_limits(rank, p, options.alpha)
-    if ranks == "simultaneous":
-        low, high = limits.low, limits.high
+    p = np.where(untested, 1.0, [_deciding_p(tested, options), tested.family_p])
     alone = _score_limits(draws, options.level)
     lowest, highest = _simultaneous_limits(draws, options)
     together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
     if items.sign < 0.0:
-        together, alone = ((-high, -low) for low, high in (together, alone))
+        together, alone = (-together[1], -together[0]), (-alone[1], -alone[0])
+    drawn = max(options.n_resamples, int(tested.n_resamples.max(initial=0)))
+    rows = _rank_rows(items, theta, (together, alone), tested, p[0], options.alpha, drawn)
+    if ranks == "percentile":
+        rows = rows._replace(rank_low=low, rank_high=high)
+    return rows._replace(p_best=p_best, family_p=p[1])
+
+
+def _rank_rows(
+    items: AnyItems,
+    theta: FloatArray,
+    limits: tuple[Limits, Limits],
+    tested: Pairs,
+    p_values: FloatArray,
+    alpha: float,
+    n_resamples: int,
+) -> Ranks:
+    """Return the rows with the ranks that the tests allow.
+
+    ``limits`` are the simultaneous intervals of the scores and the separate ones.
+    """
+    systems, (together, alone) = items.n_systems, limits
+    known = np.where(np.isnan(theta), -np.inf, theta)  # systems without a score come last
+    rank = 1 + (known[:, np.newaxis] > known).sum(axis=0)
+    allowed = rank_limits(rank, p_values, alpha)
     return Ranks(
-        items.sign * theta,
-        *together,
-        *alone,
-        rank,
-        low,
-        high,
-        p_best,
-        limits.low == 1,
-        np.full(systems, items.n_groups),
-        limits.letters,
-        any_of_system(tested.undecided, systems),
-        np.full(systems, drawn),
-        family_p,
-        tested.family_low,
-        tested.family_high,
+        value=items.sign * theta,
+        ci_low=together[0],
+        ci_high=together[1],
+        ci_low_alone=alone[0],
+        ci_high_alone=alone[1],
+        rank=rank,
+        rank_low=allowed.low,
+        rank_high=allowed.high,
+        p_best=np.full(systems, np.nan),
+        tied_for_best=allowed.low == 1,
+        n_groups=np.full(systems, items.n_groups),
+        letters=allowed.letters,
+        undecided=any_of_system(tested.undecided, systems),
+        n_resamples=np.full(systems, n_resamples),
+        family_p=tested.family_p,
+        family_low=tested.family_low,
+        family_high=tested.family_high,
     )
 
 
@@ -359,7 +373,7 @@ class RankLimits(NamedTuple):
 def any_of_system(undecided: BoolArray, systems: int) -> BoolArray:
     """Return, for each system, whether any of its pairs is undecided."""
     result = np.zeros(systems, dtype=bool)
-    result[np.stack(np.triu_indices(systems, 1))[:, undecided].ravel()] = True
+    result[np.stack(all_pairs(systems))[:, undecided].ravel()] = True
     return result
 
 
@@ -375,7 +389,7 @@ def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimit
     """
     above = rank[:, np.newaxis] < rank
     sure = np.zeros_like(above)
-    a, b = np.triu_indices(rank.size, 1)
+    a, b = all_pairs(rank.size)
     sure[a, b] = sure[b, a] = np.isnan(p_values) | rejects(p_values, alpha)
     better = above & sure
     # systems that the tests cannot tell apart share a letter
@@ -415,7 +429,7 @@ def _score_limits(draws: Draws, level: float) -> Limits:
             room=draws.room_of(every),
         )
         critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
-        found = families.reaching(found, draws.theta, error, _leans(draws), critical)
+        found = families.widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
     else:
         found = np.full((2, every.size), np.nan)
         without = np.empty((every.size, 0))
@@ -536,16 +550,13 @@ class Promise(NamedTuple):
 def sets_of(ranking: Ranking) -> Sets:
     """Return the acceptance sets that one ranking's scores allow."""
     scored = int((ranking.present & ~np.isnan(ranking.score)).sum())
-    ranked, tp = (
-        ranking.scores_by_rank[:scored],
-        ranking.tp[: scored + 1],
-    )  # (rank), and (rank from 0)
+    ranked, tp = ranking.scores_by_rank[:scored], ranking.tp[: scored + 1]  # tp also at rank 0
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[:scored])
     positive = int(tp[-1])
     return Sets(ranked[ends], ends + 1, tp[ends + 1], positive, int(ranking.here) - positive)
 
 
-def precision(sets: Sets, wanted: float, level: float) -> Promise:
+def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the largest set with a guaranteed precision.
 
     The first sequence of tests starts at the smallest size that could pass, and further sequences
@@ -585,7 +596,7 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     return Promise(chosen, float(low[chosen]))
 
 
-def recall(sets: Sets, wanted: float, level: float) -> Promise:
+def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the smallest set with a guaranteed recall.
 
     Recall never increases as the set becomes smaller, so a single sequence of tests at the full
@@ -607,7 +618,7 @@ def recall(sets: Sets, wanted: float, level: float) -> Promise:
     return Promise(int(passed[0]), float(low[passed[0]]))
 
 
-def youden(sets: Sets, _: float, level: float) -> Promise:
+def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
     """Return the set with the largest Youden's J, and a lower limit valid for all sets."""
     if not sets.n.size or not sets.positive or not sets.others:
         return Promise(None, np.nan, "J requires candidates in both classes")
@@ -640,17 +651,9 @@ def signed_rank_pairs(
     The null distribution is the exact distribution over random signs of the ranks. If the sum has
     more than a million values, a normal distribution with a kurtosis term is used.
     """
-    single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
-    if not isinstance(items, Items) or not single or items.unit() is None:
-        raise ValueError(
-            "test='wilcoxon' supports only items in memory, with metric='mean' or 'accuracy' and"
-            " without groups, strata or seeds. Omit test."
-        )
-    if options.simultaneous:
-        raise ValueError(
-            f"test='wilcoxon' with adjust={options.adjust!r}: signed ranks have no t statistic."
-            " Pass adjust='holm'."
-        )
+    items = _items_in_memory(
+        items, options, "wilcoxon", "Omit test.", "signed ranks have no t statistic"
+    )
     theta = scores_of(items)
     values = items.sign * items.statistics[..., 0]
     scale = np.abs(values).max(axis=1)
@@ -693,6 +696,23 @@ def signed_rank_pairs(
     if options.alternative == "less":
         gain = -gain
     return found._replace(gain=gain)
+
+
+def _items_in_memory(
+    items: AnyItems, options: PairOptions, test: str, instead: str, reason: str
+) -> Items:
+    """Return the items for a test without draws, or raise a ValueError with the ``reason``."""
+    single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
+    if not isinstance(items, Items) or not single or items.unit() is None:
+        raise ValueError(
+            f"test={test!r} supports only items in memory, with metric='mean' or 'accuracy' and"
+            f" without groups, strata or seeds. {instead}"
+        )
+    if options.simultaneous:
+        raise ValueError(
+            f"test={test!r} with adjust={options.adjust!r}: {reason}. Pass adjust='holm'."
+        )
+    return items
 
 
 def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float, float]:
@@ -819,18 +839,15 @@ _TOGETHER = 4_000_000  # number of differences in memory at a time
 
 def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Pairs:
     """Return paired t tests for all pairs, with limits that agree with the tests."""
-    single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
-    if not isinstance(items, Items) or not single or items.unit() is None:
-        raise ValueError(
-            "test='t' supports only items in memory, with metric='mean' or 'accuracy' and without"
-            " groups, strata or seeds. Omit test, or call paired_bootstrap."
-        )
-    if options.simultaneous:
-        raise ValueError(
-            f"test='t' with adjust={options.adjust!r}: without draws, the largest of several"
-            " t statistics has no known distribution. Pass adjust='holm'."
-        )
     from scipy.special import stdtr
+
+    items = _items_in_memory(
+        items,
+        options,
+        "t",
+        "Omit test, or call paired_bootstrap.",
+        "without draws, the largest of several t statistics has no known distribution",
+    )
 
     theta, pairs, swapped = oriented(items, pairs, options)
     gain, freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 1.0
@@ -868,34 +885,14 @@ def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quie
             f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test draws no resamples and"
             " returns only t intervals. Omit ranks and ci, or omit test."
         )
-    systems = items.n_systems
-    pairs = np.stack(np.triu_indices(systems, 1), axis=1)
-    tested = t_pairs(items, pairs, options, step)
-    theta = scores_of(items)
-    rank = 1 + (theta[:, np.newaxis] > theta).sum(axis=0)
-    open_ = rank_limits(rank, _deciding_p(tested, options), options.alpha)
+    tested = t_pairs(items, np.stack(all_pairs(items.n_systems), axis=1), options, step)
     assert isinstance(items, Items)
     error = items.statistics[..., 0].std(axis=1, ddof=1) / np.sqrt(items.n_items)
     error = np.where(error > 0.0, error, np.nan)
-    shared = level_of_each(options.level, systems * options.n_alike)
-    value = items.sign * theta
-    half, alone = (t_of(items.n_items - 1.0, level) * error for level in (shared, options.level))
-    return Ranks(
-        value,
-        value - half,
-        value + half,
-        value - alone,
-        value + alone,
-        rank,
-        open_.low,
-        open_.high,
-        np.full(systems, np.nan),
-        open_.low == 1,
-        np.full(systems, items.n_groups),
-        open_.letters,
-        any_of_system(tested.undecided, systems),
-        np.zeros(systems, dtype=np.int64),
-        tested.family_p,
-        tested.family_low,
-        tested.family_high,
-    )
+    shared = level_of_each(options.level, items.n_systems * options.n_alike)
+    theta = scores_of(items)
+    value, half = items.sign * theta, t_of(items.n_items - 1.0, shared) * error
+    half_alone = t_of(items.n_items - 1.0, options.level) * error
+    limits = (value - half, value + half), (value - half_alone, value + half_alone)
+    p_values = _deciding_p(tested, options)
+    return _rank_rows(items, theta, limits, tested, p_values, options.alpha, 0)

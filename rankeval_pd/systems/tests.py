@@ -60,8 +60,14 @@ from rankeval_pd.stats.item_gains import (
     skewed,
 )
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, quiet, studentises
-from rankeval_pd.stats.ranks import RANKS, SCORE_INTERVALS, signed_rank_pairs, t_pairs, t_ranks
-from rankeval_pd.stats.ranks import system_ranks as system_ranks_of
+from rankeval_pd.stats.ranks import (
+    RANKS,
+    SCORE_INTERVALS,
+    drawn_ranks,
+    signed_rank_pairs,
+    t_pairs,
+    t_ranks,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Collect attributes and warnings for tables from resampled items.
@@ -451,7 +457,7 @@ def _ranks_of_group(
     step: Step,
 ) -> tuple[Rows, GroupFacts]:
     """Return one row per system, and the facts of the group."""
-    kernel, interval = system_ranks_of, "wild"
+    kernel, interval = drawn_ranks, "wild"
     if test == "t":
         kernel, interval = t_ranks, "t"
     elif items.binary:

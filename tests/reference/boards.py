@@ -23,7 +23,7 @@ from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
 from rankeval_pd.roles import Roles
 from rankeval_pd.stats.gains import paired_bootstrap
 from rankeval_pd.stats.items import Items, PairOptions
-from rankeval_pd.stats.ranks import system_ranks
+from rankeval_pd.stats.ranks import drawn_ranks
 
 SAMPLES, CALLS = 2_000, 20
 OPTIONS = PairOptions(999, "wild", "auto", "", None, 0.05, 0.95, 0, keep_order=True, skewness=True)
@@ -120,7 +120,7 @@ def ranks(samples: int) -> Iterator[Row]:
                 told, warned = [], 0
                 for k in range(samples):
                     data = items(trained(rng, systems, seeds, n, sds), seeds=True)
-                    table = system_ranks(data, options._replace(seed=k), "simultaneous")
+                    table = drawn_ranks(data, options._replace(seed=k), "simultaneous")
                     told.append(bool((table.rank_low > 1).any()))
                 for _ in range(CALLS):
                     warned += warns(trained(rng, systems, seeds, n, sds))

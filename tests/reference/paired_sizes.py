@@ -191,7 +191,7 @@ def families(
     tested = paired_gains.paired_bootstrap(items, pairs, asked._replace(ci="percentile"))
     equal = truth[pairs[:, 0]] == truth[pairs[:, 1]]
     kind = "simultaneous" if procedure == "default" else "percentile"
-    ranked = rank_tests.system_ranks(items, asked._replace(event="wild", ci="percentile"), kind)
+    ranked = rank_tests.drawn_ranks(items, asked._replace(event="wild", ci="percentile"), kind)
     rank = 1 + (truth[:, np.newaxis] < truth).sum(axis=1)
     inside = (ranked.rank_low <= rank) & (rank <= ranked.rank_high)
     wrong = tested.p_adjusted[equal] <= 0.05

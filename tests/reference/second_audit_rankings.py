@@ -137,7 +137,7 @@ def few() -> Iterator[Row]:
             rng = np.random.default_rng(1)
             each = rng.binomial(5, rng.beta(a, b, (SAMPLES, queries))) / 5.0
             found = cluster_totals.query_ratio(each, np.ones(each.shape))
-            limits = cluster_totals.share_limits(found.value, found.se, found.n, 0.95)
+            limits = cluster_totals.query_share_limits(found.value, found.se, found.n, 0.95)
             setting = f"P@5 of {queries} queries, {name} positives"
             held = covers(*limits, a / (a + b))
             yield "nbest_precision(average='macro')", setting, "coverage", 0.95, held

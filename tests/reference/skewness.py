@@ -164,7 +164,7 @@ def scores(samples: int) -> Iterator[dict[str, object]]:
                 rng = np.random.default_rng([9, n, number, sample])
                 items = of_mean(draw(rng, (8, n)))
                 options = asked(sample, skewness=True, adjust="max-t")
-                found = rank_tests.system_ranks(items, options, "simultaneous")
+                found = rank_tests.drawn_ranks(items, options, "simultaneous")
                 missed = _misses(found.ci_low_alone, found.ci_high_alone, mean)
                 held["alone"] += (~missed).tolist()
                 held["of eight together"].append(
