@@ -11,7 +11,7 @@ Each reduction has the same shape: a function for one partition, and a function 
                         merge
 
 * A ranking becomes a :class:`rankeval_pd.doors.heads.HeadFrame`: :func:`collect_head`.
-* Groups become whole groups in one partition each, whose rows are joined: :class:`WholeGroups`.
+* Groups become whole groups in one partition each, whose answers are joined: :func:`grouped`.
 * A ranking becomes an outline, for its areas: :func:`outlines_of`.
 * Items become exact sums: :func:`sums_of_items`.
 
@@ -31,15 +31,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.decisions.verdicts import GROUP
 from rankeval_pd.doors import heads
 from rankeval_pd.doors.columns import (
+    WIDTH,
     asked_thresholds,
     cut_scores,
+    group_numbers,
     true_values,
     warn_of_counts,
     warn_of_identifiers,
 )
-from rankeval_pd.doors.heads import ROWS, Counts, HeadFrame, PartialHead, Request
+from rankeval_pd.doors.heads import ROWS, Counts, GroupFrame, HeadFrame, PartialHead, Request
 from rankeval_pd.doors.item_tables import (
     ItemTable,
     check_complete,
@@ -48,7 +51,9 @@ from rankeval_pd.doors.item_tables import (
     item_order,
     read_frame,
 )
+from rankeval_pd.doors.rankings import Answers
 from rankeval_pd.errors import unknown_name
+from rankeval_pd.options import details_wanted, held
 from rankeval_pd.roles import (
     Roles,
     are_values,
@@ -381,59 +386,80 @@ def _are_among(scores: FloatArray, some: FloatArray) -> BoolArray:
 # Groups. Dask shuffles the rows, so that each group is in one partition.
 
 
-class WholeGroups(NamedTuple):
-    """Store lazy frames that contain each group as a whole."""
-
-    frames: list[Any]
-    by: list[Hashable]
-    measures: list[Hashable]
-
-    def rows(self, rows: Callable[..., pd.DataFrame | None]) -> tuple[pd.DataFrame | None, int]:
-        """Return the rows of all groups, sorted by group, and the size of the largest group.
-
-        ``rows`` takes a frame of whole groups and the size of its largest group.
-        """
-        parts = computed([later(_rows_of, x, rows=rows, by=self.by) for x in self.frames])
-        largest = max(size for _, size in parts)
-        tables = [table for table, _ in parts if table is not None]
-        if not tables:
-            return None, largest
-        table = pd.concat(tables, ignore_index=True)
-        for name in self.by:
-            check_types(table[name], "by", name)
-        number = table.groupby(self.by, sort=True, observed=True).ngroup().to_numpy()
-        table = table.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
-        table.attrs = dict(tables[0].attrs)
-        return table, largest
-
-
-def whole_groups(ddf: Any, roles: Roles) -> WholeGroups:
-    """Return frames with whole groups, and only the columns in use."""
+def grouped(ddf: Any, roles: Roles) -> GroupFrame:
+    """Return a frame without rows that stands for the groups in ``by``."""
     meta: pd.DataFrame = ddf._meta
-    by = as_names(roles.by, meta.columns)
-    for name in by:
+    for name in as_names(roles.by, meta.columns):
         if name not in meta.columns:
             raise unknown_name("by", name, meta.columns)
-    others = list(dict.fromkeys([*as_names(roles.exclude, ()), *by]))
-    request = request_of(ddf, replace(roles, by=None, exclude=others))
-    columns = list(dict.fromkeys([*by, *request.columns]))
-    rows = ddf[columns]
+    request_of(ddf, _of_one_group(roles))
+    frame = GroupFrame(meta)
+    frame.answers = functools.partial(_answers_of_groups, ddf, roles.label)
+    return frame
+
+
+def _of_one_group(roles: Roles) -> Roles:
+    return replace(roles, by=None, exclude=[*as_names(roles.exclude, ()), *as_names(roles.by, ())])
+
+
+def _answers_of_groups(
+    ddf: Any, label: Any, ask: Callable[..., Answers], roles: Roles, *, scored: bool
+) -> Answers:
+    """Ask for each group on a worker, and return the answers for all groups.
+
+    Only the columns in use are read. Dask moves the rows of each group to one partition.
+    """
+    by = as_names(roles.by, ddf.columns)
+    request = request_of(ddf, _of_one_group(replace(roles, label=label)), scored=scored)
+    rows = ddf[list(dict.fromkeys([*by, *request.columns]))]
     if request.numbered:
         import dask.dataframe as dd
 
-        numbered = partitions_of(ddf, request, columns).each(heads.with_numbers)
-        rows = dd.from_delayed(numbered, meta=meta[columns], verify_meta=False)
+        numbered = partitions_of(ddf, request, by).each(heads.with_numbers)
+        rows = dd.from_delayed(numbered, meta=rows._meta, verify_meta=False)
+    sizes = ddf[by].groupby(by, dropna=False, observed=True).size().compute()
+    if sizes.empty:
+        raise ValueError("data has no candidates. Pass at least one row.")
+    plain = replace(
+        roles,
+        measures=list(request.measures) or None,
+        lower_is_better=heads.lower_of(roles, request.measures),
+        exclude=None,
+    )
+    ask = functools.partial(ask, chosen=plain, n_groups=len(sizes))
+    options = {"ask": ask, "largest": int(sizes.max()), "details": details_wanted()}
     frames = rows.shuffle(on=by).to_delayed()
-    return WholeGroups(frames, by, list(request.measures))
+    parts = computed([later(_answers_of_part, frame, **options) for frame in frames])
+    return _joined_answers([part for part in parts if part is not None], by)
 
 
-def _rows_of(
-    frame: pd.DataFrame, *, rows: Callable[..., pd.DataFrame | None], by: list[Hashable]
-) -> tuple[pd.DataFrame | None, int]:
+def _answers_of_part(
+    frame: pd.DataFrame, *, ask: Callable[..., Answers], largest: int, details: bool
+) -> Answers | None:
     if not len(frame):
-        return None, 0
-    largest = int(frame.groupby(by, observed=True, sort=False, dropna=False).size().max())
-    return rows(frame, largest), largest
+        return None
+    before = WIDTH.set(largest)
+    try:
+        with held(details=details, progress=False):
+            return ask(frame)
+    finally:
+        WIDTH.reset(before)
+
+
+def _joined_answers(parts: Sequence[Answers], by: list[Hashable]) -> Answers:
+    """Join the answers, and number all groups in their order."""
+    keys = pd.concat([part.keys for part in parts], ignore_index=True)
+    for name in by:
+        check_types(keys[name], "by", name)
+    keys, number = group_numbers([keys[name] for name in by], by, len(keys))
+    starts = np.cumsum([0, *(len(part.keys) for part in parts)])
+    answers = []
+    for part, start in zip(parts, starts, strict=False):
+        for rows, facts in part.parts:
+            answers.append(({**rows, GROUP: number[start + rows[GROUP]]}, facts))
+    totals = np.empty_like(number)
+    totals[number] = np.concatenate([part.totals for part in parts])
+    return Answers(keys, parts[0].measures, answers, totals)
 
 
 # -------------------------------------------------------------------------------------------------

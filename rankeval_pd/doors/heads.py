@@ -18,7 +18,7 @@ negated before comparisons: the smallest value is the best, and NaN comes last.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -451,6 +451,17 @@ class HeadFrame(pd.DataFrame):
 
     _metadata = ["known"]  # noqa: RUF012
     known: Head
+
+    @property
+    def _constructor(self) -> Any:
+        return pd.DataFrame
+
+
+class GroupFrame(pd.DataFrame):
+    """Stand for the groups of a Dask DataFrame: the columns without rows."""
+
+    _metadata = ["answers"]  # noqa: RUF012
+    answers: Callable[..., Any]  #: asks the workers, and returns the answers for all groups
 
     @property
     def _constructor(self) -> Any:

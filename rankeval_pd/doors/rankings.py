@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from rankeval_pd.doors.candidates import (
     refuse_each,
 )
 from rankeval_pd.doors.columns import WIDTH, Shares, Sizes, check_not_above, longest_list
-from rankeval_pd.doors.heads import refuse_head
+from rankeval_pd.doors.heads import GroupFrame, refuse_head
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.memory import check_table
 from rankeval_pd.progress import progress_bar
@@ -720,45 +720,78 @@ def tabulate(
         able = replace(able, heads=False)
     if not able.heads:
         refuse_head(frame)
-    groups = read_frame(frame, chosen, scored=able.scores)
+    ask = partial(answers_of, question=question, able=able, n=n, together=combine is not None)
+    if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
+        answers = frame.answers(ask, chosen, scored=able.scores)
+    else:
+        answers = ask(frame, chosen)
     added: list[str] = ["share"] * isinstance(n, Shares)
-    groups = replace(groups, keys=tables.keys_apart(groups.keys, [*columns, *added]))
+    keys = tables.keys_apart(answers.keys, [*columns, *added])
+    table = concatenated([rows for rows, _ in answers.parts])
+    attrs = {**(attrs or {}), **_facts_of_all([facts for _, facts in answers.parts])}
+    if not len(keys):
+        table = rows_at(table, slice(0))
+    elif WIDTH.get() is None and (above := _above_all(n, table)):
+        raise ValueError(f"{above}. Pass smaller n.")
+    if combine is not None:
+        table = combine(table, len(keys))
+        table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
+    if finish is not None:
+        table = finish(table, answers.measures)
+    if isinstance(n, Shares) and "n" in table:
+        table = _along_shares(table, n, answers.totals)
+        columns = [*columns, "share"]
+    if combine is not None:
+        keys = pd.DataFrame(index=[0])
+    elif len(answers.parts) > 1:
+        table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
+    return above_door(leave_table(table, keys, columns, answers.measures, attrs), data)
+
+
+class Answers(NamedTuple):
+    """Store the answers for all groups."""
+
+    keys: pd.DataFrame  #: one row per group, with the columns in ``by``
+    measures: Sequence[Hashable]
+    parts: list[Answer]  #: rows and facts for groups of each size
+    totals: IntArray  #: the number of candidates of each group
+
+
+def answers_of(
+    frame: pd.DataFrame,
+    chosen: Roles,
+    *,
+    question: RankingQuestion,
+    able: Capabilities,
+    n: Sizes,
+    together: bool,
+    n_groups: int | None = None,
+) -> Answers:
+    """Ask the question for every group of a frame.
+
+    ``together`` means that the groups are combined. ``n_groups`` is the number of all groups if the
+    frame contains only some of them.
+    """
+    groups = read_frame(frame, chosen, scored=able.scores)
     whole = None
     if able.scores:
         whole = groups.whole
     check_not_above(n, groups.largest, whole)
-    if combine is not None:
+    if together:
         check_groups(list(groups.keys.columns))
     if able.heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
         groups = groups.head(longest_list(n, groups.largest))
-    nothing = len(groups.keys) == 0
-    if nothing:
+    if len(groups.keys) == 0:
         parts = _empty_stack(frame, chosen, able)
     elif able.counts and isinstance(n, np.ndarray):
         parts = [counted(groups)]
     else:
         parts = stacks(groups)
+    if n_groups is not None:  # whether measures are identical is not known either
+        parts = [replace(part, n_groups=n_groups, same=None) for part in parts]
     answers = [_answer_of(question, part, n) for part in parts]
-    table = concatenated([rows for rows, _ in answers])
-    attrs = {**(attrs or {}), **_facts_of_all([facts for _, facts in answers])}
-    if nothing:
-        table = rows_at(table, slice(0))
-    elif WIDTH.get() is None and (above := _above_all(n, table)):
-        raise ValueError(f"{above}. Pass smaller n.")
-    if combine is not None:
-        table = combine(table, len(groups.keys))
-        table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
-    if finish is not None:
-        table = finish(table, groups.measures)
-    if isinstance(n, Shares) and "n" in table:
-        table = _along_shares(table, n, {k: x.total for x in parts for k in x.group.tolist()})
-        columns = [*columns, "share"]
-    keys = groups.keys
-    if combine is not None:
-        keys = pd.DataFrame(index=[0])
-    elif len(parts) > 1:
-        table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    return above_door(leave_table(table, keys, columns, groups.measures, attrs), data)
+    totals = np.bincount(groups.number, minlength=len(groups.keys))
+    return Answers(groups.keys, groups.measures, answers, totals)
 
 
 def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None) -> None:
@@ -816,7 +849,7 @@ def _above_all(n: Sizes, table: Rows) -> str:
     )
 
 
-def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
+def _along_shares(table: Rows, n: Shares, totals: IntArray) -> Rows:
     """Repeat rows for shares that give the same n, and add the column ``share``."""
     group = table[GROUP]
     taken, share = [], []
