@@ -567,7 +567,7 @@ def _table_of(reading: Reading) -> pd.DataFrame:
     before = WIDTH.set(width)
     try:
         with hushed("by="):  # a Dataset can repeat the scores of a label in all groups
-            table = question.function(reading.frame, **reading.options)
+            table: pd.DataFrame = question.function(reading.frame, **reading.options)
     finally:
         WIDTH.reset(before)
     if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:

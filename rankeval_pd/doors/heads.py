@@ -205,8 +205,12 @@ class Counts(NamedTuple):
     @classmethod
     def merged(cls, parts: Sequence[Counts]) -> Self:
         """Add the counts of several parts."""
-        *counts, kinds = zip(*parts, strict=True)
-        return cls(*(sum(count) for count in counts), frozenset[type]().union(*kinds))
+        sums = {
+            name: sum(getattr(part, name) for part in parts)
+            for name in cls._fields
+            if name != "kinds"
+        }
+        return cls(**sums, kinds=frozenset[type]().union(*(part.kinds for part in parts)))
 
     def check(self, request: Request, roles: Roles, dropped: str = _DROPPED) -> None:
         """Reject missing labels and scores. ``dropped`` is the text for missing="drop"."""
