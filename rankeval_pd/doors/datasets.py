@@ -602,10 +602,13 @@ def _of_nothing(data: xr.Dataset, batch: list[Hashable], question: Question) -> 
     }
     made = _made_up(data.drop_vars(list(grown)).assign(grown).chunk(), question)
     with hushed():
+        if "row" in question.layout:
+            return as_rows(_table_of(_read(made, question))[:0])
         result, axes = _answer(made, question)
-    if "row" in question.layout:
-        return result.isel(row=slice(0))
-    return result.isel({x.dim: slice(data.sizes[x.group]) for x in axes if x.group in batch})
+    empty = {x.dim: slice(data.sizes[x.group]) for x in axes if x.group is not None}
+    groups = _coords_of_groups(data, axes, result)
+    result = result.isel(empty).drop_vars([x for x in groups if x in result.coords])
+    return result.assign_coords(groups)
 
 
 def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hashable]:
