@@ -8,25 +8,22 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Unpack, cast
 
-import numpy as np
 import pandas as pd
 
 from rankeval_pd.accessors import Accessor, FrameAccessor, methods_of, without_parameter
 from rankeval_pd.capabilities import can, declared, with_roles
 from rankeval_pd.curves import areas
-from rankeval_pd.decisions.families import family_of
 from rankeval_pd.doors import dask
 from rankeval_pd.doors.candidates import HeadFrame
-from rankeval_pd.doors.columns import Shares, check_n, check_not_above
-from rankeval_pd.doors.heads import ROWS, Head, lower_of
+from rankeval_pd.doors.columns import Shares, check_n
+from rankeval_pd.doors.heads import ROWS, Head
 from rankeval_pd.doors.rankings import only_pair
 from rankeval_pd.errors import argument_check, check_count, checked_call, listed
 from rankeval_pd.lists import regions
 from rankeval_pd.options import as_asked, session_defaults, with_order
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.roles import AnyRoles, RankingRoles, Roles, find_gold, find_measures, with_roles_of
-from rankeval_pd.stats.families import ADJUSTMENTS, interval_levels, rejects
-from rankeval_pd.stats.families import adjust as adjusted
+from rankeval_pd.stats.families import ADJUSTMENTS
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))
@@ -340,111 +337,26 @@ last digits. Average precision also shuffles the distinct scores, to find the ch
 def _rows_of_groups(
     ddf: Any, question: Callable[..., Any], options: Options, roles: Options
 ) -> pd.DataFrame:
-    """Call the function for the groups in ``by``, with each group in one partition."""
+    """Call the function for the groups in ``by``, which the workers answer."""
     usual = inspect.signature(question).parameters.get("adjust_over")
     adjust, over = options.get("adjust"), options.get("adjust_over", usual and usual.default)
-    # a family is one group or all groups, but ranks are always compared within a group
-    across = adjust is not None and usual is not None and usual.default == "all" and over != "group"
-    one_family = across and over == "all" and adjust in ADJUSTMENTS
-    one_family = one_family and question.__name__ != "significant_ranges"  # a series of tests
     for option in ("combine", "average"):
         if options.get(option):
             raise ValueError(
                 f"{option}={options[option]!r} requires all groups on one worker. Omit"
                 f" {option}, and average the group rows."
             )
-    if across and not one_family:
+    # a family is one group or all groups, but ranks are always compared within a group
+    across = adjust is not None and usual is not None and usual.default == "all" and over != "group"
+    if across and (over != "all" or adjust not in ADJUSTMENTS):
         raise ValueError(
             f"adjust={adjust!r}, adjust_over={over!r} require all groups on one worker. Pass"
             " adjust_over='group', or adjust='holm' in compare."
         )
-    chosen = Roles.of(roles)
-    groups = dask.whole_groups(ddf, chosen)
-    fixed = {
-        "measures": groups.measures,
-        "lower_is_better": lower_of(chosen, groups.measures),
-        "exclude": None,
-        "details": True,
-    }
+    groups = dask.grouped(ddf, Roles.of(roles))
     if roles.get("label") is ROWS:
-        fixed["label"] = None
-    plain = options
-    if one_family:
-        plain = {**options, "adjust": None}
-    sizes = check_n(options.get("n"))
-    rows = functools.partial(_lazy_rows, question=question, sizes=sizes, roles={**roles, **fixed})
-    table, largest = groups.rows(functools.partial(rows, options=plain))
-    if isinstance(sizes, np.ndarray):
-        check_not_above(sizes, largest)
-    if table is None:
-        raise ValueError("data has no candidates. Pass at least one row.")
-    if one_family:
-        levels = interval_levels(
-            table["p_value"].to_numpy(), str(adjust), options.get("level", 0.95)
-        )
-        wider: Any = table
-        if levels.size and "ci_low" in table:  # a second pass computes the intervals of the family
-            plain["level"] = float(levels.max())
-            wider, _ = groups.rows(functools.partial(rows, options=plain))
-        table = _as_one_family(table, wider, options)
-    return as_asked(table, question.__name__, can(question).short, {**options, **roles}, ddf)
-
-
-def _lazy_rows(
-    frame: pd.DataFrame,
-    largest: int,
-    *,
-    question: Callable[..., Any],
-    sizes: Any,
-    options: Options,
-    roles: Options,
-) -> pd.DataFrame | None:
-    """Return the rows of the groups in a frame; None if no group reaches the list sizes."""
-    if isinstance(sizes, np.ndarray):
-        options = {**options, "n": sizes[sizes <= largest]}
-        if not options["n"].size:
-            return None
-    table: pd.DataFrame = question(frame, **options, **roles)
-    return table
-
-
-def _as_one_family(table: pd.DataFrame, wider: Any, options: Options) -> pd.DataFrame:
-    """Adjust the p-values over all groups, with the limits at the level of the family."""
-    adjust, level = str(options["adjust"]), options.get("level", 0.95)
-    alpha = options.get("alpha", 0.05 if "significant" in table else round(1.0 - level, 12))
-    columns = list(table.columns)
-    place = columns.index("p_mid" if "p_mid" in columns else "p_value") + 1
-    p_adjusted = adjusted(table["p_value"].to_numpy(), adjust)
-    significant = rejects(p_adjusted, alpha)
-    limits = [name for name in ("ci_low", "ci_high") if name in table]
-    alone = table[limits].add_suffix("_alone")
-    table = table.assign(**{name: wider[name] for name in limits})
-    table.insert(place, "p_adjusted", p_adjusted)
-    if "tie_decides" in table:
-        differs = np.zeros(len(table), dtype=bool)
-        verdict = np.sign(table["difference"]) * significant
-        for end in ("low", "high"):
-            table[f"p_tie_{end}"] = adjusted(table[f"p_tie_{end}"].to_numpy(), adjust)
-            at_end = np.sign(table[f"tie_{end}"]) * rejects(table[f"p_tie_{end}"], alpha)
-            differs |= (at_end != verdict).to_numpy()
-        table["tie_decides"] = table["cuts_tie"] & differs
-    if "significant" in table:
-        table["significant"] = significant
-    table["better"] = table["leaning"].where(significant)
-    table = pd.concat([table, alone], axis=1)
-    first = columns.index("measure_a")
-    one = options.get("a") if options.get("b") is None else None
-    sizes = int("n" not in table)
-    if options.get("n") is not None:
-        sizes = table["n"].nunique()
-    pairs, groups = columns[first : first + 2], columns[:first]
-    family = family_of(
-        len(table[pairs].drop_duplicates()),
-        one,
-        sizes=sizes,
-        groups=len(table[groups].drop_duplicates()),
-    )
-    table.attrs |= {"adjust": adjust, "adjust_over": "all", "level": level, "family": family}
+        roles = {**roles, "label": None}
+    table: pd.DataFrame = question(groups, **options, **roles)
     return table
 
 

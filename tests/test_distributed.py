@@ -81,6 +81,27 @@ def test_two_workers(client, df, ddf, ask):
     pd.testing.assert_frame_equal(ask(ddf.rankeval), ask(df.rankeval), check_exact=True)
 
 
+OF_GROUPS = (
+    lambda r: r.nbest_precision([5, 10]),
+    lambda r: r.compare(n=[5, 10], adjust="holm"),
+    lambda r: r.area("ap"),
+)
+
+
+@pytest.mark.parametrize("ask", OF_GROUPS)
+def test_groups_on_two_workers(client, df, tmp_path, ask):
+    """Workers answer for whole groups; the family is decided where the answers are joined."""
+    seen = tmp_path / "seen"
+    groups = df.assign(query=np.arange(len(df)) % 300)
+    mortal = dd.from_pandas(groups, npartitions=20)
+    mortal = mortal.map_partitions(dies_once, str(seen), 15_000, meta=mortal._meta)
+    with rankeval_pd.set_options(level=0.9, alpha=0.4):
+        found, every = (ask(data.rankeval(by="query")) for data in (mortal, groups))
+    assert seen.exists()
+    pd.testing.assert_frame_equal(found, every, check_exact=True)
+    assert found.attrs["level"] == every.attrs["level"] == 0.9
+
+
 @pytest.mark.parametrize("kind", ["roc", "ap"])
 def test_a_worker_that_dies_between_the_passes(client, df, tmp_path, kind):
     """The true positives stay with the workers from one pass to the next."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -270,6 +270,17 @@ class HeadFrame(pd.DataFrame):
 
     _metadata = ["known"]  # noqa: RUF012
     known: Any  #: a :class:`rankeval_pd.doors.heads.Head`
+
+    @property
+    def _constructor(self) -> Any:
+        return pd.DataFrame
+
+
+class GroupFrame(pd.DataFrame):
+    """Stand for the groups of a Dask DataFrame: the columns without rows."""
+
+    _metadata = ["answers"]  # noqa: RUF012
+    answers: Callable[..., Any]  #: asks the workers, and returns the answers for all groups
 
     @property
     def _constructor(self) -> Any:

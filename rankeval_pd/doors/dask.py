@@ -11,7 +11,7 @@ Each reduction has the same shape: a function for one partition, and a function 
                         merge
 
 * A ranking becomes a :class:`rankeval_pd.doors.candidates.HeadFrame`: :func:`collect_head`.
-* Groups become whole groups in one partition each, whose rows are joined: :class:`WholeGroups`.
+* Groups become whole groups in one partition each, whose answers are joined: :func:`grouped`.
 * A ranking becomes an outline, for its areas: :func:`outlines_of`.
 * Items become exact sums: :func:`sums_of_items`.
 
@@ -31,11 +31,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.decisions.verdicts import GROUP
 from rankeval_pd.doors import heads
-from rankeval_pd.doors.candidates import HeadFrame, needed_ranks
+from rankeval_pd.doors.candidates import GroupFrame, HeadFrame, needed_ranks
 from rankeval_pd.doors.columns import (
+    WIDTH,
     asked_thresholds,
     cut_scores,
+    group_numbers,
     true_values,
     warn_of_counts,
     warn_of_identifiers,
@@ -49,7 +52,9 @@ from rankeval_pd.doors.item_tables import (
     item_order,
     read_frame,
 )
+from rankeval_pd.doors.rankings import Answers
 from rankeval_pd.errors import unknown_name
+from rankeval_pd.options import details_wanted, held
 from rankeval_pd.roles import (
     Roles,
     are_values,
@@ -63,7 +68,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import blocks
 from rankeval_pd.stats import items as resamples
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.areas import Outline
 from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, Needs, Plan, RemoteFacts
 from rankeval_pd.stats.bootstrap import INTERVALS
@@ -72,8 +77,7 @@ from rankeval_pd.stats.items import ExactSums, PairOptions, exact_sums, studenti
 # -------------------------------------------------------------------------------------------------
 # Lazy calls and trees
 
-_MERGED = 16  # answers merged at a time; a wider tree needs more memory and saves few tasks
-_MEMORY = 2**30  # bytes per thread if no cluster sets a limit
+_MERGED = 4  # answers merged at a time; a wider tree needs more memory
 
 
 def later(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -83,11 +87,11 @@ def later(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     return delayed(functools.partial(function, **options))(*arguments)
 
 
-def folded(parts: Sequence[Any], merge: Callable[[list[Any]], Any], width: int = _MERGED) -> Any:
+def folded(parts: Sequence[Any], merge: Callable[[list[Any]], Any]) -> Any:
     """Merge lazy parts in a tree, a few neighbors at a time."""
     while len(parts) > 1:
-        neighbors = [list(parts[k : k + width]) for k in range(0, len(parts), width)]
-        parts = [later(merge, several) for several in neighbors]
+        starts = range(0, len(parts), _MERGED)
+        parts = [later(merge, list(parts[k : k + _MERGED])) for k in starts]
     return parts[0]
 
 
@@ -105,51 +109,48 @@ def kept(lazy: Sequence[Any]) -> list[Any]:
     return list(persist(*lazy))
 
 
-def _cluster() -> tuple[int, int]:
-    """Return the memory per thread and the number of threads."""
-    alone = _MEMORY, os.cpu_count() or 1
-    if "distributed" not in sys.modules:  # looking for a cluster imports distributed, which is slow
-        return alone
-    from distributed import get_client
+def _threads() -> int:
+    """Return the number of threads of the cluster, or of this machine."""
+    if "distributed" in sys.modules:  # importing distributed is slow
+        from distributed import get_client
 
-    try:
-        workers = get_client().scheduler_info(n_workers=-1)["workers"].values()
-    except ValueError:
-        return alone
-    limits = [w["memory_limit"] // max(1, w["nthreads"]) for w in workers if w["memory_limit"]]
-    return int(min(limits, default=_MEMORY)), sum(w["nthreads"] for w in workers)
+        try:
+            return sum(get_client().nthreads().values())
+        except ValueError:
+            pass
+    return os.cpu_count() or 1
 
 
-def _merge_width(part_bytes: float) -> int:
-    """Return how many large parts fit in a quarter of a thread's memory."""
-    return int(min(max(_cluster()[0] // 4 // max(1.0, part_bytes), 2), _MERGED))
+def refuse_changed(frame: pd.DataFrame, size: int) -> None:
+    """Raise an error if a partition has not the number of rows that were counted."""
+    if len(frame) != size:
+        raise RuntimeError(
+            f"a partition had {size:,} rows when counted and {len(frame):,} when read: the files"
+            " changed or were split differently. Give the files an index, or read them again."
+        )
 
 
 # -------------------------------------------------------------------------------------------------
 # The columns of a ranking, and its partitions
 
 
-class Partitions(NamedTuple):
-    """Store lazy partitions and the number of their first rows, if rows are numbered."""
-
-    frames: list[Any]
-    starts: list[int]  #: one more than frames; zeros if rows are not numbered
-
-    def each(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> list[Any]:
-        """Return a lazy call of the function for each partition."""
-        return [
-            later(function, frame, *arguments, start=start, **options)
-            for frame, start in zip(self.frames, self.starts[:-1], strict=True)
-        ]
-
-
-def partitions_of(ddf: Any, request: Request, columns: Sequence[Hashable] = ()) -> Partitions:
-    """Return the partitions with the columns of the request and further columns."""
-    frames = ddf[list(dict.fromkeys([*request.columns, *columns]))].to_delayed()
+def partitions_of(ddf: Any, request: Request, columns: Sequence[Hashable] = ()) -> list[Any]:
+    """Return lazy partitions with the columns of the request and further columns."""
+    frames: list[Any] = ddf[list(dict.fromkeys([*request.columns, *columns]))].to_delayed()
     if not request.numbered:
-        return Partitions(frames, [0] * (len(frames) + 1))
+        return frames
     sizes = computed([later(len, frame) for frame in _narrow(ddf, [request.gold], frames)])
-    return Partitions(frames, [0, *np.cumsum(sizes).tolist()])
+    starts = np.cumsum([0, *sizes]).tolist()
+    return [
+        later(_with_numbers, frame, start=start, size=size)
+        for frame, start, size in zip(frames, starts, sizes, strict=False)
+    ]
+
+
+def _with_numbers(frame: pd.DataFrame, *, start: int, size: int) -> pd.DataFrame:
+    """Return the rows, numbered across all partitions."""
+    refuse_changed(frame, size)
+    return frame.set_axis(pd.RangeIndex(start, start + size), axis=0)
 
 
 def _narrow(ddf: Any, columns: list[Hashable], frames: list[Any]) -> list[Any]:
@@ -168,7 +169,7 @@ def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -
     if roles.label is not ROWS:
         names = as_names(roles.label, meta.columns)
         label = [x for x in names if x in meta.columns or x not in meta.index.names]
-    restarts = isinstance(meta.index, pd.RangeIndex) and not ddf.known_divisions
+    numbered = roles.label is ROWS or (roles.label is None and _restarts(ddf))
     plain = roles
     if not label:
         plain = replace(roles, label=None)
@@ -189,7 +190,7 @@ def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -
         signs=signs_of(measures, roles, meta.columns),
         key=roles.key,
         label=tuple(label),
-        numbered=roles.label is ROWS or (roles.label is None and restarts),
+        numbered=numbered,
         seed=roles.seed,
         positive=roles.positive,
         min_grade=roles.min_grade,
@@ -197,6 +198,11 @@ def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -
         keep=needed_ranks(n_max),
         draws=roles.draws,
     )
+
+
+def _restarts(ddf: Any) -> bool:
+    """Return whether the index may restart in every file."""
+    return isinstance(ddf._meta.index, pd.RangeIndex) and not ddf.known_divisions
 
 
 def _refuse_values(roles: Roles) -> None:
@@ -242,7 +248,7 @@ def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
 # The head of a ranking. Each round bounds the score of the last candidate in the head for each
 # measure. The next round reads more partitions, and keeps only candidates that reach the bound.
 
-_GROWTH = 3  # factor by which the number of partitions grows in each round
+_FIRST, _GROWTH = 2, 3  # number of partitions in the first round, and factor by which it grows
 
 
 def collect_head(
@@ -267,203 +273,158 @@ def collect_head(
         cuts = asked_thresholds(threshold, request.measures)
         cuts = cut_scores(cuts, ddf._meta[list(request.measures)].dtypes)
         request = request._replace(keep=0, cuts=cuts, numbered=False)
-    partitions = partitions_of(ddf, request, columns)
-    part = _in_rounds(partitions, request, _row_bytes(ddf._meta[request.columns]))
-    if request.numbered and part.counts.total != partitions.starts[-1]:
-        raise RuntimeError(
-            f"the partitions had {partitions.starts[-1]:,} rows when counted and"
-            f" {part.counts.total:,} when read: the files changed or were split differently. Pass"
-            " the column that identifies a candidate as label=..., or give the files an index."
-        )
+    part = _in_rounds(partitions_of(ddf, request, columns), request)
     if request.numbered or threshold is not None:
         roles = replace(roles, label=None)
     return heads.finished(part, request, roles, n_max)
 
 
-def _in_rounds(partitions: Partitions, request: Request, row_bytes: int) -> PartialHead:
+def _in_rounds(frames: list[Any], request: Request) -> PartialHead:
     """Return the head of all partitions, collected in several rounds."""
-    width = _merge_width(request.keep * max(1, len(request.measures)) * row_bytes)
     merge = functools.partial(heads.merged, request=request)
-    frames, starts = partitions
     earlier: list[Any] = []  # the head of earlier rounds, on the workers
     first, stop, limit = 0, len(frames), None
     if request.keep and request.measures:
-        stop = min(max(1, _cluster()[1]), len(frames))
+        stop = min(_FIRST, stop)
     while True:
-        options = {"request": request, "limit": limit}
         parts = [
-            later(heads.reduced, frames[k], number=k, start=starts[k], **options)
-            for k in range(first, stop)
+            later(heads.reduced, frame, request=request, limit=limit)
+            for frame in frames[first:stop]
         ]
-        head = folded([*earlier, *parts], merge, width)
+        head = folded([*earlier, *parts], merge)
         if stop == len(frames):
             part: PartialHead = head.compute()
             return part
         earlier = kept([head])
-        limit = later(_limit, *earlier).compute()
+        limit = later(operator.attrgetter("bound"), *earlier).compute()
         first, stop = stop, min(_GROWTH * stop, len(frames))
-
-
-def _limit(part: PartialHead) -> FloatArray:
-    """Return the score of the last rank, or NaN for shorter heads."""
-    return np.where(part.edge.omits, part.edge.bound, np.nan)
-
-
-def _row_bytes(meta: pd.DataFrame) -> int:
-    """Estimate the size of a row in bytes, including scores and position."""
-    columns = sum(8 if dtype.kind in "biufcmM" else 64 for dtype in meta.dtypes)
-    return columns + 8 * (2 + meta.shape[1])
 
 
 # -------------------------------------------------------------------------------------------------
 # The ranks of a few candidates, counted without sorting
 
 
-class RowsAhead(NamedTuple):
-    """Store the number of rows ranked above each of a few candidates."""
-
-    rows: IntArray  #: (measure, candidate)
-    alike: int  #: number of rows with the score and key of a candidate, over all measures
-
-    @classmethod
-    def added(cls, parts: Sequence[RowsAhead]) -> RowsAhead:
-        """Add the counts of several parts."""
-        return cls(np.sum([x.rows for x in parts], axis=0), sum(x.alike for x in parts))
-
-
 def ranks_of(ddf: Any, request: Request, few: pd.DataFrame) -> IntArray:
     """Return the ranks (measure, candidate) of a few rows, from 1, in one pass over the data."""
-    width = _merge_width(8 * len(request.measures) * len(few))
     candidates = kept([later(pd.DataFrame, few)])
-    parts = partitions_of(ddf, request).each(rows_ahead, *candidates, request=request)
-    ahead: RowsAhead = folded(parts, RowsAhead.added, width).compute()
-    if ahead.alike != ahead.rows.size:  # each candidate equals only itself
+    frames = partitions_of(ddf, request)
+    parts = [later(_rows_ahead, frame, *candidates, request=request) for frame in frames]
+    before, through = folded(parts, sum).compute()
+    if (through - before != 1).any():  # each candidate equals only itself
         what = "the index"
         if request.label:
             what = f"label={list(request.label)!r}"
         if request.key is not None:
             what = f"key={request.key!r}"
         raise ValueError(f"{what} has repeated values among tied candidates: {heads.UNIQUE}")
-    return 1 + ahead.rows
+    ranks: IntArray = 1 + before
+    return ranks
 
 
-def rows_ahead(frame: pd.DataFrame, few: pd.DataFrame, request: Request, start: int) -> RowsAhead:
-    """Count the rows of a part before each of a few candidates: O(rows log rows)."""
-    if request.numbered:
-        frame = heads.with_numbers(frame, start)
+def _rows_ahead(frame: pd.DataFrame, few: pd.DataFrame, *, request: Request) -> IntArray:
+    """Count the rows of a part before each of a few candidates, and through its own row.
+
+    The result is (2, measure, candidate), in O(rows log rows).
+    """
     own, worse = heads.negated_scores(few, request), heads.negated_scores(frame, request)
-    tied = np.stack([_are_among(scores, some) for scores, some in zip(worse, own, strict=True)])
-    rows = np.flatnonzero(tied.any(axis=0))
-    # a key column is numbered within the rows at hand, so both are numbered together
-    keys = heads.tie_keys(pd.concat([few, frame.iloc[rows]]), request)
-    is_row = np.arange(keys.size) >= len(few)
-    counts, alike = np.empty(own.shape, dtype=np.int64), 0
-    for k in range(len(own)):
-        apart = np.sort(worse[k, ~tied[k]])
-        counts[k] = np.searchsorted(apart, own[k])
-        same = np.concatenate([np.ones(len(few), dtype=bool), tied[k, rows]])
-        scores = np.concatenate([own[k], worse[k, rows]])[same]
-        order = np.lexsort((is_row[same], keys[same], scores))  # a candidate before its own row
-        candidates = np.flatnonzero(~is_row[same][order])
-        counts[k, order[candidates]] += candidates - np.arange(len(few))
-        equal = np.lexsort((~is_row[same], keys[same], scores))  # and after it
-        alike += int((np.flatnonzero(~is_row[same][equal]) - candidates).sum())
-    return RowsAhead(counts, alike)
-
-
-def _are_among(scores: FloatArray, some: FloatArray) -> BoolArray:
-    """Return which scores are equal to one of some scores; NaN equals NaN."""
-    rising = np.sort(some)
-    first, last = (np.searchsorted(rising, scores, side=side) for side in ("left", "right"))
-    return np.asarray(first < last)
+    counts = np.empty((2, *own.shape), dtype=np.int64)
+    for k, scores in enumerate(worse):
+        tied = pd.Series(scores).isin(own[k]).to_numpy()
+        # a key column is numbered within the rows at hand, so both are numbered together
+        near = pd.concat([few, frame[tied]])
+        is_row = np.arange(len(near)) >= len(few)
+        keys, near_scores = heads.tie_keys(near, request), np.append(own[k], scores[tied])
+        apart = np.searchsorted(np.sort(scores[~tied]), own[k])
+        for side, last in enumerate((is_row, ~is_row)):  # a candidate before or after its own row
+            order = np.lexsort((last, keys, near_scores))
+            place = np.argsort(order)[: len(few)]
+            counts[side, k] = apart + np.cumsum(is_row[order])[place]
+    return counts
 
 
 # -------------------------------------------------------------------------------------------------
 # Groups. Dask shuffles the rows, so that each group is in one partition.
 
 
-class WholeGroups(NamedTuple):
-    """Store lazy frames that contain each group as a whole."""
-
-    frames: list[Any]
-    by: list[Hashable]
-    measures: list[Hashable]
-
-    def rows(self, rows: Callable[..., pd.DataFrame | None]) -> tuple[pd.DataFrame | None, int]:
-        """Return the rows of all groups, sorted by group, and the size of the largest group.
-
-        ``rows`` takes a frame of whole groups and the size of its largest group.
-        """
-        parts = computed([later(_rows_of, x, rows=rows, by=self.by) for x in self.frames])
-        largest = max(size for _, size in parts)
-        tables = [table for table, _ in parts if table is not None]
-        if not tables:
-            return None, largest
-        table = pd.concat(tables, ignore_index=True)
-        for name in self.by:
-            check_types(table[name], "by", name)
-        number = table.groupby(self.by, sort=True, observed=True).ngroup().to_numpy()
-        table = table.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
-        table.attrs = dict(tables[0].attrs)
-        return table, largest
-
-
-def whole_groups(ddf: Any, roles: Roles) -> WholeGroups:
-    """Return frames with whole groups, and only the columns in use."""
+def grouped(ddf: Any, roles: Roles) -> GroupFrame:
+    """Return a frame without rows that stands for the groups in ``by``."""
     meta: pd.DataFrame = ddf._meta
-    by = as_names(roles.by, meta.columns)
-    for name in by:
+    for name in as_names(roles.by, meta.columns):
         if name not in meta.columns:
             raise unknown_name("by", name, meta.columns)
-    others = list(dict.fromkeys([*as_names(roles.exclude, ()), *by]))
-    request = request_of(ddf, replace(roles, by=None, exclude=others))
-    columns = list(dict.fromkeys([*by, *request.columns]))
-    rows = ddf[columns]
+    request_of(ddf, _of_one_group(roles))
+    frame = GroupFrame(meta)
+    frame.answers = functools.partial(_answers_of_groups, ddf, roles.label)
+    return frame
+
+
+def _of_one_group(roles: Roles) -> Roles:
+    return replace(roles, by=None, exclude=[*as_names(roles.exclude, ()), *as_names(roles.by, ())])
+
+
+def _answers_of_groups(
+    ddf: Any, label: Any, ask: Callable[..., Answers], roles: Roles, *, scored: bool
+) -> Answers:
+    """Ask for each group on a worker, and return the answers for all groups.
+
+    Only the columns in use are read. Dask moves the rows of each group to one partition.
+    """
+    by = as_names(roles.by, ddf.columns)
+    request = request_of(ddf, _of_one_group(replace(roles, label=label)), scored=scored)
+    rows = ddf[list(dict.fromkeys([*by, *request.columns]))]
     if request.numbered:
         import dask.dataframe as dd
 
-        numbered = partitions_of(ddf, request, columns).each(heads.with_numbers)
-        rows = dd.from_delayed(numbered, meta=meta[columns], verify_meta=False)
+        numbered = partitions_of(ddf, request, by)
+        rows = dd.from_delayed(numbered, meta=rows._meta, verify_meta=False)
+    sizes = ddf[by].groupby(by, dropna=False, observed=True).size().compute()
+    if sizes.empty:
+        raise ValueError("data has no candidates. Pass at least one row.")
+    plain = replace(
+        roles,
+        measures=list(request.measures) or None,
+        lower_is_better=heads.lower_of(roles, request.measures),
+        exclude=None,
+    )
+    ask = functools.partial(ask, chosen=plain, n_groups=len(sizes))
+    options = {"ask": ask, "largest": int(sizes.max()), "details": details_wanted()}
     frames = rows.shuffle(on=by).to_delayed()
-    return WholeGroups(frames, by, list(request.measures))
+    parts = computed([later(_answers_of_part, frame, **options) for frame in frames])
+    return _joined_answers([part for part in parts if part is not None], by)
 
 
-def _rows_of(
-    frame: pd.DataFrame, *, rows: Callable[..., pd.DataFrame | None], by: list[Hashable]
-) -> tuple[pd.DataFrame | None, int]:
+def _answers_of_part(
+    frame: pd.DataFrame, *, ask: Callable[..., Answers], largest: int, details: bool
+) -> Answers | None:
     if not len(frame):
-        return None, 0
-    largest = int(frame.groupby(by, observed=True, sort=False, dropna=False).size().max())
-    return rows(frame, largest), largest
+        return None
+    before = WIDTH.set(largest)
+    try:
+        with held(details=details, progress=False):
+            return ask(frame)
+    finally:
+        WIDTH.reset(before)
+
+
+def _joined_answers(parts: Sequence[Answers], by: list[Hashable]) -> Answers:
+    """Join the answers, and number all groups in their order."""
+    keys = pd.concat([part.keys for part in parts], ignore_index=True)
+    for name in by:
+        check_types(keys[name], "by", name)
+    keys, number = group_numbers([keys[name] for name in by], by, len(keys))
+    starts = np.cumsum([0, *(len(part.keys) for part in parts)])
+    answers = []
+    for part, start in zip(parts, starts, strict=False):
+        for rows, facts in part.parts:
+            answers.append(({**rows, GROUP: number[start + rows[GROUP]]}, facts))
+    totals = np.empty_like(number)
+    totals[number] = np.concatenate([part.totals for part in parts])
+    return Answers(keys, parts[0].measures, answers, totals)
 
 
 # -------------------------------------------------------------------------------------------------
 # Areas of a whole ranking. Only true positives are sorted: the first pass collects their scores,
 # and the second pass counts the negatives at and between these scores.
-
-
-class TrueScores(NamedTuple):
-    """Store the negated scores of true positives, and counts of all candidates."""
-
-    scores: FloatArray  #: (measure, true positive)
-    counts: Counts
-
-    @classmethod
-    def of(cls, frame: pd.DataFrame, request: Request, start: int) -> TrueScores:
-        """Return the scores of the true positives in a partition."""
-        del start  # rows need no numbers
-        worse, truth = heads.negated_scores(frame, request), heads.true_labels(frame, request)
-        return cls(worse[:, truth == 1.0], Counts.of(frame, worse, truth, request))
-
-    @classmethod
-    def joined(cls, parts: Sequence[TrueScores]) -> TrueScores:
-        """Join the scores of several parts."""
-        scores = np.concatenate([part.scores for part in parts], axis=1)
-        return cls(scores, Counts.merged([part.counts for part in parts]))
-
-    def distinct(self) -> list[tuple[FloatArray, IntArray]]:
-        """Return the ascending distinct scores of each measure, and how often they occur."""
-        return [np.unique(scores, return_counts=True) for scores in self.scores]
 
 
 class RankingOutline(NamedTuple):
@@ -484,9 +445,10 @@ def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
     """
     request = request_of(ddf, roles)
     request = request._replace(groups=None, key=None, label=(), numbered=False)
-    partitions = partitions_of(ddf, request)
-    positives = kept([folded(partitions.each(TrueScores.of, request=request), TrueScores.joined)])
-    [counts] = computed([later(operator.attrgetter("counts"), positives[0])])
+    frames = partitions_of(ddf, request)
+    parts = [later(_true_scores, frame, request=request) for frame in frames]
+    positives = kept([folded(parts, _joined_scores)])
+    [counts] = computed([later(operator.itemgetter(1), *positives)])
     counts.check(
         request,
         roles,
@@ -494,27 +456,39 @@ def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
         " missing score: ddf.dropna(subset=[...]).",
     )
     warn_of_counts(counts.positive, counts.total, request.gold)
-    distinct = later(TrueScores.distinct, positives[0])
-    parts = partitions.each(_negatives_between, distinct, request=request)
-    width = _merge_width(16 * counts.positive * len(request.measures))
-    negatives, scores = computed([folded(parts, _added, width), distinct])
-    rankings = []
-    for k, measure in enumerate(request.measures):
-        own, tp = scores[k]
-        outline = Outline(tp, tied=negatives[k][1::2], between=negatives[k][0::2])
+    distinct = later(_distinct_scores, *positives)
+    parts = [later(_negatives_between, frame, distinct, request=request) for frame in frames]
+    negatives, scores = computed([folded(parts, sum), distinct])
+    rankings, start = [], 0
+    for k, (own, tp) in enumerate(scores):
+        counted = negatives[start : start + 2 * own.size + 1]
+        start += counted.size
+        outline = Outline(tp, tied=counted[1::2], between=counted[0::2])
         missing = int(counts.unscored[k]), int(counts.unscored_true[k])
-        rankings.append(RankingOutline(measure, own, outline, *missing))
+        rankings.append(RankingOutline(request.measures[k], own, outline, *missing))
     return rankings
 
 
+def _true_scores(frame: pd.DataFrame, *, request: Request) -> tuple[FloatArray, Counts]:
+    """Return the negated scores (measure, true positive) of a part, and counts of all rows."""
+    worse, truth = heads.negated_scores(frame, request), heads.true_labels(frame, request)
+    return worse[:, truth == 1.0], Counts.of(frame, worse, truth, request)
+
+
+def _joined_scores(parts: Sequence[tuple[FloatArray, Counts]]) -> tuple[FloatArray, Counts]:
+    scores, counts = zip(*parts, strict=True)
+    return np.concatenate(scores, axis=1), Counts.merged(counts)
+
+
+def _distinct_scores(positives: tuple[FloatArray, Counts]) -> list[tuple[FloatArray, IntArray]]:
+    """Return the ascending distinct scores of each measure, and how often they occur."""
+    return [np.unique(scores, return_counts=True) for scores in positives[0]]
+
+
 def _negatives_between(
-    frame: pd.DataFrame,
-    distinct: list[tuple[FloatArray, IntArray]],
-    request: Request,
-    start: int,
-) -> list[IntArray]:
+    frame: pd.DataFrame, distinct: list[tuple[FloatArray, IntArray]], *, request: Request
+) -> IntArray:
     """Count the negatives before, at, and after each score of the true positives."""
-    del start
     worse, truth = heads.negated_scores(frame, request), heads.true_labels(frame, request)
     counts = []
     for own, (scores, _) in zip(worse[:, truth == 0.0], distinct, strict=True):
@@ -522,11 +496,7 @@ def _negatives_between(
         first = np.searchsorted(scores, rising, side="left")
         tied = first < np.searchsorted(scores, rising, side="right")
         counts.append(np.bincount(2 * first + tied, minlength=2 * scores.size + 1))
-    return counts
-
-
-def _added(parts: Sequence[list[IntArray]]) -> list[IntArray]:
-    return [np.sum(counts, axis=0) for counts in zip(*parts, strict=True)]
+    return np.concatenate(counts)
 
 
 def inverse_ends(ddf: Any, roles: Roles, ranking: RankingOutline) -> float:
@@ -649,13 +619,18 @@ class Blocks(NamedTuple):
         """Return the sum of a function of each block's statistics."""
         return folded([later(function, x, **known) for x in self.statistics], _plus).compute()
 
-    def drawn(self, function: Callable[..., Any], number: int, **known: Any) -> Any:
-        """Return the lazy total of a function of each block and one block of resamples."""
-        parts = [
-            later(function, *block, number=number, **known)
-            for block in zip(self.statistics, self.positions, strict=True)
-        ]
-        return folded(parts, blocks.block_totals)
+    def drawn(
+        self, function: Callable[..., Any], sizes: FloatArray, n_resamples: int, **known: Any
+    ) -> FloatArray | None:
+        """Return the totals (resample, column) of a function of each block and resamples."""
+        lazy = []
+        for number in range(-(-n_resamples // resamples.BLOCK)):
+            parts = [
+                later(function, *block, number=number, **known)
+                for block in zip(self.statistics, self.positions, strict=True)
+            ]
+            lazy.append(folded(parts, blocks.block_totals))
+        return blocks.one_after_another(computed(lazy), sizes, n_items=self.n_items)
 
 
 def sums_of_items(
@@ -689,23 +664,15 @@ def sums_of_items(
     merge = functools.partial(_merged_laws, n_items=n_items)
     laws = folded(laws_of_blocks, merge).compute()
     draws = blocks.needs_of(known, laws)
-    numbers = range(-(-needs.options.n_resamples // resamples.BLOCK))
-    sizes = known.sizes.reshape(-1)
+    sizes, n_resamples = known.sizes.reshape(-1), needs.options.n_resamples
     signed, swapped, counted = None, None, None
     if draws.signs and added is not None:
-        contributions: dict[str, Any] = {
-            "known": known,
-            "linear": linear,
-            "added": added,
-            "needs": draws,
-        }
-        sums = computed([items.drawn(blocks.signed_sums, k, **contributions) for k in numbers])
-        signed = blocks.one_after_another(sums, added.sizes, n_items=n_items)
+        noted: dict[str, Any] = {"known": known, "linear": linear, "added": added, "needs": draws}
+        signed = items.drawn(blocks.signed_sums, added.sizes, n_resamples, **noted)
     if draws.swaps:
-        lazy = [
-            items.drawn(blocks.swapped_block_sums, k, known=known, needs=draws) for k in numbers
-        ]
-        swapped = blocks.one_after_another(computed(lazy), sizes, n_items=n_items)
+        swapped = items.drawn(
+            blocks.swapped_block_sums, sizes, n_resamples, known=known, needs=draws
+        )
     if draws.counts:
         sums = _counted_sums(items, known, draws)
         counted = blocks.one_after_another(sums, sizes, n_items=n_items)
@@ -725,7 +692,7 @@ def _counted_sums(items: Blocks, known: ItemTotals, needs: Needs) -> list[Any]:
     columns = kept(
         [later(blocks.columns_of, x, known=known, needs=needs) for x in items.statistics]
     )
-    total, threads = known.plan.options.n_resamples, max(2, _cluster()[1])
+    total, threads = known.plan.options.n_resamples, max(2, _threads())
     sums: list[Any] = []
     first = range(0, total, resamples.BLOCK)
     for k in range(0, len(first), threads):
@@ -758,20 +725,12 @@ def _counted_block(
     return totals
 
 
-class Labels(NamedTuple):
-    """Summarize the labels of a partition."""
-
-    size: int
-    ascending: bool
-    ends: tuple[Any, Any] | None  #: the first and the last label, if labels are compared
-
-    @classmethod
-    def of(cls, frame: pd.DataFrame, *, plain: bool) -> Labels:
-        """Return the number of labels, and whether they ascend."""
-        index = frame.index
-        if plain or not len(index):
-            return cls(len(index), True, None)
-        return cls(len(index), bool(index.is_monotonic_increasing), (index[0], index[-1]))
+def _labels_of(frame: pd.DataFrame, *, numbered: bool) -> tuple[int, bool, list[Any]]:
+    """Return the number of labels, whether they ascend, and the first and the last label."""
+    index = frame.index
+    if numbered or not len(index):
+        return len(index), True, []
+    return len(index), bool(index.is_monotonic_increasing), [index[0], index[-1]]
 
 
 def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
@@ -783,9 +742,8 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
     columns = [c for c in meta.columns if _names_system(c, systems)]
     frames = ddf[columns].to_delayed()
     narrow = _narrow(ddf, columns[:1], frames)
-    numbered = isinstance(meta.index, pd.RangeIndex) and not ddf.known_divisions
-    looks = [later(Labels.of, frame, plain=numbered) for frame in narrow]
-    labels = computed(looks)
+    numbered = _restarts(ddf)
+    labels = computed([later(_labels_of, frame, numbered=numbered) for frame in narrow])
     if roles.measures is None and meta.columns.nlevels == 1:
         rows = later(pd.DataFrame.head, frames[0], n=_FIRST_ROWS).compute()
         warn_of_identifiers({name: rows[name] for name in systems}, taken_as="systems")
@@ -801,7 +759,7 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
         "higher_is_better": roles.higher_is_better,
     }
     statistics, positions, begin = [], [], 0
-    for frame, size in zip(frames, [one.size for one in labels], strict=True):
+    for frame, size in zip(frames, [label[0] for label in labels], strict=True):
         for start in range(0, size, most):
             rows_of_block = slice(start, min(start + most, size))
             statistics.append(
@@ -818,16 +776,14 @@ def _names_system(column: Any, systems: Sequence[Hashable]) -> bool:
     return column in systems or any(level in systems for level in levels)
 
 
-def _ascend(labels: Sequence[Labels]) -> bool:
+def _ascend(labels: Sequence[tuple[int, bool, list[Any]]]) -> bool:
     """Return whether labels are in ascending order across all partitions."""
-    filled = [own for own in labels if own.ends is not None]
-    if not all(own.ascending for own in filled):
-        return False
-    ends = [x for own in filled for x in own.ends or ()]
+    ends = [end for *_, both in labels for end in both]
     try:
-        return all(not last > first for last, first in zip(ends[1::2], ends[2::2], strict=False))
+        rising = all(not last > first for last, first in zip(ends[1::2], ends[2::2], strict=False))
     except TypeError:  # labels of several types
         return False
+    return rising and all(ascend for _, ascend, _ in labels)
 
 
 def _item_ranks(indexes: Sequence[pd.Index]) -> IntArray:
@@ -846,11 +802,7 @@ def _item_statistics(
     frame: pd.DataFrame, *, rows: slice, size: int, named: dict[str, Any]
 ) -> ItemStatistics:
     """Return checked statistics (system, item, statistic) for some rows of a partition."""
-    if len(frame) != size:
-        raise RuntimeError(
-            f"a partition had {size:,} rows when counted and {len(frame):,} when read: the files"
-            " changed or were split differently. Give the files an index, or read them again."
-        )
+    refuse_changed(frame, size)
     frame = frame.iloc[rows]
     table = read_frame(frame.reset_index(drop=True), Roles.of(named))
     check_complete(table.statistics, table.systems, frame.index)

@@ -104,10 +104,10 @@ def answer_dataset(
     if not all(data.sizes.values()):
         kept, batch = _with_roles_only(data, question)
         if data.sizes[dim] and not all(data.sizes[d] for d in batch):
-            return _of_nothing(data, kept, question)
+            return _of_nothing(kept, batch, question)
     lazy = any(x.chunks is not None for x in data.variables.values())
     if not lazy or "row" in question.layout or not all(data.sizes.values()):
-        return _answer(data.compute(), question)
+        return _answer(data.compute(), question)[0]
     return _answer_in_blocks(data, question, together=_is_together(able, parameters, options, form))
 
 
@@ -236,6 +236,8 @@ def _header(question: Question) -> list[Any]:
 class Reading:
     """Store the frame that equals a Dataset."""
 
+    data: xr.Dataset
+    question: Question
     frame: pd.DataFrame
     batch: list[Hashable]  #: dimensions that are groups; the frame numbers the groups
     names: list[Hashable]  #: the measures or systems in order
@@ -351,9 +353,8 @@ def _read_rankings(data: xr.Dataset, question: Question) -> Reading:
     found, options = _ranking_columns(data, question), question.options
     dims = [*found.batch, question.dim]
     shape = [data.sizes[d] for d in dims]
-    numbers = [x.ravel() for x in np.indices(shape[:-1])]
     columns = [_flat(v, dims, shape) for v in found.columns.values()]
-    columns += [np.repeat(number, shape[-1]) for number in numbers]
+    columns += _group_numbers(shape)
     by = found.batch
     if question.form == "queries" and not by:  # the only query also needs a name
         by, columns = [_QUERY], [*columns, np.zeros(shape[-1], dtype=np.int64)]
@@ -381,7 +382,7 @@ def _read_rankings(data: xr.Dataset, question: Question) -> Reading:
         options = {**options, "gold": found.golds}
     ragged = options.get("missing") == "drop" or whole != [True]
     ragged = ragged and question.form == "rankings" and not question.pooled
-    return Reading(frame, found.batch, found.scores, options, ragged, kept)
+    return Reading(data, question, frame, found.batch, found.scores, options, ragged, kept)
 
 
 _QUERY = "query"
@@ -402,6 +403,11 @@ def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int])
     values = variable.transpose(*(d for d in dims if d in variable.dims)).to_numpy()
     within = [variable.sizes.get(d, 1) for d in dims]
     return np.broadcast_to(values.reshape(within), shape).ravel()
+
+
+def _group_numbers(shape: Sequence[int]) -> list[IntArray]:
+    """Return the position of each row along each dimension of the batch."""
+    return [np.repeat(x.ravel(), shape[-1]) for x in np.indices(shape[:-1])]
 
 
 def _index(data: xr.Dataset, dim: Hashable, shape: Sequence[int]) -> pd.Index:
@@ -430,23 +436,19 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
     dims = [*batch, dim]
     shape = [data.sizes[d] for d in dims]
     of_header = [data.indexes.get(d, pd.RangeIndex(data.sizes[d])) for d in header]
-    columns: list[AnyArray] = []
-    keys: list[tuple[Hashable, ...]] = []
+    parts: list[tuple[tuple[Hashable, ...], Any]] = []
     for places in np.ndindex(*map(len, of_header)):
         names = [index[k] for index, k in zip(of_header, places, strict=True)]
         at = dict(zip(header, places, strict=True))
         for name in statistics:
-            columns.append(_flat(data[name].variable.isel(at, missing_dims="ignore"), dims, shape))
-            keys.append((*names, name))
-    numbers = [x.ravel() for x in np.indices(shape[:-1])]
-    for name, number in zip(batch, numbers, strict=True):
-        columns.append(np.repeat(number, shape[-1]))
-        keys.append((name, *[""] * len(header)))
-    for name in beside:
-        columns.append(_flat(data[name].variable, dims, shape))
-        keys.append((name, *[""] * len(header)))
-    if not keys:
+            variable = data[name].variable.isel(at, missing_dims="ignore")
+            parts.append(((*names, name), _flat(variable, dims, shape)))
+    others = dict(zip(batch, _group_numbers(shape), strict=True))
+    others |= {name: _flat(data[name].variable, dims, shape) for name in beside}
+    parts += [((name, *[""] * len(header)), values) for name, values in others.items()]
+    if not parts:
         raise ValueError("data has no system, but a comparison needs two systems. Add systems.")
+    keys, columns = zip(*parts, strict=True)
     frame = pd.DataFrame(dict(enumerate(columns)), index=_index(data, dim, shape))
     frame.columns = pd.MultiIndex.from_tuples(keys, names=[*header, "statistic"])
     metrics = {data[name].attrs.get("metric") for name in statistics}
@@ -458,7 +460,7 @@ def _read_items(data: xr.Dataset, question: Question) -> Reading:
         options["by"] = batch
     if exclude := _names_in(options.get("exclude")):  # the variables have been left out
         options["exclude"] = [x for x in exclude if x in systems or x not in data.data_vars]
-    return Reading(frame, batch, systems, options)
+    return Reading(data, question, frame, batch, systems, options)
 
 
 def _statistics_in(data: xr.Dataset, dim: Hashable, out: Sequence[Hashable]) -> list[Hashable]:
@@ -541,31 +543,38 @@ class _Axis:
         return {self.dim: (self.dim, values)}
 
 
-def _answer(data: xr.Dataset, question: Question) -> xr.Dataset:
-    """Return the answer for data in memory."""
+def _answer(
+    data: xr.Dataset, question: Question, known: Mapping[str, Any] | None = None
+) -> tuple[xr.Dataset, list[_Axis]]:
+    """Return the answer for data in memory, and its dimensions.
+
+    ``known`` contains labels of dimensions that are known in advance.
+    """
     reading = _read(data, question)
-    table = _table_of(reading, question, data)
+    table = _table_of(reading)
     _warn_of_lacking(table, reading)
-    if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:
-        table = table.drop(columns=_QUERY)
     if "row" in question.layout:
-        table = _with_labels(table, _group_columns(table, reading), data)
-        return as_rows(table)
-    return _laid_out(table, _axes(table, reading, question, data), reading, data)
+        return as_rows(_with_labels(table, reading)), []
+    axes = _axes(table, reading, known or {})
+    return _laid_out(table, axes, reading), axes
 
 
-def _table_of(reading: Reading, question: Question, data: xr.Dataset) -> pd.DataFrame:
+def _table_of(reading: Reading) -> pd.DataFrame:
     """Ask the question. List sizes up to the dimension are allowed, even if groups are smaller."""
-    width = None
+    question, width = reading.question, None
     if reading.ragged or reading.frame.empty:
-        width = data.sizes[question.dim]
+        width = reading.data.sizes[question.dim]
     before = WIDTH.set(width)
     try:
         with hushed("by="):  # a Dataset can repeat the scores of a label in all groups
-            table = question.function(reading.frame, **reading.options)
+            table: pd.DataFrame = question.function(reading.frame, **reading.options)
     finally:
         WIDTH.reset(before)
-    return _with_samples(table, reading, data)
+    if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:
+        table = table.drop(columns=_QUERY)
+    if _SAMPLES[0] in table:
+        return _with_samples(table, reading)
+    return table
 
 
 def _warn_of_lacking(table: pd.DataFrame, reading: Reading) -> None:
@@ -583,26 +592,23 @@ def _warn_of_lacking(table: pd.DataFrame, reading: Reading) -> None:
         )
 
 
-def _of_nothing(data: xr.Dataset, kept: xr.Dataset, question: Question) -> xr.Dataset:
+def _of_nothing(data: xr.Dataset, batch: list[Hashable], question: Question) -> xr.Dataset:
     """Return the answer for data without groups, in the shape of the answer for made-up data."""
-    sizes = {d: max(n, 1) for d, n in kept.sizes.items()}
+    sizes = {d: max(n, 1) for d, n in data.sizes.items()}
     grown = {
-        name: (v.dims, np.zeros([sizes[d] for d in v.dims], v.dtype))
-        for name, v in kept.variables.items()
+        name: (v.dims, np.zeros([sizes[d] for d in v.dims], v.dtype), v.attrs)
+        for name, v in data.variables.items()
         if 0 in v.shape
     }
-    made = _made_up(kept.drop_vars(list(grown)).assign(grown).chunk(), question)
+    made = _made_up(data.drop_vars(list(grown)).assign(grown).chunk(), question)
     with hushed():
-        reading = _read(made, question)
-        table = _table_of(reading, question, made)
-    if "row" in question.layout:
-        return as_rows(table[:0])
-    axes = _axes(table, reading, question, made)
-    result = _laid_out(table, axes, reading, made)
+        if "row" in question.layout:
+            return as_rows(_table_of(_read(made, question))[:0])
+        result, axes = _answer(made, question)
     empty = {x.dim: slice(data.sizes[x.group]) for x in axes if x.group is not None}
     groups = _coords_of_groups(data, axes, result)
-    result = result.isel(empty)
-    return result.drop_vars([x for x in groups if x in result.coords]).assign_coords(groups)
+    result = result.isel(empty).drop_vars([x for x in groups if x in result.coords])
+    return result.assign_coords(groups)
 
 
 def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hashable]:
@@ -614,42 +620,34 @@ def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hash
     return {d: columns[d] for d in [*reading.batch, *each]}
 
 
-def _with_labels(
-    table: pd.DataFrame, groups: Mapping[Hashable, Hashable], data: xr.Dataset
-) -> pd.DataFrame:
+def _with_labels(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Return the table with the labels of the groups instead of their numbers."""
-    named = table.copy(deep=False)
-    for dim, column in groups.items():
-        if dim in data.indexes:
-            named[column] = data.indexes[dim].take(table[column].to_numpy(dtype=int)).to_numpy()
+    named, indexes = table.copy(deep=False), reading.data.indexes
+    for dim, column in _group_columns(table, reading).items():
+        if dim in indexes:
+            named[column] = indexes[dim].take(table[column].to_numpy(dtype=int)).to_numpy()
     return named
 
 
-def _with_samples(table: pd.DataFrame, reading: Reading, data: xr.Dataset) -> pd.DataFrame:
+def _with_samples(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
     """Return the table with the labels of samples instead of the numbers of groups."""
-    if _SAMPLES[0] not in table:
-        return table
-    batch = reading.batch
-    places = list(np.ndindex(*(data.sizes[d] for d in batch)))
+    batch, data = reading.batch, reading.data
     names = [data.indexes.get(d, range(data.sizes[d])) for d in batch]
-    each = [tuple(index[k] for index, k in zip(names, place, strict=True)) for place in places]
-    if len(batch) == 1:
-        places, each = [k for (k,) in places], [label for (label,) in each]
-    label_of = dict(zip(places, each, strict=True))
+    label_of: dict[Any, Any] = {}
+    for place in np.ndindex(*map(len, names)):
+        label = tuple(index[k] for index, k in zip(names, place, strict=True))
+        if len(batch) == 1:
+            label_of[place[0]] = label[0]
+        else:
+            label_of[place] = label
     columns = [x for x in (*_SAMPLES, "leaning", "better") if x in table]
     named = {x: labels([label_of.get(k, np.nan) for k in table[x]]) for x in columns}
     return table.assign(**named)
 
 
-def _axes(
-    table: pd.DataFrame,
-    reading: Reading,
-    question: Question,
-    data: xr.Dataset,
-    known: Mapping[str, Any] | None = None,
-) -> list[_Axis]:
-    """Return the dimensions of a table. ``known`` contains labels that are known in advance."""
-    axes = []
+def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> list[_Axis]:
+    """Return the dimensions of a table."""
+    axes, data = [], reading.data
     for dim, column in _group_columns(table, reading).items():
         if dim in reading.batch:
             number = table[column].to_numpy(dtype=np.int64)
@@ -661,8 +659,8 @@ def _axes(
             if ANNOTATOR in data.coords:
                 names = data[ANNOTATOR].to_numpy()
             axes.append(_Axis(ANNOTATOR, number, names, (column,)))
-    for word in question.layout:
-        axis = _axis(word, table, axes, reading, question, data, known or {})
+    for word in reading.question.layout:
+        axis = _axis(word, table, axes, reading, known)
         if axis is not None:
             axes.append(axis)
     return axes
@@ -673,12 +671,10 @@ def _axis(
     table: pd.DataFrame,
     before: Sequence[_Axis],
     reading: Reading,
-    question: Question,
-    data: xr.Dataset,
     known: Mapping[str, Any],
 ) -> _Axis | None:
     """Return the dimension that a word of the layout names, or None."""
-    if word == "n" and "share" in table and _are_shares(question.options.get("n")):
+    if word == "n" and "share" in table and _are_shares(reading.options.get("n")):
         word = "share"
     if word == "pair":
         return _pairs(table, before, reading, known)
@@ -689,7 +685,7 @@ def _axis(
     if word in known:
         return _labeled(word, table, pd.Index(known[word], tupleize_cols=False))
     if word == "n":
-        return _labeled("n", table, _list_sizes(table, reading, question, data))
+        return _labeled("n", table, _list_sizes(table, reading))
     index: pd.Index = pd.Index(table[word].unique(), tupleize_cols=False)
     if word in ("measure", "system"):
         names = pd.Index(labels(reading.names), tupleize_cols=False)
@@ -699,20 +695,19 @@ def _axis(
     return _labeled(word, table, index)
 
 
-def _list_sizes(
-    table: pd.DataFrame, reading: Reading, question: Question, data: xr.Dataset
-) -> pd.Index:
+def _list_sizes(table: pd.DataFrame, reading: Reading) -> pd.Index:
     """Return the list sizes: the requested sizes first, in their order."""
-    there, n = np.unique(table["n"].to_numpy()), question.options.get("n")
+    there, n = np.unique(table["n"].to_numpy()), reading.options.get("n")
+    width = reading.data.sizes[reading.question.dim]
     sizes = None
-    if question.form == "rankings" and not _are_names(n):
+    if reading.question.form == "rankings" and not _are_names(n):
         sizes = check_n(n)
     first: Any = []
     if isinstance(sizes, np.ndarray):
         first = sizes[reading.ragged | np.isin(sizes, there)]
     if sizes is None and reading.ragged and len(there):  # padding also has a place
-        longest = reading.kept.reshape(-1, data.sizes[question.dim]).sum(axis=1).max()
-        last = int(there[-1]) + data.sizes[question.dim] - int(longest)
+        longest = reading.kept.reshape(-1, width).sum(axis=1).max()
+        last = int(there[-1]) + width - int(longest)
         there = np.union1d(there, np.arange(there[-1], last + 1))
     every: pd.Index = pd.Index([*first, *np.setdiff1d(there, first)], dtype=np.int64)
     return every
@@ -759,12 +754,7 @@ def _pairs(
     return _Axis("pair", np.array([number[x] for x in pairs], dtype=int), distinct, sides)
 
 
-def _laid_out(
-    table: pd.DataFrame,
-    axes: list[_Axis],
-    reading: Reading,
-    data: xr.Dataset,
-) -> xr.Dataset:
+def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Dataset:
     """Place the rows of a table in the cells of a Dataset."""
     axes = [*(x for x in axes if x.dim == "size"), *(x for x in axes if x.dim != "size")]
     dims, shape = [x.dim for x in axes], tuple(x.size for x in axes)
@@ -787,7 +777,7 @@ def _laid_out(
         result["relation"] = _without_groups(result["relation"], "pair")
     if "n_retrieved" in result and "metric" in dims:
         result = _by_metric(result, axes[-1].labels)
-    coords = _coords_of_groups(data, axes, result)
+    coords = _coords_of_groups(reading.data, axes, result)
     coords |= {name: x for axis in axes for name, x in axis.coords.items()}
     coords = {x: c for x, c in coords.items() if x in result.dims or x != "metric"}
     return result.assign_coords(coords).set_coords([x for x in _SYSTEMS if x in result])
@@ -909,7 +899,7 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
     out = [*_names_in(reading.options.get("exclude")), _ROW]
     reading = replace(reading, options={**reading.options, "exclude": out})
-    table = _table_of(reading, question, data)
+    table = _table_of(reading)
     places = np.unravel_index(table.pop(_ROW).to_numpy(), sizes)
     pick = dict(zip([*reading.batch, question.dim], places, strict=True))
     picked = _picked(data, pick)
@@ -970,10 +960,7 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         few = {d: slice(2) for d in batch}
     small = _made_up(kept.isel(few), question)
     with hushed():
-        reading = _read(small, question)
-        table = _table_of(reading, question, small)
-    axes = _axes(table, reading, question, small)
-    shown = _laid_out(table, axes, reading, small)
+        shown, axes = _answer(small, question)
     renamed = {x.group: x.dim for x in axes if x.group is not None and x.group != x.dim}
     kept, groups = kept.rename(renamed), [x.dim for x in axes if x.group is not None]
     function = question.function
@@ -1052,7 +1039,7 @@ def _template(shown: xr.Dataset, data: xr.Dataset, groups: Sequence[Hashable]) -
 
 
 #: beginnings of warnings about all data, which a block cannot judge
-_OF_ALL_DATA = ("gold", "measures:", "The judged candidates")
+_OF_ALL_DATA = ("gold", "measures:", "The judged candidates", "n=")
 
 
 def _block(
@@ -1060,10 +1047,7 @@ def _block(
 ) -> xr.Dataset:
     """Return the answer for one block, without coordinates."""
     with held(**choices), hushed(*_OF_ALL_DATA):
-        reading = _read(part, question)
-        table = _table_of(reading, question, part)
-        axes = _axes(table, reading, question, part, known)
-        result = _laid_out(table, axes, reading, part)
+        result, _ = _answer(part, question, known)
     return result.drop_vars([x for x in result.coords if x not in _SYSTEMS]).reset_coords()
 
 
@@ -1080,7 +1064,7 @@ def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
             values = sum(outer[1:], outer[0]).transpose(*variable.dims).to_numpy() % 2
         else:
             number = np.indices(variable.shape)[variable.dims.index(question.dim)]
-            values = _made_up_values(name, number, variable.dtype, question, data, draws)
+            values = _made_up_values(name, number, question, data, draws)
         made[name] = (variable.dims, values.astype(variable.dtype))
     return data.assign(made)
 
@@ -1088,7 +1072,6 @@ def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
 def _made_up_values(
     name: Hashable,
     number: IntArray,
-    dtype: Any,
     question: Question,
     data: xr.Dataset,
     draws: np.random.Generator,
@@ -1096,19 +1079,10 @@ def _made_up_values(
     """Return values of a variable for numbered candidates that suit its role."""
     options = question.options
     if name in _golds(data, question):
-        values = true_values(options.get("positive"))
-        if values:
-            others: list[Any] = ["-", 0, 1, 2, 3]
-            if dtype.kind == "b":
-                others = [not values[0]]
-            elif dtype.kind in "iufc":
-                others = [x for x in range(len(values) + 1) if x not in values]
-            every = labels([*values, others[0]])
-            return every[number % len(every)]
-        least = options.get("min_grade")
-        if least is None:
-            least = 1
-        return np.asarray((number % 2 == 0) * least)
+        values = true_values(options.get("positive")) or [options.get("min_grade") or 1]
+        other = next(x for x in range(len(values) + 1) if x not in values)
+        every = labels([*values, other])
+        return every[number % len(every)]
     if name in _names_in(options.get("groups")):
         return np.asarray(number % max(2, number.shape[-1] // 3))
     if name in _names_in(options.get("judged_with")):

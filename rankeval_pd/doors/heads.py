@@ -54,7 +54,6 @@ _FIXED = (
     "by",
     "dim",
 )
-_LARGEST_PART = 2**40  # the largest possible number of rows in a part
 UNIQUE = (  # advice for repeated candidates
     "to break ties, each candidate needs a unique label. Pass the label column as label=..., or"
     " use row numbers across all partitions: label=rankeval_pd.dask.ROWS."
@@ -154,11 +153,6 @@ def _label_values(rows: pd.DataFrame, request: Request) -> Any:
     return only_or_all(levels)
 
 
-def with_numbers(rows: pd.DataFrame, start: int) -> pd.DataFrame:
-    """Return the rows, numbered across all parts."""
-    return rows.set_axis(pd.RangeIndex(start, start + len(rows)), axis=0)
-
-
 class Counts(NamedTuple):
     """Store counts over all candidates."""
 
@@ -167,16 +161,14 @@ class Counts(NamedTuple):
     unlabeled: int
     unscored: IntArray  #: (measure)
     unscored_true: IntArray  #: (measure) true positives among the unscored candidates
-    present: frozenset[int]  #: which of the values that mark true positives occur
+    present: IntArray  #: (value) number of candidates with each value that marks true positives
     kinds: frozenset[type]  #: the types of the groups' names
 
     @classmethod
     def of(cls, rows: pd.DataFrame, worse: FloatArray, truth: FloatArray, request: Request) -> Self:
         """Count the candidates in a part of the data."""
-        present = []
-        for k, value in enumerate(true_values(request.positive)):
-            if frame_column(rows, request.gold, "gold").isin([value]).any():
-                present.append(k)
+        gold = frame_column(rows, request.gold, "gold")
+        present = [int(gold.isin([value]).sum()) for value in true_values(request.positive)]
         names = pd.Series(dtype=object)
         if request.groups is not None:
             names = frame_column(rows, request.groups, "groups").dropna().head(1)
@@ -187,22 +179,19 @@ class Counts(NamedTuple):
             unlabeled=int(np.isnan(truth).sum()),
             unscored=missing.sum(axis=1),
             unscored_true=missing[:, truth == 1.0].sum(axis=1),
-            present=frozenset(present),
+            present=np.array(present, dtype=np.int64),
             kinds=frozenset(map(type, names)),
         )
 
     @classmethod
     def merged(cls, parts: Sequence[Counts]) -> Self:
         """Add the counts of several parts."""
-        return cls(
-            total=sum(part.total for part in parts),
-            positive=sum(part.positive for part in parts),
-            unlabeled=sum(part.unlabeled for part in parts),
-            unscored=np.sum([part.unscored for part in parts], axis=0),
-            unscored_true=np.sum([part.unscored_true for part in parts], axis=0),
-            present=frozenset[int]().union(*(part.present for part in parts)),
-            kinds=frozenset[type]().union(*(part.kinds for part in parts)),
-        )
+        sums = {
+            name: sum(getattr(part, name) for part in parts)
+            for name in cls._fields
+            if name != "kinds"
+        }
+        return cls(**sums, kinds=frozenset[type]().union(*(part.kinds for part in parts)))
 
     def check(self, request: Request, roles: Roles, dropped: str = _DROPPED) -> None:
         """Reject missing labels and scores. ``dropped`` is the text for missing="drop"."""
@@ -220,8 +209,8 @@ class Counts(NamedTuple):
             refuse_unscored(self.unscored, sizes, self.total, request.measures)
         if roles.missing == "drop" and self.unscored.any():
             raise ValueError(dropped)
-        for k, value in enumerate(true_values(request.positive)):
-            if k not in self.present:
+        for value, count in zip(true_values(request.positive), self.present, strict=True):
+            if count == 0:
                 raise ValueError(
                     f"positive={request.positive!r}: no candidate has the value {value!r} in"
                     f" gold={request.gold!r}. Pass values that occur in this column."
@@ -232,47 +221,34 @@ class Counts(NamedTuple):
 # The head of a part, of several parts, and of all
 
 
-class Edge(NamedTuple):
-    """Store the last kept rank of each measure: all fields are (measure)."""
-
-    omits: BoolArray  #: whether candidates were omitted
-    bound: FloatArray  #: the negated score of the last kept rank if candidates were omitted
-    tied: IntArray  #: number of candidates with this score, kept or omitted
-    tied_true: IntArray  #: number of true positives with this score
-
-
 class PartialHead(NamedTuple):
     """Store the head of one or more parts of the data."""
 
-    rows: pd.DataFrame  #: the candidates with all columns
-    place: IntArray  #: (candidate) the part and the row within the part, in one number
-    edge: Edge
+    rows: pd.DataFrame  #: the candidates with all columns, in the order of the data
+    bound: FloatArray  #: (measure) the negated score of the last kept rank, or NaN if all are kept
+    left_out: IntArray  #: (2, measure) candidates and true positives omitted at the last rank
     counts: Counts
     clusters: pd.DataFrame  #: candidates and true positives by the hash of the group's name
     accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
 
 
 def reduced(
-    frame: pd.DataFrame, request: Request, number: int, start: int, limit: FloatArray | None = None
+    frame: pd.DataFrame, *, request: Request, limit: FloatArray | None = None
 ) -> PartialHead:
-    """Return the head of part ``number``, which begins at row ``start``.
+    """Return the head of a part: O(rows).
 
     ``limit`` contains a negated score for each measure. Candidates beyond all limits are dropped.
-    The cost is O(rows).
     """
     frame = native(frame)
     truth, worse = true_labels(frame, request), negated_scores(frame, request)
-    if request.numbered:
-        frame = with_numbers(frame, start)
     rows = np.arange(len(frame))
     if limit is not None and not np.isnan(limit).any():
         rows = np.flatnonzero(np.any(worse <= limit[:, np.newaxis], axis=0))
-    best, edge = _best_rows(worse[:, rows], truth[rows] == 1.0, frame.iloc[rows], request)
-    kept = rows[best]
+    kept, bound, left_out = _best(frame.iloc[rows], worse[:, rows], truth[rows] == 1.0, request)
     return PartialHead(
-        rows=frame.iloc[kept],
-        place=number * _LARGEST_PART + kept,
-        edge=edge,
+        rows=frame.iloc[rows[kept]],
+        bound=bound,
+        left_out=left_out,
         counts=Counts.of(frame, worse, truth, request),
         clusters=_clusters(frame, truth, request),
         accepted=_accepted(worse, truth, request),
@@ -285,52 +261,40 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
         return parts[0]
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = negated_scores(rows, request), true_labels(rows, request) == 1.0
-    kept, edge = _best_rows(worse, true, rows, request)
-    # candidates tied at the last rank: counted in the rows, unless their part omitted some
-    tied = np.zeros((2, len(request.measures)), dtype=np.int64)
-    same, stop = _equal_or_missing(worse, edge.bound[:, np.newaxis]), 0
+    kept, bound, left_out = _best(rows, worse, true, request)
     for part in parts:
-        own = slice(stop, stop + len(part.rows))
-        stop = own.stop
-        omits = part.edge.omits & _equal_or_missing(part.edge.bound, edge.bound)
-        tied[0] += np.where(omits, part.edge.tied, same[:, own].sum(axis=1))
-        tied[1] += np.where(omits, part.edge.tied_true, (same[:, own] & true[own]).sum(axis=1))
+        left_out += part.left_out * _equal_or_missing(part.bound, bound)
     return PartialHead(
         rows=rows.iloc[kept],
-        place=np.concatenate([part.place for part in parts])[kept],
-        edge=edge._replace(tied=tied[0], tied_true=tied[1]),
+        bound=bound,
+        left_out=left_out,
         counts=Counts.merged([part.counts for part in parts]),
         clusters=pd.concat([part.clusters for part in parts]).groupby(level=0).sum(),
         accepted=np.sum([part.accepted for part in parts], axis=0),
     )
 
 
-def _best_rows(
-    worse: FloatArray, true: BoolArray, rows: pd.DataFrame, request: Request
-) -> tuple[IntArray, Edge]:
-    """Return the ascending positions of candidates ranked high enough by at least one measure."""
-    measures, total = worse.shape
+def _best(
+    rows: pd.DataFrame, worse: FloatArray, true: BoolArray, request: Request
+) -> tuple[IntArray, FloatArray, IntArray]:
+    """Return the ascending positions of the candidates to keep, ``bound`` and ``left_out``."""
+    (measures, total), keep = worse.shape, request.keep
+    bound, left_out = np.full(measures, np.nan), np.zeros((2, measures), dtype=np.int64)
+    if keep == 0 or total < keep:
+        return np.arange(total * (keep > 0 and measures > 0)), bound, left_out
     kept = np.zeros(total, dtype=bool)
-    omits, bound = np.zeros(measures, dtype=bool), np.full(measures, np.nan)
-    tied, tied_true = np.zeros((2, measures), dtype=np.int64)
-    if request.keep == 0:
-        return np.flatnonzero(kept), Edge(omits, bound, tied, tied_true)
-    if total < request.keep:
-        every = np.arange(total * (measures > 0))
-        return every, Edge(omits, bound, tied, tied_true)
     for k, scores in enumerate(worse):
-        last = np.partition(scores, request.keep - 1)[request.keep - 1]
-        better = np.where(np.isnan(last), ~np.isnan(scores), scores < last)
-        same = np.flatnonzero(_equal_or_missing(scores, last))
-        free = request.keep - int(better.sum())
-        kept |= better
+        bound[k] = np.partition(scores, keep - 1)[keep - 1]
+        better = _are_better(scores, bound[k])
+        same = np.flatnonzero(_equal_or_missing(scores, bound[k]))
+        free = keep - int(better.sum())
         if free < same.size:
-            kept[same[_first_in_order(rows.iloc[same], free, request)]] = True
-        else:
-            kept[same] = True
-        omits[k], bound[k] = True, last
-        tied[k], tied_true[k] = same.size, int(true[same].sum())
-    return np.flatnonzero(kept), Edge(omits, bound, tied, tied_true)
+            same = same[_first_in_order(rows.iloc[same], free, request)]
+        kept |= better
+        kept[same] = True
+    omitted = ~kept & _equal_or_missing(worse, bound[:, np.newaxis])
+    left_out[:] = omitted.sum(axis=1), (omitted & true).sum(axis=1)
+    return np.flatnonzero(kept), bound, left_out
 
 
 def _first_in_order(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
@@ -341,6 +305,10 @@ def _first_in_order(rows: pd.DataFrame, count: int, request: Request) -> IntArra
         numbers = range(1, request.orders)
         orders += [ranking.other_order(own, request.draws, number) for number in numbers]
     return np.unique([np.argpartition(order, count - 1)[:count] for order in orders])
+
+
+def _are_better(worse: FloatArray, bound: FloatArray | float) -> BoolArray:
+    return np.asarray(np.where(np.isnan(bound), ~np.isnan(worse), worse < bound))
 
 
 def _equal_or_missing(one: FloatArray, other: FloatArray | float) -> BoolArray:
@@ -431,8 +399,7 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
     """Return the checked head with rows in their original order."""
     part.counts.check(request, roles)
     refuse_repeated(part.rows, request)
-    order = np.argsort(part.place, kind="stable")
-    frame = HeadFrame(part.rows.iloc[order].copy())
+    frame = HeadFrame(part.rows.copy())
     fixed = {role: getattr(roles, role) for role in _FIXED}
     fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
     frame.known = Head(_whole_of_part(part, request, n_max), request.measures, fixed, request)
@@ -442,10 +409,11 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
 def _whole_of_part(part: PartialHead, request: Request, n_max: int) -> Whole:
     """Return the counts of all candidates, and of the block that the last kept rank is in."""
     worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
-    edge, counts = part.edge, part.counts
-    bound = edge.bound[:, np.newaxis]
-    better = np.where(np.isnan(bound), ~np.isnan(worse), worse < bound)
-    size, tp = better.sum(axis=1) + edge.tied, (better & true).sum(axis=1) + edge.tied_true
+    counts, bound = part.counts, part.bound[:, np.newaxis]
+    ahead = _are_better(worse, bound) | _equal_or_missing(worse, bound)
+    end, tp_end = np.stack([ahead.sum(axis=1), (ahead & true).sum(axis=1)]) + part.left_out
+    if not 0 < request.keep <= counts.total:
+        end, tp_end = np.full_like(end, counts.total), np.full_like(end, counts.positive)
     n_clusters = accepted = None
     if request.groups is not None:
         n_clusters = len(part.clusters)
@@ -456,8 +424,8 @@ def _whole_of_part(part: PartialHead, request: Request, n_max: int) -> Whole:
         positive=counts.positive,
         reach=min(request.keep, counts.total),
         asked=min(n_max, counts.total),
-        end=np.where(edge.omits, size, counts.total),
-        tp_end=np.where(edge.omits, tp, counts.positive),
+        end=end,
+        tp_end=tp_end,
         scored=counts.total - counts.unscored,
         tp_scored=counts.positive - counts.unscored_true,
         clusters=n_clusters,

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from rankeval_pd.decisions.averages import check_groups
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, PLACE, STANDS, Rows
 from rankeval_pd.doors.candidates import (
     Data,
+    GroupFrame,
     Groups,
     SameOrder,
     above_door,
@@ -676,39 +677,23 @@ def tabulate(
     heads = able.heads and len(chosen.factors) <= 1
     if not heads:
         refuse_head(frame)
-    groups = read_frame(frame, chosen, scored=able.scores)
-    keys = groups.keys
+    ask = partial(
+        answers_of, question=question, able=able, n=n, heads=heads, together=combine is not None
+    )
+    if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
+        answers = frame.answers(ask, chosen, scored=able.scores)
+    else:
+        answers = ask(frame, chosen)
+    keys = answers.keys
     if keys.shape[1]:
         names = [*columns]
         if isinstance(n, Shares):
             names.append("share")
         keys = tables.keys_apart(keys, names)
-    whole = None
-    if able.scores:
-        whole = groups.whole
-    check_not_above(n, groups.largest, whole)
-    if combine is not None:
-        check_groups(list(keys.columns))
-    if heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
-        groups = groups.head(n)
-    if not len(keys):  # one group without candidates has the columns but no rows
-        parts = stacks(read_frame(frame, replace(chosen, by=None), scored=able.scores))[:1]
-    elif able.counts and isinstance(n, np.ndarray):
-        parts = [counted(groups)]
-    else:
-        parts = stacks(groups)
-    answers = []
     facts: dict[str, Any] = {}
-    for part in parts:
-        sizes = n
-        if isinstance(sizes, Shares):
-            sizes = np.unique(sizes.of(part.total))
-        answer = question(part, sizes)
-        if isinstance(answer, tuple):
-            answer, of_part = answer
-            _join_facts(facts, of_part)
-        answers.append(answer)
-    table = concatenated(answers)
+    for _, of_part in answers.parts:
+        _join_facts(facts, of_part)
+    table = concatenated([rows for rows, _ in answers.parts])
     if not len(keys):
         table = rows_at(table, slice(0))
     elif isinstance(n, np.ndarray) and WIDTH.get() is None:
@@ -718,14 +703,71 @@ def tabulate(
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
         keys = pd.DataFrame(index=[0])
     if finish is not None:
-        table = finish(table, groups.measures)
+        table = finish(table, answers.measures)
     if isinstance(n, Shares) and "n" in table:
-        table = _along_shares(table, n, {k: x.total for x in parts for k in x.group.tolist()})
+        table = _along_shares(table, n, answers.totals)
         columns = [*columns, "share"]
-    if combine is None and len(parts) > 1:
+    if combine is None and len(answers.parts) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    attrs = {**(attrs or {}), **facts}
-    return above_door(leave_table(table, keys, columns, groups.measures, attrs), data)
+    return above_door(
+        leave_table(table, keys, columns, answers.measures, {**(attrs or {}), **facts}), data
+    )
+
+
+class Answers(NamedTuple):
+    """Store the answers for all groups."""
+
+    keys: pd.DataFrame  #: one row per group, with the columns in ``by``
+    measures: Sequence[Hashable]
+    parts: list[Answer]  #: rows and facts for groups of each size
+    totals: IntArray  #: the number of candidates of each group
+
+
+def answers_of(
+    frame: pd.DataFrame,
+    chosen: Roles,
+    *,
+    question: RankingQuestion,
+    able: Capabilities,
+    n: Sizes,
+    heads: bool,
+    together: bool,
+    n_groups: int | None = None,
+) -> Answers:
+    """Ask the question for every group of a frame.
+
+    ``heads`` means that a head is sufficient, and ``together`` that the groups are combined.
+    ``n_groups`` is the number of all groups if the frame contains only some of them.
+    """
+    groups = read_frame(frame, chosen, scored=able.scores)
+    whole = None
+    if able.scores:
+        whole = groups.whole
+    check_not_above(n, groups.largest, whole)
+    if together:
+        check_groups(list(groups.keys.columns))
+    if heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
+        groups = groups.head(n)
+    if not len(groups.keys):  # one group without candidates has the columns but no rows
+        parts = stacks(read_frame(frame, replace(chosen, by=None), scored=able.scores))[:1]
+    elif able.counts and isinstance(n, np.ndarray):
+        parts = [counted(groups)]
+    else:
+        parts = stacks(groups)
+    totals = np.zeros(max(len(groups.keys), 1), dtype=np.int64)
+    answers: list[Answer] = []
+    for part in parts:
+        totals[part.group] = part.total
+        if n_groups is not None:  # whether measures are identical is not known either
+            part = replace(part, n_groups=n_groups, same=None)
+        sizes = n
+        if isinstance(sizes, Shares):
+            sizes = np.unique(sizes.of(part.total))
+        answer = question(part, sizes)
+        if not isinstance(answer, tuple):
+            answer = answer, {}
+        answers.append(answer)
+    return Answers(groups.keys, groups.measures, answers, totals)
 
 
 def _join_facts(facts: dict[str, Any], of_part: Mapping[str, Any]) -> None:
@@ -764,12 +806,11 @@ def _check_answered(n: IntArray, table: Rows) -> None:
         )
 
 
-def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
+def _along_shares(table: Rows, n: Shares, totals: IntArray) -> Rows:
     """Repeat rows for shares that give the same n, and add the column ``share``."""
     [shares] = n
-    known = {group: n.of(total) for group, total in totals.items()}
-    sizes = np.array([known[group] for group in table[GROUP].tolist()], dtype=np.int64)
-    sizes = sizes.reshape(-1, shares.size)  # (row, share)
+    sizes = np.array([n.of(total) for total in totals.tolist()], dtype=np.int64)
+    sizes = sizes.reshape(-1, shares.size)[table[GROUP]]  # (row, share)
     row, share = np.nonzero(table["n"][:, np.newaxis] == sizes)
     # the rows of one measure or pair (and p) follow one another, with n ascending
     labels = np.stack([table[name] for name in _LINES if name in table])
