@@ -268,7 +268,7 @@ class Candidates:
     @cached_property
     def order(self) -> IntArray:
         """Return the candidates in order of rank, (group, measure, rank), sorted once."""
-        return ranking.order(self.score, self.present)
+        return self.rankings().order
 
     @property
     def keys(self) -> Keys:
@@ -298,8 +298,8 @@ class Candidates:
             order = taken_at(order, (slice(None), chosen))
             if whole is not None:
                 whole = whole.of(chosen)
-        gold = self.gold[:, np.newaxis]
-        return Ranking.of(score, gold, present, ends=self.ends, whole=whole, positions=order)
+        gold = self.gold[:, np.newaxis] & present
+        return Ranking(score, gold, present, self.ends, whole, order)
 
     def blocks(self) -> Iterator[list[int]]:
         """Yield blocks of measures whose rankings fit in memory together."""
@@ -318,7 +318,7 @@ class Candidates:
         """Return N and N+ of each group, which must be equal for all measures: (group)."""
         counts = self.counts
         if counts is None:
-            counts = ranking.size(self.gold[:, np.newaxis], self.present, self.whole)
+            counts = self.rankings().size
         return Size(*(_same_for_all(count) for count in counts))
 
 
@@ -613,7 +613,6 @@ def _pair_ranks(
             n = sizes
         for side in (a, b):
             exists = exists & side.nbest(n, ties).exists
-    exists = np.broadcast_to(exists, (*a.here.shape, sizes.size))
     draws = np.broadcast_to(candidates.keys, a.score.shape)
     cluster = None
     if candidates.cluster is not None:

@@ -14,6 +14,7 @@ from rankeval_pd.stats.areas import ALONE
 from rankeval_pd.stats.clusters import simpson_number
 from rankeval_pd.stats.distributions import first_near
 from rankeval_pd.stats.proportions import INTERVALS, Limits, clopper_pearson, t_of, z_of
+from rankeval_pd.stats.ranking import Ranking
 
 # -------------------------------------------------------------------------------------------------
 # Sums over partly judged rankings, with limits, and average precision.
@@ -284,7 +285,7 @@ def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArra
 
     The windows end at these ranks, and the last window ends at the last rank.
     """
-    rank = ranking.ranks(ranking.order(score, present))
+    rank = Ranking.of(score, present, present).ranks
     best = np.where(present, rank, np.iinfo(np.int64).max).min(axis=-2)
     result: IntArray = np.searchsorted(ends, best, side="left")
     return result
@@ -311,8 +312,7 @@ def average_precision(
     if weights is None or not (judged & true).any():
         return np.nan, low, high
     weight, chosen = weights
-    total = np.array([score.size])
-    end = ranking.blocks(score[np.newaxis], total)[1][0]
+    end = ranking.blocks(score)[1]
     hit = judged & true
     mass, positive = (_at_ends(weight * x, end) for x in (judged, hit))
     others, seen = positive - weight * hit, mass - weight * judged
@@ -385,7 +385,7 @@ def _at_ends(values: FloatArray, end: IntArray) -> FloatArray:
 
 def _from_on(values: FloatArray, score: FloatArray) -> FloatArray:
     """Return the sum of the values from the start of each value's block to the end."""
-    start = ranking.blocks(score[np.newaxis], np.array([score.size]))[0][0]
+    start = ranking.blocks(score)[0]
     below = np.cumsum(values[::-1])[::-1]
     result: FloatArray = below[start]
     return result
@@ -476,7 +476,7 @@ def average_precision_bounds(
         value = _judged_average_precision(score, true)
         return value, value
     hit, open_ = judged & true, ~judged
-    start, end = (x[0] for x in ranking.blocks(score[np.newaxis], np.array([score.size])))
+    start, end = ranking.blocks(score)
     inverse = 1.0 / end
     above = _at_ends(hit.astype(float), end)  # judged positives up to the end of the block
     known = float((above * inverse)[hit].sum())
@@ -502,7 +502,7 @@ def _judged_average_precision(score: FloatArray, true: BoolArray) -> float:
     """Return the average precision of judged candidates, sorted by decreasing score."""
     if not true.any():
         return np.nan
-    end = ranking.blocks(score[np.newaxis], np.array([score.size]))[1][0]
+    end = ranking.blocks(score)[1]
     return float((_at_ends(true.astype(float), end) / end)[true].sum() / true.sum())
 
 
