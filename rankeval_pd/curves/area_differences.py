@@ -332,9 +332,13 @@ def compare_area(
             " use a t test with the variance between groups."
         )
     how = AreaOptions(kind, test, level, alternative, adjust, adjust_over, check_margin(margin))
-    noted = {**how._asdict(), **early}
-    if adjust is None:
-        del noted["adjust_over"]
+    noted: dict[str, Any] = {"kind": kind, "test": test}
+    if kind != "bedroc":
+        noted |= early
+    noted["adjust"] = adjust
+    if adjust is not None:
+        noted["adjust_over"] = adjust_over
+    noted |= {"alternative": alternative, "level": level, "margin": how.margin}
     if kind == "ap":
         kernel: PairOfRankings = partial(precision_gap, ties=EQUAL[equal])
         interval = of_precision_gap(clustered=clustered)
@@ -451,7 +455,7 @@ def roc_gap(
     apart = placed[0] - placed[1]
     difference = _mean_placement(apart, gold, both)
     area_a, area_b = (_mean_placement(x, gold, both) for x in placed)
-    gap = spread_of(apart, gold, both, cluster, warned="compare_area")
+    gap = spread_of(apart, gold, both, cluster)
     alone = [spread_of(x, gold, both, cluster, warned="") for x in placed]
     freedom, sizes = gap.freedom, [gap.positive, gap.negative]
     if gap.n_groups is None:
