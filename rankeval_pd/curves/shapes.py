@@ -779,13 +779,12 @@ def _counts_of_all_groups(
     """Return counts for many groups at a few list sizes, in one search over all lists."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     group, place = np.nonzero(fits)
-    size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
+    size, of_all, of_gold = n[place] * 1.0, total[group] * 1.0, positive[group] * 1.0
     if not size.size:
         return counts
     for level in range(p.size):
-        counts[group, level, place] = random_model.bound_each(
-            bound, float(p[level]), size, FiniteEach(of_all, of_gold)
-        )
+        model = FiniteEach(of_all, of_gold)
+        counts[group, level, place] = random_model.bound(bound, float(p[level]), size, model)
     return counts
 
 
