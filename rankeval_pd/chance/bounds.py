@@ -176,7 +176,8 @@ def _bounds_of_all_groups(
     group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
     if not group.size:
         return columns
-    size, of_all, of_gold = n[place] * 1.0, total[group] * 1.0, positive[group] * 1.0
+    size, of_all = n[place].astype(float), total[group].astype(float)
+    of_gold = positive[group].astype(float)
     prior = of_gold / of_all
     drawn_from: FiniteEach | InfiniteEach = InfiniteEach(prior)
     if population == "finite":
@@ -363,11 +364,12 @@ def _strict_tail(
 ) -> FloatArray:
     """Return P(X > count) by the given method: (group, n, point)."""
     total = np.maximum(size.total[:, np.newaxis, np.newaxis], 1)
-    lists, model = n[:, np.newaxis], {"population": population, "method": method}
+    positive, lists = size.positive[:, np.newaxis, np.newaxis], n[:, np.newaxis]
     if population == "finite":
         lists = np.minimum(lists, total)
-    given = {"n_candidates": total, "n_positive": size.positive[:, np.newaxis, np.newaxis]}
-    return np.asarray(random_pvalue(count, lists, **given, **model, strict=True))
+    given: dict[str, Any] = {"n_candidates": total, "n_positive": positive}
+    tail = random_pvalue(count, lists, method=method, strict=True, population=population, **given)
+    return np.asarray(tail)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -797,7 +797,8 @@ def _tests_or_counts(
     candidates: Candidates, n: IntArray | None, *, model: _Model, combine: bool
 ) -> tuple[Rows, dict[str, Any]]:
     """Return one row per group, measure and list: a test, or the counts to combine."""
-    lists, facts = candidates.sizes(n), {}
+    lists = candidates.sizes(n)
+    facts: dict[str, Any] = {}
     if combine:
         kernel = partial(_list_counts, n=n, ties=model.ties, pool=model.pool)
         return measure_rows(candidates, kernel, {"n": lists}), facts

@@ -127,7 +127,7 @@ def early_gap(
     if kind == "enrichment":
         factor = total / np.ceil(options["share"] * total - 1e-9)
     else:
-        true, total = 0.0 * true, 0.0 * total
+        true, total = np.zeros_like(true), np.zeros_like(total)
     difference = both[0].share - both[1].share
     columns |= gap_columns(a, b, difference, gap, alternative, freedom)
     for name in ("difference", "se"):
@@ -348,17 +348,20 @@ def compare_area(
     else:
         kernel = partial(roc_gap, test=test)
         interval = {"t": OF_ROC_GAP, "delong": _OF_DELONG_GAP}[test]
-    decision, ending = decision_columns(how)
-    groups = ["n_groups"] * clustered
     return tabulate(
         data,
         only_pair(data, a, b, roles),
         partial(_compared_areas, a=a, b=b, kernel=kernel, how=how),
-        (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending),
+        _columns_of_areas(how, ["n_groups"] * clustered),
         can(compare_area),
         finish=partial(_decided, how=how, interval=interval),
         attrs=noted,
     )
+
+
+def _columns_of_areas(how: AreaOptions, groups: Sequence[str]) -> tuple[str, ...]:
+    decision, ending = decision_columns(how)
+    return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
 
 
 def _compared_areas(

@@ -323,8 +323,11 @@ def _roc_of_outlines(
     """Return the columns of ROC areas of whole rankings."""
     areas = [early.outline_area(outline) for outline in outlines]
     names = ("variance", "freedom", "positive", "negative", "untied", "better")
-    columns = {name: np.array([getattr(x, name) for _, x in areas]) for name in names}
-    spread = early.AreaSpread(**{**columns, "better": columns["better"].T})
+    columns: dict[str, Any] = {
+        name: np.array([getattr(x, name) for _, x in areas]) for name in names
+    }
+    columns["better"] = columns["better"].T
+    spread = early.AreaSpread(**columns)
     _warn_if_few(spread, "area")
     return _area_limits(np.array([area for area, _ in areas]), spread, level, interval)
 
@@ -485,7 +488,10 @@ def _precision_gap_limits(
     gap, reach = a[0] - b[0], 1.0 + 0.0 * error
     low, high = differences.correlated_limits(
         (a[0], b[0]),
-        (early.ap_limits(*a, level), early.ap_limits(*b, level)),
+        (
+            early.ap_limits(a[0], a[1], a[2], a[3], a[4], level),
+            early.ap_limits(b[0], b[1], b[2], b[3], b[4], level),
+        ),
         (a[2] ** 2, b[2] ** 2, error**2),
         OF_CLUSTERS.limits(gap, error, freedom, reach, moved, level=level),
         power,

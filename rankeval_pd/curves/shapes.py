@@ -735,7 +735,7 @@ def random_band(
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         sizes, pools = candidates.sizes(n), pool_sizes(candidates, pool)
-        kind = bound
+        kind: str = bound
         if simultaneous:
             kind = "envelope"
         compute = partial(_band_columns, space=space, p=levels, n=sizes, kind=kind)
@@ -779,7 +779,8 @@ def _counts_of_all_groups(
     """Return counts for many groups at a few list sizes, in one search over all lists."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     group, place = np.nonzero(fits)
-    size, of_all, of_gold = n[place] * 1.0, total[group] * 1.0, positive[group] * 1.0
+    size, of_all = n[place].astype(float), total[group].astype(float)
+    of_gold = positive[group].astype(float)
     if not size.size:
         return counts
     for level in range(p.size):

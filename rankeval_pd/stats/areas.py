@@ -149,7 +149,7 @@ def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArr
     total, least = a + b, np.minimum(n, m) - 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = total**2 / (a**2 / (n - 1.0) + b**2 / (m - 1.0))
-    return np.where((total == 0.0) | (least < LEAST), least, freedom)
+    return np.asarray(np.where((total == 0.0) | (least < LEAST), least, freedom))
 
 
 def cluster_spread(
@@ -303,9 +303,10 @@ def with_two_scores(
         return *limits, p_value
     a, b = found.better
     two = ~(np.isnan(a) | np.isnan(found.variance))
-    counts = [np.where(two, x, 1.0) for x in (a, found.positive, b, found.negative)]
-    low, high = differences.miettinen_nurminen(*counts, level)
-    tail = 2.0 * special.ndtr(-np.abs(differences.difference_score(*counts, 0.0)))
+    x, n = np.where(two, a, 1.0), np.where(two, found.positive, 1.0)
+    y, m = np.where(two, b, 1.0), np.where(two, found.negative, 1.0)
+    low, high = differences.miettinen_nurminen(x, n, y, m, level)
+    tail = 2.0 * special.ndtr(-np.abs(differences.difference_score(x, n, y, m, 0.0)))
     low = np.where(two, 0.5 + 0.5 * low, limits[0])
     high = np.where(two, 0.5 + 0.5 * high, limits[1])
     return low, high, np.where(two, tail, p_value)
@@ -385,7 +386,8 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     if outline.tp.size == 2 and not outline.between.any():
         better = np.array([outline.tp[0], outline.tied[0]], dtype=float)
     freedom = freedom_of(parts, sizes)
-    spread = AreaSpread(parts[0] + parts[1], freedom, *sizes, untied=untied, better=better)
+    variance = parts[0] + parts[1]
+    spread = AreaSpread(variance, freedom, sizes[0], sizes[1], untied=untied, better=better)
     return value, spread
 
 

@@ -79,7 +79,7 @@ def nbest_spread(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> Spr
     n = np.minimum(n, tp.shape[-1] - 1)
     edge = edge_precision(tp, n, total)
     listed = np.take_along_axis(tp, n, axis=-1)
-    precision: FloatArray = (listed + 2.0) / (n + 4.0)
+    precision = np.asarray((listed + 2.0) / (n + 4.0), dtype=float)
     beyond = 1.0 - n / np.maximum(total, 1)
     variance = precision * (1.0 - precision) + beyond * (precision - edge) ** 2
     squares = listed * (1.0 - edge) ** 2 + (n - listed) * edge**2

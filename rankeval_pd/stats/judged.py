@@ -318,7 +318,7 @@ def average_precision(
     others, seen = positive - weight * hit, mass - weight * judged
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(seen > 0, others / seen, 0.0)
-    of_others = share * (end - 1)
+    of_others: FloatArray = share * (end - 1)
     if design.estimator == "horvitz-thompson":
         of_others = others
     precision = (1.0 + of_others) / end
