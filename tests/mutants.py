@@ -592,8 +592,8 @@ FAULTS = [
     # ------------------------------------------------------------------------------------ rankings
     *_in(
         "ranking.py", "stats/ranking",
-        ("positions = np.argsort(-score, axis=-1", "positions = np.argsort(score, axis=-1"),
-        ("np.arange(1, positions.shape[-1] + 1), axis", "np.arange(0, positions.shape[-1]), axis"),
+        ("positions = np.argsort(-self.score", "positions = np.argsort(self.score"),
+        ("np.arange(1, self.order.shape[-1] + 1)", "np.arange(0, self.order.shape[-1])"),
         ("np.maximum(self.size - 1, 1)", "np.maximum(self.size, 1)"),
         ("inside * block.tp / block.size", "(inside - 1) * block.tp / block.size"),
         ("asked <= total", "asked < total"),
@@ -606,8 +606,8 @@ FAULTS = [
     ),
     *_in(
         "ranking.py", "agreement",
-        ("same & (n < self.here", "same & (n <= self.here"),
-        ("same = (last == after)", "same = (last >= after)"),
+        ("& (n < self.size.total", "& (n <= self.size.total"),
+        ("(one == other) |", "(one >= other) |"),
     ),
     *_in(
         "swaps.py", "stats/swaps",
@@ -672,12 +672,12 @@ FAULTS = [
         ("wrong / (2.0 * positive[..., 0]", "wrong / (positive[..., 0]"),
         ("half = 0.5 * (positive + negative) - 1.0", "half = 0.5 * (positive + negative)"),
         ("np.nan, 2.0 * tail)", "np.nan, tail)"),
-        ("t_of(at_once.freedom, level)) ** 2", "t_of(at_once.freedom, level))"),
+        ("t_of(freedom, level)) ** 2", "t_of(freedom, level))"),
     ),
     *_in(
         "areas.py", "areas stats/outlines stats/verdicts",
-        ("np.minimum(*sizes) - 1.0", "np.maximum(*sizes) - 1.0"),
-        ("part**2 / (size - 1.0)", "part**2 / size"),
+        ("np.minimum(n, m) - 1.0", "np.maximum(n, m) - 1.0"),
+        ("a**2 / (n - 1.0)", "a**2 / n"),
         ("LEAST = 4.0", "LEAST = 1.0"),
     ),
     *_in(
@@ -724,14 +724,14 @@ FAULTS = [
     ),
     *_in(
         "areas.py", "stats/average_precision areas",
-        ("(at.tp - 1.0) / (at.n - 1.0), 0.0)", "at.tp / at.n, 0.0)"),
+        ("(tp - 1.0) / (n - 1.0), 0.0)", "tp / n, 0.0)"),
         ("positive / np.where(positive > 1, positive - 1.0, np.nan)", "positive / positive"),
-        ("share * negative * at.tp / at.n**2", "share * negative * at.tp / at.n"),
+        ("share * negative * tp / n**2", "share * negative * tp / n"),
         ("(after - before - 1) / np.maximum(size - 1, 1)",
          "(after - before) / np.maximum(size, 1)"),
-        ("(at.positive - 1.0) / np.maximum(total - 1.0, 1.0)",
-         "at.positive / np.maximum(total, 1.0)"),
-        ("reach = (rank - start) / size", "reach = (rank - start - 1) / size"),
+        ("(positive - 1.0) / np.maximum(at.total - 1.0, 1.0)",
+         "positive / np.maximum(at.total, 1.0)"),
+        ("share, (rank - at.start) / size", "share, (rank - at.start - 1) / size"),
     ),
     *_in(
         "areas.py", "early",
@@ -1207,11 +1207,11 @@ FAULTS = [
         ("np.where(at_least > error, np.inf,", "np.where(at_least < error, np.inf,"),
         ("other.variance, one.variance + other.variance",
          "other.variance, one.variance - other.variance"),
-        ("alpha=1.0 - how.level", "alpha=0.5 - 0.5 * how.level"),
+        ("alpha=round(1.0 - level, 12)", "alpha=0.5 - 0.5 * level"),
         ("quantile_of(freedom, level)", "quantile_of(np.inf + 0 * freedom, level)"),
         ("np.where(alone, self.own_freedom, shared)", "np.where(alone, self.freedom, shared)"),
         ("uneven &= variance > 0.0", "uneven &= variance >= 0.0"),
-        ("gap > 0.0, np.hypot(up[1], down[0])", "gap < 0.0, np.hypot(up[1], down[0])"),
+        ("gap > 0.0, toward_b, toward_a", "gap < 0.0, toward_b, toward_a"),
     ),
     *_in(
         "systems/planning.py",

@@ -229,7 +229,7 @@ def test_coverage_of_average_precision_where_positives_are_few_and_rare():
     truth = (tp / (tp + fp)).mean()
     result = early.influences(Ranking.of(gold + rng.normal(size=(600, 3_000)), gold, here))
     error = np.sqrt(roc_areas.area_spread(result.influence, gold, here).variance)
-    low, high = early.ap_logit_limits(result, error, np.full(600, 29), 30, 0.95)
+    low, high = early.ap_limits(result.value, result.corrected, error, np.full(600, 29), 30, 0.95)
     assert (low > truth).mean() <= 0.03
     assert (high < truth).mean() <= 0.05
 
@@ -368,15 +368,16 @@ def test_a_perfect_ranking_and_its_reverse():
 
 def test_newcombes_method():
     """The limits solve (area - x)^2 = z^2 V(x), where DeLong's variance is the smaller one."""
-    area, none = np.array([0.8, 0.97]), roc_areas.AreaSpread(np.zeros(2), np.array([9.0, 9.0]))
-    low, high = roc_areas.newcombe_limits(area, none, np.array(10), np.array(30), 0.95)
+    area, sizes = np.array([0.8, 0.97]), (np.array(10), np.array(30))
+    none = roc_areas.AreaSpread(np.zeros(2), np.array([9.0, 9.0]), *sizes)
+    low, high = roc_areas.newcombe_limits(area, none, 0.95)
     for x, limit in ((area, low), (area, high)):
         q1, q2 = (1 - limit) / (2 - limit), limit / (1 + limit)
         variance = limit * (1 - limit) * (1 + 19 * q1 + 19 * q2) / 300
         gap = (x - limit) ** 2 / stats.norm.ppf(0.975) ** 2
         np.testing.assert_allclose(gap, variance, rtol=1e-9)
-    large = roc_areas.AreaSpread(np.full(2, 0.02), np.array([9.0, 9.0]))
-    wide = roc_areas.newcombe_limits(area, large, np.array(10), np.array(30), 0.95)
+    large = roc_areas.AreaSpread(np.full(2, 0.02), np.array([9.0, 9.0]), *sizes)
+    wide = roc_areas.newcombe_limits(area, large, 0.95)
     assert (wide[0] < low).all()
     assert (wide[1] > high).all()
 
@@ -534,12 +535,12 @@ def test_degrees_of_freedom_of_uneven_clusters():
         count = np.bincount(np.unique(cluster[gold], return_inverse=True)[1])
         alike = min(40 * 39 / max((count * (count - 1)).sum(), 1), count.size) - 1
         own, given = max(alike, 4), (placement, gold, np.ones(80, bool), cluster)
-        found = roc_areas.cluster_spread(*given, alone=True).spread
+        found = roc_areas.cluster_spread(*given, alone=True)
         np.testing.assert_allclose(found.freedom, own, rtol=1e-12)
-        found = roc_areas.cluster_spread(*given).spread  # a difference has more below 7
+        found = roc_areas.cluster_spread(*given)  # a difference has more below 7
         np.testing.assert_allclose(found.freedom, 2 / (1 / own + 1 / max(own, 7)), rtol=1e-12)
     two = np.arange(80) // 40
-    found = roc_areas.cluster_spread(placement, gold, np.ones(80, bool), two).spread
+    found = roc_areas.cluster_spread(placement, gold, np.ones(80, bool), two)
     np.testing.assert_allclose(found.freedom, 1.0, rtol=1e-12)
 
 

@@ -89,7 +89,7 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
     here = np.ones(40, dtype=bool)
     placed = roc_areas.placements(Ranking.of(score, gold, here)).placement
     alone = roc_areas.cluster_spread(placed, gold, here, np.arange(40))
-    assert alone.spread.variance == pytest.approx(
+    assert alone.variance == pytest.approx(
         roc_areas.area_spread(placed, gold, here).variance, rel=1e-9
     )
     # each class's totals by the root of 1 - h, cluster by cluster
@@ -104,7 +104,7 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
         totals.append(total)
     wanted = ((np.array(totals) - np.mean(totals)) ** 2).sum()
     found = roc_areas.cluster_spread(placed, gold, here, cluster)
-    assert found.spread.variance == pytest.approx(wanted, rel=1e-9)
+    assert found.variance == pytest.approx(wanted, rel=1e-9)
     assert found.n_groups == min(np.unique(cluster[one]).size for one in (gold, ~gold))
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 from sklearn import metrics
 
 from rankeval_pd import datasets
-from rankeval_pd.curves.areas import SampleOptions, compare_samples, sample_area
+from rankeval_pd.curves.areas import AreaOptions, compare_samples, sample_area
 from rankeval_pd.stats import areas as early
 from rankeval_pd.stats.ranking import Ranking
 
@@ -349,7 +349,7 @@ def test_precisions_of_unequal_samples_hold_their_level(quality):
     both = {name: np.stack([few[name], many[name]]) for name in few}
 
     def compared(cells, level=0.95, alternative="two-sided"):
-        options = SampleOptions("ap", "t", level, alternative, adjust=None)
+        options = AreaOptions("ap", "t", level, alternative, adjust=None)
         return compare_samples(cells, np.array([[0, 1]]), ["few", "many"], options)
 
     found = compared(both)

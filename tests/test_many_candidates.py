@@ -165,19 +165,19 @@ def test_no_bar_of_nothing(capsys):
 def test_orders_of_ties_are_those_of_sorting_anew(rounded):
     """Ranks by other keys, beside a stable sort of all candidates in the order of the keys."""
     from rankeval_pd.lists.regions import Tied
-    from rankeval_pd.stats import ranking
+    from rankeval_pd.stats.ranking import Ranking
 
     rng = np.random.default_rng(rounded)
     score = rng.normal(size=60).round(rounded)
     score[rng.random(60) < 0.1] = np.nan
     everyone = np.ones(60, dtype=bool)
-    rank = ranking.ranks(ranking.order(score, everyone))
+    rank = Ranking.of(score, everyone, everyone).ranks
     tied = Tied.of(score, rank, 60)
     for seed in range(3):
         keys = swap_draws.other_order(swap_draws.by_position(60), seed, 1)
         order = np.argsort(keys)
         again = np.empty(60, dtype=np.int64)
-        again[order] = ranking.ranks(ranking.order(score[order], everyone))
+        again[order] = Ranking.of(score[order], everyone, everyone).ranks
         assert tied.ranks(keys).tolist() == again.tolist()
 
 

@@ -44,22 +44,11 @@ from rankeval_pd.stats.random_model import (
 from rankeval_pd.stats.ranking import Ranking, Size
 
 # -------------------------------------------------------------------------------------------------
-# Compute bounds and distributions for the true positives in random n-best lists.
-
-# -------------------------------------------------------------- Bounds for each n (Macskassy 2005)
+# Bounds for each n (Macskassy 2005).
 
 BOUND_COLUMNS = (
-    "p",
-    "n",
-    "expected",
-    "discrete",
-    "interpolated",
-    "parametric",
-    "critical",
-    "attainable",
+    *("p", "n", "expected", "discrete", "interpolated", "parametric", "critical", "attainable"),
 )
-
-
 UNRANKED = with_roles_but(
     "key", "label", "lower_is_better", "ties", "rng", measures="Ignored unless missing='drop'."
 )
@@ -144,9 +133,7 @@ def random_bound(
     pool = chosen_pool(pool, roles, population)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        lists = candidates.sizes(n)
-        if isinstance(sizes, np.ndarray):  # these can exceed N if the population is infinite
-            lists = sizes
+        lists = _lists_of(candidates, n, sizes)
         pools = pool_sizes(candidates, pool)
         # for a few list sizes, search all groups at once; for many, follow a path in each group
         compute = _bounds_of_all_groups if lists.size <= MOST_SEARCHED else _bounds_by_group
@@ -172,17 +159,25 @@ def _within(sizes: Sizes, population: str) -> Sizes:
     return sizes
 
 
+def _lists_of(candidates: Candidates, n: IntArray | None, sizes: Sizes) -> IntArray:
+    """Return the list sizes, which can exceed N if the population is infinite."""
+    if isinstance(sizes, np.ndarray):
+        return sizes
+    return candidates.sizes(n)
+
+
 def _bounds_of_all_groups(
     total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
 ) -> dict[str, AnyArray]:
     """Return bounds for many groups and a few list sizes, using one search."""
-    columns = _empty_columns(total, p, n)
+    columns = _empty_columns(BOUND_COLUMNS, (total.size, p.size, n.size))
     fits = (n <= total[:, np.newaxis]) | (population == "infinite")
     # one element for each existing list, with the group index and the index of n
     group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
     if not group.size:
         return columns
-    size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
+    size, of_all = n[place].astype(float), total[group].astype(float)
+    of_gold = positive[group].astype(float)
     prior = of_gold / of_all
     drawn_from: FiniteEach | InfiniteEach = InfiniteEach(prior)
     if population == "finite":
@@ -208,7 +203,7 @@ def _bounds_by_group(
     total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
 ) -> dict[str, AnyArray]:
     """Return bounds for many list sizes, moving from size to size in each group."""
-    columns = _empty_columns(total, p, n)
+    columns = _empty_columns(BOUND_COLUMNS, (total.size, p.size, n.size))
     for group in np.flatnonzero(total):
         model, prior = population_model(population, float(total[group]), float(positive[group]))
         fits = (n <= total[group]) | (population == "infinite")
@@ -219,16 +214,16 @@ def _bounds_by_group(
     return columns
 
 
-def _empty_columns(total: IntArray, p: FloatArray, n: IntArray) -> dict[str, AnyArray]:
-    """Return columns (group, p, n) filled with NaN, 0 or False."""
-    shape = (total.size, p.size, n.size)
+def _empty_columns(names: Sequence[str], shape: tuple[int, ...]) -> dict[str, AnyArray]:
+    """Return columns filled with NaN, 0 or False; the first two columns are labels."""
     columns: dict[str, AnyArray] = {}
-    for name in ("expected", "interpolated", "parametric"):
-        columns[name] = np.full(shape, np.nan)
-    for name in ("discrete", "critical"):
-        columns[name] = np.zeros(shape, dtype=np.int64)
-    for name in ("attainable", "exists"):
-        columns[name] = np.zeros(shape, dtype=bool)
+    for name in (*names[2:], "exists"):
+        if name in ("discrete", "critical", "envelope"):
+            columns[name] = np.zeros(shape, dtype=np.int64)
+        elif name in ("attainable", "exists"):
+            columns[name] = np.zeros(shape, dtype=bool)
+        else:
+            columns[name] = np.full(shape, np.nan)
     return columns
 
 
@@ -296,9 +291,7 @@ def random_cdf(
     sizes = check_n(n)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        lists = candidates.sizes(n)
-        if isinstance(sizes, np.ndarray):  # these can exceed N if the population is infinite
-            lists = sizes
+        lists = _lists_of(candidates, n, sizes)
         size = candidates.common_size()
         count, exists = _cdf_grid(lists, size)
         if population == "finite":
@@ -339,7 +332,7 @@ def _cdf_columns(
     # tails are exact at integers; between integers, the interpolated function is linear
     whole = np.arange(step.size // _STEPS_PER_COUNT + 2)
     exact = _strict_tail(count[..., :1] + whole, n, size, "discrete", population)
-    at, after = (exact[..., step // _STEPS_PER_COUNT + k] for k in (0, 1))
+    at, after = exact[..., step // _STEPS_PER_COUNT], exact[..., step // _STEPS_PER_COUNT + 1]
     rest = step % _STEPS_PER_COUNT / _STEPS_PER_COUNT
     return {
         "discrete": 1.0 - at,
@@ -370,26 +363,17 @@ def _strict_tail(
     count: FloatArray, n: IntArray, size: Size, method: TailMethod, population: PopulationKind
 ) -> FloatArray:
     """Return P(X > count) by the given method: (group, n, point)."""
-    total, positive = (x[:, np.newaxis, np.newaxis] for x in size)
-    total, lists = np.maximum(total, 1), n[:, np.newaxis]
+    total = np.maximum(size.total[:, np.newaxis, np.newaxis], 1)
+    positive, lists = size.positive[:, np.newaxis, np.newaxis], n[:, np.newaxis]
     if population == "finite":
         lists = np.minimum(lists, total)
-    result: FloatArray = random_pvalue(
-        count,
-        lists,
-        n_candidates=total,
-        n_positive=positive,
-        strict=True,
-        method=method,
-        population=population,
-    )
-    return result
+    given: dict[str, Any] = {"n_candidates": total, "n_positive": positive}
+    tail = random_pvalue(count, lists, method=method, strict=True, population=population, **given)
+    return np.asarray(tail)
 
 
 # -------------------------------------------------------------------------------------------------
-# Find crossover points with chance, and envelopes for random rankings.
-
-# -------------------------------------------------- Crossover points (Macskassy 2005, section 3.3)
+# Crossover points with chance (Macskassy 2005, section 3.3).
 
 CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # tolerance that lets a count equal to a fractional bound reach the bound
@@ -646,14 +630,7 @@ def _envelopes(
     step: Callable[[int], object],
 ) -> dict[str, AnyArray]:
     """Return the envelopes for groups of these sizes: (group, alpha, n)."""
-    shape = (total.size, alpha.size, n.size)
-    columns: dict[str, AnyArray] = {
-        "expected": np.full(shape, np.nan),
-        "envelope": np.zeros(shape, dtype=np.int64),
-        "local_level": np.full(shape, np.nan),
-        "attainable": np.zeros(shape, dtype=bool),
-        "exists": np.zeros(shape, dtype=bool),
-    }
+    columns = _empty_columns(ENVELOPE_COLUMNS, (total.size, alpha.size, n.size))
     for group in range(total.size):
         fits = n <= total[group]
         lists = n[fits].astype(float)

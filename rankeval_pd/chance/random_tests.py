@@ -115,17 +115,18 @@ def pool_of(ranking: Ranking, pool: Pool) -> Size:
         return ranking.retrieved
     if pool == "all":
         return ranking.size
-    return in_collection(ranking.size, pool)
+    return _in_collection(ranking.size, pool)
 
 
 def pool_sizes(candidates: Candidates, pool: Pool) -> Size:
     """Return N and N+ for the pool: (group, 1), or (group, measure) if the measures differ."""
     if pool == "retrieved":
         return candidates.rankings().retrieved
-    size = Size(*(count[:, np.newaxis] for count in candidates.common_size()))
+    total, positive = candidates.common_size()
+    size = Size(total[:, np.newaxis], positive[:, np.newaxis])
     if pool == "all":
         return size
-    return in_collection(size, pool)
+    return _in_collection(size, pool)
 
 
 def of_each_size(
@@ -141,7 +142,7 @@ def of_each_size(
     return {name: x[back].reshape(*shape, *x.shape[1:]) for name, x in columns.items()}
 
 
-def in_collection(size: Size, collection: int) -> Size:
+def _in_collection(size: Size, collection: int) -> Size:
     """Return the sizes with N replaced by the number of candidates in the collection."""
     largest = int(size.total.max(initial=0))
     if largest > collection:
@@ -169,9 +170,7 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
 
 
 # -------------------------------------------------------------------------------------------------
-# Define populations, and apply the random model to published numbers.
-
-# ------------------------------------------------------------------------------- Published numbers
+# Apply the random model to published numbers.
 
 TAIL_METHODS = ("discrete", "interpolated", "parametric")
 
@@ -275,14 +274,12 @@ def _published_model(
     _check_population(n_candidates, n_positive, prior)
     if prior is not None:
         share = 0.0
-        none = isinstance(prior, int | float | np.number) and prior == 0 and prior is not False
-        if not none:
+        number = isinstance(prior, int | float | np.number) and prior is not False
+        if not number or prior != 0:
             share = check_share("prior", prior, one=True)
         return Infinite(share), share, None
-    total, positive = (
-        check_whole("n_candidates", n_candidates),
-        check_whole("n_positive", n_positive),
-    )
+    total = check_whole("n_candidates", n_candidates)
+    positive = check_whole("n_positive", n_positive)
     if positive > total or total < 1:
         raise ValueError(
             f"n_positive={positive} of n_candidates={total}: there must be at least one candidate,"
@@ -387,9 +384,8 @@ def random_pvalue(
         )
         check_counts(size, total, positive, finite=population == "finite")
         share = positive / np.maximum(total, 1)
-    count, size, total, positive, share = (
-        np.asarray(x, dtype=float) for x in (count, size, total, positive, share)
-    )
+    numbers = [np.asarray(x, dtype=float) for x in (count, size, total, positive, share)]
+    count, size, total, positive, share = numbers
     if not np.isfinite(count).all() or (size < 0).any() or (size != np.floor(size)).any():
         raise ValueError(
             f"tp={tp!r}, n={n!r}: pass a finite number for tp, and a whole number of at least 0 for"
@@ -403,21 +399,16 @@ def random_pvalue(
         log_p = _log_parametric(at, size, share)
     else:
         whole = np.floor(at)
-        log_tail = partial(
-            _log_above, n=size, total=total, positive=positive, share=share, population=population
-        )
-        log_p = log_tail(whole)
+        if population == "infinite":
+            log_tail = partial(tails_of_binomial, n=size, z=share)
+        else:
+            log_tail = partial(hypergeometric_tails, total=total, positive=positive, n=size)
+        log_p = log_tail(whole).gt
         if method == "interpolated":
-            rest = at - whole
+            rest, next_p = at - whole, log_tail(whole + 1.0).gt
             with np.errstate(divide="ignore"):
-                log_p = np.where(
-                    rest == 0.0,
-                    log_p,
-                    np.logaddexp(
-                        np.log1p(-rest) + log_p,
-                        np.log(rest) + log_tail(whole + 1.0),
-                    ),
-                )
+                both = np.logaddexp(np.log1p(-rest) + log_p, np.log(rest) + next_p)
+            log_p = np.where(rest == 0.0, log_p, both)
     result = np.exp(log_p)
     if log:
         result = np.asarray(log_p) / LOG_10
@@ -429,21 +420,6 @@ def number_or_array(values: Any) -> Any:
     if np.ndim(values) == 0:
         return float(values)
     return values
-
-
-def _log_above(
-    count: FloatArray,
-    *,
-    n: FloatArray,
-    total: FloatArray,
-    positive: FloatArray,
-    share: FloatArray,
-    population: str,
-) -> FloatArray:
-    """Return the log probability of more than ``count`` true positives."""
-    if population == "infinite":
-        return tails_of_binomial(count, n, share).gt
-    return hypergeometric_tails(count, total, positive, n).gt
 
 
 def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
@@ -571,11 +547,8 @@ def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
 def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bool) -> None:
     """Raise a ValueError if the counts are invalid or contradict each other."""
     for name, values in (("n", n), ("n_candidates", total), ("n_positive", positive)):
-        if (
-            values.dtype.kind not in "iuf"
-            or (values != np.floor(values)).any()
-            or (values < 0).any()
-        ):
+        whole = values.dtype.kind in "iuf" and (values == np.floor(values)).all()
+        if not whole or (values < 0).any():
             raise ValueError(
                 f"{name}={brief(values)}: pass counts, which must be nonnegative integers."
             )
@@ -596,8 +569,6 @@ def _log_parametric(x: FloatArray, n: FloatArray, share: FloatArray) -> FloatArr
         result[at] = log_betainc(x[at] + 1.0, n[at] - x[at], float(z))
     return result
 
-
-# ------------------------------------------------------------------------------------- Populations
 
 POPULATIONS = ("finite", "infinite")
 LOG_10 = math.log(10.0)
@@ -628,17 +599,8 @@ def sum_tails(
 # Test n-best lists against random rankings.
 
 TEST_COLUMNS = (
-    "measure",
-    "n",
-    "tp",
-    "expected",
-    "lift",
-    "p_value",
-    "p_mid",
-    "p_strict",
-    "log10_p",
-    "p_adjusted",
-    "n_pool",
+    *("measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p"),
+    *("p_adjusted", "n_pool"),
 )
 _COMBINED = ("n_groups", "n_left_out")
 ADJUSTMENTS = (None, "envelope")
@@ -780,28 +742,8 @@ def random_test(
 
     if clustered:
         _check_groups(adjust, combine, pool, ties)
-    attrs: dict[str, Any] = {
-        "population": population,
-        "ties": ties,
-        "adjust": adjust,
-        "combine": combine,
-        "pool": pool,
-    }
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        lists = candidates.sizes(n)
-        if combine:
-            kernel = partial(_list_counts, n=n, ties=ties, pool=pool)
-            return measure_rows(candidates, kernel, {"n": lists})
-        if adjust is not None and lists.size > EVERY:
-            attrs["p_adjusted"] = "rounded up"
-        total = None  # of an unknown number of levels
-        if adjust is None or not candidates.group.size:
-            total = 0
-        with progress_bar(total=total, what="envelopes", unit="levels") as advance:
-            model = _Model(population, adjust, ties, pool, advance)
-            return measure_rows(candidates, partial(_test_columns, n=n, model=model), {"n": lists})
-
+    model = _Model(population, adjust, ties, pool)
+    options = {"population": population, "ties": ties, "adjust": adjust}
     columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
     together = None
     if combine:
@@ -814,12 +756,12 @@ def random_test(
     result = tabulate(
         data,
         roles,
-        question,
+        partial(_tests_or_counts, model=model, combine=combine),
         columns,
         able_with(can(random_test, heads=not (combine or clustered)), pool),
         n=sizes,
         combine=together,
-        attrs=attrs,
+        attrs={**options, "combine": combine, "pool": pool},
     )
     if pool == "retrieved" and not (combine or sizes is None):
         warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())
@@ -849,6 +791,25 @@ class _Model(NamedTuple):
     ties: str
     pool: Pool
     advance: Callable[[int], object] = nothing_moves
+
+
+def _tests_or_counts(
+    candidates: Candidates, n: IntArray | None, *, model: _Model, combine: bool
+) -> tuple[Rows, dict[str, Any]]:
+    """Return one row per group, measure and list: a test, or the counts to combine."""
+    lists = candidates.sizes(n)
+    facts: dict[str, Any] = {}
+    if combine:
+        kernel = partial(_list_counts, n=n, ties=model.ties, pool=model.pool)
+        return measure_rows(candidates, kernel, {"n": lists}), facts
+    if model.adjust is not None and lists.size > EVERY:
+        facts["p_adjusted"] = "rounded up"
+    total = None  # of an unknown number of levels
+    if model.adjust is None or not candidates.group.size:
+        total = 0
+    with progress_bar(total=total, what="envelopes", unit="levels") as advance:
+        kernel = partial(_test_columns, n=n, model=model._replace(advance=advance))
+        return measure_rows(candidates, kernel, {"n": lists}), facts
 
 
 def _test_columns(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Any, Unpack
 
@@ -13,6 +12,9 @@ from rankeval_pd.capabilities import Capabilities, can, with_roles_but
 from rankeval_pd.curves.areas import (
     EQUAL,
     KINDS,
+    TESTS,
+    AreaOptions,
+    gap_columns,
     of_precision_gap,
     precision_gap,
     spread_of,
@@ -23,7 +25,6 @@ from rankeval_pd.decisions.families import OVER, compared_with, family_of
 from rankeval_pd.decisions.verdicts import (
     GROUP,
     PAIR,
-    Decision,
     Interval,
     Rows,
     decide,
@@ -88,7 +89,7 @@ def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float
     return {"share": check_share("share", share, one=True)}
 
 
-def _share_of(ranking: Ranking, kind: str, options: dict[str, Any]) -> EarlyShare:
+def _share_of(ranking: Ranking, kind: str, options: Mapping[str, Any]) -> EarlyShare:
     if kind == "bedroc":
         return areas.bedroc(ranking, options["alpha"]).early
     if kind == "enrichment":
@@ -106,7 +107,7 @@ def early_gap(
     *,
     alternative: str,
     kind: str,
-    options: dict[str, Any],
+    options: Mapping[str, Any],
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair) of two values of early retrieval and their difference."""
     if options.get("turned"):
@@ -115,54 +116,32 @@ def early_gap(
     both = [_share_of(ranking, kind, options) for ranking in (a, b)]
     for side, ranking, one in zip("ab", (a, b), both, strict=True):
         more = _share_of(areas.with_end_pairs(ranking), kind, options)
-        own = spread_of(one.influence, one.gold, one.present, cluster, warns=False)
-        added = spread_of(more.influence, more.gold, more.present, None, warns=False)
+        own = spread_of(one.influence, one.gold, one.present, cluster, warned="")
+        added = spread_of(more.influence, more.gold, more.present, None, warned="")
         values = (
-            one.share,
-            own.error,
-            own.freedom,
-            own.positive,
-            more.share,
-            added.error,
-            added.positive,
+            *(one.share, own.error, own.least_freedom, own.positive),
+            *(more.share, added.error, added.positive),
         )
         columns |= {f"{name}_{side}": x for name, x in zip(_OF_ONE, values, strict=True)}
-    gold, present = both[0].gold, both[0].present
-    influence = both[0].influence - both[1].influence
-    gap = spread_of(influence, gold, present, cluster, what="compare_area")
-    freedom = np.asarray(gap.freedom, dtype=float)
-    true, total = (np.asarray(x.sum(axis=-1), dtype=float) for x in (gold & present, present))
-    base, factor = np.zeros(()), np.ones(())
+    influence, (total, true) = both[0].influence - both[1].influence, a.size
+    gap = spread_of(influence, a.gold, a.present, cluster, warned="compare_area")
+    base, factor, freedom = np.zeros(()), np.ones(()), np.full(true.shape, np.inf)
     if kind == "partial":
         low, high = options["limits"]
-        # a narrow range contains few candidates
-        freedom = np.minimum(freedom, (high - low) * (~gold & present).sum(axis=-1) - 1.0)
-        least = 0.5 * sum(options["limits"])  # standardize the area as McClish does
-        base, factor = (
-            np.asarray(0.5 - 0.5 * least / (1.0 - least)),
-            np.asarray(0.5 / (1.0 - least)),
-        )
+        freedom = (high - low) * (total - true) - 1.0  # a narrow range contains few candidates
+        least = 0.5 * (low + high)  # standardize the area as McClish does
+        base, factor = np.array(0.5 - 0.5 * least / (1.0 - least)), np.array(0.5 / (1.0 - least))
     if kind == "enrichment":
         factor = total / np.ceil(options["share"] * total - 1e-9)
     else:
-        true, total = np.zeros(total.shape), np.zeros(total.shape)
-    freedom = np.maximum(freedom, 1.0)
-    difference = np.asarray(both[0].share - both[1].share)
-    t, p_value = t_and_p(difference, gap.error, freedom, alternative)
-    columns |= {f"area_{side}": base + factor * columns[f"area_{side}"] for side in "ab"}
-    columns |= {
-        "difference": factor * difference,
-        "z": t,
-        "p_value": p_value,
-        "se": factor * gap.error,
-        "base": base,
-        "factor": factor,
-        "freedom": freedom,
-        "alike": areas.same_order(a, b),
-        "true": true,
-        "total": total,
-    }
-    return columns | gap.counted
+        true, total = np.zeros_like(true), np.zeros_like(total)
+    difference = both[0].share - both[1].share
+    columns |= gap_columns(a, b, difference, gap, alternative, freedom)
+    for name in ("difference", "se"):
+        columns[name] = factor * columns[name]
+    for name in ("area_a", "area_b"):
+        columns[name] = base + factor * columns[name]
+    return columns | {"base": base, "factor": factor, "true": true * 1.0, "total": total * 1.0}
 
 
 def _early_gap_limits(
@@ -214,17 +193,10 @@ OF_EARLY_GAP = Interval(
 # Differences in area between rankings of the same candidates.
 
 COMPARE_COLUMNS = (
-    "measure_a",
-    "measure_b",
-    "area_a",
-    "area_b",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "z",
-    "p_value",
+    *("measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high"),
+    *("z", "p_value"),
 )
-TESTS = ("t", "delong")
+PairOfRankings = Callable[..., dict[str, AnyArray]]
 _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays of this size exist
 
 
@@ -366,20 +338,25 @@ def compare_area(
             "test='delong' with groups: DeLong's test assumes independent candidates. Omit test to"
             " use a t test with the variance between groups."
         )
-    how = Decision(
-        adjust=adjust,
-        adjust_over=adjust_over,
+    how = AreaOptions(
+        kind=kind,
+        test=test,
+        level=level,
         alternative=alternative,
         alpha=round(1.0 - level, 12),
-        level=level,
+        adjust=adjust,
+        adjust_over=adjust_over,
         margin=check_margin(margin),
     )
-    noted: dict[str, Any] = {"kind": kind, "test": test, **early, **asdict(how)}
-    del noted["alpha"]
-    if adjust is None:
-        del noted["adjust_over"]
+    noted: dict[str, Any] = {"kind": kind, "test": test}
+    if kind != "bedroc":
+        noted |= early
+    noted["adjust"] = adjust
+    if adjust is not None:
+        noted["adjust_over"] = adjust_over
+    noted |= {"alternative": alternative, "level": level, "margin": how.margin}
     if kind == "ap":
-        kernel: Any = partial(precision_gap, ties=EQUAL[equal])
+        kernel: PairOfRankings = partial(precision_gap, ties=EQUAL[equal])
         interval = of_precision_gap(clustered=clustered)
     elif kind in EARLY_KINDS:
         kernel = partial(early_gap, kind=kind, options=early)
@@ -387,44 +364,52 @@ def compare_area(
     else:
         kernel = partial(roc_gap, test=test)
         interval = {"t": OF_ROC_GAP, "delong": _OF_DELONG_GAP}[test]
-    kernel = partial(kernel, alternative=alternative)
-
-    def question(candidates: Candidates, _: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, a, b)
-        if adjust is not None:
-            tests = distinct_tests(candidates, pairs, alternative, adjust)
-            one, groups = compared_with(a, b), candidates.n_groups
-            noted["family"] = family_of(tests, one, groups=groups, over=[adjust_over])
-        total = len(pairs) * len(candidates.group)
-        with progress_bar(total=total, what="comparing areas", unit="pairs") as advance:
-            rows = _rows_of_areas(candidates, pairs, kernel, advance, placed=kind == "roc")
-        return with_pairs(rows, candidates, pairs, alternative)
-
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        question,
-        _columns_of_areas(how, clustered),
+        partial(_compared_areas, a=a, b=b, kernel=kernel, how=how),
+        _columns_of_areas(how, ["n_groups"] * clustered),
         can(compare_area),
-        finish=partial(_decided, how=how, interval=interval, kind=kind),
+        finish=partial(_decided, how=how, interval=interval),
         attrs=noted,
     )
 
 
-def _columns_of_areas(how: Decision, clustered: bool) -> tuple[str, ...]:
+def _columns_of_areas(how: AreaOptions, groups: Sequence[str]) -> tuple[str, ...]:
     decision, ending = decision_columns(how)
-    groups: tuple[str, ...] = ()
-    if clustered:
-        groups = ("n_groups",)
     return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
 
 
+def _compared_areas(
+    candidates: Candidates,
+    _: IntArray | None,
+    *,
+    a: Hashable,
+    b: Hashable,
+    kernel: PairOfRankings,
+    how: AreaOptions,
+) -> tuple[Rows, dict[str, Any]]:
+    """Return one row per group and pair of measures, and the family of the tests."""
+    pairs = pair_names(candidates.measures, a, b)
+    facts: dict[str, Any] = {}
+    if how.adjust is not None:
+        tests = distinct_tests(candidates, pairs, how.alternative, how.adjust)
+        over = [how.adjust_over]
+        facts["family"] = family_of(
+            tests, compared_with(a, b), groups=candidates.n_groups, over=over
+        )
+    total = len(pairs) * len(candidates.group)
+    with progress_bar(total=total, what="comparing areas", unit="pairs") as advance:
+        rows = _rows_of_areas(candidates, pairs, kernel, how, advance)
+    return with_pairs(rows, candidates, pairs, how.alternative), facts
+
+
 def _decided(
-    rows: Rows, names: Sequence[Hashable], *, how: Decision, interval: Interval, kind: str
+    rows: Rows, names: Sequence[Hashable], *, how: AreaOptions, interval: Interval
 ) -> Rows:
     """Decide the pairs; one-sided intervals for lifts end at the largest possible lift."""
     rows = decide(rows, names, how=how, interval=interval)
-    if kind != "enrichment":
+    if how.kind != "enrichment":
         return rows
     for name in ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone"):
         if name in rows:
@@ -436,38 +421,37 @@ def _decided(
 def _rows_of_areas(
     candidates: Candidates,
     pairs: Sequence[Pair],
-    kernel: Callable[..., Mapping[str, AnyArray]],
+    kernel: PairOfRankings,
+    how: AreaOptions,
     advance: Callable[[int], object],
-    *,
-    placed: bool,
 ) -> Rows:
     """Return one row per group and pair, from a function of two rankings and the clusters.
 
-    If ``placed``, the function also gets the placements, unless the measures rank different
+    For ROC areas, the function also gets the placements, unless the measures rank different
     candidates.
     """
     sides, gold = candidates.sides(pairs), candidates.gold[:, np.newaxis]
+    present = candidates.present
     known: FloatArray | None = None
-    if placed and (candidates.present == candidates.present[:, :1]).all():
+    if how.kind == "roc" and (present == present[:, :1]).all():
         of_blocks = [candidates.rankings(block) for block in candidates.blocks()]
         known = np.concatenate([areas.placements(x).placement for x in of_blocks], axis=1)
     width = max(1, _TOGETHER // max(1, candidates.gold.size))
     parts = []
     for start in range(0, len(pairs), width):
-        block = sides[start : start + width]
-        both = candidates.present[:, block[:, 0]] & candidates.present[:, block[:, 1]]
-        a, b = (
+        first, second = sides[start : start + width].T
+        both = present[:, first] & present[:, second]
+        rankings = [
             Ranking.of(candidates.score[:, side], gold, both, ends=candidates.ends)
-            for side in block.T
-        )
-        if known is None:
-            columns = kernel(a, b, candidates.clusters)
-        else:
-            of_block = [known[:, side] for side in block.T]
-            columns = kernel(a, b, candidates.clusters, placed=of_block)
-        numbers = range(start, start + len(block))
+            for side in (first, second)
+        ]
+        options: dict[str, Any] = {"alternative": how.alternative}
+        if known is not None:
+            options["placed"] = [known[:, first], known[:, second]]
+        columns = kernel(*rankings, candidates.clusters, **options)
+        numbers = range(start, start + first.size)
         parts.append(rows_of(columns, candidates, PAIR, numbers, {}))
-        advance(len(block) * len(candidates.group))
+        advance(first.size * len(candidates.group))
     return concatenated(parts, GROUP)
 
 
@@ -488,38 +472,39 @@ def roc_gap(
     if placed is None:
         placed = [areas.placements(ranking).placement for ranking in (a, b)]
     apart = placed[0] - placed[1]
-    area_a, area_b, difference = (_mean_placement(x, gold, both) for x in (*placed, apart))
+    difference = _mean_placement(apart, gold, both)
+    area_a, area_b = (_mean_placement(x, gold, both) for x in placed)
     gap = spread_of(apart, gold, both, cluster)
-    variances = [spread_of(x, gold, both, cluster, warns=False).spread.variance for x in placed]
-    freedom, sizes = gap.spread.freedom, [gap.positive, gap.negative]
+    alone = [spread_of(x, gold, both, cluster, warned="") for x in placed]
+    freedom, sizes = gap.freedom, [gap.positive, gap.negative]
     if gap.n_groups is None:
         freedom = areas.difference_freedom(freedom, (area_a, area_b), sizes)
     else:
         # missing extreme candidates may or may not form clusters: use the geometric mean of both
         sizes = [areas.unseen_counts(size, gap.n_groups) for size in sizes]
-    alike = np.asarray((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
+    alike = ((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
         alike = alike & areas.same_order(a, b)
     tested = freedom
     if test == "delong":
         tested = np.full(freedom.shape, np.inf)
     z, p_value = t_and_p(difference, gap.error, tested, alternative)
-    columns: dict[str, AnyArray] = {
+    return {
         "area_a": area_a,
         "area_b": area_b,
         "difference": difference,
         "z": z,
         "p_value": p_value,
         "se": gap.error,
-        "variance_a": variances[0],
-        "variance_b": variances[1],
+        "variance_a": alone[0].variance,
+        "variance_b": alone[1].variance,
         "freedom": freedom,
         "positive": sizes[0],
         "negative": sizes[1],
         "moved": np.asarray(gap.moved),
-        "alike": np.asarray(alike),
+        "alike": alike,
+        **gap.counted,
     }
-    return columns | gap.counted
 
 
 def _mean_placement(placement: FloatArray, gold: BoolArray, here: BoolArray) -> FloatArray:

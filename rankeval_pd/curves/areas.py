@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol, Unpack
 
@@ -40,7 +41,6 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats import areas as early
 from rankeval_pd.stats import differences
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.areas import influences
 from rankeval_pd.stats.families import ADJUSTMENTS
 from rankeval_pd.stats.proportions import Limits, quantile_of
 from rankeval_pd.stats.ranking import Ranking
@@ -49,13 +49,12 @@ from rankeval_pd.stats.two_by_two import ALTERNATIVES
 # -------------------------------------------------------------------------------------------------
 # The area under the ROC curve, and average precision.
 
-# -------------- The area under the ROC curve, and average precision
-
 AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
 KINDS = ("roc", "ap")
 INTERVALS = ("newcombe", "delong", "logit")
 EQUAL = {"block": "blocks", "mean": "expected"}  # name for average precision in the kernels
+_OWN = {"roc": "newcombe", "ap": "logit"}
 
 
 @Capabilities(
@@ -178,7 +177,7 @@ def area(
         return tabulate(
             data,
             roles,
-            lambda candidates, _: area_rows(candidates, partial(_to_average, kind=kind, ties=ties)),
+            partial(area_rows, kernel=partial(_to_average, kind=kind, ties=ties)),
             AVERAGED,
             can(area, clusters=False),
             combine=partial(average_areas, average=average, level=level),
@@ -187,29 +186,28 @@ def area(
     kernel = partial(_roc_columns, level=level, ci=interval)
     if kind == "ap":
         kernel = partial(precision_columns, level=level, ties=ties)
-    return tabulate(
-        data,
-        roles,
-        lambda candidates, _: area_rows(candidates, kernel),
-        with_n_groups(AREA_COLUMNS, roles),
-        can(area),
-        attrs=attrs,
-    )
+    return table_of_areas(data, roles, kernel, AREA_COLUMNS, can(area), attrs)
 
 
-def area_rows(candidates: Candidates, kernel: Callable[..., Mapping[str, AnyArray]]) -> Rows:
+def table_of_areas(
+    data: Data,
+    roles: RankingRoles,
+    kernel: Callable[..., Mapping[str, AnyArray]],
+    columns: tuple[str, ...],
+    able: Capabilities,
+    attrs: Mapping[str, Any],
+) -> Data:
+    """Return one row per measure, with the number of groups of candidates if there are any."""
+    if Roles.of(roles).groups is not None:
+        columns = (*columns, "n_groups")
+    return tabulate(data, roles, partial(area_rows, kernel=kernel), columns, able, attrs=attrs)
+
+
+def area_rows(
+    candidates: Candidates, _: IntArray | None, *, kernel: Callable[..., Mapping[str, AnyArray]]
+) -> Rows:
     """Return one row per group and measure, from a function of rankings and clusters."""
     return measure_rows(candidates, lambda ranking, _: kernel(ranking, candidates.clusters))
-
-
-def with_n_groups(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
-    """Return the columns, with the number of groups of candidates at the end if there are any."""
-    if Roles.of(roles).groups is None:
-        return columns
-    return (*columns, "n_groups")
-
-
-_OWN = {"roc": "newcombe", "ap": "logit"}
 
 
 def _interval_kind(kind: str, ci: str | None) -> str:
@@ -231,9 +229,8 @@ def _to_average(
     """Return the areas of the groups to be averaged, without separate intervals."""
     total, positive = ranking.size
     if kind == "ap":
-        value = influences(ranking, ties=ties).value
-        chance = early.chance_average_precision(ranking, ties=ties)
-        return {"area": value, "chance": chance, "weight": positive}
+        result = early.influences(ranking, ties=ties)
+        return {"area": result.value, "chance": result.chance, "weight": positive}
     value = early.placements(ranking).area
     chance = np.where(np.isnan(value), np.nan, 0.5)
     return {"area": value, "chance": chance, "weight": positive * (total - positive)}
@@ -244,33 +241,37 @@ def _roc_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure) of ROC areas."""
     result = early.placements(ranking)
-    influence = spread_of(result.placement, result.gold, result.present, cluster, alone=True)
+    spread = spread_of(result.placement, result.gold, result.present, cluster, alone=True)
     if cluster is None:
-        spread = influence.spread._replace(untied=result.untied, better=result.better)
-        influence = influence._replace(spread=spread)
-    return _area_limits(result.area, influence, level, ci) | influence.counted
+        spread = spread._replace(untied=result.untied, better=result.better)
+    return _area_limits(result.area, spread, level, ci) | spread.counted
 
 
 def _area_limits(
-    area: FloatArray, influence: InfluenceSpread, level: float, ci: str
+    area: FloatArray, spread: early.AreaSpread, level: float, ci: str
 ) -> dict[str, AnyArray]:
     """Return the area, chance level, limits, standard error and p-value."""
-    spread, sizes = influence.spread, (influence.positive, influence.negative)
-    p_value = early.p_of_half(area, spread, *sizes, ci)
+    p_value = early.p_of_half(area, spread, ci)
     if ci == "newcombe":
-        limits = early.newcombe_limits(area, spread, *sizes, level)
-        low, high, p_value = early.with_two_scores(spread, sizes, level, limits, p_value)
+        limits = early.newcombe_limits(area, spread, level)
+        low, high, p_value = early.with_two_scores(spread, level, limits, p_value)
     elif ci == "delong":
         low, high = early.delong_limits(area, spread, level)
     else:
         low, high = early.delong_logit_limits(area, spread, level)
-    _warn_if_reversed(area, high)
+    worse = high < 0.5
+    if worse.any():
+        warn(
+            f"the area is significantly below 0.5 in {int(worse.sum())} of {area.size} rankings"
+            f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. List a"
+            " measure in lower_is_better only if smaller values are better."
+        )
     return {
         "area": area,
         "chance": np.where(np.isnan(area), np.nan, 0.5),
         "ci_low": low,
         "ci_high": high,
-        "se": influence.error,
+        "se": spread.error,
         "p_value": p_value,
     }
 
@@ -330,18 +331,14 @@ def _roc_of_outlines(
 ) -> dict[str, AnyArray]:
     """Return the columns of ROC areas of whole rankings."""
     areas = [early.outline_area(outline) for outline in outlines]
-    sizes = (np.array([getattr(x, k) for x in outlines]) for k in ("positive", "negative"))
-    spread = early.AreaSpread(
-        np.array([float(x.variance) for _, x in areas]),
-        np.array([float(x.freedom) for _, x in areas]),
-        untied=np.array([float(x.untied) for _, x in areas]),
-        better=(
-            np.array([float(x.better[0]) for _, x in areas if x.better]),
-            np.array([float(x.better[1]) for _, x in areas if x.better]),
-        ),
-    )
-    value = np.array([area for area, _ in areas])
-    return _area_limits(value, found_of(spread, *sizes), level, interval)
+    names = ("variance", "freedom", "positive", "negative", "untied", "better")
+    columns: dict[str, Any] = {
+        name: np.array([getattr(x, name) for _, x in areas]) for name in names
+    }
+    columns["better"] = columns["better"].T
+    spread = early.AreaSpread(**columns)
+    _warn_if_few(spread, "area")
+    return _area_limits(np.array([area for area, _ in areas]), spread, level, interval)
 
 
 def _precision_of_outlines(
@@ -361,33 +358,12 @@ def _precision_of_outlines(
         )
         for ranking in rankings
     ]
-    value, corrected, variance, chance = (np.array(x) for x in zip(*precisions, strict=True))
-    positive, negative = (
-        np.array([getattr(ranking.outline, k) for ranking in rankings])
-        for k in ("positive", "negative")
-    )
-    _warn_if_few(positive, negative, "area")
-    error, freedom = np.sqrt(variance), np.minimum(positive, negative) - 1.0
-    low, high = early.ap_limits(value, corrected, error, freedom, positive, level)
-    return {
-        "area": value,
-        "chance": chance,
-        "ci_low": low,
-        "ci_high": high,
-        "se": error,
-        "p_value": np.full(value.shape, np.nan),
-    }
-
-
-def _warn_if_reversed(area: FloatArray, high: FloatArray) -> None:
-    """Warn that a measure ranks worse than chance and may be reversed."""
-    worse = high < 0.5
-    if worse.any():
-        warn(
-            f"the area is significantly below 0.5 in {int(worse.sum())} of {area.size} rankings"
-            f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. List a"
-            " measure in lower_is_better only if smaller values are better."
-        )
+    value, corrected, variance, chance = np.array(precisions).T
+    positive = np.array([ranking.outline.positive for ranking in rankings])
+    negative = np.array([ranking.outline.negative for ranking in rankings])
+    spread = early.AreaSpread(variance, np.minimum(positive, negative) - 1.0, positive, negative)
+    _warn_if_few(spread, "area")
+    return _precision_limits(value, corrected, chance, spread, level)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -398,36 +374,41 @@ def precision_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, level: float, ties: str
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure) of average precisions."""
-    result = influences(ranking, ties=ties)
-    # no warning: with few positives the interval is wide but its coverage is correct
-    influence = _of_precision(result, cluster, warns=cluster is not None)
-    low, high = early.ap_logit_limits(
-        result, influence.error, influence.freedom, influence.positive, level
-    )
-    columns = {
-        "area": result.value,
-        "chance": early.chance_average_precision(ranking, ties=ties),
+    result = early.influences(ranking, ties=ties)
+    warned = "area"
+    if cluster is None:  # with few positives the interval is wide, but its coverage is correct
+        warned = ""
+    spread = _of_precision(result, cluster, warned)
+    columns = _precision_limits(result.value, result.corrected, result.chance, spread, level)
+    return columns | spread.counted
+
+
+def _precision_limits(
+    value: FloatArray,
+    corrected: FloatArray,
+    chance: FloatArray,
+    spread: early.AreaSpread,
+    level: float,
+) -> dict[str, AnyArray]:
+    """Return the columns of average precisions."""
+    error, freedom = spread.error, spread.least_freedom
+    low, high = early.ap_limits(value, corrected, error, freedom, spread.positive, level)
+    return {
+        "area": value,
+        "chance": chance,
         "ci_low": low,
         "ci_high": high,
-        "se": influence.error,
-        "p_value": np.full(result.value.shape, np.nan),
+        "se": error,
+        "p_value": np.full(value.shape, np.nan),
     }
-    return columns | influence.counted
 
 
 def _of_precision(
-    result: early.Influence, cluster: IntArray | None, *, warns: bool
-) -> InfluenceSpread:
+    result: early.Influence, cluster: IntArray | None, warned: str = ""
+) -> early.AreaSpread:
     """Return the variance of an average precision."""
-    return spread_of(
-        result.influence,
-        result.gold,
-        result.present,
-        cluster,
-        result.drift,
-        warns=warns,
-        alone=True,
-    )
+    given = result.influence, result.gold, result.present, cluster, result.drift
+    return spread_of(*given, warned=warned, alone=True)
 
 
 def precision_gap(
@@ -439,38 +420,43 @@ def precision_gap(
     ties: str,
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair) of two average precisions and their difference."""
-    both = [influences(ranking, ties=ties) for ranking in (a, b)]
-    of_a, of_b = both
-    difference = np.asarray(of_a.value - of_b.value)
-    gap = spread_of(
-        of_a.influence - of_b.influence,
-        of_a.gold,
-        of_a.present,
-        cluster,
-        of_a.drift - of_b.drift,
-        what="compare_area",
-    )
-    freedom = np.maximum(gap.freedom, 1.0)
+    of_a, of_b = early.influences(a, ties=ties), early.influences(b, ties=ties)
+    influence, drift = of_a.influence - of_b.influence, of_a.drift - of_b.drift
+    gap = spread_of(influence, of_a.gold, of_a.present, cluster, drift, warned="compare_area")
+    columns = gap_columns(a, b, of_a.value - of_b.value, gap, alternative)
+    columns["moved"] = np.asarray(gap.moved)
+    for side, result in (("a", of_a), ("b", of_b)):
+        own = _of_precision(result, cluster)
+        columns |= {
+            f"area_{side}": result.value,
+            f"corrected_{side}": result.corrected,
+            f"error_{side}": own.error,
+            f"freedom_{side}": own.least_freedom,
+            f"positive_{side}": own.positive,
+        }
+    return columns
+
+
+def gap_columns(
+    a: Ranking,
+    b: Ranking,
+    difference: FloatArray,
+    gap: early.AreaSpread,
+    alternative: str,
+    freedom: FloatArray | float = np.inf,
+) -> dict[str, AnyArray]:
+    """Return a difference and its test, with at most ``freedom`` degrees of freedom."""
+    freedom = np.maximum(np.minimum(gap.least_freedom, freedom), 1.0)
     t, p_value = t_and_p(difference, gap.error, freedom, alternative)
-    columns: dict[str, AnyArray] = {
+    return {
         "difference": difference,
         "z": t,
         "p_value": p_value,
         "se": gap.error,
         "freedom": freedom,
-        "moved": np.asarray(gap.moved),
         "alike": early.same_order(a, b),
+        **gap.counted,
     }
-    for side, result in zip("ab", both, strict=True):
-        own = _of_precision(result, cluster, warns=False)
-        columns |= {
-            f"area_{side}": result.value,
-            f"corrected_{side}": result.corrected,
-            f"error_{side}": own.error,
-            f"freedom_{side}": own.freedom,
-            f"positive_{side}": own.positive,
-        }
-    return columns | gap.counted
 
 
 def t_and_p(
@@ -507,16 +493,15 @@ def _precision_gap_limits(
     level: float,
     power: float,
 ) -> Limits:
-    values, limits, variances = [], [], []
-    for value, corrected, of_one, free, positive in (sides[:5], sides[5:]):
-        values.append(value)
-        limits.append(early.ap_limits(value, corrected, of_one, free, positive, level))
-        variances.append(of_one**2)
-    gap, reach = values[0] - values[1], 1.0 + 0.0 * error
+    a, b = sides[:5], sides[5:]  # value, corrected value, error, freedom and positives
+    gap, reach = a[0] - b[0], 1.0 + 0.0 * error
     low, high = differences.correlated_limits(
-        (values[0], values[1]),
-        (limits[0], limits[1]),
-        (variances[0], variances[1], error**2),
+        (a[0], b[0]),
+        (
+            early.ap_limits(a[0], a[1], a[2], a[3], a[4], level),
+            early.ap_limits(b[0], b[1], b[2], b[3], b[4], level),
+        ),
+        (a[2] ** 2, b[2] ** 2, error**2),
         OF_CLUSTERS.limits(gap, error, freedom, reach, moved, level=level),
         power,
     )
@@ -529,35 +514,6 @@ def _precision_gap_limits(
 _FEW = 10  # if a class has fewer candidates, the coverage of the intervals is known to be too low
 
 
-class InfluenceSpread(NamedTuple):
-    """The variance of an area, computed from the influence of each candidate."""
-
-    spread: early.AreaSpread
-    positive: AnyArray  #: number of true positives, or effective number of groups of true positives
-    negative: AnyArray
-    n_groups: IntArray | None = None  #: the number of groups of candidates, if any
-    moved: AnyArray | float = 0.0  #: see ``ClusteredSpread``
-
-    @property
-    def error(self) -> FloatArray:
-        """The standard error."""
-        return np.sqrt(self.spread.variance)
-
-    @property
-    def freedom(self) -> FloatArray:
-        """The number of candidates, or groups, in the smaller class minus one."""
-        if self.spread.clustered:
-            return self.spread.freedom
-        return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
-
-    @property
-    def counted(self) -> dict[str, AnyArray]:
-        """The column with the number of groups, if any."""
-        if self.n_groups is None:
-            return {}
-        return {"n_groups": self.n_groups}
-
-
 def spread_of(
     influence: FloatArray,
     gold: BoolArray,
@@ -565,45 +521,27 @@ def spread_of(
     cluster: IntArray | None,
     drift: FloatArray | None = None,
     *,
-    what: str = "area",
-    warns: bool = True,
+    warned: str = "area",
     alone: bool = False,
-) -> InfluenceSpread:
-    """Return the variance over candidates or whole groups; warn if there are few.
+) -> early.AreaSpread:
+    """Return the variance over candidates or whole groups; warn about this quantity if few.
 
     ``drift`` is the slope of average precision as a function of the prevalence. ``alone`` is False
     if the area is part of a difference.
     """
-    positive, negative = _classes(gold, present)
     if cluster is None:
-        if warns:
-            _warn_if_few(positive, negative, what)
         spread = early.area_spread(influence, gold, present)
-        return InfluenceSpread(spread, positive, negative)
-    result = early.cluster_spread(influence, gold, present, cluster, drift, alone=alone)
-    if warns:
-        warn_of_few(result.clusters)
-    # if all ranks are correct or tied, the group variance is 0; count each group as one candidate
-    known = result.spread.variance > 0.0
-    few, many = result.effective
-    positive, negative = np.where(known, positive, few), np.where(known, negative, many)
-    return InfluenceSpread(result.spread, positive, negative, result.n_groups, result.moved)
+        if warned:
+            _warn_if_few(spread, warned)
+        return spread
+    spread = early.cluster_spread(influence, gold, present, cluster, drift, alone=alone)
+    if warned:
+        warn_of_few(spread.clusters)
+    return spread
 
 
-def found_of(spread: early.AreaSpread, positive: IntArray, negative: IntArray) -> InfluenceSpread:
-    """Return the variance object for a known variance; warn if a class is small."""
-    _warn_if_few(positive, negative, "area")
-    return InfluenceSpread(spread, positive, negative)
-
-
-def _classes(gold: BoolArray, present: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the numbers of true positives and negatives."""
-    gold, present = np.broadcast_arrays(gold, present)
-    return (gold & present).sum(axis=-1), (~gold & present).sum(axis=-1)
-
-
-def _warn_if_few(positive: IntArray, negative: IntArray, what: str) -> None:
-    least = np.minimum(positive, negative)
+def _warn_if_few(spread: early.AreaSpread, what: str) -> None:
+    least = np.minimum(spread.positive, spread.negative)
     few = (least > 1) & (least < _FEW)  # no interval for fewer than two candidates
     if few.any():
         warn(
@@ -628,32 +566,19 @@ def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str)
 # Differences in area between independent samples.
 
 _PAIR_COLUMNS = (
-    "area_a",
-    "area_b",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "z",
-    "p_value",
-    "p_adjusted",
-    "se",
-    "better",
-    "leaning",
-    "ci_low_alone",
-    "ci_high_alone",
+    *("area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se"),
+    *("better", "leaning", "ci_low_alone", "ci_high_alone"),
 )
-AREA_KINDS = ("roc", "ap")
+_NOTED = ("kind", "test", "level", "alternative", "adjust")
 TESTS = ("t", "delong")
 
 
-class SampleOptions(NamedTuple):
-    """Options for comparing the areas of independent samples."""
+@dataclass(frozen=True, kw_only=True)
+class AreaOptions(Decision):
+    """Options for comparing two areas."""
 
     kind: str
     test: str
-    level: float
-    alternative: str
-    adjust: str | None
 
 
 @Capabilities(
@@ -742,7 +667,7 @@ def unpaired_area(
       measure sample_a sample_b  difference    ci_low   ci_high   p_value  better
     0    good        x        y   -0.008899 -0.089173  0.066616  0.815202     NaN
     """
-    check_choice("kind", kind, AREA_KINDS)
+    check_choice("kind", kind, KINDS)
     check_choice("test", test, TESTS)
     if kind == "ap" and test == "delong":
         raise ValueError(
@@ -751,28 +676,28 @@ def unpaired_area(
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("adjust", adjust, (None, *ADJUSTMENTS))
     level = check_share("level", level)
-    how = SampleOptions(kind, test, level, alternative, adjust)
-    kernel = partial(sample_area, kind=kind)
-    areas = tabulate(
-        data,
-        roles,
-        lambda candidates, _: area_rows(candidates, kernel),
-        ("measure", *_SampleAreas._fields),
-        can(unpaired_area),
+    question = partial(area_rows, kernel=partial(sample_area, kind=kind))
+    columns = ("measure", *_SampleAreas._fields)
+    areas = tabulate(data, roles, question, columns, can(unpaired_area))
+    how = AreaOptions(
+        kind=kind,
+        test=test,
+        level=level,
+        alternative=alternative,
+        alpha=round(1.0 - level, 12),
+        adjust=adjust,
     )
     return above_door(_pairs_of_samples(below_door(areas), how), data)
 
 
-def _pairs_of_samples(areas: pd.DataFrame, how: SampleOptions) -> pd.DataFrame:
+def _pairs_of_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
     """Return one row for each measure and pair of samples."""
     names = list(areas.columns[: list(areas.columns).index("measure")])
     measures = areas["measure"].drop_duplicates()
     samples = _samples(areas[names].drop_duplicates(), names)
-    pairs = _sample_pairs(len(samples))
-    cells = {
-        name: areas[name].to_numpy().reshape(len(samples), measures.size)
-        for name in _SampleAreas._fields
-    }
+    pairs = np.array(list(itertools.combinations(range(len(samples)), 2)))
+    shape = len(samples), measures.size
+    cells = {name: areas[name].to_numpy().reshape(shape) for name in _SampleAreas._fields}
     rows = compare_samples(cells, pairs, samples, how)
     labels = tables.labels([*samples, np.nan])  # -1 is the missing label
     table = pd.DataFrame({"measure": measures.repeat(len(pairs)).reset_index(drop=True)})
@@ -783,7 +708,7 @@ def _pairs_of_samples(areas: pd.DataFrame, how: SampleOptions) -> pd.DataFrame:
             table[name] = list(labels[rows[name]])
         elif name in rows:
             table[name] = rows[name]
-    table.attrs.update(how._asdict())
+    table.attrs.update({name: getattr(how, name) for name in _NOTED})
     if how.adjust is not None:
         number = measures.nunique(dropna=False)
         of_measures = f" for {number} measures" * (number > 1)
@@ -793,22 +718,15 @@ def _pairs_of_samples(areas: pd.DataFrame, how: SampleOptions) -> pd.DataFrame:
 
 def _samples(groups: pd.DataFrame, names: Sequence[Hashable]) -> list[Hashable]:
     """Return the label of each sample; a tuple if several columns define the samples."""
-    if not names:
-        return [None]
-    if len(names) == 1:
-        return groups[names[0]].tolist()
-    return [tuple(row) for row in groups.itertuples(index=False, name=None)]
-
-
-def _sample_pairs(samples: int) -> IntArray:
-    """Return the numbers of all pairs of samples, (pair, 2); reject a single sample."""
-    if samples < 2:
+    if not names or len(groups) < 2:
         raise ValueError(
             "unpaired_area compares independent samples, but data contains only one. Pass the"
             " sample column (by=...), or add a sample dimension to the Dataset. To compare"
             " measures on the same candidates, call compare_area."
         )
-    return np.array(list(itertools.combinations(range(samples), 2)))
+    if len(names) == 1:
+        return groups[names[0]].tolist()
+    return list(groups.itertuples(index=False, name=None))
 
 
 def sample_area(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> dict[str, AnyArray]:
@@ -819,25 +737,25 @@ def sample_area(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> di
     """
     if kind == "roc":
         placed = early.placements(ranking)
-        spread = spread_of(
-            placed.placement, placed.gold, placed.present, None, what="unpaired_area"
-        )
-        area, corrected = placed.area, np.full(placed.area.shape, np.nan)
-        negative = spread.negative
+        area, influence, warned = placed.area, placed.placement, "unpaired_area"
+        corrected = np.full(area.shape, np.nan)
     else:
         result = early.influences(ranking)
-        spread = spread_of(result.influence, result.gold, result.present, None, warns=False)
-        area, corrected = result.value, result.corrected
-        negative = np.full(area.shape, np.nan)
-    return {
+        area, influence, warned = result.value, result.influence, ""
+        corrected = result.corrected
+    spread = spread_of(influence, ranking.gold, ranking.present, None, warned=warned)
+    columns = {
         "area": area,
         "corrected": corrected,
-        "variance": spread.spread.variance,
-        "freedom": spread.spread.freedom,
-        "own_freedom": spread.freedom,
-        "positive": np.asarray(spread.positive, dtype=float),
-        "negative": np.asarray(negative, dtype=float),
+        "variance": spread.variance,
+        "freedom": spread.freedom,
+        "own_freedom": spread.least_freedom,
+        "positive": spread.positive.astype(float),
+        "negative": spread.negative.astype(float),
     }
+    if kind == "ap":
+        columns["negative"] = np.full(area.shape, np.nan)
+    return columns
 
 
 class _SampleAreas(NamedTuple):
@@ -862,8 +780,8 @@ class _SampleAreas(NamedTuple):
     def limits(self, kind: str, level: float, shared: FloatArray) -> Limits:
         """Return the limits of the area, by default with the area's own degrees of freedom."""
         if kind == "roc":
-            spread = early.AreaSpread(self.variance, self.freedom)
-            return early.newcombe_limits(self.area, spread, self.positive, self.negative, level)
+            spread = early.AreaSpread(self.variance, self.freedom, self.positive, self.negative)
+            return early.newcombe_limits(self.area, spread, level)
         alone, error = np.isnan(shared), np.sqrt(self.variance)
         corrected = np.where(alone, self.corrected, self.area)
         freedom = np.where(alone, self.own_freedom, shared)
@@ -883,19 +801,18 @@ def _ap_statistic(a: _SampleAreas, b: _SampleAreas, freedom: FloatArray) -> Floa
         middle = 0.5 * (low + high)
         t = middle / (1.0 - middle)
         tail = special.stdtr(freedom, -t)
-        ends = [
-            early.ap_limits_at(x.area, x.area, np.sqrt(x.variance), x.positive, t, tail)
-            for x in (a, b)
-        ]
-        up, down = ((ends[k][1] - x.area, x.area - ends[k][0]) for k, x in enumerate((a, b)))
-        reach = np.where(gap > 0.0, np.hypot(up[1], down[0]), np.hypot(up[0], down[1]))
+        low_a, high_a = early.ap_limits_at(a.area, a.area, np.sqrt(a.variance), a.positive, t, tail)
+        low_b, high_b = early.ap_limits_at(b.area, b.area, np.sqrt(b.variance), b.positive, t, tail)
+        toward_b = np.hypot(high_b - b.area, a.area - low_a)
+        toward_a = np.hypot(high_a - a.area, b.area - low_b)
+        reach = np.where(gap > 0.0, toward_b, toward_a)
         inside = reach < np.abs(gap)
         low, high = np.where(inside, middle, low), np.where(inside, high, middle)
     return np.asarray(np.sign(gap) * low / (1.0 - low))
 
 
 def compare_samples(
-    cells: Rows, pairs: IntArray, samples: Sequence[Hashable], how: SampleOptions
+    cells: Rows, pairs: IntArray, samples: Sequence[Hashable], how: AreaOptions
 ) -> Rows:
     """Compare samples, with one row per measure and pair; ``better`` is the number of a sample.
 
@@ -912,16 +829,13 @@ def compare_samples(
         rows |= {f"{name}_{side}": x for name, x in sample._asdict().items()}
     rows |= {GROUP: np.zeros(number.size, dtype=np.int64), PAIR: np.arange(number.size)}
     rows |= {"measure_a": pairs[number, 0], "measure_b": pairs[number, 1]}
-    names = (f"{name}_{side}" for side in "ab" for name in _SampleAreas._fields)
+    names = [f"{name}_{side}" for side in "ab" for name in _SampleAreas._fields]
     limits = partial(_sample_limits, kind=how.kind, test=how.test)
     interval = Interval(limits, ("tested", "freedom", "shared", *names))
-    decision = Decision(
-        adjust=how.adjust, alternative=how.alternative, alpha=1.0 - how.level, level=how.level
-    )
-    return decide(rows, samples, how=decision, interval=interval)
+    return decide(rows, samples, how=how, interval=interval)
 
 
-def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: SampleOptions) -> Rows:
+def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: AreaOptions) -> Rows:
     """Return the differences, their tests and what their limits need."""
     difference, variance = a.area - b.area, a.variance + b.variance
     error = np.sqrt(variance)
@@ -946,11 +860,10 @@ def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: SampleOptions) -> R
         tested = np.where(uneven, 0.0, tested)
     # if the model variance is larger, use the normal distribution, as for a single area
     freedom = np.where(at_least > error, np.inf, np.maximum(freedom, 1.0))
-    normal, student = (p_of_t(z, x, how.alternative) for x in (np.inf, np.fmin(freedom, 1e15)))
     return {
         "difference": difference,
         "z": z,
-        "p_value": np.where(np.isinf(freedom), normal, student),
+        "p_value": p_of_t(z, freedom, how.alternative),
         "se": error,
         "tested": tested,
         "freedom": freedom,

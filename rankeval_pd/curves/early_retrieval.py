@@ -9,10 +9,9 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.curves.areas import area_rows, spread_of, with_n_groups
+from rankeval_pd.curves.areas import spread_of, table_of_areas
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Shares
-from rankeval_pd.doors.rankings import tabulate
 from rankeval_pd.errors import check_share, check_shares
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.lists.recall import recall_of_lists
@@ -158,14 +157,8 @@ def bedroc(
     alpha = positive_number("alpha", alpha)
     level = check_share("level", level)
     kernel = partial(bedroc_columns, alpha=alpha, level=level)
-    return tabulate(
-        data,
-        roles,
-        lambda candidates, _: area_rows(candidates, kernel),
-        with_n_groups(BEDROC_COLUMNS, roles),
-        can(bedroc),
-        attrs={"alpha": alpha, "level": level},
-    )
+    attrs = {"alpha": alpha, "level": level}
+    return table_of_areas(data, roles, kernel, BEDROC_COLUMNS, can(bedroc), attrs)
 
 
 @Capabilities(
@@ -235,14 +228,8 @@ def partial_area(
     limits, turned = rate_range(fpr, tpr)
     level = check_share("level", level)
     kernel = partial(partial_columns, limits=limits, turned=turned, level=level)
-    return tabulate(
-        data,
-        roles,
-        lambda candidates, _: area_rows(candidates, kernel),
-        with_n_groups(PARTIAL_COLUMNS, roles),
-        can(partial_area),
-        attrs={"fpr": fpr, "tpr": tpr, "level": level},
-    )
+    attrs = {"fpr": fpr, "tpr": tpr, "level": level}
+    return table_of_areas(data, roles, kernel, PARTIAL_COLUMNS, can(partial_area), attrs)
 
 
 def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
@@ -301,10 +288,14 @@ def _early_limits(
         cluster = np.broadcast_to(cluster, share.present.shape)
         own = np.broadcast_to(np.iinfo(np.int64).max - np.arange(4), (*cluster.shape[:-1], 4))
         longer = np.concatenate([own[..., :2], cluster, own[..., 2:]], axis=-1)
-    by = spread_of(share.influence, share.gold, share.present, cluster, warns=cluster is not None)
-    more = spread_of(added.influence, added.gold, added.present, longer, warns=False)
-    low, high = areas.logit_limits(share.share, by.error, by.freedom, by.positive, level)
-    freedom = np.maximum(by.freedom, 3)  # with the added candidates, each class has four or more
+    warned = ""
+    if cluster is not None:
+        warned = "area"
+    by = spread_of(share.influence, share.gold, share.present, cluster, warned=warned)
+    more = spread_of(added.influence, added.gold, added.present, longer, warned="")
+    low, high = areas.logit_limits(share.share, by.error, by.least_freedom, by.positive, level)
+    # with the added candidates, each class has four or more
+    freedom = np.maximum(by.least_freedom, 3)
     lower, higher = areas.logit_limits(added.share, more.error, freedom, more.positive, level)
     known = ~np.isnan(low)
     return {

@@ -20,8 +20,9 @@ from rankeval_pd.chance.random_tests import (
     Pool,
     able_with,
     chosen_pool,
-    in_collection,
+    of_each_size,
     pool_columns,
+    pool_sizes,
 )
 from rankeval_pd.decisions.averages import Average, average_curves, check_average
 from rankeval_pd.decisions.verdicts import Rows
@@ -36,7 +37,7 @@ from rankeval_pd.stats.bands import CurveLists, edge_precision
 from rankeval_pd.stats.distributions import Finite, FiniteEach
 from rankeval_pd.stats.proportions import clopper_pearson
 from rankeval_pd.stats.random_model import envelope
-from rankeval_pd.stats.ranking import Ranking, Size
+from rankeval_pd.stats.ranking import Ranking
 
 # -------------------------------------------------------------------------------------------------
 # Pointwise intervals and simultaneous bands for curves.
@@ -98,62 +99,53 @@ def lists_of(ranking: Ranking, n: IntArray, ties: str) -> CurveLists:
     )
 
 
+class Curve(NamedTuple):
+    """The options of a curve, and of the limits for its height."""
+
+    space: str
+    ties: str
+    interval: str | None = None
+    level: float = 0.95
+    seed: int = 0
+
+
 def heights(
-    ranking: Ranking,
-    n: IntArray,
-    exists: BoolArray,
-    space: str,
-    ties: str,
-    *,
-    interval: str,
-    level: float,
-    seed: int,
-    alone: bool,
+    ranking: Ranking, n: IntArray, exists: BoolArray, curve: Curve, *, alone: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits for the height of a curve (..., n); NaN if undefined.
 
     If ``alone`` is True, there is only one group, and a class too small for a band raises an error.
     """
-    low, high = np.full(exists.shape, np.nan), np.full(exists.shape, np.nan)
+    limits = np.full((2, *exists.shape), np.nan)
     rising, back = np.unique(n, return_inverse=True)
     few = []
     for row in np.ndindex(exists.shape[:-1]):
         positive, total = int(ranking.size.positive[row]), int(ranking.here[row])
         least = min(positive, total - positive)
         listed = np.isin(rising, n[exists[row]]) & (rising > 0)
-        if interval == "simultaneous" and least < bands.LEAST:
+        if curve.interval == "simultaneous" and least < bands.LEAST:
             few.append((positive, total - positive))
         elif least and listed.any():
-            of_row = _heights_of_one(
-                ranking.row(row), rising, listed, space, ties, interval, level, seed
-            )
-            low[row], high[row] = of_row[:, back]
+            of_row = _heights_of_one(ranking.row(row), rising, listed, curve)
+            limits[(slice(None), *row)] = of_row[:, back]
     if few:
         _too_few(few, alone)
-    return low, high
+    return limits[0], limits[1]
 
 
-def _heights_of_one(
-    ranking: Ranking,
-    n: IntArray,
-    listed: BoolArray,
-    space: str,
-    ties: str,
-    interval: str,
-    level: float,
-    seed: int,
-) -> FloatArray:
+def _heights_of_one(ranking: Ranking, n: IntArray, listed: BoolArray, curve: Curve) -> FloatArray:
     """Return the limits for one ranking: (2, n)."""
+    space, pointwise = curve.space, curve.interval == "pointwise"
     result = np.full((2, n.size), np.nan)
-    lists, at, each = lists_of(ranking, n[listed], ties), np.flatnonzero(listed), level
-    if interval == "simultaneous":
+    lists, at, each = lists_of(ranking, n[listed], curve.ties), np.flatnonzero(listed), curve.level
+    if not pointwise:
         inside = bands.covered(space, lists)
         if not inside.any():
             return result
         lists, at = lists.chosen(inside), at[inside]
-        each = bands.band_level(space, lists, level, seed)
+        each = bands.band_level(space, lists, curve.level, curve.seed)
     result[:, at] = bands.curve_limits(space, lists, each)
-    if space != "precision_recall" and interval == "pointwise":
+    if space != "precision_recall" and pointwise:
         result[:, n == int(ranking.here)] = 1.0  # the list of all candidates has all positives
     if space == "det":
         result = 1.0 - result[::-1]
@@ -199,31 +191,38 @@ _AT_N = ("share", "tpr", "lift")  # gain and lift at given list sizes return the
 _FROM_ONE = ("precision_recall", "lift")  # the precision of an empty list is undefined
 
 
+_RATES = {
+    "fpr": ("fp", "negative"),
+    "fnr": ("missed", "positive"),
+    "tpr": ("tp", "positive"),
+    "recall": ("tp", "positive"),
+    "precision": ("tp", "n"),
+    "share": ("n", "total"),
+    "lift": ("tp", "n"),  # divided by the prevalence
+}
+"""The numerator and denominator of a coordinate."""
+
+
 def rates(
-    space: str, tp: AnyArray, n: AnyArray, total: AnyArray | float, positive: AnyArray | float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the two coordinates of lists with n candidates and tp true positives."""
-    tp, n, total, positive = np.broadcast_arrays(tp, n, total, positive)
-    x, y = (_rate(name, tp, n, total, positive) for name in SPACES[space])
-    return x, y
-
-
-def _rate(name: str, tp: AnyArray, n: AnyArray, total: AnyArray, positive: AnyArray) -> FloatArray:
-    """Return a coordinate; NaN or infinite if its class is empty."""
-    above, below = {
-        "fpr": (n - tp, total - positive),
-        "fnr": (positive - tp, positive),
-        "tpr": (tp, positive),
-        "recall": (tp, positive),
-        "precision": (tp, n),
-        "share": (n, total),
-        "lift": (tp, n),
-    }[name]
+    names: Sequence[str],
+    tp: AnyArray,
+    n: AnyArray,
+    total: AnyArray | float,
+    positive: AnyArray | float,
+) -> dict[str, AnyArray]:
+    """Return coordinates of lists with n candidates; NaN or infinite if a class is empty."""
+    counts = {"tp": tp, "n": n, "total": total, "positive": positive}
+    counts |= {"fp": n - tp, "negative": total - positive, "missed": positive - tp}
+    shape = np.broadcast_shapes(*(np.shape(x) for x in (tp, n, total, positive)))
+    found = {}
     with np.errstate(divide="ignore", invalid="ignore"):
-        rate: FloatArray = np.true_divide(above, below)
-        if name == "lift":
-            rate = rate / np.true_divide(positive, total)
-    return rate
+        for name in names:
+            above, below = _RATES[name]
+            rate = np.true_divide(counts[above], counts[below])
+            if name == "lift":
+                rate = rate / np.true_divide(positive, total)
+            found[name] = np.broadcast_to(rate, shape)
+    return found
 
 
 _CURVE = Capabilities(
@@ -264,25 +263,23 @@ def _curve(
     columns: tuple[str, ...] = SPACES[space]
     if sizes is not None:
         columns = _AT_N
+    curve = Curve(space, ties)
+    if interval is not None:
+        curve = Curve(space, ties, interval, level, chosen.draws)
     noted: dict[str, Any] = {"space": space, "ties": ties}
     if average is not None:
-        noted |= {"average": average, "level": level}
-        counts = partial(_counted_columns, space=space, ties=ties)
         return tabulate(
             data,
             roles,
-            lambda candidates, _: _curve_rows(candidates, space, None, counts),
+            partial(_curve_rows, curve=curve, kernel=_counted_columns),
             ("measure", "n", *columns, "ci_low", "ci_high", "n_queries", "n_missing"),
             replace(_CURVE, clusters=False),
             combine=partial(average_curves, average=average, rates=SPACES[space], level=level),
-            attrs=noted,
+            attrs=noted | {"average": average, "level": level},
         )
-    columns = ("threshold", *columns)
-    limits = None
     if interval is not None:
         columns = (*columns, "ci_low", "ci_high")
         noted |= {"level": level, "interval": interval}
-        limits = partial(heights, interval=interval, level=level, seed=chosen.draws)
     if interval == "simultaneous":
         noted["range"] = RANGE
     if isinstance(sizes, Shares):
@@ -290,13 +287,8 @@ def _curve(
     table = tabulate(
         data,
         roles,
-        lambda candidates, n: _curve_rows(
-            candidates,
-            space,
-            n,
-            partial(_curve_columns, n=n, space=space, ties=ties, limits=limits),
-        ),
-        ("measure", "n", *columns),
+        partial(_curve_rows, curve=curve, kernel=_curve_columns),
+        ("measure", "n", "threshold", *columns),
         replace(_CURVE, clusters=interval is None),
         n=sizes,
         attrs=noted,
@@ -308,15 +300,16 @@ def _curve(
 
 def _curve_rows(
     candidates: Candidates,
-    space: str,
     n: IntArray | None,
-    kernel: Callable[[Ranking, Candidates], Mapping[str, AnyArray]],
+    *,
+    curve: Curve,
+    kernel: Callable[..., Mapping[str, AnyArray]],
 ) -> Rows:
     """Return one row per group, measure and list; a curve can begin with the empty list."""
     sizes = candidates.sizes(n)
-    if n is None and space not in _FROM_ONE:
+    if n is None and curve.space not in _FROM_ONE:
         sizes = np.arange(sizes.size + 1)
-    return measure_rows(candidates, kernel, {"n": sizes})
+    return measure_rows(candidates, partial(kernel, n=n, curve=curve), {"n": sizes})
 
 
 class _Lists(NamedTuple):
@@ -328,63 +321,59 @@ class _Lists(NamedTuple):
     exists: BoolArray
 
 
-def _lists_of_curve(ranking: Ranking, n: IntArray | None, ties: str, space: str) -> _Lists:
+def _lists_of_curve(ranking: Ranking, n: IntArray | None, curve: Curve) -> _Lists:
     """Return the lists of these sizes, or all lists of a curve."""
-    lists = ranking.nbest(n, ties)
+    lists = ranking.nbest(n, curve.ties)
+    exists = lists.exists
     if n is not None:
-        return _Lists(np.broadcast_to(n, lists.tp.shape), lists.tp, lists.threshold, lists.exists)
-    sizes, exists = np.broadcast_to(ranking.every, lists.tp.shape), lists.exists
+        return _Lists(np.broadcast_to(n, lists.tp.shape), lists.tp, lists.threshold, exists)
+    sizes = np.broadcast_to(ranking.every, lists.tp.shape)
     if ranking.ends:  # the curve ends with the list
         exists = exists & (sizes <= ranking.eligible.sum(axis=-1)[..., np.newaxis])
-    curve = _Lists(sizes, lists.tp, lists.threshold, exists)
-    if space in _FROM_ONE:
-        return curve
+    every = _Lists(sizes, lists.tp, lists.threshold, exists)
+    if curve.space in _FROM_ONE:
+        return every
     # prepend the empty list, with a threshold above every score
-    longer: list[Any] = [
-        np.concatenate([np.full((*x.shape[:-1], 1), first, dtype=x.dtype), x], axis=-1)
-        for x, first in zip(curve, (0, 0, np.inf, True), strict=True)
-    ]
-    curve = _Lists(*longer)
-    return curve._replace(exists=curve.exists & (ranking.size.total > 0)[..., np.newaxis])
+    longer: list[Any] = []
+    for x, first in zip(every, (0, 0, np.inf, True), strict=True):
+        empty = np.full((*x.shape[:-1], 1), first, dtype=x.dtype)
+        longer.append(np.concatenate([empty, x], axis=-1))
+    every = _Lists(*longer)
+    return every._replace(exists=every.exists & (ranking.size.total > 0)[..., np.newaxis])
 
 
 def _curve_columns(
-    ranking: Ranking,
-    candidates: Candidates,
-    *,
-    n: IntArray | None,
-    space: str,
-    ties: str,
-    limits: Callable[..., tuple[FloatArray, FloatArray]] | None = None,
+    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, curve: Curve
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of a curve, or of lists of these sizes."""
-    lists = _lists_of_curve(ranking, n, ties, space)
-    counts = (lists.tp, lists.n, *(x[..., np.newaxis] for x in ranking.size))
-    names: tuple[str, ...] = SPACES[space]
+    lists = _lists_of_curve(ranking, n, curve)
+    total, positive = ranking.size
+    names: tuple[str, ...] = SPACES[curve.space]
     if n is not None:
         names = _AT_N
-    columns: dict[str, AnyArray] = {name: _rate(name, *counts) for name in names}
+    columns = rates(names, lists.tp, lists.n, total[..., np.newaxis], positive[..., np.newaxis])
     if "lift" in columns and ranking.ends:  # chance level: retrieved
-        drawn_from = (x[..., np.newaxis] for x in ranking.retrieved)
-        columns["lift"] = _rate("lift", lists.tp, lists.n, *drawn_from)
+        total, positive = ranking.retrieved
+        drawn_from = total[..., np.newaxis], positive[..., np.newaxis]
+        columns |= rates(("lift",), lists.tp, lists.n, *drawn_from)
     sign = candidates.sign[:, np.newaxis]
     columns |= {"threshold": lists.threshold * sign + 0.0, "exists": lists.exists}
-    if limits is not None:
+    if curve.interval is not None:
         sizes = lists.n.reshape(-1, lists.n.shape[-1])[0]
         alone = candidates.n_groups <= 1
-        low, high = limits(ranking, sizes, lists.exists, space, ties, alone=alone)
+        low, high = heights(ranking, sizes, lists.exists, curve, alone=alone)
         columns |= {"ci_low": low, "ci_high": high}
     return columns
 
 
 def _counted_columns(
-    ranking: Ranking, candidates: Candidates, *, space: str, ties: str
+    ranking: Ranking, _: Candidates, *, n: None, curve: Curve
 ) -> dict[str, AnyArray]:
     """Return the counts that an average of curves needs."""
-    lists = _lists_of_curve(ranking, None, ties, space)
+    lists = _lists_of_curve(ranking, n, curve)
     total, positive = ranking.size
     return {
-        "tp": np.asarray(lists.tp, dtype=float),
+        "tp": lists.tp.astype(float),
         "positive": positive,
         "others": total - positive,
         "exists": lists.exists,
@@ -744,20 +733,14 @@ def random_band(
         )
     levels, pool = check_shares("p", p, one=not simultaneous), chosen_pool(pool, roles)
 
-    def question(candidates: Candidates, sizes: IntArray | None) -> Rows:
-        sizes = candidates.sizes(sizes)
-        total, positive = _pool_sizes(candidates, pool)  # (group, measure), or (group, 1)
-        columns = _band_columns(
-            total,
-            positive,
-            space=space,
-            p=levels,
-            n=sizes,
-            simultaneous=simultaneous,
-            bound=bound,
-        )
-        along = {"p": levels, "n": sizes}
-        return rows_of(columns, candidates, "measure", range(total.shape[1]), along)
+    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+        sizes, pools = candidates.sizes(n), pool_sizes(candidates, pool)
+        kind: str = bound
+        if simultaneous:
+            kind = "envelope"
+        compute = partial(_band_columns, space=space, p=levels, n=sizes, kind=kind)
+        numbers, along = range(pools.total.shape[1]), {"p": levels, "n": sizes}
+        return rows_of(of_each_size(pools, compute), candidates, "measure", numbers, along)
 
     return tabulate(
         data,
@@ -770,46 +753,24 @@ def random_band(
     )
 
 
-def _pool_sizes(candidates: Candidates, pool: Pool) -> Size:
-    """Return N and N+ of the pool: (group, measure), or (group, 1) if all measures agree."""
-    if pool == "retrieved":
-        return candidates.rankings().retrieved
-    size = candidates.common_size()
-    if pool != "all":
-        size = in_collection(size, int(pool))
-    return Size(*(counts[:, np.newaxis] for counts in size))
-
-
 def _band_columns(
-    total: IntArray,
-    positive: IntArray,
-    *,
-    space: str,
-    p: FloatArray,
-    n: IntArray,
-    simultaneous: bool,
-    bound: str,
+    total: IntArray, positive: IntArray, *, space: str, p: FloatArray, n: IntArray, kind: str
 ) -> dict[str, AnyArray]:
-    """Return the curve coordinates of the bounds for groups of these sizes: (..., p, n)."""
-    shape = np.shape(total)
-    # compute groups of equal size only once: (size)
-    (total, positive), back = random_model.unique_rows(np.ravel(total), np.ravel(positive))
+    """Return the curve coordinates of the bounds for groups of these sizes: (group, p, n)."""
     fits = n <= total[:, np.newaxis]
-    if simultaneous:
-        counts = _counts_by_group(total, positive, p, n, fits, "envelope")
-    elif n.size > random_model.MOST_SEARCHED and bound != "parametric":
-        counts = _counts_by_group(total, positive, p, n, fits, bound)
+    few = n.size <= random_model.MOST_SEARCHED or kind == "parametric"
+    if few and kind != "envelope":
+        counts = _counts_of_all_groups(total, positive, p, n, fits, kind)
     else:
-        counts = _counts_of_all_groups(total, positive, p, n, fits, bound)
-    # (size, p, n): impossible counts become NaN
+        counts = _counts_by_group(total, positive, p, n, fits, kind)
     exists = np.repeat(fits[:, np.newaxis], p.size, axis=1)
-    every = [x[:, np.newaxis, np.newaxis].astype(float) for x in (total, positive)]
-    fewest, most = FiniteEach(*every).support(n.astype(float))
-    counts = np.where((counts >= fewest) & (counts <= most), counts, np.nan)
-    columns: dict[str, AnyArray] = {"exists": exists}
-    for name, x in zip(SPACES[space], rates(space, counts, n, *every), strict=True):
-        columns[name] = np.where(exists, x, np.nan)
-    return {name: x[back].reshape(*shape, *x.shape[1:]) for name, x in columns.items()}
+    of_all = total[:, np.newaxis, np.newaxis].astype(float)
+    of_gold = positive[:, np.newaxis, np.newaxis].astype(float)
+    fewest, most = FiniteEach(of_all, of_gold).support(n.astype(float))
+    counts = np.where((counts >= fewest) & (counts <= most), counts, np.nan)  # possible counts
+    columns = rates(SPACES[space], counts, n, of_all, of_gold)
+    columns = {name: np.where(exists, x, np.nan) for name, x in columns.items()}
+    return {**columns, "exists": exists}
 
 
 def _counts_of_all_groups(
@@ -818,13 +779,13 @@ def _counts_of_all_groups(
     """Return counts for many groups at a few list sizes, in one search over all lists."""
     counts = np.full((total.size, p.size, n.size), np.nan)
     group, place = np.nonzero(fits)
-    size, of_all, of_gold = (x.astype(float) for x in (n[place], total[group], positive[group]))
+    size, of_all = n[place].astype(float), total[group].astype(float)
+    of_gold = positive[group].astype(float)
     if not size.size:
         return counts
     for level in range(p.size):
-        counts[group, level, place] = random_model.bound_each(
-            bound, float(p[level]), size, FiniteEach(of_all, of_gold)
-        )
+        model = FiniteEach(of_all, of_gold)
+        counts[group, level, place] = random_model.bound(bound, float(p[level]), size, model)
     return counts
 
 
@@ -920,11 +881,11 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
 def _isoline_rows(candidates: Candidates, n: IntArray | None, *, space: str) -> Rows:
     """Return one row per group, list size and possible number of true positives."""
     sizes = candidates.sizes(n)
-    total, positive = (x[:, np.newaxis, np.newaxis] for x in candidates.common_size())
+    total, positive = candidates.common_size()
+    total, positive = total[:, np.newaxis, np.newaxis], positive[:, np.newaxis, np.newaxis]
     tp = np.arange(int(positive.max(initial=0)) + 1)
     size = sizes[:, np.newaxis]  # (group, n, tp)
     exists = (tp <= np.minimum(size, positive)) & (size - tp <= total - positive) & (size <= total)
-    columns: dict[str, AnyArray] = {"exists": exists[:, np.newaxis]}
-    for name, x in zip(SPACES[space], rates(space, tp, size, total, positive), strict=True):
-        columns[name] = x[:, np.newaxis]
+    columns = {"exists": exists, **rates(SPACES[space], tp, size, total, positive)}
+    columns = {name: x[:, np.newaxis] for name, x in columns.items()}
     return rows_of(columns, candidates, "measure", [0], {"n": sizes, "_tp": tp})

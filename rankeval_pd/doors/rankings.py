@@ -259,7 +259,7 @@ class Candidates:
     @cached_property
     def order(self) -> IntArray:
         """Return the candidates in order of rank, (group, measure, rank), sorted once."""
-        return ranking.order(self.score, self.present)
+        return self.rankings().order
 
     @property
     def keys(self) -> Keys:
@@ -293,8 +293,8 @@ class Candidates:
                 order = order[:, chosen]
             if whole is not None:
                 whole = whole.of(chosen)
-        gold = self.gold[:, np.newaxis]
-        return Ranking.of(score, gold, present, ends=self.ends, whole=whole, positions=order)
+        gold = self.gold[:, np.newaxis] & present
+        return Ranking(score, gold, present, self.ends, whole, order)
 
     def blocks(self) -> list[range]:
         """Return blocks of measures whose rankings fit in memory together."""
@@ -313,7 +313,7 @@ class Candidates:
         """Return N and N+ of each group, which must be equal for all measures: (group)."""
         counts = self.counts
         if counts is None:
-            counts = ranking.size(self.gold[:, np.newaxis], self.present, self.whole)
+            counts = self.rankings().size
         if any((count != count[..., :1]).any() for count in counts):
             raise ValueError(
                 "missing='drop': the measures score different candidates, so there"

@@ -45,7 +45,6 @@ from rankeval_pd.roles import (
     frame_column,
 )
 from rankeval_pd.stats import judged as judged_sums
-from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.judged import MOST_STRATA, Design, JudgedClusters, Total, windows_of
 from rankeval_pd.stats.ranking import Ranking
@@ -308,7 +307,7 @@ def _region_tables(
     candidates: Candidates, judged: BoolArray, n: IntArray | None, *, rest: bool, regions: bool
 ) -> Iterator[_Table]:
     """Yield tables that compare top and lower ranks, or shared and other candidates."""
-    present, rank = candidates.present, ranking.ranks(candidates.order)
+    present, rank = candidates.present, candidates.rankings().ranks
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))
     sizes = np.array([whole]) if n is None else n[n <= whole]

@@ -470,16 +470,17 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     if task.criterion.kind == "roc":
         value, influence, drift = placed.area, placed.placement, None
         by = spread_of(influence, placed.gold, placed.present, task.clusters, alone=True)
-        limits = partial(early.newcombe_limits, value, by.spread, by.positive, by.negative)
+        limits = partial(early.newcombe_limits, value, by)
         above = value > 0.5
     else:
         areas = early.influences(ranking)
         value, influence, drift = areas.value, areas.influence, areas.drift
         own = spread_of(influence, areas.gold, areas.present, task.clusters, drift, alone=True)
-        limits = partial(early.ap_logit_limits, areas, own.error, own.freedom, own.positive)
-        above = value > early.chance_average_precision(ranking)
+        given = value, areas.corrected, own.error, own.least_freedom, own.positive
+        limits = partial(early.ap_limits, *given)
+        above = value > areas.chance
         by = spread_of(
-            placed.placement, placed.gold, placed.present, task.clusters, warns=False, alone=True
+            placed.placement, placed.gold, placed.present, task.clusters, warned="", alone=True
         )
     for ending, level in task.levels.items():
         columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level)
@@ -500,7 +501,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         drift=drift,
     )
     # in a random order, a positive ranks above a negative with probability 1/2
-    p = early.p_of_half(placed.area, by.spread, by.positive, by.negative, "newcombe")
+    p = early.p_of_half(placed.area, by)
     better = above & (placed.area > 0.5) & beats_chance(0.5 * p, task.count, how)
     columns |= {"value": value, "better_than_chance": better}
     return {name: values[..., np.newaxis] for name, values in columns.items()}, tests

@@ -11,12 +11,10 @@ from rankeval_pd.stats import differences
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.clusters import between, positives_variance, simpson_number
 from rankeval_pd.stats.proportions import Limits, t_of, z_of
-from rankeval_pd.stats.ranking import Blocks, Ranking, inverse
+from rankeval_pd.stats.ranking import Blocks, Ranking, inverse, sums_before
 
 # -------------------------------------------------------------------------------------------------
-# The area under the ROC curve, DeLong's variance, and outlines of rankings.
-
-# ------------------------------------------------------------------ The area and DeLong's variance
+# The area under the ROC curve, and DeLong's variance.
 #
 # A pair of a positive and a negative with the same score counts one half.
 #
@@ -43,8 +41,8 @@ class Placements(NamedTuple):
     gold: BoolArray
     present: BoolArray
     untied: FloatArray  #: factor by which ties reduce the variance at an area of one half
-    # : positives and negatives with the better of two scores; NaN unless there are two scores
-    better: tuple[FloatArray, FloatArray]
+    # : (2, ...): positives and negatives with the better of two scores, or NaN
+    better: FloatArray
 
 
 def placements(ranking: Ranking) -> Placements:
@@ -57,7 +55,7 @@ def placements(ranking: Ranking) -> Placements:
     tp, fp = at.tp, np.minimum(np.arange(at.tp.shape[-1]), at.total) - at.tp
     positive, negative = at.positive, at.total - at.positive
     # (..., rank): twice the negatives, and twice the true positives, above the middle of the block
-    worse, better = (at.around(counts) for counts in (fp, tp))
+    worse, better = at.around(fp), at.around(tp)
     with np.errstate(divide="ignore", invalid="ignore"):
         beaten, ahead = 1.0 - 0.5 * worse / negative, 0.5 * better / positive
     placed = np.empty(at.true.shape)
@@ -66,10 +64,10 @@ def placements(ranking: Ranking) -> Placements:
     with np.errstate(divide="ignore", invalid="ignore"):
         area = 1.0 - wrong / (2.0 * positive[..., 0] * negative[..., 0])
         # sum over blocks that contain positives: a sum over positives, each divided by the block's
-        first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
+        first, last = at.at_edges(tp)
         size = (at.end - at.start) * 1.0
         cubes = np.where(at.true, (size**3 - size) / (last - first), 0.0).sum(axis=-1)
-        untied = _untied(cubes, at.total[..., 0])
+        untied = 1.0 - cubes / (at.total[..., 0] ** 3.0 - at.total[..., 0])
     # two blocks, both with positives: the first block ends where the last one begins
     two = np.where(at.true, at.start, -1).max(axis=-1, initial=0)
     edge = np.where(at.true, at.end, at.true.shape[-1]).min(axis=-1, initial=at.true.shape[-1])
@@ -77,25 +75,46 @@ def placements(ranking: Ranking) -> Placements:
     starts = np.where(at.true, at.start, 1).min(axis=-1, initial=1) == 0
     two_valued = (two == edge) & starts & ends & (edge > 0)
     place = np.where(two_valued, edge, 0)[..., np.newaxis]
-    true = np.take_along_axis(at.tp, place, axis=-1)[..., 0]
-    of_true, of_others = (np.where(two_valued, x, np.nan) for x in (true, edge - true))
-    return Placements(area, placed, ranking.gold, ranking.present, untied, (of_true, of_others))
-
-
-def _untied(cubes: Any, total: Any) -> FloatArray:
-    """Return Mann and Whitney's tie correction from the blocks that contain positives."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(1.0 - cubes / (total**3.0 - total))
+    true = np.take_along_axis(tp, place, axis=-1)[..., 0]
+    two_scores = np.where(two_valued, np.stack([true, edge - true]), np.nan)
+    return Placements(area, placed, ranking.gold, ranking.present, untied, two_scores)
 
 
 class AreaSpread(NamedTuple):
-    """The variance of an area, or of the difference between two areas (DeLong)."""
+    """The variance of an area, or of the difference between two areas."""
 
-    variance: FloatArray  #: NaN if a class has fewer than two candidates
+    variance: FloatArray  #: DeLong's, NaN if a class has fewer than two candidates
     freedom: FloatArray  #: Welch (1938), Satterthwaite (1946), or the smaller class
-    clustered: bool = False  #: whether whole clusters are sampled
+    positive: AnyArray  #: number of true positives, or effective number of their clusters
+    negative: AnyArray
+    n_groups: IntArray | None = None  #: clusters in the class with fewer, if clusters are sampled
+    clusters: int = 0  #: smallest number of clusters over the rows
+    moved: FloatArray | float = 0.0  #: extra variance of a difference, relative to its square
     untied: FloatArray | float = 1.0  #: see :class:`Placements`
-    better: tuple[FloatArray, FloatArray] | None = None
+    better: FloatArray | None = None
+
+    @property
+    def error(self) -> FloatArray:
+        """The standard error."""
+        return np.sqrt(self.variance)
+
+    @property
+    def least_freedom(self) -> FloatArray:
+        """The number of candidates, or clusters, in the smaller class minus one."""
+        if self.n_groups is not None:
+            return self.freedom
+        return np.asarray(np.minimum(self.positive, self.negative) - 1.0)
+
+    @property
+    def counted(self) -> dict[str, AnyArray]:
+        """The column with the number of clusters, if any."""
+        if self.n_groups is None:
+            return {}
+        return {"n_groups": self.n_groups}
+
+    def at(self, area: FloatArray) -> FloatArray:
+        """Return Newcombe's variance at an area, reduced to account for ties."""
+        return self.untied * newcombe_variance(area, self.positive, self.negative)
 
 
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
@@ -103,7 +122,6 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
 
     The variance is a sum with one term per class.
     """
-    placement, gold, present = np.broadcast_arrays(placement, gold, present)
     parts, sizes = [], []
     for group in (gold & present, ~gold & present):
         size = group.sum(axis=-1)
@@ -117,31 +135,21 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
             squares = (far**2).sum(axis=-1)
             parts.append(squares / (size * np.where(size > 1, size - 1.0, np.nan)))
         sizes.append(size)
-    return AreaSpread(parts[0] + parts[1], freedom_of(parts, sizes))
+    return AreaSpread(parts[0] + parts[1], freedom_of(parts, sizes), *sizes)
 
 
-def freedom_of(parts: Sequence[FloatArray], sizes: Sequence[Any]) -> FloatArray:
+def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArray:
     """Return Welch-Satterthwaite degrees of freedom for the sum of the classes' variances.
 
     If both variances are 0, or if a class has fewer than 5 candidates, the smaller class determines
     the degrees of freedom. The reason is that a few placements can be equal by chance, which gives
     a variance of 0.
     """
-    total, least = parts[0] + parts[1], np.minimum(*sizes) - 1.0
+    (a, b), (n, m) = parts, sizes
+    total, least = a + b, np.minimum(n, m) - 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        weighted = sum(part**2 / (size - 1.0) for part, size in zip(parts, sizes, strict=True))
-        freedom: FloatArray = np.where((total == 0.0) | (least < LEAST), least, total**2 / weighted)
-    return freedom
-
-
-class ClusteredSpread(NamedTuple):
-    """The variance of an area, or of an area difference, for samples of whole clusters."""
-
-    spread: AreaSpread
-    n_groups: IntArray  #: number of clusters in the class with fewer clusters
-    effective: FloatArray  #: (class, ...): effective number of clusters in each class
-    clusters: int  #: smallest number over the rows
-    moved: FloatArray  #: extra variance of a difference, relative to its square
+        freedom = total**2 / (a**2 / (n - 1.0) + b**2 / (m - 1.0))
+    return np.asarray(np.where((total == 0.0) | (least < LEAST), least, freedom))
 
 
 def cluster_spread(
@@ -152,7 +160,7 @@ def cluster_spread(
     drift: FloatArray | None = None,
     *,
     alone: bool = False,
-) -> ClusteredSpread:
+) -> AreaSpread:
     """Return the variance of an area, or of a difference, from cluster totals of placements.
 
     The totals in a class are divided by the square root of 1 - h, where h is the fraction of the
@@ -184,8 +192,11 @@ def cluster_spread(
             variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
             clusters = min(clusters, int(number.max()) + 1)
             moved[row] = _MOVED * positives_variance(np.bincount(number), np.bincount(number, true))
-    spread = AreaSpread(variance, freedom, clustered=True)
-    return ClusteredSpread(spread, n_groups, effective, clusters, moved)
+    # if all ranks are correct or tied, the variance is 0; count each cluster as one candidate
+    known = variance > 0.0
+    positive = np.where(known, (gold & present).sum(axis=-1), effective[0])
+    negative = np.where(known, (~gold & present).sum(axis=-1), effective[1])
+    return AreaSpread(variance, freedom, positive, negative, n_groups, clusters, moved)
 
 
 def _cluster_variance(
@@ -237,13 +248,7 @@ def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Li
     return low, high
 
 
-def newcombe_limits(
-    area: FloatArray,
-    found: AreaSpread,
-    positive: IntArray | FloatArray,
-    negative: IntArray | FloatArray,
-    level: float,
-) -> Limits:
+def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
     """Return limits for the areas within z standard deviations of the observed area.
 
     The variance at each area follows Newcombe's method 5 (2006), which assumes exponential scores.
@@ -252,54 +257,27 @@ def newcombe_limits(
     the ratio, and z is the quantile of Student's t with DeLong's degrees of freedom. With clusters,
     Student's t is always used.
     """
-    at_once = _NewcombeModel.of(area, found, positive, negative)
-    scale = at_once.ratio * np.where(at_once.normal, z_of(level), t_of(at_once.freedom, level)) ** 2
-
-    def limit(end: float) -> FloatArray:
-        # bisection between the area (distance 0) and an end of [0, 1]
-        inside, outside = np.array(area, dtype=float), np.full(np.shape(area), end)
-        for _ in range(60):
-            middle = 0.5 * (inside + outside)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                within = (area - middle) ** 2 <= scale * at_once.model(middle)
-            inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
-        return np.where(np.isnan(found.variance), np.nan, inside)
-
-    return limit(0.0), limit(1.0)
-
-
-class _NewcombeModel(NamedTuple):
-    """The variance at each possible area, and the distribution for the observed area."""
-
-    positive: IntArray | FloatArray
-    negative: IntArray | FloatArray
-    ratio: FloatArray  #: factor applied to the model's variance, 1 or more
-    normal: BoolArray  #: whether the distribution is normal instead of Student's
-    freedom: FloatArray
-    untied: FloatArray | float
-
-    @classmethod
-    def of(
-        cls,
-        area: FloatArray,
-        found: AreaSpread,
-        positive: IntArray | FloatArray,
-        negative: IntArray | FloatArray,
-    ) -> _NewcombeModel:
-        freedom, one = found.freedom, np.ones(1)
-        plain = cls(positive, negative, one, one > 0.0, freedom, found.untied)
+    ratio, normal, freedom = _newcombe_law(area, found)
+    scale = ratio * np.where(normal, z_of(level), t_of(freedom, level)) ** 2
+    # bisection between the area (distance 0) and both ends of [0, 1]: (end, ...)
+    inside = np.stack([area, area])
+    outside = np.stack([np.zeros(np.shape(area)), np.ones(np.shape(area))])
+    for _ in range(60):
+        middle = 0.5 * (inside + outside)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = found.variance / plain.model(area)
-            larger = ratio > 1.0
-        return plain._replace(
-            ratio=np.where(larger, ratio, 1.0),
-            normal=~larger & (not found.clustered),
-            freedom=np.maximum(freedom, 1.0),
-        )
+            within = (area - middle) ** 2 <= scale * found.at(middle)
+        inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+    low, high = np.where(np.isnan(found.variance), np.nan, inside)
+    return low, high
 
-    def model(self, at: FloatArray) -> FloatArray:
-        """Return the variance at an area by Newcombe's method 5."""
-        return self.untied * newcombe_variance(at, self.positive, self.negative)
+
+def _newcombe_law(area: FloatArray, found: AreaSpread) -> tuple[FloatArray, BoolArray, FloatArray]:
+    """Return the factor for Newcombe's variance, whether z is normal, and Student's freedom."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = found.variance / found.at(area)
+    larger = ratio > 1.0
+    normal = ~larger & (found.n_groups is None)
+    return np.where(larger, ratio, 1.0), normal, np.maximum(found.freedom, 1.0)
 
 
 def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatArray:
@@ -312,7 +290,7 @@ def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatAr
 
 
 def with_two_scores(
-    found: AreaSpread, sizes: tuple[Any, Any], level: float, limits: Limits, p_value: FloatArray
+    found: AreaSpread, level: float, limits: Limits, p_value: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return Miettinen and Nurminen's limits and p-value for two-valued scores.
 
@@ -323,20 +301,18 @@ def with_two_scores(
 
     if found.better is None or np.isnan(found.better[0]).all():
         return *limits, p_value
-    counts = [np.where(np.isnan(found.variance), np.nan, x) for x in found.better]
-    two = ~np.isnan(counts[0])
-    x, n, y, m = (np.where(two, z, 1.0) for z in (counts[0], sizes[0], counts[1], sizes[1]))
-    ends = differences.miettinen_nurminen(x, n, y, m, level)
+    a, b = found.better
+    two = ~(np.isnan(a) | np.isnan(found.variance))
+    x, n = np.where(two, a, 1.0), np.where(two, found.positive, 1.0)
+    y, m = np.where(two, b, 1.0), np.where(two, found.negative, 1.0)
+    low, high = differences.miettinen_nurminen(x, n, y, m, level)
     tail = 2.0 * special.ndtr(-np.abs(differences.difference_score(x, n, y, m, 0.0)))
-    low, high = (
-        np.where(two, 0.5 + 0.5 * end, limit) for end, limit in zip(ends, limits, strict=True)
-    )
+    low = np.where(two, 0.5 + 0.5 * low, limits[0])
+    high = np.where(two, 0.5 + 0.5 * high, limits[1])
     return low, high, np.where(two, tail, p_value)
 
 
-def p_of_half(
-    area: FloatArray, found: AreaSpread, positive: IntArray, negative: IntArray, ci: str
-) -> FloatArray:
+def p_of_half(area: FloatArray, found: AreaSpread, ci: str = "newcombe") -> FloatArray:
     """Return the two-sided p-value for a test of area = 1/2, consistent with ``ci``.
 
     The p-value is NaN if the interval is NaN or if there is no variation.
@@ -346,12 +322,12 @@ def p_of_half(
     far, half = np.abs(area - 0.5), np.full(np.shape(area), 0.5)
     with np.errstate(divide="ignore", invalid="ignore"):
         if ci == "newcombe":
-            at_once = _NewcombeModel.of(area, found, positive, negative)
-            statistic = far / np.sqrt(at_once.ratio * at_once.model(half))
-            student = special.stdtr(at_once.freedom, -statistic)
-            tail = np.where(at_once.normal, special.ndtr(-statistic), student)
+            ratio, normal, freedom = _newcombe_law(area, found)
+            statistic = far / np.sqrt(ratio * found.at(half))
+            student = special.stdtr(freedom, -statistic)
+            tail = np.where(normal, special.ndtr(-statistic), student)
         else:
-            error = np.sqrt(found.variance)
+            error = found.error
             if ci == "logit":
                 far, error = np.abs(special.logit(area)), error / (area * (1.0 - area))
             known = error > 0.0
@@ -360,7 +336,8 @@ def p_of_half(
     return p_value
 
 
-# ---------------------------------------------------------------------------- Outlines of rankings
+# -------------------------------------------------------------------------------------------------
+# Outlines of rankings.
 #
 # An outline contains the scores of the true positives and the numbers of negatives between them.
 # These O(N+) numbers are sufficient to compute curves, the area under the ROC curve and its
@@ -385,13 +362,6 @@ class Outline(NamedTuple):
         return int(self.tied.sum() + self.between.sum())
 
 
-def _outline_blocks(outline: Outline) -> tuple[IntArray, IntArray]:
-    """Return the numbers of candidates above, and at or above, each true positive score."""
-    size = outline.tp + outline.tied
-    end = np.cumsum(outline.between[:-1] + size)
-    return end - size, end
-
-
 def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     """Return the area under the ROC curve and DeLong's variance with degrees of freedom.
 
@@ -407,18 +377,18 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
         beaten = 1.0 - 0.5 * (2 * above + outline.tied) / negative
         ahead = 0.5 * np.concatenate([2 * tp_up_to, tp_up_to[1:] + tp_up_to[:-1]]) / positive
         # (score) placements of the positives, and (between, tied) placements of the negatives
-        parts = [
-            _class_variance(beaten, outline.tp),
-            _class_variance(ahead, np.concatenate([outline.between, outline.tied])),
-        ]
-    sizes = np.float64(positive), np.float64(negative)
-    both = [np.array(part) for part in parts]
-    block = (outline.tp + outline.tied) * 1.0
-    untied = _untied((block**3 - block).sum(), positive + negative)
-    two = outline.tp.size == 2 and not outline.between.any()
-    one, other = (np.array(float(x[0]) if two else np.nan) for x in (outline.tp, outline.tied))
-    freedom = freedom_of(both, sizes)
-    return value, AreaSpread(both[0] + both[1], freedom, False, untied, (one, other))
+        others = np.concatenate([outline.between, outline.tied])
+        parts = np.array([_class_variance(beaten, outline.tp), _class_variance(ahead, others)])
+        block, total = (outline.tp + outline.tied) * 1.0, np.float64(positive + negative)
+        untied = 1.0 - (block**3 - block).sum() / (total**3.0 - total)
+    sizes = np.array([positive, negative], dtype=float)
+    better = np.full(2, np.nan)
+    if outline.tp.size == 2 and not outline.between.any():
+        better = np.array([outline.tp[0], outline.tied[0]], dtype=float)
+    freedom = freedom_of(parts, sizes)
+    variance = parts[0] + parts[1]
+    spread = AreaSpread(variance, freedom, sizes[0], sizes[1], untied=untied, better=better)
+    return value, spread
 
 
 class OutlinePrecision(NamedTuple):
@@ -442,7 +412,7 @@ def outline_precision(
     """
     positive, negative = outline.positive, outline.negative
     total = positive + negative
-    _, n = _outline_blocks(outline)
+    n = np.cumsum(outline.between[:-1] + outline.tp + outline.tied)
     tp, true = np.cumsum(outline.tp), outline.tp.astype(float)
     inside = np.ones(n.size, dtype=bool)
     if ends and unscored_true:
@@ -539,48 +509,43 @@ def area_difference_limits(
     test. A positive ``moved`` shifts this limit toward 0. ``moved`` is the variance due to the
     number of true positives divided by the squared true difference (see ``ClusteredSpread``).
     """
-    gap = np.asarray(areas[0] - areas[1], dtype=float)
-    variance, t = variances[2], t_of(np.maximum(freedom, 1.0), level)
-    positive, negative = (np.asarray(size, dtype=float) for size in sizes)
+    gap = areas[0] - areas[1]
+    variance, t = variances[2], student_quantile(freedom, level)
+    positive, negative = sizes[0] * 1.0, sizes[1] * 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         swapped = 2.0 / (positive * negative) ** 2  # the variance if one pair is reversed
         apart = (variance + swapped) / (variances[0] + variances[1] + swapped)
         unseen = apart * (_UNSEEN / positive + _UNSEEN / negative) ** 2
-        own = np.asarray(t * np.sqrt(variance), dtype=float)
-
-    def distance(side: float) -> FloatArray:
-        # bisection between the observed difference (distance 0) and the largest possible one, or 0
-        # if the test rejects 0
-        inside, excluded = 0.0 * own, (own > 0.0) & (own < -side * gap)
-        outside = np.where(excluded, np.abs(gap), 2.0)
-        for _ in range(60):
-            middle = 0.5 * (inside + outside)
-            share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
-            extra = share * unseen + moved * (gap + side * middle) ** 2
-            within = middle**2 <= t**2 * (variance + extra)
-            inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
-        return inside
-
-    return np.maximum(gap - distance(-1.0), -1.0), np.minimum(gap + distance(1.0), 1.0)
+        own = t * np.sqrt(variance)
+    # bisection between the observed difference (distance 0) and the largest possible one, or 0 if
+    # the test rejects 0: (side, ...)
+    side = np.array([-1.0, 1.0]).reshape(2, *(1,) * own.ndim)
+    excluded = (own > 0.0) & (own < -side * gap)
+    inside, outside = 0.0 * own, np.where(excluded, np.abs(gap), 2.0)
+    for _ in range(60):
+        middle = 0.5 * (inside + outside)
+        share = np.where(variance > 0.0, np.maximum(1.0 + side * gap / middle, 0.0), 1.0)
+        extra = share * unseen + moved * (gap + side * middle) ** 2
+        within = middle**2 <= t**2 * (variance + extra)
+        inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+    return np.maximum(gap - inside[0], -1.0), np.minimum(gap + inside[1], 1.0)
 
 
 def same_order(first: Ranking, second: Ranking) -> BoolArray:
     """Return whether both scores give the same ranking, including ties."""
-    a, b = (  # (..., rank by the first score)
-        np.take_along_axis(np.where(np.isnan(score), -np.inf, score), first.order, axis=-1)
-        for score in (first.score, second.score)
-    )
-    # compare the sign of each step from rank to rank: a decrease or a tie
-    inside = np.arange(1, a.shape[-1]) < first.here[..., np.newaxis]
-    falls = [np.sign((x[..., 1:] > x[..., :-1]) * 1 - (x[..., 1:] < x[..., :-1])) for x in (a, b)]
-    same: BoolArray = ((falls[0] == falls[1]) | ~inside).all(axis=-1)
+    steps = []  # from rank to rank by the first score: up, down or neither
+    for score in (first.score, second.score):
+        filled = np.where(np.isnan(score), -np.inf, score)
+        ranked = np.take_along_axis(filled, first.order, axis=-1)
+        steps.append((ranked[..., 1:] > ranked[..., :-1], ranked[..., 1:] < ranked[..., :-1]))
+    (up_a, down_a), (up_b, down_b) = steps
+    inside = np.arange(1, first.score.shape[-1]) < first.here[..., np.newaxis]
+    same: BoolArray = ((up_a == up_b) & (down_a == down_b) | ~inside).all(axis=-1)
     return same
 
 
 # -------------------------------------------------------------------------------------------------
-# Measures of early retrieval: average precision, BEDROC and partial ROC areas.
-
-# -------------------------------------------------------------- Average precision and its variance
+# Average precision and its variance.
 #
 # Average precision is the mean over the positives of P = tp / n, the precision of the list that
 # ends at the positive. Equal scores form one block. If the numbers N+ and N- of positives and
@@ -618,6 +583,7 @@ class Influence(NamedTuple):
 
     The influences assume fixed class sizes. If clusters are resampled, class sizes also vary.
     """
+    chance: FloatArray  #: the value averaged over all permutations of the labels
 
 
 def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
@@ -627,110 +593,72 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     each score forms one block. In an incomplete ranking, a positive without a score contributes a
     precision of 0.
     """
-    at = _RankedLists.of(ranking, ties)
-    positive, negative = at.positive, at.negative
-    share = np.where(at.inside, at.share, 0.0)
+    lists = _RankedLists.of(ranking, ties)
+    at, inside, n, tp = lists.at, lists.inside, lists.n, lists.tp
+    positive, negative = at.positive, at.total - at.positive
+    share = np.where(inside, lists.share, 0.0)
+    # given a positive, every other candidate is a positive with this probability
+    random = (positive - 1.0) / np.maximum(at.total - 1.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         # precision at each rank, with and without the positive at this rank: (..., rank)
-        precision = np.where(at.inside, at.tp / at.n, 0.0)
-        others = np.where(at.inside, (at.tp - 1.0) / (at.n - 1.0), 0.0)
-        others = np.where(at.inside & (at.n <= 1), 1.0, others)
+        precision = np.where(inside, tp / n, 0.0)
+        others = np.where(inside, (tp - 1.0) / (n - 1.0), 0.0)
+        others = np.where(inside & (n <= 1), 1.0, others)
         value = (share * precision).sum(axis=-1, keepdims=True) / positive
         corrected = (share * others).sum(axis=-1, keepdims=True) / positive
         # contribution of a candidate to the lists of the positives at or below its rank
-        gained = at.from_own_on(share * positive * (at.n - at.tp) / at.n**2) / positive
-        lost = at.from_own_on(share * negative * at.tp / at.n**2) / positive
+        gained = lists.from_own_on(share * positive * (n - tp) / n**2) / positive
+        lost = lists.from_own_on(share * negative * tp / n**2) / positive
         drift = np.where(at.true, gained, 0.0).sum(axis=-1) / positive[..., 0]
-        own = at.of_block(precision) / at.size
-        of_positive = _center_class(own - value + gained, at.true, positive)
-        of_other = _center_class(-lost, at.here & ~at.true, negative)
+        own = lists.of_block(precision) / np.maximum(at.end - at.start, 1)
+        influence = _by_candidate(at, own - value + gained, -lost)
         scale = positive / np.where(positive > 1, positive - 1.0, np.nan)
-    ranked = np.where(at.here, np.where(at.true, of_positive, of_other) * scale, 0.0)
-    influence = np.empty(ranked.shape)
-    np.put_along_axis(influence, at.positions, ranked, axis=-1)
-    of_all = value[..., 0], influence, ranking.gold, ranking.present, corrected[..., 0], drift
-    return Influence(*of_all)
-
-
-def chance_average_precision(ranking: Ranking, *, ties: str = "blocks") -> FloatArray:
-    """Return the average precision averaged over all permutations of the labels.
-
-    Given a positive, every other candidate is a positive with probability (N+ - 1) / (N - 1). The
-    result is NaN without positives.
-    """
-    at = _RankedLists.of(ranking, ties)
-    total = ranking.here
-    share = (at.positive - 1.0) / np.maximum(total - 1.0, 1.0)[..., np.newaxis]
-    expected = (1.0 + (at.n - 1.0) * share) / at.n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(at.inside, expected, 0.0).sum(axis=-1) / total
-    return np.where(at.positive[..., 0] > 0, mean, np.nan)
+        chance = np.where(inside, (1.0 + (n - 1.0) * random) / n, 0.0).sum(axis=-1)
+        chance = np.where(positive[..., 0] > 0, chance / at.total[..., 0], np.nan)
+    return Influence(
+        value[..., 0],
+        np.where(ranking.present, influence * scale, 0.0),
+        ranking.gold,
+        ranking.present,
+        corrected[..., 0],
+        drift,
+        chance,
+    )
 
 
 class _RankedLists(NamedTuple):
     """The candidates by rank, and the list that determines the precision at each rank.
 
-    All fields are (..., rank) unless noted otherwise.
+    All fields except the first are (..., rank).
     """
 
-    positions: IntArray
-    true: BoolArray
-    here: BoolArray
+    at: Blocks
     inside: BoolArray  #: whether the ranking reaches this rank
     n: IntArray  #: size of the list, 1 or more
     tp: FloatArray  #: true positives in the list, given one at this rank
     share: FloatArray  #: expected true positives at this rank: 0 or 1, or t / m in a tie
     reach: FloatArray  #: fraction of the block's lists that contain the candidate
-    start: IntArray  #: candidates above the block
-    end: IntArray  #: candidates above or in the block
-    positive: IntArray  #: N+, (..., 1)
-    negative: IntArray
 
     @classmethod
     def of(cls, ranking: Ranking, ties: str) -> _RankedLists:
         at = Blocks.of(ranking)
-        true, total, start, end = at.true, at.total, at.start, at.end
-        counts, positive = at.tp, at.positive
-        listed = ranking.eligible.sum(axis=-1)[..., np.newaxis]
-        rank = np.arange(1, true.shape[-1] + 1)
-        before, after = (np.take_along_axis(counts, edge, axis=-1) for edge in (start, end))
-        # each block corresponds to a single list, which ends with the block
-        n, tp, share = np.maximum(end, 1), after.astype(float), true.astype(float)
-        reach = np.ones(true.shape)
-        if ties == "expected":
-            # a list ends at each rank of a block, where t / m positives are expected. Given a
-            # positive there, (t - 1) / (m - 1) positives are expected at each earlier rank
-            size = np.maximum(end - start, 1)
-            there = (after - before) / size
-            ahead = (rank - start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
-            n, tp, share = np.broadcast_to(rank, true.shape), before + 1.0 + ahead, there
-            reach = (rank - start) / size
-        return cls(
-            at.positions,
-            true,
-            at.here,
-            rank <= listed,
-            n,
-            tp,
-            share,
-            reach,
-            start,
-            end,
-            positive,
-            total - positive,
-        )
-
-    @property
-    def size(self) -> IntArray:
-        size: IntArray = np.maximum(self.end - self.start, 1)
-        return size
+        rank = np.arange(1, at.true.shape[-1] + 1)
+        inside = rank <= ranking.eligible.sum(axis=-1)[..., np.newaxis]
+        before, after = at.at_edges(at.tp)
+        if ties != "expected":  # each block corresponds to a single list, which ends with the block
+            n, share = np.maximum(at.end, 1), at.true.astype(float)
+            return cls(at, inside, n, after.astype(float), share, np.ones(share.shape))
+        # a list ends at each rank of a block, where t / m positives are expected. Given a
+        # positive there, (t - 1) / (m - 1) positives are expected at each earlier rank
+        size = np.maximum(at.end - at.start, 1)
+        ahead = (rank - at.start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
+        n, share = np.broadcast_to(rank, at.true.shape), (after - before) / size
+        return cls(at, inside, n, before + 1.0 + ahead, share, (rank - at.start) / size)
 
     def of_block(self, values: FloatArray) -> FloatArray:
         """Return, for each rank, the sum of the values over the rank's block."""
-        sums = _sums_before(values)
-        first, last = (np.take_along_axis(sums, x, axis=-1) for x in (self.start, self.end))
-        total: FloatArray = last - first
-        return total
+        before, after = self.at.at_edges(sums_before(values))
+        return np.asarray(after - before)
 
     def from_own_on(self, values: FloatArray) -> FloatArray:
         """Return, for each rank, the sum over the lists that contain its candidate.
@@ -739,35 +667,9 @@ class _RankedLists(NamedTuple):
         of the lists that end inside the block.
         """
         values = np.where(self.inside, values, 0.0)
-        below = _sums_before(values[..., ::-1])[..., ::-1]
-        later: FloatArray = np.take_along_axis(below, self.end, axis=-1)
+        below = sums_before(values[..., ::-1])[..., ::-1]
+        later: FloatArray = np.take_along_axis(below, self.at.end, axis=-1)
         return later + self.of_block(values * self.reach)
-
-
-def _center_class(values: FloatArray, group: BoolArray, size: IntArray) -> FloatArray:
-    """Return the values minus the mean over a class."""
-    centered: FloatArray = values - (
-        np.where(group, values, 0.0).sum(axis=-1, keepdims=True) / size
-    )
-    return centered
-
-
-def _sums_before(values: FloatArray) -> FloatArray:
-    """Return the sums of the values before each rank, and the total: (..., rank + 1)."""
-    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
-    np.cumsum(values, axis=-1, out=sums[..., 1:])
-    return sums
-
-
-def ap_logit_limits(
-    found: Influence,
-    error: FloatArray,
-    freedom: FloatArray | IntArray,
-    positive: FloatArray | IntArray,
-    level: float,
-) -> tuple[FloatArray, FloatArray]:
-    """Return :func:`ap_limits` from an :class:`Influence`."""
-    return ap_limits(found.value, found.corrected, error, freedom, positive, level)
 
 
 def ap_limits(
@@ -785,9 +687,8 @@ def ap_limits(
     precision. If all positives are ranked first, the variance is 0, and the lower limit is the
     limit for ``positive`` successes in ``positive`` trials.
     """
-    return ap_limits_at(
-        value, corrected, error, positive, student_quantile(freedom, level), 0.5 - 0.5 * level
-    )
+    quantile = student_quantile(freedom, level)
+    return ap_limits_at(value, corrected, error, positive, quantile, 0.5 - 0.5 * level)
 
 
 def ap_limits_at(
@@ -807,7 +708,7 @@ def ap_limits_at(
     first = value == 1.0
     known = ~np.isnan(error)
     low, high = np.where(first, alone, np.fmin(low, lower)), np.fmax(high, higher)
-    return (np.where(known, low, np.nan), np.where(known, np.where(first, 1.0, high), np.nan))
+    return np.where(known, low, np.nan), np.where(known, np.where(first, 1.0, high), np.nan)
 
 
 def _limits_around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -823,7 +724,8 @@ def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray
     return t_of(np.maximum(freedom, 1.0), level)
 
 
-# -------------------------------------------------------------------- BEDROC and partial ROC areas
+# -------------------------------------------------------------------------------------------------
+# BEDROC and partial ROC areas.
 #
 # Both statistics are means over two samples of fixed size, the positives and the negatives. The
 # variances are computed from the candidates' influences.
@@ -903,9 +805,7 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
 
 def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
     """Return, for each rank, the sum of values below the block plus half the block's sum."""
-    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
-    np.cumsum(values[..., ::-1], axis=-1, out=sums[..., 1:])
-    below = sums[..., ::-1]
+    below = sums_before(values[..., ::-1])[..., ::-1]
     half: FloatArray = 0.5 * at.around(below)
     return half
 
@@ -918,7 +818,7 @@ def partial_area(ranking: Ranking, most: float) -> EarlyShare:
     """
     at = Blocks.of(ranking)
     negative = at.total - at.positive
-    tp_first, tp_last = (np.take_along_axis(at.tp, x, axis=-1) for x in (at.start, at.end))
+    tp_first, tp_last = at.at_edges(at.tp)
     with np.errstate(divide="ignore", invalid="ignore"):
         # (..., rank): false and true positive rates at the start and at the end of the block, and
         # the fraction of the block inside the range
@@ -947,10 +847,8 @@ def area_between(ranking: Ranking, least: float, most: float) -> EarlyShare:
     if least == 0.0:
         return found
     below, width = partial_area(ranking, least), most - least
-    share, influence = (
-        (most * x - least * y) / width
-        for x, y in ((found.share, below.share), (found.influence, below.influence))
-    )
+    share = (most * found.share - least * below.share) / width
+    influence = (most * found.influence - least * below.influence) / width
     return found._replace(share=share, influence=influence)
 
 
@@ -972,9 +870,8 @@ def found_early(ranking: Ranking, share: float) -> EarlyShare:
         others = local * (at.total - at.positive) / at.positive
         influence = _by_candidate(at, inside * (1.0 - local), -inside * others)
     known = (at.positive > 0) & (at.total > at.positive)
-    return EarlyShare(
-        np.where(known, value, np.nan)[..., 0], influence, ranking.gold, ranking.present
-    )
+    value = np.where(known, value, np.nan)[..., 0]
+    return EarlyShare(value, influence, ranking.gold, ranking.present)
 
 
 def with_end_pairs(ranking: Ranking) -> Ranking:

@@ -14,9 +14,6 @@ from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
 from rankeval_pd.stats.ranking import Keys, Whole, up_to_ranks
 
 # -------------------------------------------------------------------------------------------------
-# Variance and simultaneous bands for precision and recall at all n.
-
-# -------------------------------------------------------------------------------------------------
 # Variance and simultaneous bands for the precision of n-best lists at all n.
 #
 # An n-best list has no fixed threshold. If the candidates are a sample, the precision at n has two
@@ -65,9 +62,8 @@ def edge_precision(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> F
     half = np.maximum(20, (0.5 * n**0.8).astype(np.int64))
     low = np.maximum(n - half, 0)
     high = np.minimum(n + half, total)
-    inside = np.take_along_axis(tp, high, axis=-1) - np.take_along_axis(
-        tp, np.minimum(low, high), axis=-1
-    )
+    first = np.take_along_axis(tp, np.minimum(low, high), axis=-1)
+    inside = np.take_along_axis(tp, high, axis=-1) - first
     share: FloatArray = (inside + 1.0) / (np.maximum(high - low, 0) + 2.0)
     return share
 
@@ -88,9 +84,7 @@ def nbest_spread(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> Spr
     variance = precision * (1.0 - precision) + beyond * (precision - edge) ** 2
     squares = listed * (1.0 - edge) ** 2 + (n - listed) * edge**2
     influence = squares - n * (1.0 - beyond) * (listed / n - edge) ** 2
-    return Spread(
-        precision, edge, np.asarray(variance, dtype=float), np.asarray(influence, dtype=float)
-    )
+    return Spread(precision, edge, variance, influence)
 
 
 class DifferenceSpread(NamedTuple):
@@ -121,9 +115,10 @@ def difference_spread(
     """
     total = total[..., np.newaxis]
     size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
-    tp_a, tp_b = (up_to_ranks(rank, gold) for rank in (rank_a, rank_b))
-    edge_a, edge_b = (edge_precision(tp, size, total) for tp in (tp_a, tp_b))
-    share_a, share_b = (np.take_along_axis(tp, size, axis=-1) / size for tp in (tp_a, tp_b))
+    tp_a, tp_b = up_to_ranks(rank_a, gold), up_to_ranks(rank_b, gold)
+    edge_a, edge_b = edge_precision(tp_a, size, total), edge_precision(tp_b, size, total)
+    share_a = np.take_along_axis(tp_a, size, axis=-1) / size
+    share_b = np.take_along_axis(tp_b, size, axis=-1) / size
     drift = (share_a - edge_a) - (share_b - edge_b)
     only_a, only_b = tp_only
     squares = (
@@ -133,7 +128,7 @@ def difference_spread(
         + (only - only_b) * edge_b**2
         + (size - only) * (edge_a - edge_b) ** 2
     )
-    added = sum((1.0 - edge) ** 2 + edge**2 for edge in (edge_a, edge_b))
+    added = (1.0 - edge_a) ** 2 + edge_a**2 + ((1.0 - edge_b) ** 2 + edge_b**2)
     reach = size / np.maximum(total, 1)
     influence = squares - size * reach * drift**2
     return DifferenceSpread(edge_a, edge_b, drift * reach, influence + added, influence)
@@ -181,9 +176,8 @@ class Cells(NamedTuple):
         number = np.cumsum(chosen) - 1
         candidates = np.flatnonzero(chosen[self.of])
         cell = number[self.of[candidates]]
-        order = np.argsort(
-            cell, kind="stable"
-        )  # keep the candidates of a cell together, and process a few cells at a time
+        # keep the candidates of a cell together, and process a few cells at a time
+        order = np.argsort(cell, kind="stable")
         candidates, cell = candidates[order], cell[order]
         kind: Any = np.float64
         if draw is ranking.coins:
@@ -511,9 +505,7 @@ ENDS = 5  #: minimum number of candidates of a class inside and outside the list
 DRAWS = 1000
 _POINTS = 200  # number of lists searched for the largest deviation
 _BETWEEN = 0.5826
-_CURVE_BANDS_ADDED = (
-    2.0  # candidates of each class added at both ends, so that no variance is 0 by chance
-)
+_AT_ENDS = 2.0  # candidates of each class added at both ends, so that no variance is 0 by chance
 _RATIO = 0.5  # minimum variance, in units of the binomial variance
 
 
@@ -553,12 +545,10 @@ def _odds(space: str, x: CurveLists) -> FloatArray:
 
 
 def _influence(space: str, x: CurveLists) -> _Influence:
-    """Return the influences on N+ times the curve height, with ``_ADDED`` at the ends."""
-    positive, negative = (
-        x.positive + 2.0 * _CURVE_BANDS_ADDED,
-        x.total - x.positive + 2.0 * _CURVE_BANDS_ADDED,
-    )
-    tp, fp = x.tp + _CURVE_BANDS_ADDED, x.n - x.tp + _CURVE_BANDS_ADDED
+    """Return the influences on N+ times the curve height, with ``_AT_ENDS`` at the ends."""
+    positive = x.positive + 2.0 * _AT_ENDS
+    negative = x.total - x.positive + 2.0 * _AT_ENDS
+    tp, fp = x.tp + _AT_ENDS, x.n - x.tp + _AT_ENDS
     odds = _odds(space, x)
     if space in ("roc", "det"):
         return _Influence(-tp / positive, np.ones_like(tp), -odds, odds * fp / negative)
@@ -573,11 +563,9 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
     """Return the effective number of candidates for the variance of the curve height."""
     a, b, c, d = _influence(space, x)
     inside = (x.n - x.above) / x.size
-    positive, negative = (
-        x.positive + 2.0 * _CURVE_BANDS_ADDED,
-        x.total - x.positive + 2.0 * _CURVE_BANDS_ADDED,
-    )
-    tp, fp = x.tp_above + _CURVE_BANDS_ADDED, x.above - x.tp_above + _CURVE_BANDS_ADDED
+    positive = x.positive + 2.0 * _AT_ENDS
+    negative = x.total - x.positive + 2.0 * _AT_ENDS
+    tp, fp = x.tp_above + _AT_ENDS, x.above - x.tp_above + _AT_ENDS
     fp_block = x.size * (inside > 0) - x.tp_block
     variance = (
         (a + b) ** 2 * tp
@@ -587,7 +575,7 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
         + (d + c * inside) ** 2 * fp_block
         + d**2 * (negative - fp - fp_block)
     )
-    listed, false = x.tp + _CURVE_BANDS_ADDED, x.n - x.tp + _CURVE_BANDS_ADDED
+    listed, false = x.tp + _AT_ENDS, x.n - x.tp + _AT_ENDS
     if space == "precision_recall":
         ratio = variance / positive**2 * listed * false / (listed + false)
         size = x.n
@@ -646,7 +634,7 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
     tp = np.zeros(edges.size)
     tp[back] = np.concatenate([x.tp_above, x.tp_above + x.tp_block * (inside[:, 0] > 0)])
     counts = [
-        np.diff(y, prepend=-_CURVE_BANDS_ADDED, append=last + _CURVE_BANDS_ADDED)
+        np.diff(y, prepend=-_AT_ENDS, append=last + _AT_ENDS)
         for y, last in ((tp, x.positive), (edges - tp, x.total - x.positive))
     ]
     drawn = np.random.default_rng(seed).standard_normal((2, edges.size + 1, DRAWS))
@@ -703,16 +691,12 @@ def vote_difference(
     """Return totals and standard errors for every n in O(candidates)."""
     size = label.size
     both = np.maximum(rank_a, rank_b)
-
-    def summed(rank: IntArray, weight: FloatArray) -> FloatArray:
-        sums: FloatArray = np.cumsum(
-            np.bincount(rank, weights=weight, minlength=size + 1), dtype=np.float64
-        )
-        return sums
-
-    (a, a2), (b, b2), (shared, shared2) = (
-        (summed(rank, label), summed(rank, label**2)) for rank in (rank_a, rank_b, both)
-    )
+    sums: list[FloatArray] = [
+        np.cumsum(np.bincount(rank, x, minlength=size + 1), dtype=np.float64)
+        for rank in (rank_a, rank_b, both)
+        for x in (label, label**2)
+    ]
+    a, a2, b, b2, shared, shared2 = sums
     overlap = np.cumsum(np.bincount(both, minlength=size + 1))[n]
     edges = [edge_precision(x, n, np.array([size])) for x in (a, b)]
     only = n - overlap

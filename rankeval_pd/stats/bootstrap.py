@@ -408,10 +408,8 @@ class SignedSum:
         if self.sizes.size > _MANY:
             return 0, self._convolved(plus)
         parts: list[Part] = [
-            (np.array([0, size]), np.array([1.0 - p, p]), times)
-            for size, p, times in zip(
-                self.sizes.tolist(), plus.tolist(), self.times.tolist(), strict=True
-            )
+            (np.array([0, size]), np.array([1.0 - p, p]), int(times))
+            for size, p, times in zip(self.sizes, plus, self.times, strict=True)
         ]
         sizes = self.sizes.astype(float)
         mean, variance = self.times @ (sizes * plus), self.times @ (sizes**2 * plus * (1.0 - plus))
@@ -461,9 +459,6 @@ def _plain_convolution(a: FloatArray, b: FloatArray) -> FloatArray:
     law = fft.irfft(fft.rfft(a, length) * fft.rfft(b, length), length)[:points]
     return np.asarray(np.maximum(law, 0.0))
 
-
-# -------------------------------------------------------------------------------------------------
-# P-values and intervals from resampled gains, and the wild bootstrap.
 
 # -------------------------------------------------------------------------------------------------
 # P-values for events, intervals and simultaneous p-values from resampled gains.

@@ -15,6 +15,7 @@ from rankeval_pd.stats.areas import ALONE
 from rankeval_pd.stats.clusters import simpson_number
 from rankeval_pd.stats.distributions import first_near
 from rankeval_pd.stats.proportions import INTERVALS, Limits, clopper_pearson, t_of, z_of
+from rankeval_pd.stats.ranking import Ranking
 
 # -------------------------------------------------------------------------------------------------
 # Estimated numbers of true positives in partly judged sets, with limits.
@@ -283,7 +284,7 @@ def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArra
 
     The windows end at these ranks, and the last window ends at the last rank.
     """
-    rank = ranking.ranks(ranking.order(score, present))
+    rank = Ranking.of(score, present, present).ranks
     best = np.where(present, rank, np.iinfo(np.int64).max).min(axis=-2)
     result: IntArray = np.searchsorted(ends, best, side="left")
     return result
@@ -311,7 +312,7 @@ def inferred_average_precision(
     if chosen is None or not hit.any():
         return np.nan, low, high
     weight = 1.0 / chosen
-    start, end = _score_blocks(score)
+    start, end = ranking.blocks(score)
     mass, positive = _at_ends(weight * judged, end), _at_ends(weight * hit, end)
     others, seen = positive - weight * hit, mass - weight * judged
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -373,12 +374,6 @@ def _judging_rates(
         return None
     rates: FloatArray = seen / np.maximum(size, 1)
     return rates[stratum]
-
-
-def _score_blocks(score: FloatArray) -> tuple[IntArray, IntArray]:
-    """Count the candidates above each candidate's score, and at or above the score."""
-    start, end = ranking.blocks(score[np.newaxis], np.array([score.size]))
-    return start[0], end[0]
 
 
 def _at_ends(values: FloatArray, end: IntArray) -> FloatArray:
@@ -476,7 +471,7 @@ def average_precision_bounds(
     and smallest if the last k are positive. The search over all k takes O(N).
     """
     hit, open_ = judged & true, ~judged
-    start, end = _score_blocks(score)
+    start, end = ranking.blocks(score)
     above = _at_ends(hit.astype(float), end)  # judged positives up to the end of the block
     if not open_.any():
         value = np.nan

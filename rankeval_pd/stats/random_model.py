@@ -22,9 +22,7 @@ from rankeval_pd.stats.distributions import (
 )
 
 # -------------------------------------------------------------------------------------------------
-# True positives in random lists, including ties (Macskassy 2005, section 2).
-
-# --------------------------------------------------------------- Bounds on the count at a level p
+# Bounds on the count at a level p (Macskassy 2005, section 2).
 #
 # Two algorithms give the same bounds. For a few list sizes, each bound is found by bisection on the
 # exact tail. For every n, the bounds form a path that rises by 0 or 1 at each candidate. The path
@@ -48,20 +46,15 @@ class Bounds(NamedTuple):
 BOUND_KINDS = ("critical", "discrete", "interpolated", "parametric")
 
 
-def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
-    """Return the named bound."""
+def bound(kind: str, p: float, n: FloatArray, population: Finite | FiniteEach) -> FloatArray:
+    """Return the named bound for lists from one population, or from one population each."""
+    if isinstance(population, FiniteEach):
+        if kind == "parametric":
+            return parametric_each(p, n, population.prior)
+        return np.asarray(getattr(bounds_each(p, n, population), kind))
     if kind == "parametric":
         return parametric_bound(p, n, population.prior)
-    result: FloatArray = getattr(bounds(p, n, population), kind)
-    return result
-
-
-def bound_each(kind: str, p: float, n: FloatArray, population: FiniteEach) -> FloatArray:
-    """Return the named bound for lists that each have their own population."""
-    if kind == "parametric":
-        return parametric_each(p, n, population.prior)
-    result: FloatArray = getattr(bounds_each(p, n, population), kind)
-    return result
+    return np.asarray(getattr(bounds(p, n, population), kind))
 
 
 def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
@@ -385,11 +378,9 @@ def averaged_tails(
     in_block, log_weight = _block_counts(above, tp_above, size, tp, model)
     # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
     missing = tp - in_block
-    # tabulate the tails if j takes more values than t; otherwise compute them on demand
-    tails_of = _tail_function
-    if taken.size > missing.size:
-        tails_of = _tail_table
-    lookup = tails_of(missing, in_block, float(above), float(size), model, tp_above)
+    lookup = _tail_function(missing, in_block, float(above), float(size), model, tp_above)
+    if taken.size > missing.size:  # if j takes more values than t, compute each tail only once
+        lookup = _tail_table(missing, in_block, float(above), float(size), model, tp_above)
     ge, gt = np.empty(taken.size), np.empty(taken.size)
     step = max(_CELLS_AT_ONCE // missing.size, 1)
     for start in range(0, taken.size, step):

@@ -18,29 +18,6 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 # padding) come last and are not in any list.
 
 
-def order(score: FloatArray, present: BoolArray) -> IntArray:
-    """Return the positions of the candidates in order of rank; NaN ranks after all scores.
-
-    The cost is a sort, O(N log N).
-    """
-    # stable: equal scores stay in tie-key order; NaN comes last, even after -inf
-    positions = np.argsort(-score, axis=-1, kind="stable")
-    if not present.all():
-        # a second stable sort by one bit per candidate does not change the order of present
-        # candidates
-        absent = np.take_along_axis(np.broadcast_to(~present, score.shape), positions, axis=-1)
-        last = np.argsort(absent, axis=-1, kind="stable")
-        positions = np.take_along_axis(positions, last, axis=-1)
-    return positions
-
-
-def ranks(positions: IntArray) -> IntArray:
-    """Return the rank of every candidate, counted from 1."""
-    result = np.empty_like(positions)
-    np.put_along_axis(result, positions, np.arange(1, positions.shape[-1] + 1), axis=-1)
-    return result
-
-
 def inverse(ranks: IntArray) -> IntArray:
     """Return the positions of the candidates in order of rank, from the ranks."""
     positions = np.empty_like(ranks)
@@ -55,18 +32,22 @@ def up_to_ranks(ranks: IntArray, gold: BoolArray) -> IntArray:
     return np.cumsum(tp, axis=-1)
 
 
-def restricted_ranks(positions: IntArray, present: BoolArray) -> IntArray:
-    """Return ranks among present candidates, followed by the absent candidates.
+def sums_before(values: AnyArray) -> AnyArray:
+    """Return the sums of the values before each rank, and the total: (..., rank from 0)."""
+    shape = (*values.shape[:-1], values.shape[-1] + 1)
+    sums = np.zeros(shape, dtype=np.result_type(values, np.int64))
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    return sums
 
-    No sorting is needed, because removing candidates does not change the order of the rest. The
-    cost is O(N).
+
+def _absent_last(positions: IntArray, present: BoolArray) -> IntArray:
+    """Move absent candidates behind all others: (..., rank).
+
+    A stable sort by one bit per candidate keeps the order of all others in O(N).
     """
-    here = np.take_along_axis(np.broadcast_to(present, positions.shape), positions, axis=-1)
-    inside = np.cumsum(here, axis=-1)
-    outside = inside[..., -1:] + np.cumsum(~here, axis=-1)
-    result = np.empty_like(positions)
-    np.put_along_axis(result, positions, np.where(here, inside, outside), axis=-1)
-    return result
+    absent = np.take_along_axis(np.broadcast_to(~present, positions.shape), positions, axis=-1)
+    last = np.argsort(absent, axis=-1, kind="stable")
+    return np.take_along_axis(positions, last, axis=-1)
 
 
 class NBest(NamedTuple):
@@ -144,14 +125,6 @@ class Size(NamedTuple):
     positive: IntArray
 
 
-def size(gold: BoolArray, present: BoolArray, whole: Whole | None = None) -> Size:
-    """Count candidates and true positives on the last axis, or return ``whole``'s counts."""
-    if whole is None:
-        return Size(present.sum(axis=-1), (gold & present).sum(axis=-1))
-    shape = np.broadcast_shapes(gold.shape, present.shape)[:-1]
-    return Size(np.full(shape, whole.total), np.full(shape, whole.positive))
-
-
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """Candidates ranked by a score, sorted once, with lazily computed fields.
@@ -194,20 +167,30 @@ class Ranking:
         if (present == self.present).all():
             return self
         present = np.broadcast_to(present, self.score.shape)
-        positions = inverse(restricted_ranks(self.order, present))
+        positions = _absent_last(self.order, present)
         return replace(self, gold=self.gold & present, present=present, positions=positions)
 
     @cached_property
     def order(self) -> IntArray:
-        """(..., rank): the positions of the candidates, with absent candidates last."""
-        if self.positions is None:
-            return order(self.score, self.present)
-        return self.positions
+        """(..., rank): the positions of the candidates, with absent candidates last.
+
+        NaN ranks after all scores, even after -inf. The cost is a sort, O(N log N).
+        """
+        if self.positions is not None:
+            return self.positions
+        # stable: equal scores stay in tie-key order
+        positions = np.argsort(-self.score, axis=-1, kind="stable")
+        if self.present.all():
+            return positions
+        return _absent_last(positions, self.present)
 
     @cached_property
     def ranks(self) -> IntArray:
         """(..., candidate): the rank of every candidate, from 1."""
-        return ranks(self.order)
+        result = np.empty_like(self.order)
+        numbers = np.arange(1, self.order.shape[-1] + 1)
+        np.put_along_axis(result, self.order, numbers, axis=-1)
+        return result
 
     @cached_property
     def scores_by_rank(self) -> FloatArray:
@@ -229,7 +212,7 @@ class Ranking:
     @cached_property
     def tp(self) -> IntArray:
         """(..., rank from 0): the number of true positives up to each rank."""
-        return _sums_from_0(self.true)
+        return sums_before(self.true)
 
     @cached_property
     def here(self) -> IntArray:
@@ -239,22 +222,27 @@ class Ranking:
     @cached_property
     def size(self) -> Size:
         """(...): N and N+, always for the full ranking."""
-        return size(self.gold, self.present, self.whole)
+        known = self.whole
+        if known is None:
+            return Size(self.present.sum(axis=-1), self.gold.sum(axis=-1))
+        shape = self.score.shape[:-1]
+        return Size(np.full(shape, known.total), np.full(shape, known.positive))
 
     @cached_property
     def retrieved(self) -> Size:
         """(...): N and N+ among candidates that can be in a list."""
-        if self.ends and (known := self.whole) is not None:
-            shape, of = self.here.shape, (known.scored, known.tp_scored)
-            return Size(*(np.broadcast_to(x, shape) for x in of))
         if not self.ends:
             return self.size
-        return size(self.gold, self.eligible)
+        if (known := self.whole) is not None:
+            shape = self.score.shape[:-1]
+            scored, true = np.broadcast_to(known.scored, shape), known.tp_scored
+            return Size(scored, np.broadcast_to(true, shape))
+        return Size(self.eligible.sum(axis=-1), (self.gold & self.eligible).sum(axis=-1))
 
     @cached_property
     def blocks(self) -> tuple[IntArray, IntArray]:
         """(..., rank): numbers of candidates with a higher score, and with this score or higher."""
-        return blocks(self.scores_by_rank, np.array(self.score.shape[-1]))
+        return blocks(self.scores_by_rank)
 
     @property
     def every(self) -> IntArray:
@@ -281,14 +269,15 @@ class Ranking:
             known = np.asarray(whole.scored if self.ends else whole.total)[..., np.newaxis]
             here = np.broadcast_to(known, here.shape)
         # (..., rank) -> (..., n): the n-th candidate's block, and the true positives around it
-        all_n = n is None and asked.size <= width  # no copy in this case
-        at, up_to = (slice(k, asked.size + k) if all_n else index - 1 + k for k in (0, 1))
-        start, end = (x[..., at] for x in self.blocks)
-        end = np.minimum(end, here)
+        at: Any = index - 1
+        up_to: Any = index
+        if n is None and asked.size <= width:  # no copy in this case
+            at, up_to = slice(0, asked.size), slice(1, asked.size + 1)
+        start, end = self.blocks[0][..., at], np.minimum(self.blocks[1][..., at], here)
         tp_start, tp_end = self.tp[..., at], self.tp[..., up_to]
         if not ((end - start == 1) | (index > here)).all():  # ties
-            edges = (np.minimum(edge, width) for edge in (start, end))
-            tp_start, tp_end = (np.take_along_axis(self.tp, edge, axis=-1) for edge in edges)
+            tp_start = np.take_along_axis(self.tp, np.minimum(start, width), axis=-1)
+            tp_end = np.take_along_axis(self.tp, np.minimum(end, width), axis=-1)
         if whole is not None:
             end, tp_end = _beyond(self.scores_by_rank, index, (end, tp_end), whole, here[..., 0])
         block = TieBlock(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
@@ -320,12 +309,10 @@ class Ranking:
         width = self.score.shape[-1]
         if not width:
             return np.zeros((*self.score.shape[:-1], n.size), dtype=bool)
-        last, after = (
-            np.take_along_axis(self.score, self.order[..., np.minimum(rank, width) - 1], axis=-1)
-            for rank in (n, n + 1)
-        )
-        same = (last == after) | (np.isnan(last) & np.isnan(after))
-        cut: BoolArray = same & (n < self.here[..., np.newaxis])
+        rank = np.minimum(np.concatenate([n, n + 1]), width)
+        edges = np.take_along_axis(self.score, self.order[..., rank - 1], axis=-1)
+        last, after = edges[..., : n.size], edges[..., n.size :]
+        cut: BoolArray = _equal(last, after) & (n < self.size.total[..., np.newaxis])
         return cut
 
     def accepted(self, threshold: FloatArray) -> Accepted:
@@ -347,11 +334,9 @@ class Ranking:
         return Accepted(counts[0], counts[1])
 
 
-def _sums_from_0(true: BoolArray) -> IntArray:
-    """Return cumulative true positives: (..., rank) -> (..., rank from 0)."""
-    tp = np.zeros((*true.shape[:-1], true.shape[-1] + 1), dtype=np.int64)
-    np.cumsum(true, axis=-1, out=tp[..., 1:])
-    return tp
+def _equal(one: FloatArray, other: FloatArray) -> BoolArray:
+    """Return whether scores are equal; NaN is equal to NaN."""
+    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
 def _beyond(
@@ -366,8 +351,7 @@ def _beyond(
     A block that extends beyond these candidates ends where the block at rank ``reach`` ends.
     """
     last = ranked[..., whole.reach - 1 : whole.reach]
-    chosen = ranked[..., index - 1]
-    on = (chosen == last) | (np.isnan(chosen) & np.isnan(last))
+    on = _equal(ranked[..., index - 1], last)
     on &= (whole.end <= listed)[..., np.newaxis]  # otherwise no list contains missing scores
     return (
         np.where(on, whole.end[..., np.newaxis], found[0]),
@@ -375,22 +359,18 @@ def _beyond(
     )
 
 
-def blocks(ranked: FloatArray, total: IntArray) -> tuple[IntArray, IntArray]:
+def blocks(ranked: FloatArray) -> tuple[IntArray, IntArray]:
     """Count the candidates above each rank's score, and those at or above it.
 
-    NaN values count as equal. There are no candidates at ranks above ``total``.
+    NaN values count as equal.
     """
     width = ranked.shape[-1]
-    rank = np.broadcast_to(np.arange(1, width + 1), ranked.shape)
-    same = ranked[..., 1:] == ranked[..., :-1]
-    same |= np.isnan(ranked[..., 1:]) & np.isnan(ranked[..., :-1])
-    fresh = np.ones(ranked.shape, dtype=bool)
-    fresh[..., 1:] = ~same
-    start = np.maximum.accumulate(np.where(fresh, rank - 1, 0), axis=-1)
-    last = np.ones(ranked.shape, dtype=bool)
-    last[..., :-1] = ~same
-    end = np.minimum.accumulate(np.where(last, rank, width)[..., ::-1], axis=-1)[..., ::-1]
-    return start, np.minimum(end, total[..., np.newaxis])
+    rank = np.arange(width)
+    edges = np.ones((*ranked.shape[:-1], width + 1), dtype=bool)  # between two blocks
+    edges[..., 1:-1] = ~_equal(ranked[..., 1:], ranked[..., :-1])
+    start = np.maximum.accumulate(np.where(edges[..., :-1], rank, 0), axis=-1)
+    end = np.where(edges[..., 1:], rank + 1, width)
+    return start, np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]
 
 
 def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest:
@@ -435,15 +415,22 @@ class Blocks(NamedTuple):
     def of(cls, ranking: Ranking) -> Blocks:
         """Return the blocks for rankings that include all candidates."""
         total = ranking.here[..., np.newaxis]
-        start, end = (np.minimum(edge, total) for edge in ranking.blocks)
+        start, end = ranking.blocks
+        start, end = np.minimum(start, total), np.minimum(end, total)
         true = np.take_along_axis(ranking.gold, ranking.order, axis=-1)
-        tp = _sums_from_0(true)
+        tp = sums_before(true)
         here = np.arange(1, true.shape[-1] + 1) <= total
         return cls(ranking.order, true, here, start, end, tp, tp[..., -1:], total)
 
+    def at_edges(self, counts: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Return the numbers above each rank's block, and above or in the block: (..., rank)."""
+        above = np.take_along_axis(counts, self.start, axis=-1)
+        return above, np.take_along_axis(counts, self.end, axis=-1)
+
     def around(self, counts: AnyArray) -> AnyArray:
         """Return twice the number above the middle of each rank's block: (..., rank)."""
-        return np.asarray(sum(np.take_along_axis(counts, x, -1) for x in (self.start, self.end)))
+        above, through = self.at_edges(counts)
+        return np.asarray(above + through)
 
 
 class Accepted(NamedTuple):
@@ -473,8 +460,9 @@ def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArr
     index = np.minimum(n, width)
     counts = np.empty((4, *shape, n.size), dtype=np.int64)
     for row in np.ndindex(shape):
-        a, b, later, true = (x[row] for x in (rank_a, rank_b, both, gold))
-        for column, rank in enumerate((later, later[true], a[true], b[true])):
+        later, true = both[row], gold[row]
+        ranks = later, later[true], rank_a[row][true], rank_b[row][true]
+        for column, rank in enumerate(ranks):
             cumulated = np.cumsum(np.bincount(rank, minlength=width + 1))
             counts[(column, *row)] = cumulated[index]
     overlap, tp_overlap, tp_a, tp_b = counts
@@ -537,11 +525,12 @@ def same_order(score: FloatArray) -> IntArray:
         places = np.empty(order.size, dtype=np.int64)
         places[order] = np.concatenate([[0], np.cumsum(_steps(few[k][order]))])
         alike = first.setdefault(places.tobytes(), [])
-        same = next((i for i in alike if _alike(score[i], score[k])), None)
-        if same is None:
-            alike.append(k)
+        for i in alike:
+            if _alike(score[i], score[k]):
+                result[k] = i
+                break
         else:
-            result[k] = same
+            alike.append(k)
     return result
 
 
@@ -550,7 +539,7 @@ def _steps(ordered: FloatArray) -> BoolArray:
     low, high = ordered[:-1], ordered[1:]
     with np.errstate(invalid="ignore", over="ignore"):
         close = np.abs(high - low) <= _ROUNDING * np.abs(high)
-    return np.asarray(~((low == high) | close | (np.isnan(low) & np.isnan(high))))
+    return np.asarray(~((low == high) | close | np.isnan(low)))
 
 
 def _alike(one: FloatArray, other: FloatArray) -> bool:
@@ -623,9 +612,6 @@ def _repeated(values: AnyArray) -> BoolArray:
     _, where, count = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray(count[where] > 1)
 
-
-# -------------------------------------------------------------------------------------------------
-# Draw randomly swapped rankings from slots and each candidate's random numbers.
 
 # -------------------------------------------------------------------------------------------------
 # The slots of two rankings, and the lists of swapped rankings for each draw.

@@ -202,8 +202,8 @@ def _cluster_covariances(
     moves = None
     if drift is not None:
         moves = drift[left] - drift[right]
-    own = areas.cluster_spread(influence, *classes, drift).spread
-    apart = areas.cluster_spread(influence[left] - influence[right], *classes, moves).spread
+    own = areas.cluster_spread(influence, *classes, drift)
+    apart = areas.cluster_spread(influence[left] - influence[right], *classes, moves)
     covariance = np.diag(own.variance)
     both = 0.5 * (own.variance[left] + own.variance[right] - apart.variance)
     covariance[sides], covariance[sides[::-1]] = both, both

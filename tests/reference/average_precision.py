@@ -83,10 +83,9 @@ def run(positives, prevalence, quality, step, equal, repetitions, resampled, see
         one = ap.influences(Ranking.of(a, gold, here), ties=ties)
         error = np.sqrt(roc_areas.area_spread(one.influence, one.gold, one.present).variance)
         freedom = np.full(size, min(positives, total - positives) - 1)
-        low, high = ap.ap_logit_limits(one, error, freedom, np.full(size, positives), 0.95)
-        plain = ap.ap_logit_limits(
-            one._replace(corrected=one.value), error, freedom, np.full(size, positives), 0.95
-        )
+        given = error, freedom, np.full(size, positives), 0.95
+        low, high = ap.ap_limits(one.value, one.corrected, *given)
+        plain = ap.ap_limits(one.value, one.value, *given)
         options = {"level": 0.95, "ties": ties}
 
         def pairs_of(a, b, c, options=options):

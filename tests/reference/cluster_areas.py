@@ -52,14 +52,14 @@ def drawn(n_clusters, sizes, icc, strength, gain=0.0):
             roc_areas.placements(Ranking.of(data[name].to_numpy(), *given[:2])) for name in "ab"
         )
         found = [
-            spread_of(values, *given, warns=False, alone=alone)
+            spread_of(values, *given, warned="", alone=alone)
             for values, alone in (
                 (a.placement, True), (a.placement, False), (b.placement, False),
                 (a.placement - b.placement, False),
             )
         ]  # fmt: skip
         parts.append([
-            (area, x.spread.variance, x.spread.freedom, x.positive, x.negative, x.moved)
+            (area, x.variance, x.freedom, x.positive, x.negative, x.moved)
             for area, x in zip((a.area, a.area, b.area, a.area - b.area), found, strict=True)
         ])  # fmt: skip
     return np.moveaxis(np.array(parts, dtype=float), 0, 2)
@@ -95,9 +95,10 @@ def setting(n_clusters, sizes, icc, strength):
     """Return a row of the table."""
     at = n_clusters, sizes, icc, strength
     which = drawn(*at)
-    own, a, b, gap = (roc_areas.AreaSpread(x[1], x[2], clustered=True) for x in which)
+    groups = np.full(SAMPLES, n_clusters)
+    own, a, b, gap = (roc_areas.AreaSpread(*x[1:5], n_groups=groups) for x in which)
     areas = which[0, 0], which[2, 0]
-    limits = roc_areas.newcombe_limits(areas[0], own, *which[0, 3:5], 0.95)
+    limits = roc_areas.newcombe_limits(areas[0], own, 0.95)
     alone = list(zip(areas[0], *limits, np.full(SAMPLES, np.nan), strict=True))
     counts = tuple(area_gaps.unseen_counts(x, n_clusters) for x in which[3, 3:5])
     variances = a.variance, b.variance, gap.variance

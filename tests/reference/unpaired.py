@@ -17,7 +17,7 @@ import pandas as pd
 from average_precision import truth, without
 from scipy import special
 
-from rankeval_pd.curves.areas import SampleOptions, compare_samples, sample_area
+from rankeval_pd.curves.areas import AreaOptions, compare_samples, sample_area
 from rankeval_pd.stats.ranking import Ranking
 
 
@@ -34,7 +34,7 @@ def run(sizes, quality, kind, repetitions=4_000, seed=1):
             return float(special.ndtr(quality / np.sqrt(2.0)))
         return truth(quality, positive / (positive + negative))
 
-    options = SampleOptions(kind, "t", 0.95, "two-sided", adjust=None)
+    options = AreaOptions(kind, "t", 0.95, "two-sided", adjust=None)
     first, second = sizes
     result = {"first": str(first), "second": str(second), "quality": quality, "kind": kind}
 

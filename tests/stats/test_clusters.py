@@ -117,17 +117,18 @@ def test_an_area_has_the_freedom_of_the_class_with_fewer_clusters():
     sizes = [np.bincount(cluster[one]) for one in (gold, ~gold)]
     effective = [x.sum() ** 2 / (x**2).sum() for x in sizes]
     assert effective[0] < 4 < effective[1]
-    assert_allclose(found.effective, effective, rtol=1e-12)
+    equal = roc_areas.cluster_spread(np.ones(300), gold, here, cluster)  # without variance
+    assert_allclose((equal.positive, equal.negative), effective, rtol=1e-12)
     mixed = 2.0 / (1.0 / 4.0 + 1.0 / 7.0)  # of 4 clusters with positives, at least 4 and at most 7
-    assert_allclose(found.spread.freedom, mixed, rtol=1e-12)
+    assert_allclose(found.freedom, mixed, rtol=1e-12)
     assert found.n_groups == 4
-    drift = roc_areas.cluster_spread(placed.placement, gold, here, cluster, np.array(0.2)).spread
+    drift = roc_areas.cluster_spread(placed.placement, gold, here, cluster, np.array(0.2))
     assert_allclose(drift.freedom, 6.0, rtol=1e-12)
     alone = roc_areas.cluster_spread(
         placed.placement, gold, here, cluster, np.array(0.2), alone=True
     )
-    assert 0.7 * drift.variance < alone.spread.variance < drift.variance  # a smaller correction
-    twice = roc_areas.cluster_spread(placed.placement, gold, here, cluster, np.array(0.4)).spread
+    assert 0.7 * drift.variance < alone.variance < drift.variance  # a smaller correction
+    twice = roc_areas.cluster_spread(placed.placement, gold, here, cluster, np.array(0.4))
     assert drift.variance < twice.variance
 
 
@@ -141,9 +142,10 @@ def test_an_area_alone_has_a_part_of_the_variance_of_one_candidate_per_cluster()
         of_two, alone = (
             roc_areas.cluster_spread(placed.placement, *given, alone=x) for x in (False, True)
         )
-        few, many = alone.effective
+        equal = roc_areas.cluster_spread(np.ones(300), *given)
+        few, many = equal.positive, equal.negative
         near = (placed.area * few + 1.0) / (few + 2.0)
         added = 0.02 * (2.0 * placed.area - 1.0) ** 6
         added *= roc_areas.newcombe_variance(near, few, many)
-        assert_allclose(alone.spread.variance - of_two.spread.variance, added, rtol=1e-9)
-        assert alone.spread.freedom == of_two.spread.freedom
+        assert_allclose(alone.variance - of_two.variance, added, rtol=1e-9)
+        assert alone.freedom == of_two.freedom

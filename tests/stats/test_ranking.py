@@ -50,22 +50,23 @@ def same(x, y):
 def test_order_and_ranks(batch):
     """sorted() with a key, and list.index for the ranks."""
     score, _, present = batch
-    positions = ranking.order(score, present)
-    for row, found in enumerate(positions):
+    found_ranks = Ranking.of(score, present, present)
+    for row, found in enumerate(found_ranks.order):
         expected = plain_order(score[row], present[row])
         assert found.tolist() == expected
         ranks = [expected.index(i) + 1 for i in range(len(expected))]
-        assert ranking.ranks(positions)[row].tolist() == ranks
+        assert found_ranks.ranks[row].tolist() == ranks
 
 
 @settings(max_examples=examples(100))
 @given(batches())
-def test_restricted_ranks(batch):
+def test_ranks_among_fewer(batch):
     """Ranks of the sorted list without who is absent; the rest follows in the old order."""
     score, _, present = batch
-    positions = ranking.order(score, np.ones_like(present))
-    found = ranking.restricted_ranks(positions, present)
-    for row, old in enumerate(positions.tolist()):
+    everyone = np.ones_like(present)
+    whole = Ranking.of(score, everyone, everyone)
+    found = whole.among(present).ranks
+    for row, old in enumerate(whole.order.tolist()):
         new = [i for i in old if present[row, i]] + [i for i in old if not present[row, i]]
         assert [new.index(i) + 1 for i in range(len(new))] == found[row].tolist()
 
@@ -76,8 +77,8 @@ def test_nbest(batch):
     """Lists cut from the sorted list, counted one by one, n above N included."""
     score, gold, present = batch
     n = np.arange(1, score.shape[1] + 3)
-    found = Ranking.of(score, gold, present).nbest(n)
-    counts = ranking.size(gold, present)
+    lists = Ranking.of(score, gold, present)
+    found, counts = lists.nbest(n), lists.size
     for row in range(score.shape[0]):
         ordered = [i for i in plain_order(score[row], present[row]) if present[row, i]]
         assert (counts.total[row], counts.positive[row]) == (len(ordered), gold[ordered].sum())
@@ -97,9 +98,9 @@ def test_nbest(batch):
 def test_blocks(batch):
     """Candidates with a higher score, and with at least the same, by comparing all pairs."""
     score, _, present = batch
-    ranked = np.take_along_axis(score, ranking.order(score, np.ones_like(present)), axis=-1)
-    total = np.full(ranked.shape[0], ranked.shape[1])
-    starts, ends = ranking.blocks(ranked, total)
+    everyone = np.ones_like(present)
+    ranked = Ranking.of(score, everyone, everyone).scores_by_rank
+    starts, ends = ranking.blocks(ranked)
     for row, start, end in zip(ranked, starts, ends, strict=True):
         assert start.tolist() == [min(j for j, y in enumerate(row) if same(x, y)) for x in row]
         assert end.tolist() == [max(j + 1 for j, y in enumerate(row) if same(x, y)) for x in row]
@@ -160,15 +161,15 @@ def test_acceptance_sets(batch):
 def test_nbest_regions(batch):
     """Intersections of sets cut from two sorted lists of the same candidates."""
     a, b, gold, present = batch
-    orders = [ranking.order(x, present) for x in (a, b)]
+    both = [Ranking.of(x, gold, present) for x in (a, b)]
     total = present.sum(axis=-1)
     n = np.arange(1, a.shape[1] + 3)
     # who is absent is no positive
-    found = ranking.nbest_regions(*(ranking.ranks(x) for x in orders), gold & present, n)
+    found = ranking.nbest_regions(*(x.ranks for x in both), gold & present, n)
     for row, column in np.ndindex(a.shape[0], n.size):
         if n[column] > total[row]:
             continue
-        in_a, in_b = (set(x[row, : n[column]].tolist()) for x in orders)
+        in_a, in_b = (set(x.order[row, : n[column]].tolist()) for x in both)
         assert found.overlap[row, column] == len(in_a & in_b)
         assert found.tp_overlap[row, column] == sum(gold[i] for i in in_a & in_b)
         assert found.tp_a[row, column] == sum(gold[i] for i in in_a)
@@ -181,18 +182,14 @@ def test_leading_axes():
     score, gold = rng.integers(0, 4, (2, 3, 20)).astype(float), rng.random(20) < 0.4
     present, n = rng.random((3, 20)) < 0.8, np.array([1, 5, 12, 20])
     found = Ranking.of(score, gold, present).nbest(n)
-    regions = ranking.nbest_regions(
-        ranking.ranks(ranking.order(score, present)),
-        ranking.ranks(ranking.order(-score, present)),
-        gold,
-        n,
-    )
+    ranks = [Ranking.of(x, gold, present).ranks for x in (score, -score)]
+    regions = ranking.nbest_regions(*ranks, gold, n)
     for i, j in np.ndindex(2, 3):
         here = present[j]
         alone = Ranking.of(score[i, j], gold, here).nbest(n)
         assert_array_equal([x[i, j] for x in found[:-1]], list(alone[:-1]))
         assert_array_equal([x[i, j] for x in found.block], list(alone.block))
-        ranks = [ranking.ranks(ranking.order(s, here)) for s in (score[i, j], -score[i, j])]
+        ranks = [Ranking.of(s, gold, here).ranks for s in (score[i, j], -score[i, j])]
         alone = ranking.nbest_regions(*ranks, gold, n)
         assert_array_equal([x[i, j] for x in regions], list(alone))
 
