@@ -98,13 +98,13 @@ CURVES = {
 def curve_drawing(name: str) -> Any:
     """Return the function that draws the table for a kind of curve."""
     spec = CURVES[name]
-    draw: Any = partial(_draw_curves, spec)
+    size = None
     if spec.square:
-        draw.figure_size = _squarely
-    return picture(("measure", "n", spec.x, spec.y), name)(draw)
+        size = _squarely
+    return picture(("measure", "n", spec.x, spec.y), name, size=size)(partial(_draw_curves, spec))
 
 
-def _squarely(table: Any) -> tuple[float, float] | None:
+def _squarely(table: pd.DataFrame) -> tuple[float, float]:
     """Return the size of a figure for a square panel."""
     from matplotlib import rcParams
 
@@ -314,7 +314,7 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
             scope, line = "at every n", "line"
         elif "simultaneous" in rows.attrs:
             scope = "at any single n"
-        rows = thin_table(canvas.ax, rows)
+        rows = thin_table(rows)
         x, y = rows[spec.x], rows[spec.y]
         label = f"chance {rate_text(p)} {scope}".strip()
         if not named:
@@ -477,12 +477,13 @@ def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: 
 # -------------------------------------------------------------------------------------------------
 # Plots of curves over all cutoffs, from data or a table.
 
+_CURVES: dict[str, Callable[..., Any]] = {space: getattr(shapes, space) for space in shapes.SPACES}
 _DRAW: dict[str, Callable[..., Axes]] = {space: curve_drawing(space) for space in shapes.SPACES}
 
 
 def _drawn(space: str) -> Callable[[Picture], Picture]:
     needed = ("measure", "n", *shapes.SPACES[space])
-    return of_data_or_table(_DRAW[space], needed, space)
+    return of_data_or_table(_DRAW[space], needed, _CURVES[space])
 
 
 @_drawn("roc")
@@ -730,11 +731,6 @@ def gain(
     'share of positives found'
     """
     return _draw_space("gain", data, options, n=n)
-
-
-_CURVES: dict[str, Callable[..., Any]] = {
-    name: getattr(shapes, name) for name in ("roc", "precision_recall", "det", "lift", "gain")
-}
 
 
 def _draw_space(

@@ -1,8 +1,8 @@
-"""Plot systems over test items and queries."""
+"""Plot the scores of systems on test items and queries."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -13,20 +13,16 @@ from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.doors.item_tables import as_items, each_metric, item_roles, read_frame
 from rankeval_pd.errors import listed, unknown_name
-from rankeval_pd.plotting.canvas import Canvas, level_before
-from rankeval_pd.plotting.forests import (
-    DIFFERENCES,
-    draw_calibration,
-    draw_confidence,
-    draw_critical_difference,
-    draw_gain_by_size,
-    draw_paired_differences,
-    draw_pairs,
-    draw_system_ranks,
-)
+from rankeval_pd.plotting.canvas import Canvas, interval_kind, level_before
+from rankeval_pd.plotting.forests import gain_of
 from rankeval_pd.plotting.look import (
+    Ink,
+    compact,
+    digits_for,
     font,
     in_percent,
+    interval,
+    number,
     panel_size,
     plainly,
     set_ticks,
@@ -35,46 +31,160 @@ from rankeval_pd.plotting.look import (
     wide,
 )
 from rankeval_pd.plotting.panels import (
-    TESTS,
-    AnyPlot,
     ItemPlot,
     Look,
     PairPlot,
-    RankPlot,
     by_name,
     of_data_or_table,
     parted,
     picture,
+    roles_in,
     tidy,
 )
-from rankeval_pd.plotting.rankings import of_measures_too, pairs_of_measures
 from rankeval_pd.queries.per_query import query_summary
-from rankeval_pd.roles import (
-    AreaKind,
-    CalibrationInterval,
-    Draw,
-    FamilyAdjustment,
-    ListSizes,
-    QueryRoles,
-    RankKind,
-)
+from rankeval_pd.roles import QueryRoles
 from rankeval_pd.stats.items import Items
-from rankeval_pd.systems import studies, tests
-from rankeval_pd.systems.studies import PAPER_BINS, gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# -------------------------------------------------------------------------------------------------
-# Plots of per-item differences between systems, and of critical differences.
 
+# -------------------------------------------------------------------------------------------------
+# Gains of one system over another on each item.
+DIFFERENCES = ("item", "gain", "system_a", "system_b")
+_BARS = 400  # more bars than this are drawn as an area, which looks the same
+_NAMED = 3  # number of queries named on each side of the diagonal
 _PAIRS = 6  # largest number of pairs of systems in one figure, across all groups
 
-# ----------------- Per-item differences, and critical differences
+
+@picture(DIFFERENCES, "plot.paired_differences")
+def draw_paired_differences(
+    canvas: Canvas, table: pd.DataFrame, whole: pd.DataFrame | None = None
+) -> None:
+    """Draw the sorted gains of one system over another on each item, and the mean gain."""
+    ax, look, ink = canvas.ax, canvas.look, canvas.ink
+    found = table.dropna(subset=["gain"]).sort_values("gain", ascending=False, kind="stable")
+    gains = found["gain"].to_numpy(dtype=float)
+    a, b = (table[f"system_{side}"].iloc[0] for side in "ab")
+    x = np.arange(1, gains.size + 1)
+    for name, better in ((a, gains > 0), (b, gains < 0)):
+        bar = {"color": canvas.color(name), "linewidth": 0, "label": f"{canvas.text(name)} better"}
+        if gains.size <= _BARS:
+            ax.bar(x[better], gains[better], width=0.9, **look.band(name, **bar))
+        else:
+            heights = np.where(better, gains, 0.0)
+            ax.fill_between(x, 0.0, heights, step="mid", **look.band(name, **bar))
+    height = float(np.abs(gains).max(initial=0.0)) or 1.0
+    ax.axhline(0.0, color=ink.reference, linewidth=0.8, zorder=1, label="_no difference")
+    most = gains.size * 1.06
+    if whole is not None and len(whole):
+        _draw_mean(canvas, whole, gains.size, height)
+    canvas.limits("x", 0.0, max(most, 1.5))
+    canvas.limits("y", -1.08 * height, 1.08 * height)
+    unit = str(table.attrs.get("unit", "items"))
+    numbered = pd.api.types.is_integer_dtype(found["item"]) and unit != "queries"
+    if not numbered and not small(ax):
+        _name_items(canvas, found["item"].astype(str).to_list(), gains, height)
+    for name, count, corner, ha, va in (
+        (a, (gains > 0).sum(), (0.94, 0.97), "right", "top"),
+        (b, (gains < 0).sum(), (0.03, 0.03), "left", "bottom"),
+    ):
+        short = shortened(canvas.text(name), font(ax, "name"), 0.4 * panel_size(ax)[0])
+        ax.text(
+            *corner,
+            f"{short} better: {count:,}",
+            ha=ha,
+            va=va,
+            transform=ax.transAxes,
+            fontsize=font(ax, "name"),
+            color=ink.text(canvas.color(name)),
+            bbox={"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
+        )
+    equal = np.count_nonzero(gains == 0)
+    set_ticks(ax.xaxis, compact, 5.0)
+    set_ticks(ax.yaxis, plainly, 5.0)
+    label = f"{unit}, sorted by gain"
+    if equal:
+        label += f" ({equal:,} equal)"
+    canvas.frame(xlabel=label, ylabel=gain_of(table.attrs))
+    ax.spines["bottom"].set_visible(False)
 
 
-@of_data_or_table(draw_paired_differences, DIFFERENCES, "plot.paired_differences", forms=["items"])
+def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -> None:
+    """Draw the overall gain with its interval on the right."""
+    ax, ink, row = canvas.ax, canvas.ink, whole.iloc[0]
+    low, high, gain = (float(row[c]) for c in ("ci_low", "ci_high", "gain"))
+    at = count * 1.035
+    limits = np.clip([low, high], -1.08 * height, 1.08 * height)
+    if np.isfinite(low + high):
+        ax.vlines(at, *limits, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
+    dot = {"color": ink.fg, "marker": "o", "markersize": 5, "linestyle": "none", "label": "_gain"}
+    ax.plot([at], [gain], clip_on=False, **canvas.look.line(None, **dot))
+    digits = 3
+    if np.isfinite(high - low):
+        digits = digits_for(high - low)
+    said = f"gain {number(gain, digits)}"
+    if np.isfinite(low) or np.isfinite(high):
+        said += f"\n({interval(low, high, digits)})"
+    end, aside, ha, va = gain, (6, 0), "left", "center"
+    if small(ax):  # above the bars of losses if there is room
+        end, aside, ha, va = max(gain, 0.0), (-8, 3), "right", "bottom"
+    ax.annotate(
+        said,
+        (at, end),
+        xytext=aside,
+        textcoords="offset points",
+        va=va,
+        ha=ha,
+        fontsize=font(ax, "note"),
+        color=Ink.of(ax, outside=True).fg,
+        annotation_clip=True,
+    )
+    kind = interval_kind(whole.attrs, "separately for each pair")
+    canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
+
+
+def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> None:
+    """Label items with large gains and losses, and draw leader lines to their bars."""
+    ax, size, count = canvas.ax, font(canvas.ax, "note"), len(names)
+    room = 0.3 * panel_size(ax)[0]
+    for k in range(min(_NAMED, count // 4)):
+        for place, sign in ((k, 1), (count - 1 - k, -1)):
+            if np.sign(gains[place]) != sign:
+                continue
+            y = height * (1.0 - 0.13 * k)
+            above = int(np.count_nonzero(sign * gains > y - 0.08 * height))
+            beside = max(0.075 * count, above)
+            x, ha = 1 + beside, "left"
+            if sign < 0:
+                x, ha = count - beside, "right"
+            line = {
+                "arrowstyle": "-",
+                "lw": 0.5,
+                "color": canvas.ink.reference,
+                "shrinkA": 1,
+                "shrinkB": 0,
+            }
+            ax.annotate(
+                shortened(names[place], size, room),
+                (place + 1, gains[place]),
+                xytext=(x, sign * y),
+                fontsize=size,
+                color=canvas.ink.fg,
+                va="center",
+                ha=ha,
+                arrowprops=line,
+            )
+
+
+@of_data_or_table(
+    draw_paired_differences,
+    DIFFERENCES,
+    paired_bootstrap,
+    made_by="plot.paired_differences",
+    forms=["items"],
+)
 def paired_differences(
     data: Data,
     a: Hashable = None,
@@ -124,7 +234,7 @@ def paired_differences(
     'queries, sorted by gain'
     """
     look, asked = parted(options)
-    roles = {name: given for name, given in asked.items() if name not in TESTS}
+    roles = roles_in(asked)
     items: Any = as_items(data)
     if unit is None:
         unit = "queries" if items is not data or _are_queries(data) else "items"
@@ -201,348 +311,9 @@ def _of_pairs(
     return listed
 
 
-@of_measures_too
-@of_data_or_table(
-    draw_critical_difference,
-    ("system_a", "system_b", "score_a", "score_b", "gain"),
-    "paired_bootstrap",
-    forms=["rankings", "items", "pairs"],
-)
-def critical_difference(
-    data: Data,
-    *,
-    n: ListSizes = None,
-    kind: AreaKind | None = None,
-    adjust: FamilyAdjustment | None = "max-t",
-    **options: Unpack[AnyPlot],
-) -> Axes:
-    """Draw systems or measures in order of score, with bars that connect ties.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation` for all pairs. To compare measures, pass candidates
-        with a score for each measure and a gold label, together with ``n`` or ``kind``; or the
-        result of :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area` for all pairs.
-    n, kind
-        Option for candidates: the criterion by which measures are compared, as in
-        :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
-    n_resamples, event, method, ci, families, baseline, adjust, adjust_over, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`. For candidates, only
-        n_resamples and adjust are available, as in :func:`rankeval_pd.measure_ranks`.
-    alpha : float
-        Significance level of the tests.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Each dot is a system's score, with the best system at the top. A vertical bar on the right
-    connects systems that do not differ significantly: no pair of them has a two-sided p-value at or
-    below alpha (adjusted, if the table has adjusted p-values). If a bar has dots, only rows with a
-    dot belong to the bar. The classic diagram is based on mean ranks (J. Demšar, 2006, Journal of
-    Machine Learning Research 7). This plot uses paired tests of the scores, adjusted for all
-    pairs.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> df = pd.DataFrame(rng.random((200, 4)) < [0.9, 0.88, 0.7, 0.5], columns=list("wxyz"))
-    >>> ax = df.rankeval.plot.critical_difference(n_resamples=500)
-    >>> [tick.get_text() for tick in ax.get_yticklabels()]
-    ['w', 'x', 'y', 'z']
-    """
-    look, asked = parted(options)
-    alpha = asked.get("alpha", 0.05)
-    if n is not None or kind is not None:
-        table = pairs_of_measures(data, n, kind, adjust, asked)
-    else:
-        table = paired_bootstrap(data, adjust=adjust, **asked)
-    return draw_critical_difference(table, alpha=alpha, **look)
-
-
 # -------------------------------------------------------------------------------------------------
-# Plots that compare systems on test items, drawn from scores or a table.
-
-
-@of_data_or_table(
-    draw_confidence,
-    ("system_a", "gain", "confidence"),
-    "paired_bootstrap",
-    forms=["items", "pairs"],
-)
-def confidence(
-    data: Data,
-    a: Hashable = None,
-    b: Hashable = None,
-    *,
-    adjust: FamilyAdjustment | None = None,
-    **options: Unpack[PairPlot],
-) -> Axes:
-    """Draw the gain of every pair of systems against the confidence, 1 - p.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap`. If
-        you pass a result, you can add ``thresholds``, the result of
-        :func:`rankeval_pd.gain_threshold`, which is drawn as lines with intervals.
-    a, b, n_resamples, event, method, ci, families, baseline
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Each dot is a pair of systems. The x axis shows the gain on a logarithmic scale. The y axis
-    shows the confidence as one-sided -log10(p), so the distance from 99% to 99.9% is equal to the
-    distance from 90% to 99%. A triangle means that no draw contradicted the sign of the gain.
-    Vertical lines mark gain thresholds, and bars at the bottom show their intervals. The horizontal
-    line marks 95%, and pairs above this line are in color.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
-    >>> df.rankeval.plot.confidence().get_ylabel()
-    'confidence (1 − p, one-sided)'
-    """
-    look, asked = parted(options)
-    table = paired_bootstrap(data, a, b, adjust=adjust, **asked)
-    return draw_confidence(table, gain_threshold(table), **look)
-
-
-@of_measures_too
-@of_data_or_table(
-    draw_pairs,
-    ("system_a", "system_b", "gain", "p_value"),
-    "paired_bootstrap",
-    forms=["rankings", "items", "pairs"],
-)
-def pairs(
-    data: Data,
-    a: Hashable = None,
-    b: Hashable = None,
-    *,
-    n: ListSizes = None,
-    kind: AreaKind | None = None,
-    adjust: FamilyAdjustment | None = "max-t",
-    **options: Unpack[AnyPlot],
-) -> Axes:
-    """Draw the significant gains between all pairs of systems as a matrix.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation`. To compare measures, pass candidates with a score
-        for each measure and a gold label, together with ``n`` or ``kind``, or the result of
-        :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area`.
-    n, kind
-        Option for candidates: the criterion by which measures are compared, as in
-        :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
-    a, b, n_resamples, event, method, ci, families, baseline
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`, adjusted as in
-        :func:`system_ranks`. For candidates, only adjust, alpha and n_resamples are
-        available, as in :func:`rankeval_pd.measure_ranks`.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    System names are on the diagonal, sorted by the number of other systems that each system beats.
-    A colored cell marks a significant difference. A darker color means a larger gain of the row
-    over the column. All other cells are pale gray. Gains are printed in cells that are large
-    enough. The size of a new figure increases with the number of systems. Measures at a given n
-    are compared with swap tests, in which the smallest possible adjusted p-value is pairs
-    / (n_resamples + 1).
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
-    >>> [text.get_text() for text in df.rankeval.plot.pairs().texts[-3:]]
-    ['x', 'y', 'z']
-    """
-    look, asked = parted(options)
-    if n is not None or kind is not None:
-        table = pairs_of_measures(data, n, kind, adjust, {"a": a, "b": b, **asked})
-    else:
-        table = paired_bootstrap(data, a, b, adjust=adjust, **asked)
-    return draw_pairs(table, **look)
-
-
-@of_data_or_table(
-    draw_system_ranks,
-    ("system", "value", "rank_low", "rank_high"),
-    "system_ranks",
-    forms=["items"],
-)
-def system_ranks(
-    data: Data,
-    *,
-    ranks: RankKind = "simultaneous",
-    adjust: FamilyAdjustment | None = "max-t",
-    **options: Unpack[RankPlot],
-) -> Axes:
-    """Draw the score of each system with its interval and rank.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.system_ranks`.
-    n_resamples, ranks, ci, adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.system_ranks`.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Each dot marks a system's score, and each line shows its unadjusted interval. The
-    numbers on the right are the score, the interval and the rank limits. A bar on the right
-    connects systems that do not differ significantly. A system is in color if no other system is
-    significantly better.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
-    >>> df.rankeval.plot.system_ranks().get_xlabel()
-    'score'
-    """
-    look, asked = parted(options)
-    table = tests.system_ranks(data, ranks=ranks, adjust=adjust, **asked)
-    return draw_system_ranks(table, **look)
-
-
-@of_data_or_table(
-    draw_gain_by_size, ("size", "system_a", "gain", "p_value"), "gain_by_size", forms=["items"]
-)
-def gain_by_size(
-    data: Data,
-    sizes: Sequence[int],
-    *,
-    draw: Draw = "prefix",
-    adjust: FamilyAdjustment | None = None,
-    **options: Unpack[PairPlot],
-) -> Axes:
-    """Draw gains and gain thresholds against the size of the test set.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.gain_by_size`. If you
-        pass a result, you can add ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`.
-        The thresholds are drawn as lines, with the square-root law through the largest size.
-    sizes : sequence of int
-        Option for items: numbers of items; see :func:`rankeval_pd.gain_by_size`.
-    draw, n_resamples, event, method, ci, families, baseline
-        Options for items, as in :func:`rankeval_pd.gain_by_size`.
-    adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Each dot is a pair of systems tested on the first items of the test set. Dots with p ≤ 0.05 are
-    in color. The line connects the gain thresholds, and bars show their intervals. The thin gray
-    line is the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
-    >>> df.rankeval.plot.gain_by_size([100, 400]).get_xlabel()
-    'test items'
-    """
-    look, asked = parted(options)
-    table = studies.gain_by_size(data, sizes, draw=draw, adjust=adjust, **asked)
-    return draw_gain_by_size(table, gain_threshold(table), **look)
-
-
-@of_data_or_table(
-    draw_calibration, ("p_low", "p_high", "agreement"), "calibration", forms=["pairs"]
-)
-def calibration(
-    data: Data,
-    other: pd.DataFrame | xr.Dataset,
-    *,
-    bins: Sequence[float] = PAPER_BINS,
-    ci: CalibrationInterval = "clopper-pearson",
-    level: float = 0.95,
-    n_resamples: int = 1000,
-    **options: Unpack[ItemPlot],
-) -> Axes:
-    """Draw observed and expected rates of sign agreement with other data.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Table of pairs from :func:`rankeval_pd.paired_bootstrap`, or the result of
-        :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`.
-    other : DataFrame or Dataset
-        Option for a table of pairs: scores of the same systems on other items.
-    bins, ci, level, n_resamples
-        Options for a table of pairs, as in :func:`rankeval_pd.calibration`.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Each dot is a bin of pairs with similar p-values, and each bar shows the interval for the bin.
-    The number above a bin is the number of pairs in the bin. The gray line is the expected
-    frequency for other items from the same distribution.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> skill = np.linspace(0.60, 0.70, 20)
-    >>> here, there = (pd.DataFrame(rng.random((400, 20)) < skill) for _ in range(2))
-    >>> pairs = here.rankeval.paired_bootstrap()
-    >>> pairs.rankeval.plot.calibration(there, bins=[0.01, 0.05, 0.2]).get_ylabel()
-    'pairs that keep their sign'
-    """
-    look, roles = parted(options)
-    table = studies.calibration(
-        data, other, bins=bins, ci=ci, level=level, n_resamples=n_resamples, **roles
-    )
-    return draw_calibration(table, **look)
-
-
-# -------------------------------------------------------------------------------------------------
-# Plots for search: two runs compared by query, and interpolated precision.
-
-# ------------------------------------------------------- Two runs, with one dot per query
-
+# Search: two runs compared by query, and interpolated precision.
 _VALUES = ("item", "system_a", "system_b", "value_a", "value_b")
-_NAMED = 3  # number of queries named on each side of the diagonal
 _APART = 4.0  # distance in points between a dot and its name
 
 
@@ -647,7 +418,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
         canvas.tell("The dots farthest from the diagonal are labeled.")
 
 
-@of_data_or_table(draw_queries, _VALUES, "plot.queries", forms=["items"])
+@of_data_or_table(draw_queries, _VALUES, paired_bootstrap, made_by="plot.queries", forms=["items"])
 def queries(
     data: Data,
     a: Hashable = None,
@@ -725,9 +496,7 @@ def _of_two(
         yield part
 
 
-# ------------------------------------------------------------ Interpolated precision over recall
-
-_LEVELS = tuple(f"IPrec@{k / 10:.1f}" for k in range(11))
+_RECALLS = tuple(f"IPrec@{k / 10:.1f}" for k in range(11))
 
 
 @picture(("measure", "metric", "value"), "summary")
@@ -737,7 +506,7 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
     if rows.empty:
         raise ValueError(
             "table has no metric IPrec@recall. Pass the runs and judgments, or the result of"
-            f" summary([{_LEVELS[0]!r}, ..., {_LEVELS[-1]!r}])."
+            f" summary([{_RECALLS[0]!r}, ..., {_RECALLS[-1]!r}])."
         )
     recall = rows["metric"].astype(str).str.removeprefix("IPrec@").astype(float)
     rows = rows.assign(n=recall, x=recall).sort_values("x", kind="stable")
@@ -759,15 +528,19 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
 class RunPlot(QueryRoles, Look, total=False):
     """Keywords for plots of runs and judgments."""
 
+    level: float
+    n_resamples: int | None
+
 
 @of_data_or_table(
-    draw_interpolated_precision, ("measure", "metric", "value"), "summary", clusters=False
+    draw_interpolated_precision,
+    ("measure", "metric", "value"),
+    query_summary,
+    made_by="summary",
+    clusters=False,
 )
 def interpolated_precision(
     data: Data,
-    *,
-    level: float = 0.95,
-    n_resamples: int | None = None,
     **options: Unpack[RunPlot],
 ) -> Axes:
     """Draw the mean interpolated precision at recall 0, 0.1, ..., 1 (11-point curve).
@@ -798,6 +571,5 @@ def interpolated_precision(
     >>> found.rankeval.plot.interpolated_precision(n_resamples=99).get_xlabel()
     'recall'
     """
-    look, roles = parted(options)
-    table = query_summary(data, _LEVELS, level=level, n_resamples=n_resamples, **roles)
-    return draw_interpolated_precision(table, **look)
+    look, asked = parted(options)
+    return draw_interpolated_precision(query_summary(data, _RECALLS, **asked), **look)
