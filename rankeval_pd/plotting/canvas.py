@@ -295,6 +295,14 @@ class Canvas:
         look = {"color": self.ink.reference, "linewidth": width, "zorder": 1, "label": name}
         self.ax.plot(x, y, **{**look, **more})
 
+    def reference(self, x: Any, y: Any, name: str) -> None:
+        """Draw a gray line with a name at its end."""
+        self.guide(x, y, name)
+        y = np.asarray(y, dtype=float)
+        known = y[np.isfinite(y)]
+        if len(known):
+            self.refer(name, float(known[-1]))
+
     def dots(self, x: Any, y: Any, color: Any, *, name: Hashable = None, **more: Any) -> None:
         """Draw marks without a line."""
         look = {"color": color, "marker": "o", "linestyle": "none", "label": "_dots", **more}

@@ -142,9 +142,7 @@ def draw_comparison(
         )
         curves = curves[curves["measure"].isin(chosen)]
     rows = draw_lists(canvas, lists, x, logarithmic, log)
-    for measure, mine in rows.items():
-        first = measure == next(iter(rows))
-        draw_marks(canvas, mine, "precision", mark, x, first=first)
+    draw_marks(canvas, rows, mark, x)
     if curves is not None:
         draw_references(canvas, curves, x, references)
     if "tie_decides" in table:  # not available for means over all orders

@@ -20,12 +20,15 @@ from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.repetition import repetition as repetition_of
 from rankeval_pd.lists.repetition import repetition_samples
 from rankeval_pd.plotting.canvas import (
+    ABOVE,
+    BESIDE,
     LINE,
     Canvas,
     interval_header,
     interval_kind,
     pairs_kind,
     tell,
+    write,
 )
 from rankeval_pd.plotting.look import (
     LEAST,
@@ -54,6 +57,7 @@ from rankeval_pd.plotting.panels import (
     SamplePlot,
     by_n,
     given_panels,
+    grid_of,
     looks,
     of_data_or_table,
     one_of,
@@ -101,6 +105,10 @@ class Forest(NamedTuple):
     references: Mapping[float, str] = {}
     level: float | None = None
 
+    def estimates(self) -> list[Any]:
+        """Return the values and the limits."""
+        return [np.asarray(x, dtype=float) for x in (self.value, self.low, self.high)]
+
 
 def draw_forest(canvas: Canvas, forest: Forest) -> None:
     """Draw a dot and an interval for each name, with numbers and tie bars on the right.
@@ -114,24 +122,14 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     accent = np.asarray(forest.accent, dtype=bool)
     if look.highlighted:
         accent = np.array([name in look.highlighted for name in forest.names], dtype=bool)
-    shades = {True: canvas.ink.accent, False: canvas.ink.plain}
-    colors = [shades[x] for x in accent]
+    colors = np.where(accent, canvas.ink.accent, canvas.ink.plain).tolist()
     if look.colors is not None:
         colors = [look.color(ax, name) for name in forest.names]
     ax.set_yscale("linear")  # a row is not a number
     for at, name in forest.references.items():
         canvas.upright(at)
-        ax.annotate(
-            name,
-            (at, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 2),
-            ha="center",
-            textcoords="offset points",
-            fontsize=font(ax, "note"),
-            color=out.note,
-        )
-    value, low, high = (np.asarray(x, dtype=float) for x in (forest.value, forest.low, forest.high))
+        write(ax, name, (at, 1.0), (0, 2), xycoords=ABOVE, ha="center", color=out.note)
+    value, low, high = forest.estimates()
     known = np.isfinite(low + high)
     if known.any():
         bars = {"color": [c for c, k in zip(colors, known, strict=True) if k], "linewidth": 1.4}
@@ -167,16 +165,17 @@ def _folded(canvas: Canvas, forest: Forest) -> tuple[Forest, Any]:
     marked = [k for k, x in enumerate(forest.names) if x in canvas.look.highlighted][: most - 1]
     best = [k for k in range(count) if k not in marked][: most - 1 - len(marked)]
     kept = sorted([*best, *marked])
-    rows: dict[str, Any] = {
-        name: np.asarray(x)[kept]
-        for name in ("value", "low", "high", "accent")
-        if len(x := getattr(forest, name))
-    }
-    rows["names"] = [forest.names[k] for k in kept]
-    rows["letters"] = [forest.letters[k] for k in kept if forest.letters]
-    columns = [(title, [texts[k] for k in kept]) for title, texts in forest.columns]
-    rest = np.delete(np.asarray(forest.value, dtype=float), kept)
-    return forest._replace(**rows, columns=columns), rest
+    value, low, high = forest.estimates()
+    folded = forest._replace(
+        names=[forest.names[k] for k in kept],
+        value=value[kept],
+        low=low[kept],
+        high=high[kept],
+        accent=np.asarray(forest.accent)[kept],
+        letters=[forest.letters[k] for k in kept if forest.letters],
+        columns=[(title, [texts[k] for k in kept]) for title, texts in forest.columns],
+    )
+    return folded, np.delete(value, kept)
 
 
 def _write_row_names(
@@ -188,8 +187,7 @@ def _write_row_names(
     if ax.figure.get_layout_engine() is None:  # the layout reserves no space on the left
         room = min(room, ax.bbox.x0 * 72.0 / ax.figure.dpi - 8.0)
     texts = [shortened(canvas.text(name), size, room) for name in names]
-    shades = {True: out.text(out.accent), False: out.fg}
-    colors = [shades[bool(x)] for x in accent]
+    colors = np.where(accent, out.text(out.accent), out.fg).tolist()
     if more:
         texts, colors = [*texts, f"{more:,} more"], [*colors, out.note]
     ax.set_yticks(range(len(texts)), texts)
@@ -249,30 +247,16 @@ class _Columns:
 
     def _add(self, title: str, texts: list[str], color: Any) -> None:
         self.at += self._width(title, texts)
+        look = {"xycoords": BESIDE, "fontsize": self.size, "color": color, "annotation_clip": True}
         for k, text in enumerate(texts):
-            self._write(text, k, "data", color, ha="right", va="center_baseline")
+            write(self.ax, text, (1, k), (self.at, 0), ha="right", va="center_baseline", **look)
         self._head(title, "right")
         self.at += 10.0
 
     def _head(self, title: str, ha: str) -> None:
-        size = max(LEAST, self.size - 1.0)
-        self._write(
-            title, 1, "axes fraction", self.ink.note, up=3, ha=ha, va="bottom", fontsize=size
-        )
-
-    def _write(
-        self, text: str, y: float, unit: str, color: Any, *, up: float = 0.0, **look: Any
-    ) -> None:
-        self.ax.annotate(
-            text,
-            (1, y),
-            xycoords=("axes fraction", unit),
-            xytext=(self.at, up),
-            color=color,
-            textcoords="offset points",
-            annotation_clip=unit == "data",
-            **{"fontsize": self.size, **look},
-        )
+        look: dict[str, Any] = {"fontsize": max(LEAST, self.size - 1.0), "color": self.ink.note}
+        look |= {"xycoords": "axes fraction", "annotation_clip": False}
+        write(self.ax, title, (1, 1), (self.at, 3), ha=ha, va="bottom", **look)
 
     def _bars(self, lanes: list[tuple[int, list[int]]]) -> None:
         """Draw a vertical bar for each letter, with dots if there are gaps between its rows."""
@@ -303,9 +287,7 @@ class _Columns:
 
 def _values_and_limits(forest: Forest) -> tuple[list[str], list[str]]:
     """Return values and intervals as text with the same number of decimals."""
-    value, low, high = (
-        forest.scale * np.asarray(x, dtype=float) for x in (forest.value, forest.low, forest.high)
-    )
+    value, low, high = (forest.scale * x for x in forest.estimates())
     widths, known = (x[np.isfinite(x)] for x in (high - low, value))
     typical = 0.04
     if len(widths):
@@ -648,7 +630,6 @@ def draw_mean_difference(
     canvas: Canvas, table: pd.DataFrame, differences: pd.DataFrame | None = None
 ) -> None:
     """Draw mean differences in precision with intervals, and the difference at each n."""
-    ax = canvas.ax
     several = len(table[["measure_a", "measure_b"]].drop_duplicates()) > 1
     names, p = [], []
     for y, row in enumerate(table.to_dict("records")):
@@ -665,15 +646,8 @@ def draw_mean_difference(
         inside = result["n"].between(row["n_first"], row["n_last"])
         found = result.loc[same & inside, "difference"].to_numpy(dtype=float)
         found = found[np.linspace(0, len(found) - 1, min(len(found), 200)).astype(int)]
-        ax.plot(
-            found,
-            np.full(len(found), y + 0.3),
-            "|",
-            color=canvas.ink.muted,
-            markersize=5,
-            zorder=1.5,
-            label="_at each n",
-        )
+        ticks = {"color": canvas.ink.muted, "markersize": 5, "zorder": 1.5, "label": "_at each n"}
+        canvas.ax.plot(found, np.full(len(found), y + 0.3), "|", **ticks)
     attrs = table.attrs
     label = "mean difference in precision (points)"
     if len(table) == 1:
@@ -884,7 +858,6 @@ def _edges(found: pd.Series[Any]) -> Any:
 
 def _stacked_panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
     """Return the given Axes, one per measure, or the stacked Axes of a new figure."""
-    import matplotlib.pyplot as plt
 
     if count > MOST:
         raise ValueError(
@@ -896,19 +869,8 @@ def _stacked_panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
     if count < 2:
         return np.array([one_of(None)], dtype=object)[:count]
     wide = int(wrap or 1 + (count > 6))
-    rows = -(-count // wide)
-    figure, fresh = plt.subplots(
-        rows,
-        wide,
-        figsize=(max(6.4, 3.1 * wide), 1.7 * rows + 0.4),
-        squeeze=False,
-        sharex=True,
-        sharey=True,
-        layout="constrained",
-    )
-    for spare in fresh.ravel()[count:]:
-        figure.delaxes(spare)
-    return np.asarray(fresh.ravel()[:count])
+    size = (max(6.4, 3.1 * wide), 1.7 * -(-count // wide) + 0.4)
+    return grid_of(count, wide, size, sharex=True, sharey=True)
 
 
 def _draw_samples(
@@ -928,12 +890,8 @@ def _draw_samples(
         with np.errstate(divide="ignore", invalid="ignore"):  # no curve without variation
             z = (across - float(row["precision"])) / sd
             height = found.size * wide * np.exp(-0.5 * z**2) / (sd * np.sqrt(2.0 * np.pi))
-        line: dict[str, Any] = {
-            "color": shade,
-            "linewidth": width,
-            "label": name,
-        }
-        panel.plot(across, height, **look.line(measure, **line, zorder=3))
+        line = look.line(measure, color=shade, linewidth=width, label=name, zorder=3)
+        panel.plot(across, height, **line)
         high = max(high, float(np.nanmax(height, initial=0.0)))
     canvas.frame(ylabel="samples")
     variance = f"variance {row['phi']:.1f} times the model's"
@@ -956,16 +914,7 @@ def _draw_samples(
     start, va = -2, "top"
     if not _tall(panel):
         lines, start, va = lines[2:], 2, "bottom"
+    place = {"xycoords": "axes fraction", "ha": "right", "va": va}
     for k, (text, shade) in enumerate(lines):
-        panel.annotate(
-            text,
-            (1, 1),
-            xycoords="axes fraction",
-            xytext=(0, start - 1.35 * size * k),
-            textcoords="offset points",
-            ha="right",
-            va=va,
-            fontsize=size,
-            color=shade,
-        )
+        write(panel, text, (1, 1), (0, start - 1.35 * size * k), color=shade, **place)
     return high

@@ -13,7 +13,7 @@ from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.doors.item_tables import as_items, each_metric, item_roles, read_frame
 from rankeval_pd.errors import listed, unknown_name
-from rankeval_pd.plotting.canvas import Canvas, interval_kind, level_before
+from rankeval_pd.plotting.canvas import Canvas, interval_kind, level_before, write
 from rankeval_pd.plotting.forests import gain_of
 from rankeval_pd.plotting.look import (
     Ink,
@@ -130,17 +130,8 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
     end, aside, ha, va = gain, (6, 0), "left", "center"
     if small(ax):  # above the bars of losses if there is room
         end, aside, ha, va = max(gain, 0.0), (-8, 3), "right", "bottom"
-    ax.annotate(
-        said,
-        (at, end),
-        xytext=aside,
-        textcoords="offset points",
-        va=va,
-        ha=ha,
-        fontsize=font(ax, "note"),
-        color=Ink.of(ax, outside=True).fg,
-        annotation_clip=True,
-    )
+    color = Ink.of(ax, outside=True).fg
+    write(ax, said, (at, end), aside, va=va, ha=ha, color=color, annotation_clip=True)
     kind = interval_kind(whole.attrs, "separately for each pair")
     canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
 
@@ -159,23 +150,10 @@ def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> 
             x, ha = 1 + beside, "left"
             if sign < 0:
                 x, ha = count - beside, "right"
-            line = {
-                "arrowstyle": "-",
-                "lw": 0.5,
-                "color": canvas.ink.reference,
-                "shrinkA": 1,
-                "shrinkB": 0,
-            }
-            ax.annotate(
-                shortened(names[place], size, room),
-                (place + 1, gains[place]),
-                xytext=(x, sign * y),
-                fontsize=size,
-                color=canvas.ink.fg,
-                va="center",
-                ha=ha,
-                arrowprops=line,
-            )
+            line = {"arrowstyle": "-", "lw": 0.5, "color": canvas.ink.reference}
+            look = {"textcoords": "data", "arrowprops": line | {"shrinkA": 1, "shrinkB": 0}}
+            name, at = shortened(names[place], size, room), (place + 1, gains[place])
+            write(ax, name, at, (x, sign * y), va="center", ha=ha, color=canvas.ink.fg, **look)
 
 
 @of_data_or_table(
@@ -335,17 +313,11 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
         size = 5.0
     counts = {}
     for name, here in ((a, y > x), (b, y < x), (None, y == x)):
-        color = ink.muted if name is None else canvas.color(name)
-        dots = {
-            "color": color,
-            "marker": "o",
-            "markersize": size,
-            "linestyle": "none",
-            "markeredgewidth": 0,
-            "alpha": 0.8,
-            "label": "_equal" if name is None else f"{canvas.text(name)} higher",
-        }
-        ax.plot(x[here], y[here], **canvas.look.mark(name, **dots))
+        color, label = ink.muted, "_equal"
+        if name is not None:
+            color, label = canvas.color(name), f"{canvas.text(name)} higher"
+        look = {"markersize": size, "markeredgewidth": 0, "alpha": 0.8, "label": label}
+        canvas.dots(x[here], y[here], color, name=name, **look)
         counts[name] = int(here.sum())
     unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
     first, second = canvas.text(a), canvas.text(b)
@@ -384,6 +356,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     chosen = [k for sign in (1, -1) for k in order[np.sign(gap[order]) == sign][:_NAMED]]
     taken: list[Any] = []
     halo = withStroke(linewidth=2.5, foreground=canvas.ink.bg)  # names may cover dots
+    look: dict[str, Any] = {"color": canvas.ink.fg, "zorder": 5, "path_effects": [halo]}
     for k in sorted(chosen, key=lambda k: -abs(gap[k])):
         text = shortened(names[k], size, 0.35 * side)
         box = np.array([wide(text, size), 1.1 * size])
@@ -402,18 +375,9 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
             continue
         taken.append(best[1])
         right, up = best[2]
-        ax.annotate(
-            text,
-            at[k],
-            xytext=(_APART * right, _APART * up),
-            textcoords="offset points",
-            fontsize=size,
-            color=canvas.ink.fg,
-            zorder=5,
-            path_effects=[halo],
-            ha={1: "left", 0: "center", -1: "right"}[right],
-            va={1: "bottom", 0: "center", -1: "top"}[up],
-        )
+        look["ha"] = {1: "left", 0: "center", -1: "right"}[right]
+        look["va"] = {1: "bottom", 0: "center", -1: "top"}[up]
+        write(ax, text, at[k], (_APART * right, _APART * up), **look)
     if taken:
         canvas.tell("The dots farthest from the diagonal are labeled.")
 

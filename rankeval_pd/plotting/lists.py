@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -26,11 +26,11 @@ from rankeval_pd.plotting.canvas import (
     interval_kind,
     level_before,
     thin_table,
+    write,
 )
 from rankeval_pd.plotting.look import (
     Look,
     compact,
-    font,
     most_text,
     rate_text,
     set_ticks,
@@ -96,8 +96,7 @@ def draw_precision(
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     logarithmic = x != "recall" and is_log(log, table["n"])
     rows = draw_lists(canvas, table, x, logarithmic, log)
-    for measure in rows:
-        draw_marks(canvas, rows[measure], "precision", mark, x, first=measure == next(iter(rows)))
+    draw_marks(canvas, rows, mark, x)
     _uncertainty(canvas, table, band, rows, intervals, bands)
     shade_blocks(canvas, table[table["measure"].isin([*rows])], "tied", x)
     draw_references(canvas, table, x, references, relevant)
@@ -224,7 +223,7 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     )
     if "expected" in table and len(table):
         chance = table.drop_duplicates("n").sort_values("n")
-        _reference(canvas, chance["n"], chance["expected"], "random order")
+        canvas.reference(chance["n"], chance["expected"], "random order")
         canvas.tell("Gray line: random order.")
     canvas.upwards()
     canvas.finish(ylabel="recall", xlabel=XLABELS["n"])
@@ -286,29 +285,29 @@ def draw_lists(
     y: str = "precision",
 ) -> dict[Hashable, pd.DataFrame]:
     """Draw the curve of each measure, and return the rows with x positions."""
-    parts = by_name(table)
-    scores = {name: float(part[y].mean()) for name, part in parts.items()}
-    rows = {}
+    rows = by_name(table)
+    scores: dict[Hashable, float] = {}
     short = logarithmic and log is None  # if every n were drawn, the first ranks would be too noisy
-    for measure in canvas.choose(scores, f"mean {y}"):
-        mine = parts[measure]
+    for measure, mine in rows.items():
+        scores[measure] = float(mine[y].mean())
         if short:
             mine = mine[mine["n"] >= FIRST]
         rows[measure] = mine.assign(x=positions(mine, x))
+    drawn = canvas.choose(scores, f"mean {y}")
     canvas.across(x, log=logarithmic)
-    for measure, mine in rows.items():
-        canvas.curve(measure, mine["x"], mine[y])
+    for measure in drawn:
+        canvas.curve(measure, rows[measure]["x"], rows[measure][y])
     if short and len(table):
         canvas.tell(f"Lists shorter than {FIRST} are omitted.")
-    ends = [mine["x"].max() for mine in rows.values() if len(mine)]
-    if ends and np.isfinite(max(ends)) and x == "n":
+    last = float(table["n"].max())
+    if x == "n" and np.isfinite(last) and (not short or last >= FIRST):
         # names are at the ends of lines; if there are few values of n, each has an interval
         room = 1.0
         if table["n"].nunique() <= SPARSE:
             room = 1.03
-        canvas.limits("x", high=float(max(ends)) * room)
+        canvas.limits("x", high=last * room)
     canvas.across(x, log=logarithmic)
-    return {name: rows[name] for name in scores}
+    return rows
 
 
 def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
@@ -318,17 +317,9 @@ def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> No
     inside = (table[column] > 0).groupby(table["n"]).any()
     if not inside.any():
         return
-    look: dict[str, Any] = {"color": canvas.ink.gray(0.5), "alpha": 0.12, "linewidth": 0}
-    canvas.ax.fill_between(
-        inside.index,
-        0.0,
-        1.0,
-        where=inside,
-        step="mid",
-        zorder=0.5,
-        transform=canvas.ax.get_xaxis_transform(),
-        **look,
-    )
+    look = {"color": canvas.ink.gray(0.5), "alpha": 0.12, "linewidth": 0, "zorder": 0.5}
+    place = {"step": "mid", "transform": canvas.ax.get_xaxis_transform()}
+    canvas.ax.fill_between(inside.index, 0.0, 1.0, where=inside, **place, **look)
     canvas.tell("Shaded: lists that end inside a block of equal scores.")
 
 
@@ -340,11 +331,10 @@ def _uncertainty(
     together = band is not None and (bands or (bands is None and not intervals))
     if band is not None and together:
         parts = by_name(band)
-        wide = {
-            name: parts[name].merge(mine[["n", "x"]], on="n")
-            for name, mine in rows.items()
-            if name in parts
-        }
+        wide = {}
+        for name, mine in rows.items():
+            if name in parts:
+                wide[name] = parts[name].merge(mine[["n", "x"]], on="n")
         kind = f"{level_before(band.attrs)}simultaneous confidence band, valid jointly at all n"
         if (table["precision"] > 0.9).any():
             kind += " (too narrow where precision is above 90%)"
@@ -377,16 +367,8 @@ def draw_references(
         n = np.unique(table["n"].to_numpy())
         found = np.minimum(n, positive)
         across = {"n": n, "share": n / total, "recall": found / positive}[x]
-        _reference(canvas, across, found / n, "ideal order")
+        canvas.reference(across, found / n, "ideal order")
     canvas.upwards()
-
-
-def _reference(canvas: Canvas, x: Any, y: Any, name: str) -> None:
-    """Draw a reference curve with a name at its end."""
-    canvas.ax.plot(x, y, color=canvas.ink.reference, linewidth=THIN, zorder=1, label=name)
-    known = np.asarray(y, dtype=float)[np.isfinite(np.asarray(y, dtype=float))]
-    if len(known):
-        canvas.refer(name, float(known[-1]))
 
 
 def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
@@ -401,27 +383,23 @@ def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
 
 
 def draw_marks(
-    canvas: Canvas, rows: pd.DataFrame, column: str, mark: Sequence[int], x: str, *, first: bool
+    canvas: Canvas, rows: Mapping[Hashable, pd.DataFrame], mark: Sequence[int], x: str
 ) -> None:
-    """Draw a line at each marked n, or a tick on the curve if the x axis is recall."""
-    for n in mark:
-        here = rows[rows["n"] == n]
-        if here.empty:  # this measure has fewer scored candidates
-            continue
-        across, height = float(here["x"].iloc[0]), float(here[column].iloc[0])
-        if x == "recall":
-            canvas.ax.plot([across], [height], "|", markersize=12, color=canvas.ink.plain)
-            canvas.ax.annotate(
-                f"{n:,}",
-                (across, height),
-                xytext=(0, 9),
-                textcoords="offset points",
-                ha="center",
-                fontsize=font(canvas.ax, "note"),
-                color=canvas.ink.note,
-            )
-        elif first:
-            canvas.upright(across, f"{n:,}")
+    """Draw a line at each marked n, or a tick on each curve if the x axis is recall."""
+    if not mark:
+        return
+    for place, mine in enumerate(rows.values()):
+        marked = mine.drop_duplicates("n").set_index("n")
+        for n in mark:
+            if n not in marked.index:  # this measure has fewer scored candidates
+                continue
+            point = float(marked["x"][n]), float(marked["precision"][n])
+            if x == "recall":
+                canvas.ax.plot(*point, "|", markersize=12, color=canvas.ink.plain)
+                note = {"ha": "center", "color": canvas.ink.note}
+                write(canvas.ax, f"{n:,}", point, (0, 9), **note)
+            elif place == 0:
+                canvas.upright(point[0], f"{n:,}")
 
 
 # -------------------------------------------------------------------------------------------------
@@ -462,20 +440,20 @@ def draw_random_bound(
         if wider is not None and held:
             outer, column, scope = wider[wider["alpha"] == p], "envelope", "at every n"
         name = f"chance {rate_text(p)}"
-        _draw_bound(
-            canvas,
-            outer.sort_values("n"),
-            column,
-            name,
-            positive,
-            prior,
-            short,
-            filled=place == 0,
-        )
+        share = _share_of(outer, column, positive, short)
+        if place == 0:
+            canvas.field(share.index, prior, share, name)
+        else:
+            canvas.guide(share.index, share, name, **canvas.look.band(None, zorder=1.04))
+        known = share.dropna()
+        if len(known):
+            canvas.refer(name, float(known.iloc[-1]))
         kept = most_text(p)
         said = f"Gray area: {kept} of random orders stay below the edge"
         if place == 0 and held:
-            _draw_bound(canvas, rows, "critical", "", positive, prior, short, filled=False)
+            share = _share_of(rows, "critical", positive, short)
+            look = canvas.look.band(None, zorder=1.04)
+            canvas.guide(share.index, share, "_each n separately", HAIR, **look)
             canvas.tell(f"{said} at every n; the hairline is the bound for a single n.")
         elif place == 0:
             canvas.tell(f"{said} {scope}.")
@@ -556,35 +534,14 @@ def random_bound(
     return draw_random_bound(bound, table, envelope, log=log, **look)
 
 
-def _draw_bound(
-    canvas: Canvas,
-    rows: pd.DataFrame,
-    column: str,
-    name: str,
-    positive: float,
-    prior: float,
-    first: int,
-    *,
-    filled: bool,
-) -> None:
-    """Draw counts as precision at each n that allows that many true positives."""
-    rows = thin_table(rows[rows["n"] >= first])
-    most = np.minimum(rows["n"], positive)
-    possible = rows[column] <= most + 1e-6
+def _share_of(rows: pd.DataFrame, column: str, positive: float, first: int) -> pd.Series[Any]:
+    """Return counts as precision at each n that allows that many true positives."""
+    rows = thin_table(rows[rows["n"] >= first]).set_index("n", drop=False)
+    possible = rows[column] <= np.minimum(rows["n"], positive) + 1e-6
     if "attainable" in rows:  # without curves, no other line shows the number of true positives
         possible &= rows["attainable"].astype(bool)
-    share = (rows[column] / rows["n"]).where(possible)
-    if filled:
-        canvas.field(rows["n"], prior, share, name)
-    else:
-        look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1.04}
-        if name:
-            look["linewidth"] = THIN
-        label = {"label": name or "_each n separately"}
-        canvas.ax.plot(rows["n"], share, **canvas.look.band(None, **look, **label))
-    known = share.dropna()
-    if name and len(known):
-        canvas.refer(name, float(known.iloc[-1]))
+    share: pd.Series[Any] = (rows[column] / rows["n"]).where(possible)
+    return share
 
 
 _LAWS = ("discrete", "interpolated", "parametric")
@@ -610,14 +567,13 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
         for p, *bounds in found:
             look = canvas.look.band(None, color=canvas.ink.reference, linewidth=THIN, zorder=1)
             ax.axhline(1.0 - p, **look)
+            values = {}
+            look = {"markersize": 5, "zorder": 4, "markeredgecolor": canvas.ink.bg}
             for law, at in zip(_LAWS, bounds, strict=True):
-                mark = {"color": canvas.color(law), "marker": "o", "markersize": 5, "zorder": 4}
-                mark |= {"markeredgecolor": canvas.ink.bg, "label": f"_{law}"}
-                ax.plot(at, 1.0 - p, linestyle="none", **canvas.look.mark(law, **mark))
-            canvas.values(
-                f"bound, {rate_text(p)}",
-                {law: f"{at:.4g}" for law, at in zip(_LAWS, bounds, strict=True)},
-            )
+                color, label = canvas.color(law), f"_{law}"
+                canvas.dots(at, 1.0 - p, color, name=law, label=label, **look)
+                values[law] = f"{at:.4g}"
+            canvas.values(f"bound, {rate_text(p)}", values)
         canvas.tell("Dots: the bounds, where each distribution function reaches 1 − p.")
     label = "true positives among the first"
     if sizes:
@@ -625,7 +581,6 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
     canvas.meet = True
     ax.set_ylim(0.0, 1.02)
     canvas.upwards()
-
     set_ticks(ax.xaxis, compact, 4.0)
     canvas.finish(xlabel=label, ylabel="P(as many or fewer)")
 

@@ -14,7 +14,16 @@ import xarray as xr
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.errors import check_share, checked_call
 from rankeval_pd.lists.measure_ranks import RankCriterion, pairs_tested
-from rankeval_pd.plotting.canvas import LINE, THIN, Canvas, interval_kind, pairs_kind
+from rankeval_pd.plotting.canvas import (
+    ABOVE,
+    BESIDE,
+    LINE,
+    THIN,
+    Canvas,
+    interval_kind,
+    pairs_kind,
+    write,
+)
 from rankeval_pd.plotting.forests import (
     _FORMATS,
     RANKED,
@@ -301,8 +310,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
 
     ax, ink = canvas.ax, Ink.of(canvas.ax, outside=True)
     names = table[["system_a", "system_b"]].astype(object)
-    names = names.where(names.notna(), "nan")  # NaN is not equal to NaN
-    table = table.assign(system_a=names["system_a"], system_b=names["system_b"])
+    table = table.assign(**names.where(names.notna(), "nan"))  # NaN is not equal to NaN
     systems = by_wins(table)
     width, height = panel_size(ax)
     named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))
@@ -465,18 +473,10 @@ def _name_diagonal(canvas: Canvas, names: list[str], cell: float, ink: Ink) -> N
     if cell < 1.15 * size:
         size = LEAST
     width = panel_size(ax)[0]
+    look = {"ha": "right", "va": "center", "fontsize": size, "color": ink.fg}
     for k, name in enumerate(names):
-        ax.annotate(
-            shortened(name, size, k * cell + 0.22 * width),
-            (k + 1, k + 0.5),
-            xytext=(-4, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=size,
-            color=ink.fg,
-            annotation_clip=True,
-        )
+        text = shortened(name, size, k * cell + 0.22 * width)
+        write(ax, text, (k + 1, k + 0.5), (-4, 0), annotation_clip=True, **look)
 
 
 def _scale_bar(
@@ -500,30 +500,18 @@ def _scale_bar(
     inset.minorticks_off()
     inset.set_xlim(0.0, norm.vmax)
     words = _what(table.attrs).replace("difference in ", "difference,\n")
-    inset.annotate(
-        "gray: not distinguished",
-        (0, 0),
-        xycoords="axes fraction",
-        xytext=(0, -2.4 * size),
-        textcoords="offset points",
-        va="center",
-        fontsize=size,
-        color=ink.note,
-    )
-    inset.set_title(
-        words.replace("gain in ", "gain in\n"), fontsize=size, loc="left", color=ink.note, pad=4
-    )
+    look: dict[str, Any] = {"fontsize": size, "color": ink.note}
+    below = (0, -2.4 * size)
+    place = {"xycoords": "axes fraction", "va": "center"}
+    write(inset, "gray: not distinguished", (0, 0), below, **place, **look)
+    inset.set_title(words.replace("gain in ", "gain in\n"), loc="left", pad=4, **look)
 
 
 def by_wins(table: pd.DataFrame) -> list[Any]:
     """Sort the systems by the number of systems that they beat, largest first."""
-    ahead = pd.concat(
-        [
-            pd.Series(np.sign(table["gain"].to_numpy()), index=table["system_a"]),
-            pd.Series(-np.sign(table["gain"].to_numpy()), index=table["system_b"]),
-        ]
-    )
-    wins = ahead.groupby(level=0, sort=False).sum()
+    ahead = np.sign(table["gain"].to_numpy())
+    systems = pd.concat([table["system_a"], table["system_b"]])
+    wins = pd.Series([*ahead, *-ahead], index=systems).groupby(level=0, sort=False).sum()
     return wins.sort_values(ascending=False, kind="stable").index.tolist()
 
 
@@ -561,37 +549,24 @@ def draw_confidence(
         own = ink.accent
         if several:
             own = canvas.color(name)
+        look = {"markeredgecolor": ink.bg, "markeredgewidth": 0.6, "zorder": 3, "label": "_pairs"}
         for which, color in ((~sure, ink.plain), (sure, own)):
             for at, sign, size in ((which & ~full, "o", 4.5), (which & full, "^", 5.5)):
-                look = {
-                    "marker": sign,
-                    "markersize": size,
-                    "color": color,
-                    "linestyle": "none",
-                    "markeredgecolor": ink.bg,
-                    "markeredgewidth": 0.6,
-                    "zorder": 3,
-                    "label": "_pairs",
-                }
-                ax.plot(x[at], y[at], **canvas.look.mark(name, **look))
+                canvas.dots(x[at], y[at], color, name=name, marker=sign, markersize=size, **look)
         if several:
             canvas.curve(name, [], [], label=f"{canvas.text(name)} ({len(rows)})")
     canvas.rule(-np.log10(1.0 - _LEVEL))
     ax.set_xscale("log")
     if not len(positive):
         canvas.limits("x", 0.001, 1.0)
-    if len(positive):
+    else:
         left = lowest
         if not (table["gain"] <= 0).any():
             left = lowest * 1.5
         canvas.limits("x", left, 1.3 * float(positive.max()))
-    heights = [*-np.log10(table["p"].clip(lower=least)), 1.6]
-    if (table["p"] <= least * (1.0 + 1e-6)).any():
-        heights.insert(0, -np.log10(least))
-    bottom = 0.15
-    if len(table):
-        bottom = min(bottom, -np.log10(max(float(table["p"].max()), least)))
-    canvas.limits("y", bottom, 1.09 * float(max(heights)))
+    heights = -np.log10(table["p"].clip(lower=least).to_numpy())
+    bottom, top = np.nanmin(heights, initial=0.15), np.nanmax(heights, initial=1.6)
+    canvas.limits("y", float(bottom), 1.09 * float(top))
     if thresholds is not None:
         _draw_thresholds(canvas, thresholds, [name for name, _ in relations])
     texts = [percent_of(c) for c in _LEVELS]
@@ -654,18 +629,10 @@ def confidence(
 
 def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact: bool) -> None:
     """Write the number of significant pairs and the highest possible confidence."""
-    ax, ink = canvas.ax, canvas.ink
-    note: dict[str, Any] = {"fontsize": font(ax, "note"), "textcoords": "offset points"}
+    ink = canvas.ink
     sure = int((table["confidence"] >= _LEVEL).sum())
-    ax.annotate(
-        f"{sure} of {len(table)} pairs",
-        (0.0, -np.log10(1.0 - _LEVEL)),
-        xytext=(4, 3),
-        xycoords=("axes fraction", "data"),
-        ha="left",
-        color=ink.text(ink.accent),
-        **note,
-    )
+    at, color = (0.0, -np.log10(1.0 - _LEVEL)), ink.text(ink.accent)
+    write(canvas.ax, f"{sure} of {len(table)} pairs", at, (4, 3), xycoords=BESIDE, color=color)
     canvas.tell(
         "Dots: pairs of systems, with the gain of the better system. A confidence of"
         f" {percent_of(_LEVEL)} corresponds to a one-sided, unadjusted p of 0.05."
@@ -687,7 +654,7 @@ def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
 
 def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
     """Draw gain thresholds, and their intervals as bars at the bottom."""
-    ax, ink = canvas.ax, canvas.ink
+    ax, ink, size = canvas.ax, canvas.ink, font(canvas.ax, "note")
     needed = ("relation", "threshold", "threshold_low", "threshold_high")
     result = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
     low, high = ax.get_xlim()
@@ -697,6 +664,7 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
     canvas.limits("x", low, max(high, 1.3 * most))
     for index, row in enumerate(result[list(needed)].to_numpy(dtype=object)):
         relation, threshold, least, largest = row
+        first, last = ax.get_xlim()
         color, width, shade = ink.reference, THIN, ink.note
         if relation in relations and len(relations) > 1:
             color, width = canvas.color(relation), 1.2
@@ -705,30 +673,14 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
         ax.axvline(threshold, **canvas.look.line(relation, **line, label="_threshold"))
         bar = {"color": color, "linewidth": 3, "alpha": 0.5, "label": "_interval"}
         place = {"transform": ax.get_xaxis_transform(), "zorder": 1.2}
-        end = min(float(largest), float(ax.get_xlim()[1]))
-        height = 0.02 + 0.03 * index
-        ax.hlines(
-            height,
-            max(float(least), float(ax.get_xlim()[0])),
-            end,
-            **place,
-            **canvas.look.band(relation, **bar),
-        )
+        ends = max(float(least), first), min(float(largest), last)
+        ax.hlines(0.02 + 0.03 * index, *ends, **place, **canvas.look.band(relation, **bar))
         text = f"threshold\n{threshold:.2g}"
         aside, ha = 4, "left"
-        if np.log(threshold / ax.get_xlim()[0]) > 0.7 * np.log(np.divide(*ax.get_xlim()[::-1])):
+        if np.log(threshold / first) > 0.7 * np.log(last / first):
             aside, ha = -4, "right"
-        ax.annotate(
-            text,
-            (threshold, 0.04 + 0.03 * len(result)),
-            xycoords=("data", "axes fraction"),
-            xytext=(aside, 4 + 2.4 * font(ax, "note") * index),
-            textcoords="offset points",
-            va="bottom",
-            ha=ha,
-            fontsize=font(ax, "note"),
-            color=shade,
-        )
+        at, moved = (threshold, 0.04 + 0.03 * len(result)), (aside, 4 + 2.4 * size * index)
+        write(ax, text, at, moved, xycoords=ABOVE, va="bottom", ha=ha, color=shade)
     if len(result):
         kind = interval_kind(thresholds.attrs, "separately for each threshold")
         canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
@@ -749,16 +701,8 @@ def draw_gain_by_size(
         (drawn[~significant], ink.reference, 0.96),
         (drawn[significant], ink.accent, 1.04),
     ):
-        look = {
-            "linestyle": "none",
-            "marker": "o",
-            "markersize": 3.5,
-            "color": color,
-            "alpha": faint,
-            "markeredgewidth": 0,
-            "label": "_pairs",
-        }
-        ax.plot(rows["size"] * aside, rows["gain"], **canvas.look.mark(None, **look))
+        look = {"markersize": 3.5, "alpha": faint, "markeredgewidth": 0, "label": "_pairs"}
+        canvas.dots(rows["size"] * aside, rows["gain"], color, **look)
     side = "two-sided"
     if table.attrs.get("alternative") in ("greater", "less"):
         side = "one-sided"
@@ -855,8 +799,7 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
             rows, name = result[result["relation"] == relation], relation
         last = rows.iloc[-1]
         law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
-        look = {"color": canvas.ink.reference, "linewidth": THIN, "zorder": 1}
-        ax.plot(rows["size"], law, label="_square-root law", **look)
+        canvas.guide(rows["size"], law, "_square-root law")
         if place == 0:
             canvas.tell("Thin gray line: a square-root law through the value for the largest size.")
         canvas.curve(name, rows["size"], rows["threshold"], linewidth=LINE)
@@ -882,26 +825,14 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     table = table.sort_values("p_low")
     at = (table["p_low"].clip(lower=1e-6) * table["p_high"]) ** 0.5
     known = table["agreement"].notna()
-    expected = {"color": ink.reference, "linewidth": THIN, "zorder": 1, "label": "expected"}
-    ax.plot(at, table["expected_agreement"], **canvas.look.line(None, **expected))
+    canvas.guide(at, table["expected_agreement"], "expected", **canvas.look.line(None))
     ends = table["expected_agreement"][known].dropna()
     if len(ends):
-        ax.annotate(
-            "expected",
-            (at[ends.index[-1]], ends.iloc[-1]),
-            xytext=(-6, -4),
-            va="top",
-            ha="right",
-            textcoords="offset points",
-            fontsize=font(ax, "note"),
-            color=ink.note,
-        )
-    bars = {"color": ink.accent, "linewidth": 1.1, "alpha": 0.75, "zorder": 2.6}
-    ax.vlines(
-        at[known], table["ci_low"][known], table["ci_high"][known], **canvas.look.band(None, **bars)
-    )
-    dots = {"color": ink.accent, "marker": "o", "linestyle": "none", "markersize": 5, "zorder": 3}
-    ax.plot(at, table["agreement"], **canvas.look.mark(None, **dots, label="observed"))
+        end = (at[ends.index[-1]], ends.iloc[-1])
+        write(ax, "expected", end, (-6, -4), va="top", ha="right", color=ink.note)
+    look = canvas.look.band(None, color=ink.accent, linewidth=1.1, alpha=0.75, zorder=2.6)
+    ax.vlines(at[known], table["ci_low"][known], table["ci_high"][known], **look)
+    canvas.dots(at, table["agreement"], ink.accent, markersize=5, zorder=3, label="observed")
     ax.set_xscale("log")
     if known.any():  # whole bins
         lowest = table["p_low"].where(table["p_low"] > 0.0, 0.7 * at)[known].min()
@@ -974,6 +905,7 @@ def calibration(
 def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> None:
     """Write the number of pairs above each bin without overlap."""
     ax, size = canvas.ax, font(canvas.ax, "note")
+    look = {"xycoords": ABOVE, "ha": "center", "color": Ink.of(ax, outside=True).note}
     low, high = np.log(ax.get_xlim())
     last, scale = -np.inf, 0.68 * panel_size(ax)[0] / (high - low)
     for place, count in zip(at, counts, strict=True):
@@ -981,15 +913,6 @@ def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> N
         here, half = float(np.log(place)) * scale, 0.5 * wide(text, size) + 2.0
         if np.isfinite(here) and here - half > last:
             last = here + half
-            ax.annotate(
-                text,
-                (place, 1.0),
-                xycoords=("data", "axes fraction"),
-                xytext=(0, 2),
-                ha="center",
-                textcoords="offset points",
-                fontsize=size,
-                color=Ink.of(ax, outside=True).note,
-            )
+            write(ax, text, (place, 1.0), (0, 2), **look)
     canvas.reserve_top()
     canvas.tell("Numbers at the top: pairs in each bin.")
