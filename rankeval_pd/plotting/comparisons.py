@@ -16,14 +16,16 @@ from rankeval_pd.lists import ranges, regions
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.precision import intervals_unread
 from rankeval_pd.plotting.canvas import (
+    BESIDE,
     FEW,
+    HAIR,
     LINE,
     XLABELS,
     Canvas,
     interval_kind,
     level_before,
-    tell,
     thin_table,
+    write,
 )
 from rankeval_pd.plotting.lists import (
     FIRST,
@@ -220,10 +222,6 @@ def comparison(
         Only available for a single pair.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     A single pair has three panels: the curves, a strip that marks significant list sizes, and the
@@ -334,17 +332,15 @@ def _below(canvas: Canvas, panels: Sequence[Any], xlabel: str) -> None:
 
 def _lists(table: pd.DataFrame) -> pd.DataFrame:
     """Return each measure's list precision values, in order of first occurrence."""
+    columns = ["measure", "n", "precision"]
     sides = [
-        table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(
-            ["measure", "n", "precision"], axis=1
-        )
+        table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(columns, axis=1)
         for side in "ab"
     ]
-    first = table["measure_a"].iloc[:1]
-    every = pd.concat(sides).drop_duplicates(["measure", "n"])
-    names = pd.concat([first, *(side["measure"] for side in sides)]).drop_duplicates()
-    parts = [every[every["measure"] == name].sort_values("n") for name in names]
-    return pd.concat(parts) if parts else every
+    lists = pd.concat(sides).drop_duplicates(["measure", "n"])
+    place = pd.factorize(lists["measure"], use_na_sentinel=False)[0]
+    order = np.lexsort((lists["n"], place))
+    return lists.iloc[order]
 
 
 def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Finding]:
@@ -441,7 +437,7 @@ def _draw_strips(
                     _draw_hits(canvas, strip, across, better, shade, (low, high))
     strip.set_ylim(0, max(heights, 1))
     strip.set_yticks([])
-    strip.spines[["top", "right", "left", "bottom"]].set_visible(False)
+    strip.spines[:].set_visible(False)
     strip.tick_params(length=0, which="both")
     strip.grid(visible=False)
     _name_strip_rows(canvas, strip, pairs, findings, ink)
@@ -461,8 +457,7 @@ def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: st
     """Return the x positions of the lists for one measure."""
     if x == "n":
         return n.to_numpy(dtype=float)
-    mine = rows[measure]
-    return n.map(dict(zip(mine["n"], mine["x"], strict=True))).to_numpy(dtype=float)
+    return n.map(rows[measure].set_index("n")["x"]).to_numpy(dtype=float)
 
 
 def _draw_hits(
@@ -484,17 +479,10 @@ def _draw_hits(
 def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
     """Return the start and width of each run of hits, extended halfway to both neighbors."""
     between = 0.5 * (across[1:] + across[:-1])
-    edge = np.concatenate(
-        [
-            [across[0] - (between[0] - across[0])],
-            between,
-            [across[-1] + (across[-1] - between[-1])],
-        ]
-    )
-    runs = np.flatnonzero(np.diff(np.concatenate([[False], hits, [False]]).astype(int)))
-    return [
-        (float(edge[start]), float(edge[stop] - edge[start])) for start, stop in runs.reshape(-1, 2)
-    ]
+    ends = 2.0 * across[0] - between[0], 2.0 * across[-1] - between[-1]
+    edge = np.concatenate([ends[:1], between, ends[1:]])
+    first, after = np.flatnonzero(np.diff(hits, prepend=False, append=False)).reshape(-1, 2).T
+    return [*zip(edge[first], edge[after] - edge[first], strict=True)]
 
 
 def _name_strip_rows(
@@ -502,13 +490,8 @@ def _name_strip_rows(
 ) -> None:
     """Write the better measure on the left of each row and the kind of test on the right."""
     size, width = font(canvas.ax, "note"), canvas.size[0]
-    beside: dict[str, Any] = {
-        "xycoords": ("axes fraction", "data"),
-        "textcoords": "offset points",
-        "fontsize": size,
-        "va": "center",
-        "annotation_clip": False,
-    }
+    beside: dict[str, Any] = {"xycoords": BESIDE, "va": "center", "fontsize": size}
+    beside["annotation_clip"] = False
     if len(pairs) > 1:
         share = min(_SHARE, len(pairs) * _ROW / canvas.size[1])
         if share * canvas.size[1] / len(pairs) < 1.1 * LEAST:
@@ -518,8 +501,7 @@ def _name_strip_rows(
         for k, rows in enumerate(pairs):
             a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
             text = shortened(f"{a} : {b}", size, room)
-            at = (1.0, len(pairs) - 0.5 - k)
-            strip.annotate(text, at, xytext=(4, 0), color=ink.note, **beside)
+            write(strip, text, (1.0, len(pairs) - 0.5 - k), (4, 0), color=ink.note, **beside)
         return
     if not len(pairs):
         return
@@ -530,14 +512,13 @@ def _name_strip_rows(
         if finding.together:
             text = "all n jointly"
         if wide(text, size) < 0.38 * width - 60.0:
-            at = (1.0, len(findings) - 0.5 - row)
-            strip.annotate(text, at, xytext=(4, 0), color=ink.note, **beside)
+            write(strip, text, (1.0, len(findings) - 0.5 - row), (4, 0), color=ink.note, **beside)
     if len(better) == 1:
         name = next(iter(better))
         text = f"{shortened(canvas.text(name), size, 0.16 * width)}\nbetter"
         color = ink.text(canvas.look.color(canvas.ax, name))
         at = (0.0, 0.5 * len(findings))
-        strip.annotate(text, at, xytext=(-6, 0), ha="right", color=color, **beside)
+        write(strip, text, at, (-6, 0), ha="right", color=color, **beside)
 
 
 def _tell_same_lists(canvas: Canvas, rows: pd.DataFrame) -> None:
@@ -558,12 +539,12 @@ def _draw_difference(
 ) -> None:
     """Draw the difference between the two curves, with the interval of the main table."""
     a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
-    found, columns, words = pair, ("ci_low", "ci_high"), "interval, separately at each n"
-    if together is not None and {"band_low", "band_high"} <= set(together):
-        found, columns = table_of(together, ("measure_a", "n"), ""), ("band_low", "band_high")
+    found, limits, words = pair, ["ci_low", "ci_high"], "interval, separately at each n"
+    bands = [["band_low", "band_high"], limits]
+    known = [x for x in bands if together is not None and {*x} <= {*together}]
+    if known:
+        found, limits = table_of(together, ("measure_a", "n"), ""), known[0]
         words = "simultaneous band for all n"
-    elif together is not None and {"ci_low", "ci_high"} <= set(together):
-        found, words = table_of(together, ("measure_a", "n"), ""), "simultaneous band for all n"
     elif pair.attrs.get("adjust") is not None:
         words = "interval, adjusted like the test"
     level = level_before(found.attrs) or level_before(pair.attrs)
@@ -575,38 +556,39 @@ def _draw_difference(
     found = thin_table(found)
     part = Canvas(low, canvas.look, alone=False)
     ink = part.ink
-    low.axhline(0.0, color=ink.reference, linewidth=0.8, zorder=1, label="_no difference")
+    part.rule(0.0)
     across = _across(found["n"], rows, a, x)
-    known = columns[0] in found and found[columns[0]].notna().any()
-    ordered = found.get("difference")
-    limits = [found[c].to_numpy(dtype=float) for c in columns if known]
-    if known:
+    if limits[0] in found and found[limits[0]].notna().any():
+        least, most = found[limits].to_numpy(dtype=float).T
         if len(found) > FEW:
             shade = canvas.look.band(None, color=ink.fg, alpha=0.16, linewidth=0, zorder=1.5)
-            low.fill_between(across, *limits, **shade)
-            for limit in limits:
-                low.plot(across, limit, color=ink.fg, linewidth=0.5, alpha=0.55, label="_limit")
+            low.fill_between(across, least, most, **shade)
+            for limit in (least, most):
+                low.plot(across, limit, color=ink.fg, linewidth=HAIR, alpha=0.55, label="_limit")
         else:
-            low.vlines(across, *limits, color=ink.fg, linewidth=1.1, alpha=0.75)
+            low.vlines(across, least, most, color=ink.fg, linewidth=1.1, alpha=0.75)
         name = f"{canvas.text(a)} − {canvas.text(b)}"
         canvas.tell(f"Lower panel: {name} in percentage points, with the {level}{words}.")
-    if ordered is not None:
-        mark: dict[str, Any] = {}
+        if "difference" in found and len(found) > FEW:
+            _focus(canvas, low, found["difference"], least, most)
+    if "difference" in found:
+        look = {"color": ink.fg, "linewidth": LINE, "zorder": 3, "label": "_difference"}
         if len(found) <= FEW:
-            mark = {"marker": "o", "markersize": 3.5}
-        low.plot(
-            across, ordered, color=ink.fg, linewidth=LINE, zorder=3, label="_difference", **mark
-        )
-        if known and len(found) > FEW:  # wide intervals for short lists flatten the rest
-            least, most = (np.nanquantile(x, q) for x, q in zip(limits, (0.03, 0.97), strict=True))
-            least, most = min(least, ordered.min()), max(most, ordered.max())
-            low.set_ylim(least - 0.05 * (most - least), most + 0.05 * (most - least))
-            if min(limits[0].min(), -limits[1].max()) < min(least, -most):
-                canvas.tell("The band for short lists extends beyond the panel.")
+            look |= {"marker": "o", "markersize": 3.5}
+        low.plot(across, found["difference"], **look)
     part.frame(ylabel="difference\n(points)")
     set_ticks(low.yaxis, in_points, 4.0)
     set_ticks(low.xaxis, compact, 5.0)
     canvas.ax.figure.align_ylabels([canvas.ax, low])
+
+
+def _focus(canvas: Canvas, low: Any, found: pd.Series[Any], least: Any, most: Any) -> None:
+    """Limit the panel, because wide intervals for short lists flatten the rest."""
+    bottom = min(np.nanquantile(least, 0.03), found.min())
+    top = max(np.nanquantile(most, 0.97), found.max())
+    low.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
+    if min(least.min(), -most.max()) < min(bottom, -top):
+        canvas.tell("The band for short lists extends beyond the panel.")
 
 
 def _mark_end(canvas: Canvas, table: pd.DataFrame, finding: _Finding) -> None:
@@ -629,16 +611,14 @@ def _draw_overlap(
     right: Any = canvas.ax.twinx()
     look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
     for pair in pairs:
-        mine = rows[pair["measure_a"].iloc[0]]
-        across = pair["n"].map(dict(zip(mine["n"], mine["x"], strict=True)))
+        across = pair["n"].map(rows[pair["measure_a"].iloc[0]].set_index("n")["x"])
         right.plot(across, pair["overlap"] / pair["n"], **look)
     right.set_ylim(0.0, 1.0)
     right.set_ylabel("overlap", fontsize=font(canvas.ax, "label"))
     right.tick_params(labelsize=font(canvas.ax, "tick"))
-
     set_ticks(right.yaxis, in_percent, 4.0)
     right.spines[["top", "left"]].set_visible(False)
-    tell(canvas.ax, "Thin gray line (scale on the right): share of candidates in both lists.")
+    canvas.tell("Thin gray line (scale on the right): share of candidates in both lists.")
 
 
 # -------------------------------------------------------------------------------------------------
@@ -735,10 +715,6 @@ def odds_ratios(
         Whether the n axis is logarithmic; see :func:`precision`.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     The line is the conditional maximum-likelihood estimate. Bars, or a band for many n, show exact
@@ -825,10 +801,6 @@ def tie_sensitivity(
     log : bool, optional
         Whether the n axis is logarithmic; see :func:`precision`.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----

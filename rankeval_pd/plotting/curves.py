@@ -153,7 +153,7 @@ def _draw_curves(
         rows = parts[measure]
         style = {True: "steps-pre", False: "default"}[spec.step]
         canvas.curve(measure, rows[spec.x], rows[spec.y], drawstyle=style)
-    scope = _SCOPES.get(curves.attrs.get("interval"))
+    scope = _SCOPES.get(str(curves.attrs.get("interval")))
     if scope and "ci_low" in curves:
         kind = f"{percent_of(curves.attrs['level'])} confidence limits, for {scope}"
         for name, rows in parts.items():
@@ -303,7 +303,8 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     ]
     tables.sort(key=lambda table: not table.attrs.get("simultaneous"))
     named = ""
-    for p, rows in [group for table in tables for group in table.groupby("p", sort=False)]:
+    for key, rows in [group for table in tables for group in table.groupby("p", sort=False)]:
+        p = float(str(key))
         bound = rows.attrs.get("bound", "critical")
         kind, scope, line, width = "", "", "hairline", HAIR
         if bound != "critical":
@@ -314,8 +315,8 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
             scope = "at any single n"
         rows = thin_table(rows)
         x, y = rows[spec.x], rows[spec.y]
-        label = f"chance {rate_text(float(p))} {scope}".strip()
-        orders = f"{most_text(float(p))} of random orders"
+        label = f"chance {rate_text(p)} {scope}".strip()
+        orders = f"{most_text(p)} of random orders"
         if not named:
             canvas.field(x, _mean_of_chance(spec, x, curves), y, label)
             named = orders
@@ -478,10 +479,6 @@ def roc(
         ``data`` is a table, pass the result of ``area``.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each line shows a measure, from the empty list to all candidates. The diagonal is the mean over
@@ -525,10 +522,6 @@ def precision_recall(
         Values of F1. A thin line connects all lists with the same F1.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each line is the step function for a measure, without interpolation. The gray line is the
@@ -565,10 +558,6 @@ def det(
         Whether the axes are logarithmic (True) or linear (False). By default, the axes have
         normal-deviate scales, so normally distributed scores give a straight line.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
@@ -614,10 +603,6 @@ def lift(
         enrichment factor, which is the lift of the smallest list with this fraction.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each line shows the precision of a measure's lists relative to a random order. The gray line at
@@ -655,10 +640,6 @@ def gain(
     log : bool
         Whether the x axis is logarithmic.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----

@@ -353,7 +353,7 @@ def rows_high(table: Sized) -> tuple[float, float]:
 # -------------------------------------------------------------------------------------------------
 # Areas, ranks and mean differences.
 #: the numbers of a forest: whether they are proportions
-_FORMATS: Mapping[bool, dict[str, Any]] = {
+FORMATS: Mapping[bool, dict[str, Any]] = {
     True: {"header": "precision", "ticks": in_percent, "scale": 100.0, "unit": "%"},
     False: {"header": "value"},
 }
@@ -414,10 +414,6 @@ def area(
         stay in their original order.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each row is a measure. The dot marks the measure's area, and the line shows the interval.
@@ -464,10 +460,6 @@ def measure_ranks(
     n, kind, adjust, n_resamples, level
         Options for data, as in :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
@@ -525,10 +517,6 @@ def system_ranks(
         Options for items, as in :func:`rankeval_pd.system_ranks`.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each dot marks a system's score, and each line shows its unadjusted interval. The
@@ -564,7 +552,7 @@ def _draw_ranks(
             table["ci_high"],
             tied.to_numpy(dtype=bool),
             label,
-            **_FORMATS[shares],
+            **FORMATS[shares],
             columns=[("rank", [_rank_text(*limits) for limits in ranks])],
             level=attrs.get("level"),
             letters=list(table.get("letters", ())),
@@ -701,10 +689,6 @@ def mean_difference(
     a, b, n, alternative, n_resamples, level
         Options for data, as in :func:`rankeval_pd.mean_difference`.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
@@ -858,7 +842,6 @@ def _edges(found: pd.Series[Any]) -> Any:
 
 def _stacked_panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
     """Return the given Axes, one per measure, or the stacked Axes of a new figure."""
-
     if count > MOST:
         raise ValueError(
             f"there are {count} measures, but a figure has at most {MOST} panels. Choose some: "

@@ -193,10 +193,6 @@ def paired_differences(
         queries and "items" otherwise.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each bar is the gain of the first system over the second on one item. If the metric is not a
@@ -406,10 +402,6 @@ def queries(
         "items" otherwise.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each dot is a query and lies above the diagonal if ``a`` has the higher value. The three queries
@@ -517,10 +509,6 @@ def interpolated_precision(
     level, n_resamples
         Options for data, as in :func:`rankeval_pd.summary` for runs.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----

@@ -154,10 +154,6 @@ def precision(
         is drawn (see Notes).
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each line is the precision of one measure's n-best lists, and the gray line is a random order.
@@ -253,10 +249,6 @@ def recall_band(
         Whether the n axis is logarithmic. By default, the axis is logarithmic if the largest n
         is more than 2,000 times the smallest. In this case, lists shorter than 10 are omitted.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
@@ -500,10 +492,6 @@ def random_bound(
         Whether the n axis is logarithmic; see :func:`precision`.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     The gray area contains a random ranking with probability 1 - p. With an envelope, this
@@ -567,7 +555,7 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
         for p, *bounds in found:
             look = canvas.look.band(None, color=canvas.ink.reference, linewidth=THIN, zorder=1)
             ax.axhline(1.0 - p, **look)
-            values = {}
+            values: dict[Hashable, str] = {}
             look = {"markersize": 5, "zorder": 4, "markeredgecolor": canvas.ink.bg}
             for law, at in zip(_LAWS, bounds, strict=True):
                 color, label = canvas.color(law), f"_{law}"
@@ -610,10 +598,6 @@ def random_cdf(
     population : {"finite", "infinite"}
         Options for data, as in :func:`rankeval_pd.random_bound`.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----

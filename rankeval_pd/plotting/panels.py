@@ -692,6 +692,9 @@ SHARED = """    ax : Axes or array of Axes, optional
 """
 """Documentation for the shared keywords, which come before the keywords for artists."""
 
+RESULT = "\n    Returns\n    -------\n    Axes\n"
+"""Documentation for the result of a plot that has no section of its own."""
+
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keywords for the plot and the keywords for the computation."""
@@ -739,7 +742,9 @@ def of_data_or_table(
 
     def decorate(picture: Picture) -> Picture:
         headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
-        picture.__doc__ = (picture.__doc__ or "").replace("    **look\n", SHARED)
+        text = picture.__doc__ or ""
+        result = "" if "    Returns\n" in text else RESULT
+        picture.__doc__ = text.replace("    **look\n", SHARED + result)
         check = argument_check(picture)
         spelled = with_roles_and({**defaults, **UNLESS_GIVEN})(picture)
 

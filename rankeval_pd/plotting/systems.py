@@ -25,7 +25,7 @@ from rankeval_pd.plotting.canvas import (
     write,
 )
 from rankeval_pd.plotting.forests import (
-    _FORMATS,
+    FORMATS,
     RANKED,
     Forest,
     draw_forest,
@@ -206,7 +206,7 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
             nothing,
             ~apart[:1].ravel(),
             score_of(attrs),
-            **_FORMATS[shares],
+            **FORMATS[shares],
             letters=letters,
         ),
     )
@@ -249,10 +249,6 @@ def critical_difference(
     alpha : float
         Significance level of the tests.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
@@ -422,10 +418,6 @@ def pairs(
         :func:`system_ranks`. For candidates, only adjust, alpha and n_resamples are
         available, as in :func:`rankeval_pd.measure_ranks`.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
@@ -603,10 +595,6 @@ def confidence(
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each dot is a pair of systems. The x axis shows the gain on a logarithmic scale. The y axis
@@ -754,10 +742,6 @@ def gain_by_size(
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each dot is a pair of systems tested on the first items of the test set. Dots with p ≤ 0.05 are
@@ -877,10 +861,6 @@ def calibration(
     bins, ci, level, n_resamples
         Options for a table of pairs, as in :func:`rankeval_pd.calibration`.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
