@@ -59,11 +59,6 @@ _SHORT = {XLABELS["n"]: "n", "confidence (1 − p, one-sided)": "confidence"}
 _CAPTIONS: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
-def tell(ax: Axes, *sentences: str) -> None:
-    """Add sentences to the caption of the plot."""
-    _CAPTIONS.setdefault(ax, []).extend(filter(None, sentences))
-
-
 def write(
     ax: Any, text: str, at: tuple[Any, Any], aside: tuple[float, float] = (0, 0), **look: Any
 ) -> None:
@@ -121,7 +116,7 @@ class Canvas:
 
     def tell(self, *sentences: str) -> None:
         """Add sentences to the caption."""
-        tell(self.ax, *sentences)
+        _CAPTIONS.setdefault(self.ax, []).extend(filter(None, sentences))
 
     def text(self, name: Any) -> str:
         """Return the label of a name."""

@@ -51,6 +51,7 @@ from rankeval_pd.plotting.panels import (
     ComparisonPlot,
     LevelPlot,
     RankingPlot,
+    by_name,
     checked,
     curves_of,
     is_log,
@@ -76,19 +77,6 @@ if TYPE_CHECKING:
 
 # -------------------------------------------------------------------------------------------------
 # Precision curves, their difference, and marks for significant differences (Evert 2004).
-COMPARISONS_NEEDED = (
-    "measure_a",
-    "measure_b",
-    "n",
-    "precision_a",
-    "precision_b",
-    "difference",
-    "p_value",
-    "significant",
-    "better",
-    "overlap",
-)
-_PAIR = ("measure_a", "measure_b")
 _HEIGHTS = (3.0, 0.62, 2.2)  # relative heights of the panels: curves, strip, difference
 _ROW = 11.0  # height of a row in the strip, in points
 _SHARE = 0.40  # fraction of the height used by the strip for all pairs
@@ -105,7 +93,10 @@ class _Finding(NamedTuple):
     together: bool
 
 
-@picture(COMPARISONS_NEEDED, "compare by n")
+@picture(
+    "measure_a measure_b n precision_a precision_b difference p_value significant better overlap",
+    "compare by n",
+)
 def draw_comparison(
     canvas: Canvas,
     table: pd.DataFrame,
@@ -123,7 +114,7 @@ def draw_comparison(
     """Draw the precision of measures, and mark significant differences."""
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     if curves is not None:
-        curves = table_of(curves, ("measure", "n", "precision", "lift"), "nbest_precision")
+        curves = table_of(curves, "measure n precision lift", "nbest_precision")
     elif x != "n" or references:
         raise ValueError(
             f"x={x!r}, reference={references!r}: the table does not contain the number of"
@@ -166,7 +157,7 @@ def draw_comparison(
         canvas.finish(ylabel="precision", xlabel=XLABELS[x])
 
 
-@of_data_or_table(draw_comparison, ("measure_a", "n", "precision_a", "significant"), compare)
+@of_data_or_table(draw_comparison, "measure_a n precision_a significant", compare)
 def comparison(
     data: Data,
     a: Hashable = None,
@@ -376,11 +367,11 @@ def _test(table: pd.DataFrame) -> str:
 def _adjusted_hits(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
     """Return the rows that are significant after adjustment, and the adjustment."""
     if "band_low" in together:
-        other = table_of(together, (*_PAIR, "n", "band_low", "band_high"), "difference_band")
+        other = table_of(together, "measure_a measure_b n band_low band_high", "difference_band")
         words = f"the {level_before(other.attrs)}simultaneous band excludes 0"
         other = other[(other["band_low"] > 0) | (other["band_high"] < 0)]
     else:
-        other = table_of(together, (*_PAIR, "n", "significant"), "compare with adjust=...")
+        other = table_of(together, "measure_a measure_b n significant", "compare with adjust=...")
         adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
         words = ADJUSTED.get(adjust, adjust)
         if alpha:
@@ -389,7 +380,7 @@ def _adjusted_hits(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, 
         if adjust == "max-t" and draws is not None and draws < 999:
             words += f" ({draws} resamples)"
         other = other[other["significant"].astype(bool)]
-    keys = [name for name in (*_PAIR, "n") if name in other]
+    keys = [name for name in ("measure_a", "measure_b", "n") if name in other]
     result = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other[keys]))
     return np.asarray(result, dtype=bool), words
 
@@ -543,7 +534,7 @@ def _draw_difference(
     bands = [["band_low", "band_high"], limits]
     known = [x for x in bands if together is not None and {*x} <= {*together}]
     if known:
-        found, limits = table_of(together, ("measure_a", "n"), ""), known[0]
+        found, limits = table_of(together, "measure_a n", ""), known[0]
         words = "simultaneous band for all n"
     elif pair.attrs.get("adjust") is not None:
         words = "interval, adjusted like the test"
@@ -631,11 +622,10 @@ def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame
     named = table[["measure_a", "measure_b"]].drop_duplicates().to_numpy(dtype=object)
     labels = {(a, b): f"{canvas.text(a)} : {canvas.text(b)}" for a, b in named}
     canvas.look = replace(canvas.look, labels=labels, order=list(labels))
-    groups = table.groupby(["measure_a", "measure_b"], sort=False, dropna=False)
-    return {pair: rows.sort_values("n").assign(x=rows["n"]) for pair, rows in groups}
+    return by_name(table.assign(x=table["n"]), ["measure_a", "measure_b"])
 
 
-@picture(("measure_a", "measure_b", "n", "odds_ratio_mle", "ci_low", "ci_high"), "odds_ratios")
+@picture("measure_a measure_b n odds_ratio_mle ci_low ci_high", "odds_ratios")
 def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
     """Draw the odds ratio for the two difference regions over n, on a logarithmic scale."""
     ax = canvas.ax
@@ -689,7 +679,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
 
 @of_data_or_table(
     draw_odds_ratios,
-    ("measure_a", "n", "odds_ratio", "odds_ratio_mle"),
+    "measure_a n odds_ratio odds_ratio_mle",
     ranges.odds_ratios,
     clusters=False,
 )
@@ -732,7 +722,7 @@ def odds_ratios(
     return draw_odds_ratios(ranges.odds_ratios(data, a, b, n, **asked), log=log, **look)
 
 
-@picture(("measure_a", "measure_b", "n", "p_min", "p_median", "p_max"), "tie_sensitivity")
+@picture("measure_a measure_b n p_min p_median p_max", "tie_sensitivity")
 def draw_tie_sensitivity(
     canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05, log: bool | None = None
 ) -> None:
@@ -772,7 +762,7 @@ def draw_tie_sensitivity(
 
 @of_data_or_table(
     draw_tie_sensitivity,
-    ("measure_a", "n", "p_min", "p_median", "p_max"),
+    "measure_a n p_min p_median p_max",
     regions.tie_sensitivity,
     clusters=False,
 )

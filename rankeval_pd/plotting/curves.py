@@ -105,7 +105,7 @@ def curve_drawing(name: str) -> Any:
     size = None
     if spec.square:
         size = _squarely
-    return picture(("measure", "n", spec.x, spec.y), name, size=size)(partial(_draw_curves, spec))
+    return picture(f"measure n {spec.x} {spec.y}", name, size=size)(partial(_draw_curves, spec))
 
 
 def _squarely(table: pd.DataFrame) -> tuple[float, float]:
@@ -226,7 +226,7 @@ def _values(
 ) -> None:
     """Write each measure's area and interval, or its lift at given fractions, in the key."""
     if area is not None and spec.area:
-        rows = table_of(area, ("measure", "area"), "area")
+        rows = table_of(area, "measure area", "area")
         known = "ci_low" in rows and rows["ci_low"].notna().any()
         width = float((rows["ci_high"] - rows["ci_low"]).median()) if known else 0.04
         digits = max(2, digits_for(width))
@@ -297,7 +297,7 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     """
     listed = bands if isinstance(bands, list | tuple) else [bands]
     tables = [
-        table_of(band, ("p", "n", spec.x, spec.y), f"random_band for {spec.y}")
+        table_of(band, f"p n {spec.x} {spec.y}", f"random_band for {spec.y}")
         for band in listed
         if band is not None
     ]
@@ -383,7 +383,7 @@ def _draw_crossovers(
     canvas: Canvas, crossovers: pd.DataFrame, curves: pd.DataFrame, spec: Curve
 ) -> None:
     """Mark the first list on each measure's curve that beats chance at each p."""
-    runs = table_of(crossovers, ("measure", "p", "n_first"), "crossovers")
+    runs = table_of(crossovers, "measure p n_first", "crossovers")
     first = runs.drop_duplicates(["measure", "p"])
     strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
     if strangers:
@@ -417,7 +417,7 @@ def _draw_crossovers(
 
 def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: bool) -> None:
     """Draw a thin line for each n, with n written at the better end."""
-    rows = table_of(isolines, ("n", spec.x, spec.y), f"isolines for {spec.y}")
+    rows = table_of(isolines, f"n {spec.x} {spec.y}", f"isolines for {spec.y}")
     for n, line in rows.groupby("n", sort=False):
         canvas.guide(line[spec.x], line[spec.y], f"_n = {n}", HAIR)
         ends = line
@@ -437,7 +437,7 @@ _DRAW: dict[str, Callable[..., Axes]] = {space: curve_drawing(space) for space i
 
 
 def _drawn(space: str) -> Callable[[Picture], Picture]:
-    needed = ("measure", "n", *shapes.SPACES[space])
+    needed = " ".join(["measure n", *shapes.SPACES[space]])
     return of_data_or_table(_DRAW[space], needed, _CURVES[space])
 
 

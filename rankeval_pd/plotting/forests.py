@@ -27,7 +27,6 @@ from rankeval_pd.plotting.canvas import (
     interval_header,
     interval_kind,
     pairs_kind,
-    tell,
     write,
 )
 from rankeval_pd.plotting.look import (
@@ -359,10 +358,10 @@ FORMATS: Mapping[bool, dict[str, Any]] = {
 }
 _AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
 _SHORT = {"roc": "AUC", "ap": "AP"}
-RANKED = ("measure", "value", "ci_low", "ci_high", "rank_low", "rank_high")
+RANKED = "measure value ci_low ci_high rank_low rank_high"
 
 
-@picture(("measure", "area", "chance"), "area", own="y", size=rows_high)
+@picture("measure area chance", "area", own="y", size=rows_high)
 def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None:
     """Draw each measure's area and interval, and the chance level."""
     if sort:
@@ -392,7 +391,7 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
     canvas.tell("Vertical line: random order.")
 
 
-@of_data_or_table(draw_area, ("measure", "area", "chance"), areas.area)
+@of_data_or_table(draw_area, "measure area chance", areas.area)
 def area(
     data: Data,
     kind: Literal["roc", "ap"] = "roc",
@@ -483,7 +482,7 @@ def measure_ranks(
 
 
 @picture(
-    ("system", "value", "ci_low", "ci_high", "rank_low", "rank_high"),
+    "system value ci_low ci_high rank_low rank_high",
     "system_ranks",
     own="y",
     size=rows_high,
@@ -497,7 +496,7 @@ def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
 
 @of_data_or_table(
     draw_system_ranks,
-    ("system", "value", "rank_low", "rank_high"),
+    "system value rank_low rank_high",
     tests.system_ranks,
     forms=["items"],
 )
@@ -609,7 +608,7 @@ def gain_of(attrs: Mapping[Any, Any]) -> str:
 
 
 @picture(
-    ("measure_a", "measure_b", "n_first", "n_last", "difference", "ci_low", "ci_high"),
+    "measure_a measure_b n_first n_last difference ci_low ci_high",
     "mean_difference",
     own="y",
     size=rows_high,
@@ -628,7 +627,7 @@ def draw_mean_difference(
         p.append(p_cell(float(row.get("p_value", np.nan))))
         if differences is None:
             continue
-        needed = ("measure_a", "measure_b", "n", "difference")
+        needed = "measure_a measure_b n difference"
         result = table_of(differences, needed, "compare")
         same = (result["measure_a"] == row["measure_a"]) & (result["measure_b"] == row["measure_b"])
         inside = result["n"].between(row["n_first"], row["n_last"])
@@ -667,7 +666,7 @@ def draw_mean_difference(
 
 @of_data_or_table(
     draw_mean_difference,
-    ("measure_a", "n_first", "n_last", "difference"),
+    "measure_a n_first n_last difference",
     ranges.mean_difference,
     clusters=False,
 )
@@ -727,18 +726,17 @@ def _drawn_sizes(n: Any) -> Any:
 
 def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any]:
     """Draw the distribution of precision over samples, in one stacked panel per measure."""
-    table = table_of(
-        table, ("measure", "threshold", "precision", "sd_expected", "sd_observed"), "repetition"
-    )
-    needed = ("measure", "threshold", "n_accepted", "precision")
-    samples = table_of(samples, needed, "repetition_samples", grouped=True)
+    needed = "measure threshold precision sd_expected sd_observed"
+    table = table_of(table, needed, "repetition")
+    rows = "measure threshold n_accepted precision"
+    samples = tidy(samples, rows, "repetition_samples")
     thresholds = samples.drop_duplicates(["measure", "threshold"]).set_index("measure")["threshold"]
     if not thresholds.reindex(table["measure"]).equals(table.set_index("measure")["threshold"]):
         raise ValueError(
             "samples and table differ in their measures or thresholds. Pass repetition and"
             " repetition_samples for the same data, with the same threshold or n."
         )
-    ax, wrap, look = looks(options)
+    ax, wrap, look, _ = looks(options)
     look.check_names(table["measure"].tolist())
     panels = _stacked_panels(ax, len(table), wrap)
     found = samples["precision"].dropna()
@@ -761,21 +759,12 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
         if ax is not None or panel.get_subplotspec().is_last_row():
             label = "precision of the sample"
         panel.set_xlabel(label, fontsize=font(panel, "label"))
-    if len(panels):
-        tell(
-            panels[0],
-            "Columns: samples. Colored curve: normal distribution with the standard deviation of"
-            " the samples. Gray curve: normal distribution with the standard deviation of the"
-            " binomial model.",
-        )
-        if look.title is not None:
-            panels[0].figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
+    if len(panels) and look.title is not None:
+        panels[0].figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
     return panels
 
 
-@of_data_or_table(
-    draw_repetition, ("measure", "sd_expected", "sd_observed"), repetition_of, clusters=False
-)
+@of_data_or_table(draw_repetition, "measure sd_expected sd_observed", repetition_of, clusters=False)
 def repetition(
     data: Data,
     threshold: float | Mapping[Hashable, float] | None = None,
@@ -877,6 +866,11 @@ def _draw_samples(
         panel.plot(across, height, **line)
         high = max(high, float(np.nanmax(height, initial=0.0)))
     canvas.frame(ylabel="samples")
+    canvas.tell(
+        "Columns: samples. Colored curve: normal distribution with the standard deviation of the"
+        " samples. Gray curve: normal distribution with the standard deviation of the binomial"
+        " model."
+    )
     variance = f"variance {row['phi']:.1f} times the model's"
     if "phi_low" in row:
         variance += f" ({interval(row['phi_low'], row['phi_high'], 1)})"
@@ -888,12 +882,8 @@ def _draw_samples(
     ]
     size = font(panel, "note")
     name = shortened(canvas.text(measure), font(panel, "name"), 0.6 * panel_size(panel)[0])
-    panel.set_title(
-        name,
-        fontsize=font(panel, "name"),
-        loc="left",
-        color=Ink.of(panel, outside=True).text(color),
-    )
+    shade = Ink.of(panel, outside=True).text(color)
+    panel.set_title(name, fontsize=font(panel, "name"), loc="left", color=shade)
     start, va = -2, "top"
     if not _tall(panel):
         lines, start, va = lines[2:], 2, "bottom"

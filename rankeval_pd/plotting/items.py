@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 # -------------------------------------------------------------------------------------------------
 # Gains of one system over another on each item.
-DIFFERENCES = ("item", "gain", "system_a", "system_b")
+DIFFERENCES = "item gain system_a system_b"
 _BARS = 400  # more bars than this are drawn as an area, which looks the same
 _NAMED = 3  # number of queries named on each side of the diagonal
 _PAIRS = 6  # largest number of pairs of systems in one figure, across all groups
@@ -215,18 +215,19 @@ def paired_differences(
     read = groups_of_items(items, roles)
     _check_panels(read, a, b)
     whole: Any = paired_bootstrap(items, a, b, **asked)
-    needed: tuple[str, ...] = ("system_a", "system_b", "gain", "ci_low", "ci_high")
+    needed: str = "system_a system_b gain ci_low ci_high"
     pairs = tidy(whole, needed, "paired_bootstrap")
+    own: list[str] = DIFFERENCES.split()
     parts = [_of_pairs(*group, pairs) for group in read]
     table = pd.concat([x for part in parts for x in part], ignore_index=True)
     several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
-    batch: list[Any] = [name for name in table if name not in DIFFERENCES]
-    pairs = pairs[[*batch, *needed]]
+    batch: list[Any] = [name for name in table if name not in own]
+    pairs = pairs[[*batch, *needed.split()]]
     if several:  # one panel per pair
         for rows in (table, pairs):
             names = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
             rows.insert(len(batch), "systems", names)
-    table = table[[*batch, *["systems"] * several, *DIFFERENCES]]
+    table = table[[*batch, *["systems"] * several, *own]]
     table.attrs = {**whole.attrs, "unit": unit}
     pairs.attrs = dict(whole.attrs)
     return draw_paired_differences(table, pairs, **look)
@@ -287,7 +288,7 @@ def _of_pairs(
 
 # -------------------------------------------------------------------------------------------------
 # Search: two runs compared by query, and interpolated precision.
-_VALUES = ("item", "system_a", "system_b", "value_a", "value_b")
+_VALUES = "item system_a system_b value_a value_b"
 _APART = 4.0  # distance in points between a dot and its name
 
 
@@ -455,7 +456,7 @@ def _of_two(
 _RECALLS = tuple(f"IPrec@{k / 10:.1f}" for k in range(11))
 
 
-@picture(("measure", "metric", "value"), "summary")
+@picture("measure metric value", "summary")
 def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the mean interpolated precision of each run at several recall levels."""
     rows = table[table["metric"].astype(str).str.startswith("IPrec@")]
@@ -490,7 +491,7 @@ class RunPlot(QueryRoles, Look, total=False):
 
 @of_data_or_table(
     draw_interpolated_precision,
-    ("measure", "metric", "value"),
+    "measure metric value",
     query_summary,
     made_by="summary",
     clusters=False,

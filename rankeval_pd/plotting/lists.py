@@ -72,10 +72,9 @@ if TYPE_CHECKING:
 Table = pd.DataFrame | None
 FIRST = 10  # in long tables, shorter lists are too noisy to draw
 _BELOW = 0.08  # fraction of the height below the baseline
-NEEDED = ("measure", "n", "precision", "lift", "ci_low", "ci_high")
 
 
-@picture(NEEDED, "nbest_precision")
+@picture("measure n precision lift ci_low ci_high", "nbest_precision")
 def draw_precision(
     canvas: Canvas,
     table: pd.DataFrame,
@@ -91,7 +90,7 @@ def draw_precision(
 ) -> None:
     """Draw the precision of n-best lists with its uncertainty and the baseline."""
     if band is not None:
-        band = table_of(band, ("measure", "n", "band_low", "band_high"), "precision_band")
+        band = table_of(band, "measure n band_low band_high", "precision_band")
         _check_same_lists(table, band)
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     logarithmic = x != "recall" and is_log(log, table["n"])
@@ -103,7 +102,7 @@ def draw_precision(
     canvas.finish(ylabel="precision", xlabel=XLABELS[x])
 
 
-@of_data_or_table(draw_precision, ("n", "precision", "lift"), nbest_precision)
+@of_data_or_table(draw_precision, "n precision lift", nbest_precision)
 def precision(
     data: Data,
     n: ListSizes = None,
@@ -206,7 +205,7 @@ def precision(
     )
 
 
-@picture(("measure", "n", "recall", "band_low", "band_high"), "recall_band")
+@picture("measure n recall band_low band_high", "recall_band")
 def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
     """Draw the recall of n-best lists, a simultaneous band, and a random order."""
     logarithmic = is_log(log, table["n"])
@@ -226,7 +225,7 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
 
 
 @of_data_or_table(
-    draw_recall_band, ("n", "recall", "band_low", "band_high"), recall.recall_band, clusters=False
+    draw_recall_band, "n recall band_low band_high", recall.recall_band, clusters=False
 )
 def recall_band(
     data: Data,
@@ -398,7 +397,7 @@ def draw_marks(
 # Random rankings next to the measures' curves (Macskassy 2005).
 
 
-@picture(("p", "n", "expected", "critical"), "random_bound")
+@picture("p n expected critical", "random_bound")
 def draw_random_bound(
     canvas: Canvas,
     bound: pd.DataFrame,
@@ -415,13 +414,13 @@ def draw_random_bound(
     if len(bound):
         prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0])
     if precision is not None:
-        needed = ("measure", "n", "precision", "recall", "lift")
+        needed = "measure n precision recall lift"
         curves = table_of(precision, needed, "nbest_precision")
         _, positive = sizes_of(curves)
         draw_lists(canvas, curves, "n", logarithmic, log)
     wider = None
     if envelope is not None:
-        wider = table_of(envelope, ("alpha", "n", "envelope"), "random_envelope")
+        wider = table_of(envelope, "alpha n envelope", "random_envelope")
     short = 1
     if logarithmic and log is None:
         short = FIRST
@@ -462,7 +461,7 @@ def draw_random_bound(
     canvas.finish(xlabel=XLABELS["n"], ylabel="precision")
 
 
-@of_data_or_table(draw_random_bound, ("p", "n", "expected", "critical"), bound_of, clusters=False)
+@of_data_or_table(draw_random_bound, "p n expected critical", bound_of, clusters=False)
 def random_bound(
     data: Data,
     p: Levels = 0.05,
@@ -532,10 +531,10 @@ def _share_of(rows: pd.DataFrame, column: str, positive: float, first: int) -> p
     return share
 
 
-_LAWS = ("discrete", "interpolated", "parametric")
+_LAWS = ["discrete", "interpolated", "parametric"]
 
 
-@picture(("n", "tp", *_LAWS), "random_cdf")
+@picture("n tp discrete interpolated parametric", "random_cdf")
 def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None = None) -> None:
     """Draw distribution functions of the number of true positives in a random list."""
     sizes = table["n"].drop_duplicates().tolist()
@@ -550,7 +549,7 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
         style = {"discrete": "steps-post"}.get(law, "default")
         canvas.curve(law, table["tp"], table[law], marker="none", drawstyle=style)
     if bound is not None and sizes:
-        rows = table_of(bound, ("p", "n", *_LAWS), "random_bound")
+        rows = table_of(bound, "p n discrete interpolated parametric", "random_bound")
         found = rows.loc[rows["n"] == sizes[0], ["p", *_LAWS]].to_numpy(dtype=float)
         for p, *bounds in found:
             look = canvas.look.band(None, color=canvas.ink.reference, linewidth=THIN, zorder=1)
@@ -573,7 +572,7 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
     canvas.finish(xlabel=label, ylabel="P(as many or fewer)")
 
 
-@of_data_or_table(draw_random_cdf, ("n", "tp", "discrete", "parametric"), cdf_of, clusters=False)
+@of_data_or_table(draw_random_cdf, "n tp discrete parametric", cdf_of, clusters=False)
 def random_cdf(
     data: Data,
     n: int,

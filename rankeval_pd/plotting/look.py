@@ -385,8 +385,8 @@ def escaped(text: str) -> str:
     if not text.strip():  # matplotlib omits empty names
         return repr(text)
     text = " ".join(text.splitlines())
-    for sign in {x for x in text if category(x) == "Cc"}:
-        text = text.replace(sign, "\N{REPLACEMENT CHARACTER}")
+    if not text.isprintable():
+        text = "".join("\N{REPLACEMENT CHARACTER}" if category(x) == "Cc" else x for x in text)
     if mpl.rcParams["text.usetex"]:
         for sign in "\\{}$&#_%^~":
             text = text.replace(sign, _TEX.get(sign, f"\\{sign}"))

@@ -61,17 +61,17 @@ _INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
 REFERENCES = ("random", "ideal")
 
 
-def tidy(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) -> pd.DataFrame:
+def tidy(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.DataFrame:
     """Return the table as a tidy DataFrame, with groups and batch dimensions first."""
     if isinstance(table, xr.Dataset):
-        attrs, inner = table.attrs, (*needed, *_INNER, "measure", "n", "p", "alpha", "system")
+        names, frame = needed.split(), rows_in(table)
+        inner = (*names, *_INNER, "measure", "n", "p", "alpha", "system")
         batch = [d for d in table.dims if d not in inner]
-        named = [d for d in table.dims if d in needed]
-        frame = rows_in(table)
-        first = [*batch, *named, *(name for name in needed if name in frame and name not in named)]
+        named = [d for d in table.dims if d in names]
         if "row" not in table.dims:
-            frame = frame[[*first, *(name for name in frame if name not in first)]]
-        frame.attrs = dict(attrs)
+            order = dict.fromkeys([*batch, *named, *names, *frame])
+            frame = frame[[name for name in order if name in frame]]
+        frame.attrs = dict(table.attrs)
         table = frame
     if not isinstance(table, pd.DataFrame):
         raise no_table("table", table, f"the result of {made_by}")
@@ -79,34 +79,37 @@ def tidy(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) 
     return table
 
 
-def check_columns(table: pd.DataFrame, needed: Sequence[str], made_by: str) -> None:
+def check_columns(table: pd.DataFrame, needed: str, made_by: str) -> None:
     """Raise a ValueError for short tables and for tables from another method."""
-    missing = {*needed}.difference(table.columns)
-    if missing:
+    lacking = lacking_in(table.columns, needed)
+    if lacking:
         raise ValueError(
-            f"table has no columns {', '.join(x for x in needed if x in missing)}: pass the result"
-            f" of {made_by} with details=True."
+            f"table has no columns {', '.join(lacking)}: pass the result of {made_by} with"
+            " details=True."
         )
 
 
-def groups_of(table: pd.DataFrame, needed: Sequence[str]) -> list[Any]:
+def lacking_in(names: Any, needed: str) -> list[str]:
+    """Return the columns that a table does not have."""
+    return [name for name in needed.split() if name not in names]
+
+
+def groups_of(table: pd.DataFrame, needed: str) -> list[Any]:
     """Return the group columns, which come before the table's own columns."""
     groups: list[Any] = []
     for name in table.columns:
-        if name in needed:
+        if name in needed.split():
             return groups
         if name not in _INNER:
             groups.append(name)
     return []
 
 
-def table_of(
-    table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str, *, grouped: bool = False
-) -> pd.DataFrame:
-    """Check the columns and return a tidy DataFrame with one group or all groups."""
+def table_of(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.DataFrame:
+    """Check the columns and return a tidy DataFrame with one group."""
     table = tidy(table, needed, made_by)
     groups = groups_of(table, needed)
-    if not grouped and groups and len(table.drop_duplicates(groups)) > 1:
+    if groups and len(table.drop_duplicates(groups)) > 1:
         raise ValueError(
             f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the"
             " accompanying table has different groups. Pass results for the same data."
@@ -134,8 +137,11 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
         place = columns.index(name)
         columns = [*columns[:place], asked, *columns[place:]]
     result = table[columns]
-    value = "" if several else table[asked].iloc[0] if len(table) else None
-    result.attrs = {**table.attrs, **({} if several and asked == "n" else {asked: value})}
+    result.attrs = dict(table.attrs)
+    if not several:
+        result.attrs[asked] = table[asked].iloc[0] if len(table) else None
+    elif asked == "metric":
+        result.attrs[asked] = ""
     return result
 
 
@@ -218,21 +224,20 @@ def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
     """Return the x positions of the lists on a precision curve."""
     if x == "n":
         return curve["n"]
-    check_columns(curve, ("recall",), f"nbest_precision for x={x!r}")
+    check_columns(curve, "recall", f"nbest_precision for x={x!r}")
     if x == "recall":
         return curve["recall"]
-    # with true positives, n / N follows from recall = tp / N+ and precision / lift = N+ / N
-    told = curve[curve["recall"] > 0]
-    if told.empty:
-        return curve["n"] * np.nan
-    row = told.iloc[0]
-    share: pd.Series[Any] = curve["n"] * float(row["recall"] / row["lift"] / row["n"])
+    total, _ = sizes_of(curve)
+    share: pd.Series[Any] = curve["n"] / total
     return share
 
 
 def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the numbers of candidates and true positives; NaN if unknown."""
-    check_columns(table, ("recall",), "nbest_precision")
+    """Return the numbers of candidates and true positives; NaN if unknown.
+
+    Both follow from recall = tp / N+ and precision / lift = N+ / N if there are true positives.
+    """
+    check_columns(table, "recall", "nbest_precision")
     told = table[(table["precision"] > 0) & (table["recall"] > 0)]
     if told.empty:
         return np.nan, np.nan
@@ -263,7 +268,7 @@ Drawing = Callable[..., Any]
 
 
 def picture(
-    needed: Sequence[str],
+    needed: str,
     made_by: str,
     *,
     own: str = "",
@@ -282,7 +287,7 @@ def picture(
     def decorate(draw: Drawing) -> Callable[..., Axes]:
         @functools.wraps(draw)
         def drawn(table: Any, *beside: Any, **options: Any) -> Any:
-            ax, wrap, look = looks(options)
+            ax, wrap, look, options = looks(options)
             whole = tidy(table, needed, made_by)
             names: dict[Any, None] = {}
             for column in _NAMES:
@@ -340,14 +345,14 @@ def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
         raise
 
 
-def looks(options: dict[str, Any]) -> tuple[Any, int | None, Look_of_look]:
-    """Remove the keywords shared by all plots from the options, and check them."""
-    ax, wrap = options.pop("ax", None), options.pop("col_wrap", None)
-    names = [name for name in (*UNLESS_GIVEN, "order") if name in options]
-    look = Look_of_look(**{name: options.pop(name) for name in names})
+def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look_of_look, dict[str, Any]]:
+    """Check the keywords shared by all plots, and return the other options, too."""
+    shared, rest = parted(options)
+    ax, wrap = shared.pop("ax", None), shared.pop("col_wrap", None)
+    look = Look_of_look(**shared)
     if ax is not None:
         given_axes(ax)
-    return ax, wrap, look
+    return ax, wrap, look, rest
 
 
 def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
@@ -356,7 +361,7 @@ def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
     if isinstance(table, list | tuple) and any(isinstance(x, tables) for x in table):
         return [_part(x, groups, key) for x in table]
     if isinstance(table, xr.Dataset):
-        table = tidy(table, (), "")
+        table = tidy(table, "", "")
     if not isinstance(table, pd.DataFrame) or key is None or not {*groups} <= {*table}:
         return table
     chosen = (_columns(table, groups) == key.array).all(axis=1)
@@ -698,8 +703,9 @@ RESULT = "\n    Returns\n    -------\n    Axes\n"
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keywords for the plot and the keywords for the computation."""
-    look = {name: options[name] for name in (*UNLESS_GIVEN, "order") if name in options}
-    return look, {name: given for name, given in options.items() if name not in look}
+    asked = dict(options)
+    look = {name: asked.pop(name) for name in options if name in UNLESS_GIVEN or name == "order"}
+    return look, asked
 
 
 def roles_in(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -709,7 +715,7 @@ def roles_in(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def of_data_or_table(
     draw: Callable[..., Any],
-    needed: Sequence[str],
+    needed: str,
     method: Callable[..., Any],
     *,
     made_by: str = "",
@@ -723,7 +729,7 @@ def of_data_or_table(
     draw : callable
         Function that draws the table. The function has the same plot keywords, with tables in
         place of the options for data.
-    needed : sequence of str
+    needed : str
         Columns that identify the table.
     method : callable
         Method that returns the table. Its options have the same defaults in the plot.
@@ -751,7 +757,7 @@ def of_data_or_table(
         @functools.wraps(picture)
         def drawn(data: Drawable, *args: Any, **options: Any) -> Any:
             check_drawable(data, needed, made_by)
-            looks(dict(options))
+            looks(options)
             finished = is_table(data, needed)
             takes = inspect.signature(draw if finished else picture).parameters
             for name, setting in session_defaults(asked).items():
@@ -775,25 +781,24 @@ def of_data_or_table(
     return decorate
 
 
-def check_drawable(data: object, needed: Sequence[str], made_by: str) -> None:
+def check_drawable(data: object, needed: str, made_by: str) -> None:
     """Raise an error if this is neither data nor a complete result."""
     if not isinstance(data, pd.DataFrame | xr.Dataset):
         wanted = f"a DataFrame or a Dataset, the data or the result of {made_by}"
         raise no_table("data", data, wanted)
-    names = data.variables if isinstance(data, xr.Dataset) else data.columns
-    lacking = {*needed}.difference(names)
-    if lacking and len(lacking) <= len(needed) / 2:
-        listed = ", ".join(name for name in needed if name in lacking)
+    names = {*(data.variables if isinstance(data, xr.Dataset) else data.columns)}
+    lacking = lacking_in(names, needed)
+    if lacking and len(lacking) <= len(needed.split()) / 2:
         raise ValueError(
-            f"table has no columns {listed}: pass the result of {made_by}, or the data."
+            f"table has no columns {', '.join(lacking)}: pass the result of {made_by}, or the data."
         )
 
 
-def is_table(data: Drawable, needed: Sequence[str]) -> bool:
+def is_table(data: Drawable, needed: str) -> bool:
     """Return whether these are the columns of a result table."""
     if isinstance(data, pd.DataFrame):
-        return data.columns.nlevels == 1 and {*needed} <= {*data.columns}
-    return isinstance(data, xr.Dataset) and {*needed} <= {*data.variables}
+        return data.columns.nlevels == 1 and not lacking_in(data.columns, needed)
+    return isinstance(data, xr.Dataset) and not lacking_in(data.variables, needed)
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:

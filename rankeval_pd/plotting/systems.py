@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 
 # -------------------------------------------------------------------------------------------------
 # Measures in plots that compare pairs of systems.
-_PAIRS = ("measure_a", "measure_b", "difference", "p_value")
+_PAIRS = "measure_a measure_b difference p_value"
 _DEFAULTS = inspect.signature(paired_bootstrap).parameters
 # columns for each side of a pair: in tables of pairs, compare and compare_area
 _SCORES = ("value", "precision", "area")
@@ -141,7 +141,7 @@ def pairs_of_measures(
 
 def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
     """Return pairs of measures in the columns for pairs of systems, with n as a group column."""
-    needed = ("measure_a", "measure_b", "difference", "p_value")
+    needed = "measure_a measure_b difference p_value"
     frame = tidy(table, needed, "compare, or of compare_area")
     score = next((name for name in _SCORES if f"{name}_a" in frame), None)
     if score is None:
@@ -173,7 +173,7 @@ def _systems_high(table: pd.DataFrame) -> tuple[float, float]:
 
 
 @picture(
-    ("system_a", "system_b", "score_a", "score_b", "gain", "p_value"),
+    "system_a system_b score_a score_b gain p_value",
     "paired_bootstrap with adjust=...",
     own="y",
     size=_systems_high,
@@ -219,7 +219,7 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
 @of_measures_too
 @of_data_or_table(
     draw_critical_difference,
-    ("system_a", "system_b", "score_a", "score_b", "gain"),
+    "system_a system_b score_a score_b gain",
     paired_bootstrap,
     forms=["rankings", "items", "pairs"],
 )
@@ -293,7 +293,7 @@ def _square_of(table: pd.DataFrame) -> tuple[float, float]:
 
 
 @picture(
-    ("system_a", "system_b", "score_a", "score_b", "gain", "p_value"),
+    "system_a system_b score_a score_b gain p_value",
     "paired_bootstrap",
     own="xy",
     size=_square_of,
@@ -385,7 +385,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
 @of_measures_too
 @of_data_or_table(
     draw_pairs,
-    ("system_a", "system_b", "gain", "p_value"),
+    "system_a system_b gain p_value",
     paired_bootstrap,
     forms=["rankings", "items", "pairs"],
 )
@@ -515,7 +515,7 @@ _LEVELS = (0.95, 0.5, 0.99, 0.999, 0.9, 0.9999, 0.99999, 0.75)
 _FEWEST_DRAWS = 1e5  # largest confidence shown: one contradiction in this number of draws
 
 
-@picture(("system_a", "system_b", "gain", "confidence"), "paired_bootstrap")
+@picture("system_a system_b gain confidence", "paired_bootstrap")
 def draw_confidence(
     canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
 ) -> None:
@@ -571,7 +571,7 @@ def draw_confidence(
 
 @of_data_or_table(
     draw_confidence,
-    ("system_a", "gain", "confidence"),
+    "system_a gain confidence",
     paired_bootstrap,
     forms=["items", "pairs"],
 )
@@ -643,14 +643,14 @@ def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
 def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
     """Draw gain thresholds, and their intervals as bars at the bottom."""
     ax, ink, size = canvas.ax, canvas.ink, font(canvas.ax, "note")
-    needed = ("relation", "threshold", "threshold_low", "threshold_high")
+    needed = "relation threshold threshold_low threshold_high"
     result = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
     low, high = ax.get_xlim()
     most = high
     if len(result):
         most = float(result["threshold"].max())
     canvas.limits("x", low, max(high, 1.3 * most))
-    for index, row in enumerate(result[list(needed)].to_numpy(dtype=object)):
+    for index, row in enumerate(result[needed.split()].to_numpy(dtype=object)):
         relation, threshold, least, largest = row
         first, last = ax.get_xlim()
         color, width, shade = ink.reference, THIN, ink.note
@@ -674,7 +674,7 @@ def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[A
         canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
 
 
-@picture(("size", "system_a", "gain", "p_value"), "gain_by_size")
+@picture("size system_a gain p_value", "gain_by_size")
 def draw_gain_by_size(
     canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
 ) -> None:
@@ -715,7 +715,7 @@ def draw_gain_by_size(
 
 @of_data_or_table(
     draw_gain_by_size,
-    ("size", "system_a", "gain", "p_value"),
+    "size system_a gain p_value",
     studies.gain_by_size,
     forms=["items"],
 )
@@ -764,7 +764,7 @@ def gain_by_size(
 def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
     """Draw the thresholds against size, with intervals and the square-root law."""
     ax = canvas.ax
-    needed = ("size", "relation", "threshold", "threshold_low")
+    needed = "size relation threshold threshold_low"
     result = table_of(thresholds, needed, "gain_threshold").sort_values("size")
     without = result[result["threshold"].isna()]
     result = result.dropna(subset=["threshold"])
@@ -802,7 +802,7 @@ def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
         canvas.tell(f"There is no threshold at {named} items because no pair is near p = 0.05.")
 
 
-@picture(("p_low", "p_high", "agreement", "ci_low", "ci_high", "expected_agreement"), "calibration")
+@picture("p_low p_high agreement ci_low ci_high expected_agreement", "calibration")
 def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the observed and expected rates of sign agreement with other data."""
     ax, ink = canvas.ax, canvas.ink
@@ -841,9 +841,7 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     canvas.finish(xlabel="one-sided p (edges of bins)", ylabel="pairs that keep their sign")
 
 
-@of_data_or_table(
-    draw_calibration, ("p_low", "p_high", "agreement"), studies.calibration, forms=["pairs"]
-)
+@of_data_or_table(draw_calibration, "p_low p_high agreement", studies.calibration, forms=["pairs"])
 def calibration(
     data: Data,
     other: pd.DataFrame | xr.Dataset,
