@@ -515,11 +515,9 @@ def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
     """Write the line names of all panels above the panels, in the colors of the lines."""
     from matplotlib.lines import Line2D
 
-    handles = [
-        Line2D([], [], color=x.color, lw=0.8 if x.reference else 2.0, ls=x.dash) for x in names
-    ]
+    handles = [Line2D([], [], color=x.color, lw=x.width, ls=x.dash) for x in names]
     ink = Ink.of(panels[0], outside=True)
-    colors = [ink.note if x.reference else ink.text(x.color) for x in names]
+    colors = [x.shade(ink) for x in names]
     look = {"handlelength": 1.4, "labelcolor": colors, "columnspacing": 1.4, "borderaxespad": 0.2}
     texts = [x.text for x in names]
     _legend(panels[0].figure, "upper", handles, texts, font(panels[0], "name"), 3.6, **look)

@@ -344,6 +344,15 @@ class Named(NamedTuple):
     values: tuple[str, ...] = ()  #: values next to the name in a key
     dash: Any = "-"
 
+    @property
+    def width(self) -> float:
+        """The width of the line in a key."""
+        return 0.8 if self.reference else 2.0
+
+    def shade(self, ink: Ink) -> str:
+        """Return the color of the text."""
+        return ink.note if self.reference else ink.text(self.color)
+
 
 def merged(look: Mapping[str, Any], given: Keywords, name: Hashable = None) -> dict[str, Any]:
     """Merge the defaults with the user's keywords for all names and for this name."""
