@@ -444,6 +444,11 @@ def level_before(attrs: Mapping[Any, Any]) -> str:
     return f"{percent_of(attrs['level'])} "
 
 
+def joined(*parts: str) -> str:
+    """Return the parts that are not empty, separated by commas."""
+    return ", ".join(filter(None, parts))
+
+
 def interval_header(level: float | None) -> str:
     """Return the header of a column of intervals."""
     if not level:

@@ -26,6 +26,7 @@ from rankeval_pd.plotting.canvas import (
     Canvas,
     interval_header,
     interval_kind,
+    joined,
     pairs_kind,
     write,
 )
@@ -90,11 +91,11 @@ class Forest(NamedTuple):
 
     names: Sequence[Any]
     value: Any  #: (row,)
-    low: Any  #: (row,); NaN without an interval
-    high: Any
-    accent: Any  #: (row,): whether the row is highlighted
     label: str  #: axis label
-    header: str  #: header of the value column
+    accent: Any  #: (row,): whether the row is highlighted
+    low: Any = np.nan  #: (row,); NaN without an interval
+    high: Any = np.nan
+    header: str = "value"  #: header of the value column
     ticks: Any = plainly
     scale: float = 1.0  #: 100 for percent and percentage points
     unit: str = ""
@@ -106,7 +107,8 @@ class Forest(NamedTuple):
 
     def estimates(self) -> list[Any]:
         """Return the values and the limits."""
-        return [np.asarray(x, dtype=float) for x in (self.value, self.low, self.high)]
+        columns = [np.asarray(x, dtype=float) for x in (self.value, self.low, self.high)]
+        return list(np.broadcast_arrays(*columns))
 
 
 def draw_forest(canvas: Canvas, forest: Forest) -> None:
@@ -351,10 +353,12 @@ def rows_high(table: Sized) -> tuple[float, float]:
 
 # -------------------------------------------------------------------------------------------------
 # Areas, ranks and mean differences.
-#: the numbers of a forest: whether they are proportions
-FORMATS: Mapping[bool, dict[str, Any]] = {
-    True: {"header": "precision", "ticks": in_percent, "scale": 100.0, "unit": "%"},
-    False: {"header": "value"},
+
+PRECISION: Mapping[str, Any] = {
+    "header": "precision",
+    "ticks": in_percent,
+    "scale": 100.0,
+    "unit": "%",
 }
 _AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
 _SHORT = {"roc": "AUC", "ap": "AP"}
@@ -367,25 +371,22 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
     if sort:
         table = table.sort_values("area", ascending=False, kind="stable")
     kind = str(table.attrs.get("kind"))
-    nothing = pd.Series(np.nan, index=table.index)
     chances = table["chance"].dropna().round(9).unique()
     digits = 2
     if kind != "roc":
         digits = digits_for(0.5 * float(np.min(chances, initial=0.04)))
-    draw_forest(
-        canvas,
-        Forest(
-            list(table["measure"]),
-            table["area"],
-            table.get("ci_low", nothing),
-            table.get("ci_high", nothing),
-            np.zeros(len(table)),
-            _AREAS.get(kind, "area"),
-            _SHORT.get(kind, "area"),
-            level=table.attrs.get("level"),
-            references={float(x): f"random {number(float(x), digits)}" for x in chances},
-        ),
+    forest = Forest(
+        list(table["measure"]),
+        table["area"],
+        _AREAS.get(kind, "area"),
+        np.zeros(len(table)),
+        table.get("ci_low", np.nan),
+        table.get("ci_high", np.nan),
+        _SHORT.get(kind, "area"),
+        level=table.attrs.get("level"),
+        references={float(x): f"random {number(float(x), digits)}" for x in chances},
     )
+    draw_forest(canvas, forest)
     if "ci_low" in table:
         canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")
     canvas.tell("Vertical line: random order.")
@@ -542,21 +543,20 @@ def _draw_ranks(
     attrs = table.attrs
     ranks = table[["rank_low", "rank_high"]].to_numpy(dtype=float)
     tied = table.get("tied_for_best", table["rank_low"] == 1)
-    draw_forest(
-        canvas,
-        Forest(
-            list(table[name]),
-            table["value"],
-            table["ci_low"],
-            table["ci_high"],
-            tied.to_numpy(dtype=bool),
-            label,
-            **FORMATS[shares],
-            columns=[("rank", [_rank_text(*limits) for limits in ranks])],
-            level=attrs.get("level"),
-            letters=list(table.get("letters", ())),
-        ),
+    forest = Forest(
+        list(table[name]),
+        table["value"],
+        label,
+        tied.to_numpy(dtype=bool),
+        table["ci_low"],
+        table["ci_high"],
+        columns=[("rank", [_rank_text(*limits) for limits in ranks])],
+        level=attrs.get("level"),
+        letters=list(table.get("letters", ())),
     )
+    if shares:
+        forest = forest._replace(**PRECISION)
+    draw_forest(canvas, forest)
     scope = f"separately for each {name}"
     if attrs.get("intervals") == "simultaneous":
         scope = f"for all {name}s together"
@@ -565,8 +565,7 @@ def _draw_ranks(
     level = 1.0 - alpha_of(attrs)
     if attrs.get("ranks") not in (None, "simultaneous"):
         how, level = "bootstrap percentiles, unadjusted", attrs.get("level", 0.95)
-    ranked = ", ".join(filter(None, [f"{percent_of(level)} interval for the rank", how]))
-    canvas.tell(f"Rank: {ranked}.")
+    canvas.tell(f"Rank: {joined(f'{percent_of(level)} interval for the rank', how)}.")
     canvas.tell(f"Colored {name}s: no other {name} is significantly better.")
 
 
@@ -641,24 +640,22 @@ def draw_mean_difference(
         first, last = (int(table[c].iloc[0]) for c in ("n_first", "n_last"))
         label += f", n = {first:,} to {last:,}"
     excludes = ((table["ci_low"] > 0) | (table["ci_high"] < 0)).to_numpy(dtype=bool)
-    draw_forest(
-        canvas,
-        Forest(
-            names,
-            table["difference"],
-            table["ci_low"],
-            table["ci_high"],
-            excludes,
-            label,
-            "points",
-            in_points,
-            100.0,
-            signed=True,
-            columns=[("p", p)] * any(p),
-            references={0.0: ""},
-            level=attrs.get("level"),
-        ),
+    forest = Forest(
+        names,
+        table["difference"],
+        label,
+        excludes,
+        table["ci_low"],
+        table["ci_high"],
+        "points",
+        in_points,
+        100.0,
+        signed=True,
+        columns=[("p", p)] * any(p),
+        references={0.0: ""},
+        level=attrs.get("level"),
     )
+    draw_forest(canvas, forest)
     canvas.tell(f"Lines: {interval_kind(attrs, 'separately for each row')}.")
     if differences is not None:
         canvas.tell("Ticks below a row: differences at each n. Dots: mean differences.")

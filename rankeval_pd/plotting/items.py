@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.datasets import frame_of
@@ -76,31 +75,24 @@ def draw_paired_differences(
             heights = np.where(better, gains, 0.0)
             ax.fill_between(x, 0.0, heights, step="mid", **look.band(name, **bar))
     height = float(np.abs(gains).max(initial=0.0)) or 1.0
-    ax.axhline(0.0, color=ink.reference, linewidth=0.8, zorder=1, label="_no difference")
-    most = gains.size * 1.06
+    canvas.rule(0.0)
     if whole is not None and len(whole):
         _draw_mean(canvas, whole, gains.size, height)
-    canvas.limits("x", 0.0, max(most, 1.5))
+    canvas.limits("x", 0.0, max(1.06 * gains.size, 1.5))
     canvas.limits("y", -1.08 * height, 1.08 * height)
     unit = str(table.attrs.get("unit", "items"))
     numbered = pd.api.types.is_integer_dtype(found["item"]) and unit != "queries"
     if not numbered and not small(ax):
         _name_items(canvas, found["item"].astype(str).to_list(), gains, height)
+    box = {"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
     for name, count, corner, ha, va in (
         (a, (gains > 0).sum(), (0.94, 0.97), "right", "top"),
         (b, (gains < 0).sum(), (0.03, 0.03), "left", "bottom"),
     ):
-        short = shortened(canvas.text(name), font(ax, "name"), 0.4 * panel_size(ax)[0])
-        ax.text(
-            *corner,
-            f"{short} better: {count:,}",
-            ha=ha,
-            va=va,
-            transform=ax.transAxes,
-            fontsize=font(ax, "name"),
-            color=ink.text(canvas.color(name)),
-            bbox={"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
-        )
+        size, color = font(ax, "name"), ink.text(canvas.color(name))
+        short = shortened(canvas.text(name), size, 0.4 * panel_size(ax)[0])
+        place = {"transform": ax.transAxes, "ha": ha, "va": va, "bbox": box}
+        ax.text(*corner, f"{short} better: {count:,}", fontsize=size, color=color, **place)
     equal = np.count_nonzero(gains == 0)
     set_ticks(ax.xaxis, compact, 5.0)
     set_ticks(ax.yaxis, plainly, 5.0)
@@ -211,7 +203,8 @@ def paired_differences(
     roles = roles_in(asked)
     items: Any = as_items(data)
     if unit is None:
-        unit = "queries" if items is not data or _are_queries(data) else "items"
+        by_query = isinstance(data, pd.DataFrame) and "query" in data.index.names
+        unit = "queries" if items is not data or by_query else "items"
     read = groups_of_items(items, roles)
     _check_panels(read, a, b)
     whole: Any = paired_bootstrap(items, a, b, **asked)
@@ -245,11 +238,6 @@ def _check_panels(groups: list[Any], a: Hashable, b: Hashable) -> None:
             f"but this plot has at most {_PAIRS} panels. Pass a and b to choose a pair, or draw "
             "all pairs with plot.pairs()."
         )
-
-
-def _are_queries(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether the row names identify queries."""
-    return isinstance(data, pd.DataFrame) and "query" in data.index.names
 
 
 _Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]

@@ -21,11 +21,12 @@ from rankeval_pd.plotting.canvas import (
     THIN,
     Canvas,
     interval_kind,
+    joined,
     pairs_kind,
     write,
 )
 from rankeval_pd.plotting.forests import (
-    FORMATS,
+    PRECISION,
     RANKED,
     Forest,
     draw_forest,
@@ -193,26 +194,14 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     apart = np.zeros((len(order), len(order)), dtype=bool)
     for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
         apart[place[a], place[b]] = apart[place[b], place[a]] = rejects(chance, alpha)
-    letters = letters_of(apart)
-    value = np.array([scores[name] for name in order])
-    shares = "what" in attrs and attrs.get("kind") is None
-    nothing = np.full(len(order), np.nan)
-    draw_forest(
-        canvas,
-        Forest(
-            order,
-            value,
-            nothing,
-            nothing,
-            ~apart[:1].ravel(),
-            score_of(attrs),
-            **FORMATS[shares],
-            letters=letters,
-        ),
-    )
+    value = [scores[name] for name in order]
+    accent = ~apart[:1].ravel()
+    forest = Forest(order, value, score_of(attrs), accent, letters=letters_of(apart))
+    if _are_shares(attrs):
+        forest = forest._replace(**PRECISION)
+    draw_forest(canvas, forest)
     how = pairs_kind(attrs, len(table))
-    tests = ", ".join(filter(None, [f"Tests at {percent_of(alpha)}", how]))
-    canvas.tell(f"{tests}.")
+    canvas.tell(f"{joined(f'Tests at {percent_of(alpha)}', how)}.")
     canvas.tell("Colored systems do not differ significantly from the best.")
 
 
@@ -328,7 +317,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     norm, pale = PowerNorm(0.5, 0.0, most or 1.0), mix(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
     digits = digits_for(0.5 * most)
-    shares = "what" in table.attrs and table.attrs.get("kind") is None
+    shares = _are_shares(table.attrs)
     size = font(ax, "note")
     cells, faces = [], []
     pairs: dict[tuple[int, int], tuple[float, bool]] = {}
@@ -360,6 +349,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     ax.set(xscale="linear", yscale="linear", xlim=(0, max(count, 1)), ylim=(max(count, 1), 0))
     ax.set(xticks=[], yticks=[])
     ax.set_box_aspect(1.0)
+    canvas.frame()
     ax.spines[:].set_visible(False)
     ax.grid(visible=False)
     shown = [canvas.text(name) for name in systems[: count - (folded > 0)]]
@@ -368,9 +358,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     _name_diagonal(canvas, shown, cell, ink)
     if told.any():
         _scale_bar(canvas, scale, norm, table, ink, shares=shares)
-    if canvas.look.title is not None and canvas.alone:
-        ax.set_title(canvas.look.title, loc="left", fontsize=font(ax, "label"))
-    condition = ", ".join(filter(None, [f"p ≤ {alpha:g}", pairs_kind(table.attrs, len(table))]))
+    condition = joined(f"p ≤ {alpha:g}", pairs_kind(table.attrs, len(table)))
     canvas.tell(
         f"Color: {_what(table.attrs)} of the row over the column, if {condition}; pale gray: not"
         f" significant at {percent_of(alpha)}."
@@ -443,12 +431,15 @@ def pairs(
     return draw_pairs(table, **look)
 
 
-def _what(attrs: Any) -> str:
+def _are_shares(attrs: Mapping[Any, Any]) -> bool:
+    """Return whether the scores are the precision of measures."""
+    return "what" in attrs and attrs.get("kind") is None
+
+
+def _what(attrs: Mapping[Any, Any]) -> str:
     if "what" not in attrs:
         return gain_of(attrs)
-    if attrs.get("kind") is None:
-        return f"difference in {attrs['what']} (points)"
-    return f"difference in {attrs['what']}"
+    return f"difference in {attrs['what']}" + " (points)" * _are_shares(attrs)
 
 
 def _gain_text(gain: float, digits: int, *, shares: bool) -> str:
