@@ -306,7 +306,7 @@ class Canvas:
     def field(self, x: Any, low: Any, high: Any, name: str) -> None:
         """Draw the range of random rankings as a gray area with an upper edge."""
         look = {"color": self.ink.fg, "alpha": 0.10, "linewidth": 0, "zorder": 1}
-        self.ax.fill_between(x, low, high, **self.look.band(None, **look))
+        self.ax.fill_between(x, low, high, **self.look.band(**look))
         self.guide(x, high, name, zorder=1.04)
 
     def values(self, header: str, values: Mapping[Hashable, str]) -> None:

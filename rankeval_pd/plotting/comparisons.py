@@ -61,6 +61,7 @@ from rankeval_pd.plotting.panels import (
     roles_in,
     seen_of,
     shown,
+    size_of,
     table_of,
 )
 from rankeval_pd.roles import (
@@ -263,14 +264,13 @@ def comparison(
 def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str, Any]) -> int:
     """Return a number of resamples that is fast but large enough for the level."""
     alpha = check_share("alpha", alpha)
-    size = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=1)
     count = len(measures_of(data, roles, every=False))
     pairs = 1
     if a is None:
         pairs = max(count * (count - 1) // 2, 1)
     elif b is None:
         pairs = max(count - 1, 1)
-    affordable = int(_BUDGET / max(size * pairs, 1))
+    affordable = int(_BUDGET / max(size_of(data) * pairs, 1))
     needed = min(np.ceil(pairs / alpha), 1e18)  # too many to fit in memory
     return max(min(999, affordable), int(needed) - 1, 99)
 
@@ -456,7 +456,7 @@ def _draw_hits(
 ) -> None:
     """Draw significant list sizes as bars, or as squares if there are few sizes."""
     if len(across) > FEW:  # the outline keeps narrow bars visible
-        bars = canvas.look.band(None, color=color, linewidth=0.5)
+        bars = canvas.look.band(color=color, linewidth=0.5)
         strip.broken_barh(_stretches(across, hits), where, **bars)
         return
     heights = np.full(np.count_nonzero(hits), where[0] + 0.5 * where[1])
@@ -552,7 +552,7 @@ def _draw_difference(
     if limits[0] in found and found[limits[0]].notna().any():
         least, most = found[limits].to_numpy(dtype=float).T
         if len(found) > FEW:
-            shade = canvas.look.band(None, color=ink.fg, alpha=0.16, linewidth=0, zorder=1.5)
+            shade = canvas.look.band(color=ink.fg, alpha=0.16, linewidth=0, zorder=1.5)
             low.fill_between(across, least, most, **shade)
             for limit in (least, most):
                 low.plot(across, limit, color=ink.fg, linewidth=HAIR, alpha=0.55, label="_limit")

@@ -323,7 +323,7 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
             said = f"Gray area (chance): {named} stay within the area {scope}{kind}."
             canvas.tell(said.replace(" .", "."))
         else:
-            canvas.guide(x, y, label, width, **canvas.look.band(None, zorder=1.04))
+            canvas.guide(x, y, label, width, **canvas.look.band(zorder=1.04))
             canvas.tell(f"Gray {line} (chance): {orders} stay below the line {scope}{kind}.")
     return named
 

@@ -134,13 +134,13 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     known = np.isfinite(low + high)
     if known.any():
         bars = {"color": [c for c, k in zip(colors, known, strict=True) if k], "linewidth": 1.4}
-        ax.hlines(y[known], low[known], high[known], **look.band(None, **bars, zorder=2))
+        ax.hlines(y[known], low[known], high[known], **look.band(**bars, zorder=2))
     size, letters = 22, font(ax, "name")
     if count > _MANY:
         size, letters = 9, LEAST
     elif small(ax):
         size = 14
-    dots = look.mark(None, color=colors, markersize=size, zorder=3, linewidth=0)
+    dots = look.mark(color=colors, markersize=size, zorder=3, linewidth=0)
     dots["s"] = dots.pop("markersize")
     ax.scatter(value, y, **dots)
     if rest.size:

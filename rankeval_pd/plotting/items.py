@@ -112,7 +112,7 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
     if np.isfinite(low + high):
         ax.vlines(at, *limits, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
     dot = {"color": ink.fg, "marker": "o", "markersize": 5, "linestyle": "none", "label": "_gain"}
-    ax.plot([at], [gain], clip_on=False, **canvas.look.line(None, **dot))
+    ax.plot([at], [gain], clip_on=False, **canvas.look.line(**dot))
     digits = 3
     if np.isfinite(high - low):
         digits = digits_for(high - low)

@@ -435,7 +435,7 @@ def draw_random_bound(
         if place == 0:
             canvas.field(share.index, prior, share, name)
         else:
-            canvas.guide(share.index, share, name, **canvas.look.band(None, zorder=1.04))
+            canvas.guide(share.index, share, name, **canvas.look.band(zorder=1.04))
         known = share.dropna()
         if len(known):
             canvas.refer(name, float(known.iloc[-1]))
@@ -443,7 +443,7 @@ def draw_random_bound(
         said = f"Gray area: {kept} of random orders stay below the edge"
         if place == 0 and held:
             share = _share_of(rows, "critical", positive, short)
-            look = canvas.look.band(None, zorder=1.04)
+            look = canvas.look.band(zorder=1.04)
             canvas.guide(share.index, share, "_each n separately", HAIR, **look)
             canvas.tell(f"{said} at every n; the hairline is the bound for a single n.")
         elif place == 0:
@@ -552,7 +552,7 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
         rows = table_of(bound, "p n discrete interpolated parametric", "random_bound")
         found = rows.loc[rows["n"] == sizes[0], ["p", *_LAWS]].to_numpy(dtype=float)
         for p, *bounds in found:
-            look = canvas.look.band(None, color=canvas.ink.reference, linewidth=THIN, zorder=1)
+            look = canvas.look.band(color=canvas.ink.reference, linewidth=THIN, zorder=1)
             ax.axhline(1.0 - p, **look)
             values: dict[Hashable, str] = {}
             look = {"markersize": 5, "zorder": 4, "markeredgecolor": canvas.ink.bg}

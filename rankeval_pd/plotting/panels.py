@@ -801,6 +801,13 @@ def is_table(data: Drawable, needed: str) -> bool:
     return isinstance(data, xr.Dataset) and not lacking_in(data.variables, needed)
 
 
+def size_of(data: Drawable) -> int:
+    """Return the number of rows, or the length of the longest dimension."""
+    if isinstance(data, pd.DataFrame):
+        return len(data)
+    return max(data.sizes.values(), default=0)
+
+
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     """Return the list sizes at which to compute a plot, by default all visible sizes.
 
@@ -808,8 +815,7 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     """
     roles = roles_in(roles)
     chosen = Roles.of(roles)
-    rows = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=0)
-    if n is not None or rows <= LARGE or chosen.ties in ("blocks", "error"):
+    if n is not None or size_of(data) <= LARGE or chosen.ties in ("blocks", "error"):
         return n
     frame, named = frame_of(data, roles)
     groups = read_frame(frame, Roles.of(named))

@@ -340,10 +340,10 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         if wide(text, size) <= cell - 3.0 and cell >= _CELL * 0.7:
             shade = max((ink.fg, ink.bg), key=lambda c: contrast(c, faces[-1]))
             look = {"color": shade, "ha": "center", "va": "center", "fontsize": size}
-            ax.text(j + 0.5, i + 0.5, text, **canvas.look.mark(None, **look))
+            ax.text(j + 0.5, i + 0.5, text, **canvas.look.mark(**look))
     drawn = PatchCollection(cells, linewidth=0)
     drawn.set_facecolor(faces or ["none"])
-    drawn.set(**canvas.look.band(None))
+    drawn.set(**canvas.look.band())
     ax.add_collection(drawn)
     ax.patch.set_visible(False)
     ax.set(xscale="linear", yscale="linear", xlim=(0, max(count, 1)), ylim=(max(count, 1), 0))
@@ -800,12 +800,12 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
     table = table.sort_values("p_low")
     at = (table["p_low"].clip(lower=1e-6) * table["p_high"]) ** 0.5
     known = table["agreement"].notna()
-    canvas.guide(at, table["expected_agreement"], "expected", **canvas.look.line(None))
+    canvas.guide(at, table["expected_agreement"], "expected", **canvas.look.line())
     ends = table["expected_agreement"][known].dropna()
     if len(ends):
         end = (at[ends.index[-1]], ends.iloc[-1])
         write(ax, "expected", end, (-6, -4), va="top", ha="right", color=ink.note)
-    look = canvas.look.band(None, color=ink.accent, linewidth=1.1, alpha=0.75, zorder=2.6)
+    look = canvas.look.band(color=ink.accent, linewidth=1.1, alpha=0.75, zorder=2.6)
     ax.vlines(at[known], table["ci_low"][known], table["ci_high"][known], **look)
     canvas.dots(at, table["agreement"], ink.accent, markersize=5, zorder=3, label="observed")
     ax.set_xscale("log")
