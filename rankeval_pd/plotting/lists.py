@@ -52,8 +52,8 @@ from rankeval_pd.plotting.panels import (
     roles_in,
     seen_of,
     shown,
-    sizes_of,
     table_of,
+    totals_of,
 )
 from rankeval_pd.roles import (
     CUTTING,
@@ -354,7 +354,7 @@ def draw_references(
         canvas.rule(priors[0] + relevant, f"+{100 * relevant:.3g} points")
         canvas.tell(f"Upper gray line: {100 * relevant:.3g} points above a random order.")
     if "ideal" in references:
-        total, positive = sizes_of(table)
+        total, positive = totals_of(table)
         n = np.unique(table["n"].to_numpy())
         found = np.minimum(n, positive)
         across = {"n": n, "share": n / total, "recall": found / positive}[x]
@@ -416,7 +416,7 @@ def draw_random_bound(
     if precision is not None:
         needed = "measure n precision recall lift"
         curves = table_of(precision, needed, "nbest_precision")
-        _, positive = sizes_of(curves)
+        _, positive = totals_of(curves)
         draw_lists(canvas, curves, "n", logarithmic, log)
     wider = None
     if envelope is not None:
@@ -431,7 +431,7 @@ def draw_random_bound(
         if wider is not None and held:
             outer, column, scope = wider[wider["alpha"] == p], "envelope", "at every n"
         name = f"chance {rate_text(p)}"
-        share = _share_of(outer, column, positive, short)
+        share = _possible_share(outer, column, positive, short)
         if place == 0:
             canvas.field(share.index, prior, share, name)
         else:
@@ -442,7 +442,7 @@ def draw_random_bound(
         kept = most_text(p)
         said = f"Gray area: {kept} of random orders stay below the edge"
         if place == 0 and held:
-            share = _share_of(rows, "critical", positive, short)
+            share = _possible_share(rows, "critical", positive, short)
             look = canvas.look.band(zorder=1.04)
             canvas.guide(share.index, share, "_each n separately", HAIR, **look)
             canvas.tell(f"{said} at every n; the hairline is the bound for a single n.")
@@ -521,7 +521,7 @@ def random_bound(
     return draw_random_bound(bound, table, envelope, log=log, **look)
 
 
-def _share_of(rows: pd.DataFrame, column: str, positive: float, first: int) -> pd.Series[Any]:
+def _possible_share(rows: pd.DataFrame, column: str, positive: float, first: int) -> pd.Series[Any]:
     """Return counts as precision at each n that allows that many true positives."""
     rows = thin_table(rows[rows["n"] >= first]).set_index("n", drop=False)
     possible = rows[column] <= np.minimum(rows["n"], positive) + 1e-6

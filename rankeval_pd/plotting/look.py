@@ -322,15 +322,15 @@ class Look:
 
     def line(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords for a line; the user's keywords take precedence."""
-        return merged(look, self.line_kw, name)
+        return with_keywords(look, self.line_kw, name)
 
     def band(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords for bands or interval bars; user keywords take precedence."""
-        return merged(look, self.band_kw, name)
+        return with_keywords(look, self.band_kw, name)
 
     def mark(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords for a mark; the user's keywords take precedence."""
-        return merged(look, self.marker_kw, name)
+        return with_keywords(look, self.marker_kw, name)
 
 
 class Named(NamedTuple):
@@ -354,7 +354,9 @@ class Named(NamedTuple):
         return ink.note if self.reference else ink.text(self.color)
 
 
-def merged(look: Mapping[str, Any], given: Keywords, name: Hashable = None) -> dict[str, Any]:
+def with_keywords(
+    look: Mapping[str, Any], given: Keywords, name: Hashable = None
+) -> dict[str, Any]:
     """Merge the defaults with the user's keywords for all names and for this name."""
     if not given:
         return dict(look)

@@ -227,12 +227,12 @@ def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
     check_columns(curve, "recall", f"nbest_precision for x={x!r}")
     if x == "recall":
         return curve["recall"]
-    total, _ = sizes_of(curve)
+    total, _ = totals_of(curve)
     share: pd.Series[Any] = curve["n"] / total
     return share
 
 
-def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
+def totals_of(table: pd.DataFrame) -> tuple[float, float]:
     """Return the numbers of candidates and true positives; NaN if unknown.
 
     Both follow from recall = tp / N+ and precision / lift = N+ / N if there are true positives.

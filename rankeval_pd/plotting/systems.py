@@ -197,7 +197,7 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     value = [scores[name] for name in order]
     accent = ~apart[:1].ravel()
     forest = Forest(order, value, score_of(attrs), accent, letters=letters_of(apart))
-    if _are_shares(attrs):
+    if _of_precision(attrs):
         forest = forest._replace(**PRECISION)
     draw_forest(canvas, forest)
     how = pairs_kind(attrs, len(table))
@@ -317,7 +317,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     norm, pale = PowerNorm(0.5, 0.0, most or 1.0), mix(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
     digits = digits_for(0.5 * most)
-    shares = _are_shares(table.attrs)
+    shares = _of_precision(table.attrs)
     size = font(ax, "note")
     cells, faces = [], []
     pairs: dict[tuple[int, int], tuple[float, bool]] = {}
@@ -431,7 +431,7 @@ def pairs(
     return draw_pairs(table, **look)
 
 
-def _are_shares(attrs: Mapping[Any, Any]) -> bool:
+def _of_precision(attrs: Mapping[Any, Any]) -> bool:
     """Return whether the scores are the precision of measures."""
     return "what" in attrs and attrs.get("kind") is None
 
@@ -439,7 +439,7 @@ def _are_shares(attrs: Mapping[Any, Any]) -> bool:
 def _what(attrs: Mapping[Any, Any]) -> str:
     if "what" not in attrs:
         return gain_of(attrs)
-    return f"difference in {attrs['what']}" + " (points)" * _are_shares(attrs)
+    return f"difference in {attrs['what']}" + " (points)" * _of_precision(attrs)
 
 
 def _gain_text(gain: float, digits: int, *, shares: bool) -> str:
