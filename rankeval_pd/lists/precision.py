@@ -17,6 +17,7 @@ from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import check_n, few_or
 from rankeval_pd.doors.rankings import (
+    Answer,
     Candidates,
     PairRanks,
     measure_rows,
@@ -585,8 +586,8 @@ def precision_band(
     drawing: dict[str, Any] = {"level": level, "n_resamples": draws, "seed": chosen.draws}
     attrs: dict[str, Any] = {"level": level, "band": "sup-t"}
 
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        few = few_or(sizes, candidates.sizes(n), chosen.ties, attrs)
+    def question(candidates: Candidates, n: IntArray | None) -> Answer:
+        few, facts = few_or(sizes, candidates.sizes(n), chosen.ties)
         kernel = partial(
             _precision_band,
             n=few,
@@ -594,7 +595,7 @@ def precision_band(
             at_once=few is not None and sizes is None,
             **drawing,
         )
-        return rows_of_bands(candidates, kernel, few, draws)
+        return rows_of_bands(candidates, kernel, few, draws), facts
 
     able = can(precision_band, heads=chosen.groups is None)
     return tabulate(data, roles, question, PRECISION_COLUMNS, able, n=sizes, attrs=attrs)
@@ -772,14 +773,14 @@ def difference_band(
     drawing: dict[str, Any] = {"level": level, "n_resamples": draws, "seed": chosen.draws}
     attrs: dict[str, Any] = {"level": level, "band": "sup-t"}
 
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
+    def question(candidates: Candidates, n: IntArray | None) -> Answer:
         pairs = pair_names(candidates.measures, a, b)
-        few = few_or(sizes, candidates.sizes(n), chosen.ties, attrs)
+        few, facts = few_or(sizes, candidates.sizes(n), chosen.ties)
         at_once = few is not None and sizes is None and chosen.groups is None
         total = len(pairs) * len(candidates.group) * draws
         with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
             kernel = partial(_difference_columns, advance=advance, at_once=at_once, **drawing)
-            return pair_rows(candidates, pairs, kernel, few, ties=chosen.ties)
+            return pair_rows(candidates, pairs, kernel, few, ties=chosen.ties), facts
 
     return tabulate(
         data,

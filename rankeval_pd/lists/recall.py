@@ -12,7 +12,14 @@ from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Sizes, check_n, few_or
-from rankeval_pd.doors.rankings import Candidates, Pair, common_counts, measure_rows, tabulate
+from rankeval_pd.doors.rankings import (
+    Answer,
+    Candidates,
+    Pair,
+    common_counts,
+    measure_rows,
+    tabulate,
+)
 from rankeval_pd.errors import check_choice, check_share, warn_of_thresholds
 from rankeval_pd.lists.groups import of_rows, recall_sizes
 from rankeval_pd.lists.precision import LEAST, IntervalKind, enough, rows_of_bands, warn_of_reversed
@@ -294,8 +301,8 @@ def recall_band(
     drawing: dict[str, Any] = {"ci": ci, "level": level, "n_resamples": draws, "seed": chosen.draws}
     attrs: dict[str, Any] = {"level": level, "band": "sup-t", "ci": ci}
 
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        few = few_or(sizes, candidates.sizes(n), chosen.ties, attrs)
+    def question(candidates: Candidates, n: IntArray | None) -> Answer:
+        few, facts = few_or(sizes, candidates.sizes(n), chosen.ties)
         kernel = partial(
             _recall_band,
             n=few,
@@ -303,7 +310,7 @@ def recall_band(
             at_once=few is not None and sizes is None,
             **drawing,
         )
-        return rows_of_bands(candidates, kernel, few, draws)
+        return rows_of_bands(candidates, kernel, few, draws), facts
 
     return tabulate(data, roles, question, BAND_COLUMNS, can(recall_band), n=sizes, attrs=attrs)
 
