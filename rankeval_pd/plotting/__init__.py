@@ -12,16 +12,13 @@ import lazy_loader
 
 _HOMES = {
     "canvas": "caption shared_legend",
+    "comparisons": "comparison odds_ratios tie_sensitivity",
     "curves": "det gain lift precision_recall roc",
-    "items": (
-        "calibration confidence critical_difference gain_by_size interpolated_precision "
-        "paired_differences pairs queries system_ranks"
-    ),
+    "forests": "area mean_difference measure_ranks repetition system_ranks",
+    "items": "interpolated_precision paired_differences queries",
+    "lists": "precision random_bound random_cdf recall_band",
     "panels": "shown",
-    "rankings": (
-        "area comparison mean_difference measure_ranks odds_ratios precision random_bound "
-        "random_cdf recall_band repetition tie_sensitivity"
-    ),
+    "systems": "calibration confidence critical_difference gain_by_size pairs",
 }
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__, None, {home: names.split() for home, names in _HOMES.items()}

@@ -40,6 +40,7 @@ FEW = 40  # lines with up to this many points have markers
 SPARSE = 12  # up to this many n, every interval is drawn
 _COLUMNS = 1500  # columns of pixels; each keeps four points of a long line
 _DODGE = 3.4  # distance in points between the bars of two names
+_DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.5)))  # used in turn if the color cycle repeats
 _STAND_OUT = 3  # number of names in color if there are more names than hues
 _NARROW = 170.0  # panel size in points below which lines are thinner
 
@@ -48,6 +49,8 @@ XLABELS = {
     "share": "share of the list read",
     "recall": "recall of the list",
 }
+ABOVE = ("data", "axes fraction")  # coordinates of text at the top of the axes
+BESIDE = ("axes fraction", "data")
 _SHORT = {XLABELS["n"]: "n", "confidence (1 − p, one-sided)": "confidence"}
 
 
@@ -56,9 +59,12 @@ _SHORT = {XLABELS["n"]: "n", "confidence (1 − p, one-sided)": "confidence"}
 _CAPTIONS: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
-def tell(ax: Axes, *sentences: str) -> None:
-    """Add sentences to the caption of the plot."""
-    _CAPTIONS.setdefault(ax, []).extend(x for x in sentences if x)
+def write(
+    ax: Any, text: str, at: tuple[Any, Any], aside: tuple[float, float] = (0, 0), **look: Any
+) -> None:
+    """Write a small text at a position, moved aside by some points."""
+    look = {"textcoords": "offset points", "fontsize": font(ax, "note"), **look}
+    ax.annotate(text, at, xytext=aside, **look)
 
 
 @checked_call
@@ -85,9 +91,8 @@ def caption(ax: Any) -> str:
     'Bars: 95% Clopper–Pearson confidence intervals, separately at each n. Gray line: random order.'
     """
     first = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()[0]
-    drawn = (one for one in first.figure.axes if one.has_data())
-    said = (x for one in drawn for x in _CAPTIONS.get(one, ()))
-    return " ".join(dict.fromkeys(said))
+    drawn = [one for one in first.figure.axes if one.has_data()]
+    return " ".join(dict.fromkeys(x for one in drawn for x in _CAPTIONS.get(one, ())))
 
 
 # --------------------------------------------------------------------------------------- The canvas
@@ -111,7 +116,7 @@ class Canvas:
 
     def tell(self, *sentences: str) -> None:
         """Add sentences to the caption."""
-        tell(self.ax, *sentences)
+        _CAPTIONS.setdefault(self.ax, []).extend(filter(None, sentences))
 
     def text(self, name: Any) -> str:
         """Return the label of a name."""
@@ -123,9 +128,10 @@ class Canvas:
         self.bright = self.look.highlighted or None
         if self.bright is None and len(names) > self.look.most:
             known = [x for x in names if np.isfinite(scores[x])]
-            best = sorted(known, key=lambda x: -scores[x])[:_STAND_OUT]
-            self.bright = [x for x in names if x in best]
+            self.bright = sorted(known, key=lambda x: -scores[x])[:_STAND_OUT]
             self.tell(f"The {_STAND_OUT} entries with the highest {what} are in color.")
+        if self.bright is None:
+            return names
         left = [self.text(x) for x in names if not self.stands_out(x)]
         if left:
             listed = ", ".join(left)
@@ -146,12 +152,14 @@ class Canvas:
 
     def curve(self, name: Hashable, x: Any, y: Any, **more: Any) -> None:
         """Draw the line for a name, with markers if the line has few points."""
-        bright = self.stands_out(name)
-        x, y = (np.asarray(values, dtype=float) for values in (x, y))
-        color = self.color(name)
-        dashes, width, layer = "-", THIN, 1.8
+        from matplotlib.colors import to_hex
+
+        bright, color = self.stands_out(name), self.color(name)
+        dashes, width, layer = _DASHES[0], THIN, 1.8
         if bright:
-            dashes, width, layer = self._dash(name, color), LINE, 3
+            before = [to_hex(x.color) for x in self.named if not x.muted]
+            dashes = _DASHES[min(before.count(to_hex(color)), 2)]
+            width, layer = LINE, 3
         if bright and panel_size(self.ax)[0] <= _NARROW:
             width = 1.2
         look = {
@@ -164,33 +172,22 @@ class Canvas:
             "solid_joinstyle": "round",
         }
         if len(x) <= FEW and bright:
-            marker = {"marker": "o", "markersize": 4, "markeredgewidth": 0}
-            look |= self.look.mark(name, **marker)
-        look = self.look.line(name, **{**look, **more})
-        known = np.isfinite(x) & np.isfinite(y)
-        x, y = thin(self.ax, x, y)
-        (line,) = self.ax.plot(x, y, **look)
+            look |= self.look.mark(name, marker="o", markersize=4, markeredgewidth=0)
+        x, y = thin(self.ax, np.asarray(x, dtype=float), np.asarray(y, dtype=float))
+        (line,) = self.ax.plot(x, y, **self.look.line(name, **{**look, **more}))
         self.drawn[name] = len(self.named)
-        end = np.nan
-        if known.any():
-            end = float(y[np.isfinite(x) & np.isfinite(y)][-1])
+        ends = y[np.isfinite(x) & np.isfinite(y)]
+        end = float(ends[-1]) if len(ends) else np.nan
         ending = Named(str(line.get_label()), end, line.get_color(), not bright, dash=dashes)
         self.named.append(ending)
 
-    def _dash(self, name: Hashable, color: Any) -> Any:
-        """Return a dashed style if the color cycle repeats, and a solid style otherwise."""
-        from matplotlib.colors import to_hex
-
-        same = sum(to_hex(x.color) == to_hex(color) for x in self.named if not x.muted)
-        return ("-", (0, (5, 2)), (0, (1, 1.5)))[min(same, 2)]
-
-    def band(self, name: Hashable, x: Any, low: Any, high: Any, *, step: Any = None) -> None:
+    def band(self, name: Hashable, x: Any, low: Any, high: Any) -> None:
         """Draw one pale band with thin lines along its edges."""
         color, alpha = self.color(name), 0.16
         if self.ink.dark:
             alpha = 0.30
         look = self.look.band(name, color=color, alpha=alpha, linewidth=0, zorder=1.5)
-        filled = self.ax.fill_between(x, low, high, step=step, **look)
+        filled = self.ax.fill_between(x, low, high, **look)
         edge = color
         if len(filled.get_facecolor()):
             edge = filled.get_facecolor()[0][:3]
@@ -211,10 +208,8 @@ class Canvas:
             x, low, high, **self.look.band(name, **look), transform=self.ax.transData + shift
         )
         for limit in (low, high):
-            known = np.isfinite(np.asarray(limit, dtype=float))
-            points = np.column_stack([np.asarray(x, float), np.asarray(limit, float)])[known]
-            if len(points):
-                self.ax.update_datalim(points)
+            points = np.column_stack([x, limit]).astype(float)
+            self.ax.update_datalim(points[np.isfinite(points[:, 1])])
         self.ax.autoscale_view()
 
     def uncertainty(
@@ -225,46 +220,46 @@ class Canvas:
         ``tables`` have the columns n, x and the limits. ``kind`` begins the sentence in the
         caption.
         """
-        shown = {name: rows for name, rows in tables.items() if self.stands_out(name)}
-        every = [rows["n"].to_numpy() for rows in shown.values()]
-        sizes = np.unique(np.concatenate([np.empty(0), *every]))
+        names = list(filter(self.stands_out, tables))
+        if not names:
+            return
+        sizes = np.unique(np.concatenate([tables[name]["n"] for name in names]))
         if not len(sizes):
             return
-        if len(shown) == 1 and len(sizes) > SPARSE:
-            ((name, rows),) = shown.items()
-            self.band(name, *(thin_table(self.ax, rows)[c] for c in ("x", low, high)))
+        if len(names) == 1 and len(sizes) > SPARSE:
+            rows = thin_table(tables[names[0]])
+            self.band(names[0], rows["x"], rows[low], rows[high])
             self.tell(f"Band: {kind}.")
             return
-        if len(shown) > self.look.most:
+        if len(names) > self.look.most:
             return
-        at = self._stops(sizes, len(shown), next(iter(shown.values())))
-        for place, (name, rows) in enumerate(shown.items()):
-            mine = rows[rows["n"].isin(at)]
-            limits = mine[low], mine[high]
-            self.bars(name, mine["x"], *limits, place=place, count=len(shown))
+        at = self._stops(sizes, len(names), tables[names[0]])
+        for place, name in enumerate(names):
+            rows = tables[name][tables[name]["n"].isin(at)]
+            self.bars(name, rows["x"], rows[low], rows[high], place=place, count=len(names))
         kind, comma, after = kind.partition(",")
         if len(at) < len(sizes):
-            kind += f" at n = {', '.join(f'{n:,.0f}' for n in at)}"
+            kind += f" at n = {', '.join(map('{:,.0f}'.format, at))}"
         self.tell(f"Bars: {kind}{comma}{after}.")
 
     def _stops(self, sizes: Any, count: int, rows: pd.DataFrame) -> list[float]:
         """Return the list sizes for intervals: all, or a subset if there are many."""
         room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (count + 1))
         if len(sizes) <= min(SPARSE, max(room, 3)):
-            return [float(n) for n in sizes]
+            return [*map(float, sizes)]
         low, high = self.ax.get_xlim()
         rows = rows.dropna(subset=["x"]).sort_values("x")
         low, high = max(low, rows["x"].min()), min(high, rows["x"].max())
-        ticks = [x for x in self.ax.xaxis.get_majorticklocs() if low < x < high]
-        inner = ticks
-        if len(ticks) > 3:
-            inner = ticks[1:-1]
+        inner = self.ax.xaxis.get_majorticklocs()
+        inner = inner[(low < inner) & (inner < high)]
+        if len(inner) > 3:
+            inner = inner[1:-1]
         if count > 3 and len(inner) > 3:
-            inner = [inner[0], inner[(len(inner) - 1) // 2], inner[-1]]
+            inner = inner[[0, (len(inner) - 1) // 2, -1]]
         if count <= 3:
-            inner = [float(rows["x"].iloc[len(rows) // 20]), *inner]
-        places = np.searchsorted(rows["x"].to_numpy(), inner).clip(0, len(rows) - 1)
-        return sorted({float(rows["n"].iloc[k]) for k in places})
+            inner = np.append(rows["x"].iloc[len(rows) // 20], inner)
+        places = np.searchsorted(rows["x"], inner).clip(0, len(rows) - 1)
+        return [*map(float, np.unique(rows["n"].iloc[places]))]
 
     def rule(self, y: float, name: str = "", **more: Any) -> None:
         """Draw a horizontal reference line with a name at its end."""
@@ -284,27 +279,35 @@ class Canvas:
         look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
         self.ax.axvline(x, label=name, **look)
         if text:
-            self.ax.annotate(
-                text,
-                (x, 1.0),
-                xycoords=("data", "axes fraction"),
-                xytext=(3, -1),
-                va="top",
-                textcoords="offset points",
-                fontsize=font(self.ax, "note"),
-                color=self.ink.note,
-            )
+            write(self.ax, text, (x, 1.0), (3, -1), xycoords=ABOVE, va="top", color=self.ink.note)
 
     def refer(self, name: str, y: float) -> None:
         """Label a reference line that ends at this height on the right."""
         self.named.append(Named(in_tex(name), y, self.ink.reference, True, reference=True))
 
+    def guide(self, x: Any, y: Any, name: str, width: float = THIN, **more: Any) -> None:
+        """Draw a gray line that is not data."""
+        look = {"color": self.ink.reference, "linewidth": width, "zorder": 1, "label": name}
+        self.ax.plot(x, y, **{**look, **more})
+
+    def reference(self, x: Any, y: Any, name: str) -> None:
+        """Draw a gray line with a name at its end."""
+        self.guide(x, y, name)
+        y = np.asarray(y, dtype=float)
+        known = y[np.isfinite(y)]
+        if len(known):
+            self.refer(name, float(known[-1]))
+
+    def dots(self, x: Any, y: Any, color: Any, *, name: Hashable = None, **more: Any) -> None:
+        """Draw marks without a line."""
+        look = {"color": color, "marker": "o", "linestyle": "none", "label": "_dots", **more}
+        self.ax.plot(x, y, **self.look.mark(name, **look))
+
     def field(self, x: Any, low: Any, high: Any, name: str) -> None:
         """Draw the range of random rankings as a gray area with an upper edge."""
         look = {"color": self.ink.fg, "alpha": 0.10, "linewidth": 0, "zorder": 1}
-        self.ax.fill_between(x, low, high, **self.look.band(None, **look))
-        edge = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1.04}
-        self.ax.plot(x, high, label=name, **edge)
+        self.ax.fill_between(x, low, high, **self.look.band(**look))
+        self.guide(x, high, name, zorder=1.04)
 
     def values(self, header: str, values: Mapping[Hashable, str]) -> None:
         """Add a column to the key, with a value for each name."""
@@ -329,13 +332,14 @@ class Canvas:
     def limits(self, axis: str, low: float | None = None, high: float | None = None) -> None:
         """Set the limits of an axis, but keep the wider limits of panels that share the axis."""
         settle(self.ax)
-        now = getattr(self.ax, f"get_{axis}lim")()
-        low, high = now[0] if low is None else low, now[1] if high is None else high
+        first, last = getattr(self.ax, f"get_{axis}lim")()
+        low, high = first if low is None else low, last if high is None else high
         if not getattr(self.ax, f"get_autoscale{axis}_on")():
-            low, high = min(low, now[0]), max(high, now[1])
+            low, high = min(low, first), max(high, last)
+        ends = [low, high]
         if getattr(self.ax, f"get_{axis}scale")() == "log":  # a log axis cannot show 0
-            low, high = (None if end is None or end <= 0.0 else end for end in (low, high))
-        getattr(self.ax, f"set_{axis}lim")(low, high)
+            ends = [None if end <= 0.0 else end for end in ends]
+        getattr(self.ax, f"set_{axis}lim")(*ends)
 
     def start_at(self, bottom: float, floor: float = 0.0) -> None:
         """Start the y axis at or below this value, and leave space around the data."""
@@ -372,16 +376,13 @@ class Canvas:
 
     def finished(self) -> list[Named]:
         """Return the names with their values."""
-        order = {name: k for k, name in enumerate(self.look.order)}
-        found = {place: name for name, place in self.drawn.items()}
-        rows = [
-            (
-                order.get(found.get(k), len(order)),
-                x._replace(values=tuple(v.get(found.get(k), "") for v in self.headers.values())),
-            )
-            for k, x in enumerate(self.named)
-        ]
-        return [x for _, x in sorted(rows, key=lambda row: row[0])]
+        names = dict(zip(self.drawn.values(), self.drawn, strict=True))
+        rows = list(self.named)
+        for k, row in enumerate(rows if self.headers else ()):
+            values = [column.get(names.get(k), "") for column in self.headers.values()]
+            rows[k] = row._replace(values=tuple(values))
+        first = [self.drawn[name] for name in self.look.order if name in self.drawn]
+        return [rows[k] for k in dict.fromkeys([*first, *range(len(rows))])]
 
     def name(self) -> None:
         """Label the lines as requested: directly, in a legend, or not at all."""
@@ -421,12 +422,12 @@ def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
     return x[keep], y[keep]
 
 
-def thin_table(ax: Axes, rows: pd.DataFrame, most: int = 4 * _COLUMNS) -> pd.DataFrame:
+def thin_table(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows in order of n, thinned to the number that a band can show."""
     rows = rows.sort_values("n")
-    if len(rows) <= most:
+    if len(rows) <= 4 * _COLUMNS:
         return rows
-    return rows.iloc[some(len(rows), most)]
+    return rows.iloc[some(len(rows), 4 * _COLUMNS)]
 
 
 def some(count: int, most: int) -> np.ndarray[Any, Any]:
@@ -443,6 +444,11 @@ def level_before(attrs: Mapping[Any, Any]) -> str:
     return f"{percent_of(attrs['level'])} "
 
 
+def joined(*parts: str) -> str:
+    """Return the parts that are not empty, separated by commas."""
+    return ", ".join(filter(None, parts))
+
+
 def interval_header(level: float | None) -> str:
     """Return the header of a column of intervals."""
     if not level:
@@ -453,7 +459,8 @@ def interval_header(level: float | None) -> str:
 def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
     """Return a description, such as "95% Wilson confidence intervals, at each n"."""
     words = [level_before(attrs).rstrip()]
-    words += [INTERVALS.get(x, x) for x in str(attrs.get("ci") or "").split(", ")]
+    for name in str(attrs.get("ci") or "").split(", "):
+        words.append(INTERVALS.get(name, name))
     words.append("confidence intervals")
     if attrs.get("average"):
         words.append("over queries")
@@ -487,21 +494,14 @@ def place_legend(ax: Axes, legend: bool | str) -> None:
     handles, names = entries([ax])
     if not handles or legend is False:
         return
-    names = [in_tex(name) for name in names]
     if legend == "figure":
         shared_legend(ax.figure)
-    elif legend == "outside":
-        ax.legend(
-            handles,
-            names,
-            loc="upper left",
-            bbox_to_anchor=(1.02, 1.0),
-            frameon=False,
-            borderaxespad=0.0,
-            fontsize=font(ax, "note"),
-        )
-    else:
-        ax.legend(handles, names, fontsize=font(ax, "note"))
+        return
+    look: dict[str, Any] = {}
+    if legend == "outside":
+        look = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
+        look |= {"frameon": False, "borderaxespad": 0.0}
+    ax.legend(handles, [in_tex(name) for name in names], fontsize=font(ax, "note"), **look)
 
 
 def unname(panels: Iterable[Axes]) -> None:
@@ -520,28 +520,37 @@ def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
     """Write the line names of all panels above the panels, in the colors of the lines."""
     from matplotlib.lines import Line2D
 
-    figure = panels[0].figure
-    size = font(panels[0], "name")
-    handles = [
-        Line2D([], [], color=x.color, lw=0.8 if x.reference else 2.0, ls=x.dash) for x in names
-    ]
-    room = 0.94 * 72.0 * figure.bbox.width / figure.dpi
-    widths = [wide(x.text, size) + 3.6 * size for x in names]
-    columns = max(1, min(len(names), int(room / max(widths))))
+    handles = [Line2D([], [], color=x.color, lw=x.width, ls=x.dash) for x in names]
     ink = Ink.of(panels[0], outside=True)
-    constrained = type(figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine"
-    figure.legend(
-        handles,
-        [x.text for x in names],
-        ncols=columns,
-        frameon=False,
-        fontsize=size,
-        loc="outside upper center" if constrained else "upper center",
-        handlelength=1.4,
-        labelcolor=[ink.note if x.reference else ink.text(x.color) for x in names],
-        columnspacing=1.4,
-        borderaxespad=0.2,
+    colors = [x.shade(ink) for x in names]
+    look = {"handlelength": 1.4, "labelcolor": colors, "columnspacing": 1.4, "borderaxespad": 0.2}
+    texts = [x.text for x in names]
+    _legend(panels[0].figure, "upper", handles, texts, font(panels[0], "name"), 3.6, **look)
+
+
+def _legend(
+    figure: Any,
+    side: str,
+    handles: list[Any],
+    texts: list[str],
+    size: float,
+    handle: float,
+    **look: Any,
+) -> Legend:
+    """Place a legend above or below the panels, in as many columns as fit."""
+    room = 0.94 * 72.0 * figure.bbox.width / figure.dpi
+    widest = max(wide(text, size) for text in texts) + handle * size
+    columns = max(1, min(len(texts), int(room / widest)))
+    place = f"{side} center"
+    if type(figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine":
+        place = f"outside {place}"
+    legend: Legend = figure.legend(
+        handles, texts, ncols=columns, loc=place, frameon=False, fontsize=size, **look
     )
+    if side == "lower" and figure.get_layout_engine() is None:
+        rows = -(-len(texts) // columns)
+        figure.subplots_adjust(bottom=0.14 + 1.6 * size * rows / (72.0 * figure.get_figheight()))
+    return legend
 
 
 @checked_call
@@ -585,20 +594,5 @@ def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -
         earlier.remove()
     if not handles:
         return None
-    size = font(figure.axes[0], "note")
-    room = 0.94 * 72.0 * figure.bbox.width / figure.dpi
-    columns = max(1, min(len(found), int(room / max(wide(x, size) + 4.0 * size for x in found))))
-    constrained = type(figure.get_layout_engine()).__name__ == "ConstrainedLayoutEngine"
-    where: Any = "outside lower center" if constrained else "lower center"
-    legend: Legend = figure.legend(
-        handles,
-        [in_tex(x) for x in found],
-        loc=where,
-        ncols=columns,
-        frameon=False,
-        fontsize=size,
-    )
-    if figure.get_layout_engine() is None:
-        rows = -(-len(found) // columns)
-        figure.subplots_adjust(bottom=0.14 + 1.6 * size * rows / (72.0 * figure.get_figheight()))
-    return legend
+    texts = [in_tex(name) for name in found]
+    return _legend(figure, "lower", handles, texts, font(figure.axes[0], "note"), 4.0)

@@ -25,6 +25,7 @@ from rankeval_pd.plotting.canvas import (
     interval_header,
     interval_kind,
     thin_table,
+    write,
 )
 from rankeval_pd.plotting.lists import FIRST
 from rankeval_pd.plotting.look import (
@@ -60,10 +61,13 @@ from rankeval_pd.words import percent_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from rankeval_pd.stats._types import FloatArray
+
 # -------------------------------------------------------------------------------------------------
 # Draw curves over all cutoffs.
 
 Table = pd.DataFrame | None
+_SCOPES = {"pointwise": "each point separately", "simultaneous": "all points together"}
 _LINEAR_LIFT = 1000  # lift is drawn on linear axes up to this number of candidates
 _SQUARE = 160.0  # size in points of a panel that can contain a square
 
@@ -98,13 +102,13 @@ CURVES = {
 def curve_drawing(name: str) -> Any:
     """Return the function that draws the table for a kind of curve."""
     spec = CURVES[name]
-    draw: Any = partial(_draw_curves, spec)
+    size = None
     if spec.square:
-        draw.figure_size = _squarely
-    return picture(("measure", "n", spec.x, spec.y), name)(draw)
+        size = _squarely
+    return picture(f"measure n {spec.x} {spec.y}", name, size=size)(partial(_draw_curves, spec))
 
 
-def _squarely(table: Any) -> tuple[float, float] | None:
+def _squarely(table: pd.DataFrame) -> tuple[float, float]:
     """Return the size of a figure for a square panel."""
     from matplotlib import rcParams
 
@@ -149,16 +153,12 @@ def _draw_curves(
         rows = parts[measure]
         style = {True: "steps-pre", False: "default"}[spec.step]
         canvas.curve(measure, rows[spec.x], rows[spec.y], drawstyle=style)
-    if curves.attrs.get("interval") and "ci_low" in curves:
-        scope = {"pointwise": "each point separately", "simultaneous": "all points together"}
-        known = {name: rows.dropna(subset=["ci_low"]) for name, rows in parts.items()}
-        canvas.uncertainty(
-            {name: rows.assign(x=rows[spec.x]) for name, rows in known.items() if name in drawn},
-            "ci_low",
-            "ci_high",
-            f"{percent_of(curves.attrs['level'])} confidence limits, for"
-            f" {scope[curves.attrs['interval']]}",
-        )
+    scope = _SCOPES.get(str(curves.attrs.get("interval")))
+    if scope and "ci_low" in curves:
+        kind = f"{percent_of(curves.attrs['level'])} confidence limits, for {scope}"
+        for name, rows in parts.items():
+            parts[name] = rows.dropna(subset=["ci_low"]).rename(columns={spec.x: "x"})
+        canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     fields = _draw_bands(canvas, bands, curves, spec)
     _draw_chance(canvas, curves, spec, fields, linear=not (log or deviates))
     if spec.y == "tpr" and spec.x == "share":
@@ -180,8 +180,7 @@ def _set_scales(
     """Set the scales of both axes."""
     ax = canvas.ax
     if deviates:
-        rates = curves[[spec.x, spec.y]].to_numpy(dtype=float)
-        inside = rates[(rates > 0.0) & (rates < 1.0)]
+        inside = _inside(curves[[spec.x, spec.y]])
         use_normal_deviates(ax, least=0.5 * float(np.min(inside, initial=0.5)))
     elif log:
         ax.set_xscale("log")
@@ -192,6 +191,12 @@ def _set_scales(
         ax.set_anchor("W")  # room for names on the right
 
 
+def _inside(rates: pd.DataFrame | pd.Series[Any]) -> FloatArray:
+    """Return the rates that are neither 0 nor 1."""
+    values = rates.to_numpy(dtype=float)
+    return values[(values > 0.0) & (values < 1.0)]
+
+
 def _set_limits(
     canvas: Canvas, curves: pd.DataFrame, spec: Curve, log: bool | None, *, deviates: bool
 ) -> None:
@@ -199,12 +204,10 @@ def _set_limits(
     ax = canvas.ax
     if deviates:
         for name, axis in ((spec.x, "x"), (spec.y, "y")):
-            rates = curves[name].to_numpy(dtype=float)
-            inside = rates[(rates > 0.0) & (rates < 1.0)]
+            inside = _inside(curves[name])
             if inside.size:
-                low, high = float(inside.min()), float(inside.max())
-                high = min(1.0 - 0.7 * (1.0 - high), 1.0 - 1e-9)
-                canvas.limits(axis, max(low * 0.7, 1e-9), high)
+                high = min(1.0 - 0.7 * (1.0 - float(inside.max())), 1.0 - 1e-9)
+                canvas.limits(axis, max(float(inside.min()) * 0.7, 1e-9), high)
         set_rate_ticks(ax.xaxis)
         set_rate_ticks(ax.yaxis)
         return
@@ -223,17 +226,12 @@ def _values(
 ) -> None:
     """Write each measure's area and interval, or its lift at given fractions, in the key."""
     if area is not None and spec.area:
-        rows = table_of(area, ("measure", "area"), "area")
+        rows = table_of(area, "measure area", "area")
         known = "ci_low" in rows and rows["ci_low"].notna().any()
         width = float((rows["ci_high"] - rows["ci_low"]).median()) if known else 0.04
         digits = max(2, digits_for(width))
-        canvas.values(
-            spec.area,
-            {
-                name: number(value, digits)
-                for name, value in zip(rows["measure"], rows["area"], strict=True)
-            },
-        )
+        areas = rows.set_index("measure")["area"]
+        canvas.values(spec.area, {name: number(value, digits) for name, value in areas.items()})
         if known:
             limits = zip(rows["measure"], rows["ci_low"], rows["ci_high"], strict=True)
             header = interval_header(rows.attrs.get("level"))
@@ -262,12 +260,9 @@ def _draw_chance(
         return
     if len(x) > 4000:
         x = x[np.unique(np.geomspace(1, len(x), 4000).astype(int)) - 1]
-    y = {"one": np.ones_like(x), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
-    if y is None:  # value for all candidates
-        y = np.full(x.size, curves.sort_values("n")["precision"].iloc[-1])
-    canvas.ax.plot(x, y, color=canvas.ink.reference, linewidth=THIN, zorder=1, label="random order")
+    y = _mean_of_chance(spec, x, curves)
+    canvas.guide(x, y, "random order")
     canvas.tell("Gray line: mean over random orders.")
-    note: dict[str, Any] = {"fontsize": font(canvas.ax, "note"), "color": canvas.ink.note}
     if spec.chance == "diagonal" and linear:
         canvas.ax.text(
             0.66,
@@ -279,12 +274,20 @@ def _draw_chance(
             va="top",
             ha="center",
             clip_on=True,
-            **note,
+            fontsize=font(canvas.ax, "note"),
+            color=canvas.ink.note,
         )
     elif spec.chance == "prior":
         canvas.refer(canvas.random(float(y[0])), float(y[0]))
     elif spec.chance != "one":
         canvas.refer(fields or "random order", float(y[-1]))
+
+
+def _mean_of_chance(spec: Curve, x: Any, curves: pd.DataFrame) -> Any:
+    """Return the mean over random orders at these x."""
+    if spec.chance == "prior":  # value for all candidates
+        return np.full(len(x), curves.sort_values("n")["precision"].iloc[-1])
+    return {"one": np.ones(len(x)), "falling": 1.0 - x, "diagonal": x}[spec.chance]
 
 
 def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -> str:
@@ -294,46 +297,34 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     """
     listed = bands if isinstance(bands, list | tuple) else [bands]
     tables = [
-        table_of(band, ("p", "n", spec.x, spec.y), f"random_band for {spec.y}")
+        table_of(band, f"p n {spec.x} {spec.y}", f"random_band for {spec.y}")
         for band in listed
         if band is not None
     ]
-    lines = [
-        (bool(t.attrs.get("simultaneous")), float(str(p)), rows)
-        for t in tables
-        for p, rows in t.groupby("p", sort=False)
-    ]
-    lines.sort(key=lambda line: not line[0])
+    tables.sort(key=lambda table: not table.attrs.get("simultaneous"))
     named = ""
-    for together, p, rows in lines:
+    for key, rows in [group for table in tables for group in table.groupby("p", sort=False)]:
+        p = float(str(key))
         bound = rows.attrs.get("bound", "critical")
-        kind, scope, line = "", "", "hairline"
+        kind, scope, line, width = "", "", "hairline", HAIR
         if bound != "critical":
             kind = f" ({bound} bound, not a test at level p)"
-        if together:
-            scope, line = "at every n", "line"
+        if rows.attrs.get("simultaneous"):
+            scope, line, width = "at every n", "line", THIN
         elif "simultaneous" in rows.attrs:
             scope = "at any single n"
-        rows = thin_table(canvas.ax, rows)
+        rows = thin_table(rows)
         x, y = rows[spec.x], rows[spec.y]
         label = f"chance {rate_text(p)} {scope}".strip()
+        orders = f"{most_text(p)} of random orders"
         if not named:
-            mean = {"one": np.ones(len(x)), "falling": 1.0 - x, "diagonal": x}.get(spec.chance)
-            if mean is None:
-                mean = np.full(len(x), curves.sort_values("n")["precision"].iloc[-1])
-            canvas.field(x, mean, y, label)
-            named = f"{most_text(p)} of random orders"
-            canvas.tell(
-                f"Gray area (chance): {named} stay within the area {scope}{kind}.".replace(
-                    " .", "."
-                )
-            )
+            canvas.field(x, _mean_of_chance(spec, x, curves), y, label)
+            named = orders
+            said = f"Gray area (chance): {named} stay within the area {scope}{kind}."
+            canvas.tell(said.replace(" .", "."))
         else:
-            width = {"line": THIN, "hairline": HAIR}[line]
-            look = {"color": canvas.ink.reference, "linewidth": width, "zorder": 1.04}
-            canvas.ax.plot(x, y, **canvas.look.band(None, **look, label=label))
-            within = f"{most_text(p)} of random orders stay below the line"
-            canvas.tell(f"Gray {line} (chance): {within} {scope}{kind}.")
+            canvas.guide(x, y, label, width, **canvas.look.band(zorder=1.04))
+            canvas.tell(f"Gray {line} (chance): {orders} stay below the line {scope}{kind}.")
     return named
 
 
@@ -350,8 +341,7 @@ def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
         return
     shares = np.unique(np.append(shares, step))
     best = np.minimum(shares / step, 1.0)
-    look = {"color": canvas.ink.reference, "linewidth": THIN, "zorder": 1}
-    canvas.ax.plot(shares, best, label="ideal order", **look)
+    canvas.guide(shares, best, "ideal order")
     canvas.tell("Upper gray line: ideal order, with all true positives first.")
 
 
@@ -379,23 +369,10 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
         recall = np.linspace(value / (2.0 - value) + 1e-6, 1.0, 200)
         precision = value * recall / (2.0 * recall - value)
         inside = precision <= min(1.0, ax.get_ylim()[1])
-        look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1}
-        ax.plot(recall[inside], precision[inside], label=f"_F1 = {value:g}", **look)
+        canvas.guide(recall[inside], precision[inside], f"_F1 = {value:g}", HAIR)
         if inside.any() and precision[-1] >= ax.get_ylim()[0]:
-            _write_beside(ax, 1.0, float(precision[-1]), f"F1 {value:g}", canvas)
-
-
-def _write_beside(ax: Axes, x: float, y: float, text: str, canvas: Canvas) -> None:
-    """Write text to the right of a point at the panel's edge."""
-    ax.annotate(
-        text,
-        (x, y),
-        xytext=(3, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=font(ax, "note"),
-        color=canvas.ink.note,
-    )
+            end = (1.0, float(precision[-1]))
+            write(ax, f"F1 {value:g}", end, (3, 0), va="center", color=canvas.ink.note)
 
 
 _SHAPES = "os^Dv"  # markers, one for each p
@@ -406,7 +383,7 @@ def _draw_crossovers(
     canvas: Canvas, crossovers: pd.DataFrame, curves: pd.DataFrame, spec: Curve
 ) -> None:
     """Mark the first list on each measure's curve that beats chance at each p."""
-    runs = table_of(crossovers, ("measure", "p", "n_first"), "crossovers")
+    runs = table_of(crossovers, "measure p n_first", "crossovers")
     first = runs.drop_duplicates(["measure", "p"])
     strangers = sorted(set(map(str, runs["measure"])) - set(map(str, curves["measure"])))
     if strangers:
@@ -422,67 +399,46 @@ def _draw_crossovers(
         if here.empty:
             continue
         point = float(here[spec.x].iloc[0]), float(here[spec.y].iloc[0])
-        look = {
-            "marker": _SHAPES[levels.index(p) % len(_SHAPES)],
-            "markersize": 6,
-            "markerfacecolor": canvas.ink.bg,
-            "color": canvas.color(measure),
-            "linestyle": "none",
-            "label": f"_crossover, p ≤ {p:g}",
-            "zorder": 4,
-        }
-        canvas.ax.plot(*point, **canvas.look.mark(measure, **look))
+        color = canvas.color(measure)
+        look: dict[str, Any] = {"marker": _SHAPES[levels.index(p) % len(_SHAPES)], "markersize": 6}
+        look |= {"markerfacecolor": canvas.ink.bg, "label": f"_crossover, p ≤ {p:g}", "zorder": 4}
+        canvas.dots(*point, color, name=measure, **look)
         with np.errstate(divide="ignore"):
             place = scale * canvas.ax.transData.transform(point)
         if canvas.stands_out(measure) and all(np.hypot(*(place - x)) >= _APART for x in written):
             written.append(place)
-            canvas.ax.annotate(
-                f"n = {int(n):,}",
-                point,
-                xytext=(7, -9),
-                textcoords="offset points",
-                fontsize=font(canvas.ax, "note"),
-                color=canvas.ink.text(canvas.color(measure)),
-            )
+            write(canvas.ax, f"n = {int(n):,}", point, (7, -9), color=canvas.ink.text(color))
     contiguous = runs.attrs.get("contiguous")
     run = "the first list"
     if contiguous:
         run = f"the first of {contiguous} successive lists"
-    shapes = ", ".join(f"{rate_text(float(p))}" for p in levels)
-    canvas.tell(f"Open marks: {run} above chance ({shapes}).")
+    canvas.tell(f"Open marks: {run} above chance ({', '.join(map(rate_text, levels))}).")
 
 
 def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: bool) -> None:
     """Draw a thin line for each n, with n written at the better end."""
-    rows = table_of(isolines, ("n", spec.x, spec.y), f"isolines for {spec.y}")
+    rows = table_of(isolines, f"n {spec.x} {spec.y}", f"isolines for {spec.y}")
     for n, line in rows.groupby("n", sort=False):
-        look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1}
-        canvas.ax.plot(line[spec.x], line[spec.y], label=f"_n = {n}", **look)
+        canvas.guide(line[spec.x], line[spec.y], f"_n = {n}", HAIR)
         ends = line
         if log:
             ends = line[(line[spec.x] > 0) & (line[spec.y] > 0)]
         if len(ends):
-            canvas.ax.annotate(
-                f"{n:,}",
-                (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1]),
-                xytext=(2, 1),
-                textcoords="offset points",
-                fontsize=font(canvas.ax, "note"),
-                clip_on=True,
-                color=canvas.ink.note,
-            )
+            end = (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1])
+            write(canvas.ax, f"{n:,}", end, (2, 1), clip_on=True, color=canvas.ink.note)
     canvas.tell("Thin lines: all lists with the same n.")
 
 
 # -------------------------------------------------------------------------------------------------
 # Plots of curves over all cutoffs, from data or a table.
 
+_CURVES: dict[str, Callable[..., Any]] = {space: getattr(shapes, space) for space in shapes.SPACES}
 _DRAW: dict[str, Callable[..., Axes]] = {space: curve_drawing(space) for space in shapes.SPACES}
 
 
 def _drawn(space: str) -> Callable[[Picture], Picture]:
-    needed = ("measure", "n", *shapes.SPACES[space])
-    return of_data_or_table(_DRAW[space], needed, space)
+    needed = " ".join(["measure n", *shapes.SPACES[space]])
+    return of_data_or_table(_DRAW[space], needed, _CURVES[space])
 
 
 @_drawn("roc")
@@ -522,10 +478,6 @@ def roc(
         Whether the key shows the area and its interval from :func:`rankeval_pd.area`. If
         ``data`` is a table, pass the result of ``area``.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
@@ -570,10 +522,6 @@ def precision_recall(
         Values of F1. A thin line connects all lists with the same F1.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each line is the step function for a measure, without interpolation. The gray line is the
@@ -588,13 +536,8 @@ def precision_recall(
     >>> df.rankeval.plot.precision_recall().get_ylabel()
     'precision'
     """
-    return _draw_space(
-        "precision_recall",
-        data,
-        options,
-        area="ap" if area else None,
-        drawn={"f_scores": f_scores},
-    )
+    kind: AreaKind | None = "ap" if area else None
+    return _draw_space("precision_recall", data, options, area=kind, drawn={"f_scores": f_scores})
 
 
 @_drawn("det")
@@ -615,10 +558,6 @@ def det(
         Whether the axes are logarithmic (True) or linear (False). By default, the axes have
         normal-deviate scales, so normally distributed scores give a straight line.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
@@ -664,10 +603,6 @@ def lift(
         enrichment factor, which is the lift of the smallest list with this fraction.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each line shows the precision of a measure's lists relative to a random order. The gray line at
@@ -682,13 +617,7 @@ def lift(
     >>> df.rankeval.plot.lift().get_ylabel()
     'lift (random order = 1)'
     """
-    return _draw_space(
-        "lift",
-        data,
-        options,
-        n=n,
-        drawn={"enrichment": enrichment},
-    )
+    return _draw_space("lift", data, options, n=n, drawn={"enrichment": enrichment})
 
 
 @_drawn("gain")
@@ -712,10 +641,6 @@ def gain(
         Whether the x axis is logarithmic.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each line shows a measure, from the empty list to all candidates. The upper gray line shows an
@@ -730,11 +655,6 @@ def gain(
     'share of positives found'
     """
     return _draw_space("gain", data, options, n=n)
-
-
-_CURVES: dict[str, Callable[..., Any]] = {
-    name: getattr(shapes, name) for name in ("roc", "precision_recall", "det", "lift", "gain")
-}
 
 
 def _draw_space(
@@ -762,13 +682,14 @@ def _draw_space(
         limited = {name: chance[name] for name in ("interval", "level")}
         curve = _CURVES[space](data, **asked, **limited, **roles)
         if p is not None:
-            few = shown(curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve)
-            sizes = None if seen_of(data, None, roles) is None else [n for n in few if n]
+            sizes = seen_of(data, None, roles)
+            if sizes is not None:
+                few = shown(curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve)
+                sizes = [n for n in few if n]
             beside["bands"] = [random_band(data, space, p, sizes, bound=bound, **drawn_from)]
             if chance["simultaneous"]:
-                beside["bands"] += [
-                    random_band(data, space, p, sizes, simultaneous=True, **drawn_from)
-                ]
+                together = random_band(data, space, p, sizes, simultaneous=True, **drawn_from)
+                beside["bands"].append(together)
             if chance["crossovers"]:
                 beside["crossovers"] = crossovers(data, p, bound=bound, **drawn_from)
         if iso is not None:

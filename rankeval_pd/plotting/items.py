@@ -1,32 +1,27 @@
-"""Plot systems over test items and queries."""
+"""Plot the scores of systems on test items and queries."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.doors.item_tables import as_items, each_metric, item_roles, read_frame
 from rankeval_pd.errors import listed, unknown_name
-from rankeval_pd.plotting.canvas import Canvas, level_before
-from rankeval_pd.plotting.forests import (
-    DIFFERENCES,
-    draw_calibration,
-    draw_confidence,
-    draw_critical_difference,
-    draw_gain_by_size,
-    draw_paired_differences,
-    draw_pairs,
-    draw_system_ranks,
-)
+from rankeval_pd.plotting.canvas import Canvas, interval_kind, level_before, write
+from rankeval_pd.plotting.forests import gain_of
 from rankeval_pd.plotting.look import (
+    Ink,
+    compact,
+    digits_for,
     font,
     in_percent,
+    interval,
+    number,
     panel_size,
     plainly,
     set_ticks,
@@ -35,46 +30,131 @@ from rankeval_pd.plotting.look import (
     wide,
 )
 from rankeval_pd.plotting.panels import (
-    TESTS,
-    AnyPlot,
     ItemPlot,
     Look,
     PairPlot,
-    RankPlot,
     by_name,
     of_data_or_table,
     parted,
     picture,
+    roles_in,
     tidy,
 )
-from rankeval_pd.plotting.rankings import of_measures_too, pairs_of_measures
 from rankeval_pd.queries.per_query import query_summary
-from rankeval_pd.roles import (
-    AreaKind,
-    CalibrationInterval,
-    Draw,
-    FamilyAdjustment,
-    ListSizes,
-    QueryRoles,
-    RankKind,
-)
+from rankeval_pd.roles import QueryRoles
 from rankeval_pd.stats.items import Items
-from rankeval_pd.systems import studies, tests
-from rankeval_pd.systems.studies import PAPER_BINS, gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# -------------------------------------------------------------------------------------------------
-# Plots of per-item differences between systems, and of critical differences.
 
+# -------------------------------------------------------------------------------------------------
+# Gains of one system over another on each item.
+DIFFERENCES = "item gain system_a system_b"
+_BARS = 400  # more bars than this are drawn as an area, which looks the same
+_NAMED = 3  # number of queries named on each side of the diagonal
 _PAIRS = 6  # largest number of pairs of systems in one figure, across all groups
 
-# ----------------- Per-item differences, and critical differences
+
+@picture(DIFFERENCES, "plot.paired_differences")
+def draw_paired_differences(
+    canvas: Canvas, table: pd.DataFrame, whole: pd.DataFrame | None = None
+) -> None:
+    """Draw the sorted gains of one system over another on each item, and the mean gain."""
+    ax, look, ink = canvas.ax, canvas.look, canvas.ink
+    found = table.dropna(subset=["gain"]).sort_values("gain", ascending=False, kind="stable")
+    gains = found["gain"].to_numpy(dtype=float)
+    a, b = (table[f"system_{side}"].iloc[0] for side in "ab")
+    x = np.arange(1, gains.size + 1)
+    for name, better in ((a, gains > 0), (b, gains < 0)):
+        bar = {"color": canvas.color(name), "linewidth": 0, "label": f"{canvas.text(name)} better"}
+        if gains.size <= _BARS:
+            ax.bar(x[better], gains[better], width=0.9, **look.band(name, **bar))
+        else:
+            heights = np.where(better, gains, 0.0)
+            ax.fill_between(x, 0.0, heights, step="mid", **look.band(name, **bar))
+    height = float(np.abs(gains).max(initial=0.0)) or 1.0
+    canvas.rule(0.0)
+    if whole is not None and len(whole):
+        _draw_mean(canvas, whole, gains.size, height)
+    canvas.limits("x", 0.0, max(1.06 * gains.size, 1.5))
+    canvas.limits("y", -1.08 * height, 1.08 * height)
+    unit = str(table.attrs.get("unit", "items"))
+    numbered = pd.api.types.is_integer_dtype(found["item"]) and unit != "queries"
+    if not numbered and not small(ax):
+        _name_items(canvas, found["item"].astype(str).to_list(), gains, height)
+    box = {"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
+    for name, count, corner, ha, va in (
+        (a, (gains > 0).sum(), (0.94, 0.97), "right", "top"),
+        (b, (gains < 0).sum(), (0.03, 0.03), "left", "bottom"),
+    ):
+        size, color = font(ax, "name"), ink.text(canvas.color(name))
+        short = shortened(canvas.text(name), size, 0.4 * panel_size(ax)[0])
+        place = {"transform": ax.transAxes, "ha": ha, "va": va, "bbox": box}
+        ax.text(*corner, f"{short} better: {count:,}", fontsize=size, color=color, **place)
+    equal = np.count_nonzero(gains == 0)
+    set_ticks(ax.xaxis, compact, 5.0)
+    set_ticks(ax.yaxis, plainly, 5.0)
+    label = f"{unit}, sorted by gain"
+    if equal:
+        label += f" ({equal:,} equal)"
+    canvas.frame(xlabel=label, ylabel=gain_of(table.attrs))
+    ax.spines["bottom"].set_visible(False)
 
 
-@of_data_or_table(draw_paired_differences, DIFFERENCES, "plot.paired_differences", forms=["items"])
+def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -> None:
+    """Draw the overall gain with its interval on the right."""
+    ax, ink, row = canvas.ax, canvas.ink, whole.iloc[0]
+    low, high, gain = (float(row[c]) for c in ("ci_low", "ci_high", "gain"))
+    at = count * 1.035
+    limits = np.clip([low, high], -1.08 * height, 1.08 * height)
+    if np.isfinite(low + high):
+        ax.vlines(at, *limits, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
+    dot = {"color": ink.fg, "marker": "o", "markersize": 5, "linestyle": "none", "label": "_gain"}
+    ax.plot([at], [gain], clip_on=False, **canvas.look.line(**dot))
+    digits = 3
+    if np.isfinite(high - low):
+        digits = digits_for(high - low)
+    said = f"gain {number(gain, digits)}"
+    if np.isfinite(low) or np.isfinite(high):
+        said += f"\n({interval(low, high, digits)})"
+    end, aside, ha, va = gain, (6, 0), "left", "center"
+    if small(ax):  # above the bars of losses if there is room
+        end, aside, ha, va = max(gain, 0.0), (-8, 3), "right", "bottom"
+    color = Ink.of(ax, outside=True).fg
+    write(ax, said, (at, end), aside, va=va, ha=ha, color=color, annotation_clip=True)
+    kind = interval_kind(whole.attrs, "separately for each pair")
+    canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
+
+
+def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> None:
+    """Label items with large gains and losses, and draw leader lines to their bars."""
+    ax, size, count = canvas.ax, font(canvas.ax, "note"), len(names)
+    room = 0.3 * panel_size(ax)[0]
+    for k in range(min(_NAMED, count // 4)):
+        for place, sign in ((k, 1), (count - 1 - k, -1)):
+            if np.sign(gains[place]) != sign:
+                continue
+            y = height * (1.0 - 0.13 * k)
+            above = int(np.count_nonzero(sign * gains > y - 0.08 * height))
+            beside = max(0.075 * count, above)
+            x, ha = 1 + beside, "left"
+            if sign < 0:
+                x, ha = count - beside, "right"
+            line = {"arrowstyle": "-", "lw": 0.5, "color": canvas.ink.reference}
+            look = {"textcoords": "data", "arrowprops": line | {"shrinkA": 1, "shrinkB": 0}}
+            name, at = shortened(names[place], size, room), (place + 1, gains[place])
+            write(ax, name, at, (x, sign * y), va="center", ha=ha, color=canvas.ink.fg, **look)
+
+
+@of_data_or_table(
+    draw_paired_differences,
+    DIFFERENCES,
+    paired_bootstrap,
+    made_by="plot.paired_differences",
+    forms=["items"],
+)
 def paired_differences(
     data: Data,
     a: Hashable = None,
@@ -105,10 +185,6 @@ def paired_differences(
         queries and "items" otherwise.
     **look
 
-    Returns
-    -------
-    Axes
-
     Notes
     -----
     Each bar is the gain of the first system over the second on one item. If the metric is not a
@@ -124,25 +200,27 @@ def paired_differences(
     'queries, sorted by gain'
     """
     look, asked = parted(options)
-    roles = {name: given for name, given in asked.items() if name not in TESTS}
+    roles = roles_in(asked)
     items: Any = as_items(data)
     if unit is None:
-        unit = "queries" if items is not data or _are_queries(data) else "items"
+        by_query = isinstance(data, pd.DataFrame) and "query" in data.index.names
+        unit = "queries" if items is not data or by_query else "items"
     read = groups_of_items(items, roles)
     _check_panels(read, a, b)
     whole: Any = paired_bootstrap(items, a, b, **asked)
-    needed: tuple[str, ...] = ("system_a", "system_b", "gain", "ci_low", "ci_high")
+    needed: str = "system_a system_b gain ci_low ci_high"
     pairs = tidy(whole, needed, "paired_bootstrap")
+    own: list[str] = DIFFERENCES.split()
     parts = [_of_pairs(*group, pairs) for group in read]
     table = pd.concat([x for part in parts for x in part], ignore_index=True)
     several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
-    batch: list[Any] = [name for name in table if name not in DIFFERENCES]
-    pairs = pairs[[*batch, *needed]]
+    batch: list[Any] = [name for name in table if name not in own]
+    pairs = pairs[[*batch, *needed.split()]]
     if several:  # one panel per pair
         for rows in (table, pairs):
             names = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
             rows.insert(len(batch), "systems", names)
-    table = table[[*batch, *["systems"] * several, *DIFFERENCES]]
+    table = table[[*batch, *["systems"] * several, *own]]
     table.attrs = {**whole.attrs, "unit": unit}
     pairs.attrs = dict(whole.attrs)
     return draw_paired_differences(table, pairs, **look)
@@ -160,11 +238,6 @@ def _check_panels(groups: list[Any], a: Hashable, b: Hashable) -> None:
             f"but this plot has at most {_PAIRS} panels. Pass a and b to choose a pair, or draw "
             "all pairs with plot.pairs()."
         )
-
-
-def _are_queries(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether the row names identify queries."""
-    return isinstance(data, pd.DataFrame) and "query" in data.index.names
 
 
 _Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
@@ -201,348 +274,9 @@ def _of_pairs(
     return listed
 
 
-@of_measures_too
-@of_data_or_table(
-    draw_critical_difference,
-    ("system_a", "system_b", "score_a", "score_b", "gain"),
-    "paired_bootstrap",
-    forms=["rankings", "items", "pairs"],
-)
-def critical_difference(
-    data: Data,
-    *,
-    n: ListSizes = None,
-    kind: AreaKind | None = None,
-    adjust: FamilyAdjustment | None = "max-t",
-    **options: Unpack[AnyPlot],
-) -> Axes:
-    """Draw systems or measures in order of score, with bars that connect ties.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items; or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation` for all pairs. To compare measures, pass candidates
-        with a score for each measure and a gold label, together with ``n`` or ``kind``; or the
-        result of :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area` for all pairs.
-    n, kind
-        Option for candidates: the criterion by which measures are compared, as in
-        :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
-    n_resamples, event, method, ci, families, baseline, adjust, adjust_over, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`. For candidates, only
-        n_resamples and adjust are available, as in :func:`rankeval_pd.measure_ranks`.
-    alpha : float
-        Significance level of the tests.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Each dot is a system's score, with the best system at the top. A vertical bar on the right
-    connects systems that do not differ significantly: no pair of them has a two-sided p-value at or
-    below alpha (adjusted, if the table has adjusted p-values). If a bar has dots, only rows with a
-    dot belong to the bar. The classic diagram is based on mean ranks (J. Demšar, 2006, Journal of
-    Machine Learning Research 7). This plot uses paired tests of the scores, adjusted for all
-    pairs.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> df = pd.DataFrame(rng.random((200, 4)) < [0.9, 0.88, 0.7, 0.5], columns=list("wxyz"))
-    >>> ax = df.rankeval.plot.critical_difference(n_resamples=500)
-    >>> [tick.get_text() for tick in ax.get_yticklabels()]
-    ['w', 'x', 'y', 'z']
-    """
-    look, asked = parted(options)
-    alpha = asked.get("alpha", 0.05)
-    if n is not None or kind is not None:
-        table = pairs_of_measures(data, n, kind, adjust, asked)
-    else:
-        table = paired_bootstrap(data, adjust=adjust, **asked)
-    return draw_critical_difference(table, alpha=alpha, **look)
-
-
 # -------------------------------------------------------------------------------------------------
-# Plots that compare systems on test items, drawn from scores or a table.
-
-
-@of_data_or_table(
-    draw_confidence,
-    ("system_a", "gain", "confidence"),
-    "paired_bootstrap",
-    forms=["items", "pairs"],
-)
-def confidence(
-    data: Data,
-    a: Hashable = None,
-    b: Hashable = None,
-    *,
-    adjust: FamilyAdjustment | None = None,
-    **options: Unpack[PairPlot],
-) -> Axes:
-    """Draw the gain of every pair of systems against the confidence, 1 - p.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap`. If
-        you pass a result, you can add ``thresholds``, the result of
-        :func:`rankeval_pd.gain_threshold`, which is drawn as lines with intervals.
-    a, b, n_resamples, event, method, ci, families, baseline
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Each dot is a pair of systems. The x axis shows the gain on a logarithmic scale. The y axis
-    shows the confidence as one-sided -log10(p), so the distance from 99% to 99.9% is equal to the
-    distance from 90% to 99%. A triangle means that no draw contradicted the sign of the gain.
-    Vertical lines mark gain thresholds, and bars at the bottom show their intervals. The horizontal
-    line marks 95%, and pairs above this line are in color.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
-    >>> df.rankeval.plot.confidence().get_ylabel()
-    'confidence (1 − p, one-sided)'
-    """
-    look, asked = parted(options)
-    table = paired_bootstrap(data, a, b, adjust=adjust, **asked)
-    return draw_confidence(table, gain_threshold(table), **look)
-
-
-@of_measures_too
-@of_data_or_table(
-    draw_pairs,
-    ("system_a", "system_b", "gain", "p_value"),
-    "paired_bootstrap",
-    forms=["rankings", "items", "pairs"],
-)
-def pairs(
-    data: Data,
-    a: Hashable = None,
-    b: Hashable = None,
-    *,
-    n: ListSizes = None,
-    kind: AreaKind | None = None,
-    adjust: FamilyAdjustment | None = "max-t",
-    **options: Unpack[AnyPlot],
-) -> Axes:
-    """Draw the significant gains between all pairs of systems as a matrix.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation`. To compare measures, pass candidates with a score
-        for each measure and a gold label, together with ``n`` or ``kind``, or the result of
-        :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area`.
-    n, kind
-        Option for candidates: the criterion by which measures are compared, as in
-        :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
-    a, b, n_resamples, event, method, ci, families, baseline
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`, adjusted as in
-        :func:`system_ranks`. For candidates, only adjust, alpha and n_resamples are
-        available, as in :func:`rankeval_pd.measure_ranks`.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    System names are on the diagonal, sorted by the number of other systems that each system beats.
-    A colored cell marks a significant difference. A darker color means a larger gain of the row
-    over the column. All other cells are pale gray. Gains are printed in cells that are large
-    enough. The size of a new figure increases with the number of systems. Measures at a given n
-    are compared with swap tests, in which the smallest possible adjusted p-value is pairs
-    / (n_resamples + 1).
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
-    >>> [text.get_text() for text in df.rankeval.plot.pairs().texts[-3:]]
-    ['x', 'y', 'z']
-    """
-    look, asked = parted(options)
-    if n is not None or kind is not None:
-        table = pairs_of_measures(data, n, kind, adjust, {"a": a, "b": b, **asked})
-    else:
-        table = paired_bootstrap(data, a, b, adjust=adjust, **asked)
-    return draw_pairs(table, **look)
-
-
-@of_data_or_table(
-    draw_system_ranks,
-    ("system", "value", "rank_low", "rank_high"),
-    "system_ranks",
-    forms=["items"],
-)
-def system_ranks(
-    data: Data,
-    *,
-    ranks: RankKind = "simultaneous",
-    adjust: FamilyAdjustment | None = "max-t",
-    **options: Unpack[RankPlot],
-) -> Axes:
-    """Draw the score of each system with its interval and rank.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.system_ranks`.
-    n_resamples, ranks, ci, adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.system_ranks`.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Each dot marks a system's score, and each line shows its unadjusted interval. The
-    numbers on the right are the score, the interval and the rank limits. A bar on the right
-    connects systems that do not differ significantly. A system is in color if no other system is
-    significantly better.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"x": [1, 1, 1, 0] * 8, "y": [1, 1, 0, 0] * 8, "z": [1, 0, 0, 0] * 8})
-    >>> df.rankeval.plot.system_ranks().get_xlabel()
-    'score'
-    """
-    look, asked = parted(options)
-    table = tests.system_ranks(data, ranks=ranks, adjust=adjust, **asked)
-    return draw_system_ranks(table, **look)
-
-
-@of_data_or_table(
-    draw_gain_by_size, ("size", "system_a", "gain", "p_value"), "gain_by_size", forms=["items"]
-)
-def gain_by_size(
-    data: Data,
-    sizes: Sequence[int],
-    *,
-    draw: Draw = "prefix",
-    adjust: FamilyAdjustment | None = None,
-    **options: Unpack[PairPlot],
-) -> Axes:
-    """Draw gains and gain thresholds against the size of the test set.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.gain_by_size`. If you
-        pass a result, you can add ``thresholds``, the result of :func:`rankeval_pd.gain_threshold`.
-        The thresholds are drawn as lines, with the square-root law through the largest size.
-    sizes : sequence of int
-        Option for items: numbers of items; see :func:`rankeval_pd.gain_by_size`.
-    draw, n_resamples, event, method, ci, families, baseline
-        Options for items, as in :func:`rankeval_pd.gain_by_size`.
-    adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Each dot is a pair of systems tested on the first items of the test set. Dots with p ≤ 0.05 are
-    in color. The line connects the gain thresholds, and bars show their intervals. The thin gray
-    line is the square-root law. Both axes are logarithmic, and gains of 0 are not drawn.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> df = pd.DataFrame({"x": rng.random(400) < 0.7, "y": rng.random(400) < 0.6})
-    >>> df.rankeval.plot.gain_by_size([100, 400]).get_xlabel()
-    'test items'
-    """
-    look, asked = parted(options)
-    table = studies.gain_by_size(data, sizes, draw=draw, adjust=adjust, **asked)
-    return draw_gain_by_size(table, gain_threshold(table), **look)
-
-
-@of_data_or_table(
-    draw_calibration, ("p_low", "p_high", "agreement"), "calibration", forms=["pairs"]
-)
-def calibration(
-    data: Data,
-    other: pd.DataFrame | xr.Dataset,
-    *,
-    bins: Sequence[float] = PAPER_BINS,
-    ci: CalibrationInterval = "clopper-pearson",
-    level: float = 0.95,
-    n_resamples: int = 1000,
-    **options: Unpack[ItemPlot],
-) -> Axes:
-    """Draw observed and expected rates of sign agreement with other data.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Table of pairs from :func:`rankeval_pd.paired_bootstrap`, or the result of
-        :func:`rankeval_pd.calibration` or :func:`rankeval_pd.population_calibration`.
-    other : DataFrame or Dataset
-        Option for a table of pairs: scores of the same systems on other items.
-    bins, ci, level, n_resamples
-        Options for a table of pairs, as in :func:`rankeval_pd.calibration`.
-    **look
-
-    Returns
-    -------
-    Axes
-
-    Notes
-    -----
-    Each dot is a bin of pairs with similar p-values, and each bar shows the interval for the bin.
-    The number above a bin is the number of pairs in the bin. The gray line is the expected
-    frequency for other items from the same distribution.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd, rankeval_pd
-    >>> rng = np.random.default_rng(1)
-    >>> skill = np.linspace(0.60, 0.70, 20)
-    >>> here, there = (pd.DataFrame(rng.random((400, 20)) < skill) for _ in range(2))
-    >>> pairs = here.rankeval.paired_bootstrap()
-    >>> pairs.rankeval.plot.calibration(there, bins=[0.01, 0.05, 0.2]).get_ylabel()
-    'pairs that keep their sign'
-    """
-    look, roles = parted(options)
-    table = studies.calibration(
-        data, other, bins=bins, ci=ci, level=level, n_resamples=n_resamples, **roles
-    )
-    return draw_calibration(table, **look)
-
-
-# -------------------------------------------------------------------------------------------------
-# Plots for search: two runs compared by query, and interpolated precision.
-
-# ------------------------------------------------------- Two runs, with one dot per query
-
-_VALUES = ("item", "system_a", "system_b", "value_a", "value_b")
-_NAMED = 3  # number of queries named on each side of the diagonal
+# Search: two runs compared by query, and interpolated precision.
+_VALUES = "item system_a system_b value_a value_b"
 _APART = 4.0  # distance in points between a dot and its name
 
 
@@ -564,17 +298,11 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
         size = 5.0
     counts = {}
     for name, here in ((a, y > x), (b, y < x), (None, y == x)):
-        color = ink.muted if name is None else canvas.color(name)
-        dots = {
-            "color": color,
-            "marker": "o",
-            "markersize": size,
-            "linestyle": "none",
-            "markeredgewidth": 0,
-            "alpha": 0.8,
-            "label": "_equal" if name is None else f"{canvas.text(name)} higher",
-        }
-        ax.plot(x[here], y[here], **canvas.look.mark(name, **dots))
+        color, label = ink.muted, "_equal"
+        if name is not None:
+            color, label = canvas.color(name), f"{canvas.text(name)} higher"
+        look = {"markersize": size, "markeredgewidth": 0, "alpha": 0.8, "label": label}
+        canvas.dots(x[here], y[here], color, name=name, **look)
         counts[name] = int(here.sum())
     unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
     first, second = canvas.text(a), canvas.text(b)
@@ -613,6 +341,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     chosen = [k for sign in (1, -1) for k in order[np.sign(gap[order]) == sign][:_NAMED]]
     taken: list[Any] = []
     halo = withStroke(linewidth=2.5, foreground=canvas.ink.bg)  # names may cover dots
+    look: dict[str, Any] = {"color": canvas.ink.fg, "zorder": 5, "path_effects": [halo]}
     for k in sorted(chosen, key=lambda k: -abs(gap[k])):
         text = shortened(names[k], size, 0.35 * side)
         box = np.array([wide(text, size), 1.1 * size])
@@ -631,23 +360,14 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
             continue
         taken.append(best[1])
         right, up = best[2]
-        ax.annotate(
-            text,
-            at[k],
-            xytext=(_APART * right, _APART * up),
-            textcoords="offset points",
-            fontsize=size,
-            color=canvas.ink.fg,
-            zorder=5,
-            path_effects=[halo],
-            ha={1: "left", 0: "center", -1: "right"}[right],
-            va={1: "bottom", 0: "center", -1: "top"}[up],
-        )
+        look["ha"] = {1: "left", 0: "center", -1: "right"}[right]
+        look["va"] = {1: "bottom", 0: "center", -1: "top"}[up]
+        write(ax, text, at[k], (_APART * right, _APART * up), **look)
     if taken:
         canvas.tell("The dots farthest from the diagonal are labeled.")
 
 
-@of_data_or_table(draw_queries, _VALUES, "plot.queries", forms=["items"])
+@of_data_or_table(draw_queries, _VALUES, paired_bootstrap, made_by="plot.queries", forms=["items"])
 def queries(
     data: Data,
     a: Hashable = None,
@@ -670,10 +390,6 @@ def queries(
         What to call the rows in the caption. The default is "queries" for tables of queries and
         "items" otherwise.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
@@ -725,19 +441,17 @@ def _of_two(
         yield part
 
 
-# ------------------------------------------------------------ Interpolated precision over recall
-
-_LEVELS = tuple(f"IPrec@{k / 10:.1f}" for k in range(11))
+_RECALLS = tuple(f"IPrec@{k / 10:.1f}" for k in range(11))
 
 
-@picture(("measure", "metric", "value"), "summary")
+@picture("measure metric value", "summary")
 def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the mean interpolated precision of each run at several recall levels."""
     rows = table[table["metric"].astype(str).str.startswith("IPrec@")]
     if rows.empty:
         raise ValueError(
             "table has no metric IPrec@recall. Pass the runs and judgments, or the result of"
-            f" summary([{_LEVELS[0]!r}, ..., {_LEVELS[-1]!r}])."
+            f" summary([{_RECALLS[0]!r}, ..., {_RECALLS[-1]!r}])."
         )
     recall = rows["metric"].astype(str).str.removeprefix("IPrec@").astype(float)
     rows = rows.assign(n=recall, x=recall).sort_values("x", kind="stable")
@@ -759,15 +473,19 @@ def draw_interpolated_precision(canvas: Canvas, table: pd.DataFrame) -> None:
 class RunPlot(QueryRoles, Look, total=False):
     """Keywords for plots of runs and judgments."""
 
+    level: float
+    n_resamples: int | None
+
 
 @of_data_or_table(
-    draw_interpolated_precision, ("measure", "metric", "value"), "summary", clusters=False
+    draw_interpolated_precision,
+    "measure metric value",
+    query_summary,
+    made_by="summary",
+    clusters=False,
 )
 def interpolated_precision(
     data: Data,
-    *,
-    level: float = 0.95,
-    n_resamples: int | None = None,
     **options: Unpack[RunPlot],
 ) -> Axes:
     """Draw the mean interpolated precision at recall 0, 0.1, ..., 1 (11-point curve).
@@ -780,10 +498,6 @@ def interpolated_precision(
     level, n_resamples
         Options for data, as in :func:`rankeval_pd.summary` for runs.
     **look
-
-    Returns
-    -------
-    Axes
 
     Notes
     -----
@@ -798,6 +512,5 @@ def interpolated_precision(
     >>> found.rankeval.plot.interpolated_precision(n_resamples=99).get_xlabel()
     'recall'
     """
-    look, roles = parted(options)
-    table = query_summary(data, _LEVELS, level=level, n_resamples=n_resamples, **roles)
-    return draw_interpolated_precision(table, **look)
+    look, asked = parted(options)
+    return draw_interpolated_precision(query_summary(data, _RECALLS, **asked), **look)

@@ -1,70 +1,80 @@
-"""Draw lines and comparisons over list sizes."""
+"""Plot precision, recall and random rankings over list sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.capabilities import one_reading
+from rankeval_pd.chance.bounds import random_bound as bound_of
+from rankeval_pd.chance.bounds import random_cdf as cdf_of
+from rankeval_pd.chance.bounds import random_envelope
+from rankeval_pd.doors.candidates import Data
+from rankeval_pd.errors import check_flag, hushed
+from rankeval_pd.lists import recall
+from rankeval_pd.lists.precision import nbest_precision, precision_band
 from rankeval_pd.plotting.canvas import (
-    FEW,
     HAIR,
-    LINE,
     SPARSE,
     THIN,
     XLABELS,
     Canvas,
     interval_kind,
     level_before,
-    tell,
     thin_table,
+    write,
 )
 from rankeval_pd.plotting.look import (
-    LEAST,
-    Ink,
+    Look,
     compact,
-    font,
-    in_points,
-    mix,
     most_text,
-    plainly,
     rate_text,
     set_ticks,
-    shortened,
-    wide,
 )
 from rankeval_pd.plotting.panels import (
+    BandPlot,
+    Levels,
+    PrecisionPlot,
+    RankingPlot,
     by_name,
     checked,
+    curves_of,
     is_log,
+    of_data_or_table,
+    parted,
     picture,
     positions,
     priors_of,
-    sizes_of,
+    roles_in,
+    seen_of,
+    shown,
     table_of,
+    totals_of,
 )
-from rankeval_pd.words import ADJUSTED, TESTS, percent_of
+from rankeval_pd.roles import (
+    CUTTING,
+    Across,
+    ListSizes,
+    PopulationKind,
+    Roles,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# -------------------------------------------------------------------------------------------------
-# Curves over n for the precision and recall of n-best lists and for random rankings.
 
+# -------------------------------------------------------------------------------------------------
+# Precision and recall of n-best lists (Evert 2004, figures 1 and 2).
 Table = pd.DataFrame | None
 FIRST = 10  # in long tables, shorter lists are too noisy to draw
 _BELOW = 0.08  # fraction of the height below the baseline
 
 
-# ------------------------------------------ Precision of n-best lists (Evert 2004, figures 1 and 2)
-
-NEEDED = ("measure", "n", "precision", "lift", "ci_low", "ci_high")
-
-
-@picture(NEEDED, "nbest_precision")
+@picture("measure n precision lift ci_low ci_high", "nbest_precision")
 def draw_precision(
     canvas: Canvas,
     table: pd.DataFrame,
@@ -80,20 +90,122 @@ def draw_precision(
 ) -> None:
     """Draw the precision of n-best lists with its uncertainty and the baseline."""
     if band is not None:
-        band = table_of(band, ("measure", "n", "band_low", "band_high"), "precision_band")
+        band = table_of(band, "measure n band_low band_high", "precision_band")
         _check_same_lists(table, band)
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     logarithmic = x != "recall" and is_log(log, table["n"])
     rows = draw_lists(canvas, table, x, logarithmic, log)
-    for measure in rows:
-        draw_marks(canvas, rows[measure], "precision", mark, x, first=measure == next(iter(rows)))
+    draw_marks(canvas, rows, mark, x)
     _uncertainty(canvas, table, band, rows, intervals, bands)
     shade_blocks(canvas, table[table["measure"].isin([*rows])], "tied", x)
     draw_references(canvas, table, x, references, relevant)
     canvas.finish(ylabel="precision", xlabel=XLABELS[x])
 
 
-@picture(("measure", "n", "recall", "band_low", "band_high"), "recall_band")
+@of_data_or_table(draw_precision, "n precision lift", nbest_precision)
+def precision(
+    data: Data,
+    n: ListSizes = None,
+    *,
+    level: float = 0.95,
+    simultaneous: bool = True,
+    n_resamples: int = 1000,
+    x: Across = "n",
+    mark: Sequence[int] = (),
+    relevant: float = 0.0,
+    reference: str | Sequence[str] = ("random",),
+    log: bool | None = None,
+    intervals: bool | None = None,
+    bands: bool | None = None,
+    **options: Unpack[PrecisionPlot],
+) -> Axes:
+    """Draw the precision of n-best lists with intervals or bands, and the baseline.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label, or the result of
+        :func:`rankeval_pd.nbest_precision` for one group. If you pass a result, you can add
+        ``band``, the result of :func:`rankeval_pd.precision_band` for the same measures.
+    n, ci, level, target, phi
+        Options for data, as in :func:`rankeval_pd.nbest_precision`.
+    simultaneous : bool
+        Option for data: whether to add a simultaneous band over the visible list sizes.
+    n_resamples : int
+        Option for data, as in :func:`rankeval_pd.precision_band`.
+    x : {"n", "share", "recall"}
+        Quantity on the x axis: the size of the list, the list as a fraction of the candidates, or
+        the recall of the list.
+    mark : sequence of int
+        Sizes of lists to mark with a vertical line. With x="recall", each size is marked with a
+        tick on each curve.
+    relevant : float
+        Smallest gain over the baseline that is considered relevant, drawn as a line.
+    reference : {"random", "ideal"} or sequence of these
+        Reference curves to draw. "random" is a random order, for which the precision is the
+        baseline. "ideal" is an order with all true positives first.
+    log : bool, optional
+        Whether the n axis (or the fraction axis) is logarithmic. By default, the axis is
+        logarithmic if the largest n is more than 2,000 times the smallest. In this case, lists
+        shorter than 10 are omitted.
+    intervals, bands : bool, optional
+        Whether to draw pointwise intervals and simultaneous bands. By default, only one of the two
+        is drawn (see Notes).
+    **look
+
+    Notes
+    -----
+    Each line is the precision of one measure's n-best lists, and the gray line is a random order.
+    A single measure has a band, which is simultaneous over all n if available. Two to six measures
+    have error bars, which show intervals at a few list sizes, or at every list size if there are
+    at most twelve. With more measures, only the best three are in color. For more than 20,000
+    candidates, about 4,000 values of n are computed and drawn. Half of these values are evenly
+    spaced, and the others are concentrated on short lists. The band then covers up to 2,000
+    values. Each group has its own panel, with at most 24 panels.
+    :func:`rankeval_pd.plotting.caption` describes the interval.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [4.0, 3.0, 2.0, 1.0], "gold": [True, True, False, False]})
+    >>> df.rankeval.plot.precision(simultaneous=False).get_ylabel()
+    'precision'
+    >>> rankeval_pd.plotting.precision(df.rankeval.nbest_precision()).get_ylabel()
+    'precision'
+    """
+    check_flag("intervals", intervals, none=True)
+    check_flag("bands", bands, none=True)
+    look, asked = parted(options)
+    with one_reading():
+        sizes = seen_of(data, n, asked)
+        table = nbest_precision(data, sizes, level=level, **asked)
+        band = None
+        names = list(dict.fromkeys(np.asarray(table["measure"]).tolist()))
+        bright = Look(highlight=look.get("highlight")).highlighted or names
+        single = len(bright) == 1 and np.unique(table["n"]).size > SPARSE and not intervals
+        wanted = simultaneous and (bands or (bands is None and single))
+        roles = roles_in(asked)
+        ties = Roles.of(roles).ties
+        if wanted and ties in CUTTING:
+            # each measure has its own blocks, so no n is valid for all measures
+            drawn = sizes if ties == "blocks" else shown(table)
+            with hushed():  # the caption contains the warning about a narrow band
+                band = precision_band(data, drawn, level=level, n_resamples=n_resamples, **roles)
+    return draw_precision(
+        table,
+        band,
+        x=x,
+        log=log,
+        mark=mark,
+        relevant=relevant,
+        reference=reference,
+        intervals=intervals,
+        bands=bands,
+        **look,
+    )
+
+
+@picture("measure n recall band_low band_high", "recall_band")
 def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
     """Draw the recall of n-best lists, a simultaneous band, and a random order."""
     logarithmic = is_log(log, table["n"])
@@ -106,10 +218,53 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     )
     if "expected" in table and len(table):
         chance = table.drop_duplicates("n").sort_values("n")
-        _reference(canvas, chance["n"], chance["expected"], "random order")
+        canvas.reference(chance["n"], chance["expected"], "random order")
         canvas.tell("Gray line: random order.")
     canvas.upwards()
     canvas.finish(ylabel="recall", xlabel=XLABELS["n"])
+
+
+@of_data_or_table(
+    draw_recall_band, "n recall band_low band_high", recall.recall_band, clusters=False
+)
+def recall_band(
+    data: Data,
+    n: ListSizes = None,
+    *,
+    log: bool | None = None,
+    **options: Unpack[BandPlot],
+) -> Axes:
+    """Draw the recall of n-best lists with a simultaneous band.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label, or the result of
+        :func:`rankeval_pd.recall_band` for one group.
+    n, ci, level, n_resamples
+        Options for data, as in :func:`rankeval_pd.recall_band`. By default, ``n`` contains the
+        sizes that are visible in the plot.
+    log : bool, optional
+        Whether the n axis is logarithmic. By default, the axis is logarithmic if the largest n
+        is more than 2,000 times the smallest. In this case, lists shorter than 10 are omitted.
+    **look
+
+    Notes
+    -----
+    Each line shows one measure's recall. The band around the line is simultaneous over
+    all n. The gray line is the mean recall over random orders.
+
+    Examples
+    --------
+    >>> import rankeval_pd
+    >>> df = rankeval_pd.datasets.simulate_candidates(500)
+    >>> df.rankeval.plot.recall_band(range(10, 301, 10), n_resamples=100).get_ylabel()
+    'recall'
+    """
+    look, asked = parted(options)
+    with one_reading():
+        table = recall.recall_band(data, seen_of(data, n, asked), details=True, **asked)
+    return draw_recall_band(table, log=log, **look)
 
 
 def draw_lists(
@@ -121,29 +276,29 @@ def draw_lists(
     y: str = "precision",
 ) -> dict[Hashable, pd.DataFrame]:
     """Draw the curve of each measure, and return the rows with x positions."""
-    parts = by_name(table)
-    scores = {name: float(part[y].mean()) for name, part in parts.items()}
-    rows = {}
+    rows = by_name(table)
+    scores: dict[Hashable, float] = {}
     short = logarithmic and log is None  # if every n were drawn, the first ranks would be too noisy
-    for measure in canvas.choose(scores, f"mean {y}"):
-        mine = parts[measure]
+    for measure, mine in rows.items():
+        scores[measure] = float(mine[y].mean())
         if short:
             mine = mine[mine["n"] >= FIRST]
         rows[measure] = mine.assign(x=positions(mine, x))
+    drawn = canvas.choose(scores, f"mean {y}")
     canvas.across(x, log=logarithmic)
-    for measure, mine in rows.items():
-        canvas.curve(measure, mine["x"], mine[y])
+    for measure in drawn:
+        canvas.curve(measure, rows[measure]["x"], rows[measure][y])
     if short and len(table):
         canvas.tell(f"Lists shorter than {FIRST} are omitted.")
-    ends = [mine["x"].max() for mine in rows.values() if len(mine)]
-    if ends and np.isfinite(max(ends)) and x == "n":
+    last = float(table["n"].max())
+    if x == "n" and np.isfinite(last) and (not short or last >= FIRST):
         # names are at the ends of lines; if there are few values of n, each has an interval
         room = 1.0
         if table["n"].nunique() <= SPARSE:
             room = 1.03
-        canvas.limits("x", high=float(max(ends)) * room)
+        canvas.limits("x", high=last * room)
     canvas.across(x, log=logarithmic)
-    return {name: rows[name] for name in scores}
+    return rows
 
 
 def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
@@ -153,17 +308,9 @@ def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> No
     inside = (table[column] > 0).groupby(table["n"]).any()
     if not inside.any():
         return
-    look: dict[str, Any] = {"color": canvas.ink.gray(0.5), "alpha": 0.12, "linewidth": 0}
-    canvas.ax.fill_between(
-        inside.index,
-        0.0,
-        1.0,
-        where=inside,
-        step="mid",
-        zorder=0.5,
-        transform=canvas.ax.get_xaxis_transform(),
-        **look,
-    )
+    look = {"color": canvas.ink.gray(0.5), "alpha": 0.12, "linewidth": 0, "zorder": 0.5}
+    place = {"step": "mid", "transform": canvas.ax.get_xaxis_transform()}
+    canvas.ax.fill_between(inside.index, 0.0, 1.0, where=inside, **place, **look)
     canvas.tell("Shaded: lists that end inside a block of equal scores.")
 
 
@@ -175,11 +322,10 @@ def _uncertainty(
     together = band is not None and (bands or (bands is None and not intervals))
     if band is not None and together:
         parts = by_name(band)
-        wide = {
-            name: parts[name].merge(mine[["n", "x"]], on="n")
-            for name, mine in rows.items()
-            if name in parts
-        }
+        wide = {}
+        for name, mine in rows.items():
+            if name in parts:
+                wide[name] = parts[name].merge(mine[["n", "x"]], on="n")
         kind = f"{level_before(band.attrs)}simultaneous confidence band, valid jointly at all n"
         if (table["precision"] > 0.9).any():
             kind += " (too narrow where precision is above 90%)"
@@ -208,20 +354,12 @@ def draw_references(
         canvas.rule(priors[0] + relevant, f"+{100 * relevant:.3g} points")
         canvas.tell(f"Upper gray line: {100 * relevant:.3g} points above a random order.")
     if "ideal" in references:
-        total, positive = sizes_of(table)
+        total, positive = totals_of(table)
         n = np.unique(table["n"].to_numpy())
         found = np.minimum(n, positive)
         across = {"n": n, "share": n / total, "recall": found / positive}[x]
-        _reference(canvas, across, found / n, "ideal order")
+        canvas.reference(across, found / n, "ideal order")
     canvas.upwards()
-
-
-def _reference(canvas: Canvas, x: Any, y: Any, name: str) -> None:
-    """Draw a reference curve with a name at its end."""
-    canvas.ax.plot(x, y, color=canvas.ink.reference, linewidth=THIN, zorder=1, label=name)
-    known = np.asarray(y, dtype=float)[np.isfinite(np.asarray(y, dtype=float))]
-    if len(known):
-        canvas.refer(name, float(known[-1]))
 
 
 def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
@@ -236,33 +374,30 @@ def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
 
 
 def draw_marks(
-    canvas: Canvas, rows: pd.DataFrame, column: str, mark: Sequence[int], x: str, *, first: bool
+    canvas: Canvas, rows: Mapping[Hashable, pd.DataFrame], mark: Sequence[int], x: str
 ) -> None:
-    """Draw a line at each marked n, or a tick on the curve if the x axis is recall."""
-    for n in mark:
-        here = rows[rows["n"] == n]
-        if here.empty:  # this measure has fewer scored candidates
-            continue
-        across, height = float(here["x"].iloc[0]), float(here[column].iloc[0])
-        if x == "recall":
-            canvas.ax.plot([across], [height], "|", markersize=12, color=canvas.ink.plain)
-            canvas.ax.annotate(
-                f"{n:,}",
-                (across, height),
-                xytext=(0, 9),
-                textcoords="offset points",
-                ha="center",
-                fontsize=font(canvas.ax, "note"),
-                color=canvas.ink.note,
-            )
-        elif first:
-            canvas.upright(across, f"{n:,}")
+    """Draw a line at each marked n, or a tick on each curve if the x axis is recall."""
+    if not mark:
+        return
+    for place, mine in enumerate(rows.values()):
+        marked = mine.drop_duplicates("n").set_index("n")
+        for n in mark:
+            if n not in marked.index:  # this measure has fewer scored candidates
+                continue
+            point = float(marked["x"][n]), float(marked["precision"][n])
+            if x == "recall":
+                canvas.ax.plot(*point, "|", markersize=12, color=canvas.ink.plain)
+                note = {"ha": "center", "color": canvas.ink.note}
+                write(canvas.ax, f"{n:,}", point, (0, 9), **note)
+            elif place == 0:
+                canvas.upright(point[0], f"{n:,}")
 
 
-# ---------------------- Random rankings next to the measures' curves (Macskassy 2005)
+# -------------------------------------------------------------------------------------------------
+# Random rankings next to the measures' curves (Macskassy 2005).
 
 
-@picture(("p", "n", "expected", "critical"), "random_bound")
+@picture("p n expected critical", "random_bound")
 def draw_random_bound(
     canvas: Canvas,
     bound: pd.DataFrame,
@@ -279,13 +414,13 @@ def draw_random_bound(
     if len(bound):
         prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0])
     if precision is not None:
-        needed = ("measure", "n", "precision", "recall", "lift")
+        needed = "measure n precision recall lift"
         curves = table_of(precision, needed, "nbest_precision")
-        _, positive = sizes_of(curves)
+        _, positive = totals_of(curves)
         draw_lists(canvas, curves, "n", logarithmic, log)
     wider = None
     if envelope is not None:
-        wider = table_of(envelope, ("alpha", "n", "envelope"), "random_envelope")
+        wider = table_of(envelope, "alpha n envelope", "random_envelope")
     short = 1
     if logarithmic and log is None:
         short = FIRST
@@ -296,20 +431,20 @@ def draw_random_bound(
         if wider is not None and held:
             outer, column, scope = wider[wider["alpha"] == p], "envelope", "at every n"
         name = f"chance {rate_text(p)}"
-        _draw_bound(
-            canvas,
-            outer.sort_values("n"),
-            column,
-            name,
-            positive,
-            prior,
-            short,
-            filled=place == 0,
-        )
+        share = _possible_share(outer, column, positive, short)
+        if place == 0:
+            canvas.field(share.index, prior, share, name)
+        else:
+            canvas.guide(share.index, share, name, **canvas.look.band(zorder=1.04))
+        known = share.dropna()
+        if len(known):
+            canvas.refer(name, float(known.iloc[-1]))
         kept = most_text(p)
         said = f"Gray area: {kept} of random orders stay below the edge"
         if place == 0 and held:
-            _draw_bound(canvas, rows, "critical", "", positive, prior, short, filled=False)
+            share = _possible_share(rows, "critical", positive, short)
+            look = canvas.look.band(zorder=1.04)
+            canvas.guide(share.index, share, "_each n separately", HAIR, **look)
             canvas.tell(f"{said} at every n; the hairline is the bound for a single n.")
         elif place == 0:
             canvas.tell(f"{said} {scope}.")
@@ -326,609 +461,80 @@ def draw_random_bound(
     canvas.finish(xlabel=XLABELS["n"], ylabel="precision")
 
 
-def _draw_bound(
-    canvas: Canvas,
-    rows: pd.DataFrame,
-    column: str,
-    name: str,
-    positive: float,
-    prior: float,
-    first: int,
+@of_data_or_table(draw_random_bound, "p n expected critical", bound_of, clusters=False)
+def random_bound(
+    data: Data,
+    p: Levels = 0.05,
+    n: ListSizes = None,
     *,
-    filled: bool,
-) -> None:
-    """Draw counts as precision at each n that allows that many true positives."""
-    rows = thin_table(canvas.ax, rows[rows["n"] >= first])
-    most = np.minimum(rows["n"], positive)
-    possible = rows[column] <= most + 1e-6
+    population: PopulationKind = "finite",
+    simultaneous: bool = True,
+    log: bool | None = None,
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw precision curves and the lowest precision significantly above chance.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a score for each measure and a gold label, or the result of
+        :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. If
+        you pass a result, you can add ``precision``, the result of
+        :func:`rankeval_pd.nbest_precision`, to draw the curves, and ``envelope``, the result of
+        :func:`rankeval_pd.random_envelope`.
+    p, n, population
+        Options for data, as in :func:`rankeval_pd.random_bound`.
+    simultaneous : bool
+        Option for data: whether to add :func:`rankeval_pd.random_envelope` at alpha = p, which
+        is simultaneous over all n. This option requires a finite population.
+    log : bool, optional
+        Whether the n axis is logarithmic; see :func:`precision`.
+    **look
+
+    Notes
+    -----
+    The gray area contains a random ranking with probability 1 - p. With an envelope, this
+    probability applies jointly to all n, and a thin line shows the pointwise bound. Without an
+    envelope, this probability applies to each n separately, and the bound is the column
+    ``critical``. Each additional p is drawn as a labeled line. The bound is omitted for list sizes
+    at which no count is significant. For more than 20,000 candidates, about 4,000 values of n are
+    computed and drawn, and the envelope covers these values.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"G2": [4.0, 3.0, 2.0, 1.0], "gold": [True, True, False, False]})
+    >>> df.rankeval.plot.random_bound(0.2).get_ylabel()
+    'precision'
+    """
+    look, roles = parted(options)
+    pool: Any = "all"  # a single bound for all curves
+    with one_reading():
+        n = n if population == "infinite" else seen_of(data, n, roles)
+        within = None if population == "infinite" else n
+        table = curves_of(data, within, **roles)
+        bound = bound_of(data, p, n, population=population, pool=pool, **roles)
+        envelope = None
+        levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
+        if simultaneous and population == "finite" and levels:
+            envelope = random_envelope(data, levels, n, pool=pool, **roles)
+    return draw_random_bound(bound, table, envelope, log=log, **look)
+
+
+def _possible_share(rows: pd.DataFrame, column: str, positive: float, first: int) -> pd.Series[Any]:
+    """Return counts as precision at each n that allows that many true positives."""
+    rows = thin_table(rows[rows["n"] >= first]).set_index("n", drop=False)
+    possible = rows[column] <= np.minimum(rows["n"], positive) + 1e-6
     if "attainable" in rows:  # without curves, no other line shows the number of true positives
         possible &= rows["attainable"].astype(bool)
-    share = (rows[column] / rows["n"]).where(possible)
-    if filled:
-        canvas.field(rows["n"], prior, share, name)
-    else:
-        look = {"color": canvas.ink.reference, "linewidth": HAIR, "zorder": 1.04}
-        if name:
-            look["linewidth"] = THIN
-        label = {"label": name or "_each n separately"}
-        canvas.ax.plot(rows["n"], share, **canvas.look.band(None, **look, **label))
-    known = share.dropna()
-    if name and len(known):
-        canvas.refer(name, float(known.iloc[-1]))
+    share: pd.Series[Any] = (rows[column] / rows["n"]).where(possible)
+    return share
 
 
-# -------------------------------------------------------------------------------------------------
-# Precision curves, their difference, and marks for significant differences (Evert 2004).
+_LAWS = ["discrete", "interpolated", "parametric"]
 
-COMPARISONS_NEEDED = (
-    "measure_a",
-    "measure_b",
-    "n",
-    "precision_a",
-    "precision_b",
-    "difference",
-    "p_value",
-    "significant",
-    "better",
-    "overlap",
-)
-_PAIR = ("measure_a", "measure_b")
-_HEIGHTS = (3.0, 0.62, 2.2)  # relative heights of the panels: curves, strip, difference
-_ROW = 11.0  # height of a row in the strip, in points
-_SHARE = 0.40  # fraction of the height used by the strip for all pairs
-_GAP = 0.04  # gap between panels, as a fraction of their height
-_TALL = 160.0  # minimum height of the difference panel, in points
 
-
-class _Finding(NamedTuple):
-    """The significant rows, and a description of the test."""
-
-    hits: np.ndarray[Any, Any]
-    words: str
-    together: bool
-
-
-@picture(COMPARISONS_NEEDED, "compare by n")
-def draw_comparison(
-    canvas: Canvas,
-    table: pd.DataFrame,
-    together: pd.DataFrame | None = None,
-    curves: pd.DataFrame | None = None,
-    *,
-    x: str = "n",
-    log: bool | None = None,
-    mark: Sequence[int] = (),
-    relevant: float = 0.0,
-    reference: str | Sequence[str] = (),
-    overlap: bool = False,
-    first_run: bool = False,
-) -> None:
-    """Draw the precision of measures, and mark significant differences."""
-    references, relevant, mark = checked(table, x, mark, relevant, reference)
-    if curves is not None:
-        curves = table_of(curves, ("measure", "n", "precision", "lift"), "nbest_precision")
-    elif x != "n" or references:
-        raise ValueError(
-            f"x={x!r}, reference={references!r}: the table does not contain the number of"
-            " candidates. Pass curves=data.rankeval.nbest_precision(n, measures=...)."
-        )
-    table = table.sort_values("n", kind="stable")
-    pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
-    findings = _findings(table, together, relevant)
-    logarithmic = x != "recall" and is_log(log, table["n"])
-    strip, low = _strip_and_difference(canvas, len(pairs))
-    lists = _lists(table)
-    if curves is not None:
-        chosen = lists["measure"].drop_duplicates()
-        lists = lists.merge(
-            curves[[c for c in ("measure", "n", "recall", "lift") if c in curves]],
-            on=["measure", "n"],
-            how="left",
-        )
-        curves = curves[curves["measure"].isin(chosen)]
-    rows = draw_lists(canvas, lists, x, logarithmic, log)
-    for measure, mine in rows.items():
-        first = measure == next(iter(rows))
-        draw_marks(canvas, mine, "precision", mark, x, first=first)
-    if curves is not None:
-        draw_references(canvas, curves, x, references)
-    if "tie_decides" in table:  # not available for means over all orders
-        shade_blocks(canvas, table, "cuts_tie", x)
-    _draw_strips(canvas, strip, table, pairs, findings, rows, x)
-    if low is not None:
-        _draw_difference(canvas, low, pairs[0], findings, together, rows, x)
-    if first_run and x == "n" and len(pairs) == 1:
-        _mark_end(canvas, table, findings[0])
-    if overlap:
-        _draw_overlap(canvas, pairs, rows)
-    canvas.upwards()
-    canvas.across(x, log=logarithmic)
-    below = [panel for panel in (strip, low) if panel is not None]
-    if below:
-        canvas.finish(ylabel="precision", xlabel=canvas.ax.get_xlabel())
-        _below(canvas, below, XLABELS[x])
-    else:
-        canvas.finish(ylabel="precision", xlabel=XLABELS[x])
-
-
-def _strip_and_difference(canvas: Canvas, count: int) -> tuple[Any, Any]:
-    """Replace a panel with stacked panels that share the x axis, and return them.
-
-    A single pair has a panel for the difference. For several pairs, the strip has a row per pair.
-    """
-    ax: Any = canvas.ax
-    height = canvas.size[1]
-    if ax.get_subplotspec() is None and not hasattr(ax.figure, "add_axes"):
-        return None, None
-    if count == 1 and height >= _TALL:
-        heights: Sequence[float] = _HEIGHTS
-    else:
-        share = min(_SHARE, max(count, 2) * _ROW / height)
-        heights = (1.0 - share, share)
-    _, strip, low, *_ = [*_split(ax, heights), None]
-    return strip, low
-
-
-def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
-    """Replace a panel with stacked panels that share the x axis."""
-    spec = ax.get_subplotspec()
-    if spec is None:  # set the positions manually
-        box = ax.get_position()
-        unit = box.height / (sum(heights) + _GAP * (len(heights) - 1))
-        places, top = [], box.y1
-        for height in heights:
-            places.append((box.x0, top - height * unit, box.width, height * unit))
-            top -= (height + _GAP) * unit
-        ax.set_position(places[0])
-        return [ax, *(ax.figure.add_axes(place, sharex=ax) for place in places[1:])]
-    sub = spec.subgridspec(len(heights), 1, height_ratios=heights, hspace=_GAP)
-    ax.set_subplotspec(sub[0])
-    return [ax, *(ax.figure.add_subplot(sub[k], sharex=ax) for k in range(1, len(heights)))]
-
-
-def _below(canvas: Canvas, panels: Sequence[Any], xlabel: str) -> None:
-    """Label the x axis on the last panel only."""
-    if xlabel == XLABELS["n"] and canvas.size[0] < 283:
-        xlabel = "n"
-    for panel in (canvas.ax, *panels):
-        last = panel is panels[-1]
-        panel.tick_params(axis="x", labelbottom=last, labelsize=font(canvas.ax, "tick"))
-        panel.set_xlabel(xlabel * last, fontsize=font(canvas.ax, "label"))
-    canvas.ax.tick_params(axis="x", length=0)
-
-
-def _lists(table: pd.DataFrame) -> pd.DataFrame:
-    """Return each measure's list precision values, in order of first occurrence."""
-    sides = [
-        table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(
-            ["measure", "n", "precision"], axis=1
-        )
-        for side in "ab"
-    ]
-    first = table["measure_a"].iloc[:1]
-    every = pd.concat(sides).drop_duplicates(["measure", "n"])
-    names = pd.concat([first, *(side["measure"] for side in sides)]).drop_duplicates()
-    parts = [every[every["measure"] == name].sort_values("n") for name in names]
-    return pd.concat(parts) if parts else every
-
-
-# --------------------------------------------------------------------- Significant differences
-
-
-def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Finding]:
-    """Return the pointwise findings and the simultaneous findings over all n."""
-    alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
-    large = (table["difference"].abs() >= relevant).to_numpy(dtype=bool)
-    extent = ""
-    if relevant:
-        extent = f", and the difference is {100 * relevant:.3g} points or more"
-    alone = table["significant"]
-    if alpha and adjust:
-        alone = table["p_value"] <= alpha
-    words = f"{_test(table)}, separately at each n{extent}"
-    listed = [_Finding(alone.to_numpy(dtype=bool) & large, words, together=False)]
-    if adjust:
-        together = table
-    if together is not None:
-        hits, words = _adjusted_hits(table, together)
-        listed.append(
-            _Finding(hits & large, f"{words}, simultaneously for all n{extent}", together=True)
-        )
-    return listed
-
-
-def _test(table: pd.DataFrame) -> str:
-    alpha = table.attrs.get("alpha")
-    name = TESTS.get(str(table.attrs.get("test")), "the test of the table")
-    if not alpha:
-        return name
-    return f"{name} at {percent_of(alpha)}"
-
-
-def _adjusted_hits(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
-    """Return the rows that are significant after adjustment, and the adjustment."""
-    if "band_low" in together:
-        other = table_of(together, (*_PAIR, "n", "band_low", "band_high"), "difference_band")
-        words = f"the {level_before(other.attrs)}simultaneous band excludes 0"
-        other = other[(other["band_low"] > 0) | (other["band_high"] < 0)]
-    else:
-        other = table_of(together, (*_PAIR, "n", "significant"), "compare with adjust=...")
-        adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
-        words = ADJUSTED.get(adjust, adjust)
-        if alpha:
-            words += f" at {percent_of(alpha)}"
-        draws = other.attrs.get("n_resamples")
-        if adjust == "max-t" and draws is not None and draws < 999:
-            words += f" ({draws} resamples)"
-        other = other[other["significant"].astype(bool)]
-    keys = [name for name in (*_PAIR, "n") if name in other]
-    result = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other[keys]))
-    return np.asarray(result, dtype=bool), words
-
-
-def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
-    """Return the measure favored by each difference, significant or not."""
-    ahead = rows["difference"] > 0
-    return rows["measure_a"].where(ahead, rows["measure_b"]).to_numpy(dtype=object)
-
-
-# ------------------------------------------------------------------------ The significance strip
-
-
-def _draw_strips(
-    canvas: Canvas,
-    strip: Any,
-    table: pd.DataFrame,
-    pairs: list[pd.DataFrame],
-    findings: list[_Finding],
-    rows: dict[Hashable, pd.DataFrame],
-    x: str,
-) -> None:
-    """Draw bars where differences are significant, in the better measure's color.
-
-    A single pair has one row for each kind of test. With several pairs, each pair has one row, with
-    pale bars for pointwise tests and dark bars for simultaneous tests.
-    """
-    if strip is None:
-        return
-    strip.patch.set_visible(False)
-    ink, single = Ink.of(strip, outside=True), len(pairs) == 1
-    heights = len(findings) if single else len(pairs)
-    by_kind = [pd.Series(finding.hits, index=table.index) for finding in findings]
-    for k, pair in enumerate(pairs):
-        _tell_same_lists(canvas, pair)
-        for number, (finding, hits) in enumerate(zip(findings, by_kind, strict=True)):
-            row = heights - 1 - (number if single else k)
-            high = 0.6 if single or not finding.together else 0.36
-            low = row + 0.5 * (1.0 - high)
-            mine = hits.loc[pair.index].to_numpy(dtype=bool)
-            for side in "ab":
-                measure = pair[f"measure_{side}"].iloc[0]
-                better = mine & (_favored(pair) == measure)
-                if better.any():
-                    color = canvas.look.color(canvas.ax, measure)
-                    shade = color if finding.together else mix(color, ink.bg, 0.45)
-                    across = _across(pair["n"], rows, measure, x)
-                    _draw_hits(canvas, strip, across, better, shade, (low, high))
-    strip.set_ylim(0, max(heights, 1))
-    strip.set_yticks([])
-    strip.spines[["top", "right", "left", "bottom"]].set_visible(False)
-    strip.tick_params(length=0, which="both")
-    strip.grid(visible=False)
-    _name_strip_rows(canvas, strip, pairs, findings, ink)
-    for finding in findings:
-        caption = "Pale bars: lists for which the measure in this color"
-        if finding.together:
-            caption = caption.replace("Pale", "Full")
-        if x == "recall":
-            caption += " (at its recall)"
-        caption += f" is significantly better ({finding.words})."
-        if canvas.alone and not finding.hits.any():
-            caption += " No list in this plot meets the condition."
-        canvas.tell(caption)
-
-
-def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: str) -> Any:
-    """Return the x positions of the lists for one measure."""
-    if x == "n":
-        return n.to_numpy(dtype=float)
-    mine = rows[measure]
-    return n.map(dict(zip(mine["n"], mine["x"], strict=True))).to_numpy(dtype=float)
-
-
-def _draw_hits(
-    canvas: Canvas, strip: Axes, across: Any, hits: Any, color: Any, where: tuple[float, float]
-) -> None:
-    """Draw significant list sizes as bars, or as squares if there are few sizes."""
-    if len(across) > FEW:  # the outline keeps narrow bars visible
-        bars = canvas.look.band(None, color=color, linewidth=0.5)
-        strip.broken_barh(_stretches(across, hits), where, **bars)
-        return
-    heights = np.full(np.count_nonzero(hits), where[0] + 0.5 * where[1])
-    squares: dict[str, Any] = canvas.look.band(
-        None, marker="s", color=color, markersize=22, linewidth=0
-    )
-    squares["s"] = squares.pop("markersize")
-    strip.scatter(across[hits], heights, **squares)
-
-
-def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
-    """Return the start and width of each run of hits, extended halfway to both neighbors."""
-    between = 0.5 * (across[1:] + across[:-1])
-    edge = np.concatenate(
-        [
-            [across[0] - (between[0] - across[0])],
-            between,
-            [across[-1] + (across[-1] - between[-1])],
-        ]
-    )
-    runs = np.flatnonzero(np.diff(np.concatenate([[False], hits, [False]]).astype(int)))
-    return [
-        (float(edge[start]), float(edge[stop] - edge[start])) for start, stop in runs.reshape(-1, 2)
-    ]
-
-
-def _name_strip_rows(
-    canvas: Canvas, strip: Axes, pairs: list[pd.DataFrame], findings: list[_Finding], ink: Ink
-) -> None:
-    """Write the better measure on the left of each row and the kind of test on the right."""
-    size, width = font(canvas.ax, "note"), canvas.size[0]
-    beside: dict[str, Any] = {
-        "xycoords": ("axes fraction", "data"),
-        "textcoords": "offset points",
-        "fontsize": size,
-        "va": "center",
-        "annotation_clip": False,
-    }
-    if len(pairs) > 1:
-        share = min(_SHARE, len(pairs) * _ROW / canvas.size[1])
-        if share * canvas.size[1] / len(pairs) < 1.1 * LEAST:
-            canvas.tell(f"Each of the {len(pairs)} rows of bars represents a pair, in table order.")
-            return
-        room = 0.38 * width - 60.0
-        for k, rows in enumerate(pairs):
-            a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
-            text = shortened(f"{a} : {b}", size, room)
-            at = (1.0, len(pairs) - 0.5 - k)
-            strip.annotate(text, at, xytext=(4, 0), color=ink.note, **beside)
-        return
-    if not len(pairs):
-        return
-    favored = _favored(pairs[0])
-    better = {name for finding in findings for name in favored[finding.hits]}
-    for row, finding in enumerate(findings):
-        text = "each n separately"
-        if finding.together:
-            text = "all n jointly"
-        if wide(text, size) < 0.38 * width - 60.0:
-            at = (1.0, len(findings) - 0.5 - row)
-            strip.annotate(text, at, xytext=(4, 0), color=ink.note, **beside)
-    if len(better) == 1:
-        name = next(iter(better))
-        text = f"{shortened(canvas.text(name), size, 0.16 * width)}\nbetter"
-        color = ink.text(canvas.look.color(canvas.ax, name))
-        at = (0.0, 0.5 * len(findings))
-        strip.annotate(text, at, xytext=(-6, 0), ha="right", color=color, **beside)
-
-
-def _tell_same_lists(canvas: Canvas, rows: pd.DataFrame) -> None:
-    """Note in the caption that one curve hides another because the lists are identical."""
-    if (rows["overlap"] == rows["n"]).all():
-        a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
-        canvas.tell(f"{a} and {b} have identical lists at each n shown.")
-
-
-# --------------------------------------------------------------------------------- The difference
-
-
-def _draw_difference(
-    canvas: Canvas,
-    low: Any,
-    pair: pd.DataFrame,
-    findings: list[_Finding],
-    together: Any,
-    rows: dict[Hashable, pd.DataFrame],
-    x: str,
-) -> None:
-    """Draw the difference between the two curves, with the interval of the main table."""
-    a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
-    found, columns, words = pair, ("ci_low", "ci_high"), "interval, separately at each n"
-    if together is not None and {"band_low", "band_high"} <= set(together):
-        found, columns = table_of(together, ("measure_a", "n"), ""), ("band_low", "band_high")
-        words = "simultaneous band for all n"
-    elif together is not None and {"ci_low", "ci_high"} <= set(together):
-        found, words = table_of(together, ("measure_a", "n"), ""), "simultaneous band for all n"
-    elif pair.attrs.get("adjust") is not None:
-        words = "interval, adjusted like the test"
-    level = level_before(found.attrs) or level_before(pair.attrs)
-    if "measure_a" in found:
-        found = found[(found["measure_a"] == a) & (found["measure_b"] == b)]
-    short = len(rows[a]) and rows[a]["n"].min() >= FIRST > pair["n"].min()
-    if short:
-        found = found[found["n"] >= FIRST]
-    found = thin_table(low, found)
-    part = Canvas(low, canvas.look, alone=False)
-    ink = part.ink
-    low.axhline(0.0, color=ink.reference, linewidth=0.8, zorder=1, label="_no difference")
-    across = _across(found["n"], rows, a, x)
-    known = columns[0] in found and found[columns[0]].notna().any()
-    ordered = found.get("difference")
-    limits = [found[c].to_numpy(dtype=float) for c in columns if known]
-    if known:
-        if len(found) > FEW:
-            shade = canvas.look.band(None, color=ink.fg, alpha=0.16, linewidth=0, zorder=1.5)
-            low.fill_between(across, *limits, **shade)
-            for limit in limits:
-                low.plot(across, limit, color=ink.fg, linewidth=0.5, alpha=0.55, label="_limit")
-        else:
-            low.vlines(across, *limits, color=ink.fg, linewidth=1.1, alpha=0.75)
-        name = f"{canvas.text(a)} − {canvas.text(b)}"
-        canvas.tell(f"Lower panel: {name} in percentage points, with the {level}{words}.")
-    if ordered is not None:
-        mark: dict[str, Any] = {}
-        if len(found) <= FEW:
-            mark = {"marker": "o", "markersize": 3.5}
-        low.plot(
-            across, ordered, color=ink.fg, linewidth=LINE, zorder=3, label="_difference", **mark
-        )
-        if known and len(found) > FEW:  # wide intervals for short lists flatten the rest
-            least, most = (np.nanquantile(x, q) for x, q in zip(limits, (0.03, 0.97), strict=True))
-            least, most = min(least, ordered.min()), max(most, ordered.max())
-            low.set_ylim(least - 0.05 * (most - least), most + 0.05 * (most - least))
-            if min(limits[0].min(), -limits[1].max()) < min(least, -most):
-                canvas.tell("The band for short lists extends beyond the panel.")
-    part.frame(ylabel="difference\n(points)")
-    set_ticks(low.yaxis, in_points, 4.0)
-    set_ticks(low.xaxis, compact, 5.0)
-    canvas.ax.figure.align_ylabels([canvas.ax, low])
-
-
-def _mark_end(canvas: Canvas, table: pd.DataFrame, finding: _Finding) -> None:
-    """Draw a line at the last n of the first run, unless the run extends to the end."""
-    if not finding.hits.any():
-        return
-    first = int(finding.hits.argmax())
-    length = int((~finding.hits[first:]).argmax())
-    if length == 0:
-        return
-    last = table["n"].iloc[first + length - 1]
-    canvas.upright(float(last), f"{last:,}", name="last n of the first significant range")
-    canvas.tell(f"Vertical line: n = {last:,}, the last n of the first significant range.")
-
-
-def _draw_overlap(
-    canvas: Canvas, pairs: list[pd.DataFrame], rows: dict[Hashable, pd.DataFrame]
-) -> None:
-    """Draw the percentage of shared candidates on a separate scale."""
-    right: Any = canvas.ax.twinx()
-    look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
-    for pair in pairs:
-        mine = rows[pair["measure_a"].iloc[0]]
-        across = pair["n"].map(dict(zip(mine["n"], mine["x"], strict=True)))
-        right.plot(across, pair["overlap"] / pair["n"], **look)
-    right.set_ylim(0.0, 1.0)
-    right.set_ylabel("overlap", fontsize=font(canvas.ax, "label"))
-    right.tick_params(labelsize=font(canvas.ax, "tick"))
-    from rankeval_pd.plotting.look import in_percent
-
-    set_ticks(right.yaxis, in_percent, 4.0)
-    right.spines[["top", "left"]].set_visible(False)
-    tell(canvas.ax, "Thin gray line (scale on the right): share of candidates in both lists.")
-
-
-# -------------------------------------------------------------------------------------------------
-# Plots of odds ratios and p-values over n, and of the distribution for random lists.
-
-_MANY = 100  # with more values of n per pair, p-values are drawn as a band
-
-# ------------ Pairs of measures over n: odds ratios, and p-values for several tie-breaking orders
-
-
-def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame]:
-    """Return the rows for each pair of measures."""
-    named = table[["measure_a", "measure_b"]].drop_duplicates().to_numpy(dtype=object)
-    labels = {(a, b): f"{canvas.text(a)} : {canvas.text(b)}" for a, b in named}
-    canvas.look = replace(canvas.look, labels=labels, order=list(labels))
-    groups = table.groupby(["measure_a", "measure_b"], sort=False, dropna=False)
-    return {pair: rows.sort_values("n").assign(x=rows["n"]) for pair, rows in groups}
-
-
-@picture(("measure_a", "measure_b", "n", "odds_ratio_mle", "ci_low", "ci_high"), "odds_ratios")
-def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the odds ratio for the two difference regions over n, on a logarithmic scale."""
-    ax = canvas.ax
-    logarithmic = is_log(log, table["n"])
-    estimates = table[["odds_ratio_mle", "ci_low", "ci_high"]].to_numpy(dtype=float)
-    inside = estimates[np.isfinite(estimates) & (estimates > 0.0)]
-    low, high = 0.1, 10.0
-    if inside.size:
-        low, high = float(inside.min()), float(inside.max())
-    low, high = min(low, 0.5) / 1.5, max(high, 2.0) * 1.5
-    ax.set_yscale("log")
-    canvas.limits("y", low, high)
-    pairs = _by_pair(canvas, table)
-    means = {pair: float(rows["odds_ratio_mle"].mean()) for pair, rows in pairs.items()}
-    canvas.choose(means, "odds ratios")
-    canvas.across("n", log=logarithmic)
-    for pair, rows in pairs.items():
-        odds = rows["odds_ratio_mle"]
-        known = np.isfinite(odds) & (odds > 0.0)  # lines do not extend to 0 or infinity
-        canvas.curve(pair, rows["n"], odds.where(known))
-        for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
-            if beyond.any():  # an unclipped line without points is drawn in the corner
-                look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
-                ax.plot(
-                    rows["n"][beyond],
-                    np.full(beyond.sum(), edge),
-                    clip_on=False,
-                    linestyle="none",
-                    label=f"_{sign}",
-                    **look,
-                )
-        pairs[pair] = rows.assign(
-            low=rows["ci_low"].clip(low, high), high=rows["ci_high"].clip(low, high)
-        )
-    canvas.across("n", log=logarithmic)
-    canvas.uncertainty(
-        pairs, "low", "high", interval_kind(table.attrs, ("exact, separately at each n"))
-    )
-    canvas.rule(1.0, "no difference")
-    if not np.isfinite(estimates).all() or (estimates == 0.0).any():
-        canvas.tell(
-            "Triangles: odds ratios of 0 or infinity, from a region without true or false"
-            " positives."
-        )
-    canvas.limits("y", low, high)
-    canvas.upwards(plainly)
-    if len(table) and table["n"].min() < table["n"].max():
-        canvas.limits("x", high=float(table["n"].max()) * 1.02)
-    canvas.finish(xlabel=XLABELS["n"], ylabel="odds ratio")
-
-
-@picture(("measure_a", "measure_b", "n", "p_min", "p_median", "p_max"), "tie_sensitivity")
-def draw_tie_sensitivity(
-    canvas: Canvas, table: pd.DataFrame, *, alpha: float = 0.05, log: bool | None = None
-) -> None:
-    """Draw the range of the p-value over different tie-breaking orders."""
-    ax = canvas.ax
-    logarithmic = is_log(log, table["n"])
-    p = table[["p_min", "p_max"]].to_numpy(dtype=float)
-    least = max(float(np.min(p[p > 0.0], initial=1.0)), 1e-300)
-    ax.set_yscale("log")
-    pairs = _by_pair(canvas, table)
-    canvas.choose({pair: -float(rows["p_median"].mean()) for pair, rows in pairs.items()}, "rank")
-    canvas.across("n", log=logarithmic)
-    for place, (pair, rows) in enumerate(pairs.items()):
-        low, middle, high = (rows[f"p_{x}"].clip(lower=least) for x in ("min", "median", "max"))
-        if len(rows) > _MANY:
-            canvas.band(pair, rows["n"], low, high)
-        else:
-            canvas.bars(pair, rows["n"], low, high, place=place, count=len(pairs))
-        size = {"marker": "o", "markersize": 4, "markeredgewidth": 0}
-        if len(rows) > _MANY:
-            size["markersize"] = 2
-        canvas.curve(pair, rows["n"], middle, linestyle="none", **size)
-    keys = table.attrs.get("n_keys")
-    orders = f"{keys or 'the'} orders of equal scores"
-    canvas.tell(
-        f"Dots: the median p-value over {orders}; bars: the range from the smallest to the largest."
-    )
-    if (p == 0.0).any():
-        canvas.tell(f"Marks at the bottom edge: p below {least:.0e}.")
-    canvas.rule(alpha, f"p = {alpha:g}")
-    bottom, top = ax.get_ylim()
-    canvas.limits("y", bottom, min(top, 1.3))
-    canvas.upwards(plainly, 5.0)
-    canvas.across("n", log=logarithmic)
-    canvas.finish(xlabel=XLABELS["n"], ylabel="p-value")
-
-
-# ------------------- The distribution of a random list's true positives (Macskassy 2005, figure 1)
-
-_LAWS = ("discrete", "interpolated", "parametric")
-
-
-@picture(("n", "tp", *_LAWS), "random_cdf")
+@picture("n tp discrete interpolated parametric", "random_cdf")
 def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | None = None) -> None:
     """Draw distribution functions of the number of true positives in a random list."""
     sizes = table["n"].drop_duplicates().tolist()
@@ -943,19 +549,18 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
         style = {"discrete": "steps-post"}.get(law, "default")
         canvas.curve(law, table["tp"], table[law], marker="none", drawstyle=style)
     if bound is not None and sizes:
-        rows = table_of(bound, ("p", "n", *_LAWS), "random_bound")
+        rows = table_of(bound, "p n discrete interpolated parametric", "random_bound")
         found = rows.loc[rows["n"] == sizes[0], ["p", *_LAWS]].to_numpy(dtype=float)
         for p, *bounds in found:
-            look = canvas.look.band(None, color=canvas.ink.reference, linewidth=THIN, zorder=1)
+            look = canvas.look.band(color=canvas.ink.reference, linewidth=THIN, zorder=1)
             ax.axhline(1.0 - p, **look)
+            values: dict[Hashable, str] = {}
+            look = {"markersize": 5, "zorder": 4, "markeredgecolor": canvas.ink.bg}
             for law, at in zip(_LAWS, bounds, strict=True):
-                mark = {"color": canvas.color(law), "marker": "o", "markersize": 5, "zorder": 4}
-                mark |= {"markeredgecolor": canvas.ink.bg, "label": f"_{law}"}
-                ax.plot(at, 1.0 - p, linestyle="none", **canvas.look.mark(law, **mark))
-            canvas.values(
-                f"bound, {rate_text(p)}",
-                {law: f"{at:.4g}" for law, at in zip(_LAWS, bounds, strict=True)},
-            )
+                color, label = canvas.color(law), f"_{law}"
+                canvas.dots(at, 1.0 - p, color, name=law, label=label, **look)
+                values[law] = f"{at:.4g}"
+            canvas.values(f"bound, {rate_text(p)}", values)
         canvas.tell("Dots: the bounds, where each distribution function reaches 1 − p.")
     label = "true positives among the first"
     if sizes:
@@ -963,6 +568,51 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
     canvas.meet = True
     ax.set_ylim(0.0, 1.02)
     canvas.upwards()
-
     set_ticks(ax.xaxis, compact, 4.0)
     canvas.finish(xlabel=label, ylabel="P(as many or fewer)")
+
+
+@of_data_or_table(draw_random_cdf, "n tp discrete parametric", cdf_of, clusters=False)
+def random_cdf(
+    data: Data,
+    n: int,
+    p: Levels = 0.5,
+    *,
+    population: PopulationKind = "finite",
+    **options: Unpack[RankingPlot],
+) -> Axes:
+    """Draw distribution functions of the number of true positives in a random list.
+
+    Parameters
+    ----------
+    data : DataFrame or Dataset
+        Candidates with a gold label, or the result of :func:`rankeval_pd.random_cdf` for one n and
+        one group. If you pass a result, you can add ``bound``, the result of
+        :func:`rankeval_pd.random_bound`.
+    n : int
+        Option for data: the size of the list.
+    p : float or list of float
+        Option for data: levels of :func:`rankeval_pd.random_bound` to mark. For each p, the plot
+        shows a line at 1 - p and a mark at its intersection with each distribution function.
+    population : {"finite", "infinite"}
+        Options for data, as in :func:`rankeval_pd.random_bound`.
+    **look
+
+    Notes
+    -----
+    The lines are the exact step function, its interpolation, and the continuous binomial function.
+    Dots mark the bounds at the intersections with the gray line at 1 - p. The values of the bounds
+    are written next to the names.
+
+    Examples
+    --------
+    >>> import pandas as pd, rankeval_pd
+    >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
+    >>> df.rankeval.plot.random_cdf(20).get_xlabel()
+    'true positives among the first 20'
+    """
+    look, roles = parted(options)
+    with one_reading():
+        table = cdf_of(data, n, population=population, **roles)
+        bound = bound_of(data, p, n, population=population, pool="all", **roles)
+    return draw_random_cdf(table, bound, **look)

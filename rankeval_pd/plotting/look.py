@@ -70,14 +70,16 @@ class Ink:
         import matplotlib as mpl
         from matplotlib.colors import to_hex, to_rgba
 
-        faces = [to_rgba(ax.figure.get_facecolor())]
+        faces = [(1.0, 1.0, 1.0, 1.0), to_rgba(ax.figure.get_facecolor())]
         if not outside and ax.patch.get_visible():
-            faces.insert(0, to_rgba(ax.get_facecolor()))
-        bg = next((face for face in faces if face[3] > 0.5), (1.0, 1.0, 1.0, 1.0))
+            faces.append(to_rgba(ax.get_facecolor()))
+        for face in faces:  # the last one that is not transparent
+            if face[3] > 0.5:
+                bg = to_hex(face)
         fg = mpl.rcParams["text.color"]
         if contrast(fg, bg) < 4.5:  # the style of the figure may no longer be active
             fg = max(("#000000", "#FFFFFF"), key=lambda color: contrast(color, bg))
-        return cls(to_hex(fg), to_hex(bg))
+        return cls(to_hex(fg), bg)
 
     @property
     def dark(self) -> bool:
@@ -86,8 +88,11 @@ class Ink:
 
     def legible(self, color: Any, least: float) -> str:
         """Shift the color toward the text color until the contrast is sufficient."""
-        mixed = (mix(self.fg, color, share) for share in _STEPS)
-        return next((x for x in mixed if contrast(x, self.bg) >= least), self.fg)
+        for share in _STEPS:
+            mixed = mix(self.fg, color, share)
+            if contrast(mixed, self.bg) >= least:
+                return mixed
+        return self.fg
 
     def line(self, color: Any) -> str:
         """Return a line color with a contrast of at least 3:1 (WCAG 1.4.11)."""
@@ -230,8 +235,9 @@ class Look:
                 f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
                 "from names to labels, as in {'G2': 'log-likelihood'}."
             )
-        for text in (*(self.labels or {}).values(), self.title or ""):
-            _check_mathematics(str(text))
+        for text in (*(self.labels or {}).values(), self.title):
+            if text is not None:
+                _check_mathematics(str(text))
         for name in ("line_kw", "band_kw", "marker_kw"):
             given = getattr(self, name)
             if given is not None and not isinstance(given, Mapping):
@@ -316,15 +322,15 @@ class Look:
 
     def line(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords for a line; the user's keywords take precedence."""
-        return merged(look, self.line_kw, name)
+        return with_keywords(look, self.line_kw, name)
 
     def band(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords for bands or interval bars; user keywords take precedence."""
-        return merged(look, self.band_kw, name)
+        return with_keywords(look, self.band_kw, name)
 
     def mark(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords for a mark; the user's keywords take precedence."""
-        return merged(look, self.marker_kw, name)
+        return with_keywords(look, self.marker_kw, name)
 
 
 class Named(NamedTuple):
@@ -338,13 +344,26 @@ class Named(NamedTuple):
     values: tuple[str, ...] = ()  #: values next to the name in a key
     dash: Any = "-"
 
+    @property
+    def width(self) -> float:
+        """The width of the line in a key."""
+        return 0.8 if self.reference else 2.0
 
-def merged(look: Mapping[str, Any], given: Keywords, name: Hashable = None) -> dict[str, Any]:
+    def shade(self, ink: Ink) -> str:
+        """Return the color of the text."""
+        return ink.note if self.reference else ink.text(self.color)
+
+
+def with_keywords(
+    look: Mapping[str, Any], given: Keywords, name: Hashable = None
+) -> dict[str, Any]:
     """Merge the defaults with the user's keywords for all names and for this name."""
-    given = dict(given or {})
-    mine = given.get(name)  # type: ignore[call-overload]
+    if not given:
+        return dict(look)
     general = {k: v for k, v in given.items() if not isinstance(v, Mapping)}
-    own = dict(mine) if isinstance(mine, Mapping) else {}
+    own = given.get(name)  # type: ignore[call-overload]
+    if not isinstance(own, Mapping):
+        own = {}
     return {**look, **_full_keywords(general), **_full_keywords(own)}
 
 
@@ -377,7 +396,8 @@ def escaped(text: str) -> str:
     if not text.strip():  # matplotlib omits empty names
         return repr(text)
     text = " ".join(text.splitlines())
-    text = "".join("\N{REPLACEMENT CHARACTER}" if category(x) == "Cc" else x for x in text)
+    if not text.isprintable():
+        text = "".join("\N{REPLACEMENT CHARACTER}" if category(x) == "Cc" else x for x in text)
     if mpl.rcParams["text.usetex"]:
         for sign in "\\{}$&#_%^~":
             text = text.replace(sign, _TEX.get(sign, f"\\{sign}"))
@@ -419,23 +439,15 @@ _POINT = 25.4 / 72.0  # mm
 def panel_size(ax: Axes) -> tuple[float, float]:
     """Return the width and height available for the Axes, in points."""
     figure = ax.figure
-    width, height = (72.0 * side / figure.dpi for side in figure.bbox.size)
+    width, height = 72.0 * np.asarray(figure.bbox.size) / figure.dpi
     spec: Any = ax.get_subplotspec()
-    if spec is None:
-        return width, height
     while spec is not None:
         grid = spec.get_gridspec()
-        for ratios, span, across in (
-            (grid.get_width_ratios(), spec.colspan, True),
-            (grid.get_height_ratios(), spec.rowspan, False),
-        ):
-            part = sum(ratios[span.start : span.stop]) / sum(ratios)
-            if across:
-                width *= part
-            else:
-                height *= part
+        wide, high = grid.get_width_ratios(), grid.get_height_ratios()
+        width *= sum(wide[spec.colspan.start : spec.colspan.stop]) / sum(wide)
+        height *= sum(high[spec.rowspan.start : spec.rowspan.stop]) / sum(high)
         spec = getattr(grid, "_subplot_spec", None)  # nested grids
-    return width, height
+    return float(width), float(height)
 
 
 def small(ax: Axes) -> bool:
@@ -484,7 +496,7 @@ def shortened(text: str, size: float, room: float) -> str:
 
 def percent(share: float) -> str:
     """Format a proportion as a percentage, such as 11% or 0.43%."""
-    decimals = sum(share < least for least in (0.0995, 0.0095))
+    decimals = (share < 0.0995) + (share < 0.0095)
     return f"{100.0 * share:.{decimals}f}%"
 
 
@@ -561,20 +573,12 @@ def plainly(value: float, _: object = None) -> str:
 # --------------------------------------------------------------------- Spacing of ticks
 
 
-def length(axis: Axis) -> float:
-    """Return the approximate length of the axis in points."""
-    width, height = panel_size(axis.axes)
+def _length_and_room(axis: Axis, characters: float) -> tuple[float, float]:
+    """Return the approximate length of the axis and of a tick label, in points."""
+    (width, height), size = panel_size(axis.axes), font(axis.axes, "tick")
     if axis.axis_name == "x":  # type: ignore[attr-defined]
-        return 0.68 * width
-    return 0.55 * height
-
-
-def _tick_room(axis: Axis, characters: float) -> float:
-    """Return the space that a tick label needs, in points."""
-    size = font(axis.axes, "tick")
-    if axis.axis_name == "x":  # type: ignore[attr-defined]
-        return max((0.62 * characters + 0.9) * size, _TICK / _POINT)
-    return 1.9 * size
+        return 0.68 * width, max((0.62 * characters + 0.9) * size, _TICK / _POINT)
+    return 0.55 * height, 1.9 * size
 
 
 def settle(ax: Axes) -> None:
@@ -595,7 +599,8 @@ def set_ticks(axis: Axis, text: Callable[..., str], characters: float) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     settle(axis.axes)
-    most = int(np.clip(length(axis) / _tick_room(axis, characters), 2, 8))
+    length, room = _length_and_room(axis, characters)
+    most = int(np.clip(length / room, 2, 8))
     if axis.get_scale() == "log":
         low, high = sorted(axis.get_view_interval())
         subs: tuple[float, ...] = (1.0,)
@@ -632,39 +637,24 @@ def set_chosen_ticks(
     low, high = sorted(axis.get_view_interval())
     forward = axis.get_transform().transform
     ends = forward(np.array([low, high], dtype=float))
-    scale = length(axis) / max(float(abs(ends[1] - ends[0])), 1e-300)
-    room = _tick_room(axis, characters or max((len(text) for text in texts), default=1))
-    kept: list[tuple[float, float, str]] = []
+    length, room = _length_and_room(axis, characters or max(map(len, texts), default=1))
+    scale = length / max(float(abs(ends[1] - ends[0])), 1e-300)
+    kept: dict[float, str] = {}
+    taken: list[float] = []
     for place, text in zip(places, texts, strict=True):
         at = float(forward(np.array([place], dtype=float))[0]) * scale
-        if low <= place <= high and all(abs(at - other) >= room for other, _, _ in kept):
-            kept.append((at, place, text))
-    kept.sort(key=lambda tick: tick[1])
-    axis.set_major_locator(FixedLocator([place for _, place, _ in kept]))
-    axis.set_ticklabels([text for _, _, text in kept])
+        if low <= place <= high and all(abs(at - other) >= room for other in taken):
+            taken.append(at)
+            kept[place] = text
+    axis.set_major_locator(FixedLocator(sorted(kept)))
+    axis.set_ticklabels([kept[place] for place in sorted(kept)])
     axis.set_minor_locator(NullLocator())
 
 
 # -------------------------------------------------------------------- Scales for rates and p-values
 
-_RATES = (
-    0.5,
-    0.01,
-    0.99,
-    0.1,
-    0.9,
-    0.001,
-    0.999,
-    1e-4,
-    0.05,
-    0.2,
-    0.8,
-    0.95,
-    1e-5,
-    0.9999,
-    0.02,
-    0.98,
-)
+#: in percent, the most important first
+_RATES = (50, 1, 99, 10, 90, 0.1, 99.9, 0.01, 5, 20, 80, 95, 0.001, 99.99, 2, 98)
 
 
 def use_normal_deviates(ax: Axes, least: float) -> None:
@@ -682,4 +672,5 @@ def use_normal_deviates(ax: Axes, least: float) -> None:
 
 def set_rate_ticks(axis: Axis) -> None:
     """Set as many percentage ticks as fit, on any scale."""
-    set_chosen_ticks(axis, _RATES, [f"{100 * rate:g}%" for rate in _RATES], characters=4.5)
+    places = [rate / 100.0 for rate in _RATES]
+    set_chosen_ticks(axis, places, [f"{rate:g}%" for rate in _RATES], characters=4.5)

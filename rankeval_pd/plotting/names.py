@@ -59,18 +59,11 @@ class EndLabels(Artist):
         self.set_clip_on(False)
         self.set_zorder(5)
         ink = Ink.of(ax, outside=True)
-        self.texts = [
-            Text(
-                0,
-                0,
-                x.text,
-                color=ink.note if x.muted else ink.text(x.color),
-                fontsize=size,
-                va="center_baseline",
-                figure=ax.figure,
-            )
-            for x in names
-        ]
+        self.texts = []
+        for x in names:
+            color = ink.note if x.muted else ink.text(x.color)
+            look: dict[str, Any] = {"fontsize": size, "va": "center_baseline"}
+            self.texts.append(Text(0, 0, x.text, color=color, figure=ax.figure, **look))
         ax.add_artist(self)
 
     def get_children(self) -> list[Artist]:
@@ -258,13 +251,12 @@ def name_lines(
 
     If ``meet`` is True, all lines end at one point. ``headers`` are the column titles in a key.
     """
-    if at != "key" and not (meet or headers) and _ends_fit(ax, names, forced=at == "end"):
-        EndLabels(ax, names, font(ax, "name"))
-        return
     bright = [x for x in names if not x.muted or x.reference]
-    if at != "key" and not (meet or headers) and _ends_fit(ax, bright, forced=at == "end"):
-        EndLabels(ax, bright, font(ax, "name"))
-    elif bright:
+    for named in (names, bright):
+        if at != "key" and not (meet or headers) and _ends_fit(ax, named, forced=at == "end"):
+            EndLabels(ax, named, font(ax, "name"))
+            return
+    if bright:
         _add_key(ax, bright, headers)
 
 
@@ -278,9 +270,8 @@ def _ends_fit(ax: Axes, names: Sequence[Named], *, forced: bool) -> bool:
     beside = 4.2 * font(ax, "tick") + 1.3 * font(ax, "label") + 8.0  # left axis
     own = [x.y for x in names if not x.reference]
     low, high = ax.get_ylim()
-    spread = (max(own) - min(own)) / max(abs(high - low), 1e-300) if own else 1.0
     tall = _LINE * LEAST * len(names) <= 0.62 * height
-    together = len(own) > 2 and spread < _APART
+    together = len(own) > 2 and max(own) - min(own) < _APART * max(abs(high - low), 1e-300)
     fits = widest <= (1.0 - _KEPT) * width - beside and tall and not together
     return fits or (forced and tall)
 
@@ -291,17 +282,6 @@ def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
     room = 0.45 * panel_size(ax)[0]
     names = [x._replace(text=shortened(x.text, size, room)) for x in names]
 
-    def text(words: str, color: Any) -> TextArea:
-        return TextArea(words, textprops={"fontsize": size, "color": color})
-
-    def dash(name: Named | None) -> DrawingArea:
-        area = DrawingArea(14, size, 0, 0)
-        if name is not None:
-            width = 0.8 if name.reference else 2.0
-            shown = Line2D([0, 14], [0.4 * size] * 2, lw=width, color=name.color, ls=name.dash)
-            area.add_artist(shown)
-        return area
-
     most = 0.62 * panel_size(ax)[0]
     needed = 19.0 + max(wide(x.text, size) for x in names)
     kept: list[int] = []
@@ -309,26 +289,35 @@ def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
         needed += 7.0 + max(wide(word, size) for word in (title, *(x.values[k] for x in names)))
         if needed <= most:
             kept.append(k)
-    rows: list[Any] = []
+    rows: list[list[Any]] = []
+    above: list[Any] = []
     if headers:
-        titles = [text(headers[k], ink.note) for k in kept]
-        rows = [[dash(None), text(" ", ink.note), *titles]]
-    rows += [
-        [
-            dash(x),
-            text(x.text, ink.note if x.reference else ink.text(x.color)),
-            *(text(x.values[k], ink.fg) for k in kept),
-        ]
-        for x in names
-    ]
+        titles = [_words(headers[k], ink.note, size) for k in kept]
+        rows.append([DrawingArea(14, size, 0, 0), _words(" ", ink.note, size), *titles])
+    if kept:
+        above.append(_words(headers[0], out.note, size))
+    for x in names:
+        values = [_words(x.values[k], ink.fg, size) for k in kept]
+        rows.append([_dash(x, size), _words(x.text, x.shade(ink), size), *values])
+        words = x.text
+        if kept and x.values[0]:
+            words += f" {x.values[0]}"
+        above.append(_words(words, x.shade(out), size))
     columns: list[Any] = [
         VPacker(children=list(cells), pad=0, sep=2.5, align="right" if k > 1 else "left")
         for k, cells in enumerate(zip(*rows, strict=True))
     ]
-    words = [f"{x.text} {x.values[0]}" if kept and x.values[0] else x.text for x in names]
-    above = [text(headers[0], out.note)] if kept else []
-    above += [
-        text(word, out.note if x.reference else out.text(x.color))
-        for word, x in zip(words, names, strict=True)
-    ]
     Key(ax, HPacker(children=columns, pad=0, sep=5, align="top"), above)
+
+
+def _words(words: str, color: Any, size: float) -> TextArea:
+    return TextArea(words, textprops={"fontsize": size, "color": color})
+
+
+def _dash(name: Named, size: float) -> DrawingArea:
+    """Return a short piece of a line."""
+    area = DrawingArea(14, size, 0, 0)
+    area.add_artist(
+        Line2D([0, 14], [0.4 * size] * 2, lw=name.width, color=name.color, ls=name.dash)
+    )
+    return area

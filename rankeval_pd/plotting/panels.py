@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 import numpy as np
@@ -18,21 +19,31 @@ from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.errors import argument_check, checked_call, hushed, no_table
 from rankeval_pd.lists.precision import nbest_precision
 from rankeval_pd.options import session_defaults
-from rankeval_pd.plotting.canvas import XLABELS, Canvas, some
+from rankeval_pd.plotting.canvas import XLABELS, Canvas, name_figure, shared_legend, some
 from rankeval_pd.plotting.look import LARGE_RATIO, escaped, font, panel_size, shortened
 from rankeval_pd.plotting.look import Look as Look_of_look
 from rankeval_pd.roles import (
     MEANINGS,
     AdjustOver,
+    Alternative,
     AnyRoles,
+    AreaKind,
     Bound,
+    CalibrationInterval,
     CurveInterval,
+    DifferenceInterval,
     Event,
+    FamilyAdjustment,
     Form,
     ItemRoles,
     LawMethod,
+    ProportionInterval,
     RankingRoles,
+    RankKind,
+    RecallBand,
+    RegionTest,
     Roles,
+    Target,
     measures_of,
 )
 from rankeval_pd.tables import listed_in, rows_in
@@ -50,17 +61,17 @@ _INNER = ("pair", "cut", "row")  # dimensions in results that are not groups
 REFERENCES = ("random", "ideal")
 
 
-def tidy(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) -> pd.DataFrame:
+def tidy(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.DataFrame:
     """Return the table as a tidy DataFrame, with groups and batch dimensions first."""
     if isinstance(table, xr.Dataset):
-        attrs, inner = table.attrs, (*needed, *_INNER, "measure", "n", "p", "alpha", "system")
+        names, frame = needed.split(), rows_in(table)
+        inner = (*names, *_INNER, "measure", "n", "p", "alpha", "system")
         batch = [d for d in table.dims if d not in inner]
-        named = [d for d in table.dims if d in needed]
-        frame = rows_in(table)
-        first = [*batch, *named, *(name for name in needed if name in frame and name not in named)]
+        named = [d for d in table.dims if d in names]
         if "row" not in table.dims:
-            frame = frame[[*first, *(name for name in frame if name not in first)]]
-        frame.attrs = dict(attrs)
+            order = dict.fromkeys([*batch, *named, *names, *frame])
+            frame = frame[[name for name in order if name in frame]]
+        frame.attrs = dict(table.attrs)
         table = frame
     if not isinstance(table, pd.DataFrame):
         raise no_table("table", table, f"the result of {made_by}")
@@ -68,29 +79,37 @@ def tidy(table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str) 
     return table
 
 
-def check_columns(table: pd.DataFrame, needed: Sequence[str], made_by: str) -> None:
+def check_columns(table: pd.DataFrame, needed: str, made_by: str) -> None:
     """Raise a ValueError for short tables and for tables from another method."""
-    missing = [name for name in needed if name not in table.columns]
-    if missing:
+    lacking = lacking_in(table.columns, needed)
+    if lacking:
         raise ValueError(
-            f"table has no columns {', '.join(missing)}: pass the result of {made_by} with"
+            f"table has no columns {', '.join(lacking)}: pass the result of {made_by} with"
             " details=True."
         )
 
 
-def groups_of(table: pd.DataFrame, needed: Sequence[str]) -> list[Any]:
+def lacking_in(names: Any, needed: str) -> list[str]:
+    """Return the columns that a table does not have."""
+    return [name for name in needed.split() if name not in names]
+
+
+def groups_of(table: pd.DataFrame, needed: str) -> list[Any]:
     """Return the group columns, which come before the table's own columns."""
-    first = next((i for i, c in enumerate(table.columns) if c in needed), 0)
-    return [c for c in table.columns[:first] if c not in _INNER]
+    groups: list[Any] = []
+    for name in table.columns:
+        if name in needed.split():
+            return groups
+        if name not in _INNER:
+            groups.append(name)
+    return []
 
 
-def table_of(
-    table: pd.DataFrame | xr.Dataset, needed: Sequence[str], made_by: str, *, grouped: bool = False
-) -> pd.DataFrame:
-    """Check the columns and return a tidy DataFrame with one group or all groups."""
+def table_of(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.DataFrame:
+    """Check the columns and return a tidy DataFrame with one group."""
     table = tidy(table, needed, made_by)
     groups = groups_of(table, needed)
-    if not grouped and groups and len(table.drop_duplicates(groups)) > 1:
+    if groups and len(table.drop_duplicates(groups)) > 1:
         raise ValueError(
             f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the"
             " accompanying table has different groups. Pass results for the same data."
@@ -100,11 +119,11 @@ def table_of(
 
 def by_name(table: pd.DataFrame, column: Any = "measure") -> dict[Any, pd.DataFrame]:
     """Return the rows for each name, including a missing name, in order of n."""
-    groups = table.groupby(column, sort=False, dropna=False)
-    return {
-        name: rows if rows["n"].is_monotonic_increasing else rows.sort_values("n", kind="stable")
-        for name, rows in groups
-    }
+    parts = dict(list(table.groupby(column, sort=False, dropna=False)))
+    for name, rows in parts.items():
+        if not rows["n"].is_monotonic_increasing:
+            parts[name] = rows.sort_values("n", kind="stable")
+    return parts
 
 
 def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -118,8 +137,11 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
         place = columns.index(name)
         columns = [*columns[:place], asked, *columns[place:]]
     result = table[columns]
-    value = "" if several else table[asked].iloc[0] if len(table) else None
-    result.attrs = {**table.attrs, **({} if several and asked == "n" else {asked: value})}
+    result.attrs = dict(table.attrs)
+    if not several:
+        result.attrs[asked] = table[asked].iloc[0] if len(table) else None
+    elif asked == "metric":
+        result.attrs[asked] = ""
     return result
 
 
@@ -202,21 +224,20 @@ def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
     """Return the x positions of the lists on a precision curve."""
     if x == "n":
         return curve["n"]
-    check_columns(curve, ("recall",), f"nbest_precision for x={x!r}")
+    check_columns(curve, "recall", f"nbest_precision for x={x!r}")
     if x == "recall":
         return curve["recall"]
-    # with true positives, n / N follows from recall = tp / N+ and precision / lift = N+ / N
-    told = curve[curve["recall"] > 0]
-    if told.empty:
-        return curve["n"] * np.nan
-    row = told.iloc[0]
-    share: pd.Series[Any] = curve["n"] * float(row["recall"] / row["lift"] / row["n"])
+    total, _ = totals_of(curve)
+    share: pd.Series[Any] = curve["n"] / total
     return share
 
 
-def sizes_of(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the numbers of candidates and true positives; NaN if unknown."""
-    check_columns(table, ("recall",), "nbest_precision")
+def totals_of(table: pd.DataFrame) -> tuple[float, float]:
+    """Return the numbers of candidates and true positives; NaN if unknown.
+
+    Both follow from recall = tp / N+ and precision / lift = N+ / N if there are true positives.
+    """
+    check_columns(table, "recall", "nbest_precision")
     told = table[(table["precision"] > 0) & (table["recall"] > 0)]
     if told.empty:
         return np.nan, np.nan
@@ -233,7 +254,7 @@ def priors_of(table: pd.DataFrame) -> list[float]:
     if "n_queries" in table:
         return []
     shares = (table["precision"] / table["lift"]).round(12).dropna()
-    return [float(share) for share in shares.drop_duplicates()]
+    return [*map(float, shares.drop_duplicates())]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -247,12 +268,17 @@ Drawing = Callable[..., Any]
 
 
 def picture(
-    needed: Sequence[str], made_by: str, *, own: str = ""
+    needed: str,
+    made_by: str,
+    *,
+    own: str = "",
+    size: Callable[[pd.DataFrame], tuple[float, float]] | None = None,
 ) -> Callable[[Drawing], Callable[..., Axes]]:
     """Make a single-group plot function accept a table, with one panel per group.
 
     ``own`` names the axes ("x", "y" or both) that the panels do not share. The ticks on such an
-    axis are labeled with names in an order that differs between groups.
+    axis are labeled with names in an order that differs between groups. ``size`` returns the size
+    of a new figure for a table with one group.
 
     The new function accepts the table, additional tables, options, and the keywords shared by all
     plots, and returns the Axes or an array of Axes.
@@ -261,39 +287,49 @@ def picture(
     def decorate(draw: Drawing) -> Callable[..., Axes]:
         @functools.wraps(draw)
         def drawn(table: Any, *beside: Any, **options: Any) -> Any:
-            ax, wrap, look = _asked(options)
+            ax, wrap, look, options = looks(options)
             whole = tidy(table, needed, made_by)
-            names = dict.fromkeys(
-                x for name in _NAMES if name in whole for x in whole[name].dropna().unique()
-            )
-            look.check_names(list(names) or list(look.highlighted))
-            look = _ordered(look, [*listed_in(whole.attrs, "order"), *names])
+            names: dict[Any, None] = {}
+            for column in _NAMES:
+                if column in whole:
+                    names |= dict.fromkeys(whole[column].dropna().unique())
+            look.check_names(list(names) or look.highlighted)
+            order = dict.fromkeys([*look.order, *listed_in(whole.attrs, "order"), *names])
+            look = replace(look, order=[*order])
             groups = groups_of(whole, needed)
-            keys = _columns(whole, groups).drop_duplicates() if groups else pd.DataFrame(index=[0])
-            if len(keys) <= 1:
-                rest = [_part(x, groups, None) for x in beside]
-                more = {k: _part(x, groups, None) for k, x in options.items()}
-                place = one_of(ax, draw, whole)
-                with _no_torso(ax, place), look.blamed():
-                    draw(Canvas(place, look), whole, *rest, **more)
-                return place
-            panels = panels_of(ax, len(keys), wrap, groups, keys, own)
-            canvases = [Canvas(panel, look, alone=False) for panel in panels]
-            for canvas, (_, key) in zip(canvases, keys.iterrows(), strict=True):
-                rest = [_part(x, groups, key) for x in (whole, *beside)]
-                more = {k: _part(x, groups, key) for k, x in options.items()}
+            keys: list[Any] = []
+            if groups:
+                keys = [key for _, key in _columns(whole, groups).drop_duplicates().iterrows()]
+            alone = len(keys) <= 1
+            panels: Any
+            if alone:
+                panels, keys = [one_of(ax, size and size(whole))], [None]
+            else:
+                panels = panels_of(ax, wrap, groups, keys, own)
+            canvases = [Canvas(panel, look, alone=alone) for panel in panels]
+            for canvas, key in zip(canvases, keys, strict=True):
+                tables = [_part(x, groups, key) for x in (whole, *beside)]
+                more = {name: _part(x, groups, key) for name, x in options.items()}
                 with _no_torso(ax, canvas.ax), look.blamed():
-                    draw(canvas, *rest, **more)
-                name = ", ".join(f"{group} = {key[group]}" for group in groups)
-                size = font(canvas.ax, "label")
-                name = shortened(escaped(name), size, panel_size(canvas.ax)[0])
-                canvas.ax.set_title(name, fontsize=size)
+                    draw(canvas, *tables, **more)
+                if not alone:
+                    _write_key(canvas, key)
+            if alone:
+                return panels[0]
             end(canvases, look, ours=ax is None)
             return panels
 
         return cast("Callable[..., Axes]", drawn)
 
     return decorate
+
+
+def _write_key(canvas: Canvas, key: pd.Series[Any]) -> None:
+    """Write the group of a panel above the panel."""
+    name = ", ".join(f"{group} = {value}" for group, value in key.items())
+    size = font(canvas.ax, "label")
+    name = shortened(escaped(name), size, panel_size(canvas.ax)[0])
+    canvas.ax.set_title(name, fontsize=size)
 
 
 @contextmanager
@@ -309,42 +345,24 @@ def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
         raise
 
 
-def _asked(options: dict[str, Any]) -> tuple[Any, int | None, Look_of_look]:
-    """Remove the keywords shared by all plots from the options."""
-    ax, wrap = options.pop("ax", None), options.pop("col_wrap", None)
-    fields = (
-        "legend",
-        "colors",
-        "labels",
-        "labels_at",
-        "highlight",
-        "title",
-        "line_kw",
-        "band_kw",
-        "marker_kw",
-        "order",
-    )
-    return ax, wrap, Look_of_look(**{name: options.pop(name) for name in fields if name in options})
-
-
-def _ordered(look: Look_of_look, names: list[Hashable]) -> Look_of_look:
-    """Return the look with names in order: names in the data first, then in the table."""
-    from dataclasses import replace
-
-    return replace(look, order=[*dict.fromkeys([*look.order, *names])])
+def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look_of_look, dict[str, Any]]:
+    """Check the keywords shared by all plots, and return the other options, too."""
+    shared, rest = parted(options)
+    ax, wrap = shared.pop("ax", None), shared.pop("col_wrap", None)
+    look = Look_of_look(**shared)
+    if ax is not None:
+        given_axes(ax)
+    return ax, wrap, look, rest
 
 
 def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
     """Return the rows for one group."""
-    if isinstance(table, list | tuple) and any(
-        isinstance(x, pd.DataFrame | xr.Dataset) for x in table
-    ):
+    tables = (pd.DataFrame, xr.Dataset)
+    if isinstance(table, list | tuple) and any(isinstance(x, tables) for x in table):
         return [_part(x, groups, key) for x in table]
     if isinstance(table, xr.Dataset):
-        table = tidy(table, (), "")
-    if not isinstance(table, pd.DataFrame) or key is None or not groups:
-        return table
-    if not all(group in table for group in groups):
+        table = tidy(table, "", "")
+    if not isinstance(table, pd.DataFrame) or key is None or not {*groups} <= {*table}:
         return table
     chosen = (_columns(table, groups) == key.array).all(axis=1)
     part = table[chosen].drop(columns=groups)
@@ -358,7 +376,7 @@ def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
     return table.take(cast("list[int]", places), axis=1)
 
 
-def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = None) -> Axes:
+def one_of(ax: Any, size: tuple[float, float] | None = None) -> Axes:
     """Return the given Axes, or the Axes of a new figure with room for a legend."""
     if ax is not None:
         given = given_axes(ax)
@@ -367,7 +385,6 @@ def one_of(ax: Any, draw: Drawing | None = None, table: pd.DataFrame | None = No
         return given[0]  # type: ignore[no-any-return]
     import matplotlib.pyplot as plt
 
-    size = getattr(draw, "figure_size", lambda _: None)(table)
     _, fresh = plt.subplots(layout="constrained", figsize=size)
     return fresh
 
@@ -392,16 +409,12 @@ def given_axes(ax: Any) -> np.ndarray[Any, Any]:
 
 
 def panels_of(
-    ax: Any,
-    count: int,
-    wrap: int | None,
-    groups: Sequence[Any],
-    keys: pd.DataFrame,
-    own: str = "",
+    ax: Any, wrap: int | None, groups: Sequence[Any], keys: Sequence[Any], own: str
 ) -> np.ndarray[Any, Any]:
     """Return the given Axes, or the Axes of a new figure with shared scales."""
+    count = len(keys)
     if count > MOST:
-        first = keys.iloc[0][groups[0]]
+        first = keys[0][groups[0]]
         raise ValueError(
             f"there are {count} groups of {', '.join(map(str, groups))}, but a figure has at most"
             f" {MOST} panels. Choose groups: data[data[{groups[0]!r}].isin([{first!r}, ...])], or"
@@ -420,38 +433,41 @@ def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
     return given
 
 
-def new_panels(count: int, wrap: int | None, own: str = "") -> np.ndarray[Any, Any]:
+def new_panels(count: int, wrap: int | None, own: str) -> np.ndarray[Any, Any]:
     """Return the Axes of a new figure; all scales except ``own`` are shared."""
-    import matplotlib.pyplot as plt
-
     if wrap is not None and (isinstance(wrap, bool) or int(wrap) < 1):
         raise ValueError(f"col_wrap={wrap!r}: pass the number of panels in a row, 1 or more.")
-    wide = min(count, int(wrap) if wrap else (count if count <= 3 else int(np.ceil(count**0.5))))
+    wide = count
+    if wrap:
+        wide = min(count, int(wrap))
+    elif count > 3:
+        wide = int(np.ceil(count**0.5))
     rows = -(-count // wide)
-    figure, fresh = plt.subplots(
-        rows,
-        wide,
-        figsize=(_PANEL[0] * wide, _PANEL[1] * rows + 0.5),
-        squeeze=False,
-        layout="constrained",
-        sharex="x" not in own,
-        sharey="y" not in own,
-    )
+    size = (_PANEL[0] * wide, _PANEL[1] * rows + 0.5)
+    fresh = grid_of(count, wide, size, sharex="x" not in own, sharey="y" not in own)
     if own:  # room for names next to the following panel
-        figure.get_layout_engine().set(w_pad=0.12)  # type: ignore[union-attr, call-arg]
+        fresh[0].figure.get_layout_engine().set(w_pad=0.12)
+    for over in fresh[count - wide : (rows - 1) * wide]:  # nothing below
+        over.xaxis.set_tick_params(which="both", labelbottom=True)
+    return fresh
+
+
+def grid_of(
+    count: int, wide: int, size: tuple[float, float], **shared: bool
+) -> np.ndarray[Any, Any]:
+    """Return this many Axes of a new figure."""
+    import matplotlib.pyplot as plt
+
+    rows = -(-count // wide)
+    look: dict[str, Any] = {"figsize": size, "layout": "constrained", **shared}
+    figure, fresh = plt.subplots(rows, wide, squeeze=False, **look)
     for spare in fresh.ravel()[count:]:
-        above = spare.get_subplotspec()
         figure.delaxes(spare)
-        if above is not None and above.rowspan.start:
-            over: Any = fresh[above.rowspan.start - 1, above.colspan.start]
-            over.xaxis.set_tick_params(which="both", labelbottom=True)
     return np.asarray(fresh.ravel()[:count])
 
 
 def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
     """Write the line names of all panels once, and label only the outer axes."""
-    from rankeval_pd.plotting import canvas as legends
-
     panels = [canvas.ax for canvas in canvases]
     figure: Any = panels[0].figure
     if ours:
@@ -460,7 +476,7 @@ def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
         figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
     if look.legend is not None or look.labels_at == "legend":
         if look.legend is not False:
-            legends.shared_legend(figure)
+            shared_legend(figure)
         return
     if not ours or any(canvas.headers for canvas in canvases):
         for canvas in canvases:
@@ -469,34 +485,18 @@ def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
     every = [x for canvas in canvases for x in canvas.finished() if not x.muted or x.reference]
     found = {x.text: x for x in sorted(every, key=lambda x: x.reference)}
     if found:
-        legends.name_figure(panels, list(found.values()))
+        name_figure(panels, list(found.values()))
 
 
 def _label_edges(panels: Sequence[Any]) -> None:
     """Keep only the axis labels along the left and bottom edges of a grid."""
-    for panel in panels:
-        spec = panel.get_subplotspec().get_topmost_subplotspec()
+    specs = [panel.get_subplotspec().get_topmost_subplotspec() for panel in panels]
+    tops = {(spec.rowspan.start, spec.colspan.start) for spec in specs}
+    for panel, spec in zip(panels, specs, strict=True):
         if not spec.is_first_col():
             panel.set_ylabel("")
-        below = spec.rowspan.stop
-        if any(
-            other.get_subplotspec().get_topmost_subplotspec().colspan == spec.colspan
-            and other.get_subplotspec().get_topmost_subplotspec().rowspan.start == below
-            for other in panels
-        ):
+        if (spec.rowspan.stop, spec.colspan.start) in tops:
             panel.set_xlabel("")
-
-
-def check_look(options: Mapping[str, Any]) -> None:
-    """Check the keywords shared by all plots before any computation."""
-    ax, _, _ = looks(options)
-    if ax is not None:
-        given_axes(ax)
-
-
-def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look_of_look]:
-    """Return the Axes, the number of panels per row, and the look."""
-    return _asked(dict(options))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -560,6 +560,57 @@ class RankingPlot(RankingRoles, Look, total=False):
     """Keywords for plots of rankings."""
 
 
+class LevelPlot(RankingPlot, total=False):
+    """Keywords for plots of rankings with intervals of one kind."""
+
+    level: float
+
+
+class PrecisionPlot(RankingPlot, total=False):
+    """Keywords for plots of precision."""
+
+    ci: ProportionInterval
+    target: Target
+    phi: float
+
+
+class SamplePlot(LevelPlot, total=False):
+    """Keywords for plots of repeated samples."""
+
+    ci: ProportionInterval
+
+
+class BandPlot(LevelPlot, total=False):
+    """Keywords for plots of recall."""
+
+    ci: RecallBand
+    n_resamples: int
+
+
+class ComparisonPlot(LevelPlot, total=False):
+    """Keywords for plots of comparisons."""
+
+    test: RegionTest | None
+    alternative: Alternative
+    ci: DifferenceInterval
+    target: Target
+
+
+class DifferencePlot(LevelPlot, total=False):
+    """Keywords for plots of mean differences."""
+
+    alternative: Alternative
+    n_resamples: int
+
+
+class MeasurePlot(LevelPlot, total=False):
+    """Keywords for plots of measure ranks."""
+
+    kind: AreaKind | None
+    adjust: FamilyAdjustment | None
+    n_resamples: int | None
+
+
 class CurvePlot(RankingRoles, Look, Chance, total=False):
     """Keywords for plots of curves over all cutoffs."""
 
@@ -568,31 +619,36 @@ class ItemPlot(ItemRoles, Look, total=False):
     """Keywords for plots that compare systems on test items."""
 
 
+class CalibrationPlot(ItemPlot, total=False):
+    """Keywords for plots of gains on other items."""
+
+    bins: Sequence[float]
+    ci: CalibrationInterval
+    level: float
+    n_resamples: int
+
+
 class RankPlot(ItemRoles, Look, RankTests, total=False):
     """Keywords for plots of system ranks."""
+
+    ranks: RankKind
 
 
 class PairPlot(ItemRoles, Look, PairTests, total=False):
     """Keywords for plots of pairwise tests between systems."""
 
 
+class GainPlot(PairPlot, total=False):
+    """Keywords for plots of gains."""
+
+    adjust: FamilyAdjustment | None
+
+
 class AnyPlot(AnyRoles, Look, PairTests, total=False):
     """Keywords for plots of pairwise tests between systems or between measures."""
 
 
-UNLESS_GIVEN: dict[str, Any] = {
-    "ax": None,
-    "legend": None,
-    "colors": None,
-    "labels": None,
-    "labels_at": None,
-    "highlight": None,
-    "title": None,
-    "col_wrap": None,
-    "line_kw": None,
-    "band_kw": None,
-    "marker_kw": None,
-}
+UNLESS_GIVEN: dict[str, Any] = dict.fromkeys(Look.__annotations__)
 """Defaults for the keywords that all plots share."""
 
 CHANCE: dict[str, Any] = {
@@ -605,17 +661,7 @@ CHANCE: dict[str, Any] = {
     "level": 0.95,
     "log": None,
 }
-TESTS: dict[str, Any] = {
-    "n_resamples": None,
-    "event": "wild",
-    "method": "auto",
-    "ci": None,
-    "families": None,
-    "baseline": None,
-    "adjust_over": "all",
-    "alpha": 0.05,
-    "level": 0.95,
-}
+
 
 SHARED = """    ax : Axes or array of Axes, optional
         The axes to draw on. By default, a new figure is created. Pass one Axes per group. The
@@ -651,22 +697,28 @@ SHARED = """    ax : Axes or array of Axes, optional
 """
 """Documentation for the shared keywords, which come before the keywords for artists."""
 
+RESULT = "\n    Returns\n    -------\n    Axes\n"
+"""Documentation for the result of a plot that has no section of its own."""
+
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keywords for the plot and the keywords for the computation."""
-    roles = {
-        name: given
-        for name, given in options.items()
-        if name not in UNLESS_GIVEN and name != "order"
-    }
-    return {name: given for name, given in options.items() if name not in roles}, roles
+    asked = dict(options)
+    look = {name: asked.pop(name) for name in options if name in UNLESS_GIVEN or name == "order"}
+    return look, asked
+
+
+def roles_in(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the column roles among the keywords for the computation."""
+    return {name: given for name, given in asked.items() if name in MEANINGS}
 
 
 def of_data_or_table(
     draw: Callable[..., Any],
-    needed: Sequence[str],
-    made_by: str,
+    needed: str,
+    method: Callable[..., Any],
     *,
+    made_by: str = "",
     forms: Sequence[Form] = ("rankings",),
     clusters: bool = True,
 ) -> Callable[[Picture], Picture]:
@@ -677,30 +729,41 @@ def of_data_or_table(
     draw : callable
         Function that draws the table. The function has the same plot keywords, with tables in
         place of the options for data.
-    needed : sequence of str
+    needed : str
         Columns that identify the table.
+    method : callable
+        Method that returns the table. Its options have the same defaults in the plot.
     made_by : str
-        Name of the method that returns the table.
+        Name of the function that returns the table if it is not the method.
     forms : sequence of str
         Forms of data that the function can draw.
     clusters : bool
         Whether the function can draw grouped candidates.
     """
+    made_by = made_by or method.__name__
+    defaults = dict(CHANCE)
+    for name, parameter in inspect.signature(method).parameters.items():
+        if name not in MEANINGS:
+            defaults[name] = parameter.default
 
     def decorate(picture: Picture) -> Picture:
         headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
-        picture.__doc__ = (picture.__doc__ or "").replace("    **look\n", SHARED)
+        text = picture.__doc__ or ""
+        result = "" if "    Returns\n" in text else RESULT
+        picture.__doc__ = text.replace("    **look\n", SHARED + result)
         check = argument_check(picture)
-        spelled = with_roles_and({**CHANCE, **TESTS, **UNLESS_GIVEN})(picture)
+        spelled = with_roles_and({**defaults, **UNLESS_GIVEN})(picture)
 
         @functools.wraps(picture)
         def drawn(data: Drawable, *args: Any, **options: Any) -> Any:
             check_drawable(data, needed, made_by)
-            check_look(options)
-            takes = inspect.signature(draw if is_table(data, needed) else picture).parameters
-            settings = session_defaults(asked)
-            options = {**{k: x for k, x in settings.items() if k in takes}, **options}
-            if not is_table(data, needed):
+            looks(options)
+            finished = is_table(data, needed)
+            takes = inspect.signature(draw if finished else picture).parameters
+            for name, setting in session_defaults(asked).items():
+                if name in takes:
+                    options.setdefault(name, setting)
+            if not finished:
                 check((data, *args), options)
                 return spelled(data, *args, **options, order=measures_of(data, options))
             for name, given in options.items():
@@ -718,24 +781,31 @@ def of_data_or_table(
     return decorate
 
 
-def check_drawable(data: object, needed: Sequence[str], made_by: str) -> None:
+def check_drawable(data: object, needed: str, made_by: str) -> None:
     """Raise an error if this is neither data nor a complete result."""
     if not isinstance(data, pd.DataFrame | xr.Dataset):
         wanted = f"a DataFrame or a Dataset, the data or the result of {made_by}"
         raise no_table("data", data, wanted)
-    names = set(data.variables if isinstance(data, xr.Dataset) else data.columns)
-    lacking = [name for name in needed if name not in names]
-    if lacking and len(lacking) <= len(needed) / 2:
+    names = {*(data.variables if isinstance(data, xr.Dataset) else data.columns)}
+    lacking = lacking_in(names, needed)
+    if lacking and len(lacking) <= len(needed.split()) / 2:
         raise ValueError(
             f"table has no columns {', '.join(lacking)}: pass the result of {made_by}, or the data."
         )
 
 
-def is_table(data: Drawable, needed: Sequence[str]) -> bool:
+def is_table(data: Drawable, needed: str) -> bool:
     """Return whether these are the columns of a result table."""
     if isinstance(data, pd.DataFrame):
-        return data.columns.nlevels == 1 and all(name in data.columns for name in needed)
-    return isinstance(data, xr.Dataset) and all(name in data.variables for name in needed)
+        return data.columns.nlevels == 1 and not lacking_in(data.columns, needed)
+    return isinstance(data, xr.Dataset) and not lacking_in(data.variables, needed)
+
+
+def size_of(data: Drawable) -> int:
+    """Return the number of rows, or the length of the longest dimension."""
+    if isinstance(data, pd.DataFrame):
+        return len(data)
+    return max(data.sizes.values(), default=0)
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
@@ -743,9 +813,9 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
 
     Every n is returned if lists must not split a block of equal scores.
     """
+    roles = roles_in(roles)
     chosen = Roles.of(roles)
-    rows = len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=0)
-    if n is not None or rows <= LARGE or chosen.ties in ("blocks", "error"):
+    if n is not None or size_of(data) <= LARGE or chosen.ties in ("blocks", "error"):
         return n
     frame, named = frame_of(data, roles)
     groups = read_frame(frame, Roles.of(named))
