@@ -282,6 +282,8 @@ _METRIC_SUMS_LEAST_EXPONENT = -1022  # 2^-1022 is the smallest float with full p
 _SINGLE_BITS = 24  # number of bits in float32, which has faster products
 _PIECES_AT_ONCE = 500_000  # number of pieces computed at a time: 4 MB
 _WEIGHTS_AT_ONCE = 4_000_000  # number of weights converted to floats at a time: 32 MB
+_OF_ONE_THREAD = 2**18  # up to this number of multiplications, OpenBLAS uses one thread
+_LEAST_ROWS = 8  # with fewer rows, a product is large enough for several threads
 
 
 class PieceUnits(NamedTuple):
@@ -402,13 +404,29 @@ class WholeColumns:
         step = max(8, _WEIGHTS_AT_ONCE // max(rows, 1) // 8 * 8)
         for start in range(0, len(self._listed), step):
             part = slice(start, start + step)
-            result[:, 1:] += weights(part).astype(self.dtype, copy=False) @ self._listed[part]
+            result[:, 1:] += _product(weights(part), self._listed[part])
         result *= 2.0**self.shift
         return np.asarray(np.moveaxis(result[:, self._place], 0, 1))
 
     def weighted(self, weights: AnyArray) -> FloatArray:
         """Return the sums (resample, column) for weights (resample, item)."""
         return self.scale.floats(self.sums(weights))
+
+
+def _product(weights: AnyArray, listed: FloatArray) -> FloatArray:
+    """Return weights (resample, item) @ pieces (item, column), which is exact in any order.
+
+    Several threads would spend more time waiting than a small product takes, so such a product is
+    computed in blocks that BLAS does not divide among threads.
+    """
+    rows = _OF_ONE_THREAD // max(listed.size, 1)
+    if rows < _LEAST_ROWS:
+        return np.asarray(weights.astype(listed.dtype, copy=False) @ listed)
+    result = np.empty((len(weights), listed.shape[1]), dtype=listed.dtype)
+    for start in range(0, len(weights), rows):
+        block = slice(start, start + rows)
+        np.matmul(weights[block].astype(listed.dtype, copy=False), listed, out=result[block])
+    return result
 
 
 # --------------------------------------- Sums, squares and largest values of item contributions
@@ -537,7 +555,7 @@ def contribution_spread(summed: ExactSums, systems: int, pairs: int) -> Contribu
 BLOCK = 1000  # number of resamples per child seed; changing this number changes all draws
 _COUNTS_IN_MEMORY = 8_000_000  # number of cells (resample, item) drawn in one call of the generator
 _DRAWN_BYTES = 2**25  # bytes of counts (uint8) per chunk: 32 MB
-_CACHED_COUNTS = 2**18  # counts (uint8) that fit into the processor's cache: 256 kB
+_CACHED_COUNTS = 2**15  # places of counts (int64) that fit into the processor's cache: 256 kB
 _UINT16_ITEMS = 2**16  # up to this number of items, an item number fits into two bytes
 _SWAP_KEY = (1,)  # added to the spawn key of a block, because swaps are drawn separately
 ENUMERATED = 20  # up to this number of items, all 2^20 swaps are enumerated
@@ -603,7 +621,7 @@ def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> An
         drawn = rng.integers(0, n_items, size=(rows, n_items), dtype=dtype)
         _count_draws(drawn, counts[start : start + rows])
     # a count above 255 would wrap around and reduce the sum of the resample
-    if (counts.sum(axis=1, dtype=np.int64) == n_items).all():
+    if (counts.sum(axis=1, dtype=np.uint32) == n_items).all():
         return counts
     raise OverflowError(
         "an item was drawn more than 255 times, which has a probability below 1e-500"
@@ -614,10 +632,11 @@ def _count_draws(drawn: AnyArray, counts: AnyArray) -> None:
     """Count drawn items in place, for as many resamples at a time as fit into the cache."""
     size, n_items = drawn.shape
     step = max(1, _CACHED_COUNTS // n_items)
+    first = n_items * np.arange(min(step, size))[:, np.newaxis]
     for start in range(0, size, step):
         # flat positions (resample, item); np.add.at counts repeated positions, unlike +=
-        places = drawn[start : start + step].astype(np.intp)
-        places += n_items * np.arange(len(places))[:, np.newaxis]
+        rows = drawn[start : start + step]
+        places = rows + first[: len(rows)]
         np.add.at(counts[start : start + step].reshape(-1), places.reshape(-1), np.uint8(1))
 
 
