@@ -13,7 +13,14 @@ import pandas as pd
 from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities, with_roles
 from rankeval_pd.decisions.families import OVER, family_of
-from rankeval_pd.decisions.gains import FAMILY, over_groups, ranks_over_groups, with_systems
+from rankeval_pd.decisions.gains import (
+    bootstrapped_pairs,
+    over_groups,
+    pairs_tested_once,
+    ranked,
+    ranks_by_draws,
+    ranks_by_t,
+)
 from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.dask import ItemNeeds
@@ -44,12 +51,12 @@ from rankeval_pd.roles import (
     Roles,
     ScoreInterval,
 )
-from rankeval_pd.stats import gains, items
+from rankeval_pd.stats import items
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.bootstrap import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.equivalence import margin_name
 from rankeval_pd.stats.families import ADJUSTMENTS, with_resamples
-from rankeval_pd.stats.gains import METHODS, Pairs, margin_p
+from rankeval_pd.stats.gains import METHODS, margin_p, swap_tests
 from rankeval_pd.stats.item_gains import (
     FEW_ANSWERS,
     LEAST_ANSWERS,
@@ -60,8 +67,7 @@ from rankeval_pd.stats.item_gains import (
     skewed,
 )
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, quiet, studentises
-from rankeval_pd.stats.ranks import RANKS, SCORE_INTERVALS, signed_rank_pairs, t_pairs, t_ranks
-from rankeval_pd.stats.ranks import system_ranks as system_ranks_of
+from rankeval_pd.stats.ranks import RANKS, SCORE_INTERVALS, signed_rank_tests, t_tests
 
 # -------------------------------------------------------------------------------------------------
 # Collect attributes and warnings for tables from resampled items.
@@ -435,7 +441,7 @@ def system_ranks(
             partial(_ranks_of_group, notes=notes, test=test, ranks=ranks, step=step),
             notes.columns(RANK_COLUMNS),
             record=notes.record,
-            finish=partial(_by_rank, notes=notes, ranks=ranks),
+            finish=partial(_by_rank, notes=notes),
             needs=partial(_sums_for_ranks, notes),
         )
 
@@ -451,18 +457,17 @@ def _ranks_of_group(
     step: Step,
 ) -> tuple[Rows, GroupFacts]:
     """Return one row per system, and the facts of the group."""
-    kernel, interval = system_ranks_of, "wild"
+    kernel, interval = ranks_by_draws, "wild"
     if test == "t":
-        kernel, interval = t_ranks, "t"
+        kernel, interval = ranks_by_t, "t"
     elif items.binary:
         interval = "clopper-pearson"
     options = notes.settled(len(pairs), n_groups)
     check_size(kernel, items, len(pairs), options)
-    table = kernel(items, options, ranks, step)
-    flat = np.isfinite(table.value) & np.isnan(table.ci_low)
+    rows = kernel(items, options, ranks, step)
+    flat = np.isfinite(rows["value"]) & np.isnan(rows["ci_low"])
     interval = notes.options.ci or interval
-    facts = notes.facts(items, pairs, options, table.n_resamples, flat, interval)
-    return {"system": np.arange(items.n_systems), **table._asdict()}, facts
+    return rows, notes.facts(items, pairs, options, rows["n_resamples"], flat, interval)
 
 
 def _sums_for_ranks(notes: TableNotes, n_pairs: int) -> ItemNeeds:
@@ -470,12 +475,10 @@ def _sums_for_ranks(notes: TableNotes, n_pairs: int) -> ItemNeeds:
     return ItemNeeds(notes.settled(n_pairs, 1), signs=True, ranked=True)
 
 
-def _by_rank(rows: Rows, *, notes: TableNotes, ranks: str) -> Rows:
+def _by_rank(rows: Rows, *, notes: TableNotes) -> Rows:
     """Rank the systems of all groups, and sort the systems of each group by rank."""
-    if notes.over_all:
-        rows = ranks_over_groups(rows, how=notes.options, simultaneous=ranks == "simultaneous")
-    of_systems = {name: values for name, values in rows.items() if name not in FAMILY}
-    return rows_at(of_systems, np.lexsort([rows["rank"], rows[GROUP]]))
+    rows = ranked(rows, how=notes.options, over_all=notes.over_all)
+    return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
 
 # ---------------- Tables from resampled items, and relations between systems
@@ -536,7 +539,7 @@ def options_of(
 
 def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions) -> None:
     """Raise a MemoryError if draws for all pairs or systems do not fit in memory."""
-    every = test is gains.paired_permutation or studentises(options)
+    every = test is _swapped_pairs or studentises(options)
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
     check_memory(
         2 * rows * options.n_resamples,
@@ -839,7 +842,7 @@ def paired_bootstrap(
     return _tabulate_pairs(
         data,
         roles,
-        gains.paired_bootstrap,
+        bootstrapped_pairs,
         notes,
         a=a,
         b=b,
@@ -972,11 +975,12 @@ def paired_permutation(
     return result
 
 
-_Kernel = Callable[[AnyItems, IntArray, PairOptions, Step], Pairs]
+_Kernel = Callable[[AnyItems, IntArray, PairOptions, Step], Rows]
+_swapped_pairs: _Kernel = partial(pairs_tested_once, swap_tests)
 _KERNELS: dict[str, _Kernel] = {
-    "swaps": gains.paired_permutation,
-    "t": t_pairs,
-    "wilcoxon": signed_rank_pairs,
+    "swaps": _swapped_pairs,
+    "t": partial(pairs_tested_once, t_tests),
+    "wilcoxon": partial(pairs_tested_once, signed_rank_tests),
 }
 
 
@@ -1072,19 +1076,21 @@ def _pairs_of_group(
     """Return one row per pair of systems, and the facts of the group."""
     options = notes.settled(len(pairs), n_groups)
     check_size(kernel, items, len(pairs), options)
-    table = kernel(items, pairs, options, step)
-    flat = np.isfinite(table.gain) & np.isnan(table.ci_low)
+    rows = kernel(items, pairs, options, step)
+    flat = np.isfinite(rows["gain"]) & np.isnan(rows["ci_low"])
     interval = ""
     if "ci" in notes.named:
         interval = options.ci or DUAL[options.event]
         if items.binary:
             interval = options.ci or "tango"
-    facts = notes.facts(items, pairs, options, table.n_resamples, flat, interval)
-    rows = with_systems(table._asdict(), pairs)
+    facts = notes.facts(items, pairs, options, rows["n_resamples"], flat, interval)
     margin = notes.more["margin"]
     if margin is not None:
-        alternative = options.alternative
-        p = margin_p(items, pairs, table, margin, alternative, options.alpha)
+        shown, alternative = (
+            np.stack([rows["system_a"], rows["system_b"]], axis=1),
+            options.alternative,
+        )
+        p = margin_p(items, shown, rows["gain"], margin, alternative, options.alpha)
         rows[margin_name(alternative)] = p
     return rows, facts
 
@@ -1092,6 +1098,6 @@ def _pairs_of_group(
 def _sums_for_pairs(kernel: _Kernel, notes: TableNotes, n_pairs: int) -> ItemNeeds:
     """Return which sums the test needs when items are distributed across workers."""
     options = notes.settled(n_pairs, 1)
-    if kernel is gains.paired_permutation:
+    if kernel is _swapped_pairs:
         return ItemNeeds(options, swaps=True)
     return ItemNeeds(options, signs="wild" in (options.event, options.ci))
