@@ -456,8 +456,8 @@ def one_after_another(
 # Test data and draws for items that are distributed over workers.
 
 
-@dataclass(frozen=True)
-class RemoteFacts:
+@dataclass(eq=False)
+class RemoteFacts(items.AnyItems):
     """Known properties and draws for items that are distributed over workers."""
 
     known: ItemTotals
@@ -472,54 +472,14 @@ class RemoteFacts:
 
     seeds: items.Seeds | None = None
 
-    @property
-    def score(self) -> Score:
-        """The metric."""
-        return self.known.plan.score
-
-    @property
-    def sign(self) -> float:
-        """-1 if smaller scores are better, else 1."""
-        return self.known.plan.sign
-
-    @property
-    def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums."""
-        return self.known.plan.ratio_form
-
-    @property
-    def totals(self) -> FloatArray:
-        """The sums over all items: (system, statistic)."""
-        return self.known.totals
-
-    @property
-    def n_systems(self) -> int:
-        """The number of systems."""
-        return len(self.known.totals)
-
-    @property
-    def n_items(self) -> int:
-        """The number of items."""
-        return self.known.plan.n_items
-
-    @property
-    def n_groups(self) -> int:
-        """The number of groups, which is 0 because items are drawn individually."""
-        return 0
-
-    @property
-    def n_drawn(self) -> int:
-        """The number of drawn items."""
-        return self.n_items
-
-    @property
-    def binary(self) -> bool:
-        """Whether every item is correct or wrong."""
-        return self.known.both is not None
-
-    def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, if it is constant."""
-        return self.known.unit
+    def __post_init__(self) -> None:
+        """Set the facts that tests ask for."""
+        plan = self.known.plan
+        self.score, self.sign, self.ratio_form = plan.score, plan.sign, plan.ratio_form
+        self.totals, self.unit = self.known.totals, self.known.unit
+        self.n_systems, self.n_items, self.n_drawn = len(self.totals), plan.n_items, plan.n_items
+        self.n_groups = 0  # items are drawn one by one
+        self.binary = self.known.both is not None
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of items that both systems answer correctly: (pair,)."""

@@ -150,7 +150,7 @@ def lattices_of(
     individually.
     """
     items, bootstraps = draws.items, not signs
-    unit = items.unit()
+    unit = items.unit
     chosen = np.array([*which], dtype=np.int64)
     listed: list[Lattice | None] = [None] * chosen.size
     if wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs):
@@ -630,7 +630,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     a, b = draws.pairs[k]
     gain = float(draws.theta[a] - draws.theta[b])
     if on is not None:
-        error = on.step * (items.unit() or 1.0)
+        error = on.step * (items.unit or 1.0)
         error *= on.spread
         p = ordered = _drawn_chance(on.multiples, on.times, options.event)
         if gain < 0.0:
@@ -645,7 +645,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
             t = bootstrap.studentised(np.array(gain), float(draws.own_errors[k]), room)
             t_star = bootstrap.studentised(gains - gain, draws.errors[k], room)
             return bootstrap.beyond(sign * t_star, sign * float(t))
-        centered = items.n_groups == 0 and items.unit() is not None
+        centered = items.n_groups == 0 and items.unit is not None
         return bootstrap.happened(sign * gains, sign * gain, options.event, size, centered=centered)
 
     hits = better = count(1.0)
@@ -742,7 +742,7 @@ def _gain_interval(
             drawn_again = options._replace(method="auto")
         on = lattices_of(draws, drawn_again, [k], signs=False)[0]
     if on is not None and kind != "studentised":
-        law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit() or 1.0)
+        law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit or 1.0)
         gains = np.asarray(step * law.values, dtype=np.float64)
         result = bootstrap.law_interval(
             kind, gain, gains, law.law, level=options.two_tailed, without=lean
@@ -834,7 +834,7 @@ def swap_tests(
     def rows_at(options: PairOptions) -> PairTests:
         rows = no_tests(len(pairs))
         for k in np.flatnonzero(~scattered).tolist():
-            unit, gain = items.unit() or 1.0, float(both[k, 0] - both[k, 1])
+            unit, gain = items.unit or 1.0, float(both[k, 0] - both[k, 1])
             rows.put(k, *_signed_row(lattices[k], unit, gain, options))
         for block in bootstrap.blocks(np.flatnonzero(scattered), gains.shape[1]):
             rows.put(block, *_swapped_rows(gains[block], both[block], options, every=every))

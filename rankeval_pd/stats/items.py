@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,10 +65,8 @@ def exact_sums(values: FloatArray) -> ExactSums:
         for level, added in enumerate(_piece_sums(part, undefined, top)):
             # convert a sum of pieces to an integer multiple of the smallest float
             shifts = (_unit_exponent(top, level) - _LEAST_EXPONENT).tolist()
-            wholes += np.array(
-                [int(x) << shift for x, shift in zip(added.tolist(), shifts, strict=True)],
-                dtype=object,
-            )
+            for row, (sum_, shift) in enumerate(zip(added.tolist(), shifts, strict=True)):
+                wholes[row] += int(sum_) << shift
     return ExactSums(wholes, undefined)
 
 
@@ -770,14 +768,6 @@ def all_counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
     return result
 
 
-def weighted_sums(weights: AnyArray, values: WholeColumns) -> FloatArray:
-    """Return weights @ values (resample, column), independent of the item order.
-
-    ``values`` (item, column) come from :func:`whole_columns`.
-    """
-    return values.weighted(weights)
-
-
 def whole_columns(values: FloatArray, largest_weight: float) -> WholeColumns:
     """Return values (item, column) as integers with exact weighted sums.
 
@@ -811,7 +801,7 @@ def resampled_scores(
     columns = whole_columns(statistic_columns(values), items)
     result = np.empty((systems, n_resamples))
     for rows, weights in chunk_slices(chunks):
-        sums = weighted_sums(weights, columns).reshape(-1, systems, statistics)
+        sums = columns.weighted(weights).reshape(-1, systems, statistics)
         result[:, rows] = score(sums).T
         step(len(weights))
     return result
@@ -847,70 +837,30 @@ def quiet(count: int) -> None:
     """Show no progress."""
 
 
-class AnyItems(Protocol):
-    """Interface to the data for a test over items; see :class:`Items`."""
+class AnyItems:
+    """The data for a test over items, in memory (:class:`Items`) or on workers."""
 
-    @property
-    def score(self) -> Score:
-        """The metric."""
-        ...
-
-    @property
-    def sign(self) -> float:
-        """-1 if smaller scores are better."""
-        ...
-
-    @property
-    def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums over independently drawn items, if possible."""
-        ...
-
-    @property
-    def seeds(self) -> Seeds | None:
-        """The variation between training runs of the systems."""
-        ...
-
-    @property
-    def totals(self) -> FloatArray:
-        """The sums over all items: (system, statistic)."""
-        ...
-
-    @property
-    def n_systems(self) -> int:
-        """The number of systems."""
-        ...
-
-    @property
-    def n_items(self) -> int:
-        """The number of items."""
-        ...
-
-    @property
-    def n_groups(self) -> int:
-        """The number of clusters, or 0 if items are drawn one by one."""
-        ...
-
-    @property
-    def n_drawn(self) -> int:
-        """The number of drawn units: items, or clusters."""
-        ...
-
-    @property
-    def binary(self) -> bool:
-        """Whether every item is either correct or wrong."""
-        ...
-
-    def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, if it is constant."""
-        ...
+    score: Score
+    sign: float  #: -1 if smaller scores are better
+    ratio_form: RatioForm | None  #: the score as a ratio of sums over independently drawn items
+    seeds: Seeds | None  #: variation between training runs
+    totals: FloatArray  #: sums over all items, (system, statistic), with a single rounding
+    n_systems: int
+    n_items: int
+    n_groups: int  #: number of clusters, or 0 if items are drawn one by one
+    n_drawn: int  #: number of drawn units: items, or clusters
+    binary: bool  #: whether every item is correct or wrong, which allows exact distributions
+    #: change in the score per unit of the first statistic; None if the sum over items does not
+    #: determine the score
+    unit: float | None
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of 0/1 items that both systems answer correctly: (pair,)."""
-        ...
+        raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class Items:
+@dataclass(eq=False)
+class Items(AnyItems):
     """System results on test items, and the scoring function."""
 
     statistics: FloatArray  #: (system, item, statistic)
@@ -922,37 +872,17 @@ class Items:
     seeds: Seeds | None = None  #: variation between training runs
     factors: tuple[IntArray, IntArray] | None = None  #: levels of two crossed factors
 
-    @property
-    def n_systems(self) -> int:
-        """The number of systems."""
-        return len(self.statistics)
-
-    @property
-    def n_items(self) -> int:
-        """The number of items."""
-        return int(self.statistics.shape[1])
-
-    @property
-    def n_groups(self) -> int:
-        """The number of clusters, or 0 if items are drawn one by one."""
-        if self.cluster is None:
-            return 0
-        return min(int(x.max()) + 1 for x in self.factors or [self.cluster])
-
-    @property
-    def n_drawn(self) -> int:
-        """The number of drawn units: items, or clusters."""
-        if self.cluster is None:
-            return self.n_items
-        return self.n_groups
-
-    @property
-    def totals(self) -> FloatArray:
-        """The sums over all items, (system, statistic), with a single rounding."""
-        return self._totals
+    def __post_init__(self) -> None:
+        """Count systems and items."""
+        self.n_systems, self.n_items = self.statistics.shape[:2]
+        self.n_groups, self.n_drawn = 0, self.n_items
+        if self.cluster is not None:
+            self.n_groups = min(int(x.max()) + 1 for x in self.factors or [self.cluster])
+            self.n_drawn = self.n_groups
 
     @cached_property
-    def _totals(self) -> FloatArray:
+    def totals(self) -> FloatArray:
+        """The sums over all items, (system, statistic), with a single rounding."""
         return exact_total(np.moveaxis(self.statistics, 1, 2))
 
     def both_right(self, pairs: IntArray) -> FloatArray:
@@ -985,7 +915,7 @@ class Items:
         values[self.cluster] = self.strata
         return values
 
-    @property
+    @cached_property
     def ratio_form(self) -> RatioForm | None:
         """The score as a ratio of sums over individually drawn items, if possible."""
         plain = self.linear is None and self.cluster is None and self.strata is None
@@ -993,34 +923,21 @@ class Items:
             return None
         return RATIO_FORMS.get(self.score)
 
-    def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, or None.
-
-        The result is None if the change is not constant, that is, if the sum over items does not
-        determine the score.
-        """
-        return self._unit
-
     @cached_property
-    def _unit(self) -> float | None:
-        if self.strata is not None or self.seeds is not None:
+    def unit(self) -> float | None:
+        """The change in the score per unit of the first statistic, if it is constant."""
+        if self.linear is None or self.strata is not None or self.seeds is not None:
             return None
         if self.linear == "sum":
             return 1.0
-        if self.linear is None:
-            return None
         below = self.statistics[..., 1]
         if not (below == below.flat[0]).all() or below.flat[0] == 0.0:
             return None
         return 1.0 / float(self.totals[0, 1])
 
-    @property
-    def binary(self) -> bool:
-        """Whether every item is either correct or wrong, which allows exact distributions."""
-        return self._binary
-
     @cached_property
-    def _binary(self) -> bool:
+    def binary(self) -> bool:
+        """Whether every item is either correct or wrong."""
         return (
             self.linear == "mean"
             and self.cluster is None

@@ -546,7 +546,7 @@ def signed_rank_tests(
     more than a million values, a normal distribution with a kurtosis term is used.
     """
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
-    if not isinstance(items, Items) or not single or items.unit() is None:
+    if not isinstance(items, Items) or not single or items.unit is None:
         raise ValueError(
             "test='wilcoxon' supports only items in memory, with metric='mean' or 'accuracy' and"
             " without groups, strata or seeds. Omit test."
@@ -718,7 +718,7 @@ _TOGETHER = 4_000_000  # number of differences in memory at a time
 def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Tested:
     """Return paired t tests for all pairs, with limits that agree with the tests."""
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
-    if not isinstance(items, Items) or not single or items.unit() is None:
+    if not isinstance(items, Items) or not single or items.unit is None:
         raise ValueError(
             "test='t' supports only items in memory, with metric='mean' or 'accuracy' and without"
             " groups, strata or seeds. Omit test, or call paired_bootstrap."
