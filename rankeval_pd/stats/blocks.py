@@ -473,13 +473,31 @@ class RemoteFacts(items.AnyItems):
     seeds: items.Seeds | None = None
 
     def __post_init__(self) -> None:
-        """Set the facts that tests ask for."""
+        """Set the facts that the plan has."""
         plan = self.known.plan
-        self.score, self.sign, self.ratio_form = plan.score, plan.sign, plan.ratio_form
-        self.totals, self.unit = self.known.totals, self.known.unit
-        self.n_systems, self.n_items, self.n_drawn = len(self.totals), plan.n_items, plan.n_items
+        self.score, self.sign, self.n_systems = plan.score, plan.sign, len(self.known.totals)
+        self.n_items, self.n_drawn = plan.n_items, plan.n_items
         self.n_groups = 0  # items are drawn one by one
-        self.binary = self.known.both is not None
+
+    @property
+    def totals(self) -> FloatArray:
+        """The sums over all items."""
+        return self.known.totals
+
+    @property
+    def ratio_form(self) -> RatioForm | None:
+        """The score as a ratio of sums."""
+        return self.known.plan.ratio_form
+
+    @property
+    def unit(self) -> float | None:
+        """The change in the score per unit of the first statistic."""
+        return self.known.unit
+
+    @property
+    def binary(self) -> bool:
+        """Whether every item is correct or wrong."""
+        return self.known.both is not None
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of items that both systems answer correctly: (pair,)."""

@@ -878,8 +878,8 @@ def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
     if allows_for_skewness(draws.items, draws.options):
         left = np.maximum(1.0 - critical**2 * widening(draws), 0.0)
         with np.errstate(divide="ignore"):
-            critical = critical / np.sqrt(left)
-        limits = families.reaching(limits, gain, draws.linear_errors(every), draws.leans, critical)
+            wider = critical / np.sqrt(left)
+        limits = families.reaching(limits, gain, draws.linear_errors(every), draws.leans, wider)
     return with_proportions(draws, limits, rows.error)
 
 

@@ -831,4 +831,4 @@ def draws_of(items: AnyItems, pairs: IntArray, options: PairOptions, step: Step)
     """Return the draws of the items, computed on first use or by the workers."""
     if isinstance(items, Items):
         return Draws(items, pairs, options, step)
-    return cast(Any, items).draws(pairs, options)
+    return cast(Draws, cast(Any, items).draws(pairs, options))

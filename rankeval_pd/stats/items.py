@@ -842,17 +842,31 @@ class AnyItems:
 
     score: Score
     sign: float  #: -1 if smaller scores are better
-    ratio_form: RatioForm | None  #: the score as a ratio of sums over independently drawn items
     seeds: Seeds | None  #: variation between training runs
-    totals: FloatArray  #: sums over all items, (system, statistic), with a single rounding
     n_systems: int
     n_items: int
     n_groups: int  #: number of clusters, or 0 if items are drawn one by one
     n_drawn: int  #: number of drawn units: items, or clusters
-    binary: bool  #: whether every item is correct or wrong, which allows exact distributions
-    #: change in the score per unit of the first statistic; None if the sum over items does not
-    #: determine the score
-    unit: float | None
+
+    @property
+    def totals(self) -> FloatArray:
+        """The sums over all items, (system, statistic), with a single rounding."""
+        raise NotImplementedError
+
+    @property
+    def ratio_form(self) -> RatioForm | None:
+        """The score as a ratio of sums over individually drawn items, if possible."""
+        raise NotImplementedError
+
+    @property
+    def unit(self) -> float | None:
+        """The change in the score per unit of the first statistic, if it is constant."""
+        raise NotImplementedError
+
+    @property
+    def binary(self) -> bool:
+        """Whether every item is either correct or wrong, which allows exact distributions."""
+        raise NotImplementedError
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of 0/1 items that both systems answer correctly: (pair,)."""

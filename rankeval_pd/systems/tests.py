@@ -295,25 +295,12 @@ def _about_intervals(undefined: bool) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# Rank systems, and define options for tables from resampled items.
-
-# -------------------------------------------- Ranks of systems
+# Rank systems.
 
 RANK_COLUMNS = (
-    "system",
-    "value",
-    "ci_low",
-    "ci_high",
-    "rank",
-    "rank_low",
-    "rank_high",
-    "p_best",
-    "tied_for_best",
-    "letters",
-    "undecided",
-    "ci_low_alone",
-    "ci_high_alone",
-)
+    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
+    "tied_for_best", "letters", "undecided", "ci_low_alone", "ci_high_alone",
+)  # fmt: skip
 
 
 @Capabilities(
@@ -481,10 +468,8 @@ def _by_rank(rows: Rows, *, notes: TableNotes) -> Rows:
     return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
 
-# ---------------- Tables from resampled items, and relations between systems
-
 # -------------------------------------------------------------------------------------------------
-# Options, memory, progress bar, family and notes for tables from resampled items.
+# Options and memory for tables from resampled items, and relations between systems.
 
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 
@@ -549,8 +534,6 @@ def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: P
     )
 
 
-# --------------- Relations between systems, determined by their families
-
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 
 
@@ -588,32 +571,34 @@ def _family_of(
 # -------------------------------------------------------------------------------------------------
 # Test pairs of systems on the same test items (Berg-Kirkpatrick et al. 2012).
 
-PAIR_COLUMNS: tuple[str, ...] = (
-    "system_a",
-    "system_b",
-    "score_a",
-    "score_b",
-    "gain",
-    "gain_se",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "p_two_sided",
-    "p_stderr",
-    "p_adjusted",
-    "confidence",
-    "undecided",
-    "exact",
-    "n_items",
-    "n_resamples",
-    "p_one_sided",
-    "leaning",
-    "ci_low_alone",
-    "ci_high_alone",
-)
+PAIR_COLUMNS = (
+    "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
+    "p_value", "p_two_sided", "p_stderr", "p_adjusted", "confidence", "undecided", "exact",
+    "n_items", "n_resamples", "p_one_sided", "leaning", "ci_low_alone", "ci_high_alone",
+)  # fmt: skip
+_NAMED = ("alternative", "adjust", "alpha", "level")  # options that become attrs
 OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # columns only with adjust=
 
 OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with seeds=
+
+
+class _Asked(NamedTuple):
+    """The pairs to compare."""
+
+    a: Hashable
+    b: Hashable
+    baseline: Hashable
+    families: Families | None
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the user fixed the order of the two systems."""
+        return self.b is not None or self.baseline is not None
+
+    @property
+    def one(self) -> Hashable:
+        """The system that is compared with all other systems, if any."""
+        return self.baseline if self.keeps_order else self.a
 
 
 @Capabilities(
@@ -824,6 +809,10 @@ def paired_bootstrap(
     check_choice("event", event, EVENTS)
     check_choice("ci", ci, (None, *INTERVALS))
     check_flag("skewness", skewness)
+    shown = ci or ""  # the interval depends on the items
+    if ci is None and event != "wild":
+        shown = DUAL[event]
+    asked = _Asked(a, b, baseline, families)
     options = options_of(
         roles,
         n_resamples,
@@ -832,23 +821,14 @@ def paired_bootstrap(
         alpha=alpha,
         level=level,
         event=event,
-        ci=_agreeing(event, ci),
-        keep_order=not (b is None and baseline is None),
+        ci=shown,
+        keep_order=asked.keeps_order,
         alternative=alternative,
         skewness=event == "wild" and skewness,
     )
-    named = ("event", "ci", "alternative", "adjust", "alpha", "level")
-    notes = _notes_on_pairs(options, roles, named, adjust_over, a, b, baseline, margin)
-    return _tabulate_pairs(
-        data,
-        roles,
-        bootstrapped_pairs,
-        notes,
-        a=a,
-        b=b,
-        baseline=baseline,
-        families=families,
-    )
+    named, more = ("event", "ci", *_NAMED), {"margin": check_margin(margin)}
+    notes = TableNotes(options, roles, named, adjust_over, more, asked.one)
+    return _tabulate_pairs(data, bootstrapped_pairs, notes, asked)
 
 
 @Capabilities(
@@ -940,6 +920,7 @@ def paired_permutation(
             f"margin={margin!r} with test='wilcoxon': only the test of means supports a margin."
             " Omit test."
         )
+    asked = _Asked(a, b, baseline, families)
     options = options_of(
         roles,
         n_resamples,
@@ -949,22 +930,13 @@ def paired_permutation(
         level=level,
         event="recentred",
         ci="basic",
-        keep_order=not (b is None and baseline is None),
+        keep_order=asked.keeps_order,
         alternative=alternative,
         skewness=skewness,
     )
-    named = ("alternative", "adjust", "alpha", "level")
-    notes = _notes_on_pairs(options, roles, named, adjust_over, a, b, baseline, margin)
-    result = _tabulate_pairs(
-        data,
-        roles,
-        _KERNELS[test],
-        notes,
-        a=a,
-        b=b,
-        baseline=baseline,
-        families=families,
-    )
+    more = {"margin": check_margin(margin)}
+    notes = TableNotes(options, roles, _NAMED, adjust_over, more, asked.one)
+    result = _tabulate_pairs(data, _KERNELS[test], notes, asked)
     if test != "swaps":
         result.attrs["test"] = test
     if test == "wilcoxon" and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
@@ -991,58 +963,23 @@ def mean_test(test: str) -> Callable[..., Any]:
     return paired_bootstrap
 
 
-def _agreeing(event: str, ci: str | None) -> str:
-    """Return the kind of interval, or "" if it depends on the items."""
-    if ci is None and event != "wild":
-        return DUAL[event]
-    return ci or ""
-
-
-def _notes_on_pairs(
-    options: PairOptions,
-    roles: Mapping[str, Any],
-    named: tuple[str, ...],
-    adjust_over: str,
-    a: Hashable,
-    b: Hashable,
-    baseline: Hashable,
-    margin: float | None,
-) -> TableNotes:
-    """Return the notes on a table of pairs, with the system that others are compared with."""
-    one = baseline
-    if b is None and baseline is None:
-        one = a
-    more = {"margin": check_margin(margin)}
-    return TableNotes(options, roles, named, adjust_over, more, one)
-
-
-def _tabulate_pairs(
-    data: Data,
-    roles: Mapping[str, Any],
-    kernel: _Kernel,
-    notes: TableNotes,
-    *,
-    a: Hashable,
-    b: Hashable,
-    baseline: Hashable,
-    families: Families | None,
-) -> Data:
+def _tabulate_pairs(data: Data, kernel: _Kernel, notes: TableNotes, asked: _Asked) -> Data:
     """Return the table of all pairs of systems in all groups."""
     relate = finish = None
-    if families is not None:
-        relate = partial(relations, families)
+    if asked.families is not None:
+        relate = partial(relations, asked.families)
     if notes.over_all:
         finish = partial(over_groups, how=notes.options)
     with resampling_bar(data, notes.options.n_resamples) as step:
         return tabulate_items(
             data,
-            roles,
+            notes.roles,
             partial(_pairs_of_group, kernel=kernel, notes=notes, step=step),
-            _columns_of_pairs(notes, related=families is not None),
+            _columns_of_pairs(notes, related=relate is not None),
             record=notes.record,
-            a=a,
-            b=b,
-            baseline=baseline,
+            a=asked.a,
+            b=asked.b,
+            baseline=asked.baseline,
             relate=relate,
             finish=finish,
             needs=partial(_sums_for_pairs, kernel, notes),
