@@ -21,11 +21,10 @@ from rankeval_pd.errors import (
     near_miss,
     unknown_name,
 )
-from rankeval_pd.options import plain
 from rankeval_pd.roles import CONTINGENCY, MARGINS, as_names, frame_column, with_columns
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES
-from rankeval_pd.tables import listed_in
+from rankeval_pd.tables import listed_in, plain
 
 _CELLS = ("O11", "O12", "O21", "O22")
 _MARGINS = ("f", "f1", "f2", "N")

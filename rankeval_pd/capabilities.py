@@ -14,8 +14,9 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 from rankeval_pd.doors.datasets import taking_datasets
-from rankeval_pd.options import Short, with_options
+from rankeval_pd.options import with_options
 from rankeval_pd.roles import MEANINGS, Roles, default_of
+from rankeval_pd.tables import Short
 
 # ------------------------------------ Decorators that declare the capabilities and roles of a
 # function

@@ -180,11 +180,13 @@ def argument_check(
                 f"{extra} must be passed by keyword: call {call}, and pass other arguments as"
                 " name=value."
             )
-        if lacking := [x for x in needed[len(args) : first] if x not in keywords]:
+        lacking = {*needed[len(args) : first]} - keywords.keys()
+        if lacking:
             call = f"{name}({', '.join(spelled)}){filled_in}"
-            raise TypeError(f"{listed(lacking)} must be given: call {call}.")
-        for other in (x for x in keywords if closed and x not in parameters):
-            raise unknown_keyword(other, parameters)
+            missing = listed(x for x in needed if x in lacking)
+            raise TypeError(f"{missing} must be given: call {call}.")
+        if closed and not keywords.keys() <= parameters.keys():
+            raise unknown_keyword(next(x for x in keywords if x not in parameters), parameters)
 
     return check
 
@@ -236,28 +238,30 @@ def brief(values: object) -> str:
 def check_choice(argument: str, value: object, allowed: Iterable[str | None]) -> None:
     """Raise a ValueError unless ``value`` is one of ``allowed``."""
     choices = list(allowed)
-    if not any(
-        value is choice or (isinstance(value, str) and value == choice) for choice in choices
-    ):
+    if not isinstance(value, str | None) or value not in choices:
         raise ValueError(
             f"{argument}={shown(value)} is not one of {listed(choices)}. Pass one of these values."
         )
 
 
+def _as_float(argument: str, value: Any, allowed: str) -> float:
+    """Return a number as a float, which is infinite if the number is too large."""
+    if isinstance(value, bool | np.bool_) or not isinstance(
+        value, int | float | np.integer | np.floating
+    ):
+        raise TypeError(
+            f"{argument}={shown(value)} is of type {type(value).__name__}: pass {allowed}."
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def check_share(argument: str, value: object, *, one: bool = False) -> float:
     """Return ``value`` as a float in (0, 1), or in (0, 1] with ``one``."""
     allowed = "(0, 1]" if one else "(0, 1)"
-    if isinstance(value, (bool, np.bool_)) or not isinstance(
-        value, (int, float, np.integer, np.floating)
-    ):
-        raise TypeError(
-            f"{argument}={shown(value)} is of type {type(value).__name__}: pass a number"
-            f" in {allowed}."
-        )
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
+    number = _as_float(argument, value, f"a number in {allowed}")
     if not (0.0 < number < 1.0 or (one and number == 1.0)):
         hint = ""
         if 1.0 < number <= 100.0:
@@ -323,16 +327,7 @@ def check_count(argument: str, value: object, least: int = 1) -> int:
 
 def check_number(argument: str, value: object) -> float:
     """Return a finite number as a float."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(
-        value, (int, float, np.integer, np.floating)
-    ):
-        raise TypeError(
-            f"{argument}={shown(value)} is of type {type(value).__name__}: pass a number."
-        )
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
+    number = _as_float(argument, value, "a number")
     if not math.isfinite(number):
         raise ValueError(f"{argument}={shown(value)}: pass a finite number.")
     return number
@@ -364,19 +359,13 @@ def check_margin(margin: object, **undefined: bool) -> float | None:
 
 def check_at_least_one(argument: str, value: object) -> float:
     """Return an overdispersion as a float, or raise an error if it is below 1."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(
-        value, (int, float, np.integer, np.floating)
-    ):
-        raise TypeError(
-            f"{argument}={shown(value)} is of type {type(value).__name__}: pass a number"
-            " of at least 1."
-        )
-    if not 1.0 <= value <= _LARGEST_PHI:
+    number = _as_float(argument, value, "a number of at least 1")
+    if not 1.0 <= number <= _LARGEST_PHI:
         raise ValueError(
             f"{argument}={shown(value)}: pass a number from 1 to {_LARGEST_PHI:g}. If the estimate "
             "is below 1, pass 1."
         )
-    return float(value)
+    return number
 
 
 _RATIO = 1.6  # above this ratio of variances, the interval for a region is misleading for a list
@@ -384,11 +373,12 @@ _RATIO = 1.6  # above this ratio of variances, the interval for a region is misl
 
 def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: str) -> None:
     """Warn if n-best lists vary far more than regions above a fixed threshold."""
-    if (ratio[exists] > _RATIO).any():
+    wide = int((ratio[exists] > _RATIO).sum())
+    if wide:
         worst = int(np.argmax(np.where(exists, ratio, 0.0)))
         warn(
             "target='region': the intervals are too narrow for"
-            f" {int((ratio[exists] > _RATIO).sum())} of {int(exists.sum())} n-best lists. At"
+            f" {wide} of {int(exists.sum())} n-best lists. At"
             f" n={int(n.ravel()[worst])}, the variance of the {what} is {ratio.ravel()[worst]:.2g}"
             " times the variance at a fixed threshold. Pass target='nbest'."
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from rankeval_pd.errors import check_count
 
 _NUMBER = 8  # bytes
-_SMALL = 10_000  # number of values up to which tables are not checked
+_SMALL = 100_000  # number of values that fit into any memory
 _ENDLESS = 2.0**1000  # larger than any memory, but smaller than the largest float64
 
 
@@ -19,6 +19,8 @@ def check_memory(numbers: float, what: str, less: str) -> None:
     ``less`` explains how to reduce the numbers. If the available memory is unknown, nothing is
     checked.
     """
+    if numbers < _SMALL:
+        return
     there, numbers = free_memory(), min(numbers, _ENDLESS)
     if there is not None and numbers * _NUMBER > there:
         raise MemoryError(
@@ -53,12 +55,11 @@ def check_needed(draws: int, edge: str) -> int:
 
 def check_table(rows: int, what: str, columns: int = 12) -> None:
     """Raise a MemoryError if a table would have too many rows."""
-    if rows * columns >= _SMALL:
-        check_memory(
-            rows * (3.0 * columns + 5.0),  # values, rows with names, and table
-            f"{what} would give a table with {rows:,} rows",
-            "Pass fewer measures, or only the list sizes that you need: n=...",
-        )
+    check_memory(
+        rows * (3.0 * columns + 5.0),  # values, rows with names, and table
+        f"{what} would give a table with {rows:,} rows",
+        "Pass fewer measures, or only the list sizes that you need: n=...",
+    )
 
 
 def free_memory() -> int | None:

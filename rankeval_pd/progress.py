@@ -10,11 +10,12 @@ from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any
 
-_SETTLED = ContextVar("_SETTLED", default=False)  # whether a bar is shown or was declined
+_INSIDE = ContextVar("_INSIDE", default=False)  # whether an outer bar counts the work
 #: start time of the outermost call
 BEGUN: ContextVar[float | None] = ContextVar("BEGUN", default=None)
 #: the choice of the outermost call: True shows bars at once, None after two seconds, False never
 SHOWN: ContextVar[bool | None] = ContextVar("SHOWN", default=None)
+_DELAY = 2.0  # seconds
 
 
 @contextmanager
@@ -24,47 +25,48 @@ def progress_bar(
     """Yield a function that advances the bar by a given number of units.
 
     The outermost call chooses whether bars are shown (:data:`SHOWN`). Without a total, the bar
-    shows only a count. With ``alone``, no bar appears if an outer call shows or has declined one.
-    The two-second wait starts with the outermost call.
+    shows only a count. With ``alone``, no bar appears inside another bar, and the wait starts with
+    the outermost call.
     """
-    progress = SHOWN.get()
-    declined = progress is not None and not progress
-    shown = not declined and total != 0 and not (alone and _SETTLED.get())
-    before = _SETTLED.set(_SETTLED.get() or declined or shown)
+    shown = SHOWN.get()
+    if total == 0 or shown is False or (alone and _INSIDE.get()):
+        yield nothing_moves
+        return
+    since = time.monotonic()
+    if alone:
+        since = BEGUN.get() or since
+    bar = _LateBar(since, {"total": total, "desc": what, "unit": f" {unit}"})
+    if shown:
+        bar.open()
+    inside = _INSIDE.set(True)
     try:
-        begun = BEGUN.get()
-        delay = 2.0
-        if progress:
-            delay = 0.0
-        elif alone and begun is not None:
-            delay = max(0.0, begun + 2.0 - time.monotonic())
-        bar = _silent()
-        if shown:
-            bar = _progress_bar(total, what, unit, delay)
-        with bar as advance:
-            yield advance
+        yield bar.advance
     finally:
-        _SETTLED.reset(before)
+        _INSIDE.reset(inside)
+        bar.close()
 
 
-@contextmanager
-def _silent() -> Iterator[Callable[[int], object]]:
-    yield nothing_moves
+class _LateBar:
+    """Count units, and open tqdm's bar when the wait is over."""
 
+    def __init__(self, since: float, labels: dict[str, Any]) -> None:
+        self._since, self._labels = since, labels
+        self._count = 0
+        self._bar: Any = None
 
-@contextmanager
-def _progress_bar(
-    total: int | None, what: str, unit: str, delay: float
-) -> Iterator[Callable[[int], object]]:
-    with _bar()(
-        total=total,
-        desc=what,
-        unit=f" {unit}",
-        delay=delay,
-        leave=False,
-        mininterval=0.5,
-    ) as bar:
-        yield bar.update
+    def open(self) -> None:
+        self._bar = _bar()(leave=False, mininterval=0.5, initial=self._count, **self._labels)
+
+    def advance(self, units: int) -> None:
+        self._count += units
+        if self._bar is not None:
+            self._bar.update(units)
+        elif time.monotonic() >= self._since + _DELAY:
+            self.open()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
 
 
 def _bar() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -17,7 +18,7 @@ class _Registered:
     def __init__(self, accessor: str, module: str) -> None:
         self._name, self._module = accessor, module
 
-    @property
+    @cached_property
     def _accessor(self) -> Any:
         return getattr(import_module(f"rankeval_pd.{self._module}"), self._name)
 

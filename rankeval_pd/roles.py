@@ -205,6 +205,18 @@ def default_of(role: str, *, items: bool) -> Any:
     return getattr(Roles(), role)
 
 
+_ONE_NAME = ("gold", "key", "dim", "groups", "strata", "seeds")
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "agreement": (*AGREEMENTS, "shares"),
+    "ties": TIES,
+    "unjudged": (None, *get_args(Unjudged)),
+    "missing": MISSING,
+    "average": (None, *get_args(Average)),
+    "weight": (None, *get_args(Weight)),
+    "seed_variance": (None, *get_args(SeedVariance)),
+}
+
+
 @dataclass(frozen=True)
 class Roles:
     """Store the column roles, with defaults filled in."""
@@ -245,51 +257,40 @@ class Roles:
 
         If ``ties`` is not set, queries use a separate default.
         """
-        given = {name: x for name, x in keywords.items() if name not in LONG}
-        unjudged = given.get("unjudged")
+        roles = {name: x for name, x in keywords.items() if name not in LONG}
+        unjudged = roles.get("unjudged")
         if unjudged in get_args(PartlyJudged):
-            del given["unjudged"]
-        known = (None, *get_args(Unjudged), *get_args(PartlyJudged))
-        check_choice("unjudged", unjudged, known)
-        return cls.of(given)
+            del roles["unjudged"]
+        check_choice("unjudged", unjudged, (*_CHOICES["unjudged"], *get_args(PartlyJudged)))
+        return cls.of(roles)
 
     @classmethod
     def of(cls, keywords: Mapping[str, Any]) -> Roles:
         """Check the roles without data, and fill in defaults."""
-        _refuse_those_of_queries(keywords)
-        known = [field.name for field in fields(cls)]
-        for name in keywords:
-            if name not in known:
-                raise unknown_keyword(name, known)
-        for name in (name for name in LONG if keywords.get(name) is not None):
+        for name, value in keywords.items():
+            if name not in cls.__dataclass_fields__:
+                raise unknown_keyword(name, list(cls.__dataclass_fields__))
+            if name in LONG and value is not None:
+                raise ValueError(
+                    f"{name}={value!r}: a long frame must be in memory for this method. Call"
+                    " data.compute() first, or pass a column for each measure or system."
+                )
+            if name in _ONE_NAME or name in ("by", "label"):
+                _check_name(name, value)
+        roles = cls(**keywords)
+        if roles.unjudged in get_args(PartlyJudged):
             raise ValueError(
-                f"{name}={keywords[name]!r}: a long frame must be in memory for this method. Call"
-                " data.compute() first, or pass a column for each measure or system."
+                f"unjudged={roles.unjudged!r} is supported only by judged_precision,"
+                " judged_recall, judged_average_precision and judged_difference. Call one of these."
             )
-        roles = replace(cls(), **keywords)
-        for name in ("gold", "key", "dim", "groups", "strata", "seeds"):
-            given = getattr(roles, name)
-            named = name in ("dim", "strata", "seeds")
-            several = isinstance(given, list)  # several annotators, or two crossed factors
-            if several and (name == "gold" or (name == "groups" and len(given) == 2)):
-                given = next((x for x in given if type(x).__hash__ is None), None)
-            if type(given).__hash__ is None and (named or not are_values(given)):
-                raise TypeError(f"{name}={given!r}: pass the name of one column, not several.")
-        for name in ("gold", "key", "dim", "groups", "strata", "seeds", "by", "label"):
-            if getattr(roles, name) is pd.NA:
-                raise TypeError(f"{name}=<NA> is not a name. Pass the name of a column.")
         check_flag("details", roles.details, none=True)
         check_flag("progress", roles.progress, none=True)
-        check_choice("agreement", roles.agreement, (*AGREEMENTS, "shares"))
-        check_choice("ties", roles.ties, TIES)
-        check_choice("unjudged", roles.unjudged, (None, *get_args(Unjudged)))
-        check_choice("missing", roles.missing, MISSING)
+        for name, choices in _CHOICES.items():
+            check_choice(name, getattr(roles, name), choices)
         if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
             roles = replace(roles, ties="trec")  # the default for retrieval runs
-        _check_positive(roles.positive, roles.min_grade)
-        check_choice("average", roles.average, (None, *get_args(Average)))
-        check_choice("weight", roles.weight, (None, *get_args(Weight)))
-        check_choice("seed_variance", roles.seed_variance, (None, *get_args(SeedVariance)))
+        if roles.min_grade is not None:
+            _check_grade(roles.positive, roles.min_grade)
         _ = roles.seed
         return roles
 
@@ -338,8 +339,9 @@ class Roles:
         if self.lower_is_better is False:
             return []
         names = as_names(self.lower_is_better, columns)
-        for unknown in (name for name in names if name not in columns):
-            raise unknown_name("lower_is_better", unknown, columns)
+        for name in names:
+            if name not in columns:
+                raise unknown_name("lower_is_better", name, columns)
         return names
 
     @property
@@ -399,20 +401,24 @@ def are_values(given: Any) -> bool:
     )
 
 
-def _refuse_those_of_queries(keywords: Mapping[str, Any]) -> None:
-    """Raise a ValueError if ``unjudged`` requires partly judged candidates."""
-    given = keywords.get("unjudged")
-    if isinstance(given, str) and given in get_args(PartlyJudged):
-        raise ValueError(
-            f"unjudged={keywords['unjudged']!r} is supported only by judged_precision,"
-            " judged_recall, judged_average_precision and judged_difference. Call one of these."
-        )
-
-
-def _check_positive(positive: Any, min_grade: Any) -> None:
-    """Raise an error for an invalid grade, or if positive and min_grade are both set."""
-    if min_grade is None:
+def _check_name(role: str, value: Any) -> None:
+    """Raise a TypeError unless the role contains a name, or values where they are supported."""
+    if value is pd.NA:
+        raise TypeError(f"{role}=<NA> is not a name. Pass the name of a column.")
+    if role not in _ONE_NAME:
         return
+    parts = [value]
+    # several annotators, or two crossed factors
+    if isinstance(value, list) and (role == "gold" or (role == "groups" and len(value) == 2)):
+        parts = value
+    for part in parts:
+        unhashable = type(part).__hash__ is None
+        if unhashable and (role in ("dim", "strata", "seeds") or not are_values(part)):
+            raise TypeError(f"{role}={part!r}: pass the name of one column, not several.")
+
+
+def _check_grade(positive: Any, min_grade: Any) -> None:
+    """Raise an error for an invalid grade, or if positive and min_grade are both set."""
     if positive is not None:
         raise ValueError(
             f"positive={positive!r} with min_grade={min_grade!r}: both define the true positives."
@@ -449,8 +455,9 @@ def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
     """Return the names in ``exclude``, and reject unknown names."""
     names = dict.fromkeys(known)  # a dict finds pd.NA, which is not equal to itself
     out = as_names(roles.exclude, names)
-    for unknown in (name for name in out if name not in names):
-        raise unknown_name("exclude", unknown, names)
+    for name in out:
+        if name not in names:
+            raise unknown_name("exclude", name, names)
     for name in as_names(roles.measures, names):
         if name in set(out):
             raise ValueError(
@@ -623,8 +630,9 @@ def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
     for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns
         here, label = numbers[few], truth[few]
         true, false = here[label == 1.0], here[label == 0.0]
-        if any(x.size and not (x == x[0]).all() for x in (true, false)):
-            return None
+        for values in (true, false):
+            if values.size and not (values == values[0]).all():
+                return None
     if not true.size or not false.size or true[0] == false[0]:
         return None
     return "a function of the gold label"
@@ -777,8 +785,9 @@ def is_score(dtype: Any) -> bool:
 
 def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
     """Return the names of columns with a role other than measure."""
-    one = [name for name in (roles.key, *roles.factors) if name is not None]
-    return [gold, *as_names(roles.by, columns), *one, *as_names(roles.label, columns)]
+    one = [] if roles.key is None else [roles.key]
+    by, label = as_names(roles.by, columns), as_names(roles.label, columns)
+    return [gold, *by, *one, *roles.factors, *label]
 
 
 def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
@@ -909,8 +918,9 @@ def find_measures(
 
 def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
     """Return -1 for measures that rank small scores first, and 1 for other measures."""
-    lower = set(roles.lower(measures, columns))
-    return np.where([name in lower for name in measures], -1.0, 1.0)
+    signs = dict.fromkeys(measures, 1.0)
+    signs.update(dict.fromkeys(roles.lower(measures, columns), -1.0))
+    return np.array(list(signs.values())[: len(measures)])
 
 
 # ------------------------------------------------- Functions for rankings, items and queries

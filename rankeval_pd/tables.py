@@ -1,9 +1,10 @@
-"""Name the columns of results, and read results and their attrs."""
+"""Name the columns of results, shorten and read results, and record how they were made."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +14,14 @@ import xarray as xr
 
 from rankeval_pd.stats._types import AnyArray
 
+#: ordered columns of a short table; or a mapping from each keyword that selects columns to them,
+#: with "" for all other calls; or a function that returns the short table
+Short = str | Mapping[str, str] | Callable[[pd.DataFrame], pd.DataFrame]
+
+#: columns that a keyword adds to the short table
+_ADDED = ("share", "relation", "tp_sd", "n_groups", "n_queries", "n_missing")
+_IF_TRUE = ("tie_decides",)  # flags that are shown only if at least one value is True
+_SHORT_LIST = 20  # largest number of names to store in attrs
 _INNER = ("pair", "cut")  # dimensions of results that do not become columns
 
 
@@ -94,3 +103,83 @@ def as_rows(table: pd.DataFrame) -> xr.Dataset:
     """Return a table as a Dataset along ``row``."""
     columns = {name: ("row", column.to_numpy()) for name, column in table.items()}
     return xr.Dataset(columns, attrs=table.attrs)
+
+
+# -------------------------------------------------------------------------------------------------
+# Leave with a short table, and with the record of how the table was made.
+
+
+def shortened(table: pd.DataFrame, short: Short, keywords: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the short table, with a note on lists that end inside a tie."""
+    if callable(short):
+        return short(table)
+    if not isinstance(short, str):
+        deciding = ""
+        for keyword in short:
+            value = keywords.get(keyword)
+            if deciding == "" and value is not None and value is not False:  # 0 can be a name
+                deciding = keyword
+        short = short[deciding]
+    names = short.split()
+    if not names:
+        return table
+    columns = list(table.columns)
+    present = [columns.index(name) for name in names if name in columns]
+    first = min(present, default=0)
+    names += _ADDED
+    names += [name for name in _IF_TRUE if name in columns and table[name].any()]
+    rest = {*columns[first:]}
+    result = table[[*columns[:first], *dict.fromkeys(name for name in names if name in rest)]]
+    for cut in ("tied", "cuts_tie"):
+        if cut in columns and cut not in result:
+            if ending := int((table[cut] > 0).sum()):
+                result.attrs["n_ending_in_tie"] = ending
+            break
+    return result
+
+
+_ROLES = (
+    "gold",
+    "agreement",
+    "by",
+    "key",
+    "groups",
+    "strata",
+    "seeds",
+    "missing",
+    "ties",
+    "unjudged",
+    "undefined",
+    "metric",
+    "baseline",
+)
+
+
+def record(
+    facts: Mapping[Any, Any], method: str, keywords: Mapping[str, Any]
+) -> dict[Hashable, Any]:
+    """Describe how a table was computed, using types for Parquet and netCDF."""
+    roles = {name: keywords[name] for name in _ROLES if name in keywords}
+    version = sys.modules["rankeval_pd"].__version__
+    notes: dict[Hashable, Any] = {}
+    for name, fact in {**roles, **facts, "method": method, "version": version}.items():
+        value = plain(fact)
+        if value is not None:
+            notes[str(name)] = value
+    return notes
+
+
+def plain(value: Any) -> Any:
+    """Return numbers and text unchanged, short lists as JSON, and None for other values.
+
+    netCDF 3 cannot store lists of strings, and netCDF 4 cannot store a list of one string.
+    """
+    if isinstance(value, bool | np.bool_):
+        return int(value)
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple) and 0 < len(value) <= _SHORT_LIST:
+        return json.dumps(value, default=str)
+    return None

@@ -186,26 +186,26 @@ class _Bar:
 
     shown: ClassVar[list[str]] = []
 
-    delays: ClassVar[list[float]] = []
-
     def __init__(self, **asked: Any) -> None:
-        self.what, self.total, self.done = asked["desc"], asked["total"], 0
-        self.delays.append(asked["delay"])
+        self.what, self.total, self.done = asked["desc"], asked["total"], asked["initial"]
 
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self.shown.append(f"{self.what} {self.done} of {self.total}")
 
     def update(self, by: int) -> None:
         self.done += by
 
 
-@pytest.mark.parametrize("ask", ["nbest_precision", "nbest_recall", "area", "bedroc", "roc"])
-def test_measures_of_many_candidates_have_a_bar(monkeypatch, ask):
+@pytest.fixture
+def at_once(monkeypatch):
+    """Bars that appear without a wait."""
     monkeypatch.setattr(progress, "_bar", lambda: _Bar)
+    monkeypatch.setattr(progress, "_DELAY", 0.0)
     monkeypatch.setattr(_Bar, "shown", [])
+
+
+@pytest.mark.parametrize("ask", ["nbest_precision", "nbest_recall", "area", "bedroc", "roc"])
+def test_measures_of_many_candidates_have_a_bar(monkeypatch, at_once, ask):
     data = rankeval_pd.datasets.simulate_candidates(200).rankeval
     whole = getattr(data, ask)()
     assert _Bar.shown == []  # one block: nothing moves in between
@@ -214,26 +214,39 @@ def test_measures_of_many_candidates_have_a_bar(monkeypatch, ask):
     assert _Bar.shown == ["ranking candidates 2 of 2"]
 
 
-def test_there_is_one_bar_or_none_if_it_was_declined(monkeypatch):
+@pytest.mark.parametrize(
+    ("choice", "shown"), [(None, ["outer 1 of 2"]), (True, ["outer 1 of 2"]), (False, [])]
+)
+def test_there_is_one_bar_or_none_if_it_was_declined(at_once, choice, shown):
+    outer = progress_bar(total=2, what="outer", unit="draws")
+    inner = progress_bar(total=1, what="inner", unit="draws", alone=True)
+    with held(details=False, progress=choice), outer as advance, inner as advance_inner:
+        advance(1)
+        advance_inner(1)
+    assert _Bar.shown == shown
+
+
+@pytest.mark.parametrize(("begun", "shown"), [(None, 0), (1.5, 0), (9.0, 1)])
+def test_the_wait_for_a_bar_starts_with_the_outermost_call(monkeypatch, begun, shown):
     monkeypatch.setattr(progress, "_bar", lambda: _Bar)
     monkeypatch.setattr(_Bar, "shown", [])
-    one = {"total": 1, "what": "inner", "unit": "draws", "alone": True}
-    for asked, shown in ((None, ["outer 0 of 2"]), (False, [])):
-        outer = progress_bar(total=2, what="outer", unit="draws")
-        with held(details=False, progress=asked), outer, progress_bar(**one) as advance:
-            advance(1)
-        assert _Bar.shown == shown
-        _Bar.shown.clear()
-    monkeypatch.setattr(_Bar, "delays", [])
-    for begun in (None, time.monotonic() - 1.5, time.monotonic() - 9.0):
-        token = progress.BEGUN.set(begun)
-        with progress_bar(**one) as advance:
-            advance(1)
-        progress.BEGUN.reset(token)
-    assert _Bar.shown == ["inner 1 of 1"] * 3
-    assert _Bar.delays[0] == 2.0
-    assert 0.0 < _Bar.delays[1] <= 0.5
-    assert _Bar.delays[2] == 0.0
+    since = None if begun is None else time.monotonic() - begun
+    token = progress.BEGUN.set(since)
+    with progress_bar(total=1, what="inner", unit="draws", alone=True) as advance:
+        advance(1)
+    progress.BEGUN.reset(token)
+    assert len(_Bar.shown) == shown
+
+
+def test_a_bar_that_appears_late_counts_what_was_done_before(monkeypatch):
+    monkeypatch.setattr(progress, "_bar", lambda: _Bar)
+    monkeypatch.setattr(_Bar, "shown", [])
+    with progress_bar(total=9, what="late", unit="draws") as advance:
+        advance(4)
+        monkeypatch.setattr(progress, "_DELAY", 0.0)
+        advance(2)
+        advance(1)
+    assert _Bar.shown == ["late 7 of 9"]
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ import xarray as xr
 
 import rankeval_pd
 import rankeval_pd.dask
-from rankeval_pd import plotting
+from rankeval_pd import plotting, progress
 from rankeval_pd.accessors import Accessor, methods_of
 from rankeval_pd.capabilities import can, declared
 from tests.questions import ARGUMENTS, ASKED, CELLS, FRAME, PARTLY
@@ -71,7 +71,7 @@ def asked(name: str) -> tuple[tuple[Any, ...], list[dict[str, Any]]]:
 
 def forms(name: str) -> Iterator[tuple[str, Any]]:
     if name in methods_of("pairs"):
-        yield "frame", ITEMS[list("abc")].rankeval.paired_bootstrap().rankeval
+        yield "frame", ITEMS[list("abc")].rankeval.paired_bootstrap(progress=False).rankeval
     elif name in methods_of("rankings"):
         yield "frame", DATA.rankeval(**ROLES)
         yield "by", DATA.rankeval(**ROLES, by="query")
@@ -120,6 +120,61 @@ def test_options_equal_the_keywords_in_every_form(name):
 
 def level() -> float:
     return float(FRAME.rankeval(**ROLES).area().attrs["level"])
+
+
+class _Bar:
+    """A bar that is noticed."""
+
+    def __init__(self, **labels: Any) -> None:
+        BARS.append(labels["desc"])
+
+    def update(self, _: int) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+BARS: list[str] = []
+
+
+@pytest.fixture
+def bars(monkeypatch):
+    """The labels of all bars, which appear without a wait."""
+    BARS.clear()
+    monkeypatch.setattr(progress, "_bar", lambda: _Bar)
+    monkeypatch.setattr(progress, "_DELAY", 0.0)
+    return BARS
+
+
+def walked_forms(name: str, **options: Any) -> list[str]:
+    """Ask a method in every form that answers, and return the forms."""
+    args, (keywords, *_) = asked(name)
+    keywords.pop("progress", None)
+    answered = []
+    for form, accessor in forms(name):
+        try:
+            table = getattr(accessor, name)(*args, **keywords, **options)
+        except (TypeError, ValueError, AttributeError):
+            continue  # this form has no such method, or needs other arguments
+        if form.startswith(("lazy", "Dask")) and hasattr(table, "compute"):
+            table.compute()
+        answered.append(form)
+    return answered
+
+
+@pytest.mark.parametrize("name", [x for x in NAMES if x in {*OWN, *ASKED, *ARGUMENTS}])
+def test_no_bar_appears_where_it_is_off(name, bars):
+    forms_of_argument = walked_forms(name, progress=False)
+    with rankeval_pd.set_options(progress=False):
+        assert walked_forms(name) == forms_of_argument != []
+    assert bars == []
+
+
+@pytest.mark.parametrize("name", ["compare", "difference_band", "summary", "paired_bootstrap"])
+def test_bars_that_are_on_are_noticed(name, bars):
+    assert walked_forms(name)
+    assert bars
 
 
 def test_an_object_can_be_used_again_and_blocks_nest():

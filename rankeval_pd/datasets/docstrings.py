@@ -8,6 +8,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import metadata, util
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.datasets.collocations import cache_folder, read_cache, write_cache
-from rankeval_pd.errors import check_count, checked_call
-from rankeval_pd.options import bars_wanted, held
+from rankeval_pd.errors import check_count
+from rankeval_pd.options import with_options
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import FloatArray
 
@@ -85,7 +86,7 @@ class Docstring(NamedTuple):
     links: list[str]  #: names in the "See Also" section, as written
 
 
-@checked_call
+@partial(with_options, noted=False)
 def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> pd.DataFrame:
     """Return a search experiment on the docstrings of installed packages.
 
@@ -134,8 +135,7 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     >>> found.rankeval.summary(["nDCG@10", "AP", "R@100"], baseline="bm25")  # doctest: +SKIP
     """
     depth = check_count("depth", depth)
-    with held(details=False, progress=bars_wanted(progress)):
-        corpus = _search_corpus()
+    corpus = _search_corpus()
     links = _linked_documents(corpus)
     asked = [k for k, result in enumerate(links) if len(result) >= _LEAST_LINKS]
     runs = {
