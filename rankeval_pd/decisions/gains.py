@@ -49,11 +49,11 @@ def bootstrapped_pairs(
     """
     options, limits = with_resamples(options, len(pairs)), draws is None
     tested = bootstrap_tests(items, pairs, options, step, draws=draws, limits=limits)
-    rows = decided_pairs(tested, pairs, options)
+    rows = decided_pairs(tested, pairs)
     while _goes_on(rows, items, options):
         options = options._replace(n_resamples=2 * options.n_resamples)
         tested = bootstrap_tests(items, pairs, options, step, limits=limits)
-        rows = decided_pairs(tested, pairs, options)
+        rows = decided_pairs(tested, pairs)
     return rows
 
 
@@ -66,7 +66,7 @@ def pairs_tested_once(
 ) -> Rows:
     """Return the tests of all pairs from a kernel that draws at most once."""
     options = with_resamples(options, len(pairs))
-    return decided_pairs(kernel(items, pairs, options, step), pairs, options)
+    return decided_pairs(kernel(items, pairs, options, step), pairs)
 
 
 def _goes_on(rows: Rows, items: AnyItems, options: PairOptions) -> bool:
@@ -81,9 +81,9 @@ def _goes_on(rows: Rows, items: AnyItems, options: PairOptions) -> bool:
     return bool(_is_undecided(low, high, options.alpha).any())
 
 
-def decided_pairs(found: Tested, pairs: IntArray, options: PairOptions) -> Rows:
+def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     """Return the rows of a group: adjusted p-values, limits that agree, the leading system."""
-    items, theta, tests = found.items, found.theta, found.rows
+    items, options, theta, tests = found.items, found.options, found.theta, found.rows
     a, b = found.pairs.T
     gain = theta[a] - theta[b]
     undefined = np.isnan(gain)

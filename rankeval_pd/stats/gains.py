@@ -78,6 +78,7 @@ class Tested(NamedTuple):
     """The tests of all pairs, and what the decisions need in addition."""
 
     items: AnyItems
+    options: PairOptions  #: with the kind of interval that the items allow
     theta: FloatArray  #: (system,): larger is better
     pairs: IntArray  #: (pair, 2): the second system is better under the null hypothesis, or equal
     swapped: BoolArray
@@ -359,7 +360,7 @@ def crossed_tests(items: Items, pairs: IntArray, options: PairOptions) -> Tested
     rows.ordered[:] = np.where(varies, special.stdtr(freedom, -np.abs(t)), 1.0)
     limits_at = partial(student_limits, gain, error, freedom)
     rows.low[:], rows.high[:] = limits_at(options)
-    return Tested(items, theta, pairs, swapped, rows, True, limits_at)
+    return Tested(items, options, theta, pairs, swapped, rows, True, limits_at)
 
 
 def student_limits(
@@ -454,7 +455,7 @@ def bootstrap_tests(
             return skewed_limits(found, draws, options)
         return found
 
-    found = Tested(items, theta, pairs, swapped, rows, every, parts=draws.error_parts)
+    found = Tested(items, options, theta, pairs, swapped, rows, every, parts=draws.error_parts)
     if limits:
         rows.low[:], rows.high[:] = limits_at(options)
         found = found._replace(limits_at=limits_at)
@@ -847,7 +848,7 @@ def swap_tests(
     rows.low[:], rows.high[:] = _swap_limits(draws, rows, options)
     if allows_for_skewness(items, options):
         allow_for_skewness(rows, draws)
-    found = Tested(items, theta, pairs, swapped, rows, every, limits_at)
+    found = Tested(items, options, theta, pairs, swapped, rows, every, limits_at)
     if not options.simultaneous:
         return found
     largest = _swapped_max_t(draws, rows, gains, every=every)

@@ -590,7 +590,7 @@ def signed_rank_tests(
     rows.low[:], rows.high[:] = limits_at(options)
     with np.errstate(invalid="ignore"):
         rows.error[:] = (rows.high - rows.low) / (2.0 * z_of(options.two_tailed))
-    return Tested(items, theta, pairs, swapped, rows, True, limits_at, estimate=gain)
+    return Tested(items, options, theta, pairs, swapped, rows, True, limits_at, estimate=gain)
 
 
 def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float, float]:
@@ -740,7 +740,7 @@ def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     rows.p[:], rows.ordered[:] = up, np.where(gain < 0.0, down, up)
     limits_at = partial(student_limits, gain, error, freedom)
     rows.low[:], rows.high[:] = limits_at(options)
-    return Tested(items, theta, pairs, swapped, rows, True, limits_at)
+    return Tested(items, options, theta, pairs, swapped, rows, True, limits_at)
 
 
 def _errors_of_t_tests(items: Items, pairs: IntArray) -> FloatArray:

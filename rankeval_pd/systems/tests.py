@@ -809,7 +809,7 @@ def paired_bootstrap(
     check_choice("event", event, EVENTS)
     check_choice("ci", ci, (None, *INTERVALS))
     check_flag("skewness", skewness)
-    shown = ci or ""  # the interval depends on the items
+    shown: str = ci or ""  # the interval depends on the items
     if ci is None and event != "wild":
         shown = DUAL[event]
     asked = _Asked(a, b, baseline, families)
