@@ -27,8 +27,7 @@ from rankeval_pd import association, plotting
 from rankeval_pd.capabilities import with_roles
 from rankeval_pd.chance import bounds, random_tests
 from rankeval_pd.curves import area_differences, areas, early_retrieval, shapes
-from rankeval_pd.doors.candidates import Data, check_data
-from rankeval_pd.doors.heads import is_dask_frame
+from rankeval_pd.doors.candidates import Data, check_data, is_dask_frame
 from rankeval_pd.errors import checked_call
 from rankeval_pd.judging import annotation, judged
 from rankeval_pd.lists import (

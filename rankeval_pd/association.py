@@ -23,7 +23,7 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.roles import CONTINGENCY, MARGINS, as_names, frame_column, with_columns
 from rankeval_pd.stats._types import AnyArray, FloatArray
-from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES
+from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES, Cells
 from rankeval_pd.tables import listed_in, plain
 
 _CELLS = ("O11", "O12", "O21", "O22")
@@ -332,8 +332,8 @@ def _measure_scores(
     if measure in COUNT_MEASURES:
         _check_cell_counts(measure, tables, cells)
     if measure == "LRC":
-        return MEASURES[measure](*tables, tail=tail)
-    return MEASURES[measure](*tables)
+        return MEASURES[measure](Cells(*tables), tail=tail)
+    return MEASURES[measure](Cells(*tables))
 
 
 def _check_cell_counts(measure: str, tables: Sequence[FloatArray], cells: Sequence[str]) -> None:

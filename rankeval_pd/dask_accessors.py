@@ -16,8 +16,9 @@ from rankeval_pd.capabilities import can, declared, with_roles
 from rankeval_pd.curves import areas
 from rankeval_pd.decisions.families import family_of
 from rankeval_pd.doors import dask
+from rankeval_pd.doors.candidates import HeadFrame
 from rankeval_pd.doors.columns import Shares, check_n, check_not_above
-from rankeval_pd.doors.heads import ROWS, Head, HeadFrame, lower_of
+from rankeval_pd.doors.heads import ROWS, Head, lower_of
 from rankeval_pd.doors.rankings import only_pair
 from rankeval_pd.errors import argument_check, check_count, checked_call, listed
 from rankeval_pd.lists import regions
@@ -488,7 +489,7 @@ class HeadAccessor(FrameAccessor):
 
     @property
     def _head(self) -> Head:
-        return cast(HeadFrame, self._data).known
+        return cast(Head, cast(HeadFrame, self._data).known)
 
     def __repr__(self) -> str:
         share = self.n_positive / self.n_candidates if self.n_candidates else float("nan")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -13,38 +14,35 @@ import xarray as xr
 
 from rankeval_pd.errors import check_attrs, check_choice, check_count, check_flag, checked_call
 from rankeval_pd.words import (
-    SHARES,
+    P_VALUES,
+    Attrs,
     Unit,
     adjustment,
     alpha_of,
-    as_frame,
     called,
+    column_unit,
+    extreme_of,
+    first_of,
     intervals_of,
+    is_lower_better,
+    is_share,
     known,
     least_p,
     level_of,
     p_cell,
     percent_of,
+    result_frame,
     sizes_text,
-    unit_of,
 )
 
 Target = Literal["latex", "markdown", "html"]
+UnitIn = Callable[[pd.DataFrame, str], Unit]
 _STARS = (0.05, 0.01, 0.001)
 _KEYS = ("n", "share", "size", "metric", "p", "alpha", "threshold")  # additional key columns
 #: columns with an interval; the first such column in a table is used
 _ESTIMATES = (
-    "value",
-    "precision",
-    "recall",
-    "area",
-    "average_precision",
-    "difference",
-    "gain",
-    "odds_ratio",
-    "lift",
-    "agreement",
-    "threshold",
+    "value precision recall area average_precision difference gain odds_ratio lift agreement"
+    " threshold"
 )
 
 
@@ -145,11 +143,12 @@ def paper_table(
     check_flag("stars", stars)
     if digits is not None:
         check_count("digits", digits, 0)
-    frame, attrs = as_frame(table), table.attrs
+    frame, attrs = result_frame(table), table.attrs
     check_attrs(attrs)
     if not len(frame):
         raise ValueError("table has no rows. Pass a table with at least one row.")
-    grid = _cell_grid(frame, attrs, percent, digits, stars=stars)
+    unit_in = partial(_cell_unit, attrs=attrs, percent=percent, digits=digits)
+    grid = _cell_grid(frame, attrs, unit_in, stars=stars)
     if caption is not None:
         grid = grid._replace(caption=caption)
     if to is None:
@@ -160,19 +159,12 @@ def paper_table(
 # ----------------------------------------------------------- From a table to a grid of cells
 
 
-def _cell_grid(
-    frame: pd.DataFrame,
-    attrs: Mapping[Any, Any],
-    percent: bool | None,
-    digits: int | None,
-    *,
-    stars: bool,
-) -> Grid:
+def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: bool) -> Grid:
     """Return cells with one row per name or pair, and one column per key."""
-    subject = next((x for x in ("measure", "system") if x in frame or f"{x}_a" in frame), None)
-    estimate = next((x for x in _ESTIMATES if _is_estimate(frame, x)), None)
-    if subject is None or estimate is None:
-        return _plain_grid(frame, attrs, percent, digits)
+    subject = first_of(frame, ("measure", "measure_a", "system", "system_a")).removesuffix("_a")
+    estimate = next((x for x in _ESTIMATES.split() if _is_estimate(frame, x)), "")
+    if not subject or not estimate:
+        return _plain_grid(frame, attrs, unit_in)
     paired = f"{subject}_a" in frame
     names, header = [subject], [_heading(subject, attrs)]
     if paired:
@@ -182,9 +174,9 @@ def _cell_grid(
     keys = [x for x in keys if x in ("n", "metric") or (frame[x] != frame[x].iloc[0]).any()]
     keys = [x for x in keys if x != "n" or "share" not in keys]
     if frame.duplicated([*keys, *names]).any():
-        return _plain_grid(frame, attrs, percent, digits)
-    p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
-    if stars and p is None:
+        return _plain_grid(frame, attrs, unit_in)
+    p = first_of(frame, P_VALUES)
+    if stars and not p:
         raise ValueError(
             "stars=True needs a column 'p_adjusted' or 'p_value'. Pass the"
             " table with details=True, or with a baseline."
@@ -192,25 +184,22 @@ def _cell_grid(
     against_base = "difference" in frame and estimate == "value" and "letters" not in frame
     if against_base and not stars and keys and len(frame[keys].drop_duplicates()) > 1:
         estimate = "difference"
-    rows = frame[names].drop_duplicates().itertuples(index=False)
     parts: list[tuple[Any, pd.DataFrame]] = [((), frame)]
     if keys:
         parts = list(frame.groupby(keys, sort=False, observed=True))
-    labels = [" vs. ".join(map(str, row)) for row in rows]
+    labels = _labels(frame[names].drop_duplicates())
     columns: list[list[Cell]] = []
     one, unit = len(parts) == 1, None
     for values, part in parts:
         place = ", ".join(_key(k, v) for k, v in zip(keys, values, strict=True))
-        who = [" vs. ".join(map(str, row)) for row in part[names].itertuples(index=False)]
-        part = part.set_axis(who).reindex(labels)
+        part = part.set_axis(_labels(part[names])).reindex(labels)
         if against_base:  # there is no difference between the baseline and itself
             part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
-        unit = _cell_unit(part, estimate, attrs, percent, digits)
+        unit = unit_in(part, estimate)
         marks = _marks(part, p, stars=stars or (paired and not one))
-        gaps = paired or estimate == "difference"
-        best = np.zeros(len(part), dtype=bool)
-        if not gaps:
-            best = _best_cells(part, estimate, attrs)
+        best = _best_cells(part, estimate, attrs)
+        if paired or estimate == "difference":
+            best = best & False
         columns.append(_cells(part, estimate, unit, best, marks))
         if one and (paired or not place):
             place = _heading(estimate, attrs, unit)
@@ -218,21 +207,20 @@ def _cell_grid(
         if one and against_base:
             columns.append(_cells(part, "difference", unit, best & False, marks))
             header.append(_heading("difference", attrs, unit))
-        if one and p is not None and (paired or against_base) and not stars:
+        if one and p and (paired or against_base) and not stars:
             columns.append([Cell(p_cell(x, least=least_p(attrs))) for x in part[p]])
             header.append("p")
-    rows_of = [
-        [Cell(label), *cells]
-        for label, cells in zip(labels, zip(*columns, strict=True), strict=True)
-    ]
+    rows = [list(row) for row in zip(map(Cell, labels), *columns, strict=True)]
     lettered = not stars and "letters" in frame
-    starred = any(c.raised.startswith("*") for row in rows_of for c in row)
-    bold = any(c.bold for row in rows_of for c in row)
-    shown = any("[" in c.text for row in rows_of for c in row)
+    cells = [cell for row in rows for cell in row]
+    shown = any("[" in cell.text for cell in cells)
     caption = _caption(frame, estimate, attrs, unit, lettered=lettered, limits=shown)
-    return Grid(
-        header, rows_of, caption, _note(attrs, p, bold=bold, lettered=lettered, starred=starred)
-    )
+    return Grid(header, rows, caption, _note(attrs, cells, lettered=lettered))
+
+
+def _labels(names: pd.DataFrame) -> list[str]:
+    """Return the label of each row: a name, or a pair of names."""
+    return [" vs. ".join(map(str, row)) for row in names.itertuples(index=False)]
 
 
 def _is_estimate(frame: pd.DataFrame, name: str) -> bool:
@@ -243,29 +231,22 @@ def _is_estimate(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _cell_unit(
-    part: pd.DataFrame,
-    name: str,
-    attrs: Mapping[Any, Any],
-    percent: bool | None,
-    digits: int | None,
+    part: pd.DataFrame, name: str, *, attrs: Attrs, percent: bool | None, digits: int | None
 ) -> Unit:
     """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
-        percent = name in SHARES or name in ("share", "expected_agreement")
+        percent = is_share(name)
         if name in ("value", "difference", "gain", "score_a", "score_b"):
             percent = called(attrs)[1]
-    low, high = _interval_columns(part, name)
-    widths: Any = []
-    if low:
-        widths = part[high] - part[low]
-    return unit_of(part[name], widths, percent=percent, digits=digits)
+    low = _interval_columns(part, name)[0]
+    return column_unit(part, name, low, percent=percent, digits=digits)
 
 
 def _interval_columns(frame: pd.DataFrame, name: str) -> tuple[str, str]:
     """Return the names of the interval columns, or "" without an interval."""
-    starts: tuple[str, ...] = (name, "ci", "band")
+    starts = [name, "ci", "band"]
     if name == "difference" and "value" in frame:
-        starts = (name,)
+        starts = [name]
     for start in starts:
         if f"{start}_low" in frame and f"{start}_high" in frame:
             return f"{start}_low", f"{start}_high"
@@ -288,32 +269,28 @@ def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str
     return cells
 
 
-def _best_cells(part: pd.DataFrame, name: str, attrs: Mapping[Any, Any]) -> Any:
+def _best_cells(part: pd.DataFrame, name: str, attrs: Attrs) -> Any:
     values = part[name].to_numpy(dtype=float)
     best = np.fmax.reduce(values)
-    if attrs.get("higher_is_better") == 0:
+    if is_lower_better(attrs):
         best = np.fmin.reduce(values)
     return np.isclose(values, best, rtol=1e-12, atol=0.0)  # equal values can differ by rounding
 
 
-def _marks(part: pd.DataFrame, p: str | None, *, stars: bool) -> list[str]:
+def _marks(part: pd.DataFrame, p: str, *, stars: bool) -> list[str]:
     """Return the letters or stars for the cells."""
-    if stars and p is not None:
+    if stars and p:
         return ["*" * sum(x <= level for level in _STARS) for x in part[p]]
     if "letters" in part:
         return [x if isinstance(x, str) else "" for x in part["letters"]]
     return [""] * len(part)
 
 
-def _plain_grid(
-    frame: pd.DataFrame, attrs: Mapping[Any, Any], percent: bool | None, digits: int | None
-) -> Grid:
+def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
     """Return the columns, with each interval in the same cell as its estimate."""
     columns, header = [], []
-    limits = {
-        x for name in frame for x in _interval_columns(frame, str(name)) if str(name) in _ESTIMATES
-    }
-    taken = False
+    estimates, taken = _ESTIMATES.split(), False
+    limits = {x for name in known(frame, estimates) for x in _interval_columns(frame, name)}
     for name in frame:
         column = frame[name]
         if name in limits:
@@ -324,12 +301,10 @@ def _plain_grid(
         elif str(name).startswith("p_") or name in ("p", "alpha"):
             columns.append([Cell(p_cell(x)) for x in column])
         else:
-            unit = _cell_unit(frame, str(name), attrs, percent, digits)
-            named = str(name) in _ESTIMATES and not taken
-            taken |= named and bool(_interval_columns(frame, str(name))[0])
+            unit = unit_in(frame, str(name))
             shown = frame[[name]]
-            if named:
-                shown = frame
+            if name in estimates and not taken:
+                shown, taken = frame, bool(_interval_columns(frame, str(name))[0])
             columns.append(_cells(shown, str(name), unit, [False] * len(frame), [""] * len(frame)))
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
@@ -352,7 +327,7 @@ _HEADINGS = {
 }
 
 
-def _heading(name: Hashable, attrs: Mapping[Any, Any], unit: Unit | None = None) -> str:
+def _heading(name: Hashable, attrs: Attrs, unit: Unit | None = None) -> str:
     text = _HEADINGS.get(str(name), str(name).replace("_", " "))
     if name == "value":
         text = called(attrs)[0]
@@ -379,7 +354,7 @@ def _key(name: Hashable | None, value: Any) -> str:
 def _caption(
     frame: pd.DataFrame,
     estimate: str | None,
-    attrs: Mapping[Any, Any],
+    attrs: Attrs,
     unit: Unit | None,
     *,
     lettered: bool,
@@ -416,21 +391,17 @@ def _caption(
     return f"{text}."
 
 
-def _note(
-    attrs: Mapping[Any, Any], p: str | None, *, bold: bool, lettered: bool, starred: bool
-) -> str:
+def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> str:
     """Return the note that explains bold type, letters and stars."""
     said = []
-    if bold:
-        extreme = "highest"
-        if attrs.get("higher_is_better") == 0:
-            extreme = "lowest"
-        said.append(f"Bold marks the {extreme} value.")
+    if any(cell.bold for cell in cells):
+        said.append(f"Bold marks the {extreme_of(attrs)} value.")
     if lettered:
-        alpha = percent_of(alpha_of(attrs))
-        text = f"share a letter do not differ significantly at the {alpha} level."
-        said.append(f"Values in a column that {text}")
-    if starred:
+        said.append(
+            "Values in a column that share a letter do not differ significantly at the"
+            f" {percent_of(alpha_of(attrs))} level."
+        )
+    if any(cell.raised.startswith("*") for cell in cells):
         text = f"*, **, ***: {'adjusted ' * bool(adjustment(attrs))}p ≤ 0.05, 0.01, 0.001"
         if "baseline" in attrs:
             text += f", against {attrs['baseline']}"
@@ -476,17 +447,19 @@ def _as_latex(text: str) -> str:
     return "".join(_LATEX.get(letter, letter) for letter in text)
 
 
-def _latex_cell(cell: Cell) -> str:
-    text = _as_latex(cell.text)
+def _marked(cell: Cell, escape: Callable[[str], str], bold: str, raised: str) -> str:
+    """Return the text of a cell, with its bold type and superscript."""
+    text = escape(cell.text)
     if cell.bold:
-        text = rf"\textbf{{{text}}}"
+        text = bold.format(text)
     if cell.raised:
-        text += rf"\textsuperscript{{{cell.raised}}}"
+        text += raised.format(escape(cell.raised))
     return text
 
 
 def _latex(grid: Grid) -> str:
-    lines = [" & ".join(map(_latex_cell, row)) + r" \\" for row in grid.rows]
+    marks = _as_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}"
+    lines = [" & ".join(_marked(cell, *marks) for cell in row) + r" \\" for row in grid.rows]
     header = " & ".join(map(_as_latex, grid.header)) + r" \\"
     body = [
         rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}",
@@ -508,42 +481,26 @@ def _as_markdown(text: str) -> str:
     return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", text)
 
 
-def _markdown_cell(cell: Cell) -> str:
-    text = _as_markdown(cell.text)
-    if cell.bold:
-        text = f"**{text}**"
-    if cell.raised:
-        text += f"<sup>{_as_markdown(cell.raised)}</sup>"
-    return text
-
-
 def _markdown(grid: Grid) -> str:
+    marks = _as_markdown, "**{}**", "<sup>{}</sup>"
     rows = [list(map(_as_markdown, grid.header)), ["---", *["---:"] * (len(grid.header) - 1)]]
-    rows += [list(map(_markdown_cell, row)) for row in grid.rows]
+    rows += [[_marked(cell, *marks) for cell in row] for row in grid.rows]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     if grid.caption:
         lines = [_as_markdown(f"{grid.caption} {grid.note}".strip()), "", *lines]
     return "\n".join(lines)
 
 
-def _html_cell(cell: Cell, tag: str) -> str:
-    text = html.escape(cell.text)
-    if cell.bold:
-        text = f"<b>{text}</b>"
-    if cell.raised:
-        text += f"<sup>{cell.raised}</sup>"
-    return f"<{tag}>{text}</{tag}>"
-
-
 def _html(grid: Grid) -> str:
-    lines = ["<table>"]
+    marks, lines = (html.escape, "<b>{}</b>", "<sup>{}</sup>"), ["<table>"]
     if grid.caption:
         lines.append(f"<caption>{html.escape(f'{grid.caption} {grid.note}'.strip())}</caption>")
     head = "".join(f"<th>{html.escape(x)}</th>" for x in grid.header)
     lines += [f"<thead><tr>{head}</tr></thead>", "<tbody>"]
-    for first, *rest in grid.rows:
-        cells = "".join(_html_cell(cell, "td") for cell in rest)
-        lines.append(f"<tr>{_html_cell(first, 'th')}{cells}</tr>")
+    for row in grid.rows:
+        first, *rest = (_marked(cell, *marks) for cell in row)
+        cells = "".join(f"<td>{text}</td>" for text in rest)
+        lines.append(f"<tr><th>{first}</th>{cells}</tr>")
     return "\n".join([*lines, "</tbody>", "</table>"])
 
 

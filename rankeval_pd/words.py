@@ -20,20 +20,19 @@ from rankeval_pd.tables import listed_in, rows_in
 # Format numbers, nouns and sentences for papers.
 
 PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
-SHARES = (
-    "precision",
-    "recall",
-    "tpr",
-    "fpr",
-    "fnr",
-    "power",
-    "power_low",
-    "power_high",
-    "agreement",
-    "specificity",
-    "npv",
+_SHARES = (
+    "precision recall tpr fpr fnr power power_low power_high agreement specificity npv share"
+    " expected_agreement"
 )
 _DIGITS = 3  # largest number of significant digits
+
+
+def is_share(name: Any) -> bool:
+    """Return whether a column contains proportions, which are shown in percent."""
+    return name in _SHARES.split()
+
+
+Attrs = Mapping[Any, Any]
 
 
 class Unit(NamedTuple):
@@ -59,7 +58,11 @@ class Unit(NamedTuple):
 
     def limits(self, low: float, high: float) -> str:
         """Return an interval with a unit. One-sided intervals have one limit."""
-        return self._limits(low, high, "%" * self.percent)
+        if math.isinf(high):
+            return f"at least {self.value(low)}"
+        if math.isinf(low):
+            return f"at most {self.value(high)}"
+        return f"{self.value(low)} to {self.value(high)}"
 
     def gap(self, difference: float) -> str:
         """Return the size of a difference with a unit."""
@@ -67,14 +70,8 @@ class Unit(NamedTuple):
 
     def gaps(self, low: float, high: float) -> str:
         """Return the interval for a difference."""
-        return self._limits(low, high, " points" * self.percent)
-
-    def _limits(self, low: float, high: float, unit: str) -> str:
-        if math.isinf(high):
-            return f"at least {self.number(low)}{unit}"
-        if math.isinf(low):
-            return f"at most {self.number(high)}{unit}"
-        return f"{self.number(low)}{'%' * (unit == '%')} to {self.number(high)}{unit}"
+        plain = self.limits(low, high).replace("%", "")
+        return plain + " points" * self.percent
 
 
 def unit_of(
@@ -98,6 +95,16 @@ def unit_of(
     return Unit(bool(percent), min(max(needed, 0), most))
 
 
+def column_unit(
+    frame: pd.DataFrame, name: Any, low: str, *, percent: bool, digits: int | None = None
+) -> Unit:
+    """Return the unit of a column, given the column with its lower limits, or ""."""
+    widths: Any = []
+    if low:
+        widths = frame[low.removesuffix("low") + "high"] - frame[low]
+    return unit_of(frame[name], widths, percent=percent, digits=digits)
+
+
 def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
     """Return "p = 0.003", "p < 0.001", or "p ≤ 0.0002" if p cannot be smaller."""
     if math.isnan(p):
@@ -118,11 +125,10 @@ def p_text(p: float, *, least: float = 0.0, alpha: float = 0.05) -> str:
 def _bound_text(p: float) -> str:
     """Round a bound up to one or two significant digits, whichever is closer."""
     place = -math.floor(math.log10(p))
-    one = math.ceil(p * 10.0**place * (1.0 - 1e-9))
-    if one > 1.01 * p * 10.0**place:
+    if math.ceil(p * 10.0**place * (1.0 - 1e-9)) > 1.01 * p * 10.0**place:
         place += 1
-        one = math.ceil(p * 10.0**place * (1.0 - 1e-9))
-    return f"{one / 10.0**place:.{place}f}".rstrip("0")
+    rounded = math.ceil(p * 10.0**place * (1.0 - 1e-9)) / 10.0**place
+    return f"{rounded:.{place}f}".rstrip("0")
 
 
 def p_cell(p: float, *, least: float = 0.0) -> str:
@@ -132,7 +138,7 @@ def p_cell(p: float, *, least: float = 0.0) -> str:
     return p_text(p, least=least).removeprefix("p ").removeprefix("= ")
 
 
-def least_p(attrs: Mapping[Any, Any]) -> float:
+def least_p(attrs: Attrs) -> float:
     """Return the smallest possible p-value for the number of draws, or 0."""
     draws = attrs.get("n_resamples")
     drawn = str(attrs.get("adjust", "")).startswith("max-t") or "event" in attrs
@@ -141,12 +147,10 @@ def least_p(attrs: Mapping[Any, Any]) -> float:
     return 1.0 / (float(draws) + 1.0)
 
 
-def margin_words(
-    row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Mapping[Any, Any]
-) -> str:
+def margin_words(row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs: Attrs) -> str:
     """Return a sentence about the margin for two names, or ""."""
-    name = next((x for x in ("p_equivalence", "p_noninferior") if x in row), None)
-    if name is None or pd.isna(row[name]):
+    name = first_of(row, ("p_equivalence", "p_noninferior"))
+    if not name or pd.isna(row[name]):
         return ""
     within = f"{attrs['margin']:.6g}"
     if percent:
@@ -170,12 +174,12 @@ def percent_of(share: float) -> str:
     return f"{100.0 * share:.7g}%"
 
 
-def alpha_of(attrs: Mapping[Any, Any]) -> float:
+def alpha_of(attrs: Attrs) -> float:
     """Return the significance level of the tests in a table."""
     return float(attrs.get("alpha", 1.0 - attrs.get("level", 0.95)))
 
 
-def level_of(attrs: Mapping[Any, Any]) -> str:
+def level_of(attrs: Attrs) -> str:
     """Return the confidence level of the intervals in a table."""
     return percent_of(attrs.get("level", 0.95))
 
@@ -188,6 +192,16 @@ def join(names: Iterable[Any], last: str = "and", *, most: int = 6, noun: str = 
     if len(texts) < 3:
         return f" {last} ".join(texts)
     return f"{', '.join(texts[:-1])}, {last} {texts[-1]}"
+
+
+def is_lower_better(attrs: Attrs) -> bool:
+    """Return whether the metric in a table is better if it is lower."""
+    return bool(attrs.get("higher_is_better") == 0)
+
+
+def extreme_of(attrs: Attrs) -> str:
+    """Return "highest" or "lowest", whichever describes the best value."""
+    return {True: "lowest", False: "highest"}[is_lower_better(attrs)]
 
 
 def agree(count: float, singular: str, plural: str) -> str:
@@ -280,7 +294,7 @@ _ALONE = re.compile(
 )
 
 
-def adjustment(attrs: Mapping[Any, Any], *, brief: bool = False) -> str:
+def adjustment(attrs: Attrs, *, brief: bool = False) -> str:
     """Describe the adjustment (unless brief) and the family of p-values, or return ""."""
     method = attrs.get("adjust")
     if method is None or _ALONE.fullmatch(str(attrs.get("family"))):
@@ -296,14 +310,14 @@ def adjustment(attrs: Mapping[Any, Any], *, brief: bool = False) -> str:
     return f"adjusted{family} by {ADJUSTED.get(method, method)}"
 
 
-def _of_lists(attrs: Mapping[Any, Any]) -> bool:
+def _of_lists(attrs: Attrs) -> bool:
     """Return whether swaps are drawn separately for each pair of n-best lists."""
     listed = ("compare", "summary", "measure_ranks", "significant_ranges")
     of_systems = "n_items" in attrs or "n_queries" in attrs
     return attrs.get("method") in listed and not of_systems and "kind" not in attrs
 
 
-def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
+def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
     """Return the name of the intervals for values or differences, or ""."""
     kind = join(INTERVALS.get(x, x) for x in str(attrs.get("ci", "")).split(", ") if x)
     if not gaps:
@@ -324,7 +338,7 @@ def intervals_of(attrs: Mapping[Any, Any], *, gaps: bool) -> str:
 _LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
 
 
-def design(attrs: Mapping[Any, Any]) -> Iterator[str]:
+def design(attrs: Attrs) -> Iterator[str]:
     """Describe strata, clusters, and a small number of training seeds."""
     if attrs.get("strata") is not None:
         count = attrs.get("n_strata", "")
@@ -356,7 +370,7 @@ def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
     return [{*text} for text in texts]
 
 
-def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
+def called(attrs: Attrs) -> tuple[str, bool]:
     """Return the name of the compared quantity, and whether to use percent."""
     metric, kind = attrs.get("metric"), attrs.get("kind")
     if attrs.get("method") == "bedroc":
@@ -381,7 +395,7 @@ def called(attrs: Mapping[Any, Any]) -> tuple[str, bool]:
     return str(of), of != "lift"
 
 
-def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
+def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
     """Describe how a table was computed."""
     check_attrs(attrs)
     method = str(attrs["method"])
@@ -424,7 +438,7 @@ def methods_section(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
     return " ".join(sentences)
 
 
-def _test_of(frame: pd.DataFrame, attrs: Mapping[Any, Any]) -> str:
+def _test_of(frame: pd.DataFrame, attrs: Attrs) -> str:
     """Return the name of the test for the differences in a table."""
     method = str(attrs["method"])
     drawn = bool(attrs.get("n_resamples"))
@@ -461,6 +475,14 @@ def sizes_text(sizes: Sequence[int]) -> str:
 def known(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
     """Return the names that are columns in the table."""
     return [name for name in names if name in frame.columns]
+
+
+P_VALUES = ("p_adjusted", "p_value")
+
+
+def first_of(columns: Any, names: Iterable[str]) -> str:
+    """Return the first of the names that is a column, or ""."""
+    return next((name for name in names if name in columns), "")
 
 
 #: selected by the columns in a table; the first match is used
@@ -560,7 +582,6 @@ NOUNS = {
 
 MOST = 8  # largest number of rows for which each row gets a sentence
 
-Attrs = Mapping[Any, Any]
 Row = dict[Any, Any]
 
 _WITH_P = ("p_value", "p_dispersion")  # columns printed as p = 0.03 instead of 0.03
@@ -578,23 +599,17 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     if not len(frame):
         yield "The table has no rows with data."
         return
-    own = next((x for x in reversed(_GROUPED) if x in frame), None)
+    own = first_of(frame, ("measure_a", "measure"))  # the first columns after the group columns
     before: list[Any] = []
     if own:
         before = list(frame.columns[: list(frame.columns).index(own)])
     if "ci_low_best" in frame:  # the best precision at each n was selected from the data
         highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
         frame = frame.drop(columns="recall").assign(_chosen=frame["precision"] == highest)
-    sentence = next(
-        (
-            text
-            for needed, text in SENTENCES
-            if any({*columns.split()} <= {*frame} for columns in needed.split("|"))
-        ),
-        None,
-    )
+    fitting = (text for needed, text in SENTENCES if {*needed.split()} <= {*frame})
+    sentence = next(fitting, None)
     units = {name: _row_unit(frame, name, attrs) for name in frame if _has_numbers(frame[name])}
-    shown = ends_of(frame)
+    shown = first_and_last(frame)
     for row in shown.to_dict("records"):
         where = "".join(f"For {name} {row[name]}: " for name in before if name not in units)
         yield where + _row(row, units, sentence, attrs)
@@ -603,9 +618,6 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         yield f"The table has {left:,} more rows."
     if "p_value" in frame and frame["p_value"].count() > 1 and "adjust" not in attrs:
         yield "The p-values are unadjusted."
-
-
-_GROUPED = ("measure", "measure_a")  # the first columns after the group columns
 
 
 def _has_numbers(column: pd.Series) -> bool:
@@ -619,12 +631,9 @@ def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
     if name == "expected":
         return Unit(percent=False, decimals=2)
     low, high = _estimate_limits(frame, name)
-    widths: Any = []
-    if high in frame:
-        widths = frame[high] - frame[low]
-    percent = name in (*SHARES, "share", "expected_agreement", "sd_observed", "sd_expected")
+    percent = is_share(name) or name in ("sd_observed", "sd_expected")
     percent |= name in ("difference", "gain") and called(attrs)[1]
-    return unit_of(frame[name], widths, percent=percent)
+    return column_unit(frame, name, low * (high in frame), percent=percent)
 
 
 def _estimate_limits(columns: Any, name: Any) -> tuple[str, str]:
@@ -741,7 +750,7 @@ _UNKNOWN = (
 )
 
 
-def ends_of(frame: pd.DataFrame) -> pd.DataFrame:
+def first_and_last(frame: pd.DataFrame) -> pd.DataFrame:
     """Return all rows, or for long tables the first and last rows for a few measures."""
     if len(frame) <= MOST:
         return frame
@@ -793,7 +802,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     of 5%. Score intervals have a confidence level of 95%.
     """
     check_flag("methods", methods)
-    frame, attrs = as_frame(table), table.attrs
+    frame, attrs = result_frame(table), table.attrs
     if methods:
         return methods_section(frame, attrs)
     for needed, write in _KINDS:
@@ -873,7 +882,7 @@ def _queries(attrs: Attrs) -> Iterator[str]:
         yield f"The longest lists in the runs contain {low} to {high} documents."
 
 
-def as_frame(table: Any) -> pd.DataFrame:
+def result_frame(table: Any) -> pd.DataFrame:
     """Return a result as a frame, stacking the batches of a Dataset."""
     if isinstance(table, xr.Dataset):
         frame = rows_in(table).drop(columns=["row", "pair", "cut"], errors="ignore")
@@ -901,17 +910,14 @@ def _best_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
 
 
 def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterator[str]:
-    lower, many = attrs.get("higher_is_better") == 0, f"{name}s"
+    lower, many = is_lower_better(attrs), f"{name}s"
     unknown = part.loc[part["value"].isna(), name]
     part = part.dropna(subset="value").sort_values("value", ascending=lower, kind="stable")
     noun, percent = called({**attrs, **where})
     if "metric" in where:
         noun = f"mean {noun}"
-    limits = known(part, ("ci_low", "difference_low"))[:1]
-    width: Any = []
-    if limits:
-        width = part[limits[0].replace("low", "high")] - part[limits[0]]
-    unit = unit_of(part["value"], width, percent=percent)
+    low = first_of(part, ("ci_low", "difference_low"))
+    unit = column_unit(part, "value", low, percent=percent)
     at = ""
     if "n" in where:
         at = f" at n = {where['n']:,}"
@@ -929,10 +935,8 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         shown += f", {interval} {unit.limits(best['ci_low'], best['ci_high'])}"
     elif "ci_low" in part:
         shown += f", no {level_of(attrs)} interval"
-    have, extreme = agree(len(first), "has", "have"), "highest"
-    if lower:
-        extreme = "lowest"
-    yield f"{place}{join(first[name], noun=many)} {have} the {extreme} {noun}{at} ({shown})."
+    have, best_is = agree(len(first), "has", "have"), extreme_of(attrs)
+    yield f"{place}{join(first[name], noun=many)} {have} the {best_is} {noun}{at} ({shown})."
     others = part.drop(first.index)
     if "rank_low" in part and len(others):
         yield from _rank_sentences(first, others, name, attrs)
@@ -953,17 +957,18 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         )
     if "tied" in part and (part["tied"] > 0).any():
         cut = part[part["tied"] > 0]
-        lists, counts = agree(len(cut), "list", "lists"), "some"
+        counts = "some"
         if len(cut) <= 6:
             counts = join(f"{count:,}" for count in cut["tied"])
-        are = "candidates with the last score are"
-        if counts == "1":
-            are = "candidate with the last score is"
-        end = agree(len(cut), "ends", "end")
         yield (
-            f"The {lists} of {join(cut[name], noun=many)} {end} inside a tie: {counts} {are}"
-            " excluded."
+            f"The {agree(len(cut), 'list', 'lists')} of {join(cut[name], noun=many)}"
+            f" {agree(len(cut), 'ends', 'end')} inside a tie: {counts}"
+            f" {agree(counts == '1', 'candidate', 'candidates')} with the last score"
+            f" {agree(counts == '1', 'is', 'are')} excluded."
         )
+
+
+_THEY = (("It", "They"), ("is", "are"), ("does", "do"), ("was", "were"))
 
 
 def _rank_sentences(
@@ -980,14 +985,12 @@ def _rank_sentences(
         alike, apart = ((others["rank_low"] == x).to_numpy() for x in (1, np.array(ahead) + 1))
         mixed = np.zeros(len(others), dtype=bool)
     untested = np.zeros(len(others), dtype=bool)
-    p = next((x for x in ("p_adjusted", "p_value") if x in others), None)
-    if p is not None and "baseline" not in attrs and others["difference"].notna().any():
+    p = first_of(others, P_VALUES)
+    if p and "baseline" not in attrs and others["difference"].notna().any():
         untested = others[p].isna().to_numpy()
     elif name == "measure" and "metric" not in others:  # too few rows for an interval and a test
         untested = others["ci_low"].isna().to_numpy()
-    they, are, do, were = "It", "is", "does", "was"
-    if len(first) > 1:
-        they, are, do, were = "They", "are", "do", "were"
+    they, are, do, were = (agree(len(first), *words) for words in _THEY)
     how = " (unadjusted tests)" * (len(first) + len(others) > 2)
     if adjustment(attrs):
         how = f" ({adjustment(attrs, brief=True)})"
@@ -996,15 +999,12 @@ def _rank_sentences(
         (f"{they} {are} significantly better than", apart, "and"),
         (f"Only some of the best {name}s are significantly better than", mixed & ~untested, "and"),
     )
-    for text, mask, last in texts:
-        which = np.asarray(mask, dtype=bool)
+    for text, which, last in texts:
         if which.any():
-            end = ""
-            if last == "or" and "difference" not in others:
-                end = ", which is not evidence of equality"
+            no_proof = last == "or" and "difference" not in others
+            end = ", which is not evidence of equality" * no_proof
             yield f"{text} {join(others[name][which], last)}{how}{end}."
             how = ""
-    untested = np.asarray(untested, dtype=bool)
     if untested.any():
         yield f"{they} {were} not tested against {join(others[name][untested], 'or')}."
 
@@ -1013,11 +1013,9 @@ def _differences(
     part: pd.DataFrame, first: pd.DataFrame, name: str, unit: Unit, attrs: Attrs
 ) -> Iterator[str]:
     """Write the differences from the baseline, or from the best."""
-    base, how, lower = attrs.get("baseline"), adjustment(attrs), attrs.get("higher_is_better") == 0
-    said = ""
-    if how:
-        said = f"; {how}"
-    p_name = next((x for x in ("p_adjusted", "p_value") if x in part), "")
+    base, how, lower = attrs.get("baseline"), adjustment(attrs), is_lower_better(attrs)
+    said = f"; {how}" * bool(how)
+    p_name = first_of(part, P_VALUES)
     compared = part[part["difference"].notna() & (part[name] != base)]
     if base is None:
         compared = compared.drop(first.index, errors="ignore").iloc[:1]
@@ -1036,17 +1034,13 @@ def _differences(
         ends = [row.get(x, math.nan) for x in ("difference_low", "difference_high")]
         if gap < 0.0:
             ends = [-ends[1], -ends[0]]
-        by, side = unit.gap(gap), "lower"
-        if (gap > 0.0) != lower:
-            side = "higher"
+        by, side = unit.gap(gap), {True: "higher", False: "lower"}[(gap > 0.0) != lower]
         evidence = []
         if not math.isnan(sum(ends)):
             evidence.append(f"{level_of(attrs)} interval {unit.gaps(*ends)}")
         if p_name:
             evidence.append("adjusted " * bool(how) + _p(p, attrs))
-        beside = ""
-        if evidence:
-            beside = f"({', '.join(evidence)}{said})"
+        beside = f"({', '.join(evidence)}{said})" * bool(evidence)
         said = ""
         if rejects(p, alpha_of(attrs)):
             yield f"{row[name]} is significantly {side} than {base}, by {by} {beside}."
@@ -1079,29 +1073,23 @@ _GAPS = {"measure": "difference", "system": "gain", "sample": "difference"}
 def _comparisons(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Write the difference for each pair, or a summary of many pairs."""
     kind = next(x for x in _GAPS if f"{x}_a" in frame)
-    gap = _GAPS[kind]
-    if gap not in frame:
-        gap = "odds_ratio"
-    p = next((x for x in ("p_adjusted", "p_value") if x in frame), None)
+    gap, p = first_of(frame, (_GAPS[kind], "odds_ratio")), first_of(frame, P_VALUES)
     several = len(frame) > 1
     how = adjustment(attrs) or "unadjusted" * (several and p == "p_value")
-    if len(frame) > MOST and p is not None:
+    if len(frame) > MOST and p:
         yield _many(frame, kind, gap, p, how, attrs)
         return
     noun, percent = called(attrs)
-    ends = next((x for x in ("ci", "band") if f"{x}_low" in frame), None)
-    widths: Any = []
-    if ends is not None:
-        widths = frame[f"{ends}_high"] - frame[f"{ends}_low"]
-    unit = unit_of(frame[gap], widths, percent=percent and gap != "odds_ratio")
-    for row in ends_of(frame).to_dict("records"):
+    low = first_of(frame, ("ci_low", "band_low"))
+    unit = column_unit(frame, gap, low, percent=percent and gap != "odds_ratio")
+    for row in first_and_last(frame).to_dict("records"):
         yield _compared(row, kind, gap, p, how, noun, unit, attrs)
         if several and how == adjustment(attrs):
             how = ""
 
 
 def _compared(
-    row: Row, kind: str, gap: str, p: str | None, how: str, noun: str, unit: Unit, attrs: Attrs
+    row: Row, kind: str, gap: str, p: str, how: str, noun: str, unit: Unit, attrs: Attrs
 ) -> str:
     keys = [*row][: [*row].index(f"{kind}_a")]
     where = "".join(f"For {k} {row[k]}, " for k in keys if k not in ("size", "measure", "n"))
@@ -1132,7 +1120,7 @@ def _compared(
         if math.isinf(ends[0]) or math.isinf(ends[1]):
             start, end = f"one-sided {start}", "limit:"
         beside.append(f"{start}{level_of(attrs)} {end} {unit.gaps(*ends)}")
-    tested = p is not None and pd.notna(row[p])
+    tested = bool(p) and pd.notna(row[p])
     sure = tested and rejects(row[p], alpha_of(attrs))
     if tested:
         adjusted = "adjusted " * (p == "p_adjusted" and bool(adjustment(attrs)))
@@ -1145,10 +1133,8 @@ def _compared(
     elif value == 0.0:
         text = f"{a} and {b} have the same {noun}"
     else:
-        lower = attrs.get("higher_is_better") == 0
-        comparative = "higher"
-        if (value < 0.0 and not turned) != lower:
-            comparative = "lower"
+        is_less = (value < 0.0 and not turned) != is_lower_better(attrs)
+        comparative = {True: "lower", False: "higher"}[is_less]
         text = f"the {noun} is {unit.gap(value)} {comparative} for {a} than for {b}"
         if attrs.get("test") == "wilcoxon":
             text = f"{a} scores {unit.gap(value)} {comparative} than {b}"
@@ -1162,7 +1148,7 @@ def _compared(
         if not sure and gap != "odds_ratio" and all(math.isfinite(x) for x in ends):
             verdict += f"; the data are compatible with differences of {unit.gaps(*ends)}"
         verdict += "."
-    elif p is not None:
+    elif p:
         verdict = " No test was possible."
     if sure and ends[0] <= 0.0 <= ends[1] and gap != "odds_ratio":
         verdict += f" {_WIDER}"
@@ -1209,10 +1195,7 @@ def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Att
     if not len(frame[gap].dropna()):
         return text
     row: Row = frame.to_dict("records")[int(frame[gap].abs().to_numpy().argmax())]
-    widths: Any = []
-    if "ci_low" in frame:
-        widths = frame["ci_high"] - frame["ci_low"]
-    unit = unit_of(frame[gap], widths, percent=percent)
+    unit = column_unit(frame, gap, first_of(frame, ["ci_low"]), percent=percent)
     largest = _compared(row, kind, gap, p, "", noun, unit, attrs)
     left = frame[~rejects(frame[p], alpha)]
     pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]

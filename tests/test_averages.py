@@ -70,9 +70,11 @@ def test_intervals_of_few_and_of_equal_queries():
     for count, nominal in ((5, 0.95), (10, 0.95), (20, 0.94)):
         x = rng.binomial(5, rng.beta(0.3, 3.0, (2_000, count))) / 5
         found = cluster_totals.query_ratio(x, np.ones(x.shape))
-        low, high = cluster_totals.share_limits(found.value, found.se, found.n, 0.95)
+        low, high = cluster_totals.query_share_limits(found.value, found.se, found.n, 0.95)
         assert ((low <= 1 / 11) & (high >= 1 / 11)).mean() >= nominal
-    none, one = (cluster_totals.share_limits(*map(np.array, (1.0, 0.0, k)), 0.95) for k in (6, 1))
+    none, one = (
+        cluster_totals.query_share_limits(*map(np.array, (1.0, 0.0, k)), 0.95) for k in (6, 1)
+    )
     assert 0.3 < none[0] < none[1] == 1.0
     assert np.isnan(one).all()
 
@@ -344,7 +346,7 @@ def test_macro_intervals_hold_their_level(queries, low, high):
     chance = rng.beta(1.2, 3.0, (4000, queries))
     values = rng.binomial(10, chance) / 10
     found = cluster_totals.query_ratio(values, np.ones_like(values))
-    lowest, highest = cluster_totals.share_limits(found.value, found.se, found.n, 0.95)
+    lowest, highest = cluster_totals.query_share_limits(found.value, found.se, found.n, 0.95)
     covered = ((lowest <= 1.2 / 4.2) & (highest >= 1.2 / 4.2)).mean()
     assert low <= covered <= high
 

@@ -21,7 +21,7 @@ from rankeval_pd.lists.groups import ListMembers
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import item_gains as item_draws
 from rankeval_pd.stats import judged as judged_sums
-from rankeval_pd.stats.judged import Design, JudgedClusters, share_limits
+from rankeval_pd.stats.judged import Design, JudgedClusters, cluster_share_limits
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import Ranking
 from tests.questions import ASKED, FRAME, PARTLY, PLOTS
@@ -320,16 +320,16 @@ def test_candidates_beside_judged_ones_of_their_group_are_single_candidates():
     """If some of each group are judged, single candidates have this error, with more t."""
     group = np.repeat(np.arange(6), 4)
     whole, some = group < 3, np.arange(24) % 4 == 0
-    assert judged_sums.apart(whole, group) == 1.0
-    assert judged_sums.apart(some, group) == 0.0
-    assert judged_sums.apart(np.where(group < 5, some, False), group) == 4 / 19
+    assert judged_sums.apart_share(whole, group) == 1.0
+    assert judged_sums.apart_share(some, group) == 0.0
+    assert judged_sums.apart_share(np.where(group < 5, some, False), group) == 4 / 19
     seen, error = np.array([[3.0, 1.0, 1.0, 5.0]]), np.array([[0.3, -0.1, -0.1, -0.1]])
     share, left = np.array([0.4]), np.array([0.7])
     near = (0.4 * 10 + 2) / 14
     wider = stats.t.ppf(0.975, 9) / stats.norm.ppf(0.975)
     worth = np.array([10 / 0.7 / wider**2])
     assert_allclose(
-        share_limits(share, error, seen, left, 0.95, 0.0),
+        cluster_share_limits(share, error, seen, left, 0.95, 0.0),
         INTERVALS["wilson"](share * worth, worth, 0.95), rtol=1e-9,
     )  # fmt: skip
     h = seen / 10
@@ -339,7 +339,7 @@ def test_candidates_beside_judged_ones_of_their_group_are_single_candidates():
     wider = stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
     worth = near * (1 - near) / variance / wider**2
     assert_allclose(
-        share_limits(share, error, seen, left, 0.95, 0.5),
+        cluster_share_limits(share, error, seen, left, 0.95, 0.5),
         INTERVALS["wilson"](share * worth, worth, 0.95), rtol=1e-9,
     )  # fmt: skip
 

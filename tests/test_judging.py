@@ -592,7 +592,7 @@ def test_a_region_without_judgements_has_the_limits_of_what_is_possible():
     counts = np.array([[5.0, 3.0, 3.0, 5.0, 3.0, 3.0], [5.0, 0.0, 0.0, 5.0, 0.0, 0.0]])
     seen, unseen = (design.total(row) for row in counts)
     for a, b in ((seen, unseen), (unseen, seen)):
-        found = totals.difference(a, b)
+        found = totals.total_difference(a, b)
         assert np.isnan(found.estimate)
         assert (found.low, found.high) == (a.low - b.high, a.high - b.low)
         assert -5 <= found.low < found.high <= 5
@@ -608,7 +608,7 @@ def test_average_precision_of_pools_and_of_few_is_covered(ends, rates):
         score = rng.normal(size=1_000) + 1.5 * (np.arange(1_000) < 100)
         order = np.argsort(-score)
         gold, seen = order < 100, rng.random(1_000) < rate
-        value, low, high = totals.average_precision(
+        value, low, high = totals.inferred_average_precision(
             score[order], gold & seen, seen, rate, stratum, design
         )
         assert low <= value <= high

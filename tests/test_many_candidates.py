@@ -33,16 +33,16 @@ def few(monkeypatch):
 
 
 def test_a_grid_of_n_has_the_small_ones_and_the_last(few):
-    noted = {}
-    grid = grids.few_or(None, np.arange(1, 1_000_001), "shared", noted)
+    grid, facts = grids.few_or(None, np.arange(1, 1_000_001), "shared")
     assert grid[:50].tolist() == list(range(1, 51))
     assert grid[-1] == 1_000_000
     assert (np.diff(grid) > 0).all()
     assert (grid[1:] / grid[:-1])[200:].max() < 1.02
-    assert noted == {"n_grid": grid.size}
-    assert grids.few_or(None, np.arange(1, 101), "shared", {}) is None
-    assert grids.few_or(np.array([3]), np.arange(1, 1_001), "shared", {}) is not None
-    assert grids.few_or(None, np.arange(1, 1_001), "blocks", {}) is None
+    assert facts == {"n_grid": grid.size}
+    assert grids.few_or(None, np.arange(1, 101), "shared") == (None, {})
+    every = np.arange(1, 1_001)
+    assert grids.few_or(np.array([3]), every, "shared") == (every, {})
+    assert grids.few_or(None, np.arange(1, 1_001), "blocks") == (None, {})
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from rankeval_pd import RankevalWarning, in_words
 from rankeval_pd.stats import swaps
 from rankeval_pd.stats.bands import edge_precision
 from rankeval_pd.stats.ranking import Ranking
-from rankeval_pd.stats.ties import TiedLists, swap_tests
+from rankeval_pd.stats.ties import TiedLists, tied_swap_tests
 from rankeval_pd.stats.two_by_two import score_test, stratified_exact_test
 
 ORDER = "ties='shared'.*order of equal scores determines"
@@ -138,7 +138,7 @@ def test_swaps_of_shares():
     """The share of random signs, candidate by candidate, whose largest statistic is as large."""
     df, n, draws = drawn(40, 5, 4, 0.7), np.array([12, 5, 20]), 100_000
     lists, gold = lists_of(df, n), df["gold"].to_numpy()
-    found = swap_tests(lists, "two-sided", n_resamples=50_000, seed=1)
+    found = tied_swap_tests(lists, "two-sided", n_resamples=50_000, seed=1)
     signs, largest = np.random.default_rng(5).choice([-1.0, 1.0], (draws, 40)), []
     for k in n:
         gap = shares(df["a"].to_numpy(), k) - shares(df["b"].to_numpy(), k)

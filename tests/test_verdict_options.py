@@ -98,7 +98,7 @@ def test_a_pair_of_average_precisions_has_students_law(candidates):
 
 
 def test_the_pairs_behind_the_ranks(candidates):
-    asked = RankCriterion.of([20, 40], None, "holm", None, 0.95, False, None)
+    asked = RankCriterion.of([20, 40], None, "holm", None, 0.95, None)
     pairs = pairs_tested(candidates, asked, {})
     assert set(PAIRS) <= set(pairs)
     np.testing.assert_allclose(pairs["difference"], pairs["value_a"] - pairs["value_b"])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,13 +20,21 @@ from rankeval_pd.curves.areas import (
 )
 from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turned_over
 from rankeval_pd.decisions.families import OVER, compared_with, family_of
-from rankeval_pd.decisions.verdicts import PAIR, Interval, Rows, decide, decision_columns
+from rankeval_pd.decisions.verdicts import (
+    GROUP,
+    PAIR,
+    Decision,
+    Interval,
+    Rows,
+    decide,
+    decision_columns,
+)
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.rankings import (
     Candidates,
     Pair,
+    concatenated,
     distinct_tests,
-    in_group_order,
     only_pair,
     pair_names,
     rows_of,
@@ -357,10 +366,15 @@ def compare_area(
             "test='delong' with groups: DeLong's test assumes independent candidates. Omit test to"
             " use a t test with the variance between groups."
         )
-    how = _Options(
-        adjust, adjust_over, alternative, round(1.0 - level, 12), level, check_margin(margin)
+    how = Decision(
+        adjust=adjust,
+        adjust_over=adjust_over,
+        alternative=alternative,
+        alpha=round(1.0 - level, 12),
+        level=level,
+        margin=check_margin(margin),
     )
-    noted: dict[str, Any] = {"kind": kind, "test": test, **early, **how._asdict()}
+    noted: dict[str, Any] = {"kind": kind, "test": test, **early, **asdict(how)}
     del noted["alpha"]
     if adjust is None:
         del noted["adjust_over"]
@@ -397,18 +411,7 @@ def compare_area(
     )
 
 
-class _Options(NamedTuple):
-    """Options for testing and adjusting the pairs."""
-
-    adjust: str | None
-    adjust_over: str
-    alternative: str
-    alpha: float
-    level: float
-    margin: float | None
-
-
-def _columns_of_areas(how: _Options, clustered: bool) -> tuple[str, ...]:
+def _columns_of_areas(how: Decision, clustered: bool) -> tuple[str, ...]:
     decision, ending = decision_columns(how)
     groups: tuple[str, ...] = ()
     if clustered:
@@ -417,7 +420,7 @@ def _columns_of_areas(how: _Options, clustered: bool) -> tuple[str, ...]:
 
 
 def _decided(
-    rows: Rows, names: Sequence[Hashable], *, how: _Options, interval: Interval, kind: str
+    rows: Rows, names: Sequence[Hashable], *, how: Decision, interval: Interval, kind: str
 ) -> Rows:
     """Decide the pairs; one-sided intervals for lifts end at the largest possible lift."""
     rows = decide(rows, names, how=how, interval=interval)
@@ -465,7 +468,7 @@ def _rows_of_areas(
         numbers = range(start, start + len(block))
         parts.append(rows_of(columns, candidates, PAIR, numbers, {}))
         advance(len(block) * len(candidates.group))
-    return in_group_order(parts)
+    return concatenated(parts, GROUP)
 
 
 # ------------------------------------------------------------ The difference between two ROC areas

@@ -14,7 +14,15 @@ from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities, can, with_roles_but
 from rankeval_pd.decisions.averages import Average, average_areas, check_average
 from rankeval_pd.decisions.families import family_of
-from rankeval_pd.decisions.verdicts import GROUP, OF_CLUSTERS, PAIR, Interval, Rows, decide
+from rankeval_pd.decisions.verdicts import (
+    GROUP,
+    OF_CLUSTERS,
+    PAIR,
+    Decision,
+    Interval,
+    Rows,
+    decide,
+)
 from rankeval_pd.doors.candidates import Data, above_door, below_door
 from rankeval_pd.doors.rankings import Candidates, measure_rows, tabulate
 from rankeval_pd.errors import check_choice, check_share, warn
@@ -647,16 +655,6 @@ class SampleOptions(NamedTuple):
     alternative: str
     adjust: str | None
 
-    @property
-    def adjust_over(self) -> str:
-        """The family of the tests."""
-        return "all"
-
-    @property
-    def alpha(self) -> float:
-        """The significance level."""
-        return 1.0 - self.level
-
 
 @Capabilities(
     rankings="How good is it overall?",
@@ -917,7 +915,10 @@ def compare_samples(
     names = (f"{name}_{side}" for side in "ab" for name in _SampleAreas._fields)
     limits = partial(_sample_limits, kind=how.kind, test=how.test)
     interval = Interval(limits, ("tested", "freedom", "shared", *names))
-    return decide(rows, samples, how=how, interval=interval)
+    decision = Decision(
+        adjust=how.adjust, alternative=how.alternative, alpha=1.0 - how.level, level=how.level
+    )
+    return decide(rows, samples, how=decision, interval=interval)
 
 
 def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: SampleOptions) -> Rows:

@@ -19,9 +19,7 @@ import pandas as pd
 from rankeval_pd.errors import checked_call, warn
 
 # -------------------------------------------------------------------------------------------------
-# Load the data set from Evert (2004), and manage the folder for cached data.
-
-# -------------------------------------------------------- German PP-verb pairs, annotated by Krenn
+# Load the data set from Evert (2004): German PP-verb pairs, annotated by Krenn.
 #
 # The file is pinned to one commit of the R package's source and verified against its SHA-256 hash.
 
@@ -30,10 +28,12 @@ URL = f"https://raw.githubusercontent.com/cran/corpora/{_COMMIT}/data/KrennPPV.r
 SHA256 = "20bd0944b0e1a3e2feedc6f6dd6840eddf572641ba080528efdc0624daf6e44e"
 _CSV = "krenn_ppv.csv"
 
-_TEXT = ("PP", "verb")
-_FLAGS = ("is.colloc", "is.SVC", "is.figur")
-_COUNTS = ("freq",)
-_SCORES = ("MI", "Dice", "z.score", "t.score", "chisq", "chisq.corr", "log.like", "Fisher")
+_COLUMNS = {  # the columns in order, and their dtypes
+    str: "PP verb",
+    bool: "is.colloc is.SVC is.figur",
+    np.int64: "freq",
+    np.float64: "MI Dice z.score t.score chisq chisq.corr log.like Fisher",
+}
 
 
 @checked_call
@@ -84,12 +84,13 @@ def load_krenn_ppv() -> pd.DataFrame:
 
 def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """Standardize the column names, order, types and index of both file formats."""
-    columns: dict[str, Any] = {name: frame[name].astype(object).astype(str) for name in _TEXT}
-    columns |= {name: frame[name].to_numpy(dtype=bool) for name in _FLAGS}
-    columns |= {name: frame[name].to_numpy(dtype=np.int64) for name in _COUNTS}
-    columns |= {name: frame[name].to_numpy(dtype=np.float64) for name in _SCORES}
-    table = pd.DataFrame({name: np.asarray(values) for name, values in columns.items()})
-    return table.astype({name: pd.Series(["text"]).dtype for name in _TEXT})
+    columns: dict[str, Any] = {}
+    for dtype, names in _COLUMNS.items():
+        for name in names.split():
+            columns[name] = frame[name].astype(object).to_numpy().astype(dtype)
+            if dtype is str:
+                columns[name] = columns[name].tolist()  # pandas chooses the dtype of texts
+    return pd.DataFrame(columns)
 
 
 def _download() -> Path:
@@ -98,18 +99,10 @@ def _download() -> Path:
         import pooch
     except ImportError as error:
         raise ImportError(_ways_out("pooch is not installed")) from error
-    folder = cache_folder()
-    downloader: Any = pooch.HTTPDownloader(progressbar=False, timeout=30)
+    options: dict[str, Any] = {"known_hash": f"sha256:{SHA256}", "fname": "KrennPPV.rda"}
+    options["downloader"] = pooch.HTTPDownloader(progressbar=False, timeout=30)
     try:
-        return Path(
-            pooch.retrieve(
-                URL,
-                known_hash=f"sha256:{SHA256}",
-                fname="KrennPPV.rda",
-                path=folder,
-                downloader=downloader,
-            )
-        )
+        return Path(pooch.retrieve(URL, path=cache_folder(), **options))
     except (OSError, ValueError) as error:
         # ValueError: wrong checksum; OSError: server unreachable or connection lost
         raise OSError(_ways_out(str(error))) from error
@@ -161,10 +154,10 @@ def read_cache(path: Path) -> Any:
     """Return the content of a cached file, or None if the file is missing or damaged."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            digest, text = file.read().split("\n", 1)
+            stored, text = file.read().split("\n", 1)
     except (OSError, EOFError, ValueError, zlib.error):
         return None
-    return json.loads(text) if digest == _digest(text) else None
+    return json.loads(text) if stored == digest(text) else None
 
 
 def write_cache(path: Path, content: Any) -> None:
@@ -179,7 +172,7 @@ def write_cache(path: Path, content: Any) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with gzip.open(unfinished, "xt", encoding="utf-8", compresslevel=5) as file:
-                file.write(f"{_digest(text)}\n{text}")
+                file.write(f"{digest(text)}\n{text}")
             unfinished.replace(path)
         finally:  # clean up after an error or Ctrl-C
             unfinished.unlink(missing_ok=True)
@@ -193,7 +186,8 @@ def write_cache(path: Path, content: Any) -> None:
             )
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """Return the SHA-256 hash of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -259,17 +253,11 @@ def load_terms(*, per_package: bool = False) -> pd.DataFrame:
 
 def _summed_counts(table: pd.DataFrame, packages: list[str]) -> pd.DataFrame:
     """Return the pairs, with counts summed over several packages."""
-    pair, first, second = (
-        table[[f"{name}_{count}" for name in packages]].sum(axis=1)
-        for count in ("pair", "first", "second")
-    )
+    kinds = ("pair", "first", "second")
+    columns = {kind: [f"{name}_{kind}" for name in packages] for kind in kinds}
+    pair, first, second = (table[names].sum(axis=1) for names in columns.values())
     total = sum(_TOTALS[name] for name in packages)
-    cells = {
-        "O11": pair,
-        "O12": first - pair,
-        "O21": second - pair,
-        "O22": total - first - second + pair,
-    }
-    return pd.concat(
-        [table[["word1", "word2", "head"]], pd.DataFrame(cells), table[_JUDGMENTS]], axis=1
+    result = table[["word1", "word2", "head"]].assign(
+        O11=pair, O12=first - pair, O21=second - pair, O22=total - first - second + pair
     )
+    return result.join(table[_JUDGMENTS])

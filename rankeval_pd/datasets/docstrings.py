@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import re
 from collections import defaultdict
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.datasets.collocations import cache_folder, read_cache, write_cache
+from rankeval_pd.datasets.collocations import cache_folder, digest, read_cache, write_cache
 from rankeval_pd.errors import check_count
 from rankeval_pd.options import with_options
 from rankeval_pd.progress import progress_bar
@@ -37,8 +36,7 @@ def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
     if folder is None:
         return make()
     made_of = [edition, {package: metadata.version(package) for package in PACKAGES}]
-    stamp = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()
-    path = folder / f"{what}-{stamp[:16]}.json.gz"
+    path = folder / f"{what}-{digest(json.dumps(made_of, sort_keys=True))[:16]}.json.gz"
     before = read_cache(path)
     if before is not None:
         return before["content"]
@@ -161,11 +159,10 @@ def _search_frame(
         run = pd.DataFrame({"query": query, "document": document, name: score})
         table = table.merge(run, on=["query", "document"], how="outer")
     table = table.astype({"grade": "Int64"})
-    spelled = {
-        name: pd.Series(names[table[name].to_numpy()].tolist()) for name in ("query", "document")
-    }
-    result = table.assign(**spelled)[["query", "document", *runs, "grade"]]
-    return result.sort_values(["query", "document"], ignore_index=True)
+    for name in ("query", "document"):
+        table[name] = names[table[name].to_numpy()].tolist()
+    table = table[["query", "document", *runs, "grade"]]
+    return table.sort_values(["query", "document"], ignore_index=True)
 
 
 def _run_scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, Any]]:

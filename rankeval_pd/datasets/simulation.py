@@ -11,7 +11,6 @@ import pandas as pd
 
 from rankeval_pd.errors import check_count, check_number, check_share, checked_call
 from rankeval_pd.roles import Roles
-from rankeval_pd.stats._types import FloatArray
 
 _QUALITY = {"good": 1.5, "fair": 1.0}
 _MOST_DECIMALS = 300  # largest power of 10 by which a score can be multiplied without overflow
@@ -158,19 +157,15 @@ def true_precision(share: npt.ArrayLike, *, quality: float, baseline: float = 0.
     if not ((wanted > 0) & (wanted <= 1)).all():
         raise ValueError(f"share={share!r} is outside (0, 1]: pass the share of candidates, n / N.")
 
-    def accepted(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        # the true positives and all candidates with scores of at least t, both as fractions
-        # of all candidates
-        true = baseline * special.ndtr(quality - t)
-        return true, true + (1.0 - baseline) * special.ndtr(-t)
-
-    # bisection: the accepted fraction decreases from 1 to 0 as t increases
+    # bisection: the fraction with scores of at least t decreases from 1 to 0 as t increases
     low = np.full(wanted.shape, -40.0 - abs(quality))
     high = -low
     for _ in range(120):
         middle = 0.5 * (low + high)
-        enough = accepted(middle)[1] >= wanted
+        true, false = baseline * special.ndtr(quality - middle), special.ndtr(-middle)
+        enough = true + (1.0 - baseline) * false >= wanted
         low, high = np.where(enough, middle, low), np.where(enough, high, middle)
-    true, everyone = accepted(low)
-    precision = np.where(wanted == 1.0, baseline, true / everyone)
+    true, false = baseline * special.ndtr(quality - low), special.ndtr(-low)
+    precision = true / (true + (1.0 - baseline) * false)
+    precision = np.where(wanted == 1.0, baseline, precision)
     return float(precision) if precision.ndim == 0 else precision

@@ -9,7 +9,6 @@ import numpy as np
 
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.errors import check_choice
-from rankeval_pd.roles import Alternative
 from rankeval_pd.stats import clusters
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -72,12 +71,12 @@ class GroupAverage(NamedTuple):
 
     def limits(self, level: float) -> dict[str, FloatArray]:
         """Return the confidence limits for an average of proportions."""
-        low, high = clusters.share_limits(self.value, self.se, self.n_queries, level=level)
+        low, high = clusters.query_share_limits(self.value, self.se, self.n_queries, level=level)
         return {"ci_low": low, "ci_high": high}
 
 
 def over_groups(
-    above: FloatArray, below: FloatArray | None = None, alternative: Alternative = "two-sided"
+    above: FloatArray, below: FloatArray | None = None, alternative: str = "two-sided"
 ) -> GroupAverage:
     """Return the mean of ``above`` over groups, or a ratio of sums if ``below`` is given.
 

@@ -102,16 +102,6 @@ def compared_with(a: Any, b: Any) -> Any:
     return None
 
 
-def family_note(how: Any, tests: int, candidates: Any, n: Any, one: Any) -> dict[str, str]:
-    """Return the attribute that describes the family of adjusted p-values."""
-    if how.adjust is None:
-        return {}
-    sizes, over = 0, [how.adjust_over]
-    if n is not None:
-        sizes = n.size
-    return {"family": family_of(tests, one, sizes=sizes, groups=candidates.n_groups, over=over)}
-
-
 def family_of(
     pairs: int, one: Any = None, *, sizes: int = 1, groups: int = 1, over: Collection[str] = ()
 ) -> str:

@@ -7,8 +7,9 @@ columns of its :class:`Interval`, and the numbers of group, pair and list size.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,25 +17,17 @@ from rankeval_pd.decisions.families import adjusted_p, family_levels, family_num
 from rankeval_pd.errors import warn
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats import swaps
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.clusters import alike_share
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import (
     DIFFERENCE_INTERVALS,
     agree_with_test,
     delta_method,
-    one_sided,
     overlap_difference,
     paired_difference,
 )
 from rankeval_pd.stats.equivalence import interval_p, margin_name, regions_margin_p
 from rankeval_pd.stats.families import rejects
-from rankeval_pd.stats.proportions import Limits, quantile_of
-
-# -------------------------------------------------------------------------------------------------
-# Decide comparisons: adjusted p-values, intervals that agree with them, the better measure, ties.
-#
-# Every comparison goes through :func:`decide`. The table has one row per test, with ``p_value``,
-# the columns of its :class:`Interval`, and the numbers of group, pair and list size.
+from rankeval_pd.stats.proportions import Limits, alike_share, quantile_of, z_of
 
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
 GROUP = "_group"  # number of the group
@@ -47,7 +40,9 @@ TIE_COLUMNS = (*TIE_ENDS, *P_ENDS, "tie_decides")
 UNCUT = ("uncut_below", "uncut_above")  # the nearest n at which no list ends inside a tie
 REGIONS = ("tp_only_a", "tp_only_b", "n_only_a", "n")
 _MULTIPLES = ("difference", "ci_low", "ci_high", "ci_low_alone", "ci_high_alone", *TIE_ENDS)
+SWAPPED = ("max-t", "max-t-stepdown")  # adjustments that use random swaps
 _ROWS = 1 << 16  # number of rows per step, small enough to fit in the cache
+_LEAST_LEVEL = 1e-6  # lowest level of a two-sided interval of which only one limit is used
 
 
 class Interval(NamedTuple):
@@ -57,43 +52,33 @@ class Interval(NamedTuple):
     columns: tuple[str, ...]
 
 
-class Decision(Protocol):
-    """Describe the options that a decision needs."""
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """Options that a decision needs."""
+
+    adjust: str | None  #: adjustment of the p-values, or None
+    adjust_over: str = "all"  #: rows that form a family: "all", "n" or "group"
+    alternative: str
+    alpha: float  #: significance level
+    level: float  #: confidence level of the intervals
+    margin: float | None = None  #: largest negligible difference
 
     @property
-    def adjust(self) -> str | None:
-        """Adjustment of the p-values, or None."""
-        ...
-
-    @property
-    def adjust_over(self) -> str:
-        """Rows that form a family: "all", "n" or "group"."""
-        ...
-
-    @property
-    def alternative(self) -> str:
-        """Direction of the tests."""
-        ...
-
-    @property
-    def alpha(self) -> float:
-        """Significance level."""
-        ...
-
-    @property
-    def level(self) -> float:
-        """Confidence level of the intervals."""
-        ...
+    def swapped(self) -> bool:
+        """Return whether the tests use random swaps."""
+        return self.adjust in SWAPPED
 
 
 def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the decision columns for the middle and for the end of a table."""
-    margin = getattr(how, "margin", None)
-    beside = () if margin is None else (margin_name(how.alternative),)
-    if how.adjust is None:
-        return (*beside, "significant", "better"), ("leaning",)
-    alone = ("ci_low_alone", "ci_high_alone")
-    return ("p_adjusted", *beside, "significant", "better"), ("leaning", *alone)
+    middle: tuple[str, ...] = ("significant", "better")
+    end: tuple[str, ...] = ("leaning",)
+    if how.margin is not None:
+        middle = (margin_name(how.alternative), *middle)
+    if how.adjust is not None:
+        middle = ("p_adjusted", *middle)
+        end += ("ci_low_alone", "ci_high_alone")
+    return middle, end
 
 
 def decide(
@@ -121,35 +106,34 @@ def decide(
     towards : str
         Column whose sign shows which measure is better.
     """
-    if getattr(how, "margin", None) is not None:
-        table = _with_margin(table, how, interval)
+    if how.margin is not None:
+        table[margin_name(how.alternative)] = _p_of_margin(table, how, how.margin, interval)
     p = table["p_value"]
     low, high = limits(table, p, np.full(p.size, how.level), how, interval)
-    held, ends = p, [table[name] for name in P_ENDS if name in table]
     if how.adjust is not None:
         table["ci_low_alone"], table["ci_high_alone"] = low, high
         family = Family.of(table, how)
-        held = family.adjusted(how.adjust)
-        if family.swapped:
+        p = table["p_adjusted"] = family.adjusted(how.adjust)
+        if how.swapped:
             low, high = _band(table, (low, high), family.adjusted("max-t"), how)
         else:
-            low, high = limits(table, held, family.levels(how.adjust, how.level), how, interval)
-        ends = [family.adjusted_ends(p_end, how.adjust) for p_end in ends]
-        table["p_adjusted"] = held
+            low, high = limits(table, p, family.levels(how.adjust, how.level), how, interval)
+        for name in P_ENDS:
+            if name in table:
+                table[name] = family.adjusted_ends(table[name], how.adjust)
     table["ci_low"], table["ci_high"] = low, high
-    if ends:
-        table = with_tie_decisions(table, held, ends, how.alpha, towards)
-    table["significant"] = rejects(held, how.alpha)
-    table = with_better(table, towards)
-    if "times" in table:
-        table = _multiplied(table)
-    if len(ends):
-        warn_of_order(table, names)
+    table["significant"] = rejects(p, how.alpha)
+    _add_better(table, towards)
+    if "p_tie_low" in table:
+        _add_tie_decisions(table, names, towards, how.alpha)
+    if "times" in table:  # recall or lift
+        for name in _MULTIPLES:
+            if name in table:
+                table[name] = np.clip(table[name], -table["most"], table["most"]) * table["times"]
     if "drawn" in table:
-        error, undecided = swaps.monte_carlo_error(
-            table["p_swaps"], held, table["drawn"], alpha=how.alpha
+        table["p_stderr"], table["undecided"] = swaps.monte_carlo_error(
+            table["p_swaps"], p, table["drawn"], alpha=how.alpha
         )
-        table["p_stderr"], table["undecided"] = error, undecided
     return table
 
 
@@ -160,19 +144,18 @@ class Family(NamedTuple):
     families: IntArray  #: (row)
     pairs: IntArray  #: (row): number of the pair within all groups
     stands: IntArray | None  #: (row): the row of the same two rankings, or -1 if they are equal
-    swapped: bool
 
     @classmethod
     def of(cls, table: Rows, how: Decision) -> Family:
         """Return the families of a table."""
         group, pair = table[GROUP], table[PAIR]
-        place = table.get(PLACE)
-        families = family_numbers(how.adjust_over, group=group, place=place)
-        swapped = (how.adjust or "").startswith("max-t")
-        p = table["p_swaps" if swapped else "p_value"]
+        families = family_numbers(how.adjust_over, group=group, place=table.get(PLACE))
+        p = table["p_value"]
+        if how.swapped:
+            p = table["p_swaps"]
         if group.any():
             pair = numbered(group, pair)
-        return cls(p, families, pair, _standing_rows(table), swapped)
+        return cls(p, families, pair, _standing_rows(table))
 
     def _once(self) -> FloatArray:
         """Return p-values, with NaN for repeated tests and for identical rankings."""
@@ -217,20 +200,29 @@ def _standing_rows(table: Rows) -> IntArray | None:
 def limits(
     table: Rows, p: FloatArray, levels: FloatArray, how: Decision, interval: Interval
 ) -> Limits:
-    """Return limits at the given levels, including 0 if the test is not significant."""
-    columns = [table[name] for name in interval.columns]
-    result, total = np.empty((2, p.size)), p.size
-    bar = progress_bar(total=total, what="intervals of differences", unit="rows")
-    with bar as advance:
-        for start in range(0, total, _ROWS):
-            rows = slice(start, start + _ROWS)
-            some = [x[rows] for x in columns]
-            low, high = one_sided(interval.limits, levels[rows], some, how.alternative)
-            agreed = agree_with_test(low, high, p[rows], how.alternative, how.level)
-            result[:, rows] = agreed
-            advance(p[rows].size)
-    low, high = result
-    return low, high
+    """Return limits at the given levels, including 0 if the test is not significant.
+
+    A one-sided interval has one limit at the two-sided level 2 * level - 1, and its other limit is
+    the end of the range. The interval [0, 0] for two equal lists is not changed. Rows with a level
+    of NaN have no limits.
+    """
+    if how.alternative != "two-sided":
+        levels = np.maximum(2.0 * levels - 1.0, _LEAST_LEVEL)
+    low, high = np.full((2, p.size), np.nan)
+    with progress_bar(total=p.size, what="intervals of differences", unit="rows") as advance:
+        for start in range(0, p.size, _ROWS):
+            some = levels[start : start + _ROWS]
+            for level in np.unique(some[~np.isnan(some)]).tolist():
+                rows = start + np.flatnonzero(some == level)
+                columns = [table[name][rows] for name in interval.columns]
+                low[rows], high[rows] = interval.limits(*columns, level=level)
+            advance(some.size)
+    varies = ~np.isnan(low) & ((low != 0.0) | (high != 0.0))
+    if how.alternative == "greater":
+        high[varies] = 1.0
+    if how.alternative == "less":
+        low[varies] = -1.0
+    return agree_with_test(low, high, p, how.alternative, how.level)
 
 
 def _band(table: Rows, alone: Limits, p: FloatArray, how: Decision) -> Limits:
@@ -241,54 +233,39 @@ def _band(table: Rows, alone: Limits, p: FloatArray, how: Decision) -> Limits:
     return agree_with_test(low, high, p, how.alternative, how.level)
 
 
-# ----------------------------------------------------------- The better measure, and its multiples
+# ---------------------------------------------------------------------------- The better measure
 
 
-def with_better(table: Rows, towards: str = "difference") -> Rows:
+def _add_better(table: Rows, towards: str) -> None:
     """Add the columns ``leaning`` and ``better``.
 
     ``leaning`` is the first measure if ``towards`` is above 0, the second measure if ``towards`` is
     below 0, and missing at 0. ``better`` is ``leaning`` if ``significant`` is True.
     """
     sign = table[towards]
-    leaning = np.full(sign.shape, -1)
-    leaning[sign > 0] = table["measure_a"][sign > 0]
-    leaning[sign < 0] = table["measure_b"][sign < 0]
+    leaning = np.where(sign > 0, table["measure_a"], np.where(sign < 0, table["measure_b"], -1))
     table["leaning"] = leaning
     table["better"] = np.where(table["significant"], leaning, -1)
-    return table
-
-
-def _multiplied(table: Rows) -> Rows:
-    """Convert differences of precision to recall or lift: ``times``, at most ``most``."""
-    times, most = table["times"], table["most"]
-    for name in _MULTIPLES:
-        if name in table:
-            table[name] = np.clip(table[name], -most, most) * times
-    return table
 
 
 # ---------------------------------------------------------------------------- Margins (equivalence)
 
 
-def _with_margin(table: Rows, how: Decision, interval: Interval) -> Rows:
-    """Add the unadjusted p-value for the margin to each row.
+def _p_of_margin(table: Rows, how: Decision, margin: float, interval: Interval) -> FloatArray:
+    """Return the unadjusted p-value for the margin of each row.
 
     The p-value is exact for two regions. For other comparisons, the p-value agrees with the
     interval.
     """
-    margin = np.full(len(table["p_value"]), float(getattr(how, "margin")))  # noqa: B009
+    margins = np.full(len(table["p_value"]), margin)
     if "times" in table:
-        margin = margin / table["times"]
+        margins = margins / table["times"]
     columns = [table[name] for name in interval.columns]
     if interval.columns[:4] == REGIONS:
-        p_value = _of_two_regions(margin, columns[:4], how)
-    else:
-        p_value = interval_p(
-            lambda level: interval.limits(*columns, level=level), margin, how.alternative
-        )
-    table[margin_name(how.alternative)] = p_value
-    return table
+        return _of_two_regions(margins, columns[:4], how)
+    return interval_p(
+        lambda level: interval.limits(*columns, level=level), margins, how.alternative
+    )
 
 
 def _of_two_regions(margin: FloatArray, counts: list[AnyArray], how: Decision) -> FloatArray:
@@ -309,29 +286,19 @@ def _of_two_regions(margin: FloatArray, counts: list[AnyArray], how: Decision) -
 # ----------------------------------------------- Decisions that depend on the order of equal scores
 
 
-def with_tie_decisions(
-    table: Rows, p: FloatArray, ends: list[FloatArray], alpha: float, towards: str
-) -> Rows:
-    """Add p-values at both ends over tie orders, and whether either end changes the decision."""
-    own = np.nan_to_num(np.sign(table[towards])) * rejects(p, alpha)
-    differs: BoolArray = np.zeros(p.size, dtype=bool)
-    for name, p_name, p_end in zip(TIE_ENDS, P_ENDS, ends, strict=True):
-        differs |= np.sign(table[name]) * rejects(p_end, alpha) != own
-        table[p_name] = p_end
+def _add_tie_decisions(table: Rows, names: Sequence[Hashable], towards: str, alpha: float) -> None:
+    """Add whether another order of equal scores changes the decision, and warn once if so."""
+    own = np.nan_to_num(np.sign(table[towards])) * table["significant"]
+    differs = np.zeros(own.shape, dtype=bool)
+    for name, p_name in zip(TIE_ENDS, P_ENDS, strict=True):
+        differs |= np.sign(table[name]) * rejects(table[p_name], alpha) != own
     table["tie_decides"] = differs & table["cuts_tie"]
-    return table
-
-
-def warn_of_order(table: Rows, names: Sequence[Hashable]) -> None:
-    """Warn once if the order of equal scores can change a decision."""
     deciding = np.flatnonzero(table["tie_decides"])
-    if not deciding.size:
-        return
-    first = deciding[0]
-    pair = [names[int(table[name][first])] for name in ("measure_a", "measure_b")]
-    uncut = [int(table[name][first]) for name in UNCUT if name in table]
-    row = (*pair, int(table["n"][first]), *uncut)
-    warn_of_rows([row], deciding.size, combined="n_left_out" in table)
+    if deciding.size:
+        first = deciding[0]
+        pair = [names[table[name][first]] for name in ("measure_a", "measure_b")]
+        sizes = [table[name][first] for name in ("n", *UNCUT) if name in table]
+        warn_of_rows([(*pair, *sizes)], deciding.size, combined="n_left_out" in table)
 
 
 def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = False) -> None:
@@ -357,29 +324,27 @@ def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = Fa
 
 
 def of_regions(ci: str, phi: float) -> Interval:
-    """Return the interval for two difference regions of equal size.
+    """Return the interval for two difference regions of equal size."""
+    return Interval(partial(_of_regions, ci, phi), (*REGIONS, "error_of_few"))
 
-    For small regions, each limit is the wider of the limits for regions and for lists.
-    """
 
-    def limits(
-        tp_a: FloatArray,
-        tp_b: FloatArray,
-        only: FloatArray,
-        n: FloatArray,
-        error: FloatArray,
-        level: float,
-    ) -> Limits:
-        a, b, size = (x / phi for x in (tp_a, tp_b, only))
-        low, high = (
-            np.where(only == 0, 0.0, x * (only / n))
-            for x in DIFFERENCE_INTERVALS[ci](a, size, b, size, level)
-        )
-        one = np.ones(error.shape)
-        few = _of_error((tp_a - tp_b) / n, error, np.inf * one, one, 0.0 * one, level)
-        return np.fmin(low, few[0]), np.fmax(high, few[1])
-
-    return Interval(limits, (*REGIONS, "error_of_few"))
+def _of_regions(
+    ci: str,
+    phi: float,
+    tp_a: IntArray,
+    tp_b: IntArray,
+    only: IntArray,
+    n: IntArray,
+    error: FloatArray,
+    level: float,
+) -> Limits:
+    """Return limits for regions; if they are small, the wider of those for regions and lists."""
+    size = only / phi
+    low, high = DIFFERENCE_INTERVALS[ci](tp_a / phi, size, tp_b / phi, size, level)
+    part, center, half = only / n, (tp_a - tp_b) / n, z_of(level) * error
+    low, high = np.where(only == 0, 0.0, low * part), np.where(only == 0, 0.0, high * part)
+    few_low, few_high = np.maximum(center - half, -1.0), np.minimum(center + half, 1.0)
+    return np.fmin(low, few_low), np.fmax(high, few_high)
 
 
 def _of_error(
@@ -405,10 +370,7 @@ def _of_error(
     return np.maximum(around - margin, -reach), np.minimum(around + margin, reach)
 
 
-OF_ERROR = Interval(
-    _of_error,
-    ("difference", "error", "freedom", "reach", "n_only_a"),
-)
+OF_ERROR = Interval(_of_error, ("difference", "error", "freedom", "reach", "n_only_a"))
 """The interval for a difference with a known standard error, limited to ±``reach``."""
 
 
@@ -441,10 +403,7 @@ def _cluster_range(
     return np.where(back, -far, near), np.where(back, -near, far)
 
 
-OF_CLUSTERS = Interval(
-    _cluster_range,
-    ("difference", "error", "freedom", "reach", "moved"),
-)
+OF_CLUSTERS = Interval(_cluster_range, ("difference", "error", "freedom", "reach", "moved"))
 """The interval for a difference between lists whose candidates are clustered."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -20,17 +20,15 @@ from rankeval_pd.doors.columns import (
     column_order,
     gold_values,
     group_numbers,
+    label_hashes,
     label_order,
     refuse_text,
     score_values,
-    value_keys,
     warn_of_counts,
     warn_of_identifiers,
-    warn_of_one_class,
     warn_of_repeated,
     with_given_frame,
 )
-from rankeval_pd.doors.heads import head_of, is_dask_frame, needed_ranks
 from rankeval_pd.errors import no_table, warn
 from rankeval_pd.memory import check_memory
 from rankeval_pd.roles import (
@@ -57,9 +55,6 @@ from rankeval_pd.tables import only_or_all, taken_at
 # -------------------------------------------------------------------------------------------------
 # Combine votes of several annotators, or evaluate each annotator separately.
 
-SHARE = "_share"
-"""The variable in the internal form that contains vote proportions (agreement="mean")."""
-
 _SHARES = "shares"  # replaces agreement="mean" if the function supports vote proportions
 
 
@@ -69,13 +64,11 @@ class OneLabel(NamedTuple):
     data: Any  #: with "each", a frame contains each candidate once per annotator
     roles: Roles
     left_out: Any = None  #: candidates with votes but without a label; None for one annotator
-    share: Any = None  #: the proportion of positive votes, if needed
+    share: FloatArray | None = None  #: the proportion of positive votes, if needed
     times: int = 1  #: how many times each row of a frame is repeated
 
-    def of_frame(self) -> tuple[pd.DataFrame, FloatArray | None, IntArray | None]:
+    def of_frame(self) -> tuple[pd.DataFrame, FloatArray | None, IntArray]:
         """Return the labeled rows with their vote proportions and positions in the data."""
-        if self.left_out is None:
-            return self.data, None, None
         _warn_of_undecided(self.left_out, self.roles)
         kept = np.flatnonzero(~self.left_out)
         columns = kept % (len(self.data) // self.times or 1)
@@ -89,29 +82,27 @@ def with_shares(roles: Mapping[str, Any]) -> dict[str, Any]:
 
 def annotators_of(roles: Roles) -> list[Hashable]:
     """Return the annotators' names, or an empty list for a single gold label."""
-    if isinstance(roles.gold, list):
-        names = [_name_of(x, k) for k, x in enumerate(roles.gold)]
-        if not names:
-            raise ValueError(
-                "gold=[] contains no names. Pass the name of the gold label, or the names of"
-                " several annotators."
-            )
-        if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
-            raise ValueError(
-                f"gold={names!r}: a list must name two or more annotators, each once. For a single"
-                f" gold label, pass gold={names[0]!r}."
-            )
-        return names
-    return []
-
-
-def _name_of(entry: Any, place: int) -> Hashable:
-    name: Hashable = entry
-    if are_values(entry):
-        name = getattr(entry, "name", None)
-    if name is None:
-        return f"annotator {place + 1}"
-    return name
+    if not isinstance(roles.gold, list):
+        return []
+    names: list[Hashable] = []
+    for place, entry in enumerate(roles.gold):
+        name = entry
+        if are_values(entry):
+            name = getattr(entry, "name", None)
+        if name is None:
+            name = f"annotator {place + 1}"
+        names.append(name)
+    if not names:
+        raise ValueError(
+            "gold=[] contains no names. Pass the name of the gold label, or the names of"
+            " several annotators."
+        )
+    if len(dict.fromkeys(names)) < len(names) or len(names) < 2:
+        raise ValueError(
+            f"gold={names!r}: a list must name two or more annotators, each once. For a single"
+            f" gold label, pass gold={names[0]!r}."
+        )
+    return names
 
 
 def one_label(data: Any, roles: Roles) -> OneLabel:
@@ -139,8 +130,19 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
             )
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
     roles = replace(roles, exclude=excluded or None)
-    read = partial(gold_values, positive=roles.positive, min_grade=roles.min_grade, all_there=False)
-    return _frame_with_one_label(data, replace(roles, positive=None, min_grade=None), names, read)
+    votes = np.stack(
+        [
+            gold_values(
+                frame_column(data, name, "gold"),
+                name,
+                roles.positive,
+                roles.min_grade,
+                all_there=False,
+            )
+            for name in names
+        ]
+    )
+    return _with_one_label(data, replace(roles, positive=None, min_grade=None), names, votes)
 
 
 def _agreement_name(roles: Roles) -> str:
@@ -149,19 +151,15 @@ def _agreement_name(roles: Roles) -> str:
     return roles.agreement
 
 
-def _label_name(names: list[Hashable], roles: Roles) -> str:
-    several = [*map(str, names[:6]), *["..."] * (len(names) > 6)]
-    return f"{_agreement_name(roles)} of {', '.join(several)}"
-
-
-def _frame_with_one_label(
-    frame: pd.DataFrame, roles: Roles, names: list[Hashable], read: Any
+def _with_one_label(
+    frame: pd.DataFrame, roles: Roles, names: list[Hashable], votes: FloatArray
 ) -> OneLabel:
-    share = None
-    votes = np.stack([read(frame_column(frame, name, "gold"), name) for name in names])
+    """Return the data with one label from the votes (annotator, candidate)."""
+    several = ", ".join([*map(str, names[:6]), *["..."] * (len(names) > 6)])
+    gold: Any = f"{_agreement_name(roles)} of {several}"
     bare = frame.drop(columns=[name for name in names if name in frame.columns])
-    gold: Hashable = _label_name(names, roles)
     voted = ~np.isnan(votes).all(axis=0)
+    share, times = None, 1
     if roles.agreement == "each":
         if ANNOTATOR in frame.columns or ANNOTATOR in frame.index.names:
             raise ValueError(
@@ -169,20 +167,19 @@ def _frame_with_one_label(
                 " name. Rename the column."
             )
         parts = []
-        for name, row in zip(names, votes, strict=True):
+        for name, label in zip(names, votes, strict=True):
             annotator = pd.Series([name] * len(bare), index=bare.index)
-            added: dict[Any, Any] = {ANNOTATOR: annotator, gold: row}
-            parts.append(with_columns(bare, added))
-        by = [ANNOTATOR, *as_names(roles.by, frame.columns)]
-        label, voted = votes.ravel(), np.tile(voted, len(names))
-        whole, roles, times = pd.concat(parts), replace(roles, by=by), len(names)
+            parts.append(with_columns(bare, {ANNOTATOR: annotator, gold: label}))
+        whole, times = pd.concat(parts), len(names)
+        roles = replace(roles, by=[ANNOTATOR, *as_names(roles.by, frame.columns)])
+        label, voted = votes.ravel(), np.tile(voted, times)
     else:
         if roles.agreement == _SHARES:
             share = agreed(votes, "mean")
             label = np.rint(share)
         else:
-            share, label = None, agreed(votes, roles.agreement)
-        whole, times = with_columns(bare, {str(gold): label}), 1
+            label = agreed(votes, roles.agreement)
+        whole = with_columns(bare, {gold: label})
     if frame.columns.nlevels > 1:
         gold = (gold, *[""] * (frame.columns.nlevels - 1))
     return OneLabel(whole, replace(roles, gold=gold), np.isnan(label) & voted, share, times)
@@ -223,14 +220,6 @@ class SameOrder(NamedTuple):
     named: bool  #: whether the user named the measures
 
 
-def known_copies(score: FloatArray, *, named: bool) -> SameOrder | None:
-    """Return the measures with identical rankings, or None."""
-    first = same_order(score)
-    if (first == np.arange(first.size)).all():
-        return None
-    return SameOrder(first, named)
-
-
 def count_distinct(pairs: Sequence[Any], stands: IntArray | None) -> int:
     """Count distinct tests of pairs, excluding pairs of identical rankings."""
     if stands is None:
@@ -269,6 +258,53 @@ def above_door(table: pd.DataFrame | xr.Dataset, data: Data) -> Data:
     return cast("Data", table)
 
 
+def is_dask_frame(data: object) -> bool:
+    """Return whether the data are a Dask DataFrame, without importing Dask."""
+    kind = type(data)
+    named = kind.__name__ in ("DataFrame", "_Frame")
+    return named and kind.__module__.startswith("dask") and hasattr(data, "npartitions")
+
+
+class HeadFrame(pd.DataFrame):
+    """Store the candidates of a head. Pandas methods return a plain DataFrame."""
+
+    _metadata = ["known"]  # noqa: RUF012
+    known: Any  #: a :class:`rankeval_pd.doors.heads.Head`
+
+    @property
+    def _constructor(self) -> Any:
+        return pd.DataFrame
+
+
+def head_of(data: object) -> Any:
+    """Return the counts of all candidates if the data are a head, otherwise None."""
+    if isinstance(data, HeadFrame):
+        return data.known
+    return None
+
+
+def refuse_head(data: object) -> None:
+    """Raise a ValueError if a head is not sufficient."""
+    if isinstance(data, HeadFrame):
+        whole = data.known.whole
+        raise ValueError(
+            f"this method needs all {whole.total:,} candidates, but the head contains only the"
+            f" best {whole.asked:,} for each measure. Call the method on ddf.rankeval, or on a"
+            " sample: ddf.sample(frac=...).compute().rankeval."
+        )
+
+
+def needed_ranks(n_max: int) -> int:
+    """Return the last rank to keep for lists up to n_max.
+
+    The precision at the end of a list is estimated from candidates near the end. Swapping labels
+    moves the end by up to six standard deviations; this limit allows for four times that distance.
+    """
+    around = max(20, int(0.5 * n_max**0.8) + 1)
+    swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
+    return n_max + max(around, swapped)
+
+
 @dataclass(frozen=True)
 class Groups:
     """Store the sorted groups of a DataFrame."""
@@ -276,36 +312,30 @@ class Groups:
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     number: IntArray  #: the number of each row's group
     order: IntArray  #: the rows, sorted by group and tie key
-    #: ``score`` and ``present`` (measure, row), ``gold``, ``draws``, ``cluster`` and ``_share``
+    #: ``score`` and ``present`` (measure, row), ``gold``, ``draws``, ``cluster`` and ``votes``
     #: (row), as in :class:`rankeval_pd.doors.rankings.Candidates`
     columns: Mapping[str, AnyArray]
     measures: Sequence[Hashable]
     signs: FloatArray  #: -1 for measures whose scores were negated because lower is better
     ends: bool  #: whether lists end with the last scored candidate (missing="absent")
-    whole: Whole | None = None  #: counts of all candidates if the data are a head
-    places: IntArray | None = None  #: positions in the data if rows were excluded
+    whole: Whole | None  #: counts of all candidates if the data are a head
+    places: IntArray | None  #: positions in the data if rows were excluded
+    same: SameOrder | None  #: measures that rank all candidates identically
+    dtypes: Sequence[object]  #: dtypes of the measures, in which thresholds are compared
 
-    same: SameOrder | None = None  #: measures that rank all candidates identically
-    dtypes: Sequence[object] = ()  #: dtypes of the measures, in which thresholds are compared
-
-    def head(self, n_max: int) -> Groups:
-        """Return the best candidates of each measure if a few candidates are sufficient.
+    def head(self, n: IntArray) -> Groups:
+        """Return the best candidates of each measure if a few are sufficient for lists of size n.
 
         The candidates are partitioned instead of sorted. All candidates are kept if there are
         groups, if scores are missing, or if many candidates are tied at the last rank.
         """
-        keep, total = needed_ranks(n_max), self.number.size
-        score, gold = self.columns["score"], self.columns["gold"]
-        apart = {"cluster", SHARE} & set(self.columns)
-        every = self.columns["present"].all() and not self.ends
-        if (
-            self.whole is not None
-            or total < _LARGE
-            or 4 * keep > total
-            or len(self.keys) != 1
-            or apart
-            or not every
-        ):
+        total = self.number.size
+        if total < _LARGE or self.whole is not None or len(self.keys) != 1 or self.ends:
+            return self
+        score, gold, n_max = self.columns["score"], self.columns["gold"], int(n.max(initial=1))
+        keep = needed_ranks(n_max)
+        apart = "cluster" in self.columns or "votes" in self.columns
+        if 4 * keep > total or apart or not self.columns["present"].all():
             return self
         best = np.stack([x >= np.partition(x, total - keep)[total - keep] for x in score])
         kept = best.sum(axis=1)
@@ -315,21 +345,24 @@ class Groups:
         place = np.empty(total, dtype=np.int64)
         place[self.order] = np.arange(total)
         positive, every = int(gold.sum()), np.ones_like(kept)
+        places = rows
+        if self.places is not None:
+            places = self.places[rows]
         return replace(
             self,
             number=self.number[rows],
             order=np.argsort(place[rows]),
             columns={name: values[..., rows] for name, values in self.columns.items()},
-            places=self.places_at(rows),
+            places=places,
             whole=Whole(
                 total,
                 positive,
-                keep,
-                n_max,
-                kept,
-                (best & gold).sum(axis=1),
-                total * every,
-                positive * every,
+                reach=keep,
+                asked=n_max,
+                end=kept,
+                tp_end=(best & gold).sum(axis=1),
+                scored=total * every,
+                tp_scored=positive * every,
             ),
         )
 
@@ -359,20 +392,17 @@ class Groups:
             counts.append(np.bincount(number, minlength=len(self.keys)))
         return np.stack(counts, axis=-1)
 
-    def places_at(self, rows: IntArray) -> IntArray:
-        """Return the positions of rows in the data."""
-        if self.places is None:
-            return rows
-        return self.places[rows]
-
 
 @cached_reading
 def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
     """Convert a DataFrame with one row per candidate to the internal form."""
     head, asked = head_of(frame), roles
     refuse_dim(roles.dim, "candidate")
-    found = one_label(*with_given_frame(frame, roles))
-    (frame, share, places), roles = found.of_frame(), found.roles
+    frame, roles = with_given_frame(frame, roles)
+    share = places = None
+    if isinstance(roles.gold, list) or roles.agreement != "majority":
+        label_of_all = one_label(frame, roles)
+        (frame, share, places), roles = label_of_all.of_frame(), label_of_all.roles
     columns = frame.columns
     by, label = as_names(roles.by, columns), as_names(roles.label, columns)
     gold = find_gold(frame, roles)
@@ -393,58 +423,60 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         f"{len(measures):,} measures of {len(frame):,} candidates",
         "Pass fewer measures at a time, measures=[...]",
     )
-    scores = np.full(
-        (max(len(measures), 1), len(frame)), np.nan
-    )  # without a measure, there are no scores
-    dtypes = []
+    # without a measure, there are no scores
+    scores = np.full((max(len(measures), 1), len(frame)), np.nan)
+    columns_read, dtypes = {}, []
     for row, measure in enumerate(measures):
         column = frame_column(frame, measure, "measures")
         scores[row] = score_values(column, measure)
+        columns_read[measure] = column
         dtypes.append(column.dtype)
-    scores = as_compared(scores, roles.ties, roles.key)
+    if roles.ties == "trec":
+        scores = as_compared(scores, roles.key)
     whole = None
     if head is not None:
         whole = head.of(measures, asked)
-    result, measures = measures, measures or [None]
-    signs = signs_of(measures, roles, columns)
-    score, true, present = admit(
-        scores * signs[:, np.newaxis],
+    ranked: list[Hashable] = measures or [None]
+    signs = signs_of(ranked, roles, columns)
+    score = scores * signs[:, np.newaxis]
+    true, present = admit(
+        score,
         truth,
-        measures=measures,
+        measures=ranked,
         gold_name=gold,
         missing=missing,
         unjudged=roles.unjudged,
     )
-    keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
-    unnamed = not label and set(frame.index.names) <= set(by)  # the index contains only group names
+    keys, number = pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
+    if by:
+        keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
     cluster = None
     if roles.groups is not None:
         cluster = packed(
             *(cluster_codes(frame_column(frame, x, "groups"), x) for x in roles.factors)
         )
     check_levels(frame.index)
-    named_labels = [as_indexable(frame_column(frame, name, "label")) for name in label]
-    levels = [pd.Index(column, tupleize_cols=False) for column in named_labels]
     labels: Any = frame.index
-    if levels:
-        labels = only_or_all(levels)
-    if roles.key is None and not scored:  # counts do not depend on the order of candidates
-        order, again = np.argsort(number, kind="stable"), np.zeros(len(frame), dtype=bool)
-        draws = None
-    elif roles.key is None:
-        order, again, draws = label_order(labels, roles.seed, number)
-    else:
+    if label:
+        levels = [as_indexable(frame_column(frame, name, "label")) for name in label]
+        labels = only_or_all([pd.Index(level, tupleize_cols=False) for level in levels])
+    draws = again = None
+    if roles.key is not None:
         key = frame_column(frame, roles.key, "key")
         order = column_order(key, roles.key, number, falling=roles.ties == "trec")
-        draws = value_keys(key.to_numpy())
-        again = np.zeros(len(frame), dtype=bool)  # keys are never repeated
+        draws = label_hashes(pd.Index(key.to_numpy()))
+    elif scored:
+        order, again, draws = label_order(labels, roles.seed, number)
+    else:  # counts do not depend on the order of candidates
+        order = np.argsort(number, kind="stable")
     same = None
     if scored:
         if whole is not None:
             warn_of_counts(whole.positive, whole.total, gold)
         else:
-            warn_of_one_class(truth, gold)
-        if roles.key is None and cluster is None and not (unnamed and by):
+            warn_of_counts(int((truth == 1.0).sum()), int((~np.isnan(truth)).sum()), gold)
+        unnamed = not label and set(frame.index.names) <= set(by)  # only names of groups
+        if again is not None and again.any() and cluster is None and not (unnamed and by):
             warn_of_repeated(labels, again, by=by, label=label)
         if roles.measures is None:
             numbers: dict[str, IntArray] = {}
@@ -452,22 +484,28 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
                 numbers["by"] = number
             if cluster is not None and len(roles.factors) == 1:
                 numbers["groups"] = cluster
-            columns_found = {name: frame_column(frame, name, "measures") for name in result}
-            refuse_text(frame, roles, [*named, *result], "measures")
-            warn_of_identifiers(columns_found, taken_as="measures", groups=numbers, truth=truth)
+            refuse_text(frame, roles, [*named, *measures], "measures")
+            warn_of_identifiers(columns_read, taken_as="measures", groups=numbers, truth=truth)
         if by and cluster is None and draws is not None and roles.agreement != "each":
             warn_of_copied_groups(score, number, draws, by)
-        if len(result) > 1 and whole is None:
-            same = known_copies(score, named=roles.measures is not None)
-    inner = {
-        "score": score,
-        "gold": true,
-        "present": present,
-        "draws": draws,
-        "cluster": cluster,
-        SHARE: share,
-    }
-    known = {name: values for name, values in inner.items() if values is not None}
+        if len(measures) > 1 and whole is None:
+            first = same_order(score)
+            if (first != np.arange(first.size)).any():
+                same = SameOrder(first, roles.measures is not None)
+    arrays: dict[str, AnyArray] = {"score": score, "gold": true, "present": present}
+    for name, values in (("draws", draws), ("cluster", cluster), ("votes", share)):
+        if values is not None:
+            arrays[name] = values
     return Groups(
-        keys, number, order, known, measures, signs, roles.ends, whole, places, same, dtypes
+        keys,
+        number,
+        order,
+        arrays,
+        ranked,
+        signs,
+        roles.ends,
+        whole,
+        places,
+        same,
+        dtypes,
     )

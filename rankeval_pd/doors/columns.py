@@ -39,21 +39,25 @@ from rankeval_pd.stats.ranking import Keys, Whole, mix
 from rankeval_pd.tables import as_list, only_or_all
 
 # -------------------------------------------------------------------------------------------------
-# Read and check list sizes, thresholds, scores and gold labels.
-
-# ------------------------------------------ Scores and gold labels as numbers, and missing values
+# Read scores and gold labels as numbers, and check missing values.
 
 _EXACT = 2.0**53  # float64 represents all whole numbers up to this number
 
 
 def score_values(values: pd.Series, name: Hashable) -> FloatArray:
     """Return scores as float64, with NaN for missing scores."""
+    if values.dtype == np.float64:
+        return values.to_numpy()
     if values.dtype == object:
         values = values.infer_objects()
     if isinstance(values.dtype, pd.CategoricalDtype) and values.dtype.ordered:
         codes = values.cat.codes.to_numpy(dtype=np.float64)
         return np.where(codes < 0, np.nan, codes)
-    _check_scores(values.dtype, name)
+    if not _is_number(values.dtype):
+        raise TypeError(
+            f"measures: {name!r} has dtype {values.dtype}, but scores must be numbers. Convert the"
+            " scores, for example with pd.to_numeric, or pass measures=..."
+        )
     return as_floats(
         values,
         f"measures: {name!r} has",
@@ -61,12 +65,9 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
     )
 
 
-def _check_scores(dtype: Any, name: Hashable) -> None:
-    if not (is_score(dtype) or pd.api.types.is_bool_dtype(dtype)):
-        raise TypeError(
-            f"measures: {name!r} has dtype {dtype}, but scores must be numbers. Convert the"
-            " scores, for example with pd.to_numeric, or pass measures=..."
-        )
+def _is_number(dtype: Any) -> bool:
+    """Return whether a column of this dtype contains real numbers or booleans."""
+    return is_score(dtype) or pd.api.types.is_bool_dtype(dtype)
 
 
 def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
@@ -75,28 +76,23 @@ def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
     Missing numbers are NaN. The error message begins with ``who`` and ends with ``then``.
     """
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-    if pd.api.types.is_integer_dtype(values.dtype):
+    plain = dense(values.dtype)
+    if plain.kind in "iu":
         if (np.abs(numbers) >= _EXACT).any():
             raise ValueError(
                 f"{who} whole numbers of 2**53 or more, which cannot be distinguished as float64"
                 f" {then}"
             )
-    elif _is_finer(values.dtype):
+    elif plain.kind == "O" or plain.itemsize > 8:  # finer than float64
         # pandas compares numbers at float64 precision
-        there = values.to_numpy()[~np.isnan(numbers)]
-        alike = len(np.unique(there)) - len(np.unique(numbers[~np.isnan(numbers)]))
+        known = ~np.isnan(numbers)
+        alike = len(np.unique(values.to_numpy()[known])) - len(np.unique(numbers[known]))
         if alike:
             raise ValueError(
                 f"{who} numbers of dtype {values.dtype}, {alike} of which cannot be distinguished"
                 f" as float64 {then}"
             )
     return numbers
-
-
-def _is_finer(dtype: Any) -> bool:
-    """Return whether this dtype has more precision than float64."""
-    plain = dense(dtype)
-    return bool(plain.kind == "O" or plain.itemsize > 8)
 
 
 def dense(dtype: Any) -> np.dtype[Any]:
@@ -137,17 +133,14 @@ def gold_values(
     if positive is not None:
         return _marked_positive(values, name, positive, all_there=all_there)
     dtype = values.dtype
-    if values.dtype == object or isinstance(values.dtype, pd.CategoricalDtype):
+    if values.dtype == object or isinstance(dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
         if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
             values = pd.Series([_as_float(x) for x in values], dtype=float)
-    api = pd.api.types
-    numeric = (
-        api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
-    ) and not api.is_complex_dtype(values.dtype)
-    truth = None
-    if numeric:
+    truth, grades = None, ""
+    if _is_number(values.dtype):
         truth = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        grades = ", or their lowest grade as min_grade=1"
     if min_grade is not None:
         if truth is None:
             raise ValueError(
@@ -156,11 +149,9 @@ def gold_values(
             )
         return np.where(np.isnan(truth), np.nan, truth >= as_dtype(min_grade, dtype))
     if truth is None or not (np.isnan(truth) | (truth == 0) | (truth == 1)).all():
-        kinds, grades = value_counts(values), ""
-        if truth is not None:
-            grades = ", or their lowest grade as min_grade=1"
-        if api.is_complex_dtype(values.dtype):
-            kinds = "complex numbers"
+        kinds = "complex numbers"
+        if not pd.api.types.is_complex_dtype(values.dtype):
+            kinds = value_counts(values)
         raise ValueError(
             f"gold={name!r} contains {kinds}, but a gold label is True or False, 1"
             f" or 0. Pass the value(s) that mark true positives as positive=...{grades}."
@@ -223,17 +214,18 @@ def admit(
     gold_name: Hashable,
     missing: str,
     unjudged: str | None,
-) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return scores, gold labels and presence flags, or reject missing values.
+) -> tuple[BoolArray, BoolArray]:
+    """Return gold labels and presence flags, or reject missing values.
 
     The arrays are score (measure, candidate) and gold (candidate).
     """
+    true = gold == 1.0
     unscored = np.isnan(score)
     unlabeled = np.isnan(gold)
     present = np.ones(score.shape, dtype=bool)
     if unjudged == "skip":
         present = np.broadcast_to(~unlabeled, score.shape)
-    elif unjudged != "negative":  # unjudged candidates are not true positives
+    elif unjudged != "negative" and unlabeled.any():  # negative: not true positives
         refuse_unlabeled(int(unlabeled.sum()), gold.size, gold_name)
     lacking = unscored & present
     # "last" and "absent" sort the candidate last; with "absent", the Ranking ends before this
@@ -241,9 +233,9 @@ def admit(
     if missing == "raise" and lacking.any():
         refuse_unscored(lacking.sum(axis=1), present.sum(axis=1), gold.size, measures)
     if missing == "drop" and lacking.any():
-        _warn_of_dropped(lacking, present, gold == 1.0, measures)
+        _warn_of_dropped(lacking, present, true, measures)
         present = present & ~unscored
-    return score, gold == 1.0, present
+    return true, present
 
 
 def refuse_unlabeled(lacking: int, total: int, gold_name: Hashable) -> None:
@@ -276,11 +268,11 @@ def _warn_of_dropped(
     lacking: BoolArray, present: BoolArray, true: BoolArray, measures: Sequence[Hashable]
 ) -> None:
     """Warn about candidates that are dropped for each measure."""
-    counts = (x.sum(axis=1) for x in (lacking, lacking & true, present, present & true))
+    counts = [x.sum(axis=1) for x in (lacking, present, lacking & true, present & true)]
     taken = [
-        f"{name!r} without {int(out):,} of {int(every):,} candidates ({int(out_true):,} of"
-        f" {int(every_true):,} true positives)"
-        for name, out, out_true, every, every_true in zip(measures, *counts, strict=True)
+        f"{name!r} without {out:,} of {every:,} candidates ({out_true:,} of {every_true:,} true"
+        " positives)"
+        for name, out, every, out_true, every_true in zip(measures, *counts, strict=True)
         if out
     ]
     warn(
@@ -289,9 +281,8 @@ def _warn_of_dropped(
     )
 
 
-# -------------------------------------------------- List sizes, thresholds, and the groups of rows
-
-# -------------------------- The requested list sizes: whole numbers, or fractions of the candidates
+# -------------------------------------------------------------------------------------------------
+# Check the requested list sizes, thresholds, and groups.
 
 _NEARLY = 1e-9  # tolerance for rounding fractions to whole list sizes
 _LARGEST = 2**62
@@ -328,70 +319,57 @@ def check_n(n: Any) -> Sizes:
             f"n={n!r} requests {len(n):,} lists for every measure, too many to fit in memory. Pass"
             " fewer list sizes, or None for every n."
         )
-    if isinstance(n, range) or (isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"):
-        if len(n) and max(int(max(n)), -int(min(n))) > _LARGEST:
-            return check_n(list(n))
-        sizes = np.array(n, dtype=np.int64)
-        first = sizes[sizes < 1][:1].tolist()
-    else:
-        values = as_list(n)
-        shares = [value for value in values if _is_share(value)]
-        if shares:
-            return _distinct_shares(values, len(shares))
-        first = [value for value in map(_whole_size, values) if value < 1][:1]
-        for above in (value for value in map(_whole_size, values) if value > _LARGEST):
-            raise ValueError(
-                f"n={above} exceeds any possible number of candidates. Pass whole numbers from 1 to"
-                " the number of candidates, or None for every n."
+    values = n
+    if not isinstance(n, range) and not (
+        isinstance(n, np.ndarray) and n.ndim == 1 and n.dtype.kind in "iu"
+    ):
+        values, shares = [], []
+        for value in as_list(n):
+            if isinstance(value, (float, np.floating)) and 0.0 < float(value) < 1.0:
+                shares.append(float(value))
+            else:
+                values.append(value)
+        if shares and values:
+            raise TypeError(
+                f"n={as_list(n)!r} mixes shares of the candidates, between 0 and 1, with"
+                f" {values[0]!r}, which is not a share. Pass either whole numbers or shares."
             )
-        sizes = np.array([max(int(value), 0) for value in values], dtype=np.int64)
-    if not sizes.size:
+        if shares:
+            return Shares(np.array(list(dict.fromkeys(shares))))
+        for value in values:
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+                raise _no_size(value)
+    if not len(values):
         raise ValueError(
             f"n={n!r} requests no lists. Pass whole numbers from 1 to the number of candidates, or "
             "None for every n."
         )
-    if first:
+    if max(values) > _LARGEST:
+        above = next(value for value in values if value > _LARGEST)
         raise ValueError(
-            f"n={first[0]!r}: a list has at least one candidate. Pass whole numbers from 1 to the "
+            f"n={above} exceeds any possible number of candidates. Pass whole numbers from 1 to"
+            " the number of candidates, or None for every n."
+        )
+    if min(values) < 1:
+        below = next(value for value in values if value < 1)
+        raise ValueError(
+            f"n={int(below)}: a list has at least one candidate. Pass whole numbers from 1 to the "
             "number of candidates, shares of the candidates between 0 and 1, or None for every n."
         )
+    sizes = np.array(values, dtype=np.int64)
     _, kept = np.unique(sizes, return_index=True)
     return sizes[np.sort(kept)]
 
 
-def _is_share(value: Any) -> bool:
-    return isinstance(value, (float, np.floating)) and 0.0 < float(value) < 1.0
-
-
-def _distinct_shares(values: list[Any], count: int) -> Shares:
-    if count < len(values):
-        other = next(value for value in values if not _is_share(value))
-        raise TypeError(
-            f"n={values!r} mixes shares of the candidates, between 0 and 1, with {other!r}, which "
-            "is not a share. Pass either whole numbers or shares."
-        )
-    return Shares(np.array(list(dict.fromkeys(float(value) for value in values))))
-
-
-def _whole_size(value: Any) -> int:
-    if isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_)):
-        return int(value)
+def _no_size(value: Any) -> TypeError:
+    """Return the error for a list size that is not a whole number."""
     hint = ""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         hint = f" Write {int(value)}."
-    raise TypeError(
+    return TypeError(
         f"n={value!r} is of type {type(value).__name__}: pass a whole number of at least 1, a share"
         f" of the candidates (a float between 0 and 1), or None for every n.{hint}"
     )
-
-
-def longest_list(n: Sizes, total: int) -> int:
-    """Return the size of the longest list for N candidates, at least 1."""
-    if n is None:
-        return 1
-    if isinstance(n, Shares):
-        n = n.of(total)
-    return int(n.max(initial=1))
 
 
 #: number of candidates along the dimension of a Dataset, in which groups can be padded
@@ -403,7 +381,12 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
     if (width := WIDTH.get()) is not None:
         largest = width
     if whole is not None:
-        if (longest := longest_list(n, whole.total)) > whole.asked:
+        longest = 1
+        if isinstance(n, Shares):
+            longest = int(n.of(whole.total).max())
+        elif n is not None:
+            longest = int(n.max())
+        if longest > whole.asked:
             raise ValueError(
                 f"n={longest} exceeds {whole.asked}, the size of the longest list in this head of"
                 f" {whole.total:,} candidates. Collect a longer head: ddf.rankeval.head(n_max),"
@@ -417,9 +400,6 @@ def check_not_above(n: Sizes, largest: int, whole: Whole | None = None) -> None:
             f"n={int(n.max())} exceeds the number of candidates, {largest}. Pass {allowed}None"
             " for every n."
         )
-
-
-# ---------- User thresholds: a number, or a mapping from measures to one or more numbers
 
 
 def asked_thresholds(
@@ -472,9 +452,6 @@ def _threshold_values(name: Hashable, given: Any) -> list[float]:
     return [float(value) for value in values]
 
 
-# ----------------------------- Keys of the groups in ``by``, and the group of each row
-
-
 def as_indexable(values: pd.Series) -> pd.Series:
     """Return a column whose dtype an index can have, which excludes 16-bit floats."""
     if values.dtype == np.float16:
@@ -488,11 +465,6 @@ def group_numbers(
     """Return the sorted group keys, and each row's group number."""
     if not by:
         return pd.DataFrame(index=[0]), np.zeros(rows, dtype=np.int64)
-    # pandas has no 16-bit index
-    columns = [as_indexable(column).reset_index(drop=True) for column in columns]
-    keys = pd.concat(columns, axis=1)
-    keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
-    keys.columns = pd.Index(list(by), tupleize_cols=False)
     for name, column in zip(by, columns, strict=True):
         missing = int(column.isna().sum())
         if missing:
@@ -500,6 +472,9 @@ def group_numbers(
                 f"by={name!r} has {missing} missing values, but every row needs a group. Fill in"
                 f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
             )
+    keys = pd.concat([as_indexable(x).reset_index(drop=True) for x in columns], axis=1)
+    keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
+    keys.columns = pd.Index(list(by), tupleize_cols=False)
     try:
         number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
     except TypeError as error:
@@ -532,21 +507,20 @@ _EVERY = 20_000  # largest number of candidates for which every n is computed
 _RISE = 0.01  # relative step between neighboring list sizes in the grid
 
 
-def few_or(sizes: Sizes, asked: IntArray, ties: str, noted: dict[str, Any]) -> IntArray | None:
-    """Return the requested sizes, or a grid of sizes if every n is requested.
+def few_or(sizes: Sizes, asked: IntArray, ties: str) -> tuple[IntArray | None, dict[str, int]]:
+    """Return the requested sizes, or a grid of sizes and its size if every n is requested.
 
     The grid contains every n up to about 70. Above 70, each n is about 1% larger than the previous
-    n. The size of the grid is stored in ``noted``.
+    n.
     """
     if sizes is not None:
-        return asked
+        return asked, {}
     if asked.size <= _EVERY or ties == "blocks":
-        return None
+        return None, {}
     last = float(asked[-1])
     grid = np.geomspace(1.0, last, math.ceil(math.log(last) / _RISE))
     found = np.unique(np.rint(grid).astype(np.int64))
-    noted["n_grid"] = max(noted.get("n_grid", 0), found.size)
-    return found
+    return found, {"n_grid": found.size}
 
 
 # -------------------------------------------------------------------------------------------------
@@ -575,34 +549,34 @@ def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, 
     again = np.zeros(hashes.size, dtype=bool)
     salt = mix(np.array([seed % 2**64], dtype=np.uint64))
     keys = mix(hashes + salt)
-    order = _sorted_rows(keys, group)
+    order = np.lexsort((keys, group))
     one, other = order[1:], order[:-1]
     if ((keys[one] == keys[other]) & (group[one] == group[other])).any():
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
         again = repeat > 0
         hashes[again] = mix(hashes[again] ^ mix(repeat[again].astype(np.uint64)))
         keys = mix(hashes + salt)
-        order = _sorted_rows(keys, group)
+        order = np.lexsort((keys, group))
     return order, again, keys
 
 
-def _sorted_rows(keys: Keys, group: IntArray) -> IntArray:
-    """Return the rows, sorted by group and key."""
-    if group.any():
-        return np.lexsort((keys, group))
-    return np.argsort(keys, kind="stable")
-
-
 def label_hashes(labels: _Labels) -> Keys:
-    """Return a hash for each label, combining several indexes as levels."""
+    """Return hashes of labels that do not depend on the dtype; several indexes are levels."""
     if isinstance(labels, pd.MultiIndex):
-        return _of_levels(
-            [_hashes_of_codes(labels.levels[k], labels.codes[k]) for k in range(labels.nlevels)],
-            len(labels),
-        )
-    if isinstance(labels, pd.Index):
-        return _hash(labels)
-    return _of_levels([_hash(level) for level in labels], len(labels[0]))
+        levels = zip(labels.levels, labels.codes, strict=True)
+        return _of_levels([_hashes_of_codes(*level) for level in levels], len(labels))
+    if not isinstance(labels, pd.Index):
+        return _of_levels([label_hashes(level) for level in labels], len(labels[0]))
+    labels = labels.infer_objects()
+    if isinstance(labels, pd.CategoricalIndex):
+        return _hashes_of_codes(labels.categories, labels.codes)
+    known = np.asarray(labels.notna())
+    if known.all():
+        return _hash_known(labels)
+    hashes = np.full(len(labels), mix(np.array([_MISSING])))
+    if known.any():
+        hashes[known] = _hash_known(labels[known])
+    return hashes
 
 
 def _of_levels(levels: list[Keys], size: int) -> Keys:
@@ -615,47 +589,27 @@ def _of_levels(levels: list[Keys], size: int) -> Keys:
 
 def _hashes_of_codes(values: pd.Index, codes: AnyArray) -> Keys:
     """Return hashes for the codes of values. Missing values have code -1."""
-    hashes = np.append(_hash(values), mix(np.array([_MISSING])))
+    hashes = np.append(label_hashes(values), mix(np.array([_MISSING])))
     return np.asarray(hashes[np.asarray(codes)], dtype=np.uint64)
-
-
-def _hash(labels: pd.Index) -> Keys:
-    """Return hashes of labels that do not depend on the dtype."""
-    if isinstance(labels, pd.MultiIndex):
-        return label_hashes(labels)
-    labels = labels.infer_objects()
-    if isinstance(labels, pd.CategoricalIndex):
-        return _hashes_of_codes(labels.categories, labels.codes)
-    hashes = np.empty(len(labels), dtype=np.uint64)
-    known = np.asarray(labels.notna())
-    hashes[~known] = mix(np.array([_MISSING]))
-    if known.any():
-        if not known.all():
-            labels = labels[known]
-        hashes[known] = _hash_known(labels)
-    return hashes
 
 
 def _hash_known(labels: pd.Index) -> Keys:
     """Return hashes for nonmissing labels that share a dtype."""
-    api = pd.api.types
     if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
         return _times(labels.asi8, labels.unit)
-    if api.is_numeric_dtype(labels.dtype) and not api.is_complex_dtype(labels.dtype):
+    if _is_number(labels.dtype):
         return _numbers_of_tie_keys(labels)
     values = labels.to_numpy(dtype=object)
-    strings = np.fromiter((isinstance(x, str) for x in values), dtype=bool, count=values.size)
     hashes = np.empty(values.size, dtype=np.uint64)
+    strings = np.array([isinstance(x, str) for x in values], dtype=bool)
     hashes[strings] = _text(values[strings])
-    tuples = np.fromiter((isinstance(x, tuple) for x in values), dtype=bool, count=values.size)
-    lengths = np.full(values.size, -1)
-    lengths[tuples] = [len(x) for x in values[tuples]]
-    for length in np.unique(lengths[tuples]):
+    lengths = np.array([len(x) if isinstance(x, tuple) else -1 for x in values], dtype=int)
+    for length in np.unique(lengths[lengths >= 0]):
         rows = np.flatnonzero(lengths == length)
         columns = [_objects([x[k] for x in values[rows]]) for k in range(length)]
-        hashes[rows] = _of_levels([_hash(column) for column in columns], rows.size)
-    for row in np.flatnonzero(~strings & ~tuples):
-        hashes[row] = _one(values[row])
+        hashes[rows] = _of_levels([label_hashes(column) for column in columns], rows.size)
+    for row in np.flatnonzero(~strings & (lengths < 0)):
+        hashes[[row]] = _one(values[row])
     return hashes
 
 
@@ -701,8 +655,8 @@ def _numbers_of_tie_keys(labels: pd.Index) -> Keys:
     return mix(hashes)
 
 
-def _one(label: Any) -> np.uint64:
-    """Return the hash of a label that is neither a string nor a tuple."""
+def _one(label: Any) -> Keys:
+    """Return the hash (1) of a label that is neither a string nor a tuple."""
     if isinstance(label, np.number | np.bool_):
         label = label.item()
     if isinstance(label, numbers.Number):
@@ -710,16 +664,15 @@ def _one(label: Any) -> np.uint64:
     if isinstance(label, np.datetime64 | datetime.datetime):
         # an index would use nanoseconds, which cannot represent distant dates
         stamp = pd.Timestamp(label)
-        return np.uint64(_times(np.array([stamp.asm8.astype(np.int64)]), stamp.unit)[0])
+        return _times(np.array([stamp.asm8.astype(np.int64)]), stamp.unit)
     if isinstance(label, np.timedelta64 | datetime.timedelta):
-        return np.uint64(_hash_known(pd.TimedeltaIndex([label]))[0])
+        return label_hashes(pd.TimedeltaIndex([label]))
     if isinstance(label, pd.Interval):
-        ends = (_objects([x]) for x in (label.left, label.right, label.closed))
-        return np.uint64(_of_levels([_hash(end) for end in ends], 1)[0])
+        return label_hashes([_objects([x]) for x in (label.left, label.right, label.closed)])
     return _hash_of_repr(label)
 
 
-def _one_number(label: Any) -> np.uint64:
+def _one_number(label: Any) -> Keys:
     if isinstance(label, complex) and label.imag == 0.0:
         label = label.real
     if not isinstance(label, numbers.Real | decimal.Decimal):
@@ -729,21 +682,17 @@ def _one_number(label: Any) -> np.uint64:
         near = float(exact)
     except OverflowError:  # infinite or too large for floats
         if abs(label) == math.inf:
-            return _hash_of_number(float(label))
+            return _numbers_of_tie_keys(pd.Index([float(label)]))
         return _hash_of_repr(label)
     if exact.denominator == 1 and -(2**63) <= exact < 2**64:
-        return _hash_of_number(int(exact))
+        return _numbers_of_tie_keys(pd.Index([int(exact)]))
     if fractions.Fraction(near) == exact:
-        return _hash_of_number(near)
+        return _numbers_of_tie_keys(pd.Index([near]))
     return _hash_of_repr(exact)
 
 
-def _hash_of_number(value: float) -> np.uint64:
-    return np.uint64(_numbers_of_tie_keys(pd.Index([value]))[0])
-
-
-def _hash_of_repr(label: object) -> np.uint64:
-    """Return the hash of a label's repr if the repr is stable."""
+def _hash_of_repr(label: object) -> Keys:
+    """Return the hash (1) of a label's repr if the repr is stable."""
     description = repr(label)
     if (
         isinstance(label, set | frozenset)
@@ -756,7 +705,7 @@ def _hash_of_repr(label: object) -> np.uint64:
             "changes between runs, so its hash cannot break ties. Use numbers, strings, dates or "
             "tuples of these as labels: data.set_index(...), label=... or key=..."
         )
-    return np.uint64(_text(np.array([f"\0{type(label).__name__}:{description}"], dtype=object))[0])
+    return _text(np.array([f"\0{type(label).__name__}:{description}"], dtype=object))
 
 
 def column_order(
@@ -797,11 +746,6 @@ def sort_key(values: pd.Series, name: object) -> pd.Series:
         ) from None
 
 
-def value_keys(values: AnyArray) -> Keys:
-    """Return the hashes of a key's values in an array of the same shape."""
-    return label_hashes(pd.Index(np.ravel(values))).reshape(np.shape(values))
-
-
 def _refuse_repeated_keys(values: pd.Series, name: object, group: IntArray) -> None:
     pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
     try:
@@ -819,10 +763,8 @@ def _refuse_repeated_keys(values: pd.Series, name: object, group: IntArray) -> N
         )
 
 
-def as_compared(scores: Any, ties: str, key: object) -> Any:
-    """Return the scores to compare, in single precision if ties="trec"."""
-    if ties != "trec":
-        return scores
+def as_compared(scores: FloatArray, key: object) -> FloatArray:
+    """Return the scores in single precision, which ties="trec" compares."""
     if key is None:
         raise ValueError(
             "ties='trec' orders equal scores by document name in descending order. Pass the"
@@ -833,9 +775,7 @@ def as_compared(scores: Any, ties: str, key: object) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------
-# Warn about identifiers, repeated candidates, and data with only one class.
-
-# ------------------------------------- Warnings about unnamed columns that look like identifiers
+# Warn about identifiers and text, repeated candidates, and data with only one class.
 
 _LEAST = 10  # with fewer rows, whole numbers can be distinct by chance
 #: words in column names, for each likely role in rankings and runs, and in systems
@@ -885,11 +825,11 @@ def warn_of_identifiers(
     Checking a column of whole numbers requires one hash table, plus one pass over the rows for each
     role. For other columns, only the first rows are read.
     """
-    reasons = {
-        name: reason
-        for name, values in columns.items()
-        if (reason := reason_of(name, values, groups or {}, truth)) is not None
-    }
+    reasons = {}
+    for name, values in columns.items():
+        reason = reason_of(name, values, groups or {}, truth)
+        if reason is not None:
+            reasons[name] = reason
     if not reasons:
         return
     names = list(reasons)
@@ -898,14 +838,14 @@ def warn_of_identifiers(
     if len(names) > 6:
         exclude, more = f"{exclude[:-1]}, ...]", f"; and {len(names) - 6} more"
     side = int(taken_as == "systems")
-    known = [name for name, reason in reasons.items() if reason == _BY_NAME]
-    own = {name: _ROLES.get(_words_of_name(name)[-1], _ROLES["index"])[side] for name in known}
-    role, name = next(((r, n) for n, r in own.items() if r != "exclude"), ("", None))
-    if role == "label" and truth is None:
-        role = "key"  # the role for documents is key
     as_role = "by=..., groups=..."
-    if role:
-        as_role = f"{role}={name!r}"
+    for name in (name for name, reason in reasons.items() if reason == _BY_NAME):
+        role = _ROLES.get(telling_words(name)[-1], _ROLES["index"])[side]
+        if role == "label" and truth is None:
+            role = "key"  # the role for documents is key
+        if role != "exclude":
+            as_role = f"{role}={name!r}"
+            break
     if any(reason.startswith("votes") for reason in reasons.values()):
         as_role += " (votes: gold=[...])"
     warn(
@@ -932,9 +872,7 @@ def reason_of(
         copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
         if copied is not None:
             return copied
-    words: set[str] = set()
-    if named_so(name):
-        words.update(_words_of_name(name))
+    words = {*telling_words(name)}
     if pd.api.types.is_bool_dtype(values.dtype):
         if words and words <= _LABELS:
             return _BY_NAME
@@ -963,44 +901,32 @@ _BY_NAME = "by its name"
 
 def _whole_numbers(values: pd.Series) -> FloatArray | None:
     """Return whole numbers as float64 with NaN, or None for other columns."""
-    api = pd.api.types
     if values.dtype == object:
         values = values.infer_objects()
-    if not api.is_numeric_dtype(values.dtype) or api.is_complex_dtype(values.dtype):
+    if not is_score(values.dtype) or isinstance(values.dtype, pd.CategoricalDtype):
         return None
-    if api.is_bool_dtype(values.dtype) or values.empty:
-        return None
-    first = values.iloc[:1000].to_numpy(dtype=np.float64, na_value=np.nan)
-    if not _are_whole(first):
-        return None
-    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-    if not _are_whole(numbers):
-        return None
+    for rows in (values.iloc[:1000], values):  # the first rows are enough for most columns
+        numbers = rows.to_numpy(dtype=np.float64, na_value=np.nan)
+        known = numbers[~np.isnan(numbers)]
+        if not known.size or not (np.isfinite(known) & (known == np.rint(known))).all():
+            return None
     return numbers
 
 
-def _are_whole(numbers: FloatArray) -> bool:
-    known = numbers[~np.isnan(numbers)]
-    return bool((np.isfinite(known) & (known == np.rint(known))).all()) and known.size > 0
-
-
-def named_so(name: Hashable) -> bool:
-    """Return whether the name suggests an identifier or a label, not a score."""
-    words = _words_of_name(name)
-    if not words:
-        return False
-    # "Unnamed: 0" is an identifier, but "run 3" can be a system
-    if any(character.isdigit() for character in str(name)):
-        return words in (["unnamed"], ["level"])
-    return words[-1] in _LAST or all(word in _ROLES for word in words)
-
-
-def _words_of_name(name: Hashable) -> list[str]:
-    """Split a name into lowercase words."""
+def telling_words(name: Hashable) -> list[str]:
+    """Return the words of a name that suggests an identifier or a label, not a score."""
     if not isinstance(name, str):
         return []
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)  # splits names such as docId
-    return re.findall(r"[a-z]+", apart.lower())
+    words = re.findall(r"[a-z]+", apart.lower())
+    if any(map(str.isdigit, name)):
+        # "Unnamed: 0" is an identifier, but "run 3" can be a system
+        telling = words in (["unnamed"], ["level"])
+    else:
+        telling = bool(words) and (words[-1] in _LAST or {*words} <= _ROLES.keys())
+    if telling:
+        return words
+    return []
 
 
 def refuse_text(
@@ -1013,9 +939,11 @@ def refuse_text(
     and columns named like identifiers, do not count as scores.
     """
     out = {*taken, *excluded_names(roles, frame.columns), *CONTINGENCY}
-    for name in (x for x in frame.columns.drop_duplicates(keep=False) if x not in out):
+    for name in frame.columns.drop_duplicates(keep=False):
+        if name in out:
+            continue
         values = frame[name]
-        if not (values.dtype == object or is_string_dtype(values.dtype)) or named_so(name):
+        if not (values.dtype == object or is_string_dtype(values.dtype)) or telling_words(name):
             continue
         text = values.head(1000).dropna().astype(str)
         numbers = pd.to_numeric(text, errors="coerce").to_numpy(dtype=float)
@@ -1058,10 +986,6 @@ def _constant_within(numbers: FloatArray, number: IntArray) -> bool:
     return bool(same.all()) and several > 1 and pd.unique(numbers[first]).size > 1
 
 
-# -------------------------------------------------------------------------------------------------
-# Warnings about repeated candidates, and about data with only one class.
-
-
 def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
     """Return each candidate's group number, independent of the row order."""
     check_types(values, "groups", name)
@@ -1072,19 +996,15 @@ def cluster_codes(values: pd.Series, name: Hashable) -> IntArray:
             f"groups={name!r} has labels that cannot be distinguished, such as {values.iloc[0]!r}."
             f" Pass a column of text or numbers, for example data[{name!r}].astype(str)."
         ) from error
-    check_clusters(int((number < 0).sum()), name)
-    place = np.empty(len(labels), dtype=np.int64)
-    place[np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))] = np.arange(len(labels))
-    return np.asarray(place[number])
-
-
-def check_clusters(missing: int, name: Hashable) -> None:
-    """Raise a ValueError if a candidate has no group."""
+    missing = int((number < 0).sum())
     if missing:
         raise ValueError(
             f"groups={name!r} has {missing} missing values, but every candidate needs a group. Fill"
             " in the values; a group may contain a single candidate."
         )
+    place = np.empty(len(labels), dtype=np.int64)
+    place[np.argsort(label_hashes(pd.Index(labels, tupleize_cols=False)))] = np.arange(len(labels))
+    return np.asarray(place[number])
 
 
 def label_examples(labels: pd.Index | Sequence[pd.Index], rows: BoolArray) -> list[Any]:
@@ -1119,12 +1039,6 @@ def warn_of_repeated(
     )
 
 
-def warn_of_one_class(truth: FloatArray, name: Hashable) -> None:
-    """Warn if all candidates are true positives, or all are false positives."""
-    known = truth[~np.isnan(truth)]
-    warn_of_counts(int((known == 1.0).sum()), known.size, name)
-
-
 def warn_of_counts(positive: int, total: int, name: Hashable) -> None:
     """Warn if the counts contain only one class."""
     if total > 1 and positive in (0, total):
@@ -1156,33 +1070,34 @@ def with_given_frame(frame: pd.DataFrame, roles: Roles) -> tuple[pd.DataFrame, R
 
     Arrays and index levels become columns of a shallow copy. No column is replaced.
     """
-    named = {role: _entries(getattr(roles, role), frame.columns) for role in (*_ONE, *_SEVERAL)}
+    named: dict[str, list[Any]] = {}
     added: dict[Hashable, pd.Series] = {}
-    for role, entries in named.items():
-        for place, entry in enumerate(entries):
+    for role in (*_ONE, *_SEVERAL):
+        if getattr(roles, role) is None:
+            continue
+        named[role] = _entries(getattr(roles, role), frame.columns)
+        for place, entry in enumerate(named[role]):
             if are_values(entry):
-                values = _as_column(_aligned(entry, frame.index, role), frame.index)
+                given = _aligned(entry, frame.index, role)
                 name = _own_name(entry, role)
-                if not _holds(frame, name, values):
-                    name = _unused(name, {*frame.columns, *frame.index.names, *added})
-            elif _is_level(entry, frame):
+            elif not _is_in(entry, frame.columns) and _is_in(entry, list(frame.index.names)):
+                given = frame.index.get_level_values(list(frame.index.names).index(entry))
                 name = entry
-                level = frame.index.get_level_values(list(frame.index.names).index(name))
-                values = _as_column(level, frame.index)
             else:
                 continue
-            entries[place] = name
+            values = pd.Series(getattr(given, "array", given), index=frame.index)
+            if are_values(entry) and not _holds(frame, name, values):
+                name = _unused(name, {*frame.columns, *frame.index.names, *added})
+            named[role][place] = name
             if name not in frame.columns:
                 added[name] = values
     if added:
         attrs = frame.attrs
         frame = pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis=1)
         frame.attrs = attrs
-    return frame, _renamed(roles, named)
-
-
-def _as_column(values: Any, index: pd.Index) -> pd.Series:
-    return pd.Series(getattr(values, "array", values), index=index)
+    if named:
+        roles = _renamed(roles, named)
+    return frame, roles
 
 
 def _holds(frame: pd.DataFrame, name: Hashable, values: pd.Series) -> bool:
@@ -1258,10 +1173,6 @@ def _unused(name: Hashable, taken: set[Hashable]) -> Hashable:
     while name in taken:
         name = f"{name}_given"
     return name
-
-
-def _is_level(name: Any, frame: pd.DataFrame) -> bool:
-    return not _is_in(name, frame.columns) and _is_in(name, list(frame.index.names))
 
 
 def _is_in(name: Any, names: Any) -> bool:

@@ -10,7 +10,7 @@ Each reduction has the same shape: a function for one partition, and a function 
                  \                 /
                         merge
 
-* A ranking becomes a :class:`rankeval_pd.doors.heads.HeadFrame`: :func:`collect_head`.
+* A ranking becomes a :class:`rankeval_pd.doors.candidates.HeadFrame`: :func:`collect_head`.
 * Groups become whole groups in one partition each, whose rows are joined: :class:`WholeGroups`.
 * A ranking becomes an outline, for its areas: :func:`outlines_of`.
 * Items become exact sums: :func:`sums_of_items`.
@@ -32,6 +32,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import heads
+from rankeval_pd.doors.candidates import HeadFrame, needed_ranks
 from rankeval_pd.doors.columns import (
     asked_thresholds,
     cut_scores,
@@ -39,7 +40,7 @@ from rankeval_pd.doors.columns import (
     warn_of_counts,
     warn_of_identifiers,
 )
-from rankeval_pd.doors.heads import ROWS, Counts, HeadFrame, PartialHead, Request
+from rankeval_pd.doors.heads import ROWS, Counts, PartialHead, Request
 from rankeval_pd.doors.item_tables import (
     ItemTable,
     check_complete,
@@ -193,7 +194,7 @@ def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -
         positive=roles.positive,
         min_grade=roles.min_grade,
         groups=roles.groups,
-        keep=heads.needed_ranks(n_max),
+        keep=needed_ranks(n_max),
         draws=roles.draws,
     )
 
@@ -701,7 +702,9 @@ def sums_of_items(
         sums = computed([items.drawn(blocks.signed_sums, k, **contributions) for k in numbers])
         signed = blocks.one_after_another(sums, added.sizes, n_items=n_items)
     if draws.swaps:
-        lazy = [items.drawn(blocks.swapped_sums, k, known=known, needs=draws) for k in numbers]
+        lazy = [
+            items.drawn(blocks.swapped_block_sums, k, known=known, needs=draws) for k in numbers
+        ]
         swapped = blocks.one_after_another(computed(lazy), sizes, n_items=n_items)
     if draws.counts:
         sums = _counted_sums(items, known, draws)

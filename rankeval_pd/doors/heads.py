@@ -17,13 +17,13 @@ negated before comparisons: the smallest value is the best, and NaN comes last.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.doors.candidates import HeadFrame
 from rankeval_pd.doors.columns import (
     gold_values,
     label_examples,
@@ -34,7 +34,6 @@ from rankeval_pd.doors.columns import (
     score_values,
     sort_key,
     true_values,
-    value_keys,
 )
 from rankeval_pd.errors import listed
 from rankeval_pd.roles import Roles, as_names, check_kinds, frame_column, native
@@ -78,24 +77,6 @@ class RowNumbers:
 
 
 ROWS: Final = RowNumbers()
-
-
-def is_dask_frame(data: object) -> bool:
-    """Return whether the data are a Dask DataFrame, without importing Dask."""
-    kind = type(data)
-    named = kind.__name__ in ("DataFrame", "_Frame")
-    return named and kind.__module__.startswith("dask") and hasattr(data, "npartitions")
-
-
-def needed_ranks(n_max: int) -> int:
-    """Return the last rank to keep for lists up to n_max.
-
-    The precision at the end of a list is estimated from candidates near the end. Swapping labels
-    moves the end by up to six standard deviations; this limit allows for four times that distance.
-    """
-    around = max(20, int(0.5 * n_max**0.8) + 1)
-    swapped = 4 * (math.ceil(6.0 * math.sqrt(n_max / 2.0)) + 2)
-    return n_max + max(around, swapped)
 
 
 class Request(NamedTuple):
@@ -160,7 +141,7 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
 def _draw_keys(rows: pd.DataFrame, request: Request) -> ranking.Keys:
     """Return the keys that seed the candidates' random draws."""
     if request.key is not None:
-        return value_keys(frame_column(rows, request.key, "key").to_numpy())
+        return label_hashes(pd.Index(frame_column(rows, request.key, "key").to_numpy()))
     seed = ranking.mix(np.array([request.seed % 2**64], dtype=np.uint64))
     return ranking.mix(label_hashes(_label_values(rows, request)) + seed)
 
@@ -444,35 +425,6 @@ class Head(NamedTuple):
                     " ddf.rankeval(measures=...).head(n_max)."
                 )
         return self.whole.of(np.array([self.measures.index(x) for x in names], dtype=np.int64))
-
-
-class HeadFrame(pd.DataFrame):
-    """Store the candidates of a head. Pandas methods return a plain DataFrame."""
-
-    _metadata = ["known"]  # noqa: RUF012
-    known: Head
-
-    @property
-    def _constructor(self) -> Any:
-        return pd.DataFrame
-
-
-def head_of(data: object) -> Head | None:
-    """Return the counts of all candidates if the data are a head."""
-    if isinstance(data, HeadFrame):
-        return data.known
-    return None
-
-
-def refuse_head(data: object) -> None:
-    """Raise a ValueError if a head is not sufficient."""
-    head = head_of(data)
-    if head is not None:
-        raise ValueError(
-            f"this method needs all {head.whole.total:,} candidates, but the head contains only the"
-            f" best {head.whole.asked:,} for each measure. Call the method on ddf.rankeval, or on a"
-            " sample: ddf.sample(frac=...).compute().rankeval."
-        )
 
 
 def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> HeadFrame:

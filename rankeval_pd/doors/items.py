@@ -18,9 +18,8 @@ import pandas as pd
 
 from rankeval_pd import tables
 from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.doors.candidates import Data, above_door
+from rankeval_pd.doors.candidates import Data, above_door, is_dask_frame
 from rankeval_pd.doors.dask import FROM_FRAME, ItemNeeds, check_needs, sums_of_items
-from rankeval_pd.doors.heads import is_dask_frame
 from rankeval_pd.doors.item_tables import (
     ItemTable,
     Metric,

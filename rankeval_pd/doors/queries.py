@@ -19,9 +19,9 @@ from rankeval_pd.doors.columns import (
     dense,
     group_numbers,
     label_order,
-    named_so,
     refuse_text,
     score_values,
+    telling_words,
     warn_of_identifiers,
     with_given_frame,
 )
@@ -199,7 +199,7 @@ def _warn_of_names(columns: Mapping[Hashable, pd.Series], query: IntArray) -> No
     suspects = {
         name: x
         for name, x in columns.items()
-        if (named_so(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
+        if (telling_words(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
     }
     warn_of_identifiers(suspects, taken_as="measures", groups={"by": query})
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,7 +17,6 @@ from rankeval_pd.capabilities import Capabilities
 from rankeval_pd.decisions.averages import check_groups
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, PLACE, STANDS, Rows
 from rankeval_pd.doors.candidates import (
-    SHARE,
     Data,
     Groups,
     SameOrder,
@@ -26,9 +26,9 @@ from rankeval_pd.doors.candidates import (
     count_distinct,
     read_frame,
     refuse_each,
+    refuse_head,
 )
-from rankeval_pd.doors.columns import WIDTH, Shares, Sizes, check_not_above, longest_list
-from rankeval_pd.doors.heads import refuse_head
+from rankeval_pd.doors.columns import WIDTH, Shares, Sizes, check_not_above
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.memory import check_table
 from rankeval_pd.progress import progress_bar
@@ -51,29 +51,38 @@ def only_pair(
         raise TypeError(f"b={b!r}: pass one measure to compare with a.")
     if b is not None and a is None:
         raise ValueError(f"b={b!r} without a: pass both measures, a= and b=.")
-    compared = [("a", a), ("b", b)]
+    if a is None:
+        return dict(roles)
+    columns = data.columns
+    compared = [("a", a)]
     if isinstance(b, list):
-        compared[1:] = [("b", name) for name in b]
+        compared += [("b", name) for name in b]
+    elif b is not None:
+        compared.append(("b", b))
     for role, name in compared:
         if not is_known(name, [name]):  # names are hashable
-            raise unknown_name(role, name, list(data.columns))
-    _check_pair_measure("a", a, data.columns)
-    for name in others_of(b):
-        _check_pair_measure("b", name, data.columns)
+            raise unknown_name(role, name, columns)
+        if name is None or name in columns:
+            continue
+        if isinstance(name, (int, np.integer, range)) and not isinstance(name, bool):
+            raise TypeError(
+                f"{role}={name!r} is not a measure. For the list size, write n={name!r}."
+            )
+        raise unknown_name(role, name, columns)
     if b is None:
         return dict(roles)
-    if a in set(others_of(b)):
+    others = others_of(b)
+    if a in set(others):
         raise ValueError(f"a and b both name {shown(a)}: pass two different measures.")
     if roles.get("measures") is not None:
-        meant = as_names(roles["measures"], data.columns)
-        for role, name in (("a", a), *(("b", other) for other in others_of(b))):
+        meant = as_names(roles["measures"], columns)
+        for role, name in compared:
             if not is_known(name, meant):
                 raise unknown_name(role, name, meant)
-        known = list(data.columns)
         for name in meant:
-            if not is_known(name, known):
-                raise unknown_name("measures", name, known)
-    return {**roles, "measures": [a, *others_of(b)]}
+            if not is_known(name, columns):
+                raise unknown_name("measures", name, columns)
+    return {**roles, "measures": [a, *others]}
 
 
 def others_of(b: Names) -> list[Hashable]:
@@ -83,16 +92,6 @@ def others_of(b: Names) -> list[Hashable]:
     if b is None:
         return []
     return [b]
-
-
-def _check_pair_measure(role: str, name: Hashable, columns: pd.Index) -> None:
-    """Raise an error with a hint if a list size is passed as a measure."""
-    size = isinstance(name, (int, np.integer, range, list)) and not isinstance(name, bool)
-    if name is None or (isinstance(name, Hashable) and name in columns):
-        return
-    if size:
-        raise TypeError(f"{role}={name!r} is not a measure. For the list size, write n={name!r}.")
-    raise unknown_name(role, name, columns)
 
 
 class PairRanks(NamedTuple):
@@ -127,7 +126,7 @@ class PairRanks(NamedTuple):
 
     def regions(self, n: IntArray) -> Regions:
         """Return the difference regions of lists of size n, and their overlap."""
-        return ranking.nbest_regions(*self.ranks, self.gold, n)
+        return ranking.nbest_regions(self.a.ranks, self.b.ranks, self.a.gold, n)
 
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
         """Return ranks and labels for one pair in one batch element."""
@@ -215,17 +214,8 @@ def _padded(values: AnyArray, filling: AnyArray) -> AnyArray:
 # DataFrame.
 
 Pair = tuple[Hashable, Hashable]
-# columns of numbers, or -1
-NAMES = (
-    "measure",
-    "measure_a",
-    "measure_b",
-    "system",
-    "system_a",
-    "system_b",
-    "leaning",
-    "better",
-)
+# columns of numbers of names, or -1
+NAMES = frozenset("measure measure_a measure_b system system_a system_b leaning better".split())
 _TOGETHER = 1_000_000  # largest number of scores that are ranked in one call
 _LINES = (GROUP, "measure", PAIR, "p", "alpha")  # rows with equal values differ only in n
 _RANKS = 4_000_000  # largest number of ranks in one block of pairs
@@ -285,8 +275,11 @@ class Candidates:
 
     def sides(self, pairs: Sequence[Pair]) -> IntArray:
         """Return the numbers of the two measures of each pair: (pair, 2)."""
-        numbers = {name: k for k, name in enumerate(self.measures)}
-        return np.array([[numbers[a], numbers[b]] for a, b in pairs], dtype=int).reshape(-1, 2)
+        numbers = dict(zip(self.measures, range(len(self.measures)), strict=True))
+        sides = []
+        for a, b in pairs:
+            sides.append((numbers[a], numbers[b]))
+        return np.array(sides, dtype=int).reshape(-1, 2)
 
     def rankings(self, measures: Sequence[int] | AnyArray | None = None) -> Ranking:
         """Return the ranking of each measure: (group, measure)."""
@@ -295,19 +288,20 @@ class Candidates:
         if measures is not None:
             chosen = np.asarray(measures)
             score, present = score[:, chosen], present[:, chosen]
-            order = taken_at(order, (slice(None), chosen))
+            if order is not None:
+                order = order[:, chosen]
             if whole is not None:
                 whole = whole.of(chosen)
         gold = self.gold[:, np.newaxis]
         return Ranking.of(score, gold, present, ends=self.ends, whole=whole, positions=order)
 
-    def blocks(self) -> Iterator[list[int]]:
-        """Yield blocks of measures whose rankings fit in memory together."""
+    def blocks(self) -> list[range]:
+        """Return blocks of measures whose rankings fit in memory together."""
         width = max(1, _TOGETHER // max(1, self.gold.size))
-        if self.whole is not None:
-            width = len(self.measures)
-        for start in range(0, max(len(self.measures), 1), width):
-            yield list(range(start, min(start + width, len(self.measures))))
+        number = len(self.measures)
+        if self.whole is not None or number <= width:
+            return [range(number)]
+        return [range(k, min(k + width, number)) for k in range(0, number, width)]
 
     def positives(self) -> IntArray:
         """Return the number of true positives that each measure ranks: (group, measure)."""
@@ -319,75 +313,60 @@ class Candidates:
         counts = self.counts
         if counts is None:
             counts = ranking.size(self.gold[:, np.newaxis], self.present, self.whole)
-        return Size(*(_same_for_all(count) for count in counts))
-
-
-def _same_for_all(counts: IntArray) -> IntArray:
-    """Drop the measure axis of counts, which must be equal for all measures."""
-    if (counts != counts[..., :1]).any():
-        raise ValueError(
-            "missing='drop': the measures score different candidates, so there"
-            " is no common random model. Pass one measure at a time, measures=..., or"
-            " missing='last'."
-        )
-    return counts[..., 0]
+        if any((count != count[..., :1]).any() for count in counts):
+            raise ValueError(
+                "missing='drop': the measures score different candidates, so there"
+                " is no common random model. Pass one measure at a time, measures=..., or"
+                " missing='last'."
+            )
+        return Size(counts.total[..., 0], counts.positive[..., 0])
 
 
 def stacks(groups: Groups) -> list[Candidates]:
     """Stack groups of equal size, smallest first."""
     sizes = np.bincount(groups.number, minlength=len(groups.keys))
     starts = np.cumsum(sizes) - sizes
-    known = groups.columns
+    shared: dict[str, Any] = {
+        "measures": list(groups.measures),
+        "sign": groups.signs,
+        "n_groups": len(groups.keys),
+        "ends": groups.ends,
+        "dtypes": groups.dtypes,
+        "whole": groups.whole,
+        "same": groups.same,
+    }
     result = []
-    same = groups.same
     for size in np.unique(sizes):
         chosen = np.flatnonzero(sizes == size)
         rows = groups.order[starts[chosen, np.newaxis] + np.arange(size)]  # (group, candidate)
-        stacked = {name: np.moveaxis(x[..., rows], -2, 0) for name, x in known.items()}
-        # kernels read contiguous arrays faster
-        arrays = {name: np.ascontiguousarray(x) for name, x in stacked.items()}
-        places = groups.places_at(rows)
-        result.append(
-            Candidates(
-                measures=list(groups.measures),
-                score=arrays["score"],
-                gold=arrays["gold"],
-                present=arrays["present"],
-                draws=arrays.get("draws"),
-                cluster=arrays.get("cluster"),
-                votes=arrays.get(SHARE),
-                row=places,
-                sign=groups.signs,
-                group=chosen,
-                n_groups=len(groups.keys),
-                ends=groups.ends,
-                dtypes=groups.dtypes,
-                whole=groups.whole,
-                same=same,
-            )
-        )
-        if same is not None:
-            same = same._replace(named=True)  # warn about measures only once
+        arrays: dict[str, Any] = {}
+        for name, values in groups.columns.items():
+            # kernels read contiguous arrays faster
+            arrays[name] = np.ascontiguousarray(np.moveaxis(values[..., rows], -2, 0))
+        if groups.places is not None:
+            rows = groups.places[rows]
+        result.append(Candidates(**shared, **arrays, row=rows, group=chosen))
+        if groups.same is not None:
+            shared["same"] = groups.same._replace(named=True)  # warn about measures only once
     return result
 
 
 def counted(groups: Groups) -> Candidates:
     """Return groups of any size, of which only N and N+ are known."""
-    number, measures = len(groups.keys), len(groups.size.total.T)
-    nobody = np.zeros((number, 0), dtype=np.int64)
-    of_measures = np.zeros((number, measures, 0))
+    counts = groups.size
+    nobody = np.zeros((*counts.total.shape, 0))
     return Candidates(
         measures=list(groups.measures),
-        score=of_measures,
-        gold=nobody > 0,
-        present=of_measures > 0,
-        row=nobody,
         sign=groups.signs,
-        group=np.arange(number),
-        n_groups=number,
+        n_groups=len(groups.keys),
         ends=groups.ends,
         dtypes=groups.dtypes,
-        counts=groups.size,
+        score=nobody,
+        gold=nobody[:, 0] > 0,
+        present=nobody > 0,
+        row=nobody[:, 0].astype(np.int64),
+        group=np.arange(len(counts.total)),
+        counts=counts,
     )
 
 
@@ -413,11 +392,11 @@ def measure_rows(
         Names and labels of the axes behind the measures.
     """
     along = along or {}
-    wide = int(np.prod([len(labels) for labels in along.values()]))
     number = len(candidates.measures)
-    what = f"{number:,} measures at {wide:,} values of {' and '.join(map(str, along))}"
+    wide = math.prod(map(len, along.values()))
+    what = f"{number:,} measures at {wide:,} values of {' and '.join(along)}"
     check_table(len(candidates.group) * number * wide, what)
-    blocks = list(candidates.blocks())
+    blocks = candidates.blocks()
     if len(blocks) == 1:
         columns = kernel(candidates.rankings(), candidates)
         return rows_of(columns, candidates, "measure", blocks[0], along)
@@ -428,10 +407,10 @@ def measure_rows(
             columns = kernel(candidates.rankings(block), _only(candidates, block))
             parts.append(rows_of(columns, candidates, "measure", block, along))
             advance(len(block))
-    return in_group_order(parts)
+    return concatenated(parts, GROUP)
 
 
-def _only(candidates: Candidates, measures: list[int]) -> Candidates:
+def _only(candidates: Candidates, measures: Sequence[int]) -> Candidates:
     """Return the candidates with fewer measures."""
     return replace(
         candidates,
@@ -451,47 +430,35 @@ def rows_of(
     along: Mapping[str, AnyArray],
 ) -> Rows:
     """Return columns (group, measure or pair, ...) as rows in this order."""
-    groups = candidates.group
-    shape = (len(groups), len(numbers), *(len(labels) for labels in along.values()))
-    labels = [groups, np.asarray(numbers), *along.values()]
+    labels = [candidates.group, np.asarray(numbers), *along.values()]
+    shape = tuple(map(len, labels))
     names = [GROUP, name, *along]
+    places = np.indices(shape, sparse=True)
     flat: dict[str, AnyArray] = {}
-    for axis, (key, values) in enumerate(zip(names, labels, strict=True)):
-        flat[key] = _along_rows(np.asarray(values), axis, shape)
+    for key, values, place in zip(names, labels, places, strict=True):
+        flat[key] = np.broadcast_to(values[place], shape).reshape(-1)
     if along:
         axis = 2
         if "n" in along:
             axis = names.index("n")
-        flat[PLACE] = _along_rows(np.arange(shape[axis]), axis, shape)
+        flat[PLACE] = np.broadcast_to(places[axis], shape).reshape(-1)
     for key, values in columns.items():
         missing = (1,) * (len(shape) - values.ndim)
         flat[key] = np.broadcast_to(values.reshape(*values.shape, *missing), shape).reshape(-1)
     exists = flat.pop("exists", None)
     if exists is not None and not exists.all():
-        flat = {key: values[exists] for key, values in flat.items()}
+        return rows_at(flat, exists)
     return flat
 
 
-def _along_rows(labels: AnyArray, axis: int, shape: tuple[int, ...]) -> AnyArray:
-    """Repeat labels of one axis for all rows."""
-    along = [1] * len(shape)
-    along[axis] = labels.size
-    return np.broadcast_to(labels.reshape(along), shape).reshape(-1)
-
-
-def in_group_order(parts: Sequence[Rows]) -> Rows:
-    """Concatenate rows, with the rows of each group together."""
+def concatenated(parts: Sequence[Rows], by: str | None = None) -> Rows:
+    """Concatenate rows with the same columns, sorted by the column ``by`` if given."""
     if len(parts) == 1:
         return parts[0]
-    table = concatenated(parts)
-    return rows_at(table, np.argsort(table[GROUP], kind="stable"))
-
-
-def concatenated(parts: Sequence[Rows]) -> Rows:
-    """Concatenate rows with the same columns."""
-    if len(parts) == 1:
-        return parts[0]
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    table = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if by is None:
+        return table
+    return rows_at(table, np.argsort(table[by], kind="stable"))
 
 
 def rows_at(table: Rows, rows: AnyArray | slice) -> Rows:
@@ -547,16 +514,16 @@ def pair_rows(
         block = sides[start : start + width]
         lists = _pair_ranks(candidates, block, sizes, ties, every=n is None)
         columns = dict(kernel(lists, sizes))
-        exists: AnyArray = lists.exists
+        exists = lists.exists
         if not over_n and n is None:
-            exists = np.asarray(exists.any(axis=-1))
+            exists = np.any(exists, axis=-1)
         elif not over_n:
-            exists = np.asarray(exists.all(axis=-1))
+            exists = np.all(exists, axis=-1)
         columns.setdefault("exists", exists)
         chosen = range(start, start + len(block))
         parts.append(rows_of(columns, candidates, PAIR, chosen, along))
         advance(len(block) * groups)
-    return with_pairs(in_group_order(parts), candidates, pairs, alternative)
+    return with_pairs(concatenated(parts, GROUP), candidates, pairs, alternative)
 
 
 def with_pairs(
@@ -565,9 +532,8 @@ def with_pairs(
     """Add the two measures of each pair, and the first pair with the same two rankings."""
     place, sides = table[PAIR], candidates.sides(pairs)
     table["measure_a"], table["measure_b"] = sides[place, 0], sides[place, 1]
-    stands = standing_pairs(candidates, pairs, alternative)
-    if stands is not None:
-        table[STANDS] = stands[place]
+    if candidates.same is not None:
+        table[STANDS] = taken_at(standing_pairs(candidates, pairs, alternative), place)
     return table
 
 
@@ -575,14 +541,13 @@ def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair
     """Return the pairs to compare, given up to two names."""
     if a is None:
         pairs = list(itertools.combinations(measures, 2))
-    elif a not in set(measures):
-        raise unknown_name("a", a, measures)
     else:
         others = others_of(b)
         if b is None:
             others = [m for m in measures if m not in {a}]
-        for other in (name for name in others if name not in set(measures)):
-            raise unknown_name("b", other, measures)
+        for role, name in (("a", a), *(("b", other) for other in others)):
+            if name not in set(measures):
+                raise unknown_name(role, name, measures)
         pairs = [(a, other) for other in others]
     if not pairs:
         raise ValueError(
@@ -603,33 +568,27 @@ def _pair_ranks(
     candidates: Candidates, sides: IntArray, sizes: IntArray, ties: str, *, every: bool
 ) -> PairRanks:
     """Return the two rankings of each pair, among the candidates that both measures rank."""
-    both = candidates.present[:, sides[:, 0]] & candidates.present[:, sides[:, 1]]
+    first, second = sides.T
+    both = candidates.present[:, first] & candidates.present[:, second]
     _ = candidates.order  # sorts once for all blocks
-    a, b = (candidates.rankings(measures).among(both) for measures in sides.T)
+    a = candidates.rankings(first).among(both)
+    b = candidates.rankings(second).among(both)
     exists = sizes <= a.size.total[..., np.newaxis]  # (group, pair, n)
     if ties != "shared":
-        n: IntArray | None = None
-        if not every:
-            n = sizes
-        for side in (a, b):
-            exists = exists & side.nbest(n, ties).exists
-    exists = np.broadcast_to(exists, (*a.here.shape, sizes.size))
-    draws = np.broadcast_to(candidates.keys, a.score.shape)
-    cluster = None
-    if candidates.cluster is not None:
-        cluster = _for_pairs(candidates.cluster, a.score.shape)
+        n: IntArray | None = sizes
+        if every:
+            n = None
+        exists = exists & a.nbest(n, ties).exists & b.nbest(n, ties).exists
+    shape = a.score.shape  # (group, pair, candidate)
+    exists = np.broadcast_to(exists, (*shape[:-1], sizes.size))
+    cluster = candidates.clusters
+    if cluster is not None:
+        cluster = np.broadcast_to(cluster, shape)
+    draws = np.broadcast_to(candidates.keys, shape)
     lists = PairRanks(a, b, draws, a.size.total, exists, cluster)
     if candidates.ends:
         return with_empty_places(lists)
     return lists
-
-
-def _for_pairs(values: Any, shape: tuple[int, ...]) -> AnyArray:
-    """Return values of candidates for every pair: (group, pair, candidate)."""
-    return np.broadcast_to(values[:, np.newaxis], shape)
-
-
-# ----------------------------------------------- Measures with identical rankings count only once
 
 
 def standing_pairs(
@@ -653,15 +612,12 @@ def distinct_tests(
     If the user did not name measures that are identical, the function warns once. Without an
     adjustment there is no family, so all pairs count.
     """
-    stands = None
-    if adjust is not None:
-        stands = standing_pairs(candidates, pairs, alternative)
-    if stands is None:
-        return len(pairs)
     same = candidates.same
-    if same is not None and not same.named:
+    if same is None or adjust is None:
+        return len(pairs)
+    if not same.named:
         warn_of_same_order(list(candidates.measures), same.first.tolist())
-    return count_distinct(pairs, stands)
+    return count_distinct(pairs, standing_pairs(candidates, pairs, alternative))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -716,49 +672,70 @@ def tabulate(
     _check_roles(chosen, able, combine)
     check_data(data)
     frame = below_door(data)
-    if len(chosen.factors) > 1:  # a head contains the number of levels only for a single factor
-        able = replace(able, heads=False)
-    if not able.heads:
+    # a head contains the number of levels only for a single factor
+    heads = able.heads and len(chosen.factors) <= 1
+    if not heads:
         refuse_head(frame)
     groups = read_frame(frame, chosen, scored=able.scores)
-    added: list[str] = ["share"] * isinstance(n, Shares)
-    groups = replace(groups, keys=tables.keys_apart(groups.keys, [*columns, *added]))
+    keys = groups.keys
+    if keys.shape[1]:
+        names = [*columns]
+        if isinstance(n, Shares):
+            names.append("share")
+        keys = tables.keys_apart(keys, names)
     whole = None
     if able.scores:
         whole = groups.whole
     check_not_above(n, groups.largest, whole)
     if combine is not None:
-        check_groups(list(groups.keys.columns))
-    if able.heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
-        groups = groups.head(longest_list(n, groups.largest))
-    nothing = len(groups.keys) == 0
-    if nothing:
-        parts = _empty_stack(frame, chosen, able)
+        check_groups(list(keys.columns))
+    if heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
+        groups = groups.head(n)
+    if not len(keys):  # one group without candidates has the columns but no rows
+        parts = stacks(read_frame(frame, replace(chosen, by=None), scored=able.scores))[:1]
     elif able.counts and isinstance(n, np.ndarray):
         parts = [counted(groups)]
     else:
         parts = stacks(groups)
-    answers = [_answer_of(question, part, n) for part in parts]
-    table = concatenated([rows for rows, _ in answers])
-    attrs = {**(attrs or {}), **_facts_of_all([facts for _, facts in answers])}
-    if nothing:
+    answers = []
+    facts: dict[str, Any] = {}
+    for part in parts:
+        sizes = n
+        if isinstance(sizes, Shares):
+            sizes = np.unique(sizes.of(part.total))
+        answer = question(part, sizes)
+        if isinstance(answer, tuple):
+            answer, of_part = answer
+            _join_facts(facts, of_part)
+        answers.append(answer)
+    table = concatenated(answers)
+    if not len(keys):
         table = rows_at(table, slice(0))
-    elif WIDTH.get() is None and (above := _above_all(n, table)):
-        raise ValueError(f"{above}. Pass smaller n.")
+    elif isinstance(n, np.ndarray) and WIDTH.get() is None:
+        _check_answered(n, table)
     if combine is not None:
-        table = combine(table, len(groups.keys))
+        table = combine(table, len(keys))
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
+        keys = pd.DataFrame(index=[0])
     if finish is not None:
         table = finish(table, groups.measures)
     if isinstance(n, Shares) and "n" in table:
         table = _along_shares(table, n, {k: x.total for x in parts for k in x.group.tolist()})
         columns = [*columns, "share"]
-    keys = groups.keys
-    if combine is not None:
-        keys = pd.DataFrame(index=[0])
-    elif len(parts) > 1:
+    if combine is None and len(parts) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
+    attrs = {**(attrs or {}), **facts}
     return above_door(leave_table(table, keys, columns, groups.measures, attrs), data)
+
+
+def _join_facts(facts: dict[str, Any], of_part: Mapping[str, Any]) -> None:
+    """Add the facts of some groups: the largest of different numbers, and all entries of lists."""
+    for name, value in of_part.items():
+        if isinstance(value, int):
+            value = max(value, facts.get(name, value))
+        elif isinstance(value, list):
+            value = [*facts.get(name, []), *value]
+        facts[name] = value
 
 
 def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None) -> None:
@@ -773,67 +750,32 @@ def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None)
         refuse_each(chosen, "combine=True or average=...")
 
 
-def _empty_stack(data: pd.DataFrame, chosen: Roles, able: Capabilities) -> list[Candidates]:
-    """Return one group without candidates, whose answer has the columns but no rows."""
-    return stacks(read_frame(data, replace(chosen, by=None), scored=able.scores))[:1]
-
-
-def _answer_of(question: RankingQuestion, candidates: Candidates, n: Sizes) -> Answer:
-    """Ask the question for groups of one size."""
-    if isinstance(n, Shares):
-        n = np.unique(n.of(candidates.total))
-    answer = question(candidates, n)
-    if isinstance(answer, tuple):
-        return answer
-    return answer, {}
-
-
-def _facts_of_all(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the facts of groups of all sizes, with the largest of different numbers."""
-    facts: dict[str, Any] = {}
-    for part in parts:
-        for name, value in part.items():
-            if isinstance(value, int):
-                value = max(value, facts.get(name, value))
-            facts[name] = value
-    return facts
-
-
-def _above_all(n: Sizes, table: Rows) -> str:
-    """Return the error text for list sizes larger than every group."""
-    if not isinstance(n, np.ndarray):
-        return ""
+def _check_answered(n: IntArray, table: Rows) -> None:
+    """Raise a ValueError if a list size exceeds the candidates of every group."""
     lacking = n
     if "n" in table:
         lacking = n[~np.isin(n, table["n"])]
     elif table[GROUP].size:  # one row for all list sizes
-        return ""
-    if not lacking.size:
-        return ""
-    return (
-        f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
-        " padding and, if missing='drop', missing scores)"
-    )
+        return
+    if lacking.size:
+        raise ValueError(
+            f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
+            " padding and, if missing='drop', missing scores). Pass smaller n."
+        )
 
 
 def _along_shares(table: Rows, n: Shares, totals: Mapping[int, int]) -> Rows:
     """Repeat rows for shares that give the same n, and add the column ``share``."""
-    group = table[GROUP]
-    taken, share = [], []
+    [shares] = n
+    known = {group: n.of(total) for group, total in totals.items()}
+    sizes = np.array([known[group] for group in table[GROUP].tolist()], dtype=np.int64)
+    sizes = sizes.reshape(-1, shares.size)  # (row, share)
+    row, share = np.nonzero(table["n"][:, np.newaxis] == sizes)
     # the rows of one measure or pair (and p) follow one another, with n ascending
     labels = np.stack([table[name] for name in _LINES if name in table])
-    starts = np.flatnonzero((labels[:, 1:] != labels[:, :-1]).any(axis=0)) + 1
-    for rows in np.split(np.arange(group.size), starts):
-        if not rows.size:
-            continue
-        sizes = n.of(totals[int(group[rows[0]])])
-        for value, size in zip(n.values.tolist(), sizes.tolist(), strict=True):  # noqa: PD011
-            at = rows[table["n"][rows] == size]
-            taken.append(at)
-            share.append(np.full(at.size, value))
-    if not taken:
-        return {**table, "share": np.zeros(0)}
-    return {**rows_at(table, np.concatenate(taken)), "share": np.concatenate(share)}
+    line = np.cumsum((labels != np.roll(labels, 1, axis=1)).any(axis=0))
+    order = np.lexsort((row, share, line[row]))
+    return {**rows_at(table, row[order]), "share": shares[share[order]]}
 
 
 def leave_table(
@@ -862,7 +804,7 @@ def named(numbers: IntArray, names: Sequence[Hashable]) -> Any:
     """Return names by number, with the dtype that pandas uses for headers; -1 is missing."""
     present = pd.unique(numbers)
     present = present[present >= 0]
-    known = [names[k] for k in present.tolist()] or list(names)
+    known = list(map(names.__getitem__, present.tolist())) or list(names)
     header = pd.Series(pd.Index(known, tupleize_cols=False))
     place = np.full(len(names) + 1, -1, dtype=np.intp)
     place[present] = np.arange(present.size)

@@ -16,12 +16,11 @@ from pandas.api.types import is_bool_dtype
 from rankeval_pd.capabilities import Capabilities, with_roles, with_roles_but
 from rankeval_pd.doors.candidates import Data, above_door, annotators_of, below_door, check_data
 from rankeval_pd.doors.columns import gold_values, group_numbers, with_given_frame
-from rankeval_pd.errors import check_count, check_share, listed, warn
+from rankeval_pd.errors import check_count, check_share, hushed, listed, warn
 from rankeval_pd.judging.judged import (
     JudgingScheme,
     check_frame,
     judged_difference,
-    quietly,
     read_sample,
 )
 from rankeval_pd.lists.regions import difference_region
@@ -138,10 +137,7 @@ def plan_annotation(
         )
     power, alpha = check_share("power", power), check_share("alpha", alpha)
     n = check_count("n", n)
-    wanted = None
-    if budget is None:
-        wanted = power
-    else:
+    if budget is not None:
         budget = check_count("budget", budget, 0)
     judged = judged_difference(candidates, a, b, n, **roles)
     groups = judged.columns[: list(judged.columns).index("measure_a")]
@@ -156,11 +152,16 @@ def plan_annotation(
             more = _bisected_sample(reached, power, left)
         else:
             more = _smallest_sample(reached, power, left)
-        planned = reached(more)
-        _warn_of_little(planned, wanted, more, left, state, alpha)
+        planned, (low, high) = reached(more), state.power_range(alpha, more)
+        if state.size == 0:
+            warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
+        elif left and budget is None and planned < power:
+            _warn_out_of_reach(planned, power, state, (low, high))
+        elif left and planned == 0.0:
+            _warn_without_power(more, left, state, alpha)
         rows.append(
             {
-                **{name: row[name] for name in groups},
+                **row[groups],
                 "measure_a": a,
                 "measure_b": b,
                 "n": n,
@@ -171,44 +172,40 @@ def plan_annotation(
                 "n_judged": sum(state.judged),
                 "n_more": more,
                 "power": planned,
-                **dict(
-                    zip(("power_low", "power_high"), state.power_range(alpha, more), strict=True)
-                ),
+                "power_low": low,
+                "power_high": high,
             }
         )
     return pd.DataFrame(rows)
 
 
-def _warn_of_little(
-    planned: float, power: float | None, more: int, left: int, state: _State, alpha: float
+def _warn_out_of_reach(
+    planned: float, power: float, state: _State, ends: tuple[float, float]
 ) -> None:
-    """Warn that the budget, or even judging all candidates, is insufficient."""
-    if state.size == 0:
-        warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
-    elif left and power is not None and planned < power:
-        if state.pilot:
-            low, high = state.power_range(alpha, more)
-            shows = f" on average ({low:.2g} to {high:.2g}, depending on the true precisions)"
-            do = "Judge more candidates first, or use longer lists, n=..."
-        else:
-            shows = f" ({state.in_all()})"
-            do = (
-                "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
-                " candidates found in only one list, which differ more in precision than the whole"
-                " lists."
-            )
-        warn(
-            f"power={power:g} is out of reach: judging all {2 * state.size} candidates that only"
-            f" one list contains gives a power of {planned:.2g}{shows}. {do}"
-        )
-    elif left and planned == 0.0:
-        do = "Use"
-        if state.power(alpha, left) > 0.0:
-            do = "Judge more candidates, or use"
-        warn(
-            f"power is 0: no outcome of {more} additional judgments is significant at"
-            f" alpha={alpha:g}. {do} longer lists, n=..."
-        )
+    """Warn that even judging all candidates does not provide the power."""
+    shows = f" ({state.in_all()})"
+    do = (
+        "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
+        " candidates found in only one list, which differ more in precision than the whole lists."
+    )
+    if state.pilot:
+        shows = " on average ({:.2g} to {:.2g}, depending on the true precisions)".format(*ends)
+        do = "Judge more candidates first, or use longer lists, n=..."
+    warn(
+        f"power={power:g} is out of reach: judging all {2 * state.size} candidates that only"
+        f" one list contains gives a power of {planned:.2g}{shows}. {do}"
+    )
+
+
+def _warn_without_power(more: int, left: int, state: _State, alpha: float) -> None:
+    """Warn that the budget is too small for any significant result."""
+    do = "Use"
+    if state.power(alpha, left) > 0.0:
+        do = "Judge more candidates, or use"
+    warn(
+        f"power is 0: no outcome of {more} additional judgments is significant at"
+        f" alpha={alpha:g}. {do} longer lists, n=..."
+    )
 
 
 class _State(NamedTuple):
@@ -223,9 +220,8 @@ class _State(NamedTuple):
     @classmethod
     def of(cls, found: pd.Series, precisions: tuple[float, float] | None) -> _State:
         """Return the state, given planned precisions and a row from judged_difference."""
-        judged, tp = (
-            (int(found[f"{name}_a"]), int(found[f"{name}_b"])) for name in ("n_judged", "tp_judged")
-        )
+        judged = int(found["n_judged_a"]), int(found["n_judged_b"])
+        tp = int(found["tp_judged_a"]), int(found["tp_judged_b"])
         size = int(found["n_only"])
         if precisions is not None:
             first, second = (check_share("precisions", x) for x in precisions)
@@ -246,11 +242,11 @@ class _State(NamedTuple):
 
     def in_all(self) -> str:
         """Describe the expected result of judging all candidates in the two regions."""
-        true = [round(share * self.size) for share in self.precisions]
-        first, second, size = (np.array([x]) for x in (*true, self.size))
-        p_value = fisher_test(first, size, second, size, "two-sided").p_value[0]
+        first, second = (round(share * self.size) for share in self.precisions)
+        tp_a, tp_b, size = np.array([[first], [second], [self.size]])
+        p_value = fisher_test(tp_a, size, tp_b, size, "two-sided").p_value[0]
         return (
-            f"expected: {true[0]} and {true[1]} true positives among {self.size} candidates"
+            f"expected: {first} and {second} true positives among {self.size} candidates"
             f" each, p = {p_value:.2g}"
         )
 
@@ -367,8 +363,8 @@ def needed_candidates(
         n  n_judgements   power  power_low  power_high
     0  30            30  0.8005   0.320682    0.995885
     """
-    given = {"precision_a": precision_a, "precision_b": precision_b}
-    first, second = (check_share(name, value) for name, value in given.items())
+    first = check_share("precision_a", precision_a)
+    second = check_share("precision_b", precision_b)
     power, alpha = check_share("power", power), check_share("alpha", alpha)
     if isinstance(overlap, bool) or not 0.0 <= overlap < 1.0:
         raise ValueError(
@@ -397,8 +393,8 @@ def needed_candidates(
     row = {"n": length, "n_judgements": 2 * size, "power": planned}
     if pilots is not None:
         open_a, open_b = (pilot.laws_of_rates(size) for pilot in pilots)
-        limits = _range(fisher_power(open_a, size, open_b, size, alpha))
-        row |= dict(zip(("power_low", "power_high"), limits, strict=True))
+        low, high = _range(fisher_power(open_a, size, open_b, size, alpha))
+        row |= {"power_low": low, "power_high": high}
         if n is None and planned < power:
             warn(
                 f"power={power:g} cannot be reached with {length:,} candidates per list: the pilot,"
@@ -430,7 +426,6 @@ def _power_of_lists(
 
 def _of_regions(first: float, second: float, overlap: float) -> tuple[float, float]:
     """Return the precisions in the two regions, given the precisions of the lists."""
-    shared = 0.5 * (first + second)
     lowest, highest = 0.0, 1.0
     if overlap:
         lowest = max(0.0, (max(first, second) - (1.0 - overlap)) / overlap)
@@ -440,10 +435,8 @@ def _of_regions(first: float, second: float, overlap: float) -> tuple[float, flo
             f"overlap={overlap!r}: lists with this overlap cannot have precisions of {first:g} and"
             f" {second:g}. Pass precisions that differ by at most 1 - overlap."
         )
-    shared = float(np.clip(shared, lowest, highest))
-    return (first - overlap * shared) / (1.0 - overlap), (second - overlap * shared) / (
-        1.0 - overlap
-    )
+    shared = overlap * min(max(0.5 * (first + second), lowest), highest)
+    return (first - shared) / (1.0 - overlap), (second - shared) / (1.0 - overlap)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -511,15 +504,12 @@ def annotation_sheet(
     numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
     place = numbered.columns[-1]
     numbered[gold] = judged
-    region: pd.DataFrame = quietly(
-        gold, partial(difference_region, numbered, a, b, n, **sample.roles)
-    )
+    with hushed(f"gold={gold!r}"):  # the labels, who was judged, can be equal
+        region = difference_region(numbered, a, b, n, **sample.roles)
     left = region[~region[gold].astype(bool)]
     rng = np.random.default_rng(chosen.rng)
-    places = [left.loc[left["list"] == side, place].to_numpy(copy=True) for side in "ab"]
-    sides = [rng.permutation(x) for x in places]
-    total = sum(side.size for side in sides)
-    wanted = total
+    sides = [rng.permutation(left.loc[left["list"] == side, place].to_numpy()) for side in "ab"]
+    total = wanted = sum(side.size for side in sides)
     if size is not None:
         wanted = check_count("size", size, 0)
     if wanted > total:
@@ -719,8 +709,7 @@ def _table_of_agreement(
     codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
     by = as_names(chosen.by, frame.columns)
     keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
-    columns: list[Hashable] = [*apart(by, _COLUMNS), *_COLUMNS]
-    header = pd.Index(columns, tupleize_cols=False)
+    header = pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False)
     parts = []
     for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):
         of_group = _coefficients(codes[:, number == group], names, level)
@@ -733,11 +722,9 @@ def _table_of_agreement(
 def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
     """Return 0-based label codes (annotator, candidate), with -1 for missing labels."""
     if roles.positive is not None or roles.min_grade is not None:
-        truth = [
-            gold_values(x, name, roles.positive, roles.min_grade, all_there=False)
-            for name, x in columns.items()
-        ]
-        return np.where(np.isnan(truth), -1, np.nan_to_num(truth)).astype(np.int64)
+        read = partial(gold_values, all_there=False)
+        truth = [read(x, name, roles.positive, roles.min_grade) for name, x in columns.items()]
+        return np.nan_to_num(truth, nan=-1.0).astype(np.int64)
     labels = pd.concat([x.astype(object) for x in columns.values()], ignore_index=True)
     codes = pd.factorize(labels.infer_objects())[0]
     return np.asarray(codes, dtype=np.int64).reshape(len(columns), -1)
@@ -747,8 +734,8 @@ def _coefficients(
     codes: IntArray, names: list[Hashable], level: float
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one group."""
-    categories = int(codes.max(initial=-1)) + 1
-    counts = np.stack([(codes == k).sum(axis=0) for k in range(max(categories, 1))], axis=1)
+    categories = range(max(int(codes.max(initial=0)), 0) + 1)
+    counts = np.stack([(codes == k).sum(axis=0) for k in categories], axis=1)
     for a, b in itertools.combinations(range(len(names)), 2):
         kappa = clusters.cohen_kappa(codes[a], codes[b], level)
         yield ("Cohen's kappa", f"{names[a]}, {names[b]}", *kappa)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
@@ -15,6 +15,7 @@ from rankeval_pd.decisions.verdicts import PAIR, Rows
 from rankeval_pd.doors.candidates import Data, above_door, check_data, one_label, refuse_each
 from rankeval_pd.doors.columns import Sizes, check_n, few_or, gold_values, with_given_frame
 from rankeval_pd.doors.rankings import (
+    Answer,
     Candidates,
     RankingQuestion,
     measure_rows,
@@ -51,11 +52,10 @@ from rankeval_pd.stats.ranking import Ranking
 from rankeval_pd.stats.two_by_two import fisher_test
 
 # -------------------------------------------------------------------------------------------------
-# Read judged samples and probabilities, and test samples for randomness.
+# The sample of partly judged data, with probabilities and strata.
 
-# ------------ The sample of partly judged data, with probabilities and strata
 
-ESTIMATORS = ("ratio", "horvitz-thompson")
+Estimator = Literal["ratio", "horvitz-thompson"]
 
 
 class JudgingScheme(NamedTuple):
@@ -63,14 +63,14 @@ class JudgingScheme(NamedTuple):
 
     unjudged: str
     judged_with: Any
-    windows: int | Sequence[int] | None
+    windows: Any  #: the last rank of each window; a sorted list once checked
     estimator: str
     level: float
 
     def checked(self) -> JudgingScheme:
         """Return the checked options."""
         check_choice("unjudged", self.unjudged, get_args(PartlyJudged))
-        check_choice("estimator", self.estimator, ESTIMATORS)
+        check_choice("estimator", self.estimator, get_args(Estimator))
         level = check_share("level", self.level)
         if self.judged_with is not None and self.windows is not None:
             raise ValueError(
@@ -84,27 +84,16 @@ class JudgingScheme(NamedTuple):
                 " judged_with=0.2."
             )
         windows = self.windows
+        if windows is not None and not isinstance(windows, Iterable):
+            windows = [windows]
         if windows is not None:
-            windows = sorted({check_count("windows", end) for end in self.ends})
+            windows = sorted({check_count("windows", end) for end in windows})
         return self._replace(level=level, windows=windows)
-
-    @property
-    def ends(self) -> list[Any]:
-        """Return the ranks at which the windows end."""
-        if self.windows is None:
-            return []
-        if isinstance(self.windows, Iterable):
-            return list(self.windows)
-        return [self.windows]
 
     @property
     def attrs(self) -> dict[str, Any]:
         """Return attrs that describe the judging scheme."""
         return {"unjudged": self.unjudged, "estimator": self.estimator, "level": self.level}
-
-    def design(self, strata: int, heaviest: float = 0.0) -> Design:
-        """Return the sampling design for this number of strata."""
-        return Design(strata, self.unjudged, self.estimator, self.level, heaviest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,18 +125,19 @@ class Sample:
 
     def design(self) -> Design:
         """Return the design, with strata if there are few distinct probabilities."""
-        if self.scheme.judged_with is None:
-            return self.scheme.design(len(self.scheme.ends) + 1)
-        strata = self.kinds.size if self.kinds.size <= MOST_STRATA else 0
-        unjudged = self.probability[~self.judged]
-        heaviest = 1.0 / float(unjudged.min()) if unjudged.size else 0.0
-        return self.scheme.design(strata, heaviest)
+        scheme, heaviest = self.scheme, 0.0
+        if scheme.judged_with is None:
+            strata = len(scheme.windows or []) + 1
+        else:
+            strata = self.kinds.size * (self.kinds.size <= MOST_STRATA)
+            heaviest = 1.0 / float(self.probability[~self.judged].min(initial=np.inf))
+        return Design(strata, scheme.unjudged, scheme.estimator, scheme.level, heaviest)
 
     def of(self, candidates: Candidates) -> Judgments:
         """Return what is known about the judgments of the candidates."""
         probability = self.probability[candidates.row]
         if self.scheme.windows is not None:
-            ends = np.array(self.scheme.ends)
+            ends = np.array(self.scheme.windows)
             stratum = windows_of(candidates.score, candidates.present, ends)
         else:
             stratum = np.searchsorted(self.kinds, probability)
@@ -173,33 +163,29 @@ def read_sample(data: Any, roles: Mapping[str, Any], scheme: JudgingScheme) -> S
     """Return the data with the gold label "judged and true", and the sample."""
     check_data(data)
     scheme = scheme.checked()
-    chosen = Roles.of(roles)
-    frame, chosen = with_given_frame(data, chosen)
+    frame, chosen = with_given_frame(data, Roles.of(roles))
     refuse_each(chosen, "candidates judged in part")
-    label = one_label(frame, chosen)
-    frame, chosen = label.data, label.roles
+    frame, chosen, *_ = one_label(frame, chosen)
     gold = find_gold(frame, chosen)
     truth = gold_values(frame_column(frame, gold, "gold"), gold, chosen.positive, chosen.min_grade)
     judged = ~np.isnan(truth)
-    frame, probability = _with_probability(frame, scheme)
+    frame, probability = _with_probability(frame, scheme.judged_with, judged)
     frame = frame.copy()
     frame[gold] = truth == 1.0
     settled = replace(chosen, gold=gold, agreement="majority", positive=None, min_grade=None)
-    named = {field.name: getattr(settled, field.name) for field in fields(Roles)}
-    kept = {name: value for name, value in named.items() if name in {*roles, "gold"}}
-    if scheme.judged_with is not None:
-        _check_probability(judged, probability)
+    kept = {name: getattr(settled, name) for name in (*roles, "gold")}
     return Sample(frame, kept, gold, judged, probability, scheme)
 
 
-def _with_probability(data: pd.DataFrame, scheme: JudgingScheme) -> tuple[pd.DataFrame, FloatArray]:
-    """Separate the probabilities from the data."""
-    rate = scheme.judged_with
+def _with_probability(
+    data: pd.DataFrame, rate: Any, judged: BoolArray
+) -> tuple[pd.DataFrame, FloatArray]:
+    """Separate the probabilities from the data, and check them."""
     if rate is None:
         return data, np.ones(len(data))
     if isinstance(rate, int | float | np.integer | np.floating) and not isinstance(rate, bool):
-        return data, np.full(len(data), check_share("judged_with", rate, one=True))
-    if are_values(rate):
+        probability = np.full(len(data), check_share("judged_with", rate, one=True))
+    elif are_values(rate):
         if isinstance(rate, pd.Series) and rate.index.is_unique:
             rate = rate.reindex(data.index)
         if np.ndim(rate) != 1:
@@ -207,11 +193,14 @@ def _with_probability(data: pd.DataFrame, scheme: JudgingScheme) -> tuple[pd.Dat
                 f"judged_with has values of shape {np.shape(rate)}: pass one probability per "
                 "candidate, or the name of a column."
             )
-        return data, np.asarray(rate, dtype=float)
-    if not isinstance(rate, Hashable) or rate not in data.columns:
+        probability = np.asarray(rate, dtype=float)
+    elif not isinstance(rate, Hashable) or rate not in data.columns:
         raise unknown_name("judged_with", rate, data.columns)
-    column = frame_column(data, rate, "judged_with")
-    return data.drop(columns=rate), column.to_numpy(dtype=float, na_value=np.nan)
+    else:
+        column = frame_column(data, rate, "judged_with")
+        data, probability = data.drop(columns=rate), column.to_numpy(dtype=float, na_value=np.nan)
+    _check_probability(judged, probability)
+    return data, probability
 
 
 def _check_probability(judged: BoolArray, probability: FloatArray) -> None:
@@ -246,19 +235,13 @@ def check_frame(candidates: object) -> None:
         raise no_table("candidates", candidates, "a pandas DataFrame with one row per candidate")
 
 
-def quietly(gold: Hashable, question: Callable[[], Any]) -> Any:
-    """Suppress the warning about equal labels, which are valid in samples."""
-    with hushed(f"gold={gold!r}"):
-        return question()
+def counts_of(sums: FloatArray) -> IntArray:
+    """Count the candidates, judged candidates and true positives in each set: (3, ...)."""
+    return np.moveaxis(np.rint(sums[..., :3]).astype(np.int64), -1, 0)
 
 
-def counts_of(sums: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Count the candidates, judged candidates and true positives in a set."""
-    size, judged, tp = (np.rint(sums[..., k]).astype(np.int64) for k in range(3))
-    return size, judged, tp
-
-
-# --------- Tests of whether the judged candidates in a list are a random sample
+# -------------------------------------------------------------------------------------------------
+# Test whether the judged candidates in a list are a random sample.
 
 _LEVEL = 1e-3  # joint level for all 2x2 tables in a call
 _REFUSED = 1e-6  # level at which nonrandom samples raise an error
@@ -271,35 +254,24 @@ class _Table(NamedTuple):
     """Store judged and total counts for a part of each list and for the rest."""
 
     part: str  #: description of the part
-    judged: IntArray  #: (..., measure), or (..., measure, other measure)
-    size: IntArray
-    judged_else: IntArray
-    size_else: IntArray
+    #: (4, ..., measure [, other measure]): judged and all candidates in the part, and in the rest
+    counts: IntArray
     n: int
-
-    @classmethod
-    def of(cls, part: str, counts: Sequence[AnyArray], n: int) -> _Table:
-        """Return judged and total counts for the part and for the rest."""
-        judged, size, judged_else, size_else = (x.astype(np.int64) for x in counts)
-        return cls(part, judged, size, judged_else, size_else, n)
 
     def p_values(self) -> AnyArray:
         """Return Fisher's p-value for tables far from the mean, and 1 for other tables."""
-        result = np.ones(self.size.shape)
-        far = self._deviation() > _NEAR
-        if far.any():
-            of_part = self.judged[far], self.size[far]
-            of_rest = self.judged_else[far], self.size_else[far]
-            result[far] = fisher_test(*of_part, *of_rest, "two-sided").p_value
-        return result
-
-    def _deviation(self) -> FloatArray:
-        total, drawn = self.size + self.size_else, self.judged + self.judged_else
+        judged, size, judged_else, size_else = self.counts
+        total, drawn = size + size_else, judged + judged_else
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = self.size / total
+            share = size / total
             spread = drawn * share * (1 - share) * (total - drawn) / (total - 1)
-            away: FloatArray = np.abs(self.judged - drawn * share) / np.sqrt(spread)
-        return np.nan_to_num(away)
+            far = np.abs(judged - drawn * share) / np.sqrt(spread) > _NEAR
+        result = np.ones(size.shape)
+        if far.any():
+            judged, size, judged_else, size_else = self.counts[:, far]
+            test = fisher_test(judged, size, judged_else, size_else, "two-sided")
+            result[far] = test.p_value
+        return result
 
 
 def warn_if_chosen(
@@ -365,16 +337,16 @@ def _of_top(
     inside = listed & (rank <= end)
     below = listed & ~inside
     counts = [x.sum(axis=-1) for x in (inside & judged, inside, below & judged, below)]
-    return _Table.of(part.format(end), counts, n)
+    return _Table(part.format(end), np.array(counts), n)
 
 
 def _of_shared(judged: BoolArray, listed: BoolArray, n: int) -> _Table:
     """Compare judging rates between shared and other candidates in pairs of lists."""
-    inside = listed.astype(float)
-    size, seen = (np.rint(x @ inside.swapaxes(-1, -2)) for x in (inside, inside * judged))
-    own, own_seen = (x.sum(axis=-1, keepdims=True) for x in (listed, listed & judged))
-    counts = [seen, size, own_seen - seen, own - size]
-    return _Table.of("shared with the list of {}", counts, n)
+    both = np.array([listed & judged, listed], dtype=float)
+    shared = np.rint(both @ both[1].swapaxes(-1, -2))
+    rest = both.sum(axis=-1, keepdims=True) - shared
+    counts = np.concatenate([shared, rest]).astype(np.int64)
+    return _Table("shared with the list of {}", counts, n)
 
 
 def _message(
@@ -384,9 +356,7 @@ def _message(
     own, part = measures[place[-1]], table.part
     if "{}" in part:  # pairs of measures
         own, part = measures[place[-2]], part.format(repr(own))
-    judged, size, other, left = (
-        int(x[place]) for x in (table.judged, table.size, table.judged_else, table.size_else)
-    )
+    judged, size, other, left = (int(x[place]) for x in table.counts)
     where, do = f"the list of {own!r}", "call judged_difference"
     if regions:
         where = f"the candidates found only in the list of {own!r}"
@@ -403,74 +373,89 @@ def _message(
 # Estimate results for partly judged rankings, using sums over lists.
 
 _TOGETHER = 20_000  # number of lists between progress bar updates
+_AVERAGE_COLUMNS = "n_judged tp_judged average_precision ci_low ci_high n_unjudged"
 
 
-def _rows_of_sample(
-    judgments: Judgments, ranking: Ranking, *others: AnyArray
-) -> tuple[AnyArray, ...]:
-    """Return judged flags, labels, probabilities, strata and other arrays in one shape."""
+def _sample_arrays(judgments: Judgments, ranking: Ranking) -> list[AnyArray]:
+    """Return judged flags, labels, probabilities and strata of every ranking."""
     known = judgments.judged, ranking.gold, judgments.probability, judgments.stratum
-    shape = np.broadcast_shapes(ranking.score.shape, *(x.shape for x in known))
-    return tuple(np.broadcast_to(x, shape) for x in (*known, *others))
+    return [np.broadcast_to(x, ranking.score.shape) for x in known]
 
 
-def list_columns(
+def _clusters_by_row(
+    judgments: Judgments, sample: Sequence[AnyArray], present: BoolArray, design: Design
+) -> Iterator[tuple[tuple[int, ...], JudgedClusters]]:
+    """Yield the place and the clusters of each ranking, if clusters widen the limits."""
+    if judgments.cluster is None or design.unjudged == "bounds":
+        return
+    cluster = np.broadcast_to(judgments.cluster, present.shape)
+    for row in np.ndindex(present.shape[:-1]):
+        part = JudgedClusters.of([x[row] for x in sample], cluster[row], present[row], design)
+        warn_of_few(part.everyone)
+        yield row, part
+
+
+def judged_list_columns(
     ranking: Ranking,
     judgments: Judgments,
     *,
+    quantity: str,
     design: Design,
     n: IntArray,
     every: bool,
     ties: str,
-    recall: bool,
     advance: Callable[[int], object],
 ) -> dict[str, AnyArray]:
     """Return the columns (..., n) for the precision or recall of lists."""
     lists = ranking.nbest(None if every else n, ties)
-    arrays = _rows_of_sample(judgments, ranking, ranking.ranks, ranking.eligible, ranking.present)
-    rows = arrays[0].shape[:-1]
+    sample = _sample_arrays(judgments, ranking)
+    ranks, eligible, present = ranking.ranks, ranking.eligible, ranking.present
     inside, whole = [], []
-    for row in np.ndindex(rows):
-        *sample, ranks, in_list, here = (x[row] for x in arrays)
-        parts = design.parts(*sample)
-        inside.append(judged_sums.up_to(parts, ranks, in_list, n))
-        whole.append(parts[here].sum(axis=0))
-    sums = np.reshape(inside, (*rows, n.size, _width(design, arrays[:4])))
-    every_one = np.reshape(whole, (*rows, 1, sums.shape[-1]))
+    for row in np.ndindex(ranks.shape[:-1]):
+        parts = design.parts(*(x[row] for x in sample))
+        inside.append(judged_sums.up_to(parts, ranks[row], eligible[row], n))
+        whole.append(parts[present[row]].sum(axis=0))
+    sums = _stacked(inside, ranks)
     positives = _total_in_blocks(design, sums, advance)
     size, judged, tp = counts_of(sums)
-    sure = design._replace(unjudged="bounds")
-    if recall:
-        rest = design.total(every_one - sums)
+    if quantity == "recall":
+        outside = _stacked(whole, ranks)[..., np.newaxis, :] - sums
+        rest = design.total(outside)
+        bounds = judged_sums.share_bounds(sums, outside)
         share = judged_sums.share_of(positives, rest)
-        bounds = judged_sums.share_bounds(sure.total(sums), sure.total(every_one - sums))
         if design.unjudged == "bounds":
             share = Total(share.estimate, *bounds)
         part_of = positives.estimate + rest.estimate
     else:
         share, part_of = positives / n, np.broadcast_to(n.astype(float), judged.shape)
-        bounds = (sure.total(sums) / n)[1:]
-    if judgments.cluster is not None and design.unjudged != "bounds":
-        cluster = np.broadcast_to(judgments.cluster, arrays[0].shape)
-        for row in np.ndindex(rows):
-            *sample, ranks, in_list, here = (x[row] for x in arrays)
-            part = JudgedClusters.of(sample, cluster[row], here, design)
-            warn_of_few(part.everyone)
-            limits = part.list_limits(
-                ranks, in_list, n, share.estimate[row], part_of[row], recall=recall
-            )
-            for own, limit in zip(share[1:], limits, strict=True):
-                own[row] = np.clip(limit, *(end[row] for end in bounds))
+        low, high = judged_sums.possible_totals(sums)
+        bounds = low / n, high / n
+    for row, part in _clusters_by_row(judgments, sample, present, design):
+        limits = part.list_limits(
+            ranks[row],
+            eligible[row],
+            n,
+            share.estimate[row],
+            part_of[row],
+            recall=quantity == "recall",
+        )
+        for own, limit in zip(share[1:], limits, strict=True):
+            own[row] = np.clip(limit, bounds[0][row], bounds[1][row])
     return {
         "n_judged": judged,
         "tp_judged": tp,
-        "estimate": share.estimate,
+        quantity: share.estimate,
         "ci_low": share.low,
         "ci_high": share.high,
         "tied": np.broadcast_to(lists.tied, judged.shape),
         "n_unjudged": size - judged,
         "exists": np.broadcast_to(lists.exists, judged.shape),
     }
+
+
+def _stacked(sums: Sequence[FloatArray], ranks: IntArray) -> FloatArray:
+    """Return the sums of every ranking as one array: (..., sum)."""
+    return np.reshape(sums, (*ranks.shape[:-1], *sums[0].shape))
 
 
 def _total_in_blocks(design: Design, sums: FloatArray, advance: Callable[[int], object]) -> Total:
@@ -481,11 +466,6 @@ def _total_in_blocks(design: Design, sums: FloatArray, advance: Callable[[int], 
         parts.append(design.total(block))
         advance(block[..., 0].size)
     return Total(*(np.concatenate(x, axis=-1) for x in zip(*parts, strict=True)))
-
-
-def _width(design: Design, sample: Sequence[AnyArray]) -> int:
-    """Return the number of sums that a design computes, even for empty data."""
-    return int(design.parts(*(np.zeros(0, dtype=x.dtype) for x in sample)).shape[-1])
 
 
 def region_columns(
@@ -504,38 +484,38 @@ def region_columns(
     if ties != "shared":
         for side in (of_a, of_b):
             exists = exists & side.nbest(None if every else n, ties).exists
-    arrays = _rows_of_sample(
-        judgments, of_a, of_a.ranks, of_b.ranks, of_a.eligible, of_b.eligible, of_a.present
-    )
-    rows = arrays[0].shape[:-1]
+    sample = _sample_arrays(judgments, of_a)
     regions = []
-    for row in np.ndindex(rows):
-        *sample, rank_a, rank_b, in_a, in_b, _ = (x[row] for x in arrays)
-        parts = design.parts(*sample)
-        shared = judged_sums.shared_up_to(parts, (rank_a, rank_b), in_a & in_b, n)
-        only_a = judged_sums.up_to(parts, rank_a, in_a, n) - shared
-        only_b = judged_sums.up_to(parts, rank_b, in_b, n) - shared
-        regions.append([only_a, only_b, shared])
-    sums = np.reshape(regions, (*rows, 3, n.size, _width(design, arrays[:4])))
-    only_a, only_b, shared = (sums[..., k, :, :] for k in range(3))
+    for row in np.ndindex(of_a.ranks.shape[:-1]):
+        parts = design.parts(*(x[row] for x in sample))
+        in_a, in_b = of_a.eligible[row], of_b.eligible[row]
+        both = judged_sums.shared_up_to(parts, (of_a.ranks[row], of_b.ranks[row]), in_a & in_b, n)
+        in_each = [judged_sums.up_to(parts, x.ranks[row], x.eligible[row], n) for x in (of_a, of_b)]
+        regions.append(np.array([in_each[0] - both, in_each[1] - both, both]))
+    only_a, only_b, shared = np.moveaxis(_stacked(regions, of_a.ranks), -3, 0)
     a, b = (_total_in_blocks(design, region, advance) for region in (only_a, only_b))
-    sure: list[Total] = []
-    if judgments.cluster is not None and design.unjudged == "estimate":
-        sure = [design._replace(unjudged="bounds").total(region) for region in (only_a, only_b)]
-        sizes = [np.maximum(region[..., 0], 1.0) for region in (only_a, only_b)]
-        cluster = np.broadcast_to(judgments.cluster, arrays[0].shape)
-        for row in np.ndindex(rows):
-            *sample, rank_a, rank_b, in_a, in_b, here = (x[row] for x in arrays)
-            part = JudgedClusters.of(sample, cluster[row], here, design)
-            warn_of_few(part.everyone)
-            shares = a.estimate[row] / sizes[0][row], b.estimate[row] / sizes[1][row]
-            limits = part.region_limits((rank_a, rank_b), (in_a, in_b), n, shares)
-            for total, size, bounds, ends in zip((a, b), sizes, sure, limits, strict=True):
-                for own, limit in zip(total[1:], ends, strict=True):
-                    # clip only the difference limits to the possible range
-                    known = bounds.low[row] == bounds.high[row]
-                    own[row] = np.where(known, bounds.low[row], limit * size[row])
-    difference = _difference(a, b, sure, design) / n
+    bounds = judged_sums.possible_totals(only_a), judged_sums.possible_totals(only_b)
+    clustered = judgments.cluster is not None and design.unjudged == "estimate"
+    sizes = [np.maximum(region[..., 0], 1.0) for region in (only_a, only_b)]
+    for row, part in _clusters_by_row(judgments, sample, of_a.present, design):
+        shares = a.estimate[row] / sizes[0][row], b.estimate[row] / sizes[1][row]
+        limits = part.region_limits(
+            (of_a.ranks[row], of_b.ranks[row]), (of_a.eligible[row], of_b.eligible[row]), n, shares
+        )
+        for total, size, (least, most), ends in zip((a, b), sizes, bounds, limits, strict=True):
+            for own, limit in zip(total[1:], ends, strict=True):
+                # clip only the difference limits to the possible range
+                known = least[row] == most[row]
+                own[row] = np.where(known, least[row], limit * size[row])
+    difference = judged_sums.total_difference(a, b)
+    (least_a, most_a), (least_b, most_b) = bounds
+    possible = least_a - most_b, most_a - least_b
+    if design.unjudged == "bounds":
+        difference = Total(difference.estimate, *possible)
+    elif clustered:
+        low, high = (np.clip(x, *possible) for x in difference[1:])
+        difference = Total(difference.estimate, low, high)
+    difference = difference / n
     (size_a, judged_a, tp_a), (size_b, judged_b, tp_b) = counts_of(only_a), counts_of(only_b)
     n_only = n - counts_of(shared)[0]
     return {
@@ -554,82 +534,40 @@ def region_columns(
     }
 
 
-def _difference(a: Total, b: Total, sure: Sequence[Total], design: Design) -> Total:
-    """Return the difference of two totals, within the possible range if known."""
-    difference = judged_sums.difference(a, b)
-    if design.unjudged == "bounds":
-        return Total(difference.estimate, a.low - b.high, a.high - b.low)
-    if not sure:
-        return difference
-    least, most = sure[0].low - sure[1].high, sure[0].high - sure[1].low
-    low, high = (np.clip(x, least, most) for x in difference[1:])
-    return Total(difference.estimate, low, high)
-
-
 def average_columns(
     ranking: Ranking, judgments: Judgments, *, design: Design
 ) -> dict[str, AnyArray]:
     """Return the columns (...) for average precision."""
-    arrays = _rows_of_sample(judgments, ranking, ranking.order, ranking.present, ranking.score)
-    shape = arrays[0].shape
-    names = ("n_judged", "tp_judged", "n_unjudged")
-    counts = {name: np.empty(shape[:-1], dtype=np.int64) for name in names}
-    averages = {x: np.empty(shape[:-1]) for x in ("average_precision", "ci_low", "ci_high")}
+    sample, shape = _sample_arrays(judgments, ranking), ranking.score.shape
+    columns = {name: np.empty(shape[:-1]) for name in _AVERAGE_COLUMNS.split()}
+    for name in ("n_judged", "tp_judged", "n_unjudged"):
+        columns[name] = np.empty(shape[:-1], dtype=np.int64)
     for row in np.ndindex(shape[:-1]):
-        *sample, order, here, score = (x[row] for x in arrays)
-        order = order[: int(here.sum())]
-        judged, hit, rate, stratum = (x[order] for x in sample)
-        of_sample = score[order], hit, judged, rate, stratum
+        order = ranking.order[row][: int(ranking.present[row].sum())]
+        judged, hit, rate, stratum = (x[row][order] for x in sample)
+        of_sample = ranking.score[row][order], hit, judged, rate, stratum
         cluster = None
         if judgments.cluster is not None:
             cluster = np.broadcast_to(judgments.cluster, shape)[row][order]
             warn_of_few(np.unique(cluster[judged]).size)
-        value, *limits = judged_sums.average_precision(*of_sample, design, cluster)
-        # clip limits to possible values
-        if cluster is not None and design.unjudged != "bounds":
-            sure = design._replace(unjudged="bounds")
-            _, least, most = judged_sums.average_precision(*of_sample, sure, None)
+        value, *limits = judged_sums.inferred_average_precision(*of_sample, design, cluster)
+        if cluster is not None and design.unjudged != "bounds":  # clip to possible values
+            least, most = judged_sums.average_precision_bounds(*of_sample[:3])
             limits = list(np.clip(limits, np.fmin(least, value), np.fmax(most, value)))
-        for name, x in zip(averages, (value, *limits), strict=True):
-            averages[name][row] = x
-        number = judged.sum()
-        for name, count in zip(
-            names, (number, (judged & hit).sum(), order.size - number), strict=True
-        ):
-            counts[name][row] = count
-    return counts | averages
+        number, tp = judged.sum(), (judged & hit).sum()
+        numbers = number, tp, value, *limits, order.size - number
+        for name, x in zip(columns, numbers, strict=True):
+            columns[name][row] = x
+    return columns
 
 
 # -------------------------------------------------------------------------------------------------
 # Estimate results for lists with unjudged candidates.
 
-Estimator = Literal["ratio", "horvitz-thompson"]
-_WHAT = "lists judged in part"
-_LIST_COLUMNS = ("n_judged", "tp_judged", "{}", "ci_low", "ci_high", "tied", "n_unjudged")
+_LIST_COLUMNS = "measure n n_judged tp_judged {} ci_low ci_high tied n_unjudged"
 _DIFFERENCE_COLUMNS = (
-    "measure_a",
-    "measure_b",
-    "n",
-    "n_only",
-    "n_judged_a",
-    "n_judged_b",
-    "tp_judged_a",
-    "tp_judged_b",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "cuts_tie",
-    "n_judged",
-    "n_unjudged",
-)
-_AVERAGE_COLUMNS = (
-    "measure",
-    "n_judged",
-    "tp_judged",
-    "average_precision",
-    "ci_low",
-    "ci_high",
-    "n_unjudged",
+    "measure_a measure_b n n_only n_judged_a n_judged_b tp_judged_a tp_judged_b difference ci_low"
+    " ci_high cuts_tie n_judged n_unjudged"
 )
 
 
@@ -743,10 +681,8 @@ def judged_precision(
     0    good  100   0.566667    0.41     0.71        30          70
     1    fair  100   0.312500    0.19     0.46        32          68
     """
-    scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
-    sample = read_sample(data, roles, scheme)
-    table = _judged_lists(sample, sizes, "precision", can(judged_precision))
-    return above_door(table, data)
+    scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
+    return _judged_lists(data, n, scheme, roles, "precision", can(judged_precision))
 
 
 @Capabilities(
@@ -802,10 +738,8 @@ def judged_recall(
       measure    n    recall    ci_low   ci_high  n_judged  n_unjudged
     0    good  100  0.588885  0.447553  0.711724        30          70
     """
-    scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
-    sample = read_sample(data, roles, scheme)
-    table = _judged_lists(sample, sizes, "recall", can(judged_recall))
-    return above_door(table, data)
+    scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
+    return _judged_lists(data, n, scheme, roles, "recall", can(judged_recall))
 
 
 @Capabilities(
@@ -884,8 +818,8 @@ def judged_average_precision(
             candidates, lambda ranking, _: average_columns(ranking, judgments, design=design)
         )
 
-    table = _sample_table(sample, question, _AVERAGE_COLUMNS, can(judged_average_precision))
-    return above_door(table, data)
+    columns = f"measure {_AVERAGE_COLUMNS}"
+    return _sample_table(data, sample, question, columns, can(judged_average_precision))
 
 
 @Capabilities(
@@ -967,7 +901,7 @@ def judged_difference(
         both = present[:, :1] & present[:, 1:]
         of_a, of_b = (candidates.rankings([side]).among(both) for side in sides.tolist())
         total = 2 * lists.size * len(candidates.group)
-        with progress_bar(total=total, what=_WHAT, unit="lists") as advance:
+        with progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
             columns = region_columns(
                 of_a,
                 of_b,
@@ -981,62 +915,64 @@ def judged_difference(
         table = rows_of(columns, candidates, PAIR, [0], {"n": lists})
         return with_pairs(table, candidates, [(a, b)], "two-sided")
 
-    table = _sample_table(sample, question, _DIFFERENCE_COLUMNS, can(judged_difference), n=sizes)
-    return above_door(table, data)
+    able = can(judged_difference)
+    return _sample_table(data, sample, question, _DIFFERENCE_COLUMNS, able, n=sizes)
 
 
-def _judged_lists(sample: Sample, sizes: Sizes, quantity: str, able: Capabilities) -> pd.DataFrame:
+def _judged_lists(
+    data: Data,
+    n: ListSizes,
+    scheme: JudgingScheme,
+    roles: Mapping[str, Any],
+    quantity: str,
+    able: Capabilities,
+) -> Data:
     """Estimate the precision or recall of lists for every measure."""
+    sizes = check_n(n)
+    sample = read_sample(data, roles, scheme)
     design, ties = sample.design(), Roles.of(sample.roles).ties
-    noted: dict[str, Any] = {}
-    recall = quantity == "recall"
 
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        few = few_or(sizes, candidates.sizes(n), ties, noted)
+    def question(candidates: Candidates, n: IntArray | None) -> Answer:
+        few, facts = few_or(sizes, candidates.sizes(n), ties)
         lists = candidates.sizes(few)
-        warn_if_chosen(sample, candidates, lists, rest=recall)
+        warn_if_chosen(sample, candidates, lists, rest=quantity == "recall")
         total = len(candidates.group) * len(candidates.measures) * lists.size
-        with progress_bar(total=total, what=_WHAT, unit="lists") as advance:
-            kernel = partial(
-                _list_columns_of,
-                judgments=sample.of(candidates),
-                quantity=quantity,
-                design=design,
-                n=lists,
-                every=few is None,
-                ties=ties,
-                recall=recall,
-                advance=advance,
+        with progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
+            options: dict[str, Any] = {
+                "quantity": quantity,
+                "design": design,
+                "n": lists,
+                "every": few is None,
+                "ties": ties,
+                "advance": advance,
+            }
+            judgments = sample.of(candidates)
+            rows = measure_rows(
+                candidates, lambda x, _: judged_list_columns(x, judgments, **options), {"n": lists}
             )
-            return measure_rows(candidates, kernel, {"n": lists})
+        return rows, facts
 
-    columns = ("measure", "n", *(name.format(quantity) for name in _LIST_COLUMNS))
-    return _sample_table(sample, question, columns, able, n=sizes, noted=noted)
-
-
-def _list_columns_of(
-    ranking: Ranking, _: Candidates, *, judgments: Judgments, quantity: str, **options: Any
-) -> dict[str, AnyArray]:
-    """Return the columns of lists, with the estimate named after the quantity."""
-    columns = list_columns(ranking, judgments, **options)
-    return {**columns, quantity: columns.pop("estimate")}
+    columns = _LIST_COLUMNS.format(quantity)
+    return _sample_table(data, sample, question, columns, able, n=sizes)
 
 
 def _sample_table(
+    data: Data,
     sample: Sample,
     question: RankingQuestion,
-    columns: tuple[str, ...],
+    columns: str,
     able: Capabilities,
     n: Sizes = None,
-    noted: dict[str, Any] | None = None,
-) -> pd.DataFrame:
+) -> Data:
     """Ask the question for a sample, and note the scheme in ``attrs``."""
-    attrs = noted  # the question can add entries
-    if attrs is None:
-        attrs = {}
-    attrs.update(sample.scheme.attrs)
-    result: pd.DataFrame = quietly(
-        sample.gold,
-        partial(tabulate, sample.data, sample.roles, question, columns, able, n=n, attrs=attrs),
-    )
-    return result
+    with hushed(f"gold={sample.gold!r}"):  # equal labels are valid in samples
+        table = tabulate(
+            sample.data,
+            sample.roles,
+            question,
+            columns.split(),
+            able,
+            n=n,
+            attrs=sample.scheme.attrs,
+        )
+    return above_door(table, data)

@@ -11,15 +11,13 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles_but
-from rankeval_pd.decisions.families import compared_with, family_note
 from rankeval_pd.decisions.verdicts import PAIR, Rows, decide, decision_columns, of_paired, of_sets
-from rankeval_pd.doors.candidates import Data, below_door
+from rankeval_pd.doors.candidates import Data, below_door, refuse_head
 from rankeval_pd.doors.columns import asked_thresholds, check_n, cut_scores
-from rankeval_pd.doors.heads import refuse_head
 from rankeval_pd.doors.rankings import (
+    Answer,
     Candidates,
     Pair,
-    distinct_tests,
     measure_rows,
     only_pair,
     pair_names,
@@ -33,12 +31,11 @@ from rankeval_pd.lists.precision import IntervalKind, shares_of
 from rankeval_pd.lists.regions import (
     REGION_COLUMNS,
     SET_INTERVALS,
-    SWAPPED,
     TESTS,
-    RegionOptions,
+    Comparison,
     region_tests,
 )
-from rankeval_pd.roles import ListSizes, Names, ProportionInterval, RankingRoles, Roles
+from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles
 from rankeval_pd.stats import ranks
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import corrected_score
@@ -51,30 +48,10 @@ from rankeval_pd.stats.two_by_two import discordant_test, kosinski_test, sample_
 
 # ----------------------------------- Precision of acceptance sets (Evert 2004, section 2)
 
-ACCEPTANCE_COLUMNS = (
-    "measure",
-    "threshold",
-    "n_accepted",
-    "tp",
-    "precision",
-    "recall",
-    "lift",
-    "ci_low",
-    "ci_high",
-    "recall_low",
-    "recall_high",
-    "specificity",
-    "spec_low",
-    "spec_high",
-    "npv",
-    "npv_low",
-    "npv_high",
-    "f1",
-    "f1_low",
-    "f1_high",
-    "youden",
-    "youden_low",
-    "youden_high",
+ACCEPTANCE_COLUMNS = tuple(
+    "measure threshold n_accepted tp precision recall lift ci_low ci_high recall_low "
+    "recall_high specificity spec_low spec_high npv npv_low npv_high f1 f1_low f1_high "
+    "youden youden_low youden_high".split()
 )
 
 
@@ -247,15 +224,6 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dic
 
 # ------------------------------------ Comparison of two acceptance sets
 
-THRESHOLD_COLUMNS = (
-    "measure_a",
-    "measure_b",
-    "n_a",
-    "n_b",
-    *REGION_COLUMNS,
-    "recall_a",
-    "recall_b",
-)
 _UNEQUAL = 0.1  # the largest relative size difference for comparing two sets by precision
 
 
@@ -263,37 +231,37 @@ OF_SETS = ("precision", "recall", "specificity", "npv")
 _PAIRED = ("recall", "specificity")  # quantities with the same denominator in both sets
 
 
-def check_threshold(n: Any, threshold: Any, of: str, options: RegionOptions) -> RegionOptions:
+def check_threshold(n: Any, threshold: Any, how: Comparison) -> Comparison:
     """Return the options with the default test, and reject options for n-best lists."""
-    check_choice("of", of, OF_SETS)
+    of = how.of
     tests = {"precision": (*TESTS, "kosinski"), "npv": ("kosinski",)}.get(of, ("mcnemar", "midp"))
     if of != "precision":
-        if options.test != "fisher" and options.test not in tests:
+        if how.test != "fisher" and how.test not in tests:
             raise ValueError(
-                f"test={options.test!r} with of={of!r}: for this rate, the paired test must be"
+                f"test={how.test!r} with of={of!r}: for this rate, the paired test must be"
                 f" {' or '.join(map(repr, tests))}. Omit test."
             )
-        if options.phi != 1.0 or (of in _PAIRED and options.ci == "delta"):
+        if how.phi != 1.0 or (of in _PAIRED and how.ci == "delta"):
             raise ValueError(f"of={of!r} supports neither phi nor ci='delta'. Omit phi and ci.")
-        if options.test not in tests:
-            options = options._replace(test=tests[0])
+        if how.test not in tests:
+            how = replace(how, test=tests[0])
     if n is not None:
         raise ValueError(
             f"n={n!r} and threshold={threshold!r}: pass n= for n-best lists or threshold= for "
             "acceptance sets, not both."
         )
-    if options.target == "nbest":
+    if how.target == "nbest":
         raise ValueError(
             "target='nbest' with threshold: the threshold of an acceptance set is fixed and has no"
             " variance. Omit target, or compare n-best lists with n=..."
         )
-    check_choice("ci", options.ci, SET_INTERVALS)
-    if options.adjust in SWAPPED:
+    check_choice("ci", how.ci, SET_INTERVALS)
+    if how.swapped:
         raise ValueError(
-            f"adjust={options.adjust!r} and threshold: label swaps apply only to n-best lists, not"
+            f"adjust={how.adjust!r} and threshold: label swaps apply only to n-best lists, not"
             " to acceptance sets. Pass n=... or adjust='holm'."
         )
-    return options
+    return how
 
 
 def _of_pair(
@@ -315,78 +283,48 @@ def _of_pair(
 
 def compare_thresholds(
     data: Data,
-    a: Hashable,
-    b: Names,
     threshold: Mapping[Hashable, Any],
-    of: str,
-    options: RegionOptions,
+    how: Comparison,
     roles: Mapping[str, Any],
     able: Capabilities,
 ) -> Data:
     """Compare the acceptance sets for each pair of measures."""
-    thresholds = _of_pair(data, threshold, a, b)
-    noted = options.noted()
-    if of != "precision":
-        noted["of"] = of
-
-    def question(candidates: Candidates, _: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, a, b)
-        cuts = _paired_cuts(candidates, pairs, thresholds)
-        tests = distinct_tests(candidates, pairs, options.alternative, options.adjust)
-        noted.update(family_note(options, tests, candidates, cuts[0][0], compared_with(a, b)))
-        return _compared_sets(candidates, pairs, cuts, of, options)
-
-    interval = of_sets(options.ci, options.phi)
-    if of in _PAIRED:
+    interval = of_sets(how.ci, how.phi)
+    if how.of in _PAIRED:
         interval = of_paired()
+    decided = decision_columns(how)
+    columns = ["measure_a", "measure_b", "n_a", "n_b"]
+    columns += [name.replace("precision", how.of) for name in REGION_COLUMNS]
+    columns += decided[0]
+    if how.of != "recall":
+        columns += ("recall_a", "recall_b")
+    columns += decided[1]
     return tabulate(
         data,
-        only_pair(data, a, b, roles),
-        question,
-        _columns_of_sets(of, options),
+        only_pair(data, how.a, how.b, roles),
+        partial(_rows_of_sets, threshold=_of_pair(data, threshold, how.a, how.b), how=how),
+        columns,
         able,
-        finish=partial(decide, how=options, interval=interval, towards="towards"),
-        attrs=noted,
+        finish=partial(decide, how=how, interval=interval, towards="towards"),
+        attrs=how.noted(),
     )
 
 
-def _columns_of_sets(of: str, options: RegionOptions) -> tuple[str, ...]:
-    """Return the columns of the comparison, in order."""
-    decision, ending = decision_columns(options)
-    compared = [name.replace("precision", of) for name in THRESHOLD_COLUMNS[:-2]]
-    if of == "recall":
-        return (*compared, *decision, *ending)
-    return (*compared, *decision, *THRESHOLD_COLUMNS[-2:], *ending)
-
-
-def _compared_sets(
+def _rows_of_sets(
     candidates: Candidates,
-    pairs: list[Pair],
-    cuts: tuple[FloatArray, FloatArray],
-    of: str,
-    options: RegionOptions,
-) -> Rows:
-    """Return one row per pair and pair of thresholds."""
-    sides = candidates.sides(pairs).T
-    score_a, score_b = (candidates.score[:, side] for side in sides)
-    present_a, present_b = (candidates.present[:, side] for side in sides)
-    cut_a, cut_b = (
-        cut * candidates.sign[side][:, np.newaxis] for cut, side in zip(cuts, sides, strict=True)
-    )
-    columns = _set_columns(
-        score_a,
-        score_b,
-        present_a,
-        present_b,
-        candidates.gold[:, np.newaxis],
-        cut_a,
-        cut_b,
-        of=of,
-        options=options,
-    )
-    along = {"cut": np.arange(cuts[0].shape[1])}
-    rows = rows_of(columns, candidates, PAIR, range(len(pairs)), along)
-    return with_pairs(rows, candidates, pairs, options.alternative)
+    n: IntArray | None,
+    *,
+    threshold: Mapping[Hashable, Any],
+    how: Comparison,
+) -> Answer:
+    """Return one row per pair and pair of thresholds, and the facts about the family."""
+    pairs = pair_names(candidates.measures, how.a, how.b)
+    cuts = _paired_cuts(candidates, pairs, threshold)
+    width = cuts[0].shape[1]
+    facts = how.family(candidates, pairs, width)[1]
+    columns = _set_columns(candidates, candidates.sides(pairs).T, cuts, how)
+    rows = rows_of(columns, candidates, PAIR, range(len(pairs)), {"cut": np.arange(width)})
+    return with_pairs(rows, candidates, pairs, how.alternative), facts
 
 
 def _paired_cuts(
@@ -424,19 +362,18 @@ def _paired_cuts(
 
 
 def _set_columns(
-    score_a: FloatArray,
-    score_b: FloatArray,
-    present_a: BoolArray,
-    present_b: BoolArray,
-    gold: BoolArray,
-    cut_a: FloatArray,
-    cut_b: FloatArray,
-    *,
-    of: str,
-    options: RegionOptions,
+    candidates: Candidates,
+    sides: IntArray,
+    cuts: tuple[FloatArray, FloatArray],
+    how: Comparison,
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, cut) for two sets, in the candidates with both scores."""
-    both = present_a & present_b
+    of, (a, b) = how.of, sides
+    gold = candidates.gold[:, np.newaxis]
+    both = candidates.present[:, a] & candidates.present[:, b]
+    cut_a = cuts[0] * candidates.sign[a][:, np.newaxis]
+    cut_b = cuts[1] * candidates.sign[b][:, np.newaxis]
+    score_a, score_b = candidates.score[:, a], candidates.score[:, b]
     r = accepted_regions(score_a, score_b, gold, both, cut_a, cut_b)
     exists = ~np.isnan(cut_a) & ~np.isnan(cut_b) & np.ones(r.n_a.shape, dtype=bool)
     total, positive = (x.sum(axis=-1)[..., np.newaxis] for x in (both, gold & both))
@@ -467,25 +404,22 @@ def _set_columns(
         share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
         difference = share_a - share_b
         towards = np.sign(difference)
-        if options.test not in ("kosinski", "mcnemar", "midp") or of == "precision":
+        if how.test not in ("kosinski", "mcnemar", "midp") or of == "precision":
             towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
-    p_mid = np.full(difference.shape, np.nan)
+    odds_ratio = sample_odds_ratio(tp_only_a, only_a, tp_only_b, only_b)
     if of in _PAIRED:
         with np.errstate(divide="ignore", invalid="ignore"):
             odds_ratio = np.true_divide(tp_only_a, tp_only_b)
-        p_value, p_mid = discordant_test(tp_only_a, tp_only_b, options.alternative)
-        if options.test == "midp":
+        p_value, p_mid = discordant_test(tp_only_a, tp_only_b, how.alternative)
+        if how.test == "midp":
             p_value = p_mid
-    elif options.test == "kosinski":
+    elif how.test == "kosinski":
         counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
-        odds_ratio = sample_odds_ratio(tp_only_a, only_a, tp_only_b, only_b)
-        p_value = kosinski_test(*counts, options.alternative)
-        towards = np.sign(difference)
+        p_value = kosinski_test(*counts, how.alternative)
+        p_mid, towards = np.full(difference.shape, np.nan), np.sign(difference)
     else:
-        odds_ratio, p_value, p_mid = region_tests(
-            tp_only_a, only_a, tp_only_b, only_b, options, exists
-        )
-        towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= options.alpha))
+        p_value, p_mid = region_tests(tp_only_a, only_a, tp_only_b, only_b, how, exists)
+        towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= how.alpha))
     return {
         "recall_a": recall[0],
         "recall_b": recall[1],
@@ -527,7 +461,7 @@ def _unless_unequal(
 # -------------------------------------------------------------------------------------------------
 # Choose thresholds with a guarantee that accounts for the search.
 
-COLUMNS = ("measure", "threshold", "n_accepted", "tp", "precision", "recall", "ci_low")
+COLUMNS = tuple("measure threshold n_accepted tp precision recall ci_low".split())
 
 
 @Capabilities(
@@ -632,20 +566,28 @@ def choose_threshold(
             aim, wanted = name, check_share(name, share)
     level = check_share("level", level)
 
-    attrs: dict[str, Any] = {"precision": precision, "recall": recall, "level": level}
     names: tuple[str, ...] = COLUMNS
     if youden:
         names += ("youden",)
+    return tabulate(
+        data,
+        roles,
+        partial(_rows_of_choices, wanted=wanted, level=level, aim=aim),
+        names,
+        can(choose_threshold),
+        attrs={"precision": precision, "recall": recall, "level": level},
+    )
 
-    def question(candidates: Candidates, _: IntArray | None) -> Rows:
-        count = len(candidates.measures)
-        attrs["family"] = f"{count} measure{'s' * (count > 1)}"
-        kernel = partial(
-            _chosen_thresholds, wanted=wanted, level=level_of_each(level, count), aim=aim
-        )
-        return measure_rows(candidates, kernel)
 
-    return tabulate(data, roles, question, names, can(choose_threshold), attrs=attrs)
+def _rows_of_choices(
+    candidates: Candidates, n: IntArray | None, *, wanted: float, level: float, aim: str
+) -> Answer:
+    """Return one row per measure, and the fact how many thresholds are guaranteed together."""
+    count = len(candidates.measures)
+    each = level_of_each(level, count)
+    kernel = partial(_chosen_thresholds, wanted=wanted, level=each, aim=aim)
+    family = f"{count} measure{'s' * (count > 1)}"
+    return measure_rows(candidates, kernel), {"family": family}
 
 
 def _chosen_thresholds(
@@ -691,7 +633,7 @@ def _chosen_thresholds(
 
 
 _PROMISES = {
-    "precision": ranks.precision,
-    "recall": ranks.recall,
-    "youden": ranks.youden,
+    "precision": ranks.guaranteed_precision,
+    "recall": ranks.guaranteed_recall,
+    "youden": ranks.guaranteed_youden,
 }

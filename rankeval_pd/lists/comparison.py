@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.averages import Average, GroupAverage, GroupCells, over_groups
-from rankeval_pd.decisions.families import OVER_LISTS, compared_with, enough_draws, family_note
+from rankeval_pd.decisions.families import enough_draws
 from rankeval_pd.decisions.verdicts import (
     OF_CLUSTERS,
     OF_ERROR,
     P_ENDS,
     TIE_COLUMNS,
     TIE_ENDS,
-    Interval,
     Rows,
     decide,
     decision_columns,
@@ -28,27 +27,33 @@ from rankeval_pd.decisions.verdicts import (
 from rankeval_pd.doors.candidates import Data, annotators_of, below_door, with_shares
 from rankeval_pd.doors.columns import Sizes, check_n
 from rankeval_pd.doors.rankings import (
+    Answer,
     Candidates,
-    Pair,
     PairRanks,
-    distinct_tests,
     only_pair,
     pair_names,
     pair_rows,
     tabulate,
 )
-from rankeval_pd.errors import check_choice, check_flag, check_margin, check_share, hushed, is_known
+from rankeval_pd.errors import check_choice, check_flag, check_margin, hushed, is_known
 from rankeval_pd.lists.acceptance import OF_SETS, check_threshold, compare_thresholds
-from rankeval_pd.lists.groups import check_clustered, check_joined, cluster_contrasts
+from rankeval_pd.lists.groups import (
+    ListPair,
+    check_clustered,
+    check_joined,
+    cluster_contrasts,
+    in_rows,
+)
 from rankeval_pd.lists.precision import difference_margins, intervals_read
 from rankeval_pd.lists.recall import precision_as
 from rankeval_pd.lists.regions import (
     REGION_COLUMNS,
-    RegionOptions,
+    SWAP_COLUMNS,
+    Comparison,
+    Drawing,
     check_means,
-    error_of_few,
+    list_errors,
     mean_columns,
-    nbest_error,
     of_means,
     of_pair,
     region_tests,
@@ -179,20 +184,8 @@ def _order(table: pd.DataFrame, first: str) -> list[Any]:
 # -------------------------------------------------------------------------------------------------
 # Compare lists by the mean votes from several annotators (agreement="mean").
 
-_COLUMNS = (
-    "precision_a",
-    "precision_b",
-    "difference",
-    "overlap",
-    "n_only_a",
-    "n_only_b",
-    "tp_only_a",
-    "tp_only_b",
-    "p_value",
-)
 
-
-def check_votes(options: RegionOptions, **others: tuple[Any, Any]) -> None:
+def _check_votes(how: Comparison, others: Mapping[str, tuple[Any, Any]]) -> None:
     """Raise a ValueError if an option in ``others`` requires integer counts."""
     for name, (given, usual) in others.items():
         if given is not usual and not is_known(given, [usual]):
@@ -201,178 +194,125 @@ def check_votes(options: RegionOptions, **others: tuple[Any, Any]) -> None:
                 f" but {name} needs counts of true positives. Omit {name}, or pass"
                 " agreement='majority'."
             )
-    if options.swapped:
+    if how.swapped:
         raise ValueError(
-            f"agreement='mean' with adjust={options.adjust!r}: label swaps need true positives."
+            f"agreement='mean' with adjust={how.adjust!r}: label swaps need true positives."
             " Pass adjust='holm', or agreement='majority'."
         )
 
 
-def compare_votes(
-    data: Data,
-    a: Hashable,
-    b: Names,
-    sizes: Sizes,
-    options: RegionOptions,
-    roles: Mapping[str, Any],
-    able: Capabilities,
-) -> Data:
+def _compare_votes(data: Data, sizes: Sizes, how: Comparison, roles: Mapping[str, Any]) -> Data:
     """Compare the mean votes in n-best lists, and return one row per pair and n."""
-    options = options._replace(test="votes", ci="votes", target="nbest")
-    noted, ties = options.noted(), Roles.of(roles).ties
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, a, b)
-        tests = distinct_tests(candidates, pairs, options.alternative, options.adjust)
-        noted.update(family_note(options, tests, candidates, n, compared_with(a, b)))
-        # codes for vote proportions replace the groups; each candidate keeps its code
-        assert candidates.votes is not None
-        shares, number = np.unique(candidates.votes, return_inverse=True)
-        coded = replace(candidates, cluster=number.reshape(candidates.gold.shape))
-        kernel = partial(_vote_columns, shares=shares, alternative=options.alternative)
-        return pair_rows(coded, pairs, kernel, n, ties=ties, alternative=options.alternative)
-
+    how = replace(how, test="votes", ci="votes", target="nbest")
     return tabulate(
         data,
-        with_shares(only_pair(data, a, b, roles)),
-        question,
-        _columns_of_votes(options),
-        able,
+        with_shares(only_pair(data, how.a, how.b, roles)),
+        partial(_rows_of_votes, how=how),
+        _columns_of_pairs(how, ("p_value",)),
+        can(compare, heads=False),
         n=sizes,
-        finish=partial(decide, how=options, interval=OF_ERROR),
-        attrs=noted,
+        finish=partial(decide, how=how, interval=OF_ERROR),
+        attrs=how.noted(),
     )
 
 
-def _columns_of_votes(options: RegionOptions) -> tuple[str, ...]:
-    """Return the ordered column names of the table."""
-    decision, ending = decision_columns(options)
-    front = ("measure_a", "measure_b", "n", *_COLUMNS[:3], "ci_low", "ci_high")
-    return (*front, *_COLUMNS[3:], *decision, "cuts_tie", *ending)
+def _rows_of_votes(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
+    """Return one row per pair and n, and the facts about the family."""
+    pairs = pair_names(candidates.measures, how.a, how.b)
+    facts = how.family(candidates, pairs, 0 if n is None else n.size)[1]
+    # codes for vote proportions replace the groups; each candidate keeps its code
+    assert candidates.votes is not None
+    shares, number = np.unique(candidates.votes, return_inverse=True)
+    coded = replace(candidates, cluster=number.reshape(candidates.gold.shape))
+    kernel = partial(_vote_columns, shares=shares, alternative=how.alternative)
+    return pair_rows(coded, pairs, kernel, n, ties=how.ties, alternative=how.alternative), facts
 
 
 def _vote_columns(
     lists: PairRanks, n: IntArray, *, shares: FloatArray, alternative: str
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) of the lists' mean votes."""
-    shape = lists.exists.shape
-    columns = {name: np.full(shape, np.nan) for name in (*_COLUMNS, "error", "freedom")}
-    for name in ("overlap", "n_only_a", "n_only_b"):
-        columns[name] = np.zeros(shape, dtype=np.int64)
-    for row in np.ndindex(shape[:-1]):
-        exists, number = lists.exists[row], lists.clusters_of(row)
-        if not exists.any() or number is None:
-            continue
-        # the padding in a short list forms a separate group without votes
-        label = np.append(shares, 0.0)[np.minimum(number, shares.size)]
-        sizes = n[exists]
-        r = vote_difference(*lists.of(row)[:2], label, sizes)
-        gap = (r.total_a - r.total_b) / sizes
-        units = (np.maximum(r.freedom, 1.0) + 1.0).astype(np.int64)
-        tested = t_test(QueryMean(gap, r.error, units), alternative)
-        values = {
-            "precision_a": r.total_a / sizes,
-            "precision_b": r.total_b / sizes,
-            "difference": gap,
-            "overlap": r.overlap,
-            "n_only_a": sizes - r.overlap,
-            "n_only_b": sizes - r.overlap,
-            "tp_only_a": r.total_only_a,
-            "tp_only_b": r.total_only_b,
-            "p_value": np.where(r.freedom > 0.0, tested, 1.0),
-            "error": r.error,
-            "freedom": r.freedom,
-        }
-        for name, value in values.items():
-            columns[name][(*row, exists)] = value
-    reach = np.ones(shape)
-    return {**columns, "reach": reach, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}
+    floats = "precision_a precision_b difference tp_only_a tp_only_b p_value error freedom"
+    types: dict[str, type] = dict.fromkeys(floats.split(), float)
+    types |= dict.fromkeys(("overlap", "n_only_a", "n_only_b"), int)
+    columns = in_rows(lists.exists, types, partial(_votes_of_pair, lists, n, shares, alternative))
+    columns["reach"] = np.ones(lists.exists.shape)
+    return {**columns, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}
+
+
+def _votes_of_pair(
+    lists: PairRanks,
+    n: IntArray,
+    shares: FloatArray,
+    alternative: str,
+    row: tuple[int, ...],
+    there: BoolArray,
+) -> dict[str, AnyArray]:
+    """Return the columns of one pair."""
+    number, sizes = lists.clusters_of(row), n[there]
+    assert number is not None
+    # the padding in a short list forms a separate group without votes
+    label = np.append(shares, 0.0)[np.minimum(number, shares.size)]
+    r = vote_difference(*lists.of(row)[:2], label, sizes)
+    gap = (r.total_a - r.total_b) / sizes
+    units = (np.maximum(r.freedom, 1.0) + 1.0).astype(np.int64)
+    tested = t_test(QueryMean(gap, r.error, units), alternative)
+    return {
+        "precision_a": r.total_a / sizes,
+        "precision_b": r.total_b / sizes,
+        "difference": gap,
+        "overlap": r.overlap,
+        "n_only_a": sizes - r.overlap,
+        "n_only_b": sizes - r.overlap,
+        "tp_only_a": r.total_only_a,
+        "tp_only_b": r.total_only_b,
+        "p_value": np.where(r.freedom > 0.0, tested, 1.0),
+        "error": r.error,
+        "freedom": r.freedom,
+    }
 
 
 # -------------------------------------------------------------------------------------------------
 # Compare measures over all groups with a stratified test or with averages.
 
-_FRONT = (
-    "measure_a",
-    "measure_b",
-    "n",
-    "precision_a",
-    "precision_b",
-    "difference",
-    "ci_low",
-    "ci_high",
-)
 _COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
 
 
-class JoinedOptions(NamedTuple):
-    """Store the options for a comparison over all groups."""
-
-    combine: bool
-    average: str | None
-    alternative: Alternative
-    adjust: str | None
-    adjust_over: str
-    alpha: float
-    level: float
-
-    @classmethod
-    def of(cls, **given: Any) -> JoinedOptions:
-        """Check and return the options."""
-        check_choice("alternative", given["alternative"], ("two-sided", "greater", "less"))
-        check_choice("adjust", given["adjust"], (None, *ADJUSTMENTS))
-        check_choice("adjust_over", given["adjust_over"], OVER_LISTS)
-        for name in ("alpha", "level"):
-            given[name] = check_share(name, given[name])
-        return cls(combine=given["average"] is None, **given)
-
-
-def compare_joined(
-    data: Data,
-    a: Hashable,
-    b: Names,
-    sizes: IntArray | None,
-    roles: Mapping[str, Any],
-    options: JoinedOptions,
+def _compare_joined(
+    data: Data, sizes: Sizes, how: Comparison, average: str | None, roles: Mapping[str, Any]
 ) -> Data:
     """Compare pairs of measures with a combined test or with averages over groups."""
-    ties = Roles.of(roles).ties
-    means = ties == "expected"
+    means, combine = how.ties == "expected", average is None
     if means:
-        check_means(data, combine=options.combine)
-    noted = options._asdict()
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, a, b)
-        tests = distinct_tests(candidates, pairs, options.alternative, options.adjust)
-        one = replace(candidates, n_groups=1)
-        noted.update(family_note(options, tests, one, n, compared_with(a, b)))
-        kernel = partial(_counts_of_lists, means=means)
-        return pair_rows(candidates, pairs, kernel, n, ties=ties, alternative=options.alternative)
-
+        check_means(data, combine=combine)
+    p_values: tuple[str, ...] = ("p_value",)
+    counts: tuple[str, ...] = ("n_queries", "n_missing")
+    if combine:
+        p_values, counts = ("p_value", "p_mid"), ("n_groups", "n_left_out")
+    if not means:
+        counts = (*TIE_COLUMNS, *counts)
+    noted = ("alternative", "adjust", "adjust_over", "alpha", "level")
+    attrs = {"combine": combine, "average": average, **{x: getattr(how, x) for x in noted}}
     return tabulate(
         data,
-        only_pair(data, a, b, roles),
-        question,
-        _joined_columns(options, means=means),
+        only_pair(data, how.a, how.b, roles),
+        partial(_rows_of_groups, how=how),
+        _columns_of_pairs(how, p_values, *counts),
         Capabilities(lists=True, ends=True, any_ties=means),
         n=sizes,
-        combine=partial(_combined_pairs, options=options, means=means),
-        finish=partial(decide, how=options, interval=OF_ERROR),
-        attrs=noted,
+        combine=partial(_combined_pairs, how=how, average=average),
+        finish=partial(decide, how=how, interval=OF_ERROR),
+        attrs=attrs,
     )
 
 
-def _joined_columns(options: JoinedOptions, *, means: bool) -> tuple[str, ...]:
-    """Return the columns of the comparison, in order."""
-    decision, ending = decision_columns(options)
-    counts: tuple[str, ...] = ("n_queries", "n_missing")
-    p_values: tuple[str, ...] = ("p_value",)
-    if options.combine:
-        counts, p_values = ("n_groups", "n_left_out"), ("p_value", "p_mid")
-    if not means:
-        counts = (*TIE_COLUMNS, *counts)
-    return (*_FRONT, *_COUNTS, *p_values, *decision, "cuts_tie", *counts, *ending)
+def _rows_of_groups(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
+    """Return one row per group, pair and n, and the facts about the family."""
+    pairs = pair_names(candidates.measures, how.a, how.b)
+    _, facts = how.family(replace(candidates, n_groups=1), pairs, 0 if n is None else n.size)
+    kernel = partial(_counts_of_lists, means=how.ties == "expected")
+    rows = pair_rows(candidates, pairs, kernel, n, ties=how.ties, alternative=how.alternative)
+    return rows, facts
 
 
 # the difference of true positives over random orders of equal scores in a group: mean and variance,
@@ -420,36 +360,35 @@ def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str,
     return {**counts, **orders, "cuts_tie": cut}
 
 
-def _combined_pairs(table: Rows, n_groups: int, *, options: JoinedOptions, means: bool) -> Rows:
+def _combined_pairs(table: Rows, n_groups: int, *, how: Comparison, average: str | None) -> Rows:
     """Return one row per pair and n for all groups."""
     cells = GroupCells.of(table, n_groups)
-    compute = _averaged
-    if options.combine:
-        compute = _tested_strata
-    rows = {**cells.keys, **compute(cells, table, options)}
+    if average is None:
+        rows = {**cells.keys, **_tested_strata(cells, table, how.alternative)}
+    else:
+        rows = {**cells.keys, **_averaged(cells, table, average, how.alternative)}
     rows |= {name: cells.sums(table[name]) for name in _COUNTS}
     rows["cuts_tie"] = cells.sums(table["cuts_tie"].astype(np.int64)) > 0
-    if means:
+    if how.ties == "expected":
         for name in TIE_COLUMNS:
             rows.pop(name, None)
     return rows
 
 
-def _tested_strata(cells: GroupCells, table: Rows, options: JoinedOptions) -> Rows:
+def _tested_strata(cells: GroupCells, table: Rows, alternative: str) -> Rows:
     """Test the counts of all groups with each group as a stratum."""
-    exists = cells.exists
-    n_groups, total = exists.sum(axis=-1), cells.sums(table["n"])
+    n_groups, total = cells.exists.sum(axis=-1), cells.sums(table["n"])
     names = ("tp_only_a", "tp_only_b", "n_only_a", *_ORDERS)
     strata = [np.nan_to_num(cells.of_column(table[name])) for name in names]
     tests = [
-        _stratified_test(*(x[key] for x in strata), total=int(size), how=options.alternative)
+        _stratified_test(*(x[key] for x in strata), total=int(size), how=alternative)
         for key, size in enumerate(total)
     ]
     columns = {name: np.array([test[name] for test in tests]) for name in _TESTED}
     for side in "ab":
         columns[f"precision_{side}"] = cells.sums(table[f"tp_{side}"]) / total
     columns["freedom"] = np.full(total.shape, np.inf)
-    return {**columns, "n_groups": n_groups, "n_left_out": (~exists).sum(axis=-1)}
+    return {**columns, "n_groups": n_groups, "n_left_out": (~cells.exists).sum(axis=-1)}
 
 
 _TESTED = ("difference", "error", "reach", "p_value", "p_mid", *TIE_ENDS, *P_ENDS)
@@ -499,16 +438,15 @@ def _rounded_counts(counts: FloatArray) -> IntArray:
     return np.asarray(np.diff(sums, axis=-1, prepend=0.0).astype(np.int64))
 
 
-def _averaged(cells: GroupCells, table: Rows, options: JoinedOptions) -> Rows:
+def _averaged(cells: GroupCells, table: Rows, average: str, alternative: str) -> Rows:
     """Average the differences over groups, with Student's t over the groups."""
-    n = cells.of_column(table["n"])
-    average = partial(_average_of_lists, n=n, options=options)
-    tp = {side: cells.of_column(table[f"tp_{side}"]) for side in "ab"}
-    result = average(tp["a"] - tp["b"])
-    gap, variance = cells.of_column(table["gap"]), cells.of_column(table["variance"])
-    sums = np.nansum(gap, axis=-1, keepdims=True), np.nansum(variance, axis=-1, keepdims=True)
-    columns: Rows = {f"precision_{side}": average(counts).value for side, counts in tp.items()}
-    columns |= {
+    columns = {x: cells.of_column(table[x]) for x in ("n", "tp_a", "tp_b", "gap", "variance")}
+    gap, variance = columns["gap"], columns["variance"]
+    mean = partial(_mean_of_lists, columns["n"], average, alternative)
+    result = mean(columns["tp_a"] - columns["tp_b"])
+    rows: Rows = {
+        "precision_a": mean(columns["tp_a"]).value,
+        "precision_b": mean(columns["tp_b"]).value,
         "difference": result.value,
         "error": result.se,
         "freedom": result.n_queries - 1.0,
@@ -518,28 +456,40 @@ def _averaged(cells: GroupCells, table: Rows, options: JoinedOptions) -> Rows:
         "n_missing": (~cells.exists).sum(axis=-1),
     }
     # orders of equal scores change the difference but not the variance between groups
+    sums = np.nansum(gap, axis=-1, keepdims=True), np.nansum(variance, axis=-1, keepdims=True)
     for end, p_end, moved in zip(TIE_ENDS, P_ENDS, order_ends(gap, variance, *sums), strict=True):
-        columns[end] = average(moved).value
-        mean = QueryMean(columns[end], result.se, result.n_queries)
-        columns[p_end] = t_test(mean, options.alternative)
-    return columns
+        rows[end] = mean(moved).value
+        rows[p_end] = t_test(QueryMean(rows[end], result.se, result.n_queries), alternative)
+    return rows
 
 
-def _average_of_lists(counts: FloatArray, *, n: FloatArray, options: JoinedOptions) -> GroupAverage:
+def _mean_of_lists(
+    n: FloatArray, average: str, alternative: str, counts: FloatArray
+) -> GroupAverage:
     """Return the macro or micro average of counts in lists of size n: (..., group)."""
-    if options.average == "macro":
-        return over_groups(counts / n, alternative=options.alternative)
-    return over_groups(counts, n, alternative=options.alternative)
+    if average == "macro":
+        return over_groups(counts / n, alternative=alternative)
+    return over_groups(counts, n, alternative=alternative)
 
 
 # -------------------------------------------------------------------------------------------------
 # Compare two n-best lists using their difference regions (Evert 2004, section 3.3).
 
-NBEST_COLUMNS = ("measure_a", "measure_b", "n", *REGION_COLUMNS, "cuts_tie")
 DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
 FEW = 20  # with at most this many list sizes, pairs near alpha get more swaps
 MORE = 64  # largest factor for the number of swaps
 COMPARED = ("precision", "recall", "lift")
+_USUAL: dict[str, Any] = {
+    "of": "precision",
+    "threshold": None,
+    "test": None,
+    "ci": "score",
+    "target": "region",
+    "phi": 1.0,
+    "n_resamples": None,
+    "margin": None,
+}
+"""Options that some comparisons do not support, and their defaults."""
 
 
 @Capabilities(
@@ -748,66 +698,43 @@ def compare(
     if test == "kosinski" and threshold is None:
         raise ValueError("test='kosinski' compares acceptance sets. Pass threshold={...}.")
     check_flag("combine", combine)
+    chosen = Roles.of(roles)
+    clustered = chosen.groups is not None
+    given: dict[str, Any] = {
+        "of": of,
+        "threshold": threshold,
+        "test": test,
+        "ci": ci,
+        "target": target,
+        "phi": phi,
+        "n_resamples": n_resamples,
+        "margin": margin,
+    }
+    unusual = {name: (value, _USUAL[name]) for name, value in given.items()}
+    del given["threshold"]
+    given |= {"alternative": alternative, "alpha": alpha, "level": level}
+    given |= {"adjust": adjust, "adjust_over": adjust_over}
+    given |= {"a": a, "b": b, "ties": chosen.ties, "seed": 0}
     if combine or average is not None:
-        only = {
-            "of": (of, "precision"),
-            "threshold": (threshold, None),
-            "test": (test, None),
-            "ci": (ci, "score"),
-            "target": (target, "region"),
-            "phi": (phi, 1.0),
-            "n_resamples": (n_resamples, None),
-            "margin": (margin, None),
-        }
-        check_joined(combine, average, sizes, only)
-        joined = JoinedOptions.of(
-            average=average,
-            alternative=alternative,
-            alpha=alpha,
-            adjust=adjust,
-            adjust_over=adjust_over,
-            level=level,
-        )
-        whole: IntArray | None = None  # shares were refused
-        if sizes is not None:
-            whole = np.asarray(sizes, dtype=np.int64)
-        return compare_joined(data, a, b, whole, roles, joined)
-    clustered = Roles.of(roles).groups is not None
-    several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
+        check_joined(combine, average, sizes, unusual)
+        how = Comparison.of_options(adjustments=ADJUSTMENTS, **given)
+        return _compare_joined(data, sizes, how, average, roles)
     if clustered:
         check_clustered(test, ci, phi, threshold)
-        test = None
-    options = RegionOptions.of(
-        test=test,
-        alternative=alternative,
-        ci=ci,
-        level=level,
-        target=target,
-        phi=phi,
-        adjust=adjust,
-        adjust_over=adjust_over,
-        alpha=alpha,
-        n_resamples=n_resamples,
-        seed=0,
-        margin=check_margin(margin, threshold=threshold is not None, phi=phi != 1.0, **several),
+        given["test"] = None
+    several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
+    given["margin"] = check_margin(
+        margin, threshold=threshold is not None, phi=phi != 1.0, **several
     )
-    ask = partial(_compare_lists, data, a, b, sizes, of, options)
-    if Roles.of(roles).agreement == "mean":
-        check_votes(
-            options,
-            of=(of, "precision"),
-            threshold=(threshold, None),
-            test=(test, None),
-            ci=(ci, "score"),
-            phi=(phi, 1.0),
-            groups=(Roles.of(roles).groups, None),
-        )
-        table = compare_votes(data, a, b, sizes, options, roles, can(compare, heads=False))
-        return with_verdicts(table, data, roles, ask)
+    how = Comparison.of_options(**given)
+    if chosen.agreement == "mean":
+        unsupported = {x: unusual[x] for x in ("of", "threshold", "test", "ci", "phi")}
+        _check_votes(how, {**unsupported, "groups": (chosen.groups, None)})
+        table = _compare_votes(data, sizes, how, roles)
+        return with_verdicts(table, data, roles, partial(_compare_lists, data, sizes, how))
     if threshold is not None:
-        options = check_threshold(n, threshold, of, options)
-        able = can(compare, lists=False)
-        return compare_thresholds(data, a, b, threshold, of, options, roles, able)
+        how = check_threshold(n, threshold, how)
+        return compare_thresholds(data, threshold, how, roles, can(compare, lists=False))
     if test in ("boschloo", "barnard") and n is None:
         raise ValueError(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the list"
@@ -815,121 +742,96 @@ def compare(
         )
     check_choice("ci", ci, DIFFERENCE_INTERVALS)
     if clustered:
-        options = options._replace(test="cluster", ci="cluster")
-    if Roles.of(roles).ties == "expected":
+        how = replace(how, test="cluster", ci="cluster")
+    if chosen.ties == "expected":
         check_means(data, test, phi, clustered=clustered)
-        options = options._replace(test="expected")
-    ask = partial(_compare_lists, data, a, b, sizes, of, options)
-    return with_verdicts(ask(roles), data, roles, ask)
+        how = replace(how, test="expected")
+    table = _compare_lists(data, sizes, how, roles)
+    return with_verdicts(table, data, roles, partial(_compare_lists, data, sizes, how))
 
 
-def _compare_lists(
-    data: Data, a: Hashable, b: Names, sizes: Sizes, of: str, options: RegionOptions, roles: Any
-) -> Data:
+def _compare_lists(data: Data, sizes: Sizes, how: Comparison, roles: Mapping[str, Any]) -> Data:
     """Compare n-best lists with one test for each n, or with swaps for all n."""
-    chosen = Roles.of(roles)
-    noted = options.noted()
-    if of != "precision":
-        noted["of"] = of
-    if options.swapped:
-        options = options._replace(seed=chosen.swaps)
-        noted |= chosen.noted_seed
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, a, b)
-        tests = distinct_tests(candidates, pairs, options.alternative, options.adjust)
-        noted.update(family_note(options, tests, candidates, n, compared_with(a, b)))
-        table = _rows_of_pairs(candidates, pairs, n, tests, options, chosen.ties)
-        if options.swapped and not np.isnan(table["drawn"]).all():
-            noted["n_resamples"] = int(np.nanmax(table["drawn"]))
-        if of != "precision":
-            table = precision_as(table, candidates, pairs, of)
-        return table
-
-    means = options.means
+    means, attrs = how.means, how.noted()
+    extra: tuple[str, ...] = ()
+    if not means:
+        extra = TIE_COLUMNS
+    if how.swapped:
+        chosen = Roles.of(roles)
+        how = replace(how, seed=chosen.swaps)
+        attrs |= chosen.noted_seed
+        extra += DRAWN
+    if how.test == "cluster":
+        extra += ("n_groups",)
+        interval = OF_CLUSTERS
+    elif how.target == "nbest":
+        interval = OF_ERROR
+    elif means:
+        interval = of_means(how.ci)
+    else:
+        interval = of_regions(how.ci, how.phi)
     return tabulate(
         data,
-        only_pair(data, a, b, roles),
-        question,
-        tuple(name.replace("precision", of) for name in _comparison_columns(options)),
-        can(compare, any_ties=means, heads=not means, crossed=not options.swapped),
+        only_pair(data, how.a, how.b, roles),
+        partial(_rows_of_lists, how=how),
+        _columns_of_pairs(how, REGION_COLUMNS[10:], *extra),
+        can(compare, any_ties=means, heads=not means, crossed=not how.swapped),
         n=sizes,
-        finish=partial(decide, how=options, interval=_interval_of(options)),
-        attrs=noted,
+        finish=partial(decide, how=how, interval=interval),
+        attrs=attrs,
     )
 
 
-def _interval_of(options: RegionOptions) -> Interval:
-    """Return the interval for the difference of two lists."""
-    if options.test == "cluster":
-        return OF_CLUSTERS
-    if options.target == "nbest":
-        return OF_ERROR
-    if options.means:
-        return of_means(options.ci)
-    return of_regions(options.ci, options.phi)
-
-
-def _rows_of_pairs(
-    candidates: Candidates,
-    pairs: Sequence[Pair],
-    n: IntArray | None,
-    tests: int,
-    options: RegionOptions,
-    ties: str,
-) -> Rows:
-    """Return one row per pair and n, with the counts and tests of the two lists."""
-    work: dict[str, Any] = {"what": "comparing lists", "unit": "pairs", "draws": len(pairs)}
-    swapping: dict[str, Any] = {}
-    if options.swapped:
-        if options.adjust_over != "group":
+def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
+    """Return one row per pair and n with the tests of the two lists, and facts for the record."""
+    pairs = pair_names(candidates.measures, how.a, how.b)
+    tests, facts = how.family(candidates, pairs, 0 if n is None else n.size)
+    total, what, unit = len(pairs) * len(candidates.group), "comparing lists", "pairs"
+    drawing: Drawing | None = None
+    if how.swapped:
+        if how.adjust_over != "group":
             tests *= max(1, candidates.n_groups)
-        draws = most = enough_draws(tests, options)
-        if options.n_resamples is None and candidates.sizes(n).size <= FEW:
+        draws = most = enough_draws(tests, how)
+        if how.n_resamples is None and candidates.sizes(n).size <= FEW:
             most *= MORE
-        swapping = {"tests": tests, "draws": draws, "most": most, "intervals": intervals_read()}
-        work = {"what": "swapping labels", "unit": "draws", "draws": len(pairs) * draws}
-    total = work.pop("draws") * len(candidates.group)
-    columns_of = _list_columns
-    if options.means:
-        columns_of = mean_columns
-    with progress_bar(total=total, **work) as advance:
-        if options.swapped:  # the bar counts draws, not pairs
-            swapping["advance"], advance = advance, nothing_moves
+        total, what, unit = total * draws, "swapping labels", "draws"
+        drawing = Drawing.of(how, tests, draws, most)
+    kernel = partial(mean_columns if how.means else _list_columns, how=how, drawing=drawing)
+    with progress_bar(total=total, what=what, unit=unit) as advance:
+        if drawing is not None:  # the bar counts draws, not pairs
+            drawing.swaps["advance"], advance = advance, nothing_moves
         table = pair_rows(
             candidates,
             pairs,
-            partial(columns_of, options=options, **swapping),
+            kernel,
             n,
-            ties=ties,
-            alternative=options.alternative,
+            ties=how.ties,
+            alternative=how.alternative,
             advance=advance,
         )
     table["reach"] = np.ones(table["difference"].shape)
-    return table
+    if how.swapped and not np.isnan(table["drawn"]).all():
+        facts["n_resamples"] = int(np.nanmax(table["drawn"]))
+    if how.of != "precision":
+        table = precision_as(table, candidates, pairs, how.of)
+    return table, facts
 
 
-def _comparison_columns(options: RegionOptions) -> tuple[str, ...]:
-    """Return the ordered column names for a comparison of lists."""
-    decision, ending = decision_columns(options)
-    columns: tuple[str, ...] = (*NBEST_COLUMNS[:-1], *decision, NBEST_COLUMNS[-1])
-    if not options.means:
-        columns += TIE_COLUMNS
-    if options.swapped:
-        columns += DRAWN
-    if options.test == "cluster":
-        columns += ("n_groups",)
-    return (*columns, *ending)
+def _columns_of_pairs(how: Comparison, p_values: tuple[str, ...], *extra: str) -> tuple[str, ...]:
+    """Return the columns of a comparison of lists, in order."""
+    decision, ending = decision_columns(how)
+    values = [name.replace("precision", how.of) for name in REGION_COLUMNS[:10]]
+    front = ("measure_a", "measure_b", "n", *values)
+    return (*front, *p_values, *decision, "cuts_tie", *extra, *ending)
 
 
 def _list_columns(
-    lists: PairRanks, n: IntArray, *, options: RegionOptions, **swapping: Any
+    lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Drawing | None
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) for the two lists of each pair."""
     r = lists.regions(n)
     only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    tables = tp_only_a, only, tp_only_b, only
     columns: dict[str, AnyArray] = {
         "precision_a": r.tp_a / n,
         "precision_b": r.tp_b / n,
@@ -939,97 +841,62 @@ def _list_columns(
         "n_only_b": only,
         "tp_only_a": tp_only_a,
         "tp_only_b": tp_only_b,
-        "odds_ratio": sample_odds_ratio(*tables),
+        "odds_ratio": sample_odds_ratio(tp_only_a, only, tp_only_b, only),
         "p_mid": np.full(only.shape, np.nan),
         "cuts_tie": cut,
     }
-    spread: tuple[AnyArray, AnyArray] | None = None
-    if options.test == "cluster":
-        names = ("error", "freedom", "p_value", "n_groups", "moved")
-        contrasts = cluster_contrasts(lists, n, alternative=options.alternative)
-        columns |= dict(zip(names, contrasts, strict=True))
-        spread = columns["error"], columns["freedom"]
-    elif options.target == "nbest":
-        errors = nbest_error(lists, n, only, (tp_only_a, tp_only_b), options.phi)
-        columns["error"], columns["freedom"] = errors
+    if how.test == "cluster":
+        columns |= cluster_contrasts(lists, n, alternative=how.alternative)
     else:
-        columns["error_of_few"] = error_of_few(
-            lists, n, only, (tp_only_a, tp_only_b), options.phi, cut
-        )
-    if options.swapped:
-        columns |= _swap_columns(lists, n, cut, options=options, **swapping)
-    elif options.test != "cluster":
-        tests = region_tests(*tables, options, lists.exists)
-        columns["odds_ratio"], columns["p_value"], columns["p_mid"] = tests
-    difference, p_value = columns["difference"], columns["p_value"]
-    ends = tie_columns(lists, n, cut & lists.exists, p_value, difference, options, spread)
-    return {**ends, **columns}  # swaps have their own p-values at both ends
+        columns |= list_errors(lists, n, only, (tp_only_a, tp_only_b), cut, how)
+    if drawing is not None:
+        names = (*SWAP_COLUMNS, *P_ENDS)
+        compute = partial(_swaps_of_pair, lists, n, cut, how=how, drawing=drawing)
+        columns |= in_rows(lists.exists, dict.fromkeys(names, float), compute)
+    elif how.test != "cluster":
+        tests = region_tests(tp_only_a, only, tp_only_b, only, how, lists.exists)
+        columns["p_value"], columns["p_mid"] = tests
+    return {**tie_columns(lists, n, columns, how), **columns}  # swaps have p-values at both ends
 
 
-def _swap_columns(
+def _swaps_of_pair(
     lists: PairRanks,
     n: IntArray,
     cut: BoolArray,
+    row: tuple[int, ...],
+    there: BoolArray,
     *,
-    options: RegionOptions,
-    tests: int,
-    draws: int,
-    most: int,
-    intervals: bool,
-    advance: Callable[[int], object],
-) -> dict[str, AnyArray]:
+    how: Comparison,
+    drawing: Drawing,
+) -> dict[str, Any]:
     """Return swap p-values for each n and for all n, swap counts, and band margins.
 
     ``p_tie_low`` and ``p_tie_high`` are the p-values for the two extreme tie orders.
     """
-    shape = lists.exists.shape
-    p_alone, p_swaps, drawn, margin = (np.full(shape, np.nan) for _ in range(4))
-    p_ends = np.full((2, *shape), np.nan)
-    each, share = options.adjust_over == "n", (1.0 - options.level) / tests
-    if options.alternative != "two-sided":
-        share = min(2.0 * share, 0.999)
-    for row in np.ndindex(shape[:-1]):
-        exists = lists.exists[row]
-        if not exists.any():
-            continue
-        at, ranks, keys = (*row, exists), lists.of(row), lists.draws_of(row)
-        ends = swap_ends(lists, row, n, cut)
-        swapped = swaps.decided_swap_tests(
-            *ranks,
-            n[exists],
-            options.alternative,
-            keys,
-            tests=[tests],
-            alpha=options.alpha,
+    pair, sizes, ends = ListPair.of(lists, row), n[there], swap_ends(lists, row, n, cut)
+    found = swaps.decided_swap_tests(
+        *pair[:3], sizes, how.alternative, pair.keys, ends=ends, **drawing.swaps
+    )
+    each = drawing.swaps["each"]
+    p_swaps = found.alone if each else found.together
+    p_low, p_high = p_swaps, p_swaps
+    if ends is not None:
+        p_low, p_high = found.ends[0 if each else 1]
+    margin: FloatArray | float = np.nan
+    if intervals_read():
+        margin = difference_margins(
+            pair,
+            sizes,
+            [drawing.level],
             each=each,
-            ends=ends,
-            most=most,
-            n_resamples=draws,
-            seed=options.seed,
-            advance=advance,
-        )
-        p_alone[at], drawn[at] = swapped.alone, swapped.drawn
-        p_swaps[at] = swapped.alone if each else swapped.together
-        p_ends[(slice(None), *at)] = p_swaps[at]
-        if ends is not None:
-            p_ends[(slice(None), *at)] = swapped.ends[0 if each else 1]
-        if intervals:
-            margin[at] = difference_margins(
-                *ranks,
-                n[exists],
-                [1.0 - share],
-                keys,
-                lists.whole,
-                lists.clusters_of(row),
-                each=each,
-                n_resamples=max(draws, bands.draws_needed(1.0 - share)),
-                seed=options.seed,
-            )[0]
+            n_resamples=max(drawing.swaps["n_resamples"], bands.draws_needed(drawing.level)),
+            seed=how.seed,
+        )[0]
     return {
-        "p_value": p_alone,
+        "p_value": found.alone,
         "p_swaps": p_swaps,
-        "drawn": drawn,
+        "drawn": found.drawn,
         "margin": margin,
-        "p_tie_low": p_ends[0],
-        "p_tie_high": p_ends[1],
+        "p_tie_low": p_low,
+        "p_tie_high": p_high,
     }

@@ -16,7 +16,7 @@ from rankeval_pd.stats import bands, clusters
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.proportions import INTERVALS, z_of
-from rankeval_pd.stats.ranking import Ranking, Size, Whole, nbest_regions, up_to_ranks
+from rankeval_pd.stats.ranking import Keys, Ranking, Size, Whole, nbest_regions, up_to_ranks
 from rankeval_pd.stats.ranks import Sets
 
 # -------------------------------------------------------------------------------------------------
@@ -81,6 +81,27 @@ def check_joined(
             f"{joint} with fractions of the candidates: groups of different sizes would have lists"
             " of different sizes. Pass whole numbers."
         )
+
+
+def in_rows(
+    exists: BoolArray,
+    types: Mapping[str, type],
+    compute: Callable[[tuple[int, ...], BoolArray], Mapping[str, Any]],
+) -> dict[str, AnyArray]:
+    """Return columns computed for one ranking or pair at a time: (..., n).
+
+    ``compute`` takes the position of the ranking or pair, and which of its lists exist. The columns
+    of other lists are 0 or NaN.
+    """
+    columns: dict[str, AnyArray] = {}
+    for name, kind in types.items():
+        columns[name] = np.full(exists.shape, np.nan if kind is float else 0, dtype=kind)
+    for row in np.ndindex(exists.shape[:-1]):
+        there = exists[row]
+        if there.any():
+            for name, values in compute(row, there).items():
+                columns[name][(*row, there)] = values
+    return columns
 
 
 class ListMembers(NamedTuple):
@@ -209,31 +230,45 @@ class Difference(NamedTuple):
     totals: clusters.ListTotals
 
 
-def difference(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: BoolArray,
-    cluster: IntArray,
-    n: IntArray,
-    whole: Whole | None = None,
-) -> Difference:
+class ListPair(NamedTuple):
+    """Two rankings of the same candidates."""
+
+    rank_a: IntArray
+    rank_b: IntArray
+    gold: BoolArray
+    keys: Keys  #: for random draws, one per candidate or cluster
+    whole: Whole | None
+    cluster: IntArray | None
+
+    @classmethod
+    def of(cls, lists: PairRanks, row: tuple[int, ...]) -> ListPair:
+        """Return the two rankings of one pair in one group."""
+        return cls(*lists.of(row), lists.draws_of(row), lists.whole, lists.clusters_of(row))
+
+    @property
+    def total(self) -> int:
+        """Return the number of candidates, also if the data is a head."""
+        return whole_size(self.whole, self.gold.size)
+
+
+def difference(pair: ListPair, n: IntArray) -> Difference:
     """Return the difference in true positives and its spread, for sorted ``n``.
 
     The larger of two variances is used, so that the variance is valid for both targets. The
     variance for lists uses the precision at the end of each list. The variance for regions uses the
     pooled precision in the regions.
     """
-    cluster = cluster_numbers(cluster)
-    r = nbest_regions(rank_a, rank_b, gold, n)
+    assert pair.cluster is not None
+    ranks, gold, total = (pair.rank_a, pair.rank_b), pair.gold, np.array([pair.total])
+    r = nbest_regions(*ranks, gold, n)
     only = n - r.overlap
     pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
-    total = np.array([whole_size(whole, gold.size)])
-    tp = [up_to_ranks(rank, gold) for rank in (rank_a, rank_b)]
-    edges = tuple(bands.edge_precision(x, n, total) for x in tp)
-    totals = clusters.ListTotals(gold, (rank_a, rank_b), cluster, n, edges, False, _everyone(whole))
-    found, other = (
-        clusters.total_spread(x) for x in (totals, totals._replace(edges=(pooled, pooled)))
+    edges = tuple(bands.edge_precision(up_to_ranks(rank, gold), n, total) for rank in ranks)
+    totals = clusters.ListTotals(
+        gold, ranks, cluster_numbers(pair.cluster), n, edges, False, _everyone(pair.whole)
     )
+    found = clusters.total_spread(totals)
+    other = clusters.total_spread(totals._replace(edges=(pooled, pooled)))
     differ, variance = only > 0, np.maximum(found.variance, other.variance)
     return Difference(
         (r.tp_a - r.tp_b).astype(float),
@@ -242,11 +277,6 @@ def difference(
         found._replace(variance=variance),
         totals,
     )
-
-
-def p_values(found: Difference, alternative: str) -> FloatArray:
-    """Return p-values from Student's t tests. A single cluster gives p = 1."""
-    return p_of_gap(found.value, found.error, found.spread.freedom, alternative)
 
 
 def p_of_gap(
@@ -264,26 +294,17 @@ def p_of_gap(
 
 
 def margins(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: BoolArray,
-    cluster: IntArray,
-    n: IntArray,
-    levels: list[float],
-    whole: Whole | None,
-    *,
-    each: bool,
-    **drawing: Any,
+    pair: ListPair, n: IntArray, levels: list[float], *, each: bool, **drawing: Any
 ) -> FloatArray:
     """Return the half-width of a difference band per level, for sorted ``n``.
 
     A head does not contain all clusters. The band for a head therefore uses a Bonferroni width.
     """
-    result = difference(rank_a, rank_b, gold, cluster, n, whole)
+    result = difference(pair, n)
     if result.n_groups.any():
         warn_of_few(result.spread.clusters)
     known = result.spread.freedom > 0
-    if each or n.size == 1 or whole is not None:
+    if each or n.size == 1 or pair.whole is not None:
         shared = n.size
         if each:
             shared = 1
@@ -302,29 +323,25 @@ def margins(
 _SOME = 1e-300  # a tiny value replaces unknown standard errors if the lists differ
 
 
-def pair_contrast(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: BoolArray,
-    cluster: IntArray,
-    n: IntArray,
-    whole: Whole | None,
-    alternative: str = "two-sided",
-) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, float]:
+def pair_contrast(pair: ListPair, n: IntArray, alternative: str = "two-sided") -> dict[str, Any]:
     """Return the standard error, degrees of freedom and p-value for two lists.
 
-    The last two return values are the number of clusters with unequal counts in the two lists, and
-    the extra variance from ``moved``.
+    ``n_groups`` is the number of clusters with unequal counts in the two lists, and ``moved`` an
+    extra variance.
     """
     rising, back = np.unique(n, return_inverse=True)
-    found = difference(rank_a, rank_b, gold, cluster, rising, whole)
+    found = difference(pair, rising)
     if found.n_groups.any():
         warn_of_few(found.spread.clusters)
     error = np.where(found.n_groups > 0, np.fmax(found.error / rising, _SOME), 0.0)
     freedom = np.broadcast_to(found.spread.freedom, rising.shape)
-    p = p_values(found, alternative)
-    more = moved(found.totals.gold, found.totals.cluster, whole)
-    return error[back], freedom[back], p[back], found.n_groups[back], more
+    return {
+        "error": error[back],
+        "freedom": freedom[back],
+        "p_value": p_of_gap(found.value, found.error, freedom, alternative)[back],
+        "n_groups": found.n_groups[back],
+        "moved": moved(found.totals.gold, found.totals.cluster, pair.whole),
+    }
 
 
 # factor for the variance of the true positives; with 0.25, intervals were up to 1.34 times as wide
@@ -346,21 +363,17 @@ def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
     )
 
 
-def cluster_contrasts(
-    lists: PairRanks, n: IntArray, *, alternative: str
-) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray]:
-    """Return test columns and ``moved`` for all pairs, with NaN for missing lists."""
-    shape = lists.exists.shape
-    columns = np.full((4, *shape), np.nan)
-    n_groups = np.zeros(shape, dtype=np.int64)
-    for row in np.ndindex(shape[:-1]):
-        asked, cluster = lists.exists[row], lists.clusters_of(row)
-        if asked.any() and cluster is not None:
-            found = pair_contrast(*lists.of(row), cluster, n[asked], lists.whole, alternative)
-            columns[(slice(3), *row, asked)] = found[:3]
-            columns[(3, *row, asked)] = found[4]
-            n_groups[(*row, asked)] = found[3]
-    return columns[0], columns[1], columns[2], n_groups, columns[3]
+def cluster_contrasts(lists: PairRanks, n: IntArray, *, alternative: str) -> dict[str, AnyArray]:
+    """Return the test columns and ``moved`` for all pairs."""
+    types = {"error": float, "freedom": float, "p_value": float, "n_groups": int, "moved": float}
+    return in_rows(lists.exists, types, partial(_contrast_of_pair, lists, n, alternative))
+
+
+def _contrast_of_pair(
+    lists: PairRanks, n: IntArray, alternative: str, row: tuple[int, ...], there: BoolArray
+) -> dict[str, Any]:
+    """Return the columns of one pair."""
+    return pair_contrast(ListPair.of(lists, row), n[there], alternative)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -20,10 +20,11 @@ from rankeval_pd.decisions.ranks import (
     order_decides,
     rank_columns,
 )
-from rankeval_pd.decisions.verdicts import PAIR, UNCUT, Rows, warn_of_rows
+from rankeval_pd.decisions.verdicts import PAIR, SWAPPED, UNCUT, warn_of_rows
 from rankeval_pd.doors.candidates import Data, above_door, below_door, count_distinct
 from rankeval_pd.doors.columns import Sizes, check_n
 from rankeval_pd.doors.rankings import (
+    Answer,
     Candidates,
     RankingQuestion,
     distinct_tests,
@@ -36,10 +37,9 @@ from rankeval_pd.doors.rankings import (
 )
 from rankeval_pd.errors import check_choice, check_share, hushed, unknown_name
 from rankeval_pd.lists.comparison import FEW, MORE
-from rankeval_pd.lists.groups import pair_contrast, random_tails, weights, whole_size
+from rankeval_pd.lists.groups import ListPair, pair_contrast, random_tails, weights
 from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
 from rankeval_pd.lists.regions import (
-    SWAPPED,
     Ends,
     check_means,
     end_columns,
@@ -71,19 +71,10 @@ from rankeval_pd.stats.two_by_two import fisher_test
 # -------------------------------------------------------------------------------------------------
 # Define criteria for ranking measures, with tests and columns.
 
-RANKED = ("value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "tied_for_best")
-VERDICT = (
-    "value",
-    "ci_low",
-    "ci_high",
-    "rank_low",
-    "rank_high",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p_adjusted",
-    "tied_for_best",
-    "better_than_chance",
+RANKED = tuple("value ci_low ci_high rank rank_low rank_high tied_for_best".split())
+VERDICT = tuple(
+    "value ci_low ci_high rank_low rank_high difference difference_low difference_high "
+    "p_adjusted tied_for_best better_than_chance".split()
 )
 PAIRS = ("value_a", "value_b", "difference", "p_value", "p_adjusted")
 KINDS = ("ap", "roc")
@@ -419,22 +410,24 @@ def _tests_of_lists(
     regions = nbest_regions(rank_a, rank_b, gold, n)
     only = n - regions.overlap
     tp_only = regions.tp_a - regions.tp_overlap, regions.tp_b - regions.tp_overlap
-    whole = candidates.whole
-    total = np.array(whole_size(whole, gold.size))
+    assert candidates.draws is not None
+    keys, cluster = candidates.draws[group][both], None
+    if candidates.cluster is not None:
+        cluster = candidates.cluster[group][both]
+        keys = keys_of_clusters(keys, cluster)
+    ranked = ListPair(rank_a, rank_b, gold, keys, candidates.whole, cluster)
+    total = np.array(ranked.total)
     spread = bands.difference_spread(rank_a, rank_b, gold, total, n, only, tp_only)
     columns: dict[str, AnyArray] = {
         "difference": (regions.tp_a - regions.tp_b) / n,
         "error": np.where(only > 0, np.sqrt(spread.variance) / n, 0.0),
         "freedom": np.full(n.shape, np.inf),
     }
-    assert candidates.draws is not None
-    keys, cluster, of_clusters = candidates.draws[group][both], None, None
-    if candidates.cluster is not None:
-        cluster = candidates.cluster[group][both]
-        keys = keys_of_clusters(keys, cluster)
-        error, freedom, p, *_ = pair_contrast(rank_a, rank_b, gold, cluster, n, whole)
-        columns |= {"error": error, "freedom": freedom, "p_value": p}
-        of_clusters = error, freedom
+    of_clusters = None
+    if cluster is not None:
+        contrast = pair_contrast(ranked, n)
+        columns |= {name: contrast[name] for name in ("error", "freedom", "p_value")}
+        of_clusters = columns["error"], columns["freedom"]
     elif not how.swapped:
         columns["p_value"] = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided").p_value
     ends: Ends | None = None
@@ -444,9 +437,7 @@ def _tests_of_lists(
         p_ends = ends and p_of_ends(ends, n, of_clusters)
         return columns | end_columns(ends, n, cut, p_ends, p_ends)
     swapped = swaps.decided_swap_tests(
-        rank_a,
-        rank_b,
-        gold,
+        *ranked[:3],
         n,
         "two-sided",
         keys,
@@ -454,14 +445,9 @@ def _tests_of_lists(
         **_swap_options(task, [*families.values()]),
     )
     margins = difference_margins(
-        rank_a,
-        rank_b,
-        gold,
+        ranked,
         n,
         _levels_of(how.level, families),
-        keys,
-        whole,
-        cluster,
         each=how.each,
         n_resamples=task.draws,
         seed=task.seed,
@@ -626,24 +612,30 @@ def ranked(
     data: Data, criterion: RankCriterion, columns: tuple[str, ...], roles: Mapping[str, Any]
 ) -> Data:
     """Return the requested columns in the order of the measures."""
-    chosen, noted = Roles.of(roles), criterion.noted()
-    deciding: list[tuple[Any, ...]] = []
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        task, table, tests = _all_pair_tests(candidates, n, criterion, chosen, noted)
-        table |= rank_columns(table["value"], tests, criterion.how, task.baseline, task.stands)
-        if criterion.kind is None:
-            differs = order_decides(tests, criterion.how)
-            table["tie_decides"] = of_measures(differs, task.count)
-            deciding.extend(_deciding_rows(task, tests, differs))
-        return rows_of(table, candidates, "measure", range(task.count), {"n": task.sizes})
-
-    result = _rank_table(
-        data, criterion, roles, question, ("measure",), criterion.columns(columns), noted
-    )
+    question = partial(_rows_of_ranks, criterion=criterion, chosen=Roles.of(roles))
+    columns = ("measure", *criterion.columns(columns))
+    result = _rank_table(data, criterion, roles, question, columns)
+    deciding = result.attrs.pop(_DECIDING, [])
     if deciding:
         warn_of_rows(deciding, len(deciding))
     return result
+
+
+_DECIDING = "deciding"  # the fact that lists the pairs that the order of ties decides
+
+
+def _rows_of_ranks(
+    candidates: Candidates, n: IntArray | None, *, criterion: RankCriterion, chosen: Roles
+) -> Answer:
+    """Return one row per measure and n, and facts for the record."""
+    task, table, tests, facts = _all_pair_tests(candidates, n, criterion, chosen)
+    table |= rank_columns(table["value"], tests, criterion.how, task.baseline, task.stands)
+    if criterion.kind is None:
+        differs = order_decides(tests, criterion.how)
+        table["tie_decides"] = of_measures(differs, task.count)
+        facts[_DECIDING] = _deciding_rows(task, tests, differs)
+    along = {"n": task.sizes}
+    return rows_of(table, candidates, "measure", range(task.count), along), facts
 
 
 def _deciding_rows(
@@ -663,29 +655,31 @@ def _deciding_rows(
 
 def pairs_tested(data: Data, criterion: RankCriterion, roles: Mapping[str, Any]) -> Data:
     """Return the pairwise tests for the ranks, with one row per pair and n."""
-    chosen, noted = Roles.of(roles), criterion.noted()
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, None, None)
-        task, table, tests = _all_pair_tests(candidates, n, criterion, chosen, noted)
-        a, b = all_pairs(task.count)
-        value = table["value"]
-        columns: dict[str, AnyArray] = {
-            "value_a": value[:, a],
-            "value_b": value[:, b],
-            "difference": tests["difference"],
-            "p_value": tests["p_value"],
-            "p_adjusted": adjusted_tests(tests, criterion.how, stands=task.stands).p_adjusted,
-        }
-        if "exists" in table:
-            columns["exists"] = table["exists"][:, a] & table["exists"][:, b]
-        rows = rows_of(columns, candidates, PAIR, range(len(pairs)), {"n": task.sizes})
-        return with_pairs(rows, candidates, pairs, "two-sided")
-
-    columns: tuple[str, ...] = PAIRS
+    columns: tuple[str, ...] = ("measure_a", "measure_b", *PAIRS)
     if criterion.how.adjust is None:
-        columns = PAIRS[:-1]
-    return _rank_table(data, criterion, roles, question, ("measure_a", "measure_b"), columns, noted)
+        columns = columns[:-1]
+    question = partial(_rows_of_tests, criterion=criterion, chosen=Roles.of(roles))
+    return _rank_table(data, criterion, roles, question, columns)
+
+
+def _rows_of_tests(
+    candidates: Candidates, n: IntArray | None, *, criterion: RankCriterion, chosen: Roles
+) -> Answer:
+    """Return one row per pair and n, and facts for the record."""
+    pairs = pair_names(candidates.measures, None, None)
+    task, table, tests, facts = _all_pair_tests(candidates, n, criterion, chosen)
+    a, b = all_pairs(task.count)
+    columns: dict[str, AnyArray] = {
+        "value_a": table["value"][:, a],
+        "value_b": table["value"][:, b],
+        "difference": tests["difference"],
+        "p_value": tests["p_value"],
+        "p_adjusted": adjusted_tests(tests, criterion.how, stands=task.stands).p_adjusted,
+    }
+    if "exists" in table:
+        columns["exists"] = table["exists"][:, a] & table["exists"][:, b]
+    rows = rows_of(columns, candidates, PAIR, range(len(pairs)), {"n": task.sizes})
+    return with_pairs(rows, candidates, pairs, "two-sided"), facts
 
 
 def _rank_table(
@@ -693,22 +687,20 @@ def _rank_table(
     criterion: RankCriterion,
     roles: Mapping[str, Any],
     question: RankingQuestion,
-    names: tuple[str, ...],
-    columns: Sequence[str],
-    noted: Mapping[str, Any],
+    columns: tuple[str, ...],
 ) -> Data:
-    """Return the table for all groups, with rows labeled by ``names`` and n."""
+    """Return the table for all groups, with n behind the names of measures for lists."""
     over_n = criterion.kind is None
     means = over_n and Roles.of(roles).ties == "expected"
     if means:
         check_means(data)
     if over_n:
-        names = (*names, "n")
+        columns = _with_n(columns)
     return tabulate(
         data,
         roles,
         question,
-        (*names, *columns),
+        columns,
         can(
             measure_ranks,
             lists=over_n,
@@ -716,18 +708,22 @@ def _rank_table(
             heads=over_n and not means,
         ),
         n=criterion.n,
-        attrs=noted,
+        attrs=criterion.noted(),
     )
 
 
+def _with_n(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Add n behind the names of one measure or of a pair."""
+    first = 2
+    if columns[0] == "measure":
+        first = 1
+    return (*columns[:first], "n", *columns[first:])
+
+
 def _all_pair_tests(
-    candidates: Candidates,
-    n: IntArray | None,
-    criterion: RankCriterion,
-    chosen: Roles,
-    noted: dict[str, Any],
-) -> tuple[RankingTask, dict[str, AnyArray], dict[str, FloatArray]]:
-    """Return the values of the measures and all pairwise tests, and note how they were made."""
+    candidates: Candidates, n: IntArray | None, criterion: RankCriterion, chosen: Roles
+) -> tuple[RankingTask, dict[str, AnyArray], dict[str, FloatArray], dict[str, Any]]:
+    """Return the values of the measures, all pairwise tests, and how they were made."""
     how, over_n, measures = criterion.how, criterion.kind is None, list(candidates.measures)
     baseline, stands = None, None
     if criterion.baseline is not None:
@@ -737,16 +733,16 @@ def _all_pair_tests(
     pairs = []
     if len(measures) > 1:
         pairs = pair_names(measures, None, None)
-    tests = len(pairs)
+    tests = distinct_tests(candidates, pairs, "two-sided", how.adjust)
     if how.adjust is not None:
-        tests = distinct_tests(candidates, pairs, "two-sided", how.adjust)
         stands = standing_pairs(candidates, pairs)
     draws = criterion.draws(tests)
     sizes, seed = np.zeros(1, dtype=np.int64), chosen.draws
     if over_n:
         sizes, seed = candidates.sizes(n), chosen.swaps
+    facts: dict[str, Any] = {}
     if how.swapped:
-        noted |= {"n_resamples": draws, **chosen.noted_seed}
+        facts = {"n_resamples": draws, **chosen.noted_seed}
     total = draws * tests * len(candidates.group)
     with progress_bar(total=total, what="swapping labels", unit="draws") as advance:
         task = RankingTask(
@@ -761,13 +757,13 @@ def _all_pair_tests(
             advance=advance,
         )
         if how.adjust is not None:
-            noted["family"] = _family_of_ranks(task, tests, criterion)
+            facts["family"] = _family_of_ranks(task, tests, criterion)
         if not over_n:
-            return task, *area_tests(task)
+            return task, *area_tests(task), facts
         table, tested = list_columns(task), list_tests(task)
     if how.swapped:
-        noted["n_resamples"] = int(np.fmax.reduce(tested["drawn"], axis=None, initial=draws))
-    return task, table, tested
+        facts["n_resamples"] = int(np.fmax.reduce(tested["drawn"], axis=None, initial=draws))
+    return task, table, tested, facts
 
 
 def _family_of_ranks(task: RankingTask, tests: int, criterion: RankCriterion) -> str:

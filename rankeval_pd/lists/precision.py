@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import partial
@@ -17,6 +17,7 @@ from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import check_n, few_or
 from rankeval_pd.doors.rankings import (
+    Answer,
     Candidates,
     PairRanks,
     measure_rows,
@@ -37,7 +38,7 @@ from rankeval_pd.errors import (
     warn_of_thresholds,
 )
 from rankeval_pd.lists import groups
-from rankeval_pd.lists.groups import check_joined, weights
+from rankeval_pd.lists.groups import ListPair, check_joined, in_rows, weights
 from rankeval_pd.memory import check_draws
 from rankeval_pd.options import with_options
 from rankeval_pd.progress import progress_bar
@@ -46,7 +47,7 @@ from rankeval_pd.stats import bands
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.proportions import INTERVALS, z_of
-from rankeval_pd.stats.ranking import Keys, Ranking, Size, Whole, nbest_regions
+from rankeval_pd.stats.ranking import Ranking, Size, nbest_regions
 
 # -------------------------------------------------------------------------------------------------
 # Compute the precision of n-best lists, with intervals (Evert 2004, section 3.2).
@@ -54,27 +55,9 @@ from rankeval_pd.stats.ranking import Keys, Ranking, Size, Whole, nbest_regions
 # -------------------------------------------------------------------------------------------------
 # Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2).
 
-_NBEST_COLUMNS = (
-    "threshold",
-    "tp",
-    "precision",
-    "recall",
-    "lift",
-    "ci_low",
-    "ci_high",
-    "tied",
-)
-AVERAGED_COLUMNS = (
-    "measure",
-    "n",
-    "tp",
-    "precision",
-    "recall",
-    "lift",
-    "ci_low",
-    "ci_high",
-    "n_queries",
-    "n_missing",
+NBEST_COLUMNS = tuple("threshold tp precision recall lift ci_low ci_high tied".split())
+AVERAGED_COLUMNS = tuple(
+    "measure n tp precision recall lift ci_low ci_high n_queries n_missing".split()
 )
 
 
@@ -198,7 +181,7 @@ def nbest_precision(
             f"phi={phi:g} with groups: the overdispersion is estimated from the groups. Omit one of"
             " the two."
         )
-    columns: tuple[str, ...] = ("measure", "n", *_NBEST_COLUMNS)
+    columns: tuple[str, ...] = ("measure", "n", *NBEST_COLUMNS)
     if ties == "expected":
         columns += ("tp_sd",)
     if clustered:
@@ -208,19 +191,6 @@ def nbest_precision(
         only = {"ci": (ci, "clopper-pearson"), "target": (target, "region"), "phi": (phi, 1.0)}
         check_joined(False, average, sizes, only)
         columns = AVERAGED_COLUMNS
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        kernel = partial(
-            _nbest_columns,
-            n=n,
-            kind=kind,
-            ties=ties,
-            best=level_of_each(kind.level, len(candidates.measures)),
-        )
-        rows = measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
-        if average is not None:
-            rows = _with_pools(rows, candidates)
-        return rows
 
     noted = {**kind._asdict(), "ties": ties}
     combine = None
@@ -232,7 +202,7 @@ def nbest_precision(
         return tabulate(
             data,
             roles,
-            question,
+            partial(_rows_of_nbest, kind=kind, ties=ties, pooled=average is not None),
             columns,
             can(nbest_precision, clusters=average is None),
             n=sizes,
@@ -241,13 +211,19 @@ def nbest_precision(
         )
 
 
-def _with_pools(rows: Rows, candidates: Candidates) -> Rows:
-    """Add N and N+ of each list's pool, for averages over groups."""
-    retrieved, positives = candidates.rankings().retrieved, candidates.positives()
-    group = np.searchsorted(candidates.group, rows[GROUP])
-    at = group, rows["measure"]
-    pools = {"total": retrieved.total, "drawn": retrieved.positive, "positive": positives}
-    return {**rows, **{name: counts[at] for name, counts in pools.items()}}
+def _rows_of_nbest(
+    candidates: Candidates, n: IntArray | None, *, kind: IntervalKind, ties: str, pooled: bool
+) -> Rows:
+    """Return one row per measure and n; averages over groups also need N and N+ of each pool."""
+    best = level_of_each(kind.level, len(candidates.measures))
+    kernel = partial(_nbest_columns, n=n, kind=kind, ties=ties, best=best)
+    rows = measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
+    if pooled:
+        retrieved = candidates.rankings().retrieved
+        at = np.searchsorted(candidates.group, rows[GROUP]), rows["measure"]
+        rows["total"], rows["drawn"] = retrieved.total[at], retrieved.positive[at]
+        rows["positive"] = candidates.positives()[at]
+    return rows
 
 
 def _nbest_columns(
@@ -582,35 +558,34 @@ def precision_band(
     draws = enough(n_resamples, level)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    drawing: dict[str, Any] = {"level": level, "n_resamples": draws, "seed": chosen.draws}
-    attrs: dict[str, Any] = {"level": level, "band": "sup-t"}
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        few = few_or(sizes, candidates.sizes(n), chosen.ties, attrs)
-        kernel = partial(
-            _precision_band,
-            n=few,
-            ties=chosen.ties,
-            at_once=few is not None and sizes is None,
-            **drawing,
-        )
-        return rows_of_bands(candidates, kernel, few, draws)
-
-    able = can(precision_band, heads=chosen.groups is None)
-    return tabulate(data, roles, question, PRECISION_COLUMNS, able, n=sizes, attrs=attrs)
+    kernel = partial(_precision_band, level=level, n_resamples=draws, seed=chosen.draws)
+    return tabulate(
+        data,
+        roles,
+        partial(rows_of_bands, kernel=kernel, ties=chosen.ties, draws=draws),
+        PRECISION_COLUMNS,
+        can(precision_band, heads=chosen.groups is None),
+        n=sizes,
+        attrs={"level": level, "band": "sup-t"},
+    )
 
 
 def rows_of_bands(
     candidates: Candidates,
-    kernel: Callable[..., dict[str, AnyArray]],
     n: IntArray | None,
+    *,
+    kernel: Callable[..., dict[str, AnyArray]],
+    ties: str,
     draws: int,
-) -> Rows:
-    """Return the rows of bands that are drawn, with a progress bar."""
-    rankings = len(candidates.measures) * len(candidates.group)
-    with progress_bar(total=rankings * draws, what="drawing multipliers", unit="draws") as advance:
-        along = {"n": candidates.sizes(n)}
-        return measure_rows(candidates, partial(kernel, advance=advance), along)
+) -> Answer:
+    """Return the rows of bands that are drawn, and the size of the grid if n is None."""
+    few, facts = few_or(n, candidates.sizes(n), ties)
+    total = len(candidates.measures) * len(candidates.group) * draws
+    with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
+        kernel = partial(
+            kernel, n=few, ties=ties, at_once=n is None and few is not None, advance=advance
+        )
+        return measure_rows(candidates, kernel, {"n": candidates.sizes(few)}), facts
 
 
 def enough(n_resamples: Any, level: float) -> int:
@@ -625,53 +600,41 @@ def enough(n_resamples: Any, level: float) -> int:
 
 
 def _precision_band(
-    ranking: Ranking,
-    candidates: Candidates,
-    *,
-    n: IntArray | None,
-    ties: str,
-    level: float,
-    at_once: bool,
-    **drawing: Any,
+    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, ties: str, **drawing: Any
 ) -> dict[str, AnyArray]:
     """Return precision and its band: (group, measure, n)."""
     lists = ranking.nbest(n, ties)
     if n is None:
         n = ranking.every
-    draws = np.broadcast_to(candidates.keys, ranking.score.shape)
     precision = lists.tp / n
     _warn_if_too_precise(precision[lists.exists])
-    limits = np.full((2, *precision.shape), np.nan)
-    for row in np.ndindex(precision.shape[:-1]):
-        exists = lists.exists[row]
-        if not exists.any():
-            continue
-        if candidates.cluster is None:
-            best_first = ranking.order[row][: ranking.here[row]]
-            ranked, keys = ranking.gold[row][best_first], draws[row][best_first]
-            limits[(slice(None), *row, exists)] = _precision_limits(
-                ranked, keys, n[exists], level, ranking.whole, at_once=at_once, **drawing
-            )
-        else:
-            one = groups.ListMembers.of(ranking, row, candidates.cluster[:, np.newaxis])
-            rising, back = np.unique(n[exists], return_inverse=True)
-            low, high = groups.band(one, rising, level, **drawing)
-            limits[(slice(None), *row, exists)] = low[back], high[back]
-    return {
-        "precision": precision,
-        "band_low": limits[0],
-        "band_high": limits[1],
-        "exists": lists.exists,
-    }
+    limits = partial(_precision_limits, ranking, candidates, n, **drawing)
+    columns = in_rows(lists.exists, {"band_low": float, "band_high": float}, limits)
+    return {"precision": precision, **columns, "exists": lists.exists}
 
 
 def _precision_limits(
-    ranked: BoolArray, keys: Keys, n: IntArray, level: float, whole: Whole | None, **drawing: Any
-) -> tuple[FloatArray, FloatArray]:
-    """Return the band for one ranking, given the labels in rank order."""
+    ranking: Ranking,
+    candidates: Candidates,
+    n: IntArray,
+    row: tuple[int, ...],
+    there: BoolArray,
+    *,
+    level: float,
+    at_once: bool,
+    **drawing: Any,
+) -> dict[str, FloatArray]:
+    """Return the band for one ranking."""
     from scipy import special
 
-    rising, back = np.unique(n, return_inverse=True)
+    rising, back = np.unique(n[there], return_inverse=True)
+    if candidates.cluster is not None:
+        one = groups.ListMembers.of(ranking, row, candidates.cluster[:, np.newaxis])
+        low, high = groups.band(one, rising, level, **drawing)
+        return {"band_low": low[back], "band_high": high[back]}
+    best_first, whole = ranking.order[row][: ranking.here[row]], ranking.whole
+    ranked = ranking.gold[row][best_first]
+    keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
     tp = np.concatenate([[0], np.cumsum(ranked)])
     total = groups.whole_size(whole, ranked.size)
     spread = bands.nbest_spread(tp, rising, np.array(total))
@@ -682,12 +645,13 @@ def _precision_limits(
         (spread.edge,),
         (share - spread.edge) * rising / total,
         spread.influence,
+        at_once=at_once,
         **drawing,
     )
     within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(largest, level)))
     size = spread.effective(rising)
     low, high = INTERVALS["clopper-pearson"](size * share, size, within)
-    return low[back], high[back]
+    return {"band_low": low[back], "band_high": high[back]}
 
 
 def _warn_if_too_precise(precision: FloatArray) -> None:
@@ -770,49 +734,45 @@ def difference_band(
     sizes = check_n(n)
     chosen = Roles.of(roles)
     drawing: dict[str, Any] = {"level": level, "n_resamples": draws, "seed": chosen.draws}
-    attrs: dict[str, Any] = {"level": level, "band": "sup-t"}
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, a, b)
-        few = few_or(sizes, candidates.sizes(n), chosen.ties, attrs)
-        at_once = few is not None and sizes is None and chosen.groups is None
-        total = len(pairs) * len(candidates.group) * draws
-        with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
-            kernel = partial(_difference_columns, advance=advance, at_once=at_once, **drawing)
-            return pair_rows(candidates, pairs, kernel, few, ties=chosen.ties)
-
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        question,
+        partial(_rows_of_differences, a=a, b=b, ties=chosen.ties, drawing=drawing),
         DIFFERENCE_COLUMNS,
         can(difference_band, heads=chosen.groups is None),
         n=sizes,
-        attrs=attrs,
+        attrs={"level": level, "band": "sup-t"},
     )
 
 
+def _rows_of_differences(
+    candidates: Candidates,
+    n: IntArray | None,
+    *,
+    a: Hashable,
+    b: Hashable,
+    ties: str,
+    drawing: Mapping[str, Any],
+) -> Answer:
+    """Return one row per pair and n, and the size of the grid if n is None."""
+    pairs = pair_names(candidates.measures, a, b)
+    few, facts = few_or(n, candidates.sizes(n), ties)
+    total = len(pairs) * len(candidates.group) * drawing["n_resamples"]
+    with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
+        drawing = {**drawing, "advance": advance}
+        if n is None and few is not None and candidates.cluster is None:
+            drawing["at_once"] = True
+        kernel = partial(_difference_columns, drawing=drawing)
+        return pair_rows(candidates, pairs, kernel, few, ties=ties), facts
+
+
 def _difference_columns(
-    lists: PairRanks, n: IntArray, *, level: float, at_once: bool, **drawing: Any
+    lists: PairRanks, n: IntArray, *, drawing: Mapping[str, Any]
 ) -> dict[str, AnyArray]:
     """Return the difference of precision and its band: (group, pair, n)."""
-    shape = lists.exists.shape
-    difference, margin = np.full(shape, np.nan), np.full(shape, np.nan)
-    if at_once:
-        drawing["at_once"] = True
-    for row in np.ndindex(shape[:-1]):
-        exists = lists.exists[row]
-        if not exists.any():
-            continue
-        a, b, gold = lists.of(row)
-        r = nbest_regions(a, b, gold, n[exists])
-        if lists.cluster is None:
-            _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / n[exists])
-        difference[(*row, exists)] = (r.tp_a - r.tp_b) / n[exists]
-        keys, cluster = lists.draws_of(row), lists.clusters_of(row)
-        margin[(*row, exists)] = difference_margins(
-            a, b, gold, n[exists], [level], keys, lists.whole, cluster, **drawing
-        )[0]
+    compute = partial(_difference_of_pair, lists, n, **drawing)
+    columns = in_rows(lists.exists, {"difference": float, "margin": float}, compute)
+    difference, margin = columns["difference"], columns["margin"]
     return {
         "difference": difference,
         "band_low": np.maximum(difference - margin, -1.0),
@@ -820,34 +780,39 @@ def _difference_columns(
     }
 
 
-def difference_margins(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: BoolArray,
+def _difference_of_pair(
+    lists: PairRanks,
     n: IntArray,
-    levels: list[float],
-    keys: Keys,
-    whole: Whole | None = None,
-    cluster: IntArray | None = None,
+    row: tuple[int, ...],
+    there: BoolArray,
     *,
-    each: bool = False,
+    level: float,
     **drawing: Any,
+) -> dict[str, FloatArray]:
+    """Return the difference of precision of one pair, and half the width of its band."""
+    pair, sizes = ListPair.of(lists, row), n[there]
+    r = nbest_regions(pair.rank_a, pair.rank_b, pair.gold, sizes)
+    if pair.cluster is None:
+        _warn_if_too_precise(np.maximum(r.tp_a, r.tp_b) / sizes)
+    margins = difference_margins(pair, sizes, [level], **drawing)
+    return {"difference": (r.tp_a - r.tp_b) / sizes, "margin": margins[0]}
+
+
+def difference_margins(
+    pair: ListPair, n: IntArray, levels: list[float], *, each: bool = False, **drawing: Any
 ) -> FloatArray:
     """Return the half-width of a difference band as an array (level, n).
 
     With ``each``, the width is computed separately for each n, without draws.
     """
     rising, back = np.unique(n, return_inverse=True)
-    if cluster is not None:
-        margins = groups.margins(
-            rank_a, rank_b, gold, cluster, rising, levels, whole, each=each, **drawing
-        )
-        return margins[:, back]
-    r = nbest_regions(rank_a, rank_b, gold, rising)
+    if pair.cluster is not None:
+        return groups.margins(pair, rising, levels, each=each, **drawing)[:, back]
+    ranks, gold = (pair.rank_a, pair.rank_b), pair.gold
+    r = nbest_regions(*ranks, gold, rising)
     only = rising - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    total = np.array(groups.whole_size(whole, gold.size))
-    spread = bands.difference_spread(rank_a, rank_b, gold, total, rising, only, tp_only)
+    spread = bands.difference_spread(*ranks, gold, np.array(pair.total), rising, only, tp_only)
     differ = only > 0
     margins = np.zeros((len(levels), rising.size))
     if differ.any():
@@ -855,7 +820,7 @@ def difference_margins(
         factors = [z_of(level) for level in levels]
         if not each and rising.size > 1:
             edges = spread.edge_a[differ], spread.edge_b[differ]
-            cells = bands.cells(gold, (rank_a, rank_b), rising[differ], keys, whole)
+            cells = bands.cells(gold, ranks, rising[differ], pair.keys, pair.whole)
             largest = bands.largest(
                 cells, edges, spread.center[differ], spread.influence[differ], **drawing
             )
@@ -923,20 +888,25 @@ def local_precision(
     half = _half_window(window)
     ties = Roles.of(roles).ties
 
-    def question(candidates: Candidates, _: IntArray | None) -> Rows:
-        largest = candidates.sizes(None).size
-        reach = min(half, largest + 1)  # the window must not extend beyond the last candidate
-        n = np.arange(reach, largest - reach + 1)
-        kernel = partial(_local_columns, n=n, half=reach, kind=kind, ties=ties)
-        return measure_rows(candidates, kernel, {"n": n})
-
     attrs = {**kind._asdict(), "window": window}
+    question = partial(_rows_of_windows, half=half, kind=kind, ties=ties)
     result = tabulate(data, roles, question, LOCAL_COLUMNS, can(local_precision), attrs=attrs)
     if not len(result) and len(data) and ties != "blocks":
         raise ValueError(
             f"window={window!r} exceeds the number of candidates. Pass a smaller even number."
         )
     return result
+
+
+def _rows_of_windows(
+    candidates: Candidates, n: IntArray | None, *, half: int, kind: IntervalKind, ties: str
+) -> Rows:
+    """Return one row per measure and n for which the window fits."""
+    largest = candidates.sizes(None).size
+    reach = min(half, largest + 1)  # the window must not extend beyond the last candidate
+    n = np.arange(reach, largest - reach + 1)
+    kernel = partial(_local_columns, n=n, half=reach, kind=kind, ties=ties)
+    return measure_rows(candidates, kernel, {"n": n})
 
 
 def _half_window(window: Any) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities, can, with_roles
-from rankeval_pd.decisions.verdicts import Rows
+from rankeval_pd.decisions.verdicts import Decision, Interval, Rows, limits
 from rankeval_pd.doors.candidates import Data, above_door, below_door
 from rankeval_pd.doors.columns import check_n
 from rankeval_pd.doors.rankings import (
@@ -24,6 +24,7 @@ from rankeval_pd.doors.rankings import (
 )
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.lists.comparison import compare
+from rankeval_pd.lists.groups import whole_size
 from rankeval_pd.lists.precision import intervals_unread
 from rankeval_pd.memory import check_draws
 from rankeval_pd.progress import progress_bar
@@ -40,7 +41,6 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import bands, ranking, swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import agree_with_test, one_sided
 from rankeval_pd.stats.proportions import Limits, z_of
 from rankeval_pd.stats.two_by_two import ALTERNATIVES, conditional_odds_ratio, sample_odds_ratio
 
@@ -49,16 +49,7 @@ from rankeval_pd.stats.two_by_two import ALTERNATIVES, conditional_odds_ratio, s
 
 # --------------------------------- Ranges of significant list sizes (Evert 2004, figure 3)
 
-RANGE_COLUMNS = (
-    "measure_a",
-    "measure_b",
-    "better",
-    "n_first",
-    "n_last",
-    "n_tests",
-    "p_max",
-    "n_before",
-)
+RANGE_COLUMNS = tuple("measure_a measure_b better n_first n_last n_tests p_max n_before".split())
 _CLOSE = 1.05  # two runs are joined if the second begins at or before n_last times this factor
 
 
@@ -238,17 +229,9 @@ def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, Boo
 
 # ---------------------- A single test for a range of list sizes
 
-COLUMNS = (
-    "measure_a",
-    "measure_b",
-    "n_first",
-    "n_last",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "p_stderr",
-    "undecided",
+COLUMNS = tuple(
+    "measure_a measure_b n_first n_last difference ci_low ci_high p_value p_stderr "
+    "undecided".split()
 )
 
 
@@ -329,81 +312,85 @@ def mean_difference(
     draws = check_draws("n_resamples", n_resamples)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    seed = chosen.swaps
-
-    options: dict[str, Any] = {
-        "alternative": alternative,
-        "alpha": alpha,
-        "level": level,
-        "n_resamples": draws,
-    }
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, a, b)
-        total = draws * len(candidates.group)
-        with progress_bar(total=total, what="swapping labels", unit="draws") as advance:
-            kernel = partial(_mean_differences, seed=seed, advance=advance, **options)
-            return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties, over_n=False)
-
+    how = Decision(adjust=None, alternative=alternative, alpha=alpha, level=level)
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        question,
+        partial(_rows_of_means, a=a, b=b, chosen=chosen, draws=draws, alternative=alternative),
         COLUMNS,
         can(mean_difference),
         n=sizes,
-        attrs={**options, **chosen.noted_seed},
+        finish=partial(_decided_means, draws=draws, how=how),
+        attrs={
+            "alternative": alternative,
+            "alpha": alpha,
+            "level": level,
+            "n_resamples": draws,
+            **chosen.noted_seed,
+        },
     )
 
 
-def _mean_differences(
-    lists: PairRanks,
-    n: IntArray,
+def _rows_of_means(
+    candidates: Candidates,
+    n: IntArray | None,
     *,
+    a: Hashable,
+    b: Hashable,
+    chosen: Roles,
+    draws: int,
     alternative: str,
-    alpha: float,
-    level: float,
-    n_resamples: int,
-    seed: int,
-    advance: Callable[[int], object],
+) -> Rows:
+    """Return one row per group with the mean difference and its test."""
+    pairs, total = pair_names(candidates.measures, a, b), draws * len(candidates.group)
+    with progress_bar(total=total, what="swapping labels", unit="draws") as advance:
+        swapping = {"n_resamples": draws, "seed": chosen.swaps, "advance": advance}
+        kernel = partial(_mean_differences, alternative=alternative, swapping=swapping)
+        return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties, over_n=False)
+
+
+def _mean_differences(
+    lists: PairRanks, n: IntArray, *, alternative: str, swapping: Mapping[str, Any]
 ) -> dict[str, AnyArray]:
     """Return the mean difference of precision over all n, and its test: (group, pair)."""
     shape = lists.exists.shape[:-1]
-    difference, errors, p_value = (np.full(shape, np.nan) for _ in range(3))
-    first, last = (np.zeros(shape, dtype=np.int64) for _ in range(2))
+    difference, errors, p_value = np.full((3, *shape), np.nan)
+    first, last = np.zeros((2, *shape), dtype=np.int64)
     for row in np.ndindex(shape):
         if not lists.exists[row].any():
             continue
         sizes = np.sort(n[lists.exists[row]])
         a, b, gold = lists.of(row)
-        weight = _rank_weights(sizes, gold.size)
-        listed = np.minimum(a, b) <= sizes[-1]
-        observed = float((weight[a] - weight[b])[gold & listed].sum())
-        drawn = swaps.swapped_sums(
-            a,
-            b,
-            gold,
-            weight,
-            lists.draws_of(row),
-            most=int(sizes[-1]),
-            n_resamples=n_resamples,
-            seed=seed,
-            advance=advance,
-        )
-        sided = swaps.sided(np.append(observed, drawn), alternative)
-        first[row], last[row], difference[row] = sizes[0], sizes[-1], observed
-        total = gold.size if lists.whole is None else lists.whole.total
-        errors[row] = 0.0
-        if (ranking.nbest_regions(a, b, gold, sizes).overlap < sizes).any():
-            errors[row] = _standard_error(a, b, gold, sizes, weight, total)
+        most = int(sizes[-1])
+        weight = _from_here_on(1.0 / sizes, sizes, gold.size) / sizes.size  # of each 0-based rank
+        listed = gold & (np.minimum(a, b) <= most)
+        difference[row] = (weight[a] - weight[b])[listed].sum()
+        keys = lists.draws_of(row)
+        drawn = swaps.swapped_sums(a, b, gold, weight, keys, most=most, **swapping)
+        sided = swaps.sided(np.append(difference[row], drawn), alternative)
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
-    levels = np.full(shape, level)
-    low, high = one_sided(_normal_limits, levels, (difference, errors), alternative)
-    low, high = agree_with_test(low, high, p_value, alternative, level)
-    draws = np.full(shape, float(n_resamples))
-    error, undecided = swaps.monte_carlo_error(p_value, p_value, draws, alpha=alpha)
-    columns = (first, last, difference, low, high, p_value, error, undecided)
-    return dict(zip(COLUMNS[2:], columns, strict=True))
+        first[row], last[row], errors[row] = sizes[0], most, 0.0
+        if (ranking.nbest_regions(a, b, gold, sizes).overlap < sizes).any():
+            total = whole_size(lists.whole, gold.size)
+            errors[row] = _standard_error(a, b, gold, sizes, weight, total)
+    return {
+        "n_first": first,
+        "n_last": last,
+        "difference": difference,
+        "error": errors,
+        "p_value": p_value,
+    }
+
+
+def _decided_means(table: Rows, names: Sequence[Hashable], *, draws: int, how: Decision) -> Rows:
+    """Add the limits, and whether more draws could change the decision."""
+    p_value = table["p_value"]
+    levels, drawn = np.full(p_value.shape, how.level), np.full(p_value.shape, float(draws))
+    table["ci_low"], table["ci_high"] = limits(table, p_value, levels, how, _OF_MEANS)
+    table["p_stderr"], table["undecided"] = swaps.monte_carlo_error(
+        p_value, p_value, drawn, alpha=how.alpha
+    )
+    return table
 
 
 def _normal_limits(value: FloatArray, error: FloatArray, level: float) -> Limits:
@@ -412,9 +399,7 @@ def _normal_limits(value: FloatArray, error: FloatArray, level: float) -> Limits
     return np.maximum(value - half, -1.0), np.minimum(value + half, 1.0)
 
 
-def _rank_weights(n: IntArray, total: int) -> FloatArray:
-    """Return each rank's contribution to the mean precision, for 0-based ranks."""
-    return _from_here_on(1.0 / n, n, total) / n.size
+_OF_MEANS = Interval(_normal_limits, ("difference", "error"))
 
 
 def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
@@ -451,14 +436,8 @@ def _standard_error(
 # Compute exact odds ratios for two difference regions.
 
 _TOGETHER = 20_000  # number of 2x2 tables per progress bar step
-ODDS_RATIOS_COLUMNS = (
-    "measure_a",
-    "measure_b",
-    "n",
-    "odds_ratio",
-    "odds_ratio_mle",
-    "ci_low",
-    "ci_high",
+ODDS_RATIOS_COLUMNS = tuple(
+    "measure_a measure_b n odds_ratio odds_ratio_mle ci_low ci_high".split()
 )
 
 
@@ -520,24 +499,32 @@ def odds_ratios(
     """
     level = check_share("level", level)
     sizes = check_n(n)
-    chosen = Roles.of(roles)
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, a, b)
-        total = candidates.sizes(n).size * len(candidates.group)
-        with progress_bar(total=total, what="odds ratios", unit="lists") as advance:
-            kernel = partial(_odds_ratios_of_lists, level=level, advance=advance)
-            return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties)
-
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        question,
+        partial(_rows_of_ratios, a=a, b=b, level=level, ties=Roles.of(roles).ties),
         ODDS_RATIOS_COLUMNS,
         can(odds_ratios),
         n=sizes,
         attrs={"level": level},
     )
+
+
+def _rows_of_ratios(
+    candidates: Candidates,
+    n: IntArray | None,
+    *,
+    a: Hashable,
+    b: Hashable,
+    level: float,
+    ties: str,
+) -> Rows:
+    """Return one row per n with the odds ratios of the two lists."""
+    pairs = pair_names(candidates.measures, a, b)
+    total = candidates.sizes(n).size * len(candidates.group)
+    with progress_bar(total=total, what="odds ratios", unit="lists") as advance:
+        kernel = partial(_odds_ratios_of_lists, level=level, advance=advance)
+        return pair_rows(candidates, pairs, kernel, n, ties=ties)
 
 
 def _odds_ratios_of_lists(

@@ -11,26 +11,23 @@ import numpy as np
 from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.doors.candidates import Data
-from rankeval_pd.doors.columns import Sizes, check_n, few_or
+from rankeval_pd.doors.columns import Sizes, check_n
 from rankeval_pd.doors.rankings import Candidates, Pair, common_counts, measure_rows, tabulate
 from rankeval_pd.errors import check_choice, check_share, warn_of_thresholds
-from rankeval_pd.lists.groups import of_rows, recall_sizes
-from rankeval_pd.lists.precision import LEAST, IntervalKind, enough, rows_of_bands, warn_of_reversed
+from rankeval_pd.lists.groups import in_rows, of_rows, recall_sizes
+from rankeval_pd.lists.precision import (
+    LEAST,
+    NBEST_COLUMNS,
+    IntervalKind,
+    enough,
+    rows_of_bands,
+    warn_of_reversed,
+)
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, RecallBand, Roles, Target
 from rankeval_pd.stats import bands
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.ranking import Keys, Ranking
+from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
+from rankeval_pd.stats.ranking import Ranking
 
-_LIST_COLUMNS = (
-    "threshold",
-    "tp",
-    "precision",
-    "recall",
-    "lift",
-    "ci_low",
-    "ci_high",
-    "tied",
-)
 BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high", "expected")
 BANDS = ("clopper-pearson", "emproc", "emproc-plus")
 
@@ -114,7 +111,7 @@ def nbest_recall(
     clustered = Roles.of(roles).groups is not None
     kind = IntervalKind.of(ci=ci, level=level, target=target).of_groups(clustered)
     sizes = check_n(n)
-    columns: tuple[str, ...] = ("measure", "n", *_LIST_COLUMNS)
+    columns: tuple[str, ...] = ("measure", "n", *NBEST_COLUMNS)
     if Roles.of(roles).ties == "expected":
         columns = (*columns, "tp_sd")
     return recall_of_lists(data, sizes, kind, columns, roles)
@@ -130,22 +127,24 @@ def recall_of_lists(
     of_lift: bool = False,
 ) -> Data:
     """Return the columns for n-best lists, with limits for recall or lift."""
-    kernel = partial(_recall_columns, kind=kind, ties=Roles.of(roles).ties, of_lift=of_lift)
-    if Roles.of(roles).groups is not None:
+    chosen = Roles.of(roles)
+    if chosen.groups is not None:
         columns = (*columns, "n_groups")
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        return measure_rows(candidates, partial(kernel, n=n), {"n": candidates.sizes(n)})
-
     return tabulate(
         data,
         roles,
-        question,
+        partial(_rows_of_recalls, kind=kind, ties=chosen.ties, of_lift=of_lift),
         columns,
         can(nbest_recall),
         n=sizes,
-        attrs={**kind._asdict(), "ties": Roles.of(roles).ties},
+        attrs={**kind._asdict(), "ties": chosen.ties},
     )
+
+
+def _rows_of_recalls(candidates: Candidates, n: IntArray | None, **how: Any) -> Rows:
+    """Return one row per measure and n."""
+    kernel = partial(_recall_columns, n=n, **how)
+    return measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
 
 
 def _recall_columns(
@@ -291,21 +290,16 @@ def recall_band(
     sizes = check_n(n)
     chosen = Roles.of(roles)
 
-    drawing: dict[str, Any] = {"ci": ci, "level": level, "n_resamples": draws, "seed": chosen.draws}
-    attrs: dict[str, Any] = {"level": level, "band": "sup-t", "ci": ci}
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        few = few_or(sizes, candidates.sizes(n), chosen.ties, attrs)
-        kernel = partial(
-            _recall_band,
-            n=few,
-            ties=chosen.ties,
-            at_once=few is not None and sizes is None,
-            **drawing,
-        )
-        return rows_of_bands(candidates, kernel, few, draws)
-
-    return tabulate(data, roles, question, BAND_COLUMNS, can(recall_band), n=sizes, attrs=attrs)
+    kernel = partial(_recall_band, ci=ci, level=level, n_resamples=draws, seed=chosen.draws)
+    return tabulate(
+        data,
+        roles,
+        partial(rows_of_bands, kernel=kernel, ties=chosen.ties, draws=draws),
+        BAND_COLUMNS,
+        can(recall_band),
+        n=sizes,
+        attrs={"level": level, "band": "sup-t", "ci": ci},
+    )
 
 
 def _recall_band(
@@ -314,48 +308,42 @@ def _recall_band(
     """Return recall and its band: (group, measure, n)."""
     lists = ranking.nbest(n, ties)
     n = ranking.every if n is None else n
-    draws = np.broadcast_to(candidates.keys, ranking.score.shape)
-    result = np.full((3, *lists.tp.shape), np.nan)
-    for row in np.ndindex(lists.tp.shape[:-1]):
-        exists, best_first = lists.exists[row], ranking.order[row][: ranking.here[row]]
-        ranked = ranking.gold[row][best_first]
-        if exists.any() and ranked.any():
-            scores, keys = ranking.score[row][best_first], draws[row][best_first]
-            band = _band_of_one(scores, ranked, keys, n[exists], **drawing)
-            result[(slice(None), *row, exists)] = band
-    expected = n / np.maximum(ranking.here, 1)[..., np.newaxis]
-    return {
-        "recall": result[0],
-        "band_low": result[1],
-        "band_high": result[2],
-        "expected": np.where(lists.exists, expected, np.nan),
-        "exists": lists.exists,
-    }
+    types = dict.fromkeys(("recall", "band_low", "band_high"), float)
+    band = partial(_band_of_ranking, ranking, candidates, n, **drawing)
+    # the recall is undefined without true positives
+    columns = in_rows(lists.exists & (ranking.size.positive > 0)[..., np.newaxis], types, band)
+    expected = np.where(lists.exists, n / np.maximum(ranking.here, 1)[..., np.newaxis], np.nan)
+    return {**columns, "expected": expected, "exists": lists.exists}
 
 
-def _band_of_one(
-    score: FloatArray,
-    ranked: BoolArray,
-    keys: Keys,
+def _band_of_ranking(
+    ranking: Ranking,
+    candidates: Candidates,
     n: IntArray,
+    row: tuple[int, ...],
+    there: BoolArray,
+    *,
     ci: str,
     level: float,
     **drawing: Any,
-) -> AnyArray:
-    """Return recall and a band for one ranking, given the labels in rank order."""
-    rising, back = np.unique(n, return_inverse=True)
+) -> dict[str, AnyArray]:
+    """Return recall and a band for one ranking."""
+    best_first = ranking.order[row][: ranking.here[row]]
+    ranked = ranking.gold[row][best_first]
+    keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
+    rising, back = np.unique(n[there], return_inverse=True)
     positive = int(ranked.sum())
     if ci == "clopper-pearson":
         counts = np.concatenate([[0], np.cumsum(ranked)])
         tp, edge = counts[rising], bands.edge_precision(counts, rising, np.array(ranked.size))
         found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
-        limits = bands.exact_band(found, positive)
+        low, high = bands.exact_band(found, positive)
     else:
-        lists = bands.kernel_lists(score, ranked, rising)
+        lists = bands.kernel_lists(ranking.score[row][best_first], ranked, rising)
         tp, added = lists.tp, 2 if ci == "emproc-plus" else 0
         found = bands.sup_t(ranked, rising, lists.edge, tp, keys, level, added=added, **drawing)
-        limits = bands.emproc_band(found, rising, positive)
-    return np.array([tp / positive, *limits])[:, back]
+        low, high = bands.emproc_band(found, rising, positive)
+    return {"recall": tp[back] / positive, "band_low": low[back], "band_high": high[back]}
 
 
 def precision_as(table: Rows, candidates: Candidates, pairs: Sequence[Pair], of: str) -> Rows:

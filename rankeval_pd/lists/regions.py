@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
@@ -10,15 +11,32 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.capabilities import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.decisions.families import OVER_LISTS
-from rankeval_pd.decisions.verdicts import P_ENDS, TIE_ENDS, UNCUT, Interval, Rows
-from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data, read_frame
+from rankeval_pd.decisions.families import OVER_LISTS, compared_with, family_of
+from rankeval_pd.decisions.verdicts import (
+    P_ENDS,
+    SWAPPED,
+    TIE_ENDS,
+    UNCUT,
+    Decision,
+    Interval,
+    Rows,
+)
+from rankeval_pd.doors.candidates import (
+    Data,
+    HeadFrame,
+    above_door,
+    below_door,
+    check_data,
+    head_of,
+    read_frame,
+)
 from rankeval_pd.doors.columns import Shares, check_n, check_not_above
-from rankeval_pd.doors.heads import HeadFrame, head_of
 from rankeval_pd.doors.rankings import (
     Candidates,
+    Pair,
     PairRanks,
     concatenated,
+    distinct_tests,
     only_pair,
     pair_names,
     pair_rows,
@@ -33,11 +51,11 @@ from rankeval_pd.errors import (
     unknown_name,
     warn_of_thresholds,
 )
-from rankeval_pd.lists.groups import p_of_gap
+from rankeval_pd.lists.groups import in_rows, p_of_gap
 from rankeval_pd.lists.precision import LEAST, TARGETS
 from rankeval_pd.memory import check_draws
 from rankeval_pd.progress import progress_bar
-from rankeval_pd.roles import ListSizes, RankingRoles, Roles, native, with_columns
+from rankeval_pd.roles import ListSizes, Names, RankingRoles, Roles, native, with_columns
 from rankeval_pd.stats import bands, ranking, swaps, ties
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
@@ -191,50 +209,41 @@ def _only_one_list(
 
 
 # ------------------------ Tests of two difference regions, and the options for a comparison
-REGION_COLUMNS = (
-    "precision_a",
-    "precision_b",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "overlap",
-    "n_only_a",
-    "n_only_b",
-    "tp_only_a",
-    "tp_only_b",
-    "odds_ratio",
-    "p_value",
-    "p_mid",
+REGION_COLUMNS = tuple(
+    "precision_a precision_b difference ci_low ci_high overlap n_only_a n_only_b "
+    "tp_only_a tp_only_b odds_ratio p_value p_mid".split()
 )
 
-SWAPPED = ("max-t", "max-t-stepdown")  # adjustments that use random swaps
 OTHER_TESTS = ("mcnemar", "boschloo", "barnard")
 TESTS = ("fisher", "midp", *OTHER_TESTS, "score")
 SET_INTERVALS = ("score", "delta")
+_NOTED = "test alternative ci level target phi adjust adjust_over alpha n_resamples margin".split()
+SWAP_COLUMNS = ("p_value", "p_swaps", "drawn", "margin")
 
 
-class RegionOptions(NamedTuple):
-    """Store the options for the comparison."""
+@dataclass(frozen=True, kw_only=True)
+class Comparison(Decision):
+    """The measures to compare, and the options of the comparison."""
 
+    a: Hashable
+    b: Names
+    ties: str
+    of: str
     test: str
-    alternative: str
     ci: str
-    level: float
     target: str
     phi: float
-    adjust: str | None
-    adjust_over: str
-    alpha: float
     n_resamples: int | None
-    seed: int
-    margin: float | None
+    seed: int  #: draws of the swaps
 
     @classmethod
-    def of(cls, **options: Any) -> RegionOptions:
+    def of_options(
+        cls, *, adjustments: Sequence[str] = (*ADJUSTMENTS, *SWAPPED), **options: Any
+    ) -> Comparison:
         """Check and return the options."""
         check_choice("test", options["test"], (None, *TESTS, "kosinski"))
         check_choice("alternative", options["alternative"], ALTERNATIVES)
-        check_choice("adjust", options["adjust"], (None, *ADJUSTMENTS, *SWAPPED))
+        check_choice("adjust", options["adjust"], (None, *adjustments))
         check_choice("adjust_over", options["adjust_over"], OVER_LISTS)
         check_choice("target", options["target"], TARGETS)
         for name in ("alpha", "level"):
@@ -242,48 +251,57 @@ class RegionOptions(NamedTuple):
         options["phi"] = check_at_least_one("phi", options["phi"])
         if options["n_resamples"] is not None:
             options["n_resamples"] = check_draws("n_resamples", options["n_resamples"])
-        options["test"] = _test_with(options["phi"], options["test"], options["adjust"])
+        phi, test, adjust = options["phi"], options["test"], options["adjust"]
+        if phi > 1.0 and test not in (None, "score"):
+            raise ValueError(
+                f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Omit test, or"
+                " pass test='score'."
+            )
+        if phi > 1.0 and adjust in SWAPPED:
+            raise ValueError(
+                f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates."
+                " Pass another adjustment, such as adjust='holm', or omit phi."
+            )
+        if test is None:
+            options["test"] = "fisher" if phi == 1.0 else "score"
         return cls(**options)
 
     def noted(self) -> dict[str, Any]:
         """Return attrs that describe the comparison for readers and plots."""
-        kept = {k: x for k, x in self._asdict().items() if k != "seed"}
-        if self.means:
-            kept["test"] = "score"
-        if self.swapped:
-            kept["test"] = "swaps"
-        else:
-            del kept["n_resamples"]
+        options = vars(self)
+        noted = {name: options[name] for name in _NOTED}
+        if self.of != "precision":
+            noted["of"] = self.of
+        if not self.swapped:
+            del noted["n_resamples"]
         if self.adjust is None:
-            del kept["adjust_over"]
-        return kept
-
-    @property
-    def swapped(self) -> bool:
-        """Return whether the tests use random swaps."""
-        return self.adjust in SWAPPED
+            del noted["adjust_over"]
+        if self.swapped:
+            noted["test"] = "swaps"
+        elif self.means:
+            noted["test"] = "score"
+        return noted
 
     @property
     def means(self) -> bool:
         """Return whether the comparison uses means over orders of tied candidates."""
         return self.test == "expected"
 
-
-def _test_with(phi: float, test: str | None, adjust: str | None) -> str:
-    """Return the test, and reject tests that assume binomial counts."""
-    if phi > 1.0 and test not in (None, "score"):
-        raise ValueError(
-            f"phi={phi:g} with test={test!r}: exact tests assume binomial counts. Omit test, or"
-            " pass test='score'."
+    def family(
+        self, candidates: Candidates, pairs: Sequence[Pair], sizes: int
+    ) -> tuple[int, dict[str, Any]]:
+        """Return the number of tests at each n, and the attribute that describes the family."""
+        tests = distinct_tests(candidates, pairs, self.alternative, self.adjust)
+        if self.adjust is None:
+            return tests, {}
+        text = family_of(
+            tests,
+            compared_with(self.a, self.b),
+            sizes=sizes,
+            groups=candidates.n_groups,
+            over=[self.adjust_over],
         )
-    if phi > 1.0 and adjust in SWAPPED:
-        raise ValueError(
-            f"phi={phi:g} with adjust={adjust!r}: label swaps assume independent candidates. Pass"
-            " another adjustment, such as adjust='holm', or omit phi."
-        )
-    if test is None and phi == 1.0:
-        return "fisher"
-    return test or "score"
+        return tests, {"family": text}
 
 
 def region_tests(
@@ -291,48 +309,41 @@ def region_tests(
     n_a: IntArray,
     tp_b: IntArray,
     n_b: IntArray,
-    options: RegionOptions,
-    exists: BoolArray,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the odds ratio, p-value and mid-p for two difference regions."""
-    regions = (
-        np.clip(tp_a, 0, n_a),
-        n_a,
-        np.clip(tp_b, 0, n_b),
-        n_b,
-    )  # includes missing lists
-    exact = fisher_test(*regions, options.alternative)
+    how: Comparison,
+    exists: BoolArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the p-value and mid-p for two difference regions."""
+    tp_a, tp_b = np.clip(tp_a, 0, n_a), np.clip(tp_b, 0, n_b)  # includes missing lists
+    exact = fisher_test(tp_a, n_a, tp_b, n_b, how.alternative)
     p_value = exact.p_value
-    if options.test == "midp":
+    if how.test == "midp":
         p_value = exact.p_mid
-    if options.test == "score":
-        a, n, b, m = (x / options.phi for x in regions)
-        p_value = score_test(a, n, b, m, options.alternative)
-    if options.test in OTHER_TESTS:
-        p_value = np.full(np.shape(tp_a), np.nan)
-        there = np.broadcast_to(exists, p_value.shape)
-        of_a, of_b = ((t[there], n[there]) for t, n in (regions[:2], regions[2:]))
-        p_value[there] = _other_test(*of_a, *of_b, options)
+    if how.test == "score":
+        phi = how.phi
+        p_value = score_test(tp_a / phi, n_a / phi, tp_b / phi, n_b / phi, how.alternative)
+    if how.test in OTHER_TESTS:
+        p_value = np.full(tp_a.shape, np.nan)
+        there = np.broadcast_to(True if exists is None else exists, tp_a.shape)
+        p_value[there] = _other_test(tp_a[there], n_a[there], tp_b[there], n_b[there], how)
     # mid-p assumes binomial counts and could contradict the test in the row
-    p_mid = np.where(options.phi == 1.0, exact.p_mid, np.nan)
-    return sample_odds_ratio(tp_a, n_a, tp_b, n_b), p_value, p_mid
+    return p_value, np.where(how.phi == 1.0, exact.p_mid, np.nan)
 
 
 def _other_test(
-    tp_a: IntArray, n_a: IntArray, tp_b: IntArray, n_b: IntArray, options: RegionOptions
+    tp_a: IntArray, n_a: IntArray, tp_b: IntArray, n_b: IntArray, how: Comparison
 ) -> FloatArray:
-    if options.test == "mcnemar":
-        return mcnemar_test(tp_a, n_a, tp_b, n_b, options.alternative)
-    test = {"boschloo": boschloo, "barnard": barnard}[options.test]
-    return test(tp_a, n_a, tp_b, n_b, options.alternative, partial(_with_bar, options))
+    if how.test == "mcnemar":
+        return mcnemar_test(tp_a, n_a, tp_b, n_b, how.alternative)
+    test = {"boschloo": boschloo, "barnard": barnard}[how.test]
+    return test(tp_a, n_a, tp_b, n_b, how.alternative, partial(_with_bar, how.test))
 
 
 def _with_bar(
-    options: RegionOptions, cells: Iterable[tuple[int, int, int, int]]
+    test: str, cells: Iterable[tuple[int, int, int, int]]
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield the tables of a slow test, and advance a progress bar."""
     tables = list(cells)
-    with progress_bar(total=len(tables), what=f"{options.test}'s test", unit="tables") as advance:
+    with progress_bar(total=len(tables), what=f"{test}'s test", unit="tables") as advance:
         for table in tables:
             yield table
             advance(1)
@@ -350,37 +361,34 @@ def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
 # ------------------------------------------- The standard error of the difference between two lists
 
 
-def nbest_error(
-    lists: PairRanks, n: IntArray, only: IntArray, tp_only: tuple[IntArray, IntArray], phi: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the standard error for random thresholds, and the degrees of freedom."""
-    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
-    error = np.where(only > 0, np.sqrt(phi * spread.variance) / n, 0.0)
-    return error, np.full(only.shape, np.inf)
-
-
-def error_of_few(
+def list_errors(
     lists: PairRanks,
     n: IntArray,
     only: IntArray,
     tp_only: tuple[IntArray, IntArray],
-    phi: float,
     cut: BoolArray,
-) -> FloatArray:
-    """Return the standard error for small regions and split ties, or NaN otherwise.
+    how: Comparison,
+) -> dict[str, FloatArray]:
+    """Return the standard error for random thresholds and its degrees of freedom.
 
-    The function warns if differences between other lists vary far more than differences between
-    fixed regions.
+    With target="region", only small regions and split ties need the standard error. The function
+    then warns if differences between other lists vary far more than differences between fixed
+    regions.
     """
     spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
+    error = np.sqrt(how.phi * spread.variance) / n
+    if how.target == "nbest":
+        return {"error": np.where(only > 0, error, 0.0), "freedom": np.full(only.shape, np.inf)}
     large = (only >= LEAST) & ~cut
     exists = lists.exists & large
     if exists.any():
-        shares = ((tp + 1.0) / (only + 2.0) for tp in tp_only)
-        regions = (only + 2.0) * sum(share * (1.0 - share) for share in shares)
-        ratio, sizes = spread.variance / regions, np.broadcast_to(n, only.shape)
-        warn_of_thresholds(ratio, sizes, exists, "difference of the n-best lists")
-    return np.where((only > 0) & ~large, np.sqrt(phi * spread.variance) / n, np.nan)
+        share_a, share_b = (tp_only[0] + 1.0) / (only + 2.0), (tp_only[1] + 1.0) / (only + 2.0)
+        regions = (only + 2.0) * (share_a * (1.0 - share_a) + share_b * (1.0 - share_b))
+        sizes = np.broadcast_to(n, only.shape)
+        warn_of_thresholds(
+            spread.variance / regions, sizes, exists, "difference of the n-best lists"
+        )
+    return {"error_of_few": np.where((only > 0) & ~large, error, np.nan)}
 
 
 # ------------------------------------------ Effect of the order of equal scores (ties="shared")
@@ -427,41 +435,32 @@ def swap_ends(
 
 
 def tie_columns(
-    lists: PairRanks,
-    n: IntArray,
-    cut: BoolArray,
-    p_value: FloatArray,
-    difference: FloatArray,
-    options: RegionOptions,
-    spread: tuple[FloatArray, FloatArray] | None = None,
+    lists: PairRanks, n: IntArray, columns: Mapping[str, AnyArray], how: Comparison
 ) -> dict[str, AnyArray]:
     """Return columns for both limits, and the nearest n that splits no tie.
 
     If no list splits a tie, both limits equal the difference. P-values from swap tests are added
-    later. ``spread`` contains the standard error and degrees of freedom for independent groups.
+    later.
     """
-    columns = [difference.copy(), difference.copy(), p_value.copy(), p_value.copy()]
-    blocks = [np.zeros(cut.shape, dtype=np.int64) for _ in UNCUT]
+    difference, p_value = columns["difference"], columns["p_value"]
+    gaps, p_ends = np.stack([difference, difference]), np.stack([p_value, p_value])
+    uncut = np.zeros((2, *difference.shape), dtype=np.int64)
+    cut = columns["cuts_tie"] & lists.exists
     for row in np.ndindex(cut.shape[:-1]):
-        asked = cut[row]
-        if not asked.any():
+        if not cut[row].any():
             continue
-        at, sizes = (*row, asked), n[asked]
-        found = ends_of(of_pair(lists, row, sizes))
-        columns[0][at], columns[1][at] = found.low / sizes, found.high / sizes
-        blocks[0][at], blocks[1][at] = found.below, found.above
-        if options.swapped:
-            continue
-        if spread is not None:
-            error, freedom = (x[at] for x in spread)
-            for column, gap in zip(columns[2:], columns[:2], strict=True):
-                column[at] = p_of_gap(gap[at], error, freedom, options.alternative)
-            continue
-        there = np.ones(sizes.size, dtype=bool)
-        for column, (tp_a, tp_b) in zip(columns[2:], found.regions, strict=True):
-            tables = tp_a, found.only, tp_b, found.only
-            column[at] = region_tests(*tables, options, there)[1]
-    return dict(zip((*TIE_ENDS, *P_ENDS, *UNCUT), (*columns, *blocks), strict=True))
+        at, sizes = (*row, cut[row]), n[cut[row]]
+        ends = ends_of(of_pair(lists, row, sizes))
+        both_ends = (slice(None), *at)
+        gaps[both_ends] = ends.low / sizes, ends.high / sizes
+        uncut[both_ends] = ends.below, ends.above
+        if how.test == "cluster" and not how.swapped:
+            error, freedom = columns["error"][at], columns["freedom"][at]
+            p_ends[both_ends] = p_of_gap(gaps[both_ends], error, freedom, how.alternative)
+        elif not how.swapped:
+            for end, (tp_a, tp_b) in enumerate(ends.regions):
+                p_ends[(end, *at)] = region_tests(tp_a, ends.only, tp_b, ends.only, how)[0]
+    return dict(zip((*TIE_ENDS, *P_ENDS, *UNCUT), (*gaps, *p_ends, *uncut), strict=True))
 
 
 def p_of_ends(
@@ -532,104 +531,86 @@ def check_means(
         )
 
 
-MEANS: dict[str, type] = dict.fromkeys(("size_a", "size_b", "error", "freedom"), float)
-
-
 def mean_columns(
-    lists: PairRanks,
-    n: IntArray,
-    *,
-    options: RegionOptions,
-    **drawing: Any,
+    lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Drawing | None
 ) -> dict[str, AnyArray]:
     """Return the columns for a comparison of means over all tie orders."""
-    names: tuple[str, ...] = (*_MEAN_COLUMNS, *MEANS)
-    if options.swapped:
-        names += ("p_swaps", "drawn", "margin")
-    found = np.full((len(names), *lists.exists.shape), np.nan)
-    for row in np.ndindex(lists.exists.shape[:-1]):
-        asked = lists.exists[row]
-        if not asked.any():
-            continue
-        sizes, pair = n[asked], of_pair(lists, row, n[asked])
-        (tp_a, tp_b), (only_a, only_b), error = pair.tp, pair.tp_only, pair.error()
-        if options.swapped:
-            result = _swapped_mean_columns(pair, options, error, **drawing)
-        else:
-            result = [pair.p(options.alternative)]
-        found[(slice(None), *row, asked)] = np.stack(
-            np.broadcast_arrays(
-                tp_a / sizes,
-                tp_b / sizes,
-                (tp_a - tp_b) / sizes,
-                sizes - pair.only,
-                pair.only,
-                pair.only,
-                only_a,
-                only_b,
-                sample_odds_ratio(only_a, pair.only, only_b, pair.only),
-                result[0],
-                np.nan,
-                *pair.effective(),
-                error,
-                np.inf,
-                *result[1:],
-            )
-        )
-    columns = dict(zip(names, found, strict=True))
+    names = [*REGION_COLUMNS[:3], *REGION_COLUMNS[5:], "size_a", "size_b", "error", "freedom"]
+    if drawing is not None:
+        names += SWAP_COLUMNS[1:]
+    compute = partial(_means_of_pair, lists, n, how=how, drawing=drawing)
+    columns = in_rows(lists.exists, dict.fromkeys(names, float), compute)
     return {**columns, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}
 
 
-def _swapped_mean_columns(
-    pair: TiedLists,
-    options: RegionOptions,
-    error: FloatArray,
+def _means_of_pair(
+    lists: PairRanks,
+    n: IntArray,
+    row: tuple[int, ...],
+    there: BoolArray,
     *,
-    tests: int,
-    draws: int,
-    most: int,
-    advance: Callable[[int], object],
-    intervals: bool,
-) -> list[Any]:
-    """Return swap p-values for each n and for all n, swap counts, and band margins."""
-    each, share = options.adjust_over == "n", (1.0 - options.level) / tests
-    if options.alternative != "two-sided":
-        share = min(2.0 * share, 0.999)
-    found = swapped_means(
-        pair,
-        options.alternative,
-        tests=[tests],
-        alpha=options.alpha,
-        each=each,
-        most=most,
-        n_resamples=draws,
-        seed=options.seed,
-        advance=advance,
-    )
-    p = found.together
-    if each:
-        p = found.alone
-    return [found.alone, p, found.drawn, half_width(found, error, 1.0 - share, each=each)]
+    how: Comparison,
+    drawing: Drawing | None,
+) -> dict[str, Any]:
+    """Return the columns of one pair, also with swap p-values for each n and for all n."""
+    sizes = n[there]
+    pair = of_pair(lists, row, sizes)
+    (tp_a, tp_b), (only_a, only_b), error = pair.tp, pair.tp_only, pair.error()
+    size_a, size_b = pair.effective()
+    columns = {
+        "precision_a": tp_a / sizes,
+        "precision_b": tp_b / sizes,
+        "difference": (tp_a - tp_b) / sizes,
+        "overlap": sizes - pair.only,
+        "n_only_a": pair.only,
+        "n_only_b": pair.only,
+        "tp_only_a": only_a,
+        "tp_only_b": only_b,
+        "odds_ratio": sample_odds_ratio(only_a, pair.only, only_b, pair.only),
+        "size_a": size_a,
+        "size_b": size_b,
+        "error": error,
+        "freedom": np.inf,
+    }
+    if drawing is None:
+        return {**columns, "p_value": pair.p(how.alternative)}
+    found = swapped_means(pair, how.alternative, **drawing.swaps)
+    each = drawing.swaps["each"]
+    return {
+        **columns,
+        "p_value": found.alone,
+        "p_swaps": found.alone if each else found.together,
+        "drawn": found.drawn,
+        "margin": half_width(found, error, drawing.level, each=each),
+    }
 
 
-_MEAN_COLUMNS = (
-    "precision_a",
-    "precision_b",
-    "difference",
-    "overlap",
-    "n_only_a",
-    "n_only_b",
-    "tp_only_a",
-    "tp_only_b",
-    "odds_ratio",
-    "p_value",
-    "p_mid",
-)
+class Drawing(NamedTuple):
+    """How the swaps of each pair are drawn."""
+
+    swaps: dict[str, Any]  #: the options of :func:`swaps.decided_swap_tests`
+    level: float  #: of the band that agrees with the tests
+
+    @classmethod
+    def of(cls, how: Comparison, tests: int, draws: int, most: int) -> Drawing:
+        """Return the draws for a family of tests, at most ``most`` for p-values near alpha."""
+        share = (1.0 - how.level) / tests
+        if how.alternative != "two-sided":
+            share = min(2.0 * share, 0.999)
+        options: dict[str, Any] = {
+            "tests": [tests],
+            "alpha": how.alpha,
+            "each": how.adjust_over == "n",
+            "most": most,
+            "n_resamples": draws,
+            "seed": how.seed,
+        }
+        return cls(options, 1.0 - share)
 
 
 def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
     """Test means with random swaps, using more swaps for p-values near alpha."""
-    return swaps.decided_swap_tests(pair, alternative, test=ties.swap_tests, **how)
+    return swaps.decided_swap_tests(pair, alternative, test=ties.tied_swap_tests, **how)
 
 
 def half_width(
@@ -663,16 +644,10 @@ def _limits_of_means(
     level: float,
 ) -> Limits:
     whole = np.where(only > 0.0, only, 1.0)
-    low, high = (
-        np.where(only > 0.0, x * (only / n), 0.0)
-        for x in DIFFERENCE_INTERVALS[ci](
-            np.clip(tp_a / whole, 0.0, 1.0) * size_a,
-            size_a,
-            np.clip(tp_b / whole, 0.0, 1.0) * size_b,
-            size_b,
-            level,
-        )
-    )
+    share_a, share_b = np.clip(tp_a / whole, 0.0, 1.0), np.clip(tp_b / whole, 0.0, 1.0)
+    low, high = DIFFERENCE_INTERVALS[ci](share_a * size_a, size_a, share_b * size_b, size_b, level)
+    low = np.where(only > 0.0, low * (only / n), 0.0)
+    high = np.where(only > 0.0, high * (only / n), 0.0)
     difference, half = (tp_a - tp_b) / n, z_of(level) * error
     low, high = np.fmin(low, difference - half), np.fmax(high, difference + half)
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
@@ -681,7 +656,7 @@ def _limits_of_means(
 # -------------------------------------------------------------------------------------------------
 # Measure the sensitivity of a comparison to the order of equal scores.
 
-COLUMNS = ("measure_a", "measure_b", "n", "p_min", "p_median", "p_max", "cuts_tie")
+COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
 
 @Capabilities(rankings="Is A better than B?", lists=True, heads=True, layout="pair n")

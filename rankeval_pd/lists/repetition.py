@@ -43,35 +43,12 @@ from rankeval_pd.stats.two_by_two import ALTERNATIVES, fisher_test
 # -------------------------------------------------------------------------------------------------
 # Study precision in repeated samples (Evert 2004, section 4).
 
-COLUMNS = (
-    "measure",
-    "threshold",
-    "n_samples",
-    "n_mean",
-    "precision",
-    "sd_expected",
-    "sd_observed",
-    "sd_ratio",
-    "phi",
-    "phi_low",
-    "phi_high",
-    "p_dispersion",
-    "ks_statistic",
-    "p_ks",
-    "ci_failures",
-    "ci_failures_expected",
-    "p_coverage",
+COLUMNS = tuple(
+    "measure threshold n_samples n_mean precision sd_expected sd_observed sd_ratio phi "
+    "phi_low phi_high p_dispersion ks_statistic p_ks ci_failures ci_failures_expected "
+    "p_coverage".split()
 )
-SAMPLE_COLUMNS = (
-    "measure",
-    "threshold",
-    "n_accepted",
-    "tp",
-    "precision",
-    "ci_low",
-    "ci_high",
-    "covered",
-)
+SAMPLE_COLUMNS = tuple("measure threshold n_accepted tp precision ci_low ci_high covered".split())
 _BOOTSTRAP = 999  # number of draws for the goodness-of-fit test
 
 

@@ -7,6 +7,7 @@ import difflib
 import math
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
@@ -97,31 +98,31 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
             f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a"
             f" cutoff, as in 'nDCG@10'.{hint}"
         )
-    cutoff, level = _cutoff(name, at, text)
-    if at is None and name == "IPrec":
+    request = MetricRequest(name, least=float(min_grade))
+    if at is not None:
+        request = _with_cutoff(request, at, text)
+    elif name == "IPrec":
         raise ValueError(f"metrics: {text!r} needs the lowest recall, such as '{name}@0.1'.")
-    if at is None and name in _WITH_CUTOFF:
+    elif name in _WITH_CUTOFF:
         raise ValueError(f"metrics: {text!r} needs the list length, such as '{name}@10'.")
-    if cutoff is not None and name in _NO_CUTOFF:
-        raise ValueError(f"metrics: {text!r}: {name} takes no @k. Pass {name!r}.")
-    request = MetricRequest(name, cutoff, float(min_grade), level=level)
     return _with_options(request, options or "", text)
 
 
-def _cutoff(name: str, at: str | None, text: str) -> tuple[int | None, float]:
-    """Return the cutoff of the list, or the recall level of IPrec."""
-    if at is None:
-        return None, 0.0
-    number = math.nan
+def _with_cutoff(request: MetricRequest, at: str, text: str) -> MetricRequest:
+    """Return the metric with the cutoff of the list, or with the recall level of IPrec."""
+    name, number = request.metric, math.nan
     if at.replace(".", "", 1).isdigit():
         number = float(at)
     if name == "IPrec":
         if not 0.0 <= number <= 1.0:
             raise ValueError(f"metrics: {text!r}: pass a recall from 0 to 1, as in 'IPrec@0.1'.")
-        return None, number
+        return request._replace(level=number)
     if not number.is_integer():
         raise ValueError(f"metrics: {text!r}: pass a whole number for k, as in '{name}@10'.")
-    return check_count(f"metrics: k of {text!r}", int(number)), 0.0
+    cutoff = check_count(f"metrics: k of {text!r}", int(number))
+    if name in _NO_CUTOFF:
+        raise ValueError(f"metrics: {text!r}: {name} takes no @k. Pass {name!r}.")
+    return request._replace(cutoff=cutoff)
 
 
 def _near_miss(name: str, cutoff: str | None) -> str:
@@ -154,9 +155,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
     for part in filter(None, (x.strip() for x in _COMMA.split(options))):
         option, _, value = (x.strip().strip("'\"") for x in part.partition("="))
         if option not in allowed:
-            judged = ""
-            if "judged" in option:
-                judged = " To use only judged documents, pass unjudged='skip'."
+            judged = " To use only judged documents, pass unjudged='skip'." * ("judged" in option)
             raise ValueError(
                 f"metrics: {text!r}: {name} has no option {option!r}, only {listed(allowed)}. "
                 f"Omit this option.{judged}"
@@ -172,26 +171,18 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
 
 def _with_option(request: MetricRequest, option: str, value: str) -> MetricRequest:
     """Return the metric with one option; raise a ValueError for invalid values."""
-    if option == "dcg":
-        if value not in ("log2", "exp-log2"):
-            raise ValueError
+    if option == "dcg" and value in ("log2", "exp-log2"):
         return request._replace(exponential=value == "exp-log2")
-    if option == "norm":
-        if value not in ("all", "min") or (value == "min" and request.cutoff is None):
-            raise ValueError
+    if option == "norm" and (value == "all" or (value == "min" and request.cutoff is not None)):
         return request._replace(norm=value)
     if option == "gains":
         return request._replace(gains=_gains(value))
-    if option == "max_rel":
-        top = int(value)
-        if not 1 <= top <= 1000:
-            raise ValueError
-        return request._replace(top=top)
-    number = float(value)
-    if option == "p" and 0.0 < number < 1.0:
-        return request._replace(persistence=number)
-    if option == "rel" and 0.0 < number < math.inf:
-        return request._replace(least=number)
+    if option == "max_rel" and 1 <= int(value) <= 1000:
+        return request._replace(top=int(value))
+    if option == "p" and 0.0 < float(value) < 1.0:
+        return request._replace(persistence=float(value))
+    if option == "rel" and 0.0 < float(value) < math.inf:
+        return request._replace(least=float(value))
     raise ValueError
 
 
@@ -345,27 +336,13 @@ def per_query(
     3     2    bm25     AP  0.500000
     """
     chosen = QueryOptions.of(roles)
-    check_choice("undefined", undefined, ("zero", "skip", "raise"))
+    check_choice("undefined", undefined, get_args(Undefined))
     named = metrics_asked(metrics, chosen)
     check_data(data)
     ranges = not wide and details_wanted()
     values = frame_values(below_door(data), chosen, named, wide=wide, ranges=ranges)
-    value = resolve_undefined(values.numbers.metrics, named, undefined, values.keys)
-    if wide:
-        table = wide_form(values.keys, value, values.measures, named, undefined)
-    else:
-        table = _rows_per_metric(
-            values.keys, values.numbers, value, values.measures, named, undefined
-        )
-    return above_door(table, data)
-
-
-class FrameValues(NamedTuple):
-    """Store the metrics for each query."""
-
-    keys: pd.DataFrame  #: one row per query with a judgment
-    numbers: QueryValues
-    measures: list[Hashable]
+    form = wide_form if wide else _rows_per_metric
+    return above_door(form(values, resolve_undefined(values, undefined), undefined), data)
 
 
 def frame_values(
@@ -375,20 +352,28 @@ def frame_values(
     *,
     wide: bool,
     ranges: bool,
-) -> FrameValues:
+) -> QueryValues:
     """Compute metrics for a DataFrame; optionally add ranges over tie-breaking orders."""
     queries = read_queries(data, chosen)
     _refuse_fractions(queries.grade, named, chosen)
-    taken = [*COLUMNS, *OPEN]
-    if wide:
-        taken.append("system")
+    taken = [*COLUMNS, *OPEN, *["system"] * wide]
     keys = tables.keys_apart(queries.keys, taken)
-    values = evaluate(queries, named, ranges=ranges)
+    values = evaluate(replace(queries, keys=keys), named, ranges=ranges)
     known = values.n_judged > 0
-    if not known.all():
-        _warn_unjudged(keys[~known], int((~known).sum()))
-        keys, values = keys[known], values.only(known)
-    return FrameValues(keys, values, list(queries.measures))
+    if known.all():
+        return values
+    names = _query_names(keys[~known])
+    warn(
+        f"{int((~known).sum())} queries have no judgments and are left out: {names}. Judge these"
+        " queries, or drop their rows: data[~data['query'].isin([...])]."
+    )
+    return values.only(known)
+
+
+def _query_names(keys: pd.DataFrame) -> str:
+    """Return the first few queries as text."""
+    names = [x[0] if len(x) == 1 else x for x in keys.head(3).itertuples(index=False, name=None)]
+    return listed(names) + ", ..." * (len(keys) > 3)
 
 
 def _refuse_fractions(
@@ -408,33 +393,22 @@ def _refuse_fractions(
 def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[NamedMetric]:
     """Return the named metrics; reject metrics that do not support these roles."""
     named = parse_metrics(metrics, chosen.min_grade)
-    if chosen.ties == "expected":
-        _check_closed_forms(named)
-    return named
-
-
-def _check_closed_forms(named: Sequence[NamedMetric]) -> None:
     lacking = [one.label for one in named if one.request.metric not in EXPECTED_METRICS]
-    if lacking:
+    if chosen.ties == "expected" and lacking:
         raise ValueError(
             f"ties='expected' has no closed form for {listed(lacking)}, only for"
             f" {listed(EXPECTED_METRICS, most=20)}. Omit the other metrics, or pass ties='trec' or"
             " 'shared'."
         )
-
-
-def _warn_unjudged(keys: pd.DataFrame, count: int) -> None:
-    names = [k if len(keys.columns) > 1 else k[0] for k in keys.head(3).itertuples(index=False)]
-    shown = listed(names) + (", ..." if count > 3 else "")
-    warn(
-        f"{count} queries have no judgments and are left out: {shown}. Judge these queries, or "
-        "drop their rows: data[~data['query'].isin([...])]."
-    )
+    return named
 
 
 class QueryValues(NamedTuple):
     """Store the metrics of all queries; undefined metrics are NaN."""
 
+    named: Sequence[NamedMetric]
+    measures: list[Hashable]
+    keys: pd.DataFrame  #: one row per query
     metrics: FloatArray  #: (query, measure, metric)
     n_positive: IntArray  #: (query, metric)
     n_retrieved: IntArray  #: (query, measure)
@@ -446,7 +420,8 @@ class QueryValues(NamedTuple):
 
     def only(self, queries: AnyArray) -> QueryValues:
         """Return the values for a selection of queries."""
-        return QueryValues(**{name: x[queries] for name, x in self._asdict().items()})
+        names = [name for name in self._fields if name not in ("named", "measures")]
+        return self._replace(**{name: getattr(self, name)[queries] for name in names})
 
 
 def warn_of_reversed_runs(runs: Mapping[int, tuple[int, int]], names: Sequence[Hashable]) -> None:
@@ -500,6 +475,9 @@ def evaluate(
     warn_of_reversed_runs(reversed_in, queries.measures)
     positive = [judged.tally(judged.grade >= one.request.least) for one in named]
     return QueryValues(
+        named=named,
+        measures=list(queries.measures),
+        keys=queries.keys,
         metrics=value,
         n_positive=np.stack(positive, axis=1),
         n_retrieved=size,
@@ -517,21 +495,17 @@ def _ranked(queries: Queries, score: FloatArray, order: TieRanks) -> Retrieved:
     return retrieve(queries.query, queries.grade, score, queries.n_queries, order, single=single)
 
 
-def resolve_undefined(
-    value: FloatArray, named: Sequence[NamedMetric], undefined: str, keys: pd.DataFrame | None
-) -> FloatArray:
+def resolve_undefined(values: QueryValues, undefined: str) -> FloatArray:
     """Replace undefined values (query, measure, metric), or raise an error."""
+    value, named = values.metrics, values.named
     missing = np.isnan(value)
     if undefined == "raise" and missing.any():
         number = int(missing.any(axis=(0, 1)).argmax())
         where = np.flatnonzero(missing[:, :, number].any(axis=1))
-        shown = ""
-        if keys is not None:
-            names = [x[0] if len(x) == 1 else x for x in keys.iloc[where[:3]].to_numpy().tolist()]
-            shown = f": {listed(names)}{', ...' if where.size > 3 else ''}"
+        names = _query_names(values.keys.iloc[where])
         raise ValueError(
             f"undefined='raise': {named[number].label!r} is undefined for {where.size} of"
-            f" {value.shape[0]} queries{shown}. These queries have no positives or, for AUC, only"
+            f" {value.shape[0]} queries: {names}. These queries have no positives or, for AUC, only"
             " positives. Pass undefined='zero', as in trec_eval, or 'skip'."
         )
     if undefined == "zero":
@@ -540,22 +514,16 @@ def resolve_undefined(
     return value
 
 
-def _rows_per_metric(
-    keys: pd.DataFrame,
-    values: QueryValues,
-    value: FloatArray,
-    measures: list[Hashable],
-    named: Sequence[NamedMetric],
-    undefined: str,
-) -> pd.DataFrame:
+def _rows_per_metric(values: QueryValues, value: FloatArray, undefined: str) -> pd.DataFrame:
     """Return one row per query, measure and metric; "skip" omits undefined values."""
     kept: BoolArray = np.ones(value.shape, dtype=bool)
     if undefined == "skip":
         kept = ~np.isnan(value)
     query, measure, metric = np.nonzero(kept)
-    labels = pd.Series([one.label for one in named])
+    labels = pd.Series([one.label for one in values.named])
+    names = pd.Series(pd.Index(values.measures, tupleize_cols=False))
     columns = {
-        "measure": pd.Series(pd.Index(measures, tupleize_cols=False)).array.take(measure),
+        "measure": names.array.take(measure),
         "metric": labels.array.take(metric),
         "value": value[kept],
         "n_positive": values.n_positive[query, metric],
@@ -570,18 +538,13 @@ def _rows_per_metric(
             "judged": values.judged[kept],
             "undefined": np.isnan(values.metrics)[kept],
         }
-    groups = keys.iloc[query].reset_index(drop=True)
+    groups = values.keys.iloc[query].reset_index(drop=True)
     return pd.concat([groups, pd.DataFrame(columns)], axis=1)
 
 
-def wide_form(
-    keys: pd.DataFrame,
-    value: FloatArray,
-    measures: list[Hashable],
-    named: Sequence[NamedMetric],
-    undefined: str,
-) -> pd.DataFrame:
+def wide_form(values: QueryValues, value: FloatArray, undefined: str) -> pd.DataFrame:
     """Return one row per query with columns for measures (and metrics)."""
+    keys, labels = values.keys, [one.label for one in values.named]
     if undefined == "skip":
         whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
         if not whole.all():
@@ -590,18 +553,16 @@ def wide_form(
                 "because a metric is undefined. Keep them with undefined='zero', as in trec_eval."
             )
         keys, value = keys.loc[whole], value[whole]
-    by = list(keys.columns)
-    index = keys.set_index(by).index
-    names = pd.Index(measures, tupleize_cols=False, name="system")
+    index = keys.set_index(list(keys.columns)).index
+    names = pd.Index(values.measures, tupleize_cols=False, name="system")
     header: Any = names
-    if len(named) > 1:
-        labels = [one.label for one in named]
+    if len(labels) > 1:
         header = pd.MultiIndex.from_product([labels, names], names=["metric", "system"])
     # (query, measure, metric) -> (query, column), metric by metric
     flat = np.moveaxis(value, 2, 1).reshape(len(keys), -1)
     table = pd.DataFrame(flat, index=index, columns=header)
-    if len(named) == 1:  # used for axis labels and sentences
-        table.attrs["metric"] = named[0].label
+    if len(labels) == 1:  # used for axis labels and sentences
+        table.attrs["metric"] = labels[0]
     return table
 
 
@@ -611,21 +572,10 @@ def wide_form(
 _EQUAL = 1e-12  # smaller differences within a query count as ties
 OverMetrics = Literal["metrics", "all"]
 _METRIC = "_metric"  # the label of the metric in the query index
-_RANKED = {
-    name: name
-    for name in (
-        "value",
-        "ci_low",
-        "ci_high",
-        "rank_low",
-        "rank_high",
-        "tied_for_best",
-        "letters",
-        "undecided",
-        "ci_low_alone",
-        "ci_high_alone",
-    )
-}
+_RANKED = (
+    "value ci_low ci_high rank_low rank_high tied_for_best letters undecided ci_low_alone"
+    " ci_high_alone"
+)
 _COMPARED = {
     "difference": "gain",
     "difference_low": "ci_low",
@@ -637,26 +587,9 @@ _COMPARED = {
     "undecided": "undecided",
 }
 _COLUMNS = (
-    "value",
-    "ci_low",
-    "ci_high",
-    "rank_low",
-    "rank_high",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p_adjusted",
-    "tied_for_best",
-    "wins",
-    "ties",
-    "losses",
-    "letters",
-    "p_value",
-    "difference_low_alone",
-    "difference_high_alone",
-    "undecided",
-    "ci_low_alone",
-    "ci_high_alone",
+    "value ci_low ci_high rank_low rank_high difference difference_low difference_high p_adjusted"
+    " tied_for_best wins ties losses letters p_value difference_low_alone difference_high_alone"
+    " undecided ci_low_alone ci_high_alone"
 )
 _ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
 _NOTED = ("event", "level", "n_resamples", "seed", "test")
@@ -769,13 +702,11 @@ def query_summary(
     1     new     RR  0.833333    0.166667       -0.049699         0.383032     0.10059
     """
     check_data(data)
-    rng: Any = roles.get("rng", 0)
     check_choice("undefined", undefined, get_args(Undefined))
     chosen = QueryOptions.of(roles)
     asked = metrics_asked(metrics, chosen)
     found = frame_values(below_door(data), chosen, asked, wide=True, ranges=True)
-    value = resolve_undefined(found.numbers.metrics, asked, undefined, found.keys)
-    table = wide_form(found.keys, value, found.measures, asked, undefined)
+    table = wide_form(found, resolve_undefined(found, undefined), undefined)
     if table.columns.nlevels == 1:
         table = pd.concat({asked[0].label: table}, axis=1)
     if baseline is not None and baseline not in table.columns.unique(level=1):
@@ -788,32 +719,31 @@ def query_summary(
         )
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     adjusted = adjustment_of(test, adjust)
-    over = {"metrics": "group", "all": "all"}[adjust_over]
     options = {
         "by": _METRIC,
         "n_resamples": n_resamples,
         "adjust": adjusted,
-        "adjust_over": over,
+        "adjust_over": {"metrics": "group", "all": "all"}[adjust_over],
         "alpha": alpha,
         "level": level,
-        "rng": rng,
+        "rng": roles.get("rng", 0),
     }
     result = _of_metrics(table, baseline, test, options)
-    result = _with_facts(result, assumed(found, asked, undefined))
+    result = _with_facts(result, assumed(found, undefined))
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
     return above_door(result, data)
 
 
-def assumed(found: FrameValues, asked: Sequence[NamedMetric], undefined: Undefined) -> pd.DataFrame:
-    """Return an array (metric and measure, fact) that describes the means."""
-    numbers, rows = found.numbers, []
+def assumed(numbers: QueryValues, undefined: Undefined) -> pd.DataFrame:
+    """Return a table (metric and measure, fact) that describes the means."""
+    rows = []
     if undefined == "skip":  # omitted queries do not count
         numbers = numbers.only(np.asarray(~np.isnan(numbers.metrics).any(axis=(1, 2))))
     deepest = numbers.n_retrieved.max(axis=0, initial=0)
-    for k, one in enumerate(asked):
-        for place, measure in enumerate(found.measures):
+    for k, one in enumerate(numbers.named):
+        for place, measure in enumerate(numbers.measures):
             here = np.s_[:, place, k]
             rows.append(
                 {
@@ -838,21 +768,16 @@ def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     keyed = facts.drop(columns="cutoff").set_index(["metric", "measure"])
     keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
     table = pd.concat([result, keyed.reindex(keys).reset_index(drop=True)], axis=1)
-    table.attrs = {
-        **result.attrs,
-        "n_lacking": int(facts["n_lacking"].max()),
-        "n_undefined": int(facts["n_undefined"].max()),
-        "n_tied": int(facts["n_tied"].max()),
-        "depth_low": int(facts["depth"].min()),
-        "depth_high": int(facts["depth"].max()),
-    }
-    cut = facts[facts["cutoff"] > 0]
-    if len(cut) and cut["judged"].notna().any():
-        shares = float(cut["judged"].min()), float(cut["judged"].max())
-        table.attrs |= dict(zip(("judged_low", "judged_high"), shares, strict=True))
+    most = {name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")}
+    depth, shares = facts["depth"], facts.loc[facts["cutoff"] > 0, "judged"]
+    table.attrs = result.attrs | most
+    table.attrs |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
+    if shares.notna().any():
+        table.attrs |= {"judged_low": float(shares.min()), "judged_high": float(shares.max())}
     return table
 
 
+_TIE_FACTS = ("measure", "value_low", "value_high")
 _JUDGED_APART = 0.1  # difference in judged proportions that could explain a difference between runs
 
 
@@ -861,7 +786,8 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
     open_ties: list[str] = []
     known: Any = result.set_index(["metric", "measure"])
     for metric, part in facts.groupby("metric", sort=False):
-        cutoff, shares = int(part["cutoff"].iloc[0]), part.set_index("measure")["judged"].dropna()
+        by_measure = part.set_index("measure")
+        cutoff, shares = int(part["cutoff"].iloc[0]), by_measure["judged"].dropna()
         if cutoff and len(shares) > 1 and shares.max() - shares.min() > _JUDGED_APART:
             warn(
                 f"{metric}: up to rank {cutoff}, {shares.max():.0%} of the documents in"
@@ -869,7 +795,7 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
                 f" {shares.idxmin()!r}, and unjudged documents count as not relevant. Also"
                 " compare the runs with unjudged='skip'."
             )
-        depth = part.set_index("measure")["depth"]
+        depth = by_measure["depth"]
         if cutoff and depth.min() < min(cutoff, depth.max()):
             warn(
                 f"{metric}: {depth.idxmin()!r} retrieved at most {depth.min():,} documents per"
@@ -878,12 +804,9 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
             )
         ends = known.loc[metric, ["ci_low", "ci_high"]]
         widths = dict(zip(ends.index, np.diff(ends.to_numpy(), axis=1).ravel(), strict=True))
-        row: Any
-        for row in part.itertuples():
-            if row.value_high - row.value_low > widths[row.measure] / 2.0:
-                open_ties.append(
-                    f"{metric} of {row.measure!r} ({row.value_low:.3g} to {row.value_high:.3g})"
-                )
+        for measure, low, high in zip(*(part[x] for x in _TIE_FACTS), strict=True):
+            if high - low > widths[measure] / 2.0:
+                open_ties.append(f"{metric} of {measure!r} ({low:.3g} to {high:.3g})")
     if open_ties:
         warn(
             f"ties: the order of equal scores strongly affects {', '.join(open_ties[:3])}. Pass"
@@ -902,14 +825,14 @@ def _of_metrics(
     named: Any = {**options, "measures": measures}  # the names of the measures are known
     ranks = system_ranks(items, test=test, **named)
     tested = ranks
-    columns = _of_query_systems(ranks, "system", keys, _RANKED)
+    columns = _of_query_systems(ranks, "system", keys, {name: name for name in _RANKED.split()})
     if baseline is not None:
         tested = mean_test(test)(items, baseline=baseline, **named)
         columns |= _of_query_systems(tested, "system_a", keys, _COMPARED)
         over = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
         columns |= _wins_and_losses(pd.concat(over, names=[_METRIC]), keys, baseline)
         columns["undecided"] = columns["undecided"] == 1
-    kept = [x for x in _COLUMNS if baseline is None or x != "letters"]
+    kept = [x for x in _COLUMNS.split() if baseline is None or x != "letters"]
     if options["adjust"] is None:
         kept = [x for x in kept if x not in _ADJUSTED]
     rows = {name: columns.get(name, np.full(len(keys), np.nan)) for name in kept}

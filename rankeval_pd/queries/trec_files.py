@@ -8,7 +8,6 @@ import io
 import re
 import zlib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,21 +23,16 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 # Read and check the lines of TREC files with pyarrow or pandas.
 
 
-class FileKind(Enum):
-    """Store the columns of a TREC file type."""
+class FileKind(NamedTuple):
+    """Store the columns of a TREC file type, and its numeric column."""
 
-    RUN = ("query", "Q0", "document", "rank", "score", "tag")
-    QRELS = ("query", "iteration", "document", "grade")
+    columns: tuple[str, ...]
+    number: str
+    numbers: str  #: description of the numbers
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Return the columns of a line."""
-        return tuple(self.value)
 
-    @property
-    def number(self) -> str:
-        """Return the name of the numeric column."""
-        return {FileKind.RUN: "score", FileKind.QRELS: "grade"}[self]
+RUN = FileKind(("query", "Q0", "document", "rank", "score", "tag"), "score", "a number")
+QRELS = FileKind(("query", "iteration", "document", "grade"), "grade", "a whole number")
 
 
 Strings = Any
@@ -119,14 +113,8 @@ def _lines_of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
     number = columns[kind.number]
     if wrong_numbers(number, kind).any():
         raise _malformed(content, path, kind, f"a {kind.number} is not a number")
-    return TrecLines(
-        columns["query"],
-        columns["document"],
-        number,
-        columns.get("tag"),
-        path,
-        ((path, number.size),),
-    )
+    query, document, tag = (columns.get(name) for name in ("query", "document", "tag"))
+    return TrecLines(query, document, number, tag, path, ((path, number.size),))
 
 
 def _line_words(line: bytes) -> list[bytes]:
@@ -145,15 +133,13 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
         return None
     try:
         import pyarrow as pa
-        import pyarrow.compute
-
-        pc: Any = pyarrow.compute
-        from pyarrow import csv
+        from pyarrow import compute, csv
     except ImportError:
         return None
     few = pa.dictionary(pa.int32(), pa.string())  # dtype for columns with few distinct values
-    types = {"query": few, "document": pa.string(), kind.number: pa.float64(), "tag": few}
-    types = {name: types[name] for name in kind.columns if name in types}
+    types = {"query": few, "document": pa.string(), kind.number: pa.float64()}
+    if kind is RUN:
+        types["tag"] = few
     try:
         table = csv.read_csv(
             pa.BufferReader(content),
@@ -178,7 +164,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
         by_name[name] = words = column.unify_dictionaries().combine_chunks()
         if types[name] == few:
             words = words.dictionary
-        if pc.any(pc.equal(words, "")).as_py():
+        if compute.any(compute.equal(words, "")).as_py():
             return None
     return by_name
 
@@ -188,13 +174,12 @@ def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any]:
     if not content.strip():
         none = np.zeros(0, dtype=object)
         return {**dict.fromkeys(("query", "document", "tag"), none), kind.number: np.zeros(0)}
-    names = list(kind.columns)
     table = pd.read_csv(
         io.BytesIO(content),
         sep=r"\s+",
         header=None,
-        names=names,
-        usecols=names,
+        names=kind.columns,
+        usecols=kind.columns,
         index_col=False,
         dtype=object,
         keep_default_na=False,
@@ -204,11 +189,8 @@ def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any]:
     )
     if table.isna().to_numpy().any():
         raise ValueError("a line has too few words")
-    by_name: dict[str, Any] = {kind.number: np.array([*map(_file_number, table[kind.number])])}
-    for name in ("query", "document", "tag"):
-        if name in table:
-            by_name[name] = table[name].to_numpy()
-    return by_name
+    numbers = np.array([*map(_file_number, table[kind.number])])
+    return {name: table[name].to_numpy() for name in table} | {kind.number: numbers}
 
 
 def _file_number(word: str) -> float:
@@ -220,7 +202,7 @@ def _file_number(word: str) -> float:
 
 def wrong_numbers(numbers: FloatArray, kind: FileKind) -> BoolArray:
     """Return which numbers cannot be scores, or cannot be grades, which are whole numbers."""
-    if kind is FileKind.RUN:
+    if kind is RUN:
         return np.isnan(numbers)
     return np.asarray(~(np.abs(numbers) < 2.0**53) | (numbers != np.floor(numbers)))
 
@@ -239,8 +221,8 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
         if words and len(words) < len(kind.columns):
             problem = f"{len(words)} words instead of {wanted!r}"
         elif words and not _is_file_number(words[place], kind):
-            number_kind = {"score": "a number", "grade": "a whole number below 2^53"}[kind.number]
-            problem = f"the {kind.number} {words[place]!r} is not {number_kind}"
+            below = " below 2^53" * (kind is QRELS)
+            problem = f"the {kind.number} {words[place]!r} is not {kind.numbers}{below}"
         else:
             continue
         return ValueError(
@@ -268,18 +250,17 @@ _COLUMN_ALIASES = {
 
 
 def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
-    what, number_kind = "a DataFrame of runs", "a number"
-    if kind is FileKind.QRELS:
-        what, number_kind = "the DataFrame of judgments", "a whole number"
+    what = {RUN: "a DataFrame of runs", QRELS: "the DataFrame of judgments"}[kind]
     by_name = {}
-    for name in ("query", "document", kind.number):
+    for name in ("query", "document", kind.number, "tag"):
         column = next((x for x in _COLUMN_ALIASES[name] if x in frame.columns), None)
-        if column is None:
+        if column is not None:
+            by_name[name] = frame[column]
+        elif name != "tag":
             raise ValueError(
                 f"{what} has no column {' or '.join(map(repr, _COLUMN_ALIASES[name]))} (columns:"
                 f" {listed(frame.columns)}). Rename the column: frame.rename(columns={{...}})."
             )
-        by_name[name] = frame[column]
     number = by_name[kind.number]
     api = pd.api.types
     if not api.is_numeric_dtype(number.dtype) or api.is_bool_dtype(number.dtype):
@@ -293,21 +274,13 @@ def _lines_of_frame(frame: pd.DataFrame, kind: FileKind) -> TrecLines:
         row = int(wrong.argmax())
         raise ValueError(
             f"{what}, row {row}: the {kind.number} is {values[row]:g}, but every row needs"
-            f" {number_kind}. Drop or fix this row."
+            f" {kind.numbers}. Drop or fix this row."
         )
     tag = None
-    for column in _COLUMN_ALIASES["tag"]:
-        if kind is FileKind.RUN and column in frame.columns:
-            tag = identifiers(frame[column], "tag")
-            break
-    return TrecLines(
-        identifiers(by_name["query"], "query"),
-        identifiers(by_name["document"], "document"),
-        values,
-        tag,
-        what,
-        (),
-    )
+    if kind is RUN and "tag" in by_name:
+        tag = identifiers(by_name["tag"], "tag")
+    query, document = (identifiers(by_name[name], name) for name in ("query", "document"))
+    return TrecLines(query, document, values, tag, what, ())
 
 
 def identifiers(values: pd.Series, name: str) -> AnyArray:
@@ -317,21 +290,14 @@ def identifiers(values: pd.Series, name: str) -> AnyArray:
             f"{name}: {int(values.isna().sum())} identifiers are missing, but every row needs a"
             f" {name}. Fill in the identifiers, or drop these rows."
         )
-    whole = (str, int, np.integer)
-    plain = values.astype(object).to_numpy()
-    if not pd.api.types.is_integer_dtype(values.dtype):
-        wrong = [
-            x
-            for x in pd.unique(plain)
-            if not isinstance(x, whole) or isinstance(x, (bool, np.bool_))
-        ]
-        if wrong:
+    codes, unique = pd.factorize(values.astype(object).to_numpy())
+    for x in unique:
+        if not isinstance(x, (str, int, np.integer)) or isinstance(x, bool):
             raise TypeError(
-                f"{name}: the identifier {wrong[0]!r} is of type {type(wrong[0]).__name__}. Pass"
+                f"{name}: the identifier {x!r} is of type {type(x).__name__}. Pass"
                 " strings or whole numbers; if missing values turned 7 into 7.0, use"
                 f" frame[{name!r}].astype('Int64')."
             )
-    codes, unique = pd.factorize(plain)
     text = np.array([str(x) for x in unique], dtype=object)
     spaced = [x for x in text if not is_word(x)]
     if spaced:
@@ -363,7 +329,7 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
         yield Path(stem).stem, lines
         return
     (codes,), names = share_codes([lines.tag])
-    tags = as_list(names) or [Path(stem).stem]
+    tags = names_list(names) or [Path(stem).stem]
     if len(tags) == 1:
         yield tags[0], lines
         return
@@ -385,20 +351,6 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
                 where=f"run {name!r} of {lines.where}",
             ),
         )
-
-
-def join_lines(parts: Sequence[TrecLines]) -> TrecLines:
-    """Join the lines of several files."""
-    if len(parts) == 1:
-        return parts[0]
-    return TrecLines(
-        concatenate([part.query for part in parts]),
-        concatenate([part.document for part in parts]),
-        np.concatenate([part.number for part in parts]),
-        None,
-        listed(part.where for part in parts),
-        tuple(x for part in parts for x in part.files),
-    )
 
 
 def concatenate(parts: Sequence[Strings]) -> Strings:
@@ -430,30 +382,24 @@ def share_codes(parts: Sequence[Strings]) -> SharedCodes:
     if isinstance(every, np.ndarray):
         codes, names = pd.factorize(every)
     else:
-        codes, names = _arrow_codes(every)
+        if hasattr(every, "dictionary_encode"):  # not encoded yet
+            every = every.dictionary_encode()
+        codes, names = every.indices.to_numpy(), every.dictionary
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return SharedCodes(np.split(codes, ends), names)
 
 
-def _arrow_codes(every: Any) -> tuple[IntArray, Any]:
-    """Encode pyarrow strings as integer codes."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(every.type):
-        every = every.dictionary_encode()
-    return every.indices.to_numpy(), every.dictionary
-
-
 def as_strings(names: Strings, codes: IntArray) -> Any:
     """Return a column of the strings that the codes represent."""
-    if isinstance(names, np.ndarray) and not len(names):
-        return pd.Series(dtype=object).array.take(codes)
-    if isinstance(names, np.ndarray):
-        return pd.Series(names.tolist()).array.take(codes)
-    return names.take(codes).to_pandas().array
+    if not isinstance(names, np.ndarray):
+        return names.take(codes).to_pandas().array
+    dtype: Any = None
+    if not names.size:
+        dtype = object
+    return pd.Series(names.tolist(), dtype=dtype).array.take(codes)
 
 
-def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
+def names_list(names: Strings, codes: IntArray | None = None) -> list[str]:
     """Return names as a list of strings."""
     if codes is not None:
         names = names.take(codes)
@@ -463,19 +409,11 @@ def as_list(names: Strings, codes: IntArray | None = None) -> list[str]:
 def write_lines(path: Path, columns: Sequence[Any]) -> None:
     """Write one line per row. A column passed as a single word is repeated in every row."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame = pd.DataFrame(dict(enumerate(columns)))
-    compression: Any = None
+    options: dict[str, Any] = {"sep": " ", "header": False, "index": False, "quoting": 3}
+    options |= {"lineterminator": "\n", "compression": None}
     if path.suffix == ".gz":  # with mtime=0, equal content gives identical files
-        compression = {"method": "gzip", "mtime": 0}
-    frame.to_csv(
-        path,
-        sep=" ",
-        header=False,
-        index=False,
-        compression=compression,
-        quoting=3,
-        lineterminator="\n",
-    )
+        options["compression"] = {"method": "gzip", "mtime": 0}
+    pd.DataFrame(dict(enumerate(columns))).to_csv(path, **options)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -543,13 +481,12 @@ def read_trec(
     """
     parts = _named_runs(runs)
     _check_run_names([part.name for part in parts])
-    lines, judged = [part.lines for part in parts], None
+    lines = [part.lines for part in parts]
     if qrels is not None:
-        judged = _judgements(qrels)
-        lines.insert(0, judged.lines)
+        lines.insert(0, _judgments(qrels))
     # number the queries, then the query-document pairs, with one row per pair
     queries = share_codes([x.query for x in lines])
-    if judged is not None:
+    if qrels is not None:
         _compare_queries(queries, parts)
     sorted_names, rank = _sort_names(queries.names)
     pairs = _number_pairs([rank[codes] for codes in queries.codes], [x.document for x in lines])
@@ -560,13 +497,14 @@ def read_trec(
         "query": as_strings(sorted_names, pairs.query),
         "document": as_strings(pairs.names, pairs.document),
     }
-    scores: FloatArray
     for part, rows in zip(parts, pairs.places[len(lines) - len(parts) :], strict=True):
-        scores = np.full(size, np.nan)
+        scores: FloatArray = np.full(size, np.nan)
         scores[rows] = part.lines.number
         columns[part.name] = scores
-    if judged is not None:
-        columns["grade"] = _grades(judged.lines.number, pairs.places[0], size)
+    if qrels is not None:
+        grades, missing = np.zeros(size, dtype=np.int64), np.ones(size, dtype=bool)
+        grades[pairs.places[0]], missing[pairs.places[0]] = lines[0].number, False
+        columns["grade"] = pd.arrays.IntegerArray(grades, missing)
     return pd.DataFrame(columns)
 
 
@@ -623,14 +561,17 @@ class _Run(NamedTuple):
 
 def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
     """Return the runs by name."""
-    if isinstance(runs, Mapping):
-        result = []
+    result = []
+    if not isinstance(runs, Mapping):
+        for source in _sources(runs, "runs"):
+            result += [_Run(*run) for run in runs_by_tag(read_lines(source, RUN))]
+    else:
         for name, source in runs.items():
             if not isinstance(name, str):
                 raise TypeError(
                     f"runs: the name {name!r} is not a string. Pass one string per run."
                 )
-            parts = [read_lines(x, FileKind.RUN) for x in _sources(source, "runs")]
+            parts = [read_lines(x, RUN) for x in _sources(source, "runs")]
             if len(parts) != 1:
                 files = listed(part.where for part in parts)
                 raise ValueError(
@@ -638,12 +579,6 @@ def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[
                     " Pass one file for this run."
                 )
             result.append(_Run(name, parts[0]))
-    else:
-        result = [
-            _Run(name, lines)
-            for source in _sources(runs, "runs")
-            for name, lines in runs_by_tag(read_lines(source, FileKind.RUN))
-        ]
     if not result:
         raise ValueError("runs is empty: pass one or more run files.")
     return result
@@ -685,15 +620,21 @@ def _check_run_names(names: list[str]) -> None:
             )
 
 
-class _Judgments(NamedTuple):
-    lines: TrecLines
-
-
-def _judgements(qrels: Source | Sequence[Source]) -> _Judgments:
-    parts = [read_lines(source, FileKind.QRELS) for source in _sources(qrels, "qrels")]
+def _judgments(qrels: Source | Sequence[Source]) -> TrecLines:
+    """Read the judgments, and join several files."""
+    parts = [read_lines(source, QRELS) for source in _sources(qrels, "qrels")]
     if not parts or not sum(part.number.size for part in parts):
         raise ValueError("qrels is empty. Pass a file with judgments.")
-    return _Judgments(join_lines(parts))
+    if len(parts) == 1:
+        return parts[0]
+    return TrecLines(
+        query=concatenate([part.query for part in parts]),
+        document=concatenate([part.document for part in parts]),
+        number=np.concatenate([part.number for part in parts]),
+        tag=None,
+        where=listed(part.where for part in parts),
+        files=tuple(x for part in parts for x in part.files),
+    )
 
 
 def _refuse_repeated_pairs(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
@@ -704,7 +645,7 @@ def _refuse_repeated_pairs(pair: IntArray, n_pairs: int, read: TrecLines) -> Non
         return
     second = int(pd.Index(pair).duplicated().argmax())
     first = int((pair == pair[second]).argmax())
-    query, document = (str(names[second]) for names in (read.query, read.document))
+    query, document = str(read.query[second]), str(read.document[second])
     raise ValueError(
         f"{read.place(second)}: the query {query!r} and the document {document!r} already"
         f" appear together in {read.place(first)}. Remove one of the lines."
@@ -713,13 +654,11 @@ def _refuse_repeated_pairs(pair: IntArray, n_pairs: int, read: TrecLines) -> Non
 
 def _compare_queries(queries: SharedCodes, parts: list[_Run]) -> None:
     """Warn about queries found only in a run or only in the judgments."""
-    judged = np.zeros(len(queries.names), dtype=bool)
-    judged[queries.codes[0]] = True
+    numbers = np.arange(len(queries.names))
+    judged, *of_runs = (np.isin(numbers, codes) for codes in queries.codes)
     unjudged = np.zeros_like(judged)
     lacking = []
-    for part, codes in zip(parts, queries.codes[1:], strict=True):
-        asked = np.zeros_like(judged)
-        asked[codes] = True
+    for part, asked in zip(parts, of_runs, strict=True):
         if asked.any() and not (asked & judged).any():  # empty runs are allowed
             raise ValueError(
                 f"{part.lines.where}: the run {part.name!r} has no judged queries: the run contains"
@@ -739,9 +678,7 @@ def _compare_queries(queries: SharedCodes, parts: list[_Run]) -> None:
             f" {_examples(queries.names, unjudged)})."
         )
     if lacking:
-        shown = ", ".join(lacking[:6])
-        if lacking[6:]:
-            shown += f", ... ({len(lacking)} runs)"
+        shown = ", ".join(lacking[:6]) + f", ... ({len(lacking)} runs)" * (len(lacking) > 6)
         said.append(
             f"Some of the {total} judged queries have no documents in {shown}; per_query uses empty"
             " lists for these queries."
@@ -755,26 +692,16 @@ def _compare_queries(queries: SharedCodes, parts: list[_Run]) -> None:
 
 
 def _examples(names: Any, which: Any) -> str:
-    examples = listed(as_list(names, np.flatnonzero(which)[:3]))
-    if which.sum() > 3:
-        return f"{examples}, ..."
-    return examples
+    return listed(names_list(names, np.flatnonzero(which)[:3])) + ", ..." * bool(which.sum() > 3)
 
 
 def _sort_names(names: Any) -> tuple[AnyArray, IntArray]:
     """Return the sorted names, and the position of each name."""
-    names = np.array(as_list(names), dtype=object)
+    names = np.array(names_list(names), dtype=object)
     order = np.argsort(names, kind="stable")
     ranks = np.empty(order.size, dtype=np.int64)
     ranks[order] = np.arange(order.size)
     return names[order], ranks
-
-
-def _grades(values: FloatArray, rows: IntArray, size: int) -> Any:
-    grades = np.zeros(size, dtype=np.int64)
-    missing = np.ones(size, dtype=bool)
-    grades[rows], missing[rows] = values, False
-    return pd.arrays.IntegerArray(grades, missing)
 
 
 @checked_call
@@ -891,7 +818,7 @@ def _whole_grades(grades: pd.Series, min_grade: float | None) -> IntArray:
     if min_grade is not None:
         least = QueryOptions.of({"min_grade": min_grade}).min_grade
         values = np.where(values < 0.0, values, (grades >= least).to_numpy(dtype=bool))
-    wrong = values[wrong_numbers(values, FileKind.QRELS)]
+    wrong = values[wrong_numbers(values, QRELS)]
     if wrong.size:
         raise ValueError(
             f"grade: {wrong.size:,} grades are not whole numbers below 2^53, such as {wrong[0]:g},"

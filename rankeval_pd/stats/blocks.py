@@ -204,7 +204,7 @@ def _item_weights(values: FloatArray, linear: str | None) -> FloatArray:
     return np.ones(values.shape[1])
 
 
-def contributions(
+def block_contributions(
     block: ItemStatistics, known: ItemTotals, linear: Linear | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return contributions (system, item) and weights for the items in a block."""
@@ -240,7 +240,7 @@ def added_of(
     """Return the sums and largest values of contributions and weights."""
     if not known.plan.adds:
         return None
-    rows = np.vstack(contributions(block, known, linear))
+    rows = np.vstack(block_contributions(block, known, linear))
     return ContributionSums(exact_sums(rows), largest_sizes(rows))
 
 
@@ -250,7 +250,7 @@ def squares_of(
     """Return the sums of squared contributions and of squared pair differences."""
     if added is None:
         return None
-    own, weights = contributions(block, known, linear)
+    own, weights = block_contributions(block, known, linear)
     raw = known.plan.options.simultaneous
     return sums_of_squares(own, weights, added.level, known.plan.pairs, raw=raw)
 
@@ -353,12 +353,12 @@ def signed_sums(
     """
     if not needs.signs or added is None:
         return None
-    rows = np.vstack(contributions(block, known, linear))
+    rows = np.vstack(block_contributions(block, known, linear))
     columns = WholeColumns(rows.T, added.sizes, known.plan.n_items)
     return _turned(columns, positions, known.plan, number)
 
 
-def swapped_sums(
+def swapped_block_sums(
     block: ItemStatistics, positions: Positions, known: ItemTotals, needs: Needs, number: int
 ) -> FloatArray | None:
     """Return sums of statistics over the swapped items in a block."""

@@ -8,10 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.proportions import Limits, clopper_pearson, t_of, z_of
-
-# -------------------------------------------------------------------------------------------------
-# Intervals for which clusters or queries are the independent units.
+from rankeval_pd.stats.proportions import Limits, alike_share, clopper_pearson, t_of, z_of
 
 # ------------------------------------------------------ n-best lists with clustered candidates
 #
@@ -69,11 +66,8 @@ class ClusterSpread(NamedTuple):
 
     def quantile(self, level: float) -> FloatArray:
         """Return the two-sided quantile of Student's t."""
-        from scipy import special
-
         known = self.freedom > 0
-        result = -special.stdtrit(np.where(known, self.freedom, 1.0), 0.5 * (1.0 - level))
-        return np.where(known, result, np.inf)
+        return np.where(known, t_of(np.where(known, self.freedom, 1.0), level), np.inf)
 
 
 def list_counts(
@@ -352,15 +346,15 @@ def whole_spread(
         power = 1.0 if by_positive else 0.5
         squares += (_jackknifed(moved, weight[np.newaxis, here], whole, power) ** 2).sum(axis=1)
         n_groups += (inside > 0).sum(axis=1)
-    freedom = simpson_number(weight) - 1.0
+    freedom, second = simpson_number(weight) - 1.0, (weight**2).sum()
     if by_positive:
-        second, fourth = (weight**2).sum(), (weight**4).sum()
+        fourth = (weight**4).sum()
         freedom = unequal_freedom(second, fourth, (weight > 0).sum(), weight.size, _LEAST_OF_RECALL)
     freedom = np.full(totals.n.size, freedom)
     spread = ClusterSpread(
         squares, np.maximum(freedom, 0.0), n_groups.astype(np.int64), squares, totals.size
     )
-    return WholeSpread(spread, np.asarray((weight**2).sum() / np.maximum(whole, 1.0)))
+    return WholeSpread(spread, np.asarray(second / np.maximum(whole, 1.0)))
 
 
 def _jackknifed(
@@ -385,7 +379,7 @@ def effective_size(
     """
     binomial = n * precision * (1.0 - precision)
     wider = (z_of(level) / found.quantile(level)) ** 2
-    size: FloatArray = n * np.minimum(most, binomial / np.maximum(found.variance, _TINY)) * wider
+    size = n * np.minimum(most, binomial / np.maximum(found.variance, _TINY)) * wider
     return np.asarray(np.maximum(size, 1e-6))
 
 
@@ -455,7 +449,7 @@ def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
     return QueryMean(value, se, count)
 
 
-def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: float) -> Limits:
+def query_share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: float) -> Limits:
     """Return Clopper-Pearson limits for a mean of proportions, with an effective sample size.
 
     As in Korn and Graubard (1998), the effective size is computed from the standard error,
@@ -475,15 +469,6 @@ def share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: floa
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def alike_share(count: AnyArray, level: float) -> FloatArray:
-    """Return a lower limit for the share of equal values if ``count`` values agree.
-
-    This is the Clopper-Pearson lower limit, which is 1 for an infinite count.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
-
-
 def t_test(found: QueryMean, alternative: str) -> FloatArray:
     """Return the p-value for a mean of 0, consistent with the interval for the mean.
 
@@ -496,16 +481,14 @@ def t_test(found: QueryMean, alternative: str) -> FloatArray:
     signs = np.exp2(-np.maximum(found.n, 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = found.value / found.se
-        above = np.where(
-            found.se == 0.0, np.where(found.value > 0.0, signs, 1.0), special.stdtr(freedom, -t)
-        )
-        below = np.where(
-            found.se == 0.0, np.where(found.value < 0.0, signs, 1.0), special.stdtr(freedom, t)
+        above, below = (
+            np.where(found.se == 0.0, np.where(side > 0.0, signs, 1.0), special.stdtr(freedom, -t))
+            for side, t in ((found.value, t), (-found.value, -t))
         )
     if alternative == "greater":
-        return np.asarray(above)
+        return above
     if alternative == "less":
-        return np.asarray(below)
+        return below
     return np.minimum(1.0, 2.0 * np.minimum(above, below))
 
 

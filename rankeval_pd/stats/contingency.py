@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import FloatArray
 from rankeval_pd.stats.distributions import deviance
-from rankeval_pd.stats.proportions import beta_logits
+from rankeval_pd.stats.proportions import BetaTail, beta_logits
 
 # -------------------------------------------------------------------------------------------------
 # Products, differences and quotients with twice the digits of a float (Dekker 1971).
@@ -47,7 +48,7 @@ def _halves(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return upper, x - upper
 
 
-def difference(a: Exact, b: Exact) -> Exact:
+def minus(a: Exact, b: Exact) -> Exact:
     """Return a - b, whose leading digits can cancel."""
     high = a.high - b.high
     part = high - a.high
@@ -58,7 +59,7 @@ def difference(a: Exact, b: Exact) -> Exact:
 def root(x: Exact) -> Exact:
     """Return the square root of a positive number, or 0."""
     near = np.sqrt(x.high)
-    rest = difference(x, product(near, near)).high
+    rest = minus(x, product(near, near)).high
     return Exact(near, rest / np.where(near > 0.0, 2.0 * near, 1.0))
 
 
@@ -67,7 +68,7 @@ def quotient(above: FloatArray | Exact, below: FloatArray | Exact) -> FloatArray
     above, below = product(above), product(below)
     with np.errstate(divide="ignore", invalid="ignore"):
         near = above.high / below.high
-        rest = difference(above, product(below, near)).high / below.high
+        rest = minus(above, product(below, near)).high / below.high
     return np.where(np.isfinite(near), near + rest, near)
 
 
@@ -81,101 +82,126 @@ def quotient(above: FloatArray | Exact, below: FloatArray | Exact) -> FloatArray
 # Products of counts are exact before the only division, so scores that are equal as fractions are
 # equal floats, also if the two words are swapped.
 
-Measure = Callable[..., FloatArray]  # frequencies of the four cells
+
+class Cells(NamedTuple):
+    """Frequencies of the four cells of 2x2 tables."""
+
+    o11: FloatArray
+    o12: FloatArray
+    o21: FloatArray
+    o22: FloatArray
+
+    @property
+    def r1(self) -> FloatArray:
+        """The frequency of the first word."""
+        return self.o11 + self.o12
+
+    @property
+    def r2(self) -> FloatArray:
+        """The frequency of the other first words."""
+        return self.o21 + self.o22
+
+    @property
+    def c1(self) -> FloatArray:
+        """The frequency of the second word."""
+        return self.o11 + self.o21
+
+    @property
+    def c2(self) -> FloatArray:
+        """The frequency of the other second words."""
+        return self.o12 + self.o22
+
+    @property
+    def total(self) -> FloatArray:
+        """N. Fractional counts also have the same sum if the words are swapped."""
+        return (self.o11 + self.o22) + (self.o12 + self.o21)
+
+    @property
+    def expected(self) -> FloatArray:
+        """E11, the frequency of the pair if its words were independent."""
+        return quotient(product(self.r1, self.c1), self.total)
+
+    @property
+    def excess(self) -> Exact:
+        """N (O11 - E11) as O11 O22 - O12 O21."""
+        return minus(product(self.o11, self.o22), product(self.o12, self.o21))
+
+    @property
+    def corrected_excess(self) -> Exact:
+        """N (O11 - E11) with O11 moved toward E11 by at most 1/2 (Yates's correction)."""
+        excess = self.excess
+        sign = np.sign(excess.high)
+        less = minus(product(excess, sign), Exact(0.5 * self.total))
+        return product(less, np.where(less.high > 0.0, sign, 0.0))
 
 
-def expected(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return E11, the frequency of the pair if its words were independent."""
-    return quotient(product(o11 + o12, o11 + o21), _total(o11, o12, o21, o22))
+Measure = Callable[..., FloatArray]
 
 
-def _total(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return N. Fractional counts also have the same sum if the words are swapped."""
-    return (o11 + o22) + (o12 + o21)
-
-
-def _excess(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> Exact:
-    """Return N (O11 - E11) as O11 O22 - O12 O21."""
-    return difference(product(o11, o22), product(o12, o21))
-
-
-def log_likelihood(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
+def log_likelihood(t: Cells) -> FloatArray:
     """Return Dunning's G2 with the sign of O11 - E11.
 
     The sum of O log(O/E) is computed as the sum of four positive deviances. The two sums are equal
     because the differences O - E add up to 0.
     """
-    total = _total(o11, o12, o21, o22)
-    excess = quotient(_excess(o11, o12, o21, o22), total)
+    total = t.total
+    excess = quotient(t.excess, total)
     both, first, second, neither = (
         deviance(cell, quotient(product(row, column), total), gap)
         for cell, row, column, gap in (
-            (o11, o11 + o12, o11 + o21, excess),
-            (o12, o11 + o12, o12 + o22, -excess),
-            (o21, o21 + o22, o11 + o21, -excess),
-            (o22, o21 + o22, o12 + o22, excess),
+            (t.o11, t.r1, t.c1, excess),
+            (t.o12, t.r1, t.c2, -excess),
+            (t.o21, t.r2, t.c1, -excess),
+            (t.o22, t.r2, t.c2, excess),
         )
     )
     result = (both + neither) + (first + second)
     return np.copysign(2.0 * result, excess) + 0.0
 
 
-def chi_squared(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+def average_mutual_information(t: Cells) -> FloatArray:
+    """Return the sum of O log2(O/E) with the sign of O11 - E11, a rescaled G2."""
+    return log_likelihood(t) / (2.0 * math.log(2.0))
+
+
+def chi_squared(t: Cells) -> FloatArray:
     """Return Pearson's X2 with the sign of O11 - E11; 0 if a margin is 0."""
-    return _signed_square(_excess(o11, o12, o21, o22), o11, o12, o21, o22)
+    return _signed_square(t.excess, t)
 
 
-def _signed_square(
-    excess: Exact, o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
+def chi_squared_yates(t: Cells) -> FloatArray:
+    """Return X2 with Yates's correction, which reduces abs(O11 - E11) by at most 1/2."""
+    return _signed_square(t.corrected_excess, t)
+
+
+def _signed_square(excess: Exact, t: Cells) -> FloatArray:
     """Return the sum over the cells of excess^2 / (N^2 E) with the sign of the excess.
 
     If the excess is the same in all cells, the result is excess^2 N / (R1 R2 C1 C2).
     """
-    margins = product(product(o11 + o12, o21 + o22), product(o11 + o21, o12 + o22))
-    statistic = quotient(product(excess, excess, _total(o11, o12, o21, o22)), margins)
+    margins = product(product(t.r1, t.r2), product(t.c1, t.c2))
+    statistic = quotient(product(excess, excess, t.total), margins)
     return np.where(margins.high > 0, np.copysign(statistic, excess.high) + 0.0, 0.0)
 
 
-def chi_squared_yates(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return X2 with Yates's correction, which reduces abs(O11 - E11) by at most 1/2."""
-    return _signed_square(_corrected(o11, o12, o21, o22), o11, o12, o21, o22)
-
-
-def _corrected(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> Exact:
-    """Return N (O11 - E11) with O11 moved toward E11 by at most 1/2 (Yates's correction)."""
-    excess = _excess(o11, o12, o21, o22)
-    sign = np.sign(excess.high)
-    less = difference(product(excess, sign), Exact(0.5 * _total(o11, o12, o21, o22)))
-    return product(less, np.where(less.high > 0.0, sign, 0.0))
-
-
-def t_score(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+def t_score(t: Cells) -> FloatArray:
     """Return (O11 - E11) / sqrt(O11)."""
-    total = _total(o11, o12, o21, o22)
-    return quotient(_excess(o11, o12, o21, o22), root(product(o11, total, total)))
+    return quotient(t.excess, root(product(t.o11, t.total, t.total)))
 
 
-def z_score(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+def z_score(t: Cells) -> FloatArray:
     """Return (O11 - E11) / sqrt(E11)."""
-    return _per_root(_excess(o11, o12, o21, o22), o11, o12, o21, o22)
+    return _per_root(t.excess, t)
 
 
-def z_score_yates(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+def z_score_yates(t: Cells) -> FloatArray:
     """Return the z-score with Yates's correction, which reduces abs(O11 - E11) by up to 1/2."""
-    return _per_root(_corrected(o11, o12, o21, o22), o11, o12, o21, o22)
+    return _per_root(t.corrected_excess, t)
 
 
-def _per_root(
-    excess: Exact, o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
+def _per_root(excess: Exact, t: Cells) -> FloatArray:
     """Return excess / (N sqrt(E11))."""
-    margins = product(o11 + o12, o11 + o21)
-    return quotient(excess, root(product(margins, _total(o11, o12, o21, o22))))
+    return quotient(excess, root(product(product(t.r1, t.c1), t.total)))
 
 
 def _log(x: FloatArray, log: Measure = np.log) -> FloatArray:
@@ -184,168 +210,122 @@ def _log(x: FloatArray, log: Measure = np.log) -> FloatArray:
         return log(x)
 
 
-def _over_expected(
-    power: int, o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
+def _over_expected(t: Cells, power: int) -> FloatArray:
     """Return O11^power / E11."""
-    above = product(*[o11] * power, _total(o11, o12, o21, o22))
-    return quotient(above, product(o11 + o12, o11 + o21))
+    return quotient(product(*[t.o11] * power, t.total), product(t.r1, t.c1))
 
 
-def mutual_information(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return log2(O11 / E11)."""
-    return _log(_over_expected(1, o11, o12, o21, o22), np.log2)
+def mutual_information(t: Cells, power: int = 1) -> FloatArray:
+    """Return log2(O11^power / E11)."""
+    return _log(_over_expected(t, power), np.log2)
 
 
-def mutual_information_2(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return log2(O11^2 / E11)."""
-    return _log(_over_expected(2, o11, o12, o21, o22), np.log2)
-
-
-def mutual_information_3(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return log2(O11^3 / E11)."""
-    return _log(_over_expected(3, o11, o12, o21, o22), np.log2)
-
-
-def local_mutual_information(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
+def local_mutual_information(t: Cells) -> FloatArray:
     """Return O11 log2(O11 / E11), which is 0 if only O11 is 0."""
-    score = mutual_information(o11, o12, o21, o22)
-    return np.where(np.isneginf(score), 0.0, o11 * np.where(np.isneginf(score), 0.0, score))
+    return _times_pairs(t, mutual_information(t))
 
 
-def average_mutual_information(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return the sum of O log2(O/E) with the sign of O11 - E11, a rescaled G2."""
-    return log_likelihood(o11, o12, o21, o22) / (2.0 * math.log(2.0))
-
-
-def dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return 2 O11 / (R1 + C1)."""
-    return quotient(2.0 * o11, (o11 + o12) + (o11 + o21))
-
-
-def jaccard(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return O11 / (O11 + O12 + O21)."""
-    return quotient(o11, o11 + (o12 + o21))
-
-
-def geometric_mean(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return O11 / sqrt(R1 C1), the geometric mean of O11/R1 and O11/C1."""
-    return quotient(o11, root(product(o11 + o12, o11 + o21)))
-
-
-def minimum_sensitivity(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return the smaller of O11/R1 and O11/C1."""
-    return np.minimum(quotient(o11, o11 + o12), quotient(o11, o11 + o21))
-
-
-def log_odds_ratio(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return log(O11 O22 / (O12 O21)), the natural logarithm of the odds ratio."""
-    return _log(quotient(product(o11, o22), product(o12, o21)))
-
-
-def log_odds_ratio_discounted(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return the log odds ratio after adding 1/2 to every cell, so it is always finite."""
-    return log_odds_ratio(o11 + 0.5, o12 + 0.5, o21 + 0.5, o22 + 0.5)
-
-
-def log_relative_risk(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return log((O11/C1) / (O12/C2)), the log relative risk of the first word given the second."""
-    return _log(quotient(product(o11, o12 + o22), product(o12, o11 + o21)))
-
-
-def liddell(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
-    """Return (O11 O22 - O12 O21) / (C1 C2) = O11/C1 - O12/C2."""
-    return quotient(_excess(o11, o12, o21, o22), product(o11 + o21, o12 + o22))
-
-
-def poisson_stirling(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
+def poisson_stirling(t: Cells) -> FloatArray:
     """Return O11 (log O11 - log E11 - 1), which is 0 if only O11 is 0."""
-    score = _log(_over_expected(1, o11, o12, o21, o22)) - 1.0
-    return np.where(np.isneginf(score), 0.0, o11 * np.where(np.isneginf(score), 0.0, score))
+    return _times_pairs(t, _log(_over_expected(t, 1)) - 1.0)
 
 
-def neglog10_poisson(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return -log10 P(X >= O11) for X ~ Poisson(E11) and an integer O11."""
-    return distributions.poisson_tails(o11, expected(o11, o12, o21, o22)).ge / -math.log(10.0) + 0.0
+def _times_pairs(t: Cells, score: FloatArray) -> FloatArray:
+    """Return O11 times a logarithm, which is 0 if the logarithm is -inf."""
+    return np.where(np.isneginf(score), 0.0, t.o11 * np.where(np.isneginf(score), 0.0, score))
 
 
-def neglog10_fisher(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return -log10 of Fisher's p-value, P(X >= O11) given the margins, for integer cells."""
-    total, (less, more) = _total(o11, o12, o21, o22), np.sort([o11 + o12, o11 + o21], axis=0)
-    return distributions.tails(o11, total, less, more).ge / -math.log(10.0) + 0.0
+def dice(t: Cells) -> FloatArray:
+    """Return 2 O11 / (R1 + C1)."""
+    return quotient(2.0 * t.o11, t.r1 + t.c1)
 
 
-def log_dice(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+def log_dice(t: Cells) -> FloatArray:
     """Return 14 + log2 of Dice's coefficient (Rychly 2008), which is -inf if O11 is 0."""
-    return 14.0 + _log(dice(o11, o12, o21, o22), np.log2)
+    return 14.0 + _log(dice(t), np.log2)
 
 
-def normalised_mutual_information(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
+def jaccard(t: Cells) -> FloatArray:
+    """Return O11 / (O11 + O12 + O21)."""
+    return quotient(t.o11, t.o11 + (t.o12 + t.o21))
+
+
+def geometric_mean(t: Cells) -> FloatArray:
+    """Return O11 / sqrt(R1 C1), the geometric mean of O11/R1 and O11/C1."""
+    return quotient(t.o11, root(product(t.r1, t.c1)))
+
+
+def minimum_sensitivity(t: Cells) -> FloatArray:
+    """Return the smaller of O11/R1 and O11/C1."""
+    return np.minimum(quotient(t.o11, t.r1), quotient(t.o11, t.c1))
+
+
+def log_odds_ratio(t: Cells) -> FloatArray:
+    """Return log(O11 O22 / (O12 O21)), the natural logarithm of the odds ratio."""
+    return _log(quotient(product(t.o11, t.o22), product(t.o12, t.o21)))
+
+
+def log_odds_ratio_discounted(t: Cells) -> FloatArray:
+    """Return the log odds ratio after adding 1/2 to every cell, so it is always finite."""
+    return log_odds_ratio(Cells(t.o11 + 0.5, t.o12 + 0.5, t.o21 + 0.5, t.o22 + 0.5))
+
+
+def log_relative_risk(t: Cells) -> FloatArray:
+    """Return log((O11/C1) / (O12/C2)), the log relative risk of the first word given the second."""
+    return _log(quotient(product(t.o11, t.c2), product(t.o12, t.c1)))
+
+
+def liddell(t: Cells) -> FloatArray:
+    """Return (O11 O22 - O12 O21) / (C1 C2) = O11/C1 - O12/C2."""
+    return quotient(t.excess, product(t.c1, t.c2))
+
+
+def delta_p_forward(t: Cells) -> FloatArray:
+    """Return O11/R1 - O21/R2, the effect of the first word on the second."""
+    return quotient(t.excess, product(t.r1, t.r2))
+
+
+def neglog10_poisson(t: Cells) -> FloatArray:
+    """Return -log10 P(X >= O11) for X ~ Poisson(E11) and an integer O11."""
+    return distributions.poisson_tails(t.o11, t.expected).ge / -math.log(10.0) + 0.0
+
+
+def neglog10_fisher(t: Cells) -> FloatArray:
+    """Return -log10 of Fisher's p-value, P(X >= O11) given the margins, for integer cells."""
+    less, more = np.sort([t.r1, t.c1], axis=0)
+    return distributions.tails(t.o11, t.total, less, more).ge / -math.log(10.0) + 0.0
+
+
+def normalised_mutual_information(t: Cells) -> FloatArray:
     """Return log(O11 / E11) / -log(O11 / N) (Bouma 2009), between -1 and 1."""
-    information = mutual_information(o11, o12, o21, o22)
+    information = mutual_information(t)
     with np.errstate(divide="ignore", invalid="ignore"):
-        score = information / np.log2(_total(o11, o12, o21, o22) / o11)
+        score = information / np.log2(t.total / t.o11)
     return np.where(np.isneginf(information), -1.0, score)
 
 
-def conservative_log_ratio(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray, *, tail: float = 0.025
-) -> FloatArray:
+def conservative_log_ratio(t: Cells, *, tail: float = 0.025) -> FloatArray:
     """Return the confidence limit closer to 0 for log2((O11/R1) / (O21/R2)).
 
     Given O11 + O21, O11 is binomial. Each Clopper-Pearson limit p, with probability ``tail`` on
     each side, gives a ratio p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). The result is 0 if the
     interval contains 0, and NaN if R1 or R2 is 0.
     """
-    o11, o21, first, second = np.broadcast_arrays(o11, o21, o11 + o12, o21 + o22)
+    o11, o21, first, second = np.broadcast_arrays(t.o11, t.o21, t.r1, t.r2)
     known, attracted = (first > 0) & (second > 0), o11 * second >= o21 * first
     result = np.where(known, 0.0, np.nan)
     for side, shifts, count in ((1.0, (0.0, 1.0), o11), (-1.0, (1.0, 0.0), o21)):
         some = known & (attracted == (side > 0.0)) & (count > 0)
-        limit = beta_logits(o11[some], o21[some], (shifts,), tail, upper_tail=side < 0.0)
+        wanted = BetaTail((shifts,), tail, upper=side < 0.0)
+        limit = beta_logits(o11[some], o21[some], wanted)
         limit = limit / math.log(2.0) + np.log2(second[some] / first[some])
         result[some] = side * np.maximum(side * limit, 0.0)
     return result
 
 
-def delta_p_forward(
-    o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray
-) -> FloatArray:
-    """Return O11/R1 - O21/R2, the effect of the first word on the second."""
-    return quotient(_excess(o11, o12, o21, o22), product(o11 + o12, o21 + o22))
-
-
-def frequency(o11: FloatArray, o12: FloatArray, o21: FloatArray, o22: FloatArray) -> FloatArray:
+def frequency(t: Cells) -> FloatArray:
     """Return O11."""
-    return o11 + 0.0
+    return t.o11 + 0.0
 
 
 MEASURES: dict[str, Measure] = {
@@ -359,8 +339,8 @@ MEASURES: dict[str, Measure] = {
     "neglog10_fisher": neglog10_fisher,
     "poisson_stirling": poisson_stirling,
     "MI": mutual_information,
-    "MI2": mutual_information_2,
-    "MI3": mutual_information_3,
+    "MI2": partial(mutual_information, power=2),
+    "MI3": partial(mutual_information, power=3),
     "local_MI": local_mutual_information,
     "average_MI": average_mutual_information,
     "dice": dice,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray
+from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, wilson, z_of
-
-_LEAST_LEVEL = 1e-6  # lowest level of a two-sided interval of which only one limit is used
 
 # --------------------------------------------------------------------- Two independent proportions
 
@@ -39,9 +38,7 @@ def agresti_caffo(
     This is Wald's interval after adding one positive and one negative to each sample. The limits
     are NaN if a sample is empty.
     """
-    tp_a, n_a, tp_b, n_b = (
-        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
-    )
+    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     a, b = (tp_a + 1.0) / (n_a + 2.0), (tp_b + 1.0) / (n_b + 2.0)
     variance = a * (1.0 - a) / (n_a + 2.0) + b * (1.0 - b) / (n_b + 2.0)
     margin = z_of(level) * np.sqrt(variance)
@@ -60,13 +57,12 @@ def miettinen_nurminen(
     + n_b, as in the paper. Mee's interval omits this factor. The limits are NaN if a sample is
     empty.
     """
-    tables = [np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)]
-    _, n_a, _, n_b = tables
-    defined = (n_a > 0) & (n_b > 0)
+    tables = np.stack(broadcast_floats(tp_a, n_a, tp_b, n_b))
+    defined = (tables[1] > 0) & (tables[3] > 0)
     low, high = np.full(defined.shape, np.nan), np.full(defined.shape, np.nan)
-    x_a, n_a, x_b, n_b = (x[defined] for x in tables)
-    low[defined] = -_score_high(x_b, n_b, x_a, n_a, level)
-    high[defined] = _score_high(x_a, n_a, x_b, n_b, level)
+    tables = tables[:, defined]
+    low[defined] = -_score_high(tables[[2, 3, 0, 1]], level)
+    high[defined] = _score_high(tables, level)
     return low, high
 
 
@@ -74,46 +70,30 @@ _LAST_STEP = 1e-9  # step relative to the distance below which only rounding err
 _MOST_SECANTS = 12  # five steps usually suffice; limits that have not converged are bracketed
 
 
-def _score_high(
-    tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray, level: float
-) -> FloatArray:
+def _score_high(tables: FloatArray, level: float) -> FloatArray:
     """Return the difference above the observed difference at which the score statistic is z.
 
-    The result equals the observed difference plus z standard deviations, where the standard
-    deviation depends on the result. The equation is nearly linear close to Newcombe's limit, so the
-    secant method takes about five evaluations. If the secant method does not converge, the limit is
-    bracketed.
+    ``tables`` are tp_a, n_a, tp_b and n_b: (4, table). The result equals the observed difference
+    plus z standard deviations, where the standard deviation depends on the result. The equation is
+    nearly linear close to Newcombe's limit, so the secant method takes about five evaluations. If
+    the secant method does not converge, the limit is bracketed.
     """
     from scipy.optimize import elementwise
 
-    z = z_of(level)
-    total = n_a + n_b
+    tp_a, n_a, tp_b, n_b = tables
     observed = tp_a / n_a - tp_b / n_b
     # counts divided by an overdispersion can add up to 1 or less; the limit is then 1
-    known = (total > 1.0) & (observed < 1.0)
-
-    def gap(
-        difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray
-    ) -> FloatArray:
-        variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
-        scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
-        beyond = difference - (tp_a / n_a - tp_b / n_b)
-        # the statistic is 0 at the observed difference even if its variance is 0
-        result: FloatArray = np.where(beyond <= 0.0, -1.0, beyond - z * scale)
-        return result
-
-    high = np.ones(total.shape)
-    tables = tuple(x[known] for x in (tp_a, n_a, tp_b, n_b))
-    least = observed[known]
-    result = newcombe(tp_a[known], n_a[known], tp_b[known], n_b[known], level)[1]
+    known = (n_a + n_b > 1.0) & (observed < 1.0)
+    high, gap = np.ones(known.shape), partial(_score_gap, z_of(level))
+    tables, least = tables[:, known], observed[known]
+    _, result = newcombe(tp_a[known], n_a[known], tp_b[known], n_b[known], level)
     result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
     # second point for the secant: one step with slope 1, kept inside the bracket
     before, short_before = result, gap(result, *tables)
     result = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
     active = np.arange(result.size)
     for _ in range(_MOST_SECANTS):
-        args = tuple(x[active] for x in tables)
-        short = gap(result[active], *args)
+        short = gap(result[active], *tables[:, active])
         with np.errstate(divide="ignore", invalid="ignore"):
             slope = (short - short_before) / (result[active] - before)
             step = np.where(short == 0.0, 0.0, -short / slope)
@@ -133,18 +113,32 @@ def _score_high(
     left = np.isnan(result)
     if left.any():
         bracket = least[left], np.ones(int(left.sum()))
-        result[left] = elementwise.find_root(gap, bracket, args=tuple(x[left] for x in tables)).x
+        result[left] = elementwise.find_root(gap, bracket, args=tuple(tables[:, left])).x
     high[known] = result
     return high
+
+
+def _score_gap(
+    z: float,
+    difference: FloatArray,
+    tp_a: FloatArray,
+    n_a: FloatArray,
+    tp_b: FloatArray,
+    n_b: FloatArray,
+) -> FloatArray:
+    """Return how far a difference is beyond the observed one, less z standard deviations."""
+    variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
+    scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
+    beyond = difference - (tp_a / n_a - tp_b / n_b)
+    # the statistic is 0 at the observed difference even if its variance is 0
+    return np.where(beyond <= 0.0, -1.0, beyond - z * scale)
 
 
 def difference_score(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, delta: float
 ) -> FloatArray:
     """Return the Miettinen-Nurminen score statistic for a difference."""
-    x_a, n_a, x_b, n_b = (
-        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
-    )
+    x_a, n_a, x_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     variance = _restricted_variance(np.full(x_a.shape, delta), x_a, n_a, x_b, n_b)
     variance = variance * ((n_a + n_b) / np.maximum(n_a + n_b - 1.0, 1.0))
     return np.asarray(_over_error(x_a / n_a - x_b / n_b - delta, variance))
@@ -231,34 +225,6 @@ DIFFERENCE_INTERVALS: dict[
 """Intervals for the difference between two proportions, by the value of ``ci``."""
 
 
-def one_sided(
-    limits: Callable[..., Limits],
-    level: FloatArray,
-    columns: Sequence[AnyArray],
-    alternative: str,
-    ends: tuple[float, float] = (-1.0, 1.0),
-) -> Limits:
-    """Return limits with a level for each row, one-sided for "greater" or "less".
-
-    ``limits`` returns two-sided limits for some rows at one level. A one-sided interval has one
-    limit at the two-sided level 2 * level - 1, and its other limit is the end of the range. The
-    interval [0, 0] for two equal lists is not changed. Rows with a level of NaN have no limits.
-    """
-    level, *columns = np.broadcast_arrays(level, *columns)
-    if alternative != "two-sided":
-        level = np.maximum(2.0 * level - 1.0, _LEAST_LEVEL)
-    low, high = np.full(level.shape, np.nan), np.full(level.shape, np.nan)
-    for one in np.unique(level[~np.isnan(level)]):
-        here = level == one
-        low[here], high[here] = limits(*(x[here] for x in columns), level=float(one))
-    varies = ~np.isnan(low) & ((low != 0.0) | (high != 0.0))
-    if alternative == "greater":
-        high = np.where(varies, ends[1], high)
-    if alternative == "less":
-        low = np.where(varies, ends[0], low)
-    return low, high
-
-
 def agree_with_test(
     low: FloatArray, high: FloatArray, p_value: FloatArray, alternative: str, level: float
 ) -> Limits:
@@ -300,8 +266,7 @@ def overlap_difference(
     or more candidates, the coverage was at least 0.946 (``tests/reference/sets.csv``), whether the
     sizes of the three parts are fixed or random. The limits are NaN if a set is empty.
     """
-    both, only_a, only_b = (np.asarray(t, dtype=float) for t in tp)
-    n_both, n_only_a, n_only_b = (np.asarray(n, dtype=float) for n in size)
+    both, only_a, only_b, n_both, n_only_a, n_only_b = broadcast_floats(*tp, *size)
     n_a, n_b, tp_a, tp_b = n_both + n_only_a, n_both + n_only_b, both + only_a, both + only_b
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = tp_a / n_a, tp_b / n_b
@@ -311,16 +276,16 @@ def overlap_difference(
         spread_a = tp_a * (1.0 - near_a) ** 2 + (n_a - tp_a) * near_a**2
         spread_b = tp_b * (1.0 - near_b) ** 2 + (n_b - tp_b) * near_b**2
         correlation = np.clip(shared / np.sqrt(spread_a * spread_b), -1.0, 1.0)
-    counted = (tp_a / phi, n_a / phi), (tp_b / phi, n_b / phi)
-    limits = (clopper_pearson(*counts, level) for counts in counted)
-    return _mover_limits((a, b), limits, correlation)
+    of_a = clopper_pearson(tp_a / phi, n_a / phi, level)
+    of_b = clopper_pearson(tp_b / phi, n_b / phi, level)
+    return _mover_limits(a, of_a, b, of_b, correlation)
 
 
 def _mover_limits(
-    shares: Iterable[Any], limits: Iterable[Limits], correlation: FloatArray
+    a: FloatArray, of_a: Limits, b: FloatArray, of_b: Limits, correlation: FloatArray
 ) -> Limits:
     """Combine the limits of two proportions into limits for their difference (MOVER)."""
-    (a, b), ((low_a, high_a), (low_b, high_b)) = shares, limits
+    (low_a, high_a), (low_b, high_b) = of_a, of_b
     below = _mover_distance(a - low_a, high_b - b, correlation)
     above = _mover_distance(high_a - a, b - low_b, correlation)
     return np.maximum(a - b - below, -1.0), np.minimum(a - b + above, 1.0)
@@ -339,15 +304,15 @@ def paired_difference(
     The method is described in :func:`overlap_difference`, with the correlation of the labels. The
     limits are NaN if n is 0.
     """
-    both, only_a, only_b, n = (np.asarray(x, dtype=float) for x in (both, only_a, only_b, n))
+    both, only_a, only_b, n = broadcast_floats(both, only_a, only_b, n)
     tp_a, tp_b = both + only_a, both + only_b
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = tp_a / n, tp_b / n
         near_a, near_b = (tp_a + 0.5) / (n + 1.0), (tp_b + 0.5) / (n + 1.0)
         spread = near_a * (1.0 - near_a) * near_b * (1.0 - near_b)
         correlation = np.clip((both / n - a * b) / np.sqrt(spread), -1.0, 1.0)
-    limits = clopper_pearson(tp_a, n, level), clopper_pearson(tp_b, n, level)
-    return _mover_limits((a, b), limits, correlation)
+    of_a, of_b = clopper_pearson(tp_a, n, level), clopper_pearson(tp_b, n, level)
+    return _mover_limits(a, of_a, b, of_b, correlation)
 
 
 def correlated_limits(
@@ -370,9 +335,9 @@ def correlated_limits(
         shared = variances[0] + variances[1] - variances[2]
         correlation = shared / (2.0 * np.sqrt(variances[0] * variances[1]))
         correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), 0.0)
-    (down_a, up_a), (down_b, up_b) = (
-        (value - low, high - value) for value, (low, high) in zip(values, limits, strict=True)
-    )
+    (low_a, high_a), (low_b, high_b) = limits
+    down_a, up_a = values[0] - low_a, high_a - values[0]
+    down_b, up_b = values[1] - low_b, high_b - values[1]
 
     def together(a: FloatArray, b: FloatArray, other_a: FloatArray, other_b: FloatArray) -> Any:
         alike = np.maximum((a - other_b) ** 2, (other_a - b) ** 2)
@@ -383,10 +348,8 @@ def correlated_limits(
     low = gap - together(down_a, up_b, up_a, down_b)
     high = gap + together(up_a, down_b, down_a, up_b)
     # the sides on which the test rejects 0
-    positive, negative = (
-        (tested[0] > 0.0) & (tested[0] < gap),
-        (gap < tested[1]) & (tested[1] < 0.0),
-    )
+    positive = (tested[0] > 0.0) & (tested[0] < gap)
+    negative = (gap < tested[1]) & (tested[1] < 0.0)
     low = np.where(positive, tested[0], np.minimum(low, tested[0]))
     high = np.where(negative, tested[1], np.maximum(high, tested[1]))
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
@@ -424,18 +387,17 @@ def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
     The interval contains the differences that the score test does not reject. For a difference of
     0, the score test is McNemar's test without continuity correction.
     """
-    only_a, only_b = (np.array([x]) for x in counts[1:3])
-    low, high = tango_limits(only_a, only_b, sum(counts), level)
+    _, only_a, only_b, _ = counts
+    low, high = tango_limits(np.array([only_a]), np.array([only_b]), sum(counts), level)
     return float(low[0]), float(high[0])
 
 
 def tango_limits(only_a: AnyArray, only_b: AnyArray, n: float, level: float) -> Limits:
     """Return Tango's intervals for many pairs on n items."""
     z, estimate = z_of(level), (only_a - only_b) / n
-    ends = np.full(estimate.shape, -1.0), np.ones(estimate.shape)
-    score = partial(paired_score, only_a, only_b, n)
-    low = _bisection_points(lambda delta: score(delta) > z, ends[0], estimate)
-    return low, _bisection_points(lambda delta: score(delta) >= -z, estimate, ends[1])
+    one, score = np.ones(estimate.shape), partial(paired_score, only_a, only_b, n)
+    low = _bisection_points(lambda delta: score(delta) > z, -one, estimate)
+    return low, _bisection_points(lambda delta: score(delta) >= -z, estimate, one)
 
 
 def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta: Any) -> Any:

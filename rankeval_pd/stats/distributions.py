@@ -5,16 +5,22 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
-# -------------------------------------------------------------------------------------------------
-# The hypergeometric distribution, and tail sums for all distributions of counts.
+
+def broadcast_floats(*arrays: AnyArray | float) -> Sequence[FloatArray]:
+    """Return the arrays as floats of one shape."""
+    return np.broadcast_arrays(*map(_as_float, arrays))
+
+
+_as_float = partial(np.asarray, dtype=float)
 
 # ----------------------------------------------------------------- The hypergeometric distribution
 #
@@ -37,7 +43,7 @@ def log_pmf_of_hypergeometric(
         (positive - i, positive, left),
         (left - (positive - i), negative, left),
     )
-    log_p = (
+    log_p: FloatArray = (
         stirling_remainder(positive)
         + stirling_remainder(negative)
         + stirling_remainder(n)
@@ -46,8 +52,7 @@ def log_pmf_of_hypergeometric(
     )
     for cell, row, column in cells:
         log_p = log_p - (stirling_remainder(cell) + deviance(cell, row * (column / total)))
-    result: FloatArray = log_p
-    return result
+    return log_p
 
 
 def support(
@@ -68,9 +73,7 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
 
     Arguments are broadcast. i can lie outside the support.
     """
-    i, total, positive, n = (
-        np.asarray(x, dtype=float) for x in np.broadcast_arrays(i, total, positive, n)
-    )
+    i, total, positive, n = broadcast_floats(i, total, positive, n)
     lowest, highest = support(total, positive, n)
     inside = np.clip(i, lowest, highest)
     lp = log_pmf_of_hypergeometric(inside, np.maximum(total, 1.0), positive, n)
@@ -79,15 +82,13 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
     # (neither + 1)), and for P(i - 1) / P(i) the two pairs are swapped
     only_listed, only_positive = n - inside, positive - inside
     neither = (total - positive) - n + inside
-    series = ratio_sum(
+    [series] = series_sums(
         np.where(above_mode, only_positive, inside),
         np.where(above_mode, only_listed, neither),
         np.where(above_mode, inside, only_positive) + 1.0,
         np.where(above_mode, neither, only_listed) + 1.0,
     )
-    return tails_beyond_support(
-        tails_from_series(lp, series, series, above_mode), i, lowest, highest
-    )
+    return _tails_from_series(i, (lowest, highest), lp, series, above_mode)
 
 
 # ----------------------------------------------------------- Tail sums in units of one probability
@@ -111,62 +112,38 @@ class Tails(NamedTuple):
     pmf: FloatArray  #: log P(X = i)
 
 
-def ratio_sum(
-    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, weight: float | FloatArray = 1.0
+def series_sums(
+    a: FloatArray,
+    b: FloatArray,
+    c: FloatArray,
+    d: FloatArray,
+    weight: float | FloatArray = 1.0,
+    highest_power: int = 0,
 ) -> FloatArray:
     """Return the sum over m >= 1 of the product over t < m of weight (a-t)(b-t) / ((c+t)(d+t)).
 
-    The ratios decrease with t and reach 0 at t = min(a, b), where a and b are integers. c and d are
-    positive. If b and d are infinite, the corresponding factors are 1, and the same applies to an
-    infinite a or c. The cost is proportional to the number of relevant terms. These span about
-    eight standard deviations, or fewer far from the mode.
+    The first axis of the result is for further sums, with terms times powers of m. The ratios
+    decrease with t and reach 0 at t = min(a, b), where a and b are integers. c and d are positive.
+    If b and d are infinite, the corresponding factors are 1, and the same applies to an infinite a
+    or c. The cost is proportional to the number of relevant terms. These span about eight standard
+    deviations, or fewer far from the mode.
     """
-    result: FloatArray = _series_sums(a, b, c, d, weight, highest_power=0)[0]
-    return result
-
-
-def ratio_moments(
-    a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, weight: float | FloatArray = 1.0
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return :func:`ratio_sum`, and its sums with terms weighted by m and by m squared."""
-    total, first, second = _series_sums(a, b, c, d, weight, highest_power=2)
-    return total, first, second
-
-
-def _series_sums(
-    a: FloatArray,
-    b: FloatArray,
-    c: FloatArray,
-    d: FloatArray,
-    weight: float | FloatArray,
-    *,
-    highest_power: int,
-) -> FloatArray:
-    """Return the sums of terms times powers of m: (power, ...)."""
-    a, b, c, d, weight = np.broadcast_arrays(a, b, c, d, weight)
-    shape = a.shape
-    flat = [np.ascontiguousarray(x, dtype=float).ravel() for x in (a, b, c, d, weight)]
-    out = np.zeros((highest_power + 1, flat[0].size))
-    infinite = [bool(np.isinf(x).all()) for x in flat[:3]]
-    for start in range(0, flat[0].size, _SUMS_AT_ONCE):
+    factors = np.array(np.broadcast_arrays(a, b, c, d, weight), dtype=float)
+    flat = factors.reshape(5, -1)
+    infinite = np.isinf(flat[:3]).all(axis=1)
+    out = np.zeros((highest_power + 1, flat.shape[1]))
+    for start in range(0, flat.shape[1], _SUMS_AT_ONCE):
         block = slice(start, start + _SUMS_AT_ONCE)
-        out[:, block] = _series_sums_of_block(
-            *(x[block].copy() for x in flat), infinite=infinite, highest_power=highest_power
-        )
-    return out.reshape(highest_power + 1, *shape)
+        out[:, block] = _sums_of_block(flat[:, block].copy(), infinite, highest_power)
+    return out.reshape(highest_power + 1, *factors.shape[1:])
 
 
-def _series_sums_of_block(
-    a: FloatArray,
-    b: FloatArray,
-    c: FloatArray,
-    d: FloatArray,
-    weight: FloatArray,
-    *,
-    infinite: list[bool],
-    highest_power: int,
-) -> FloatArray:
-    """Return the sums for one block, (power, sum); the arguments are overwritten."""
+def _sums_of_block(factors: FloatArray, infinite: BoolArray, highest_power: int) -> FloatArray:
+    """Return the sums for one block, (power, sum); the factors (a to weight, sum) are overwritten.
+
+    ``infinite`` says whether a, b and c are infinite.
+    """
+    a, b, c, d, weight = factors
     no_a, no_b, no_c = infinite
     result = np.zeros((highest_power + 1, a.size))
     active = np.arange(a.size)
@@ -210,24 +187,34 @@ def _series_sums_of_block(
     return result
 
 
-def tails_from_series(
-    log_pmf: FloatArray, upward: FloatArray, downward: FloatArray, above_mode: BoolArray
+def _tails_from_series(
+    i: FloatArray,
+    support: tuple[FloatArray, FloatArray],
+    log_pmf: FloatArray,
+    series: FloatArray,
+    above_mode: BoolArray,
 ) -> Tails:
-    """Return the tails, given log P(X = i) and the sum on one side of i.
+    """Return the tails, with probability 1 or 0 for counts outside the support.
 
-    If ``above_mode`` is True, ``upward`` is P(X > i) / P(X = i), and the tails are computed as
-    sums. Otherwise ``downward`` is P(X < i) / P(X = i), and the large upper tails are computed as
-    complements.
+    ``log_pmf`` is for the count in the support closest to i. If ``above_mode`` is True, ``series``
+    is P(X > i) / P(X = i), and the tails are computed as sums. Otherwise ``series`` is
+    P(X < i) / P(X = i), and the large upper tails are computed as complements.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        side = np.where(above_mode, upward, downward)
-        log_strict = log_pmf + np.log(side)
-        log_with = log_pmf + np.log1p(side)
-        log_half = log_pmf + np.log(0.5 + side)
+        log_strict = log_pmf + np.log(series)
+        log_with = log_pmf + np.log1p(series)
+        log_half = log_pmf + np.log(0.5 + series)
         ge = np.where(above_mode, log_with, _log_complement(log_strict))
         gt = np.where(above_mode, log_strict, _log_complement(log_with))
         mid = np.where(above_mode, log_half, _log_complement(log_half))
-    return Tails(ge, gt, mid, log_pmf)
+    lowest, highest = support
+    below, above = i < lowest, i > highest
+    return Tails(
+        np.where(i <= lowest, 0.0, np.where(above, -np.inf, ge)),
+        np.where(below, 0.0, np.where(i >= highest, -np.inf, gt)),
+        np.where(below, 0.0, np.where(above, -np.inf, mid)),
+        np.where(below | above, -np.inf, log_pmf),
+    )
 
 
 def _log_complement(log_p: FloatArray) -> FloatArray:
@@ -236,18 +223,6 @@ def _log_complement(log_p: FloatArray) -> FloatArray:
     rare = log_p < _LOG_HALF
     # log1p(-p) is accurate for small p, and log(-expm1) for p near 1
     return np.where(rare, np.log1p(-np.exp(log_p)), np.log(-np.expm1(np.where(rare, -1.0, log_p))))
-
-
-def tails_beyond_support(
-    found: Tails, i: FloatArray, lowest: FloatArray, highest: FloatArray
-) -> Tails:
-    """Return the tails, with probability 1 or 0 for counts outside the support."""
-    below, above = i < lowest, i > highest
-    ge = np.where(i <= lowest, 0.0, np.where(above, -np.inf, found.ge))
-    gt = np.where(below, 0.0, np.where(i >= highest, -np.inf, found.gt))
-    mid = np.where(below, 0.0, np.where(above, -np.inf, found.mid))
-    pmf = np.where(below | above, -np.inf, found.pmf)
-    return Tails(ge, gt, mid, pmf)
 
 
 # --------------------------------------------------- Logarithms of factorials without cancellation
@@ -286,10 +261,8 @@ _SMALL_REMAINDERS = np.array(
 
 def stirling_remainder(x: FloatArray) -> FloatArray:
     """Return log(x!) - (x log x - x) for integers x >= 0, to about 1e-16."""
-    x = np.asarray(x, dtype=float)
     small = _SMALL_REMAINDERS[np.minimum(x, 15.0).astype(np.intp)]
-    rest: FloatArray = np.where(x <= 15.0, small, _stirling_series(np.maximum(x, 15.0)))
-    return rest
+    return np.where(x <= 15.0, small, _stirling_series(np.maximum(x, 15.0)))
 
 
 def _stirling_series(x: FloatArray) -> FloatArray:
@@ -307,11 +280,9 @@ def real_stirling_remainder(x: FloatArray) -> FloatArray:
     """Return log Gamma(x + 1) - (x log x - x) for any x >= 0."""
     from scipy import special
 
-    x = np.asarray(x, dtype=float)
     near = np.minimum(x, 15.0)
     small = special.gammaln(near + 1.0) - special.xlogy(near, near) + near
-    rest: FloatArray = np.where(x < 15.0, small, _stirling_series(np.maximum(x, 15.0)))
-    return rest
+    return np.where(x < 15.0, small, _stirling_series(np.maximum(x, 15.0)))
 
 
 def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = None) -> FloatArray:
@@ -320,7 +291,7 @@ def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = No
     0 log 0 counts as 0, and a mean of 0 requires x = 0. Pass ``difference`` = x - mean if it is
     known more precisely than subtraction would give.
     """
-    x, mean = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(mean, dtype=float))
+    x, mean = np.broadcast_arrays(x, mean)
     total = x + mean
     gap = difference
     if gap is None:
@@ -393,9 +364,6 @@ def first_near(
     return high
 
 
-# -------------------------------------------------------------------------------------------------
-# The binomial distribution, its continuous form, and the Poisson distribution.
-
 # ----------------------------------------------------------------------- The binomial distribution
 #
 # The random model for an infinite population (Macskassy 2005, Eqs 17, 18).
@@ -414,7 +382,7 @@ def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
 
     Arguments are broadcast. i can lie outside 0, ..., n, and z can be 0 or 1.
     """
-    i, n, z = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(i, n, z))
+    i, n, z = broadcast_floats(i, n, z)
     lowest, highest = np.where(z == 1.0, n, 0.0), np.where(z == 0.0, 0.0, n)
     inside = np.clip(i, lowest, highest)
     proper = (z > 0.0) & (z < 1.0)
@@ -425,16 +393,14 @@ def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
     # sum one series only: upward from i if i is at or above the mode, otherwise downward
     up, down = n - inside, inside
     odds = zs / (1.0 - zs)
-    series = ratio_sum(
+    [series] = series_sums(
         np.where(proper, np.where(above_mode, up, down), 0.0),
         infinite,
         np.where(above_mode, down, up) + 1.0,
         infinite,
         np.where(above_mode, odds, 1.0 / odds),
     )
-    return tails_beyond_support(
-        tails_from_series(lp, series, series, above_mode), i, lowest, highest
-    )
+    return _tails_from_series(i, (lowest, highest), lp, series, above_mode)
 
 
 # ------------------------------------------------------ The incomplete beta function in logarithms
@@ -453,7 +419,7 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
     """
     from scipy import special
 
-    a, b, z = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(a, b, z))
+    a, b, z = broadcast_floats(a, b, z)
     value = np.where(b > 0, special.betainc(a, np.where(b > 0, b, 1.0), z), 0.0)
     with np.errstate(divide="ignore"):
         result = np.log(value)
@@ -472,7 +438,7 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
         )
         # ratios (n + t) z / (a + 1 + t): the signs of -n and -z cancel
         infinite = np.full_like(a, np.inf)
-        series = ratio_sum(-n, infinite, a + 1.0, infinite, -z)
+        [series] = series_sums(-n, infinite, a + 1.0, infinite, -z)
         result = np.asarray(result)
         result[tiny] = lead + np.log1p(series)
     return result
@@ -481,21 +447,17 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
 # ------------------------------------------------------------------------ The Poisson distribution
 
 
-def poisson_log_pmf(i: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return log P(X = i) for X ~ Poisson(mean), with an integer i >= 0."""
-    result: FloatArray = -stirling_remainder(i) - deviance(i, mean)
-    return result
-
-
 def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
     """Return the log upper tails of X ~ Poisson(mean) at integers i.
 
     Arguments are broadcast. i can be negative, and the mean can be 0.
     """
-    i, mean = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(i, mean))
+    i, mean = broadcast_floats(i, mean)
+    lowest = np.zeros(i.shape)
     highest = np.where(mean > 0.0, np.inf, 0.0)
     inside = np.clip(i, 0.0, highest)
     above_mode = inside >= np.floor(mean)
+    lp = -stirling_remainder(inside) - deviance(inside, mean)
     series = np.zeros(i.shape)
     # each side of the mean has its own series, and only one of the two series is needed
     for side in (True, False):
@@ -503,26 +465,34 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
         x, m = inside[here], np.where(mean[here] > 0.0, mean[here], 1.0)
         infinite = np.full_like(x, np.inf)
         if side:  # ratios mean/(i + 1), mean/(i + 2), ...
-            result = ratio_sum(infinite, infinite, x + 1.0, infinite, mean[here])
+            [result] = series_sums(infinite, infinite, x + 1.0, infinite, mean[here])
         else:  # ratios i/mean, (i - 1)/mean, ...
-            result = ratio_sum(x, infinite, infinite, infinite, 1.0 / m)
+            [result] = series_sums(x, infinite, infinite, infinite, 1.0 / m)
         series[here] = result
-    return tails_beyond_support(
-        tails_from_series(poisson_log_pmf(inside, mean), series, series, above_mode),
-        i,
-        np.zeros(i.shape),
-        highest,
-    )
+    return _tails_from_series(i, (lowest, highest), lp, series, above_mode)
 
 
 # -------------------------------------------------------------------------------------------------
-# Populations for the random model (Macskassy 2005), and sums of independent counts.
+# Populations for the random model (Macskassy 2005): a finite or an infinite population.
 
-# ------------------------------------------------------------- A finite or an infinite population
+
+class _HypergeometricCounts:
+    """Counts in lists from a finite population."""
+
+    total: Any
+    positive: Any
+
+    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest possible count in a list of n."""
+        return support(self.total, self.positive, n)
+
+    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+        """Return the upper tails at counts i in lists of size n."""
+        return tails(i, self.total, self.positive, n)
 
 
 @dataclass(frozen=True)
-class Finite:
+class Finite(_HypergeometricCounts):
     """A finite population of ``total`` candidates, with hypergeometric counts."""
 
     total: float
@@ -544,14 +514,6 @@ class Finite:
         """Return the population for some of the lists; all lists have the same population."""
         return self
 
-    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest possible count in a list of n."""
-        return support(self.total, self.positive, n)
-
-    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of size n."""
-        return tails(i, self.total, self.positive, n)
-
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
         """Return P(next candidate is positive | i of n were positive), Macskassy's Eq. 12."""
         chance: FloatArray = (self.positive - i) / np.maximum(self.total - n, 1.0)
@@ -564,7 +526,7 @@ class Finite:
 
 
 @dataclass(frozen=True)
-class FiniteEach:
+class FiniteEach(_HypergeometricCounts):
     """A finite population for each list; ``total`` and ``positive`` have the same shape as n."""
 
     total: FloatArray
@@ -579,24 +541,11 @@ class FiniteEach:
         """Return the populations for some of the lists."""
         return FiniteEach(self.total[where], self.positive[where])
 
-    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest possible count in a list of n."""
-        return support(self.total, self.positive, n)
 
-    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of size n."""
-        return tails(i, self.total, self.positive, n)
+class _BinomialCounts:
+    """Counts in lists from an infinite population."""
 
-
-@dataclass(frozen=True)
-class InfiniteEach:
-    """An infinite population for each list; ``prior`` has the same shape as n."""
-
-    prior: FloatArray
-
-    def at(self, where: BoolArray) -> InfiniteEach:
-        """Return the infinite populations for some of the lists."""
-        return InfiniteEach(self.prior[where])
+    prior: Any
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest possible count in a list of n."""
@@ -608,7 +557,18 @@ class InfiniteEach:
 
 
 @dataclass(frozen=True)
-class Infinite:
+class InfiniteEach(_BinomialCounts):
+    """An infinite population for each list; ``prior`` has the same shape as n."""
+
+    prior: FloatArray
+
+    def at(self, where: BoolArray) -> InfiniteEach:
+        """Return the infinite populations for some of the lists."""
+        return InfiniteEach(self.prior[where])
+
+
+@dataclass(frozen=True)
+class Infinite(_BinomialCounts):
     """An infinite population with prevalence ``prior`` and binomial counts."""
 
     prior: float
@@ -621,20 +581,6 @@ class Infinite:
     def at(self, where: BoolArray) -> Infinite:
         """Return the population, which is the same for all lists."""
         return self
-
-    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest possible count in a list of n."""
-        n = np.asarray(n, dtype=float)
-        lowest, highest = np.zeros_like(n), n.copy()
-        if self.prior == 1.0:
-            lowest = n.copy()
-        if self.prior == 0.0:
-            highest = np.zeros_like(n)
-        return lowest, highest
-
-    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of size n."""
-        return tails_of_binomial(i, n, self.prior)
 
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
         """Return the probability of a positive (Macskassy, Eq. 17)."""

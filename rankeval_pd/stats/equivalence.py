@@ -12,7 +12,7 @@ import numpy as np
 
 from rankeval_pd.stats import differences, distributions
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.families import held_back
+from rankeval_pd.stats.families import held_back_t
 from rankeval_pd.stats.proportions import clopper_pearson, z_of
 from rankeval_pd.stats.two_by_two import MOST_ITEMS, paired_boschloo
 
@@ -150,8 +150,8 @@ def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
 
     inside = (least > 0.0) & (least <= m)
     k = np.where(inside, least, 1.0)
-    found = special.betainc(k, np.where(inside, m - k + 1.0, 1.0), share)
-    return np.where(inside, found, 1.0 * (least <= 0.0))
+    tail = special.betainc(k, np.where(inside, m - k + 1.0, 1.0), share)
+    return np.where(inside, tail, 1.0 * (least <= 0.0))
 
 
 _NORMAL = 1e8  # number of differing items above which the normal distribution is used
@@ -167,8 +167,7 @@ def _unconditional_level(n: int, tail: float) -> float:
     low, high = -1, order.size  # positions up to low are rejected
     while high - low > 1:
         middle = (low + high) // 2
-        rejected = paired_boschloo(*counts[order[middle]], n) <= tail * (1.0 + 1e-12)
-        if rejected:
+        if paired_boschloo(*counts[order[middle]], n) <= tail * (1.0 + 1e-12):
             low = middle
         else:
             high = middle
@@ -176,9 +175,6 @@ def _unconditional_level(n: int, tail: float) -> float:
         return 0.0
     return float(p[order[low]]) * (1.0 + 1e-9)
 
-
-# -------------------------------------------------------------------------------------------------
-# Tests of equivalence and non-inferiority with a margin, for proportions and means.
 
 # ------------------------------------------------------------- Equivalence, or non-inferiority
 
@@ -258,7 +254,7 @@ def region_p(
     """
     if n_a == 0 or n_b == 0:
         return 0.0
-    a, size_a, b, size_b = (np.array([x]) for x in (tp_a, n_a, tp_b, n_b))
+    a, size_a, b, size_b = np.array([[tp_a], [n_a], [tp_b], [n_b]])
     [limit], _ = differences.miettinen_nurminen(a, size_a, b, size_b, _two_sided_level(alpha))
     return _largest(
         lambda i, j: differences.difference_score(i, size_a, j, size_b, float(limit)),
@@ -312,7 +308,7 @@ def _largest(
         return 1.0
     left_out = max(_LEFT_OUT * alpha, _EQUIVALENCE_LEAST)
     at = np.array(observed[0]), np.array(observed[1])
-    low, high = (float(x) for x in clopper_pearson(at[1], np.array(n), 1.0 - left_out))
+    low, high = map(float, clopper_pearson(at[1], np.array(n), 1.0 - left_out))
     if (low := max(low, margin)) > high:
         return left_out
     reach = [_REACH * math.sqrt(n * max(q * (1.0 - q), 1.0 / n)) + 10.0 for q in (low, high)]
@@ -356,13 +352,11 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
 
     Rounding is corrected so that smaller second counts are at least as extreme.
     """
-    below, reached = np.full_like(sizes, -1), sizes + 1
-    while (reached - below > 1).any():
-        middle = (below + reached) // 2
-        extreme = score(middle, y) >= least - _AS_EXTREME
-        moves = reached - below > 1
-        reached = np.where(moves & extreme, middle, reached)
-        below = np.where(moves & ~extreme, middle, below)
+    reached = distributions.first_true(
+        lambda count: score(count, y) >= least - _AS_EXTREME,
+        np.zeros(sizes.shape),
+        sizes.astype(float) + 1.0,
+    ).astype(np.int64)
     reached = np.where(reached > sizes, np.iinfo(np.int32).max, reached)
     return np.asarray(np.minimum.accumulate(reached[::-1])[::-1])
 
@@ -391,7 +385,7 @@ def mean_p(
 
     bias = np.sqrt(n * (n - 1.0)) / np.maximum(n - 2.0, 1.0) * (1.0 + 6.51 / n)
     lean = skewness * bias / np.sqrt(n)
-    held = held_back(t, lean, two_sided=False)
+    held = held_back_t(t, lean, two_sided=False)
     if seeds is not None:
         return mixed_tail(held, seeds[0], freedom, seeds[1])
     return np.asarray(special.stdtr(freedom, -held), dtype=np.float64)

@@ -38,7 +38,7 @@ def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
     return np.asarray(t + share * t / 3.0 + share * share * t / 27.0 + lean / 6.0)
 
 
-def inverse(value: FloatArray | float, lean: FloatArray) -> FloatArray:
+def untransformed(value: FloatArray | float, lean: FloatArray) -> FloatArray:
     """Return the t statistic that is transformed to this value."""
     moved = value - lean / 6.0
     root = np.cbrt(1.0 + lean * moved)
@@ -52,7 +52,7 @@ def upper_tail(t: FloatArray, lean: FloatArray, freedom: float) -> FloatArray:
     return np.asarray(stdtr(freedom, -transformed(t, lean)), dtype=np.float64)
 
 
-def held_back(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArray:
+def held_back_t(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArray:
     """Return t or Hall's statistic, whichever rejects less often; 0 if their signs differ."""
     other = transformed(t, lean)
     if not two_sided:
@@ -61,7 +61,7 @@ def held_back(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArray
     return np.where(alike, np.sign(t) * np.minimum(np.abs(t), np.abs(other)), 0.0)
 
 
-def reaching(
+def widened_by_skewness(
     limits: tuple[FloatArray, FloatArray],
     estimate: FloatArray,
     error: FloatArray,
@@ -74,16 +74,13 @@ def reaching(
     """
     low, high = limits
     with np.errstate(invalid="ignore"):  # infinite critical values
-        below = estimate - error * inverse(critical, lean)
-        above = estimate - error * inverse(-critical, lean)
+        below = estimate - error * untransformed(critical, lean)
+        above = estimate - error * untransformed(-critical, lean)
     return (
         np.where(np.isnan(below), low, np.minimum(low, below)),
         np.where(np.isnan(above), high, np.maximum(high, above)),
     )
 
-
-# -------------------------------------------------------------------------------------------------
-# Adjustment of p-values for multiple testing, and the required number of resamples.
 
 # ----------------------------------------------------- Adjustment of p-values for multiple testing
 
@@ -309,8 +306,8 @@ def simultaneous_limits(
     if lean is None:
         return limits
     varies = np.where(error > 0.0, error, 1.0)
-    own = reaching(limits, gain, varies, lean, margin / varies)
-    low, high = reaching(own, gain, varies, -lean, margin / varies)
+    own = widened_by_skewness(limits, gain, varies, lean, margin / varies)
+    low, high = widened_by_skewness(own, gain, varies, -lean, margin / varies)
     return (
         np.where(own[0] > 0.0, np.maximum(low, 0.0), low),
         np.where(own[1] < 0.0, np.minimum(high, 0.0), high),

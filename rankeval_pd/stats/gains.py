@@ -126,7 +126,7 @@ def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
     every = np.arange(len(draws.pairs))
     error = draws.linear_errors(every) * draws.student_factor
     critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
-    return families.reaching(found, draws.gains(every), error, draws.leans, critical)
+    return families.widened_by_skewness(found, draws.gains(every), error, draws.leans, critical)
 
 
 def oriented(
@@ -568,7 +568,7 @@ def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray
     error = draws.linear_errors(every)
     own = np.where(error > 0.0, draws.gains(every), 0.0) / np.where(error > 0.0, error, 1.0)
     two_sided, more = draws.options.tails == 2, widening(draws)
-    other = families.held_back(own, draws.leans, two_sided=two_sided)
+    other = families.held_back_t(own, draws.leans, two_sided=two_sided)
     # signs do not change the squares about 0 in the denominator of the statistic
     own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
     return np.where(own != 0.0, t * other / np.where(own != 0.0, own, 1.0), t)
@@ -880,7 +880,9 @@ def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
         left = np.maximum(1.0 - critical**2 * widening(draws), 0.0)
         with np.errstate(divide="ignore"):
             wider = critical / np.sqrt(left)
-        limits = families.reaching(limits, gain, draws.linear_errors(every), draws.leans, wider)
+        limits = families.widened_by_skewness(
+            limits, gain, draws.linear_errors(every), draws.leans, wider
+        )
     return with_proportions(draws, limits, rows.error)
 
 

@@ -424,7 +424,7 @@ class SeedGains:
         error = np.sqrt(self._items[which] + of_seeds)
         critical = mixed_critical(level, self._share(which), self._freedom, freedom)
         found = about - critical * error, about + critical * error
-        found = families.reaching(found, about, error, self._lean[which], critical)
+        found = families.widened_by_skewness(found, about, error, self._lean[which], critical)
         low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
         return low, high
 

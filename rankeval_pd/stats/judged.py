@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +15,6 @@ from rankeval_pd.stats.areas import ALONE
 from rankeval_pd.stats.clusters import simpson_number
 from rankeval_pd.stats.distributions import first_near
 from rankeval_pd.stats.proportions import INTERVALS, Limits, clopper_pearson, t_of, z_of
-
-# -------------------------------------------------------------------------------------------------
-# Sums over partly judged rankings, with limits, and average precision.
 
 # -------------------------------------------------------------------------------------------------
 # Estimated numbers of true positives in partly judged sets, with limits.
@@ -41,6 +39,11 @@ class Total(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             return Total(*(np.asarray(np.true_divide(x, size)) for x in self))
 
+    @property
+    def middle(self) -> FloatArray:
+        """Return the estimate, or the middle of the limits if no candidate is judged."""
+        return np.where(np.isnan(self.estimate), 0.5 * (self.low + self.high), self.estimate)
+
 
 class Design(NamedTuple):
     """The sampling design for judged candidates, and the estimator."""
@@ -51,25 +54,36 @@ class Design(NamedTuple):
     level: float
     heaviest: float = 0.0  #: largest inverse probability of an unjudged candidate
 
+    @property
+    def sums_weights(self) -> bool:
+        """Return whether inverse probabilities are summed, and not divided by their sum."""
+        return self.estimator == "horvitz-thompson"
+
+    @property
+    def parts_alike(self) -> int:
+        """Return the number of strata if candidates in a stratum have the same weight, or 0."""
+        if self.sums_weights:
+            return 0
+        return self.strata
+
     def parts(
         self, judged: BoolArray, true: BoolArray, probability: FloatArray, stratum: IntArray
     ) -> FloatArray:
         """Return each candidate's contributions to the sums over a set: (candidate, part)."""
         counts = [np.ones(judged.shape), judged, judged & true]
-        if self.estimator != "horvitz-thompson" and self.strata:
+        if self.parts_alike:
             inside = stratum[:, np.newaxis] == np.arange(self.strata)
-            return np.concatenate(
-                [np.stack(counts, axis=-1), *(inside * x[:, np.newaxis] for x in counts)], axis=-1
-            )
+            of_strata = [inside * x[:, np.newaxis] for x in counts]
+            return np.concatenate([np.stack(counts, axis=-1), *of_strata], axis=-1)
         weight = np.where(judged, 1.0 / probability, 0.0)
         spread = (1.0 - probability) * weight**2
         return np.stack([*counts, weight, weight * true, spread, spread * true], axis=-1)
 
     def total(self, sums: FloatArray) -> Total:
         """Estimate the number of true positives in each set: (..., part) -> (...)."""
-        size, judged, tp = np.moveaxis(sums[..., :_COUNTS], -1, 0)
-        sure = tp, size - (judged - tp)
-        if self.estimator == "horvitz-thompson":
+        size, judged, _ = np.moveaxis(sums[..., :_COUNTS], -1, 0)
+        sure = possible_totals(sums)
+        if self.sums_weights:
             found = self._horvitz_thompson(sums, size - judged)
         elif self.strata:
             found = self._stratified(sums)
@@ -77,9 +91,9 @@ class Design(NamedTuple):
             found = self._weighted(sums)
         if self.unjudged == "bounds":
             found = Total(found.estimate, *sure)
-        low, high = (np.clip(x, *sure) for x in (found.low, found.high))
         known = (judged > 0) | (size == 0)
-        return Total(np.where(known, found.estimate, np.nan), low, high)
+        estimate = np.where(known, found.estimate, np.nan)
+        return Total(estimate, np.clip(found.low, *sure), np.clip(found.high, *sure))
 
     def _stratified(self, sums: FloatArray) -> Total:
         """Sum over strata and combine their exact intervals (MOVER, Zou and Donner 2008)."""
@@ -94,36 +108,28 @@ class Design(NamedTuple):
         middle = np.where(judged > 0, tp * size / np.maximum(judged, 1), share * size)
         estimate = middle.sum(axis=-1)
         alone = np.count_nonzero(size, axis=-1) <= 1
-        below = np.sqrt(((middle - low) ** 2).sum(axis=-1))
-        above = np.sqrt(((high - middle) ** 2).sum(axis=-1))
-        return Total(
-            estimate,
-            np.where(alone, low.sum(axis=-1), estimate - below),
-            np.where(alone, high.sum(axis=-1), estimate + above),
-        )
+        below = estimate - np.sqrt(((middle - low) ** 2).sum(axis=-1))
+        above = estimate + np.sqrt(((high - middle) ** 2).sum(axis=-1))
+        low = np.where(alone, low.sum(axis=-1), below)
+        return Total(estimate, low, np.where(alone, high.sum(axis=-1), above))
 
     def _weighted(self, sums: FloatArray) -> Total:
         """Return the weighted mean times the size, with an interval.
 
         The interval is Clopper-Pearson for the effective number of judgments (Korn and Graubard).
         """
-        from scipy import special
-
-        size, judged, tp, weight, weighted, spread, of_true = np.moveaxis(sums, -1, 0)
+        size, judged, _, weight, weighted, spread, of_true = np.moveaxis(sums, -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = weighted / weight
             variance = (of_true * (1.0 - share) ** 2 + (spread - of_true) * share**2) / weight**2
             worth = np.where(variance > 0, share * (1.0 - share) / variance, weight**2 / spread)
-        freedom = np.maximum(judged - 1.0, 1.0)
-        wider = special.stdtrit(freedom, 0.5 + 0.5 * self.level) / z_of(self.level)
+        wider = t_of(np.maximum(judged - 1.0, 1.0), self.level) / z_of(self.level)
         known = (judged > 0) & (spread > 0)
         worth = np.where(known, worth / wider**2, 1.0)
         low, high = clopper_pearson(np.where(known, share, 0.5) * worth, worth, self.level)
-        return Total(
-            share * size,
-            np.where(known, low * size, tp),
-            np.where(known, high * size, size - (judged - tp)),
-        )
+        least, most = possible_totals(sums)
+        low, high = np.where(known, low * size, least), np.where(known, high * size, most)
+        return Total(share * size, low, high)
 
     def _horvitz_thompson(self, sums: FloatArray, left: FloatArray) -> Total:
         """Return the sum of inverse probabilities, with gamma limits (Fay and Feuer 1997)."""
@@ -146,11 +152,9 @@ def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
     return np.where((mean > 0) & (variance > 0), quantile, 0.0)
 
 
-def difference(a: Total, b: Total) -> Total:
+def total_difference(a: Total, b: Total) -> Total:
     """Return the difference between the totals of two disjoint sets (MOVER)."""
-    one, other = (
-        np.where(np.isnan(x.estimate), 0.5 * (x.low + x.high), x.estimate) for x in (a, b)
-    )
+    one, other = a.middle, b.middle
     middle = one - other
     below, above = np.hypot(one - a.low, b.high - other), np.hypot(a.high - one, other - b.low)
     estimate = a.estimate - b.estimate
@@ -166,43 +170,49 @@ def share_of(inside: Total, outside: Total) -> Total:
     The limits are the r at which the MOVER limits of (1 - r) inside - r outside are 0, as in
     Fieller's method (Donner and Zou 2012). The result is NaN without true positives.
     """
-    middle, rest = (
-        np.where(np.isnan(x.estimate), 0.5 * (x.low + x.high), x.estimate)
-        for x in (inside, outside)
-    )
-
-    def edge(sign: float, near: FloatArray, far: FloatArray) -> FloatArray:
-        """Return the r at which the lower (-1) or upper (+1) limit changes sign."""
-        low, high = np.zeros(middle.shape), np.ones(middle.shape)
-        for _ in range(60):
-            r = 0.5 * (low + high)
-            spread = np.hypot((1.0 - r) * (near - middle), r * (far - rest))
-            positive = (1.0 - r) * middle - r * rest + sign * spread > 0.0
-            low, high = np.where(positive, r, low), np.where(positive, high, r)
-        return 0.5 * (low + high)
-
+    middle, rest = inside.middle, outside.middle
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = inside.estimate / (inside.estimate + outside.estimate)
         exact = middle / (middle + rest)
     sure = (inside.low == inside.high) & (outside.low == outside.high)
-    low = np.where(inside.low > 0.0, edge(-1.0, inside.low, outside.high), 0.0)
-    high = np.where(outside.low > 0.0, edge(1.0, inside.high, outside.low), 1.0)
-    low, high = (np.where(sure, exact, limit) for limit in (low, high))
-    return Total(estimate, low, high)
+    low = _share_edge(middle, rest, inside.low, outside.high, -1.0)
+    high = _share_edge(middle, rest, inside.high, outside.low, 1.0)
+    low = np.where(inside.low > 0.0, low, 0.0)
+    high = np.where(outside.low > 0.0, high, 1.0)
+    return Total(estimate, np.where(sure, exact, low), np.where(sure, exact, high))
 
 
-def share_bounds(inside: Total, outside: Total) -> tuple[FloatArray, FloatArray]:
-    """Return the range of inside / (inside + outside) that the limits allow."""
+def _share_edge(
+    middle: FloatArray, rest: FloatArray, near: FloatArray, far: FloatArray, sign: float
+) -> FloatArray:
+    """Return the r at which the lower (-1) or upper (+1) limit changes sign."""
+    low, high = np.zeros(middle.shape), np.ones(middle.shape)
+    for _ in range(60):
+        r = 0.5 * (low + high)
+        spread = np.hypot((1.0 - r) * (near - middle), r * (far - rest))
+        positive = (1.0 - r) * middle - r * rest + sign * spread > 0.0
+        low, high = np.where(positive, r, low), np.where(positive, high, r)
+    return 0.5 * (low + high)
+
+
+def possible_totals(sums: FloatArray) -> Limits:
+    """Return the fewest and the most true positives possible in each set."""
+    size, judged, tp = np.moveaxis(sums[..., :_COUNTS], -1, 0)
+    return tp, size - (judged - tp)
+
+
+def share_bounds(inside: FloatArray, outside: FloatArray) -> Limits:
+    """Return the smallest and largest possible inside / (inside + outside), from the sums."""
+    least, most = possible_totals(inside)
+    rest_least, rest_most = possible_totals(outside)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (inside.low / (inside.low + outside.high), inside.high / (inside.high + outside.low))
+        return least / (least + rest_most), most / (most + rest_least)
 
 
 # ------------------------------------- Intervals for a finite population with a random sample
 
 
-def hypergeometric_limits(
-    tp: AnyArray, judged: AnyArray, size: AnyArray, level: float
-) -> tuple[FloatArray, FloatArray]:
+def hypergeometric_limits(tp: AnyArray, judged: AnyArray, size: AnyArray, level: float) -> Limits:
     """Return exact limits for the total number of positives, given the sample.
 
     The equal-tailed interval contains the numbers of positives among ``size`` candidates for which
@@ -210,50 +220,39 @@ def hypergeometric_limits(
     (Buonaccorsi 1987). If all candidates are judged, both limits are the observed number. If no
     candidate is judged, the limits are 0 and the size.
     """
-    wide = np.broadcast_arrays(tp, judged, size)
-    shape = wide[0].shape
-    tp, judged, size = (np.asarray(x, dtype=float).ravel() for x in wide)
+    tp, judged, size = (x.astype(float) for x in np.broadcast_arrays(tp, judged, size))
+    low = _least_positives(tp, judged, size, level)
+    return low, size - _least_positives(judged - tp, judged, size, level)
+
+
+def _least_positives(
+    tp: FloatArray, judged: FloatArray, size: FloatArray, level: float
+) -> FloatArray:
+    """Return the smallest total for which ``tp`` or more is probable enough."""
+    shape = tp.shape
+    tp, judged, size = tp.ravel(), judged.ravel(), size.ravel()
     alpha = 0.5 * (1.0 - level)
-    low, high = tp, size - (judged - tp)
 
     def enough(total: FloatArray, these: IntArray) -> BoolArray:
-        """Return whether a sample with ``tp`` or more is probable enough for this total."""
         tails = distributions.tails(tp[these], size[these], total, judged[these])
-        result: BoolArray = np.exp(tails.ge) > alpha
-        return result
+        return np.asarray(np.exp(tails.ge) > alpha)
 
-    def too_many(total: FloatArray, these: IntArray) -> BoolArray:
-        """Return whether a sample with ``tp`` or fewer is too improbable for this total."""
-        inside = np.minimum(total, high[these])
-        false, all_ = (judged - tp)[these], size[these]
-        upper = distributions.tails(false, all_, all_ - inside, judged[these]).ge
-        result: BoolArray = (np.exp(upper) <= alpha) | (total > high[these])
-        return result
-
-    about, largest_about = _about(tp, judged, size, level)
-    least = first_near(enough, low, high, about)
-    largest = first_near(too_many, low, high + 1.0, largest_about + 1.0) - 1.0
-    return np.clip(least, low, high).reshape(shape), np.clip(largest, low, high).reshape(shape)
+    guess = _about_least(tp, np.maximum(judged, 1.0), size, z_of(level))
+    return first_near(enough, tp, size - (judged - tp), guess).reshape(shape)
 
 
-def _about(
-    tp: FloatArray, judged: FloatArray, size: FloatArray, level: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return approximate limits by Wilson's method for a sample without replacement.
+def _about_least(tp: FloatArray, judged: FloatArray, size: FloatArray, z: float) -> FloatArray:
+    """Return an approximate limit by Wilson's method for a sample without replacement.
 
-    The limits use the variance of an equivalent number of judgments with replacement, a continuity
+    The limit uses the variance of an equivalent number of judgments with replacement, a continuity
     correction of half a candidate, and the skewness of the distribution (Cornish and Fisher).
     """
-    z = z_of(level)
-    judged = np.maximum(judged, 1.0)
     worth = judged * np.maximum(size - 1.0, 1.0) / np.maximum(size - judged, 0.5)
     skew = (1.0 - 2.0 * tp / judged) * (size - 2.0 * judged) / judged * (z**2 - 1.0) / 6.0
-    ends = []
-    for count, sign in ((tp - 0.5, -1.0), (tp + 0.5, 1.0)):
-        share = np.clip(count / judged, 0.0, 1.0)
-        spread = np.sqrt(share * (1.0 - share) / worth + (0.5 * z / worth) ** 2)
-        ends.append(size * (share + 0.5 * z**2 / worth + sign * z * spread) / (1.0 + z**2 / worth))
-    return ends[0] - skew, ends[1] - skew
+    share = np.clip((tp - 0.5) / judged, 0.0, 1.0)
+    spread = np.sqrt(share * (1.0 - share) / worth + (0.5 * z / worth) ** 2)
+    limit = size * (share + 0.5 * z**2 / worth - z * spread) / (1.0 + z**2 / worth)
+    return np.asarray(limit - skew)
 
 
 # --------------- Partly judged rankings: sums over lists and regions, and average precision
@@ -290,7 +289,7 @@ def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArra
     return result
 
 
-def average_precision(
+def inferred_average_precision(
     score: FloatArray,
     true: BoolArray,
     judged: BoolArray,
@@ -306,34 +305,33 @@ def average_precision(
     an estimate for the rest of the list. With the Horvitz-Thompson estimator, this estimate is the
     sum of the weights in the rest of the list. Equal scores form one block.
     """
-    low, high = average_precision_bounds(score, true, judged)
-    weights = _sampling_weights(judged, probability, stratum, design)
-    if weights is None or not (judged & true).any():
-        return np.nan, low, high
-    weight, chosen = weights
-    total = np.array([score.size])
-    end = ranking.blocks(score[np.newaxis], total)[1][0]
+    sure = low, high = average_precision_bounds(score, true, judged)
     hit = judged & true
-    mass, positive = (_at_ends(weight * x, end) for x in (judged, hit))
+    chosen = _judging_rates(judged, probability, stratum, design)
+    if chosen is None or not hit.any():
+        return np.nan, low, high
+    weight = 1.0 / chosen
+    start, end = _score_blocks(score)
+    mass, positive = _at_ends(weight * judged, end), _at_ends(weight * hit, end)
     others, seen = positive - weight * hit, mass - weight * judged
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(seen > 0, others / seen, 0.0)
-    of_others = share * (end - 1)
-    if design.estimator == "horvitz-thompson":
-        of_others = others
-    precision = (1.0 + of_others) / end
+    precision = (1.0 + share * (end - 1)) / end
+    if design.sums_weights:
+        precision = (1.0 + others) / end
     whole = float((weight * hit).sum())
     value = float((weight * precision)[hit].sum() / whole)
     if design.unjudged == "bounds":
         return value, low, high
     lists = np.where(hit, weight / end, 0.0)
     influence = np.where(hit, precision - value, 0.0)
-    if design.estimator == "horvitz-thompson":
-        influence = influence + hit * (_from_on(lists, score) - lists)
+    if design.sums_weights:
+        influence = influence + hit * (_from_on(lists, start) - lists)
     else:
         with np.errstate(divide="ignore", invalid="ignore"):
             each = np.where((seen > 0) & hit, lists * (end - 1) / seen, 0.0)
-        told, taken = (_from_on(x, score) - x for x in (each, each * share))
+        told = _from_on(each, start) - each
+        taken = _from_on(each * share, start) - each * share
         influence = influence + np.where(hit, told, 0.0) - taken
     variance = _variance(weight, chosen, influence, judged, stratum, design)
     count = float(hit.sum())
@@ -341,12 +339,12 @@ def average_precision(
         of_clusters, many = _judged_cluster_variance(
             weight, chosen, influence, judged, hit, cluster
         )
-        part = apart(judged, cluster)
+        part = apart_share(judged, cluster)
         variance = part * of_clusters + (1.0 - part) * variance
         count = min(count, 1.0 + (many - 1.0) / max(part, 1e-9))
-    error, sure = np.sqrt(variance) / whole, (low, high)
+    error = np.sqrt(variance) / whole
     low, high = _judged_limits(value, error, count, sure, design.level)
-    if design.estimator != "horvitz-thompson":
+    if not design.sums_weights:
         # here each positive also counts among the rest, to the extent that it could have been
         # missed; otherwise the precision of lists with few judgments would be too low
         more = (1.0 - chosen) * weight
@@ -363,18 +361,24 @@ def average_precision(
     return value, low, high
 
 
-def _sampling_weights(
+def _judging_rates(
     judged: BoolArray, probability: FloatArray, stratum: IntArray, design: Design
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return candidate weights and stratum rates; None if a stratum has no judgments."""
-    if not design.strata or design.estimator == "horvitz-thompson":
-        return 1.0 / probability, probability
+) -> FloatArray | None:
+    """Return each candidate's judging rate; None if a stratum has no judgments."""
+    if not design.parts_alike:
+        return probability
     size = np.bincount(stratum, minlength=design.strata)
     seen = np.bincount(stratum[judged], minlength=design.strata)
     if (seen[size > 0] == 0).any():
         return None
-    rate = (seen / np.maximum(size, 1))[stratum]
-    return 1.0 / rate, rate
+    rates: FloatArray = seen / np.maximum(size, 1)
+    return rates[stratum]
+
+
+def _score_blocks(score: FloatArray) -> tuple[IntArray, IntArray]:
+    """Count the candidates above each candidate's score, and at or above the score."""
+    start, end = ranking.blocks(score[np.newaxis], np.array([score.size]))
+    return start[0], end[0]
 
 
 def _at_ends(values: FloatArray, end: IntArray) -> FloatArray:
@@ -383,9 +387,8 @@ def _at_ends(values: FloatArray, end: IntArray) -> FloatArray:
     return result
 
 
-def _from_on(values: FloatArray, score: FloatArray) -> FloatArray:
+def _from_on(values: FloatArray, start: IntArray) -> FloatArray:
     """Return the sum of the values from the start of each value's block to the end."""
-    start = ranking.blocks(score[np.newaxis], np.array([score.size]))[0][0]
     below = np.cumsum(values[::-1])[::-1]
     result: FloatArray = below[start]
     return result
@@ -401,7 +404,7 @@ def _variance(
 ) -> float:
     """Return the weighted influence sum's variance due to sampling individual candidates."""
     drawn = np.where(judged, (1.0 - rate) * (weight * influence) ** 2, 0.0)
-    if not design.strata or design.estimator == "horvitz-thompson":
+    if not design.parts_alike:
         return float(drawn.sum())
     total = 0.0
     for k in range(design.strata):
@@ -439,7 +442,7 @@ def _judged_cluster_variance(
     return variance, min(max(float(simpson_number(positive)), _LEAST), most)
 
 
-def apart(judged: BoolArray, cluster: IntArray) -> float:
+def apart_share(judged: BoolArray, cluster: IntArray) -> float:
     """Return the fraction of unjudged candidates in clusters without judged candidates.
 
     The fraction is 1 if no cluster is partly judged, and 0 if every cluster has judged candidates.
@@ -472,25 +475,25 @@ def average_precision_bounds(
     If k unjudged candidates are positive, average precision is largest if the first k are positive
     and smallest if the last k are positive. The search over all k takes O(N).
     """
-    if judged.all():
-        value = _judged_average_precision(score, true)
-        return value, value
     hit, open_ = judged & true, ~judged
-    start, end = (x[0] for x in ranking.blocks(score[np.newaxis], np.array([score.size])))
-    inverse = 1.0 / end
+    start, end = _score_blocks(score)
     above = _at_ends(hit.astype(float), end)  # judged positives up to the end of the block
+    if not open_.any():
+        value = np.nan
+        if hit.any():
+            value = float((above / end)[hit].sum() / hit.sum())
+        return value, value
+    inverse = 1.0 / end
     known = float((above * inverse)[hit].sum())
     helped = np.cumsum(np.where(hit, inverse, 0.0)[::-1])[::-1][start]
     count = np.arange(1, int(open_.sum()) + 1)
     positives = int(hit.sum())
     first, last = np.flatnonzero(open_), np.flatnonzero(open_)[::-1]
     # each positive adds its own precision, and 1 / n for every positive at or below its rank
-    block = np.concatenate([[True], end[first][1:] != end[first][:-1]])
-    of_block = count - np.maximum.accumulate(np.where(block, count, 0))  # chosen before
+    of_block = _chosen_before(end[first], count)
     most = (above[first] + count) * inverse[first] + helped[first] + of_block * inverse[first]
     added = np.concatenate([[0.0], np.cumsum(inverse[last])[:-1]])
-    block = np.concatenate([[True], end[last][1:] != end[last][:-1]])
-    of_block = count - np.maximum.accumulate(np.where(block, count, 0))
+    of_block = _chosen_before(end[last], count)
     least = (above[last] + 1 + of_block) * inverse[last] + helped[last] + added
     with np.errstate(divide="ignore", invalid="ignore"):
         sums = [np.concatenate([[known], known + np.cumsum(x)]) for x in (least, most)]
@@ -498,12 +501,10 @@ def average_precision_bounds(
     return float(np.nanmin(low)), float(np.nanmax(high))
 
 
-def _judged_average_precision(score: FloatArray, true: BoolArray) -> float:
-    """Return the average precision of judged candidates, sorted by decreasing score."""
-    if not true.any():
-        return np.nan
-    end = ranking.blocks(score[np.newaxis], np.array([score.size]))[1][0]
-    return float((_at_ends(true.astype(float), end) / end)[true].sum() / true.sum())
+def _chosen_before(end: IntArray, count: IntArray) -> IntArray:
+    """Return how many candidates of the same block were chosen before."""
+    opens = np.concatenate([[True], end[1:] != end[:-1]])
+    return count - np.maximum.accumulate(np.where(opens, count, 0))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -555,7 +556,7 @@ class JudgedClusters(NamedTuple):
     @property
     def apart(self) -> float:
         """The fraction of unjudged candidates in clusters without judged candidates."""
-        return apart(self.judged, self.cluster)
+        return apart_share(self.judged, self.cluster)
 
     def list_limits(
         self,
@@ -591,16 +592,10 @@ class JudgedClusters(NamedTuple):
                 left = np.clip(1.0 - seen.sum(axis=1) / whole[block], 0.0, 1.0)
                 alone = np.ones(size)
             error = np.nan_to_num(inside / whole[block, np.newaxis])
-            ratio = recall or self.design.estimator != "horvitz-thompson"
-            low[block], high[block] = share_limits(
-                share[block],
-                error,
-                seen,
-                left,
-                self.design.level,
-                self.apart,
-                whole=ratio,
-                alone=alone,
+            ratio = recall or not self.design.sums_weights
+            options: dict[str, Any] = {"whole": ratio, "alone": alone}
+            low[block], high[block] = cluster_share_limits(
+                share[block], error, seen, left, self.design.level, self.apart, **options
             )
         return low, high
 
@@ -627,31 +622,19 @@ class JudgedClusters(NamedTuple):
         limits = np.empty((2, 2, n.size))
         for block in self._blocks(n):
             firsts = [self._firsts(*x, n[block]) for x in zip(ranks, listed, strict=True)]
-            both, ratio = np.maximum(*firsts), self.design.estimator != "horvitz-thompson"
+            options: dict[str, Any] = {"whole": not self.design.sums_weights, "more": _BOTH}
+            both, lists = np.maximum(*firsts), n[block].size
             for side, first in enumerate(firsts):
-                error, seen = self.totals([(1.0, first), (-1.0, both)], n[block].size)
-                size = self._sizes([(1.0, first), (-1.0, both)], n[block].size)
+                error, seen = self.totals([(1.0, first), (-1.0, both)], lists)
+                counts = np.bincount(first, minlength=lists + 1)
+                counts = counts - np.bincount(both, minlength=lists + 1)
+                size = np.maximum(np.cumsum(counts[:lists]), 1.0)
                 left = np.clip(1.0 - seen.sum(axis=1) / size, 0.0, 1.0)
-                limits[side, :, block] = np.array(
-                    share_limits(
-                        shares[side][block],
-                        error / size[:, np.newaxis],
-                        seen,
-                        left,
-                        self.design.level,
-                        self.apart,
-                        whole=ratio,
-                        more=_BOTH,
-                    )
+                error = error / size[:, np.newaxis]
+                limits[side, :, block] = cluster_share_limits(
+                    shares[side][block], error, seen, left, self.design.level, self.apart, **options
                 )
         return [(low, high) for low, high in limits]
-
-    def _sizes(self, sets: Sets, n_lists: int) -> FloatArray:
-        """Return the number of candidates in each set, at least 1."""
-        size = np.zeros(n_lists)
-        for sign, first in sets:
-            size += sign * np.cumsum(np.bincount(first, minlength=n_lists + 1)[:n_lists])
-        return np.maximum(size, 1.0)
 
     def _firsts(self, rank: IntArray, listed: BoolArray, n: IntArray) -> IntArray:
         found = np.searchsorted(n, rank[self.here], side="left")
@@ -667,42 +650,45 @@ class JudgedClusters(NamedTuple):
         """Return cluster errors and numbers of judged candidates: (list, cluster)."""
         clusters = int(self.cluster.max(initial=-1)) + 1
         error, seen = np.zeros((2, n_lists, clusters))
-        horvitz = self.design.estimator == "horvitz-thompson"
-        strata = 0 if horvitz else self.design.strata
+        strata, judged = self.design.parts_alike, self.judged.astype(float)
+        weight = damped = judged
+        if not strata:
+            weight = judged / self.probability
+            damped = weight * np.sqrt(1.0 - self.probability)
         for number in range(max(strata, 1)):
-            here = self.stratum == number if strata > 1 else np.ones(self.judged.size, dtype=bool)
-
-            def add(weight: FloatArray, here: BoolArray = here) -> FloatArray:
-                cluster = self.cluster[here]
-                return np.asarray(
-                    sum(
-                        sign
-                        * cluster_totals.list_counts(
-                            weight[here], first[here], cluster, n_lists, clusters
-                        )
-                        for sign, first in sets
-                    )
-                )
-
-            judged = self.judged.astype(float)
-            size, own = add(np.ones(judged.size)), add(judged)
+            here = np.ones(judged.size, dtype=bool)
+            if strata > 1:
+                here = self.stratum == number
+            counted = partial(self._counts, sets, n_lists, clusters, here)
+            own = counted(judged)
             seen += own
-            weight = judged if strata else judged / self.probability
-            damped = judged if strata else weight * np.sqrt(1.0 - self.probability)
-            total, every = (x.sum(axis=1) for x in (add(weight), size))
+            if self.design.sums_weights:
+                error += np.nan_to_num(counted(damped * self.true))
+                continue
+            total = counted(weight).sum(axis=1)
+            every = counted(np.ones(judged.size)).sum(axis=1)
             with np.errstate(divide="ignore", invalid="ignore"):
-                share = add(weight * self.true).sum(axis=1) / total
+                share = counted(weight * self.true).sum(axis=1) / total
                 scale = every / total
                 if strata:
                     scale = scale * np.sqrt(np.clip(1.0 - own.sum(axis=1) / every, 0.0, 1.0))
-            if horvitz:
-                share, scale = np.zeros(n_lists), np.ones(n_lists)
-            moved = add(damped * self.true) - share[:, np.newaxis] * add(damped)
+            moved = counted(damped * self.true) - share[:, np.newaxis] * counted(damped)
             error += np.nan_to_num(scale)[:, np.newaxis] * np.nan_to_num(moved)
         return error, seen
 
+    def _counts(
+        self, sets: Sets, n_lists: int, clusters: int, here: BoolArray, weight: FloatArray
+    ) -> FloatArray:
+        """Return the sums of the weights over each set and cluster: (list, cluster)."""
+        counts = np.zeros((n_lists, clusters))
+        for sign, first in sets:
+            counts += sign * cluster_totals.list_counts(
+                weight[here], first[here], self.cluster[here], n_lists, clusters
+            )
+        return counts
 
-def share_limits(
+
+def cluster_share_limits(
     share: FloatArray,
     error: FloatArray,
     seen: FloatArray,

@@ -11,30 +11,49 @@ import numpy as np
 
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions import first_true
-
-# -------------------------------------------------------------------------------------------------
-# Intervals for a proportion, and the quantiles for these intervals.
+from rankeval_pd.stats.distributions import broadcast_floats, first_true
 
 # ---------------------------------------------------------------------- Intervals for a proportion
 
 Limits = tuple[FloatArray, FloatArray]
 
 
+class BetaTail(NamedTuple):
+    """The tail probability at a limit: the mean of the tails of Beta(tp + a, fp + b)."""
+
+    shifts: tuple[tuple[float, float], ...]  #: each (a, b)
+    tail: float
+    upper: bool
+
+    @property
+    def mean_shift(self) -> tuple[float, float]:
+        """The means of a and of b."""
+        a, b = np.mean(self.shifts, axis=0)
+        return float(a), float(b)
+
+    def parameters(self, tp: FloatArray, fp: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return tp + a and fp + b for flat counts: (shift, count)."""
+        a, b = np.array(self.shifts).T[:, :, np.newaxis]
+        return tp + a, fp + b
+
+
+_AT_LEAST, _MORE, _JEFFREYS = (0.0, 1.0), (1.0, 0.0), (0.5, 0.5)  # P(X >= tp), P(X > tp)
+
+
 def clopper_pearson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return Clopper-Pearson limits, which invert one-sided tests at (1 - level)/2."""
-    return _beta_limits(tp, n, level, lower=((0.0, 1.0),), upper=((1.0, 0.0),))
+    return _beta_limits(tp, n, level, lower=(_AT_LEAST,), upper=(_MORE,))
 
 
 def jeffreys(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the quantiles of Beta(tp + 1/2, n - tp + 1/2), with 0 at tp = 0 and 1 at tp = n."""
-    return _beta_limits(tp, n, level, lower=((0.5, 0.5),), upper=((0.5, 0.5),))
+    return _beta_limits(tp, n, level, lower=(_JEFFREYS,), upper=(_JEFFREYS,))
 
 
 def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the proportions whose mid-p tails, P(beyond tp) + P(tp)/2, are (1 - level)/2."""
     # the mid-p tail is the mean of the two beta tails P(X >= tp) and P(X > tp)
-    halves = ((0.0, 1.0), (1.0, 0.0))
+    halves = _AT_LEAST, _MORE
     low, high = _beta_limits(tp, n, level, lower=halves, upper=halves, inner=True)
     tp, n = np.broadcast_arrays(tp, n)
     # at tp = n or tp = 0 the mid-p tail is p^n / 2 or (1 - p)^n / 2, which is solved directly
@@ -59,14 +78,14 @@ def _beta_limits(
     is 1 at tp = n. If ``inner`` is True, no limits are computed at tp = 0 and tp = n.
     """
     tail = (1.0 - level) / 2.0
-    tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
+    tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
     fp = n - tp
     some, not_all = tp > 0, fp > 0
     if inner:
         some = not_all = some & not_all
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
-    low[some] = beta_quantile(tp[some], fp[some], lower, tail, upper_tail=False)
-    high[not_all] = beta_quantile(tp[not_all], fp[not_all], upper, tail, upper_tail=True)
+    low[some] = beta_quantile(tp[some], fp[some], BetaTail(lower, tail, upper=False))
+    high[not_all] = beta_quantile(tp[not_all], fp[not_all], BetaTail(upper, tail, upper=True))
     return np.minimum(low, high), high  # at tiny levels, both limits are equal up to rounding
 
 
@@ -76,15 +95,8 @@ _LONGEST_STEP = 4.0  # largest step in logits, to avoid overshooting on flat tai
 _HALLEY_RANGE = 1.0
 
 
-def beta_quantile(
-    tp: FloatArray,
-    fp: FloatArray,
-    shifts: tuple[tuple[float, float], ...],
-    tail: float,
-    *,
-    upper_tail: bool,
-) -> FloatArray:
-    """Return the p at which the Beta(tp + a, fp + b) tails have the mean ``tail``.
+def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
+    """Return the p at which flat counts have this tail.
 
     The relative error, with respect to p and to 1 - p, is about 1e-13. If both counts are 100 or
     more, the quantiles are computed from one polynomial (:func:`fit_expansion`). Otherwise the
@@ -92,43 +104,30 @@ def beta_quantile(
     """
     from scipy import special
 
-    shape, tp, fp = tp.shape, tp.ravel(), fp.ravel()
-    a, b = (x + sum(s[k] for s in shifts) / len(shifts) for k, x in enumerate((tp, fp)))
+    shift_a, shift_b = wanted.mean_shift
+    a, b = tp + shift_a, fp + shift_b
     large = np.minimum(a, b) >= LEAST_EXPANDED
     # use the polynomial for single counts as well: a limit must not depend on other counts
     law = None
     if large.any():
-        law = _cached_expansion(shifts, tail, upper_tail)
-    if law is None:
-        return _expit(beta_logits(tp, fp, shifts, tail, upper_tail=upper_tail)).reshape(shape)
-    result = np.empty(tp.size)
-    result[large] = law.quantiles(a[large], b[large])
-    rest = ~large
-    logits = beta_logits(tp[rest], fp[rest], shifts, tail, upper_tail=upper_tail)
-    result[rest] = special.expit(logits)
-    return result.reshape(shape)
+        law = _cached_expansion(wanted)
+    result, rest = np.empty(tp.size), np.ones(tp.size, dtype=bool)
+    if law is not None:
+        result[large] = law.quantiles(a[large], b[large])
+        rest = ~large
+    result[rest] = special.expit(beta_logits(tp[rest], fp[rest], wanted))
+    return result
 
 
 @lru_cache(maxsize=64)
-def _cached_expansion(
-    shifts: tuple[tuple[float, float], ...], tail: float, upper_tail: bool
-) -> QuantileExpansion | None:
+def _cached_expansion(wanted: BetaTail) -> QuantileExpansion | None:
     """Return the polynomial for the quantiles of a tail, or None if it is not accurate enough."""
     # for the mean of two beta tails, a and b are the means of their parameters
-    shift = [sum(s[k] for s in shifts) / len(shifts) for k in (0, 1)]
-    return fit_expansion(
-        lambda a, b: beta_logits(a - shift[0], b - shift[1], shifts, tail, upper_tail=upper_tail)
-    )
+    shift = wanted.mean_shift
+    return fit_expansion(lambda a, b: beta_logits(a - shift[0], b - shift[1], wanted))
 
 
-def beta_logits(
-    tp: FloatArray,
-    fp: FloatArray,
-    shifts: tuple[tuple[float, float], ...],
-    tail: float,
-    *,
-    upper_tail: bool,
-) -> FloatArray:
+def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     """Return the logits of the quantiles, for flat arrays.
 
     The logarithm of the tail is a concave function of logit p. Newton's method therefore converges
@@ -138,25 +137,23 @@ def beta_logits(
     """
     from scipy import special
 
-    sign = 1.0 - 2.0 * upper_tail
-    target = np.log(tail)
-    x = _first_guess(tp, fp, shifts, tail, upper_tail=upper_tail)
-    _set_infinite_logits(x, tp, fp, shifts, tail, upper_tail=upper_tail)
+    sign = 1.0 - 2.0 * wanted.upper
+    target, parts = np.log(wanted.tail), len(wanted.shifts)
+    x = _first_guess(tp, fp, wanted)
+    _set_infinite_logits(x, tp, fp, wanted)
     active = np.flatnonzero(np.isfinite(x))
-    ab = [(tp[active] + a, fp[active] + b) for a, b in shifts]
-    log_beta = [special.betaln(a, b) for a, b in ab]
+    a, b = wanted.parameters(tp[active], fp[active])
+    log_beta = special.betaln(a, b)
     for _ in range(100):
-        p, q = special.expit(x[active]), special.expit(-x[active])
-        log_p, log_q = special.log_expit(x[active]), special.log_expit(-x[active])
+        now = x[active]
+        p, q = special.expit(now), special.expit(-now)
         # mean tail, its first derivative in x = logit p, and its second
-        area = density = bend = np.zeros(active.size)
-        for (a, b), lb in zip(ab, log_beta, strict=True):
-            mass = np.exp(a * log_p + b * log_q - lb)  # p (1 - p) times the density
-            area = area + _beta_tail(a, b, p, q, upper=upper_tail)
-            density = density + mass
-            bend = bend + mass * (a - (a + b) * p)
+        mass = np.exp(a * special.log_expit(now) + b * special.log_expit(-now) - log_beta)
+        area = _beta_tail(a, b, p, q, upper=wanted.upper).sum(axis=0)
+        density = mass.sum(axis=0)  # p (1 - p) times the density
+        bend = (mass * (a - (a + b) * p)).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            gap = np.log(area / len(ab)) - target
+            gap = np.log(area / parts) - target
             first = sign * density / area
             second = sign * bend / area - first * first
             newton = np.clip(-gap / first, -_LONGEST_STEP, _LONGEST_STEP)
@@ -164,45 +161,35 @@ def beta_logits(
         step = np.where((np.abs(gap) < _HALLEY_RANGE) & np.isfinite(halley), halley, newton)
         # if a tail underflowed, x is too extreme: move halfway back to the middle
         lost = (area == 0.0) | ~np.isfinite(step)
-        step = np.where(lost, 0.5 * (np.log(ab[0][0] / ab[0][1]) - x[active]), step)
+        step = np.where(lost, 0.5 * (np.log(a[0] / b[0]) - now), step)
         x[active] += step
         going = np.abs(step) > _LAST_STEP
         if not going.any():
             break
-        active = active[going]
-        ab = [(a[going], b[going]) for a, b in ab]
-        log_beta = [lb[going] for lb in log_beta]
+        active, a, b, log_beta = active[going], a[:, going], b[:, going], log_beta[:, going]
     return x
 
 
-def _set_infinite_logits(
-    x: FloatArray,
-    tp: FloatArray,
-    fp: FloatArray,
-    shifts: tuple[tuple[float, float], ...],
-    tail: float,
-    *,
-    upper_tail: bool,
-) -> None:
+def _set_infinite_logits(x: FloatArray, tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> None:
     """Set logits to infinity if floats cannot distinguish the quantile from 0 or 1.
 
     Such quantiles occur for tiny fractional counts, after division by a large overdispersion.
     """
     from scipy import special
 
-    few = np.flatnonzero(np.minimum(tp, fp) + min(min(s) for s in shifts) < _FRACTION_OF_SUCCESS)
+    few = np.flatnonzero(np.minimum(tp, fp) + np.min(wanted.shifts) < _FRACTION_OF_SUCCESS)
     if not few.size:
         return
-    ab = [(tp[few] + a, fp[few] + b) for a, b in shifts]
+    a, b = wanted.parameters(tp[few], fp[few])
     at_zero: Any = special.betainc
     at_one: Any = special.betaincc
     sign = 1.0
-    if upper_tail:
+    if wanted.upper:
         at_zero, at_one, sign = at_one, at_zero, -1.0
-    area_0 = sum(at_zero(a, b, _LEAST_QUANTILE) for a, b in ab) / len(ab)
-    area_1 = sum(at_one(b, a, _LEAST_QUANTILE) for a, b in ab) / len(ab)
-    x[few[sign * (area_0 - tail) > 0.0]] = -np.inf
-    x[few[sign * (area_1 - tail) < 0.0]] = np.inf
+    area_0 = at_zero(a, b, _LEAST_QUANTILE).mean(axis=0)
+    area_1 = at_one(b, a, _LEAST_QUANTILE).mean(axis=0)
+    x[few[sign * (area_0 - wanted.tail) > 0.0]] = -np.inf
+    x[few[sign * (area_1 - wanted.tail) < 0.0]] = np.inf
 
 
 # if a or b is below the first number, quantiles can be closer to 0 or 1 than the second
@@ -227,7 +214,7 @@ def _beta_tail(
         a, b, p = b, a, q
     rare = (a <= _FEW_TERMS) & (b >= _MANY_TRIALS) & (a == np.floor(a))
     if rare.any():
-        a, b, p = a[rare], b[rare], p[rare]
+        a, b, p = a[rare], b[rare], np.broadcast_to(p, rare.shape)[rare]
         # 1 - I_p(a, b) = (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...), a finite sum for integer a
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             term = np.exp(b * np.log1p(-p))
@@ -239,21 +226,14 @@ def _beta_tail(
     return area
 
 
-def _first_guess(
-    tp: FloatArray,
-    fp: FloatArray,
-    shifts: tuple[tuple[float, float], ...],
-    tail: float,
-    *,
-    upper_tail: bool,
-) -> FloatArray:
+def _first_guess(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     """Return the logit of an approximate quantile (Abramowitz and Stegun 1964, 26.5.22)."""
     from scipy import special
 
-    a = tp + sum(s[0] for s in shifts) / len(shifts)
-    b = fp + sum(s[1] for s in shifts) / len(shifts)
-    y = float(special.ndtri(tail))
-    if not upper_tail:
+    shift_a, shift_b = wanted.mean_shift
+    a, b = tp + shift_a, fp + shift_b
+    y = float(special.ndtri(wanted.tail))
+    if not wanted.upper:
         y = -y
     u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
     h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
@@ -262,9 +242,18 @@ def _first_guess(
     return guess
 
 
+def alike_share(count: AnyArray, level: float) -> FloatArray:
+    """Return a lower limit for the share of equal values if ``count`` values agree.
+
+    This is the Clopper-Pearson lower limit, which is 1 for an infinite count.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
+
+
 def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the Wilson score interval; (0, 1) for an empty list."""
-    tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
+    tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
     z2 = z_of(level) ** 2
     size = np.where(n > 0, n, 1.0)  # n can be below 1 after division by the overdispersion
     share = tp / size
@@ -290,21 +279,16 @@ def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     divided by an overdispersion can be fractional, and their tails are tails of Beta distributions.
     Each interval takes about 60 microseconds.
     """
-    tp, n = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp, n))
+    from scipy import special
+
+    tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
     fp = n - tp
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     some, not_all = tp > 0, fp > 0
-    low[some] = _expit(_blaker_low(tp[some], fp[some], 1.0 - level))
+    low[some] = special.expit(_blaker_low(tp[some], fp[some], 1.0 - level))
     # on the logit scale, the upper limit is minus the lower limit for the negatives
-    high[not_all] = _expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
+    high[not_all] = special.expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
     return low, high
-
-
-def _expit(x: FloatArray) -> FloatArray:
-    from scipy import special
-
-    p: FloatArray = special.expit(x)
-    return p
 
 
 def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
@@ -321,8 +305,7 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
     from scipy.optimize import elementwise
 
     gap = partial(_blaker_gap, alpha)
-    at = ((0.0, 1.0),)
-    outermost = beta_quantile(tp, fp, at, 0.5 * alpha, upper_tail=False)
+    outermost = beta_quantile(tp, fp, BetaTail((_AT_LEAST,), 0.5 * alpha, upper=False))
     start: FloatArray = np.clip(special.logit(outermost), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
     k = first_true(
         lambda k: _lower_tail(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
@@ -472,7 +455,7 @@ def z_of(level: float) -> float:
     return -float(special.ndtri((1.0 - level) / 2.0))
 
 
-def t_of(freedom: Any, level: float) -> FloatArray:
+def t_of(freedom: Any, level: float | FloatArray) -> FloatArray:
     """Return Student's two-sided critical value for this level.
 
     The value is computed from the lower tail, because an upper tail close to 1 is rounded to 1.
@@ -488,12 +471,8 @@ def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
 
     endless = np.isinf(freedom)
     normal = -special.ndtri((1.0 - np.asarray(level)) / 2.0)
-    student = -special.stdtrit(np.where(endless, 1.0, freedom), (1.0 - np.asarray(level)) / 2.0)
-    return np.asarray(np.where(endless, normal, student), dtype=np.float64)
+    return np.where(endless, normal, t_of(np.where(endless, 1.0, freedom), level))
 
-
-# -------------------------------------------------------------------------------------------------
-# Tests whether precision across samples fits the binomial model (Evert 2004, section 4).
 
 # ------------------------------------------ Overdispersion, and the fit of the normal distribution
 
@@ -649,8 +628,8 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
         count = np.arange(max(low, positive - (total - size)), min(high, positive) + 1)
         fails = _exclusions(count, size, positive, total, ci, level)
         # the count in one sample is hypergeometric given the total; jointly, counts are binomial
-        of_all = (np.asarray(float(x)) for x in (total, positive, size))
-        alone = np.exp(distributions.log_pmf_of_hypergeometric(count.astype(float), *of_all))
+        cells = broadcast_floats(count, total, positive, size)
+        alone = np.exp(distributions.log_pmf_of_hypergeometric(*cells))
         expected += times * float(alone[fails].sum())
         kinds.append(
             _SizeClass(size, times, count, np.exp(_log_binomial(count, size, share)), fails)

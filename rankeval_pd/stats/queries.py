@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,7 +27,8 @@ def sums_by_query(query: IntArray, weights: FloatArray, n_queries: int) -> Float
     return np.bincount(query, weights, minlength=n_queries).astype(float, copy=False)
 
 
-class Judgments(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Judgments:
     """The judged documents for all queries, in ascending query order."""
 
     n_queries: int
@@ -38,17 +40,15 @@ class Judgments(NamedTuple):
         return np.bincount(self.query[where], minlength=self.n_queries)
 
 
-class Retrieved(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Retrieved(Judgments):
     """The judged documents that a measure retrieved, by query and rank.
 
-    All fields except the first two and the last one have one element per judged document.
+    The fields have one element per judged document, except the sizes and heads.
     """
 
-    n_queries: int
     size: IntArray  #: (query) number of retrieved documents, judged or unjudged
-    query: IntArray
     rank: IntArray  #: rank from 0
-    grade: FloatArray
     block_start: IntArray  #: number of documents in the query with a higher score
     block_size: IntArray  #: number of documents in the query with this score
     heads: IntArray  #: starts of the blocks of equal scores among all documents, by query
@@ -78,10 +78,6 @@ class Retrieved(NamedTuple):
     def add(self, weights: FloatArray, where: BoolArray) -> FloatArray:
         """Return the sum of selected weights in each query, in rank order: (query)."""
         return sums_by_query(self.query[where], weights[where], self.n_queries)
-
-    def tally(self, where: BoolArray) -> IntArray:
-        """Return the number of selected documents in each query: (query)."""
-        return np.bincount(self.query[where], minlength=self.n_queries)
 
     def running(self, where: BoolArray) -> IntArray:
         """Return a running count of the selected documents in each query: (document)."""
@@ -178,7 +174,7 @@ def retrieve(
     number = np.searchsorted(heads, places, side="right") - 1
     start = heads[number] - first[of]
     length = np.diff(heads, append=rows.size)[number]
-    return Retrieved(n_queries, size, of, rank, grade[judged], start, length, heads)
+    return Retrieved(n_queries, of, grade[judged], size, rank, start, length, heads)
 
 
 def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
@@ -241,37 +237,35 @@ def positive_counts(request: MetricRequest, judged: Judgments) -> IntArray:
     return judged.tally(judged.grade >= request.least)
 
 
-def precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return precision at k; missing documents count as negatives."""
     return np.asarray(retrieved.tally(_hits(request, retrieved)) / float(request.cutoff or 1))
 
 
-def recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return recall at k."""
-    return ratio_or_nan(
-        retrieved.tally(_hits(request, retrieved)), positive_counts(request, judged)
-    )
+    tp = retrieved.tally(_hits(request, retrieved))
+    return ratio_or_nan(tp, positive_counts(request, judged))
 
 
-def success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return 1 if a positive is among the first k, and 0 otherwise."""
     return (retrieved.tally(_hits(request, retrieved)) > 0).astype(float)
 
 
-def f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return F1 at k, which is 2 tp / (k + positives)."""
     tp = retrieved.tally(_hits(request, retrieved))
     return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
 
 
-def average_precision(
+def _average_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return average precision, with a precision of 0 for positives not retrieved."""
-    hit = _hits(request, retrieved)
-    result = retrieved.running(retrieved.grade >= request.least)
-    at = np.asarray(result / (retrieved.rank + 1.0), dtype=np.float64)
-    return ratio_or_nan(retrieved.add(at, hit), ap_norm(request, judged))
+    found = retrieved.running(retrieved.grade >= request.least)
+    total = retrieved.add(found / (retrieved.rank + 1.0), _hits(request, retrieved))
+    return ratio_or_nan(total, ap_norm(request, judged))
 
 
 def ap_norm(request: MetricRequest, judged: Judgments) -> IntArray:
@@ -282,7 +276,7 @@ def ap_norm(request: MetricRequest, judged: Judgments) -> IntArray:
     return np.minimum(total, request.cutoff or total)
 
 
-def interpolated_precision(
+def _interpolated_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return the largest precision at this recall or above; 0 if no list has this recall."""
@@ -297,14 +291,14 @@ def interpolated_precision(
     return np.where(total > 0, np.where(enough, result, 0.0), np.nan)
 
 
-def reciprocal_rank(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _reciprocal_rank(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return 1 over the rank of the first positive; 0 without a positive."""
     hit = _hits(request, retrieved)
     first = hit & (retrieved.running(retrieved.grade >= request.least) == 1)
     return retrieved.add(1.0 / (retrieved.rank.astype(float) + 1.0), first)
 
 
-def r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return precision at k = number of positives."""
     total = positive_counts(request, judged)
     hit = (retrieved.grade >= request.least) & (retrieved.rank < total[retrieved.query])
@@ -350,12 +344,12 @@ def ideal_gain(request: MetricRequest, judged: Judgments) -> FloatArray:
     return sums_by_query(query[keep], gain[keep] / discount[rank[keep]], judged.n_queries)
 
 
-def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the discounted gain divided by the ideal discounted gain."""
-    return ratio_or_nan(dcg(request, judged, retrieved), ideal_gain(request, judged))
+    return ratio_or_nan(_dcg(request, judged, retrieved), ideal_gain(request, judged))
 
 
-def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the discounted gain, the sum of gains divided by log ranks."""
     gain = gains(request, retrieved.grade)
     keep = (gain > 0.0) & request.within(retrieved)
@@ -363,7 +357,7 @@ def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Floa
     return retrieved.add(gain / discount[retrieved.rank], keep)
 
 
-def bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return bpref, based on judged negatives above the positives (Buckley, Voorhees)."""
     hit = retrieved.grade >= request.least
     negative = (retrieved.grade >= 0.0) & ~hit
@@ -376,7 +370,7 @@ def bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Fl
     return ratio_or_nan(retrieved.add(share, hit), total)
 
 
-def inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return inferred average precision; grades below 0 mark unjudged pool documents.
 
     The expected precision at a positive at rank j + 1 is 1/(j + 1) + j/(j + 1) A B. A is the
@@ -392,12 +386,11 @@ def inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved)
         pooled = (before + wrong + unknown) / j
         relevant = (before + _INFAP_EPSILON) / (before + wrong + 2 * _INFAP_EPSILON)
         term = 1.0 / (j + 1.0) + j / (j + 1.0) * pooled * relevant
-    return ratio_or_nan(
-        retrieved.add(np.where(j == 0.0, 1.0, term), hit), positive_counts(request, judged)
-    )
+    total = retrieved.add(np.where(j == 0.0, 1.0, term), hit)
+    return ratio_or_nan(total, positive_counts(request, judged))
 
 
-def rank_biased_precision(
+def _rank_biased_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return rank-biased precision, for a reader with a fixed probability of continuing."""
@@ -405,7 +398,7 @@ def rank_biased_precision(
     return retrieved.add((1.0 - p) * p ** retrieved.rank.astype(float), _hits(request, retrieved))
 
 
-def expected_reciprocal_rank(
+def _expected_reciprocal_rank(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return the expected reciprocal rank at which a reader stops (Chapelle et al. 2009)."""
@@ -447,20 +440,20 @@ def auc(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Floa
 
 
 QUERY_METRICS: dict[str, Kernel] = {
-    "P": precision,
-    "R": recall,
-    "Success": success,
-    "F1": f1,
-    "AP": average_precision,
-    "RR": reciprocal_rank,
-    "nDCG": ndcg,
-    "DCG": dcg,
-    "IPrec": interpolated_precision,
-    "Rprec": r_precision,
-    "Bpref": bpref,
-    "infAP": inferred_ap,
-    "RBP": rank_biased_precision,
-    "ERR": expected_reciprocal_rank,
+    "P": _precision,
+    "R": _recall,
+    "Success": _success,
+    "F1": _f1,
+    "AP": _average_precision,
+    "RR": _reciprocal_rank,
+    "nDCG": _ndcg,
+    "DCG": _dcg,
+    "IPrec": _interpolated_precision,
+    "Rprec": _r_precision,
+    "Bpref": _bpref,
+    "infAP": _inferred_ap,
+    "RBP": _rank_biased_precision,
+    "ERR": _expected_reciprocal_rank,
     "Judged": judged_share,
     "AUC": auc,
 }

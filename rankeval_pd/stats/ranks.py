@@ -320,7 +320,7 @@ def _score_limits(draws: Draws, level: float) -> Limits:
             room=draws.room_of(every),
         )
         critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
-        found = families.reaching(found, draws.theta, error, _leans(draws), critical)
+        found = families.widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
     else:
         found = np.full((2, every.size), np.nan)
         without = np.empty((every.size, 0))
@@ -441,16 +441,13 @@ class Promise(NamedTuple):
 def sets_of(ranking: Ranking) -> Sets:
     """Return the acceptance sets that one ranking's scores allow."""
     scored = int((ranking.present & ~np.isnan(ranking.score)).sum())
-    ranked, tp = (
-        ranking.scores_by_rank[:scored],
-        ranking.tp[: scored + 1],
-    )  # (rank), and (rank from 0)
+    ranked, tp = ranking.scores_by_rank[:scored], ranking.tp[: scored + 1]  # tp also at rank 0
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)[:scored])
     positive = int(tp[-1])
     return Sets(ranked[ends], ends + 1, tp[ends + 1], positive, int(ranking.here) - positive)
 
 
-def precision(sets: Sets, wanted: float, level: float) -> Promise:
+def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the largest set with a guaranteed precision.
 
     The first sequence of tests starts at the smallest size that could pass, and further sequences
@@ -490,7 +487,7 @@ def precision(sets: Sets, wanted: float, level: float) -> Promise:
     return Promise(chosen, float(low[chosen]))
 
 
-def recall(sets: Sets, wanted: float, level: float) -> Promise:
+def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the smallest set with a guaranteed recall.
 
     Recall never increases as the set becomes smaller, so a single sequence of tests at the full
@@ -512,7 +509,7 @@ def recall(sets: Sets, wanted: float, level: float) -> Promise:
     return Promise(int(passed[0]), float(low[passed[0]]))
 
 
-def youden(sets: Sets, _: float, level: float) -> Promise:
+def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
     """Return the set with the largest Youden's J, and a lower limit valid for all sets."""
     if not sets.n.size or not sets.positive or not sets.others:
         return Promise(None, np.nan, "J requires candidates in both classes")
@@ -545,17 +542,9 @@ def signed_rank_tests(
     The null distribution is the exact distribution over random signs of the ranks. If the sum has
     more than a million values, a normal distribution with a kurtosis term is used.
     """
-    single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
-    if not isinstance(items, Items) or not single or items.unit is None:
-        raise ValueError(
-            "test='wilcoxon' supports only items in memory, with metric='mean' or 'accuracy' and"
-            " without groups, strata or seeds. Omit test."
-        )
-    if options.simultaneous:
-        raise ValueError(
-            f"test='wilcoxon' with adjust={options.adjust!r}: signed ranks have no t statistic."
-            " Pass adjust='holm'."
-        )
+    items = _items_in_memory(
+        items, options, "wilcoxon", "Omit test.", "signed ranks have no t statistic"
+    )
     theta = scores_of(items)
     values = items.sign * items.statistics[..., 0]
     scale = np.abs(values).max(axis=1)
@@ -591,6 +580,23 @@ def signed_rank_tests(
     with np.errstate(invalid="ignore"):
         rows.error[:] = (rows.high - rows.low) / (2.0 * z_of(options.two_tailed))
     return Tested(items, options, theta, pairs, swapped, rows, True, limits_at, estimate=gain)
+
+
+def _items_in_memory(
+    items: AnyItems, options: PairOptions, test: str, instead: str, reason: str
+) -> Items:
+    """Return the items for a test without draws, or raise a ValueError with the ``reason``."""
+    single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
+    if not isinstance(items, Items) or not single or items.unit is None:
+        raise ValueError(
+            f"test={test!r} supports only items in memory, with metric='mean' or 'accuracy' and"
+            f" without groups, strata or seeds. {instead}"
+        )
+    if options.simultaneous:
+        raise ValueError(
+            f"test={test!r} with adjust={options.adjust!r}: {reason}. Pass adjust='holm'."
+        )
+    return items
 
 
 def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float, float]:
@@ -717,18 +723,15 @@ _TOGETHER = 4_000_000  # number of differences in memory at a time
 
 def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Tested:
     """Return paired t tests for all pairs, with limits that agree with the tests."""
-    single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
-    if not isinstance(items, Items) or not single or items.unit is None:
-        raise ValueError(
-            "test='t' supports only items in memory, with metric='mean' or 'accuracy' and without"
-            " groups, strata or seeds. Omit test, or call paired_bootstrap."
-        )
-    if options.simultaneous:
-        raise ValueError(
-            f"test='t' with adjust={options.adjust!r}: without draws, the largest of several"
-            " t statistics has no known distribution. Pass adjust='holm'."
-        )
     from scipy.special import stdtr
+
+    items = _items_in_memory(
+        items,
+        options,
+        "t",
+        "Omit test, or call paired_bootstrap.",
+        "without draws, the largest of several t statistics has no known distribution",
+    )
 
     theta, pairs, swapped = oriented(items, pairs, options)
     gain, freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 1.0

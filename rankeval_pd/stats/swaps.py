@@ -70,13 +70,13 @@ def swapped_sums(
     result, every = np.empty(n_resamples), slots.candidate.size
     part = TrueSlots.of(slots, gold, keys, min(2 * (most + half), every))
     for start in range(0, n_resamples, ranking.WORD):
-        stop, found = min(start + ranking.WORD, n_resamples), None
-        while found is None:
+        stop, sums = min(start + ranking.WORD, n_resamples), None
+        while sums is None:
             whole = part.keys.size == every
-            found = part.sums(weight, most, seed, start, stop, whole=whole)
-            if found is None:  # a list ends outside the slots (once in a billion draws)
+            sums = part.sums(weight, most, seed, start, stop, whole=whole)
+            if sums is None:  # a list ends outside the slots (once in a billion draws)
                 part = TrueSlots.of(slots, gold, keys, min(4 * part.keys.size, every))
-        result[start:stop] = found
+        result[start:stop] = sums
         advance(stop - start)
     return result
 
@@ -95,9 +95,8 @@ def _rank_blocks(
     slots = Slots.of(rank_a, rank_b)
     half = _slots_beyond(rank_a, rank_b, most)
     for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
-        result, wider = None, half
-        while result is None:
-            result = _swapped_ranks(slots, keys, most, wider, (seed, start, stop))
+        wider, draws = half, (seed, start, stop)
+        while (result := _swapped_ranks(slots, keys, most, wider, draws)) is None:
             wider *= 4
         yield result
         advance(stop - start)
@@ -183,15 +182,13 @@ def swapped(
         sums = _sums_ahead(slots, gold, windows, keys, seed, start, stop)
         counts = np.empty((4, stop - start, n.size), dtype=np.int64)
         for column, window in enumerate(windows):
-            result = window.counts(
-                ranking.coins(keys[window.candidate], seed, start, stop), *sums[column]
-            )
-            while result is None:  # a list ends outside the slots (once in a billion draws)
-                window = _Window.around(window.n, 4 * window.half, slots, gold)
-                again = _sums_ahead(slots, gold, [window], keys, seed, start, stop)
-                result = window.counts(
-                    ranking.coins(keys[window.candidate], seed, start, stop), *again[0]
-                )
+            ahead, result = sums[column], None
+            while result is None:
+                coins = ranking.coins(keys[window.candidate], seed, start, stop)
+                result = window.counts(coins, *ahead)
+                if result is None:  # a list ends outside the slots (once in a billion draws)
+                    window = _Window.around(window.n, 4 * window.half, slots, gold)
+                    [ahead] = _sums_ahead(slots, gold, [window], keys, seed, start, stop)
             counts[:, :, column] = result
         yield Regions(*counts)
         advance(stop - start)
@@ -234,10 +231,9 @@ def _draw_by_draw(
     walk = Walk.of(slots, gold, keys, sizes, _slots_beyond(rank_a, rank_b, int(sizes[-1])))
     for start in range(0, n_resamples, ranking.WORD):
         stop = min(start + ranking.WORD, n_resamples)
-        counts = walk.counts(seed, start, stop)
-        while counts is None:  # a list ends outside the slots (once in a billion draws)
+        while (counts := walk.counts(seed, start, stop)) is None:
+            # a list ends outside the slots (once in a billion draws)
             walk = Walk.of(slots, gold, keys, sizes, 4 * walk.half)
-            counts = walk.counts(seed, start, stop)
         yield Regions(*counts[:, :, place])
         advance(stop - start)
 

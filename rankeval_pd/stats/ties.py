@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -306,8 +307,8 @@ def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
 
 def _points(lists: NBest, n: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the ``TAIL`` quantiles of a list's true positives over tie orders."""
-    size, tp, taken = (
-        x.astype(float) for x in (lists.block.size, lists.block.tp, n - lists.block.above)
+    size, tp, taken = distributions.broadcast_floats(
+        lists.block.size, lists.block.tp, n - lists.block.above
     )
     mean, sd = taken * tp / size, lists.block.tp_sd(n)
     low, high = np.rint(mean - _Z * sd), np.rint(mean + _Z * sd)
@@ -326,9 +327,8 @@ def _upper_point(
     """Return the smallest count exceeded with a probability of at most ``TAIL``."""
 
     def enough(count: FloatArray, these: IntArray) -> BoolArray:
-        law = size[these], tp[these], taken[these]
-        rest: BoolArray = np.exp(distributions.tails(count, *law).gt) <= TAIL
-        return rest
+        above = distributions.tails(count, size[these], tp[these], taken[these]).gt
+        return np.asarray(np.exp(above) <= TAIL)
 
     return distributions.first_near(enough, *distributions.support(size, tp, taken), guess)
 
@@ -336,7 +336,7 @@ def _upper_point(
 # ----------------------------------------------------- Swap tests for means over tie orders
 
 
-def swap_tests(
+def tied_swap_tests(
     lists: TiedLists,
     alternative: str,
     *,
@@ -434,8 +434,12 @@ def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
 
 
-def _expected_hits(request: MetricRequest, retrieved: Retrieved, cutoff: IntArray) -> FloatArray:
-    """Return the expected number of positives above the cutoff in each query."""
+def _expected_hits(
+    request: MetricRequest, retrieved: Retrieved, cutoff: IntArray | None = None
+) -> FloatArray:
+    """Return the expected number of positives above the cutoff, by default k, in each query."""
+    if cutoff is None:
+        cutoff = _cutoffs(request, retrieved)
     hit = retrieved.grade >= request.least
     return _expected_count(retrieved, hit, cutoff[retrieved.query])
 
@@ -458,44 +462,42 @@ def _deepest(request: MetricRequest, deepest: int) -> int:
     return min(request.cutoff, deepest)
 
 
-def precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected precision at k."""
-    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
-    return np.asarray(tp / float(request.cutoff or 1))
+    return np.asarray(_expected_hits(request, retrieved) / float(request.cutoff or 1))
 
 
-def recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected recall at k."""
-    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
-    return ratio_or_nan(tp, positive_counts(request, judged))
+    return ratio_or_nan(_expected_hits(request, retrieved), positive_counts(request, judged))
 
 
-def f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected F1 at k."""
-    tp = _expected_hits(request, retrieved, _cutoffs(request, retrieved))
+    tp = _expected_hits(request, retrieved)
     return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
 
 
-def r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected R-precision."""
     total = positive_counts(request, judged)
     return ratio_or_nan(_expected_hits(request, retrieved, total), total)
 
 
-def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_judged(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected fraction of judged documents among the first k."""
     cutoff = np.minimum(retrieved.size, _cutoffs(request, retrieved))
     known = retrieved.grade >= 0.0
     return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
 
 
-def ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain divided by the ideal discounted gain."""
-    found = dcg(request, judged, retrieved)
-    return ratio_or_nan(found, queries.ideal_gain(request, judged))
+    ideal = queries.ideal_gain(request, judged)
+    return ratio_or_nan(mean_dcg(request, judged, retrieved), ideal)
 
 
-def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected discounted gain."""
     deepest = int(retrieved.size.max(initial=0))
     shown = _deepest(request, deepest)
@@ -504,9 +506,7 @@ def dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Floa
     return retrieved.add(gain, gain > 0.0)
 
 
-def rank_biased_precision(
-    request: MetricRequest, judged: Judgments, retrieved: Retrieved
-) -> FloatArray:
+def mean_rbp(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected rank-biased precision."""
     shown = _deepest(request, int(retrieved.size.max(initial=0)))
     p = request.persistence
@@ -514,7 +514,7 @@ def rank_biased_precision(
     return retrieved.add(_mean_weight(retrieved, weights), retrieved.grade >= request.least)
 
 
-def average_precision(
+def mean_average_precision(
     request: MetricRequest, judged: Judgments, retrieved: Retrieved
 ) -> FloatArray:
     """Return expected average precision.
@@ -545,8 +545,7 @@ def average_precision(
 def _first_hit_blocks(request: MetricRequest, retrieved: Retrieved) -> TieBlocks:
     """Return the block with the first positive in each query."""
     block = tie_blocks(retrieved, retrieved.grade >= request.least)
-    first = block.before == 0
-    return TieBlocks(*(x[first] for x in block))
+    return TieBlocks(*map(itemgetter(block.before == 0), block))
 
 
 def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
@@ -579,29 +578,31 @@ def _first_hit_mean(
     return sums_by_query(block.query, _mean_first_weight(block, weights), retrieved.n_queries)
 
 
-def reciprocal_rank(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_reciprocal_rank(
+    request: MetricRequest, judged: Judgments, retrieved: Retrieved
+) -> FloatArray:
     """Return the expected reciprocal of the rank of the first positive."""
     ranks = np.arange(1.0, retrieved.size.max(initial=0) + 2.0)
     return _first_hit_mean(request, retrieved, 1.0 / ranks)
 
 
-def success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the probability of a positive among the first k."""
     return _first_hit_mean(request, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
 
 
 EXPECTED_METRICS: dict[str, Kernel] = {
-    "P": precision,
-    "R": recall,
-    "Success": success,
-    "F1": f1,
-    "AP": average_precision,
-    "RR": reciprocal_rank,
-    "nDCG": ndcg,
-    "DCG": dcg,
-    "Rprec": r_precision,
-    "RBP": rank_biased_precision,
-    "Judged": judged_share,
+    "P": mean_precision,
+    "R": mean_recall,
+    "Success": mean_success,
+    "F1": mean_f1,
+    "AP": mean_average_precision,
+    "RR": mean_reciprocal_rank,
+    "nDCG": mean_ndcg,
+    "DCG": mean_dcg,
+    "Rprec": mean_r_precision,
+    "RBP": mean_rbp,
+    "Judged": mean_judged,
     "AUC": queries.auc,
 }
 """The metrics with a closed form."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,17 +13,15 @@ from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import (
     binomial_laws,
+    broadcast_floats,
     first_true,
     hypergeometric_laws,
     mode,
-    ratio_moments,
+    series_sums,
     support,
     tails_of_sum,
 )
 from rankeval_pd.stats.families import rejects
-
-# -------------------------------------------------------------------------------------------------
-# Fisher's, McNemar's and Cochran-Mantel-Haenszel exact tests, and odds ratios.
 
 # -------------------------------------------------- Fisher's exact test for two difference regions
 #
@@ -61,9 +58,7 @@ def fisher_test(
     tables that are at most as likely as the observed table. p is 1 if a region is empty, or if none
     or all of the candidates are true positives.
     """
-    tp_a, n_a, tp_b, n_b = (
-        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
-    )
+    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     if alternative == "less":
         tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
     total, positive = n_a + n_b, tp_a + tp_b
@@ -72,28 +67,23 @@ def fisher_test(
         one = distributions.tails(tp_a, total, positive, n_a)
         p_value, p_mid = np.exp(one.ge), np.exp(one.mid)
     elif np.array_equal(n_a, n_b):
-        p_value, p_mid = _symmetric(np.maximum(tp_a, tp_b), total, positive, n_a)
+        larger = np.maximum(tp_a, tp_b)
+        upper = distributions.tails(larger, total, positive, n_a)
+        middle = tp_a == tp_b
+        p_value = np.where(middle, 1.0, 2.0 * np.exp(upper.ge))
+        p_mid = np.where(middle, 1.0 - 0.5 * np.exp(upper.pmf), 2.0 * np.exp(upper.mid))
     else:
         p_value, p_mid = _two_sided(tp_a, total, positive, n_a)
-    uninformative = (n_a == 0) | (n_b == 0) | (positive == 0) | (positive == total)
+    uninformative = _uninformative(n_a, n_b, positive)
     return FisherTest(
         np.where(uninformative, 1.0, np.minimum(p_value, 1.0)),
         np.where(uninformative, 1.0, np.minimum(p_mid, 1.0)),
     )
 
 
-def _symmetric(
-    larger: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return p and mid-p for two regions of equal size, given the larger count.
-
-    A count and its mirror image are equally likely, and more extreme counts are less likely.
-    """
-    upper = distributions.tails(larger, total, positive, n)
-    middle = larger * 2.0 == positive
-    p_value = np.where(middle, 1.0, 2.0 * np.exp(upper.ge))
-    p_mid = np.where(middle, 1.0 - 0.5 * np.exp(upper.pmf), 2.0 * np.exp(upper.mid))
-    return p_value, p_mid
+def _uninformative(n_a: Any, n_b: Any, positive: Any) -> Any:
+    """Return whether a region is empty, or none or all of the candidates are positive."""
+    return (n_a == 0) | (n_b == 0) | (positive == 0) | (positive == n_a + n_b)
 
 
 def _two_sided(
@@ -110,24 +100,38 @@ def _tail_mass(
     limit: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
 ) -> FloatArray:
     """Return the total probability of the counts with a log probability up to ``limit``."""
-    lowest, highest = distributions.support(total, positive, n)
-    mode = np.clip(distributions.mode(total, positive, n), lowest, highest)
+    ends = lowest, highest = support(total, positive, n)
+    middle = np.clip(mode(total, positive, n), lowest, highest)
 
-    def unlikely(count: FloatArray) -> BoolArray:
-        inside = np.clip(count, lowest, highest)
-        low: BoolArray = (
-            distributions.log_pmf_of_hypergeometric(inside, np.maximum(total, 1.0), positive, n)
-            <= limit
-        )
-        return low | (count < lowest) | (count > highest)
+    def unlikely(inside: FloatArray) -> BoolArray:
+        log_p = distributions.log_pmf_of_hypergeometric(inside, np.maximum(total, 1.0), positive, n)
+        return np.asarray(log_p <= limit)
 
-    # probabilities decrease on both sides of the mode, so bisect for the first unlikely count
-    right = first_true(unlikely, mode, highest + 1.0)
-    left = -first_true(lambda count: unlikely(-count), 1.0 - mode, 1.0 - lowest)
+    right, left = _first_beside(unlikely, ends, middle, middle - 1.0)
     upper = np.exp(distributions.tails(right, total, positive, n).ge)
     # P(X <= left) is the upper tail of the positives outside the list
     lower = np.exp(distributions.tails(positive - left, total, positive, total - n).ge)
     return upper + lower
+
+
+def _first_beside(
+    predicate: Callable[[FloatArray], BoolArray],
+    ends: tuple[FloatArray, FloatArray],
+    start: FloatArray,
+    below: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return the first counts that satisfy the predicate, from ``start`` up and ``below`` down.
+
+    Probabilities decrease on both sides of the mode, so bisection finds the counts. The predicate
+    is true outside the ends of the support.
+    """
+    lowest, highest = ends
+
+    def holds(count: FloatArray) -> BoolArray:
+        return predicate(np.clip(count, lowest, highest)) | (count < lowest) | (count > highest)
+
+    right = first_true(holds, start, highest + 1.0)
+    return right, -first_true(lambda count: holds(-count), -below, 1.0 - lowest)
 
 
 # ------------------------------------- Two proportions within strata: Cochran, Mantel and Haenszel
@@ -171,9 +175,8 @@ def stratified_exact_test(
     result = tails_of_sum(count, laws, times.astype(np.int64))
     if alternative == "two-sided" and away == 0.0:
         return StratifiedTest(1.0, 1.0 - 0.5 * math.exp(result.pmf))
-    return StratifiedTest(
-        *(min(1.0, factor * math.exp(log_p)) for log_p in (result.ge, result.mid))
-    )
+    p_value, p_mid = factor * math.exp(result.ge), factor * math.exp(result.mid)
+    return StratifiedTest(min(1.0, p_value), min(1.0, p_mid))
 
 
 def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[float, float]:
@@ -222,24 +225,10 @@ def mcnemar_test(
     positives are rare. As in Fisher's test, p is 1 if a region is empty, or if none or all of the
     candidates are true positives.
     """
-    tp_a, n_a, tp_b, n_b = (
-        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
-    )
-    total, positive = n_a + n_b, tp_a + tp_b
+    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     right_a = tp_a + (n_b - tp_b)
-    right_b = total - right_a
-    if alternative == "two-sided":
-        # the null distribution is symmetric, so take twice the smaller tail
-        p_value = 2.0 * np.exp(
-            distributions.tails_of_binomial(np.maximum(right_a, right_b), total, 0.5).ge
-        )
-    else:
-        right = right_b
-        if alternative == "greater":
-            right = right_a
-        p_value = np.exp(distributions.tails_of_binomial(right, total, 0.5).ge)
-    uninformative = (n_a == 0) | (n_b == 0) | (positive == 0) | (positive == total)
-    return np.where(uninformative, 1.0, np.minimum(p_value, 1.0))
+    p_value, _ = discordant_test(right_a, n_a + n_b - right_a, alternative)
+    return np.where(_uninformative(n_a, n_b, tp_a + tp_b), 1.0, p_value)
 
 
 # ----------------------- The odds ratio, conditional on the margins: estimate and exact interval
@@ -284,38 +273,40 @@ def conditional_odds_ratio(
     The two-sided Fisher test orders tables by probability instead. The test can therefore reject an
     odds ratio of 1 that is inside the interval, or accept one that is outside.
     """
-    tp_a, n_a, tp_b, n_b = (
-        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
-    )
-    fp_a, fp_b = n_a - tp_a, n_b - tp_b
+    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
+    tables = np.stack([tp_a, n_a - tp_a, tp_b, n_b - tp_b])
+    turned = tables[[2, 3, 0, 1]]
     tail = (1.0 - level) / 2.0
-    lowest, highest = (tp_a == 0) | (fp_b == 0), (tp_b == 0) | (fp_a == 0)
+    lowest, highest = (tables[[0, 3]] == 0).any(axis=0), (tables[[1, 2]] == 0).any(axis=0)
     mle = np.where(highest, np.inf, 0.0)
     mle[lowest & highest] = np.nan
     inner = ~(lowest | highest)
-    mle[inner] = np.exp(_log_mle(tp_a[inner], fp_a[inner], tp_b[inner], fp_b[inner]))
+    mle[inner] = np.exp(_log_mle(tables[:, inner]))
     low, high = np.zeros(mle.shape), np.full(mle.shape, np.inf)
-    some = ~lowest
-    low[some] = np.exp(_log_low(tp_a[some], fp_a[some], tp_b[some], fp_b[some], tail))
-    some = ~highest
+    low[~lowest] = np.exp(_log_low(tables[:, ~lowest], tail))
     # exchanging the regions inverts the odds ratio, so the upper limit is 1 / lower limit
-    high[some] = np.exp(-_log_low(tp_b[some], fp_b[some], tp_a[some], fp_a[some], tail))
+    high[~highest] = np.exp(-_log_low(turned[:, ~highest], tail))
     return OddsRatio(mle, low, high)
 
 
-def _log_mle(tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray) -> FloatArray:
+def _log_mle(tables: FloatArray) -> FloatArray:
     """Return the theta at which the expected count is tp_a; all four cells are positive.
 
-    theta lies between 0 and the logarithm of the sample odds ratio (Mantel and Hankey 1975).
-    Newton's method converges because the log-likelihood is concave. Steps that leave the bracket
-    are replaced by bisection.
+    ``tables`` are tp_a, fp_a, tp_b and fp_b: (cell, table). theta lies between 0 and the logarithm
+    of the sample odds ratio (Mantel and Hankey 1975). Newton's method converges because the
+    log-likelihood is concave. Steps that leave the bracket are replaced by bisection.
     """
-    sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
-    return _from_neighbors(_newton_mle, sample, tp_a, fp_a, tp_b, fp_b)
+    return _from_neighbors(_newton_mle, _log_odds_ratio(tables), tables)
+
+
+def _log_odds_ratio(tables: FloatArray) -> FloatArray:
+    tp_a, fp_a, tp_b, fp_b = np.log(tables)
+    ratio: FloatArray = tp_a + fp_b - fp_a - tp_b
+    return ratio
 
 
 def _from_neighbors(
-    solve: Callable[..., FloatArray], start: FloatArray, *tables: FloatArray
+    solve: Callable[[FloatArray, FloatArray], FloatArray], start: FloatArray, tables: FloatArray
 ) -> FloatArray:
     """Solve many neighboring tables, starting from the solution for every eighth table.
 
@@ -323,26 +314,23 @@ def _from_neighbors(
     of Wald's standard error.
     """
     if start.size < _MANY:
-        return solve(start, *tables)
+        return solve(start, tables)
     some = np.arange(0, start.size, 8)
-    moved = solve(start[some], *(x[some] for x in tables)) - start[some]
+    moved = solve(start[some], tables[:, some]) - start[some]
     moved = np.interp(np.arange(start.size), some, moved)
-    near = moved**2 < 0.04 * sum(1.0 / (x + 0.5) for x in tables)
-    return solve(start + np.where(near, moved, 0.0), *tables)
+    near = moved**2 < 0.04 * (1.0 / (tables + 0.5)).sum(axis=0)
+    return solve(start + np.where(near, moved, 0.0), tables)
 
 
-def _newton_mle(
-    start: FloatArray, tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray
-) -> FloatArray:
+def _newton_mle(start: FloatArray, tables: FloatArray) -> FloatArray:
     """Return the solution from a starting value, which is first moved into the bracket."""
-    sample = np.log(tp_a) + np.log(fp_b) - np.log(fp_a) - np.log(tp_b)
+    sample = _log_odds_ratio(tables)
     low, high = np.minimum(sample, 0.0) - _BRACKET_MARGIN, np.maximum(sample, 0.0) + _BRACKET_MARGIN
     theta = np.clip(start, low, high)
     active = np.arange(theta.size)
     while active.size:
-        cells = tp_a[active], fp_a[active], tp_b[active], fp_b[active]
         now = theta[active]
-        (up, up1, up2), (down, down1, down2) = _sides(*cells, now)
+        (up, up1, up2), (down, down1, down2) = _sides(tables[:, active], now)
         mass = 1.0 + up + down
         # mean and variance of the count about tp_a, from the moments on both sides
         excess = (up1 - down1) / mass  # expected minus observed count
@@ -356,9 +344,7 @@ def _newton_mle(
     return theta
 
 
-def _log_low(
-    tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, tail: float
-) -> FloatArray:
+def _log_low(tables: FloatArray, tail: float) -> FloatArray:
     """Return the theta with P(X >= tp_a) = ``tail``; tp_a is not the lowest possible count.
 
     The logarithm of the tail is concave in theta, because X given X >= tp_a has a smaller variance
@@ -367,27 +353,17 @@ def _log_low(
     from scipy import special
 
     # start at Wald's limit for the log odds ratio after adding 1/2 to each cell
-    a, b, c, d = (x + 0.5 for x in (tp_a, fp_a, tp_b, fp_b))
-    start = np.log(a) + np.log(d) - np.log(b) - np.log(c)
-    spread = np.sqrt(1.0 / a + 1.0 / b + 1.0 / c + 1.0 / d)
-    start = start + float(special.ndtri(tail)) * spread
-    return _from_neighbors(partial(_newton_low, tail=tail), start, tp_a, fp_a, tp_b, fp_b)
+    cells = tables + 0.5
+    spread = np.sqrt((1.0 / cells).sum(axis=0))
+    start = _log_odds_ratio(cells) + float(special.ndtri(tail)) * spread
+    return _from_neighbors(partial(_newton_low, tail=tail), start, tables)
 
 
-def _newton_low(
-    theta: FloatArray,
-    tp_a: FloatArray,
-    fp_a: FloatArray,
-    tp_b: FloatArray,
-    fp_b: FloatArray,
-    *,
-    tail: float,
-) -> FloatArray:
+def _newton_low(theta: FloatArray, tables: FloatArray, *, tail: float) -> FloatArray:
     """Return the solution from a starting value, which is overwritten."""
     active = np.arange(theta.size)
     while active.size:
-        cells = tp_a[active], fp_a[active], tp_b[active], fp_b[active]
-        (up, up1, _), (down, down1, _) = _sides(*cells, theta[active])
+        (up, up1, _), (down, down1, _) = _sides(tables[:, active], theta[active])
         # in units of P(X = tp_a): P(X >= tp_a) = 1 + up, P(X < tp_a) = down
         log_tail = -np.log1p(down / (1.0 + up))
         slope = (up1 * down + down1 * (1.0 + up)) / ((1.0 + up) * (1.0 + up + down))
@@ -397,19 +373,15 @@ def _newton_low(
     return theta
 
 
-Moments = tuple[FloatArray, FloatArray, FloatArray]
-
-
-def _sides(
-    tp_a: FloatArray, fp_a: FloatArray, tp_b: FloatArray, fp_b: FloatArray, theta: FloatArray
-) -> tuple[Moments, Moments]:
-    """Return the mass and the first two moments above and below the observed count.
+def _sides(tables: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mass and the first two moments, (moment, table), above and below the count.
 
     The mass is relative to the probability of the observed count, and moments are about this count.
     """
     odds = np.exp(theta)
-    above = ratio_moments(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds)
-    below = ratio_moments(tp_a, fp_b, tp_b + 1.0, fp_a + 1.0, 1.0 / odds)
+    tp_a, fp_a, tp_b, fp_b = tables
+    above = series_sums(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds, highest_power=2)
+    below = series_sums(tp_a, fp_b, tp_b + 1.0, fp_a + 1.0, 1.0 / odds, highest_power=2)
     return above, below
 
 
@@ -419,9 +391,6 @@ def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArr
         odds: FloatArray = np.true_divide(tp_a * (n_b - tp_b), (n_a - tp_a) * tp_b)
     return odds
 
-
-# -------------------------------------------------------------------------------------------------
-# Unconditional tests for two difference regions, and for paired proportions.
 
 # ------------------------------------------------------------ Boschloo's and Barnard's exact tests
 #
@@ -453,7 +422,8 @@ Cell = tuple[int, int, int, int]
 Progress = Callable[[Iterable[Cell]], Iterable[Cell]]
 
 
-def boschloo(
+def p_of_each_table(
+    test: Callable[[int, int, int, int, str], float],
     tp_a: AnyArray,
     n_a: AnyArray,
     tp_b: AnyArray,
@@ -461,15 +431,16 @@ def boschloo(
     alternative: str,
     progress: Progress = iter,
 ) -> FloatArray:
-    """Return p-values of Boschloo's test, in which the statistic is Fisher's one-sided p.
+    """Return the p-value of a test for each table; equal tables are tested once.
 
     Parameters
     ----------
+    test : callable
+        :func:`boschloo_cell` or :func:`barnard_cell`.
     tp_a, n_a, tp_b, n_b : array of int
         True positives and sizes of the two regions. The arrays are broadcast.
     alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis. "greater" means that the proportion in a is larger. The two-sided
-        p-value is twice the smaller one-sided p-value, but at most 1.
+        Alternative hypothesis. "greater" means that the proportion in a is larger.
     progress : callable
         Function that iterates over the distinct tables and shows progress, like ``tqdm``.
 
@@ -480,36 +451,6 @@ def boschloo(
     of 50 candidates, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is
     1e-11, and a p-value below 1e-300 may be returned as 0.
     """
-    return _p_of_each_table(boschloo_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
-
-
-def barnard(
-    tp_a: AnyArray,
-    n_a: AnyArray,
-    tp_b: AnyArray,
-    n_b: AnyArray,
-    alternative: str,
-    progress: Progress = iter,
-) -> FloatArray:
-    """Return p-values of Barnard's test, in which the statistic is the pooled z-score.
-
-    The two-sided test includes all tables whose abs(z) is at least as large as observed. Integer
-    arithmetic detects equal z-scores exactly. The parameters and notes are described in
-    :func:`boschloo`.
-    """
-    return _p_of_each_table(barnard_cell, tp_a, n_a, tp_b, n_b, alternative, progress)
-
-
-def _p_of_each_table(
-    test: Callable[[int, int, int, int, str], float],
-    tp_a: AnyArray,
-    n_a: AnyArray,
-    tp_b: AnyArray,
-    n_b: AnyArray,
-    alternative: str,
-    progress: Progress,
-) -> FloatArray:
-    """Return the p-value of a test for each table; equal tables are tested once."""
     tables = np.stack(np.broadcast_arrays(tp_a, n_a, tp_b, n_b), axis=-1).astype(np.int64)
     different, which = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
     cells: list[Cell] = [(int(a), int(b), int(c), int(d)) for a, b, c, d in different]
@@ -518,7 +459,10 @@ def _p_of_each_table(
 
 
 def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> float:
-    """Return the p-value of Boschloo's test for one table."""
+    """Return the p-value of Boschloo's test, in which the statistic is Fisher's one-sided p.
+
+    The two-sided p-value is twice the smaller one-sided p-value, but at most 1.
+    """
     if alternative == "less":
         return boschloo_cell(tp_b, n_b, tp_a, n_a, "greater")
     if alternative == "two-sided":
@@ -589,7 +533,7 @@ def paired_tails(better: IntArray, worse: IntArray, n: int) -> FloatArray:
     return np.asarray(found[back.reshape(better.shape)])
 
 
-@functools.lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 14)
 def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
     """Return the one-sided p-value for a being correct more often than b on n items.
 
@@ -626,7 +570,11 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
 
 
 def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> float:
-    """Return the p-value of Barnard's test for one table."""
+    """Return the p-value of Barnard's test, in which the statistic is the pooled z-score.
+
+    The two-sided test includes all tables whose abs(z) is at least as large as observed. Integer
+    arithmetic detects equal z-scores exactly.
+    """
     if alternative == "less":
         return barnard_cell(tp_b, n_b, tp_a, n_a, "greater")
     total, positive = n_a + n_b, tp_a + tp_b
@@ -677,8 +625,7 @@ def _tail_from(count: IntArray, k: IntArray, n_a: int, n_b: int) -> FloatArray:
     return distributions.tails(count, float(n_a + n_b), float(n_a), k).ge
 
 
-def _uninformative(n_a: int, n_b: int, positive: int) -> bool:
-    return n_a == 0 or n_b == 0 or positive in (0, n_a + n_b)
+boschloo, barnard = partial(p_of_each_table, boschloo_cell), partial(p_of_each_table, barnard_cell)
 
 
 def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
@@ -711,8 +658,7 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
         # the best of eight finer points around each peak, (peak, point)
         closer = phi[:, None] + width * _REFINEMENT
         at = expectation(closer.ravel()).reshape(closer.shape)
-        best = at.argmax(axis=1)[:, None]
-        phi, result = (np.take_along_axis(x, best, axis=1)[:, 0] for x in (closer, at))
+        phi, result = closer[np.arange(len(at)), at.argmax(axis=1)], at.max(axis=1)
         width *= 0.25
     # the final expectation uses every k, with exact probabilities
     k, pi = np.arange(n + 1.0), np.array(math.sin(float(phi[result.argmax()])) ** 2)
@@ -778,9 +724,7 @@ def score_test(
     """
     from scipy import special
 
-    tp_a, n_a, tp_b, n_b = (
-        np.asarray(x, dtype=float) for x in np.broadcast_arrays(tp_a, n_a, tp_b, n_b)
-    )
+    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     total = n_a + n_b
     with np.errstate(divide="ignore", invalid="ignore"):
         share, sizes = (tp_a + tp_b) / total, 1.0 / n_a + 1.0 / n_b
@@ -823,8 +767,7 @@ def kosinski_test(
     """
     from scipy import special
 
-    both, only_a, only_b = (np.asarray(x, dtype=float) for x in tp)
-    n_both, n_a, n_b = (np.asarray(x, dtype=float) for x in size)
+    both, only_a, only_b, n_both, n_a, n_b = broadcast_floats(*tp, *size)
     n_a, n_b = n_both + n_a, n_both + n_b
     with np.errstate(divide="ignore", invalid="ignore"):
         pooled = (2.0 * both + only_a + only_b) / (n_a + n_b)
@@ -845,11 +788,11 @@ def discordant_test(
     only_a: AnyArray, only_b: AnyArray, alternative: str
 ) -> tuple[FloatArray, FloatArray]:
     """Return McNemar's exact p-value and the mid-p for two paired proportions."""
-    a, b = (np.asarray(x, dtype=float) for x in (only_a, only_b))
+    a, b = broadcast_floats(only_a, only_b)
     right = {"greater": a, "less": b}.get(alternative, np.maximum(a, b))
     tails = distributions.tails_of_binomial(right, a + b, 0.5)
-    above, at_least = (np.exp(x) for x in (tails.gt, tails.ge))
-    middle = 0.5 * (above + at_least)
+    at_least = np.exp(tails.ge)
+    middle = 0.5 * (np.exp(tails.gt) + at_least)
     if alternative == "two-sided":
         at_least, middle = 2.0 * at_least, 2.0 * middle
     return np.minimum(at_least, 1.0), np.minimum(middle, 1.0)
@@ -895,24 +838,17 @@ def _ends(laws: FloatArray) -> tuple[int, int]:
 
 @lru_cache(maxsize=128)
 def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[FloatArray, ...]:
-    """Return the low and high critical counts in a for each sum of the two counts.
-
-    Given the sum of the two counts, probabilities decrease from the mode in both directions.
-    """
+    """Return the low and high critical counts in a for each sum of the two counts."""
     both = np.arange(least, end, dtype=float)
-    sizes = (np.full(both.size, float(n)) for n in (n_a + n_b, n_a))
-    total, of_a = sizes
-    lowest, highest = support(total, both, of_a)
-    middle = np.clip(mode(np.maximum(total, 1.0), both, of_a), lowest, highest)
+    total, of_a = np.full((2, both.size), [[n_a + n_b], [n_a]], dtype=float)
+    ends = support(total, both, of_a)
+    middle = np.clip(mode(np.maximum(total, 1.0), both, of_a), *ends)
 
-    def rejected(count: FloatArray) -> BoolArray:
-        i = np.clip(count, lowest, highest)
+    def rejected(i: FloatArray) -> BoolArray:
         p_value = fisher_test(i, of_a, both - i, total - of_a, "two-sided").p_value
-        found: BoolArray = rejects(p_value, alpha) | (count < lowest) | (count > highest)
-        return found
+        return np.asarray(rejects(p_value, alpha))
 
-    high = first_true(rejected, middle, highest + 1.0)
-    low = -first_true(lambda count: rejected(-count), -middle, 1.0 - lowest)
+    high, low = _first_beside(rejected, ends, middle, middle)
     return low, high
 
 
@@ -958,6 +894,6 @@ class Pilot(NamedTuple):
 
 def drawn_laws(n: int, left: int, true: FloatArray) -> FloatArray:
     """Return distributions of true positives in n draws without replacement (point, k)."""
-    drawn, of = (np.full(true.size, float(x)) for x in (n, left))
-    laws = np.exp(hypergeometric_laws(drawn, of, true))
+    drawn, of_all, true = broadcast_floats(n, left, true)
+    laws = np.exp(hypergeometric_laws(drawn, of_all, true))
     return np.pad(laws, ((0, 0), (0, max(n + 1 - laws.shape[1], 0))))[:, : n + 1]

@@ -33,7 +33,7 @@ def run(total, prevalence, quality, question, wanted, repetitions=2_000):
         gold = rng.random(total) < prevalence
         score = rng.normal(size=total) + quality * gold
         sets = rank_tests.sets_of(Ranking.of(score, gold, np.ones(gold.size, dtype=bool)))
-        promise = getattr(rank_tests, question)(sets, wanted, 0.95)
+        promise = getattr(rank_tests, f"guaranteed_{question}")(sets, wanted, 0.95)
         chosen = promise.chosen
         found += chosen is not None
         others = {"plain": plain(sets, wanted)} if question == "precision" else {}

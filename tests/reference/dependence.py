@@ -32,7 +32,15 @@ from rankeval_pd.curves.areas import of_precision_gap, precision_gap, spread_of
 from rankeval_pd.decisions.gains import bootstrapped_pairs
 from rankeval_pd.decisions.verdicts import OF_CLUSTERS
 from rankeval_pd.lists import groups as lists
-from rankeval_pd.lists.groups import ListMembers, band, difference, list_spread, moved, p_values
+from rankeval_pd.lists.groups import (
+    ListMembers,
+    ListPair,
+    band,
+    difference,
+    list_spread,
+    moved,
+    p_of_gap,
+)
 from rankeval_pd.stats import areas as early
 from rankeval_pd.stats import areas as roc_areas
 from rankeval_pd.stats import clusters as cluster_totals
@@ -222,10 +230,12 @@ def compared(
     a: ListMembers, b: ListMembers, gold: np.ndarray, cluster: np.ndarray, n: np.ndarray
 ) -> tuple[float, ...]:
     """Return the difference of precision of two lists, its limits and p-value."""
-    gap = difference(a.rank, b.rank, gold, cluster, n)
+    keys = np.arange(gold.size, dtype=np.uint64)
+    gap = difference(ListPair(a.rank, b.rank, gold, keys, None, cluster), n)
     parts = gap.value / n, gap.error / n, gap.spread.freedom, np.ones(1)
     low, high = OF_CLUSTERS[0](*parts, np.full(1, moved(gold, cluster, None)), level=0.95)
-    return gap.value[0] / n[0], low[0], high[0], p_values(gap, "two-sided")[0]
+    p = p_of_gap(gap.value, gap.error, gap.spread.freedom, "two-sided")
+    return gap.value[0] / n[0], low[0], high[0], p[0]
 
 
 def of_bands(found: list[tuple[Any, ...]]) -> tuple[list[tuple[Any, ...]], float]:

@@ -22,7 +22,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.judging.judged import Judgments, average_columns, list_columns, region_columns
+from rankeval_pd.judging.judged import (
+    Judgments,
+    average_columns,
+    judged_list_columns,
+    region_columns,
+)
 from rankeval_pd.stats.judged import Design
 from rankeval_pd.stats.ranking import Ranking
 
@@ -60,8 +65,8 @@ def answers(gold: Any, score: Any, cluster: Any, judged: Any, n: Any) -> dict[st
     limits = ("ci_low", "ci_high")
     found = {}
     for name in ("precision", "recall"):
-        columns = list_columns(rankings[0], judgments, **options, recall=name == "recall")
-        found[f"judged_{name}"] = np.array([columns[x][..., 0] for x in ("estimate", *limits)])
+        columns = judged_list_columns(rankings[0], judgments, **options, quantity=name)
+        found[f"judged_{name}"] = np.array([columns[x][..., 0] for x in (name, *limits)])
     columns = region_columns(*rankings, judgments, **options)
     found["judged_difference"] = np.array([columns[x][..., 0] for x in ("difference", *limits)])
     columns = average_columns(rankings[0], judgments, design=DESIGN)

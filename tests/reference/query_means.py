@@ -36,7 +36,7 @@ def main() -> None:
         for size in (5, 10, 20, 50, 250):
             drawn = every[rng.integers(every.size, size=(SAMPLES, size))]
             found = cluster_totals.query_ratio(drawn, np.ones_like(drawn))
-            low, high = cluster_totals.share_limits(found.value, found.se, found.n, 0.95)
+            low, high = cluster_totals.query_share_limits(found.value, found.se, found.n, 0.95)
             below, above = (high < every.mean()).mean(), (low > every.mean()).mean()
             print(f"{metric:6} {size:7} {1 - below - above:.4f} {below:.4f} {above:.4f}")
 

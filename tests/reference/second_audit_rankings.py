@@ -137,7 +137,7 @@ def few() -> Iterator[Row]:
             rng = np.random.default_rng(1)
             each = rng.binomial(5, rng.beta(a, b, (SAMPLES, queries))) / 5.0
             found = cluster_totals.query_ratio(each, np.ones(each.shape))
-            limits = cluster_totals.share_limits(found.value, found.se, found.n, 0.95)
+            limits = cluster_totals.query_share_limits(found.value, found.se, found.n, 0.95)
             setting = f"P@5 of {queries} queries, {name} positives"
             held = covers(*limits, a / (a + b))
             yield "nbest_precision(average='macro')", setting, "coverage", 0.95, held
@@ -173,7 +173,7 @@ def judged() -> Iterator[Row]:
         one = np.stack([np.full(seen.shape[:-1], size), seen.sum(-1), (seen & true).sum(-1)], -1)
         sums = np.concatenate([one, one], axis=-1).astype(float)
         design = judged_sums.Design(1, "estimate", "ratio", 0.95)
-        found = judged_sums.difference(*(design.total(sums[:, k]) for k in (0, 1)))
+        found = judged_sums.total_difference(*(design.total(sums[:, k]) for k in (0, 1)))
         none = np.isnan(found.estimate)
         gap = true[:, 0].sum(-1) - true[:, 1].sum(-1)
         setting = f"regions of {size}, {rate:g} judged, none in one"
@@ -190,7 +190,7 @@ def _judged_average(total, positive, quality, ends, rates) -> np.ndarray:
         score = rng.normal(size=total) + quality * (np.arange(total) < positive)
         order = np.argsort(-score)
         gold, seen = order < positive, rng.random(total) < rate
-        value, low, high = judged_sums.average_precision(
+        value, low, high = judged_sums.inferred_average_precision(
             score[order], gold & seen, seen, rate, stratum, design
         )
         rank = np.flatnonzero(gold) + 1

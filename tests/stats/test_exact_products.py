@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from rankeval_pd.stats.contingency import Exact, difference, product, quotient, root
+from rankeval_pd.stats.contingency import Exact, minus, product, quotient, root
 
 RNG = np.random.default_rng(5)
 NUMBERS = RNG.integers(1, 2 ** RNG.integers(1, 50, 2000)).reshape(4, 500)
@@ -24,10 +24,10 @@ def test_products_and_differences_of_counts_are_exact():
     a, b, c, d = NUMBERS.astype(float)
     exact = NUMBERS.astype(object)
     assert whole(product(a, b)) == (exact[0] * exact[1]).tolist()
-    found = whole(difference(product(a, b), product(c, d)))
+    found = whole(minus(product(a, b), product(c, d)))
     assert found == (exact[0] * exact[1] - exact[2] * exact[3]).tolist()
     # (n + 1)(n - 1) is n^2 - 1: all digits but the last cancel
-    one = difference(product(a, a), product(a + 1.0, a - 1.0))
+    one = minus(product(a, a), product(a + 1.0, a - 1.0))
     assert_array_equal(one.high, 1.0)
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from rankeval_pd.stats import judged as judged_sums
-from rankeval_pd.stats.judged import Design, difference
+from rankeval_pd.stats.judged import Design, total_difference
 
 TRUE = np.array([True, False, True, True, False, True])
 CHANCE = np.array([0.9, 0.5, 0.25, 0.4, 0.8, 0.15])
@@ -83,7 +83,8 @@ def test_what_stands_at_or_below_each_candidate():
     """Those of equal scores included, by plain comparison."""
     score, values = np.array([5.0, 4, 4, 4, 2, 1, 1]), np.array([1.0, 2, 4, 8, 16, 32, 64])
     wanted = [values[score <= x].sum() for x in score]
-    assert_allclose(judged_sums._from_on(values, score), wanted, rtol=0)
+    start = judged_sums._score_blocks(score)[0]
+    assert_allclose(judged_sums._from_on(values, start), wanted, rtol=0)
 
 
 def test_gamma_limits_of_fay_and_feuer():
@@ -147,5 +148,5 @@ def test_the_difference_of_two_samples():
             a - b - np.hypot(a - low_a, high_b - b),
             a - b + np.hypot(high_a - a, b - low_b),
         )
-        found = difference(drawn(size, m_a, t_a), drawn(size, m_b, t_b))
+        found = total_difference(drawn(size, m_a, t_a), drawn(size, m_b, t_b))
         assert_allclose(found, wanted, rtol=1e-12)
