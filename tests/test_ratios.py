@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.stats import gains as paired_gains
-from rankeval_pd.stats import gains as swapped_gains
+from rankeval_pd.decisions import gains as paired_gains
+from rankeval_pd.decisions.gains import pairs_tested_once
 from rankeval_pd.stats import item_gains as ratio_gains
+from rankeval_pd.stats.gains import swap_tests
 from rankeval_pd.stats.item_gains import _Law
 from rankeval_pd.stats.items import METRICS, Items
 from tests.reference.ratios import PAIR, asked, guesses
@@ -160,13 +161,13 @@ def test_the_findings_size(n_a, n_b, shared, p):
     errs = {"bootstrap": 0, "permutation": 0}
     for _ in range(150):
         items = Items(draw(rng), None, METRICS["precision"].score, 1.0, None)
-        drawn = paired_gains.paired_bootstrap(items, PAIR, asked("wild"))
-        swapped = swapped_gains.paired_permutation(items, PAIR, asked("recentred"))
-        errs["bootstrap"] += drawn.p_value[0] <= 0.05
-        errs["permutation"] += swapped.p_value[0] <= 0.05
-        assert swapped.p_value[0] >= drawn.p_value[0] - 1e-12
+        drawn = paired_gains.bootstrapped_pairs(items, PAIR, asked("wild"))
+        swapped = pairs_tested_once(swap_tests, items, PAIR, asked("recentred"))
+        errs["bootstrap"] += drawn["p_value"][0] <= 0.05
+        errs["permutation"] += swapped["p_value"][0] <= 0.05
+        assert swapped["p_value"][0] >= drawn["p_value"][0] - 1e-12
         for row in (drawn, swapped):
-            assert -1.0 <= row.ci_low[0] <= row.gain[0] <= row.ci_high[0] <= 1.0
+            assert -1.0 <= row["ci_low"][0] <= row["gain"][0] <= row["ci_high"][0] <= 1.0
     # 0.06 and three standard errors of 150 samples
     assert max(errs.values()) <= 150 * 0.06 + 3 * np.sqrt(150 * 0.06 * 0.94)
 
@@ -186,14 +187,14 @@ def test_intervals_stay_in_range_and_agree_with_the_test(n_a, n_b, data):
         np.stack([df["a"].to_numpy(), df["b"].to_numpy()]), None, METRICS["precision"].score, 1.0,
         None,
     )  # fmt: skip
-    row = paired_gains.paired_bootstrap(items, PAIR, asked("wild"))
-    low, high, p = row.ci_low[0], row.ci_high[0], row.p_value[0]
-    assert -1.0 <= low <= row.gain[0] + 1e-9
-    assert row.gain[0] - 1e-9 <= high <= 1.0
+    row = paired_gains.bootstrapped_pairs(items, PAIR, asked("wild"))
+    low, high, p = row["ci_low"][0], row["ci_high"][0], row["p_value"][0]
+    assert -1.0 <= low <= row["gain"][0] + 1e-9
+    assert row["gain"][0] - 1e-9 <= high <= 1.0
     assert (p <= 0.05) == (low > 0.0 or high < 0.0)
-    turned = paired_gains.paired_bootstrap(items, PAIR[:, ::-1], asked("wild"))
-    assert turned.p_value[0] == pytest.approx(p, rel=1e-9)
-    assert (turned.ci_low[0], turned.ci_high[0]) == pytest.approx((-high, -low), abs=1e-6)
+    turned = paired_gains.bootstrapped_pairs(items, PAIR[:, ::-1], asked("wild"))
+    assert turned["p_value"][0] == pytest.approx(p, rel=1e-9)
+    assert (turned["ci_low"][0], turned["ci_high"][0]) == pytest.approx((-high, -low), abs=1e-6)
 
 
 def test_scores_stay_between_0_and_1():

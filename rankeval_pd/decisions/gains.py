@@ -1,31 +1,284 @@
-"""Decide gains of systems: the leading system, tests of all groups as one family, and ranks.
+"""Decide gains of systems: families of pairs, limits that agree, the leading system, and ranks.
 
 The rows of a group follow one another, with one row per pair or per system.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from rankeval_pd.decisions.families import adjusted_p
+from rankeval_pd.decisions.families import adjusted_p, family_levels
+from rankeval_pd.decisions.ranks import of_measures, rank_limits
 from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.gains import is_undecided, reaching
-from rankeval_pd.stats.items import PairOptions
-from rankeval_pd.stats.ranks import any_of_system, rank_limits
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.differences import agree_with_test
+from rankeval_pd.stats.families import with_resamples
+from rankeval_pd.stats.gains import Limits, PairTests, Tested, bootstrap_tests
+from rankeval_pd.stats.item_gains import Draws
+from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, quiet
+from rankeval_pd.stats.proportions import clopper_pearson
+from rankeval_pd.stats.ranks import (
+    SystemScores,
+    all_pairs,
+    drawn_scores,
+    draws_for_ranks,
+    t_scores,
+    t_tests,
+)
 
 FAMILY = ("family_p", "family_low", "family_high")  # p-values, and limits of Monte Carlo intervals
+_MOST_NUMBERS = 2**25  # limit on resampled gains (pairs x draws) for additional draws
+
+# ------------------------------------------------------------------------ The pairs of one group
 
 
-def with_systems(columns: Mapping[str, AnyArray], pairs: IntArray) -> Rows:
-    """Add the numbers of the two systems of each pair, and of the leading system."""
-    swapped, gain = columns["swapped"], columns["gain"]
+def bootstrapped_pairs(
+    items: AnyItems,
+    pairs: IntArray,
+    options: PairOptions,
+    step: Step = quiet,
+    *,
+    draws: Draws | None = None,
+) -> Rows:
+    """Return the paired bootstrap of all pairs, with more draws while a pair is undecided.
+
+    With earlier ``draws`` for these pairs, no intervals are returned.
+    """
+    options, limits = with_resamples(options, len(pairs)), draws is None
+    tested = bootstrap_tests(items, pairs, options, step, draws=draws, limits=limits)
+    rows = decided_pairs(tested, pairs)
+    while _goes_on(rows, items, options):
+        options = options._replace(n_resamples=2 * options.n_resamples)
+        tested = bootstrap_tests(items, pairs, options, step, limits=limits)
+        rows = decided_pairs(tested, pairs)
+    return rows
+
+
+def pairs_tested_once(
+    kernel: Callable[..., Tested],
+    items: AnyItems,
+    pairs: IntArray,
+    options: PairOptions,
+    step: Step = quiet,
+) -> Rows:
+    """Return the tests of all pairs from a kernel that draws at most once."""
+    options = with_resamples(options, len(pairs))
+    return decided_pairs(kernel(items, pairs, options, step), pairs)
+
+
+def _goes_on(rows: Rows, items: AnyItems, options: PairOptions) -> bool:
+    """Return whether a pair with a p-value near alpha needs more draws."""
+    size = 2 * options.n_resamples
+    many = rows["gain"].size * size > _MOST_NUMBERS
+    if size > options.most or many or not isinstance(items, Items) or items.factors is not None:
+        return False
+    if options.n_alike == 1:
+        return bool(rows["undecided"].any())
+    low, high = (options.n_alike * rows[side] for side in FAMILY[1:])
+    return bool(_is_undecided(low, high, options.alpha).any())
+
+
+def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
+    """Return the rows of a group: adjusted p-values, limits that agree, the leading system."""
+    items, options, theta, tests = found.items, found.options, found.theta, found.rows
+    a, b = found.pairs.T
+    gain = theta[a] - theta[b]
+    undefined = np.isnan(gain)
+    if found.estimate is not None:
+        gain = found.estimate
+    p, ordered = np.fmax(tests.p, tests.least), np.fmax(tests.ordered, tests.least_ordered)
+    columns = [tests.error, tests.low, tests.high, p, ordered]
+    error, low, high, p, ordered = np.where(undefined, np.nan, columns)
+    doubled = np.minimum(1.0, 2.0 * ordered)
+    own = options.sided(p, doubled)
+    family = _of_family(found, own, options)
+    everyone = np.zeros(own.size, dtype=np.int64)
+    adjusted, undecided = _in_one_family(family, everyone, options)
+    decides = own if options.adjust is None else adjusted
+    drawn = tests.drawn
+    if found.largest is not None:
+        own = np.where(np.isnan(p), np.nan, found.largest.alone)
+        drawn = np.full(own.size, not found.every)
+    alone = shown = reaching(_of_tails((low, high), options), own, options.level)
+    together = found.together
+    if together is None and options.adjust is not None and found.limits_at is not None:
+        together = found.limits_at(_at_family_level(tests, options))
+    if together is not None:
+        together = (
+            np.where(undefined, np.nan, together[0]),
+            np.where(undefined, np.nan, together[1]),
+        )
+        shown = reaching(_of_tails(together, options), decides, options.level)
+    first, second = items.sign * theta[a], items.sign * theta[b]
+    if options.alternative == "less":  # tests whether the second is better
+        first, second, gain = second, first, -gain
+        shown, alone = _negative(shown), _negative(alone)
+    of_items, of_seeds = np.full((2, gain.size), np.nan) if found.parts is None else found.parts
+    seeds = np.zeros(items.n_systems, dtype=np.int64)
+    if items.seeds is not None:
+        seeds = items.seeds.trained
+    return {
+        **_named(found.swapped, gain, pairs),
+        "score_a": first,
+        "score_b": second,
+        "gain": gain,
+        "gain_se": error,
+        "ci_low": shown[0],
+        "ci_high": shown[1],
+        "p_value": own,
+        "p_two_sided": doubled,
+        "p_stderr": family["p_stderr"],
+        "p_adjusted": adjusted,
+        "confidence": 1.0 - ordered,
+        "undecided": undecided,
+        "exact": ~drawn,
+        "n_items": np.full(gain.size, items.n_items),
+        "n_resamples": np.where(drawn, options.n_resamples, 0),
+        "n_groups": np.full(gain.size, items.n_groups),
+        "p_one_sided": ordered,
+        "ci_low_alone": alone[0],
+        "ci_high_alone": alone[1],
+        **{name: family[name] for name in FAMILY},
+        "gain_se_items": of_items,
+        "gain_se_seeds": of_seeds,
+        "n_seeds": np.minimum(seeds[a], seeds[b]),
+    }
+
+
+def _of_family(found: Tested, own: FloatArray, options: PairOptions) -> Rows:
+    """Return the p-values to adjust, with their Monte Carlo errors and intervals."""
+    tests, largest, draws = found.rows, found.largest, options.n_resamples
+    p, drawn, tails = options.sided(tests.p, tests.ordered), tests.drawn, float(options.tails)
+    least = options.sided(tests.least, np.minimum(1.0, 2.0 * tests.least_ordered))
+    family = own
+    if largest is not None:
+        family = largest.down if options.adjust == "max-t-stepdown" else largest.single
+        family = np.where(np.isnan(own), np.nan, family)
+        p, drawn, tails = family, np.full(own.size, not found.every), 1.0
+        least = np.full(own.size, np.nan)
+    added = int(options.event != "strict")  # one is added to the counts
+    with np.errstate(invalid="ignore"):
+        p_stderr = tails * np.sqrt(p * (1.0 - p) / draws) * drawn
+        hits = np.maximum(np.rint(np.nan_to_num(p) * (draws + added)) - added, 0.0)
+    counts, back = np.unique(hits, return_inverse=True)
+    limits = []
+    for side in clopper_pearson(counts, np.array(draws), options.level):
+        reached = np.fmax(np.minimum(1.0, tails * side[back]), least)
+        reached = np.where(np.isnan(family), np.nan, reached)
+        limits.append(np.where(drawn, reached, family))
+    low, high = limits
+    p_stderr = np.where(low < high, p_stderr, p_stderr * 0.0)  # use Hall's p
+    return {"family_p": family, "family_low": low, "family_high": high, "p_stderr": p_stderr}
+
+
+def _at_family_level(tests: PairTests, options: PairOptions) -> PairOptions:
+    """Return the options with the level for each interval in a family of tests.
+
+    The results of tests in other groups are not yet known, and these tests count as not rejected.
+    The intervals for false discovery rates are therefore wider.
+    """
+    ordered = np.fmax(tests.ordered, tests.least_ordered)
+    own = options.sided(np.fmax(tests.p, tests.least), np.minimum(1.0, 2.0 * ordered))
+    p = np.concatenate([own, np.ones((options.n_alike - 1) * own.size)])
+    everyone = np.zeros(p.size, dtype=np.int64)
+    return options._replace(
+        level=float(family_levels(p, str(options.adjust), everyone, options.level)[0])
+    )
+
+
+def _of_tails(limits: Limits, options: PairOptions) -> Limits:
+    """Return the limits; the upper limit of a one-sided interval is infinite."""
+    low, high = limits
+    if options.tails == 1:
+        high = np.where(np.isnan(high), np.nan, np.inf)
+    return low, high
+
+
+def _negative(limits: Limits) -> Limits:
+    return -limits[1], -limits[0]
+
+
+def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> Limits:
+    """Widen limits to include 0 if the reported p-value exceeds 1 - level, or is NaN."""
+    return agree_with_test(*limits, np.where(np.isnan(p_value), 1.0, p_value), "two-sided", level)
+
+
+def _is_undecided(low: FloatArray, high: FloatArray, alpha: float) -> BoolArray:
+    """Return whether the Monte Carlo interval of a p-value contains alpha."""
+    return (low < alpha) & (alpha < high)
+
+
+def _named(swapped: BoolArray, gain: FloatArray, pairs: IntArray) -> Rows:
+    """Return the numbers of the two systems of each pair, and of the leading system."""
     first = np.where(swapped, pairs[:, 1], pairs[:, 0])
     second = np.where(swapped, pairs[:, 0], pairs[:, 1])
     leaning = np.where(gain > 0.0, first, np.where(gain < 0.0, second, -1))
-    return {**columns, "system_a": first, "system_b": second, "leaning": leaning}
+    return {"system_a": first, "system_b": second, "leaning": leaning}
+
+
+# ------------------------------------------------------------------------ The systems of one group
+
+
+def ranks_by_draws(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Rows:
+    """Return the ranks of systems with uncertainty, from shared draws."""
+    pairs = np.stack(all_pairs(items.n_systems), axis=1)
+    draws = draws_for_ranks(items, with_resamples(options, len(pairs)), step)
+    scores = drawn_scores(draws)
+    tested = bootstrapped_pairs(items, pairs, draws.options, draws=draws)
+    # systems with too few guesses are not tested
+    untested = np.isnan(tested["p_value"]) & np.isfinite(scores.theta[pairs]).all(axis=1)
+    for name in ("p_value", "p_adjusted", "family_p"):
+        tested[name] = np.where(untested, 1.0, tested[name])
+    rows = _scored(items, scores, tested, options)
+    if ranks == "percentile":
+        rows |= {"rank_low": scores.low, "rank_high": scores.high}
+    return rows
+
+
+def ranks_by_t(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Rows:
+    """Return the possible ranks after t tests of all pairs, and t intervals for the scores."""
+    if ranks != "simultaneous" or options.ci:
+        raise ValueError(
+            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test draws no resamples and"
+            " returns only t intervals. Omit ranks and ci, or omit test."
+        )
+    pairs = np.stack(all_pairs(items.n_systems), axis=1)
+    tested = pairs_tested_once(t_tests, items, pairs, options, step)
+    assert isinstance(items, Items)
+    return _scored(items, t_scores(items, options), tested, options)
+
+
+def _scored(items: AnyItems, found: SystemScores, tested: Rows, options: PairOptions) -> Rows:
+    """Return one row per system, with the columns of pairs that decide about ranks."""
+    known = np.where(np.isnan(found.theta), -np.inf, found.theta)  # without a score: last
+    together, alone = found.together, found.alone
+    if items.sign < 0.0:
+        together, alone = _negative(together), _negative(alone)
+    systems = found.theta.size
+    drawn = max(found.n_resamples, int(tested["n_resamples"].max(initial=0)))
+    return {
+        "system": np.arange(systems),
+        "value": items.sign * found.theta,
+        "ci_low": together[0],
+        "ci_high": together[1],
+        "ci_low_alone": alone[0],
+        "ci_high_alone": alone[1],
+        "rank": 1 + (known[:, np.newaxis] > known).sum(axis=0),
+        "p_best": found.p_best,
+        "n_groups": np.full(systems, items.n_groups),
+        "n_resamples": np.full(systems, drawn),
+        PAIR_P: tested["p_value" if options.adjust is None else "p_adjusted"],
+        PAIR_UNDECIDED: tested["undecided"],
+        **{name: tested[name] for name in FAMILY},
+    }
+
+
+PAIR_P, PAIR_UNDECIDED = "_pair_p", "_pair_undecided"
+
+# ------------------------------------------------------------------------------------- All groups
 
 
 def over_groups(rows: Rows, *, how: PairOptions) -> Rows:
@@ -37,31 +290,35 @@ def over_groups(rows: Rows, *, how: PairOptions) -> Rows:
 
 def _in_one_family(rows: Rows, group: IntArray, how: PairOptions) -> tuple[FloatArray, BoolArray]:
     """Return adjusted p-values, and whether more draws could change a decision: (pair)."""
-    assert how.adjust is not None
-    families = np.zeros(group.size, dtype=np.int64)
-    # with max-t, p-values are already simultaneous over the pairs of a group
-    p, low, high = (adjusted_p(rows[name], how.adjust, families, group) for name in FAMILY)
-    return p, is_undecided(low, high, how.alpha)
+    p, low, high = (rows[name] for name in FAMILY)
+    if how.adjust is not None:
+        families = np.zeros(group.size, dtype=np.int64)
+        # with max-t, p-values are already simultaneous over the pairs of a group
+        p, low, high = (adjusted_p(x, how.adjust, families, group) for x in (p, low, high))
+    return p, _is_undecided(low, high, how.alpha)
 
 
-def ranks_over_groups(rows: Rows, *, how: PairOptions, simultaneous: bool) -> Rows:
-    """Adjust the tests of all groups as one family, and rank the systems of each group.
+def ranked(rows: Rows, *, how: PairOptions, over_all: bool) -> Rows:
+    """Rank the systems of each group; ``over_all`` adjusts all groups as one family.
 
-    The columns ``FAMILY`` have one value per pair, and the other columns one value per system.
+    The columns of pairs have one value per pair, and the other columns one value per system.
     """
     n_groups = int(rows[GROUP][-1]) + 1
-    group = np.repeat(np.arange(n_groups), rows["family_p"].size // n_groups)
-    p, undecided = _in_one_family(rows, group, how)
-    p, undecided = p.reshape(n_groups, -1), undecided.reshape(n_groups, -1)
+    p, undecided = rows[PAIR_P], rows[PAIR_UNDECIDED]
+    if over_all:
+        group = np.repeat(np.arange(n_groups), p.size // n_groups)
+        p, undecided = _in_one_family(rows, group, how)
+    of_pairs = (PAIR_P, PAIR_UNDECIDED, *FAMILY)
+    rows = {name: values for name, values in rows.items() if name not in of_pairs}
     rank = rows["rank"].reshape(n_groups, -1)
-    limits = [rank_limits(rank[k], p[k], how.alpha) for k in range(n_groups)]
-    low = np.concatenate([x.low for x in limits])
-    result = {
-        **rows,
+    found = rank_limits(rank, p.reshape(n_groups, -1), how.alpha)
+    undecided = of_measures(undecided.reshape(n_groups, -1, 1), rank.shape[1])
+    low, high = found.low.ravel(), found.high.ravel()
+    return {
+        "rank_low": low,
+        "rank_high": high,
+        **rows,  # percentile ranks replace the limits
         "tied_for_best": low == 1,
-        "letters": np.concatenate([x.letters for x in limits]),
-        "undecided": np.concatenate([any_of_system(x, rank.shape[1]) for x in undecided]),
+        "letters": found.letters.ravel(),
+        "undecided": undecided.ravel(),
     }
-    if simultaneous:
-        result |= {"rank_low": low, "rank_high": np.concatenate([x.high for x in limits])}
-    return result

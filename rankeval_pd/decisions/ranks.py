@@ -142,16 +142,15 @@ def rank_columns(
     difference = _matrix(tests["difference"], count)
     difference = np.where(below, 0.0 - difference, difference)
     decisive = rejects(_matrix(every.p_adjusted, count, 1.0), how.alpha)
-    better = (decisive & (difference < 0)).sum(axis=-2)
-    worse = (decisive & (difference > 0)).sum(axis=-2)
+    limits = _possible_ranks(known, decisive & (difference < 0))
     higher = known[..., np.newaxis, :, :] > known[..., :, np.newaxis, :]
     columns: dict[str, AnyArray] = {
         "rank": 1 + higher.sum(axis=-2),
-        "rank_low": 1 + better,
-        "rank_high": count - worse,
-        "tied_for_best": better == 0,
+        "rank_low": limits.low,
+        "rank_high": limits.high,
+        "tied_for_best": limits.low == 1,
         "difference": _beside(reference, difference),
-        "letters": _letters(known, decisive & (difference != 0)),
+        "letters": limits.letters.astype(str),  # also pandas' dtype of strings without rows
         "undecided": of_measures(every.undecided, count),
     }
     alone = quantile_of(tests["freedom"], how.level) * tests["error"]
@@ -168,6 +167,38 @@ def rank_columns(
         columns[f"difference_low{ending}"], columns[f"difference_high{ending}"] = low, high
         columns[name] = np.where(itself, np.nan, p_beside)
     return columns
+
+
+class RankLimits(NamedTuple):
+    """The possible ranks given all pairwise tests: (..., measure, n)."""
+
+    low: IntArray
+    high: IntArray
+    letters: AnyArray  #: two measures share a letter if and only if they do not differ
+
+
+def _possible_ranks(value: FloatArray, better: BoolArray) -> RankLimits:
+    """Return ranks and letters; ``better`` (..., i, j, n) says that j is better than i."""
+    told_apart = better | np.swapaxes(better, -3, -2)
+    low, high = 1 + better.sum(axis=-2), value.shape[-2] - better.sum(axis=-3)
+    return RankLimits(low, high, _letters(value, told_apart))
+
+
+def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimits:
+    """Return the possible ranks of systems, each (..., system).
+
+    Parameters
+    ----------
+    rank : array (..., system)
+    p_values : array (..., pair)
+        One p-value for each pair, in the order of ``np.triu_indices``; NaN if a score is undefined.
+    alpha : float
+    """
+    sure = np.isnan(p_values) | rejects(p_values, alpha)
+    sure = _matrix(sure[..., np.newaxis], rank.shape[-1]) > 0.0
+    better = (rank[..., :, np.newaxis] > rank[..., np.newaxis, :])[..., np.newaxis] & sure
+    low, high, named = _possible_ranks(-rank[..., np.newaxis].astype(np.float64), better)
+    return RankLimits(low[..., 0], high[..., 0], named[..., 0])
 
 
 def _matrix(
@@ -198,7 +229,7 @@ def _letters(value: FloatArray, told_apart: BoolArray) -> AnyArray:
             order = np.argsort(-value[(*row, slice(None), k)], kind="stable")
             apart = told_apart[row][:, :, k][np.ix_(order, order)]
             result[(*row, order, k)] = letters(apart)
-    return result.astype(str)  # also pandas' dtype of strings without rows
+    return result
 
 
 def of_measures(pairs: BoolArray, count: int) -> BoolArray:

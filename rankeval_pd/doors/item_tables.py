@@ -67,7 +67,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
     if callable(metric):
         name = getattr(metric, "__name__", type(metric).__name__)
         score = partial(_user_score, function=metric, name=name)
-        sign = _sign(better=roles.higher_is_better in (None, True))
+        sign = 1.0 if roles.higher_is_better in (None, True) else -1.0
         return Metric(name, score, statistics, False, (), (), False, sign, None)
     if not isinstance(metric, str) or metric not in METRICS:
         hint = near_miss(metric, METRICS, cutoff=0.7) or _SCORES * one_level
@@ -77,9 +77,9 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         )
     formula = _formula(metric, statistics)
     chosen, ones = _chosen(metric, formula, statistics, one_level=one_level)
-    better = formula.higher_is_better
-    if roles.higher_is_better is not None:
-        better = bool(roles.higher_is_better)
+    better = roles.higher_is_better
+    if better is None:
+        better = formula.higher_is_better
     return Metric(
         metric,
         formula.score,
@@ -88,15 +88,10 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         formula.statistics,
         formula.parts,
         counts=metric not in (*_ONE_COLUMN, "ratio", "ter"),
-        sign=_sign(better=better),
+        sign=1.0 if better else -1.0,
         linear={"sum": "sum", **dict.fromkeys(_COUNTED, "mean")}.get(metric),
         most=formula.most,
     )
-
-
-def _sign(*, better: bool) -> float:
-    """Return 1 if higher scores are better, or -1."""
-    return 2.0 * better - 1.0
 
 
 def _check_no_scorer(metric: Any) -> None:
@@ -268,21 +263,6 @@ class ItemDesign(NamedTuple):
     missing: str
     weight: str = "item"  #: whether items or groups have equal weight
     pooled: bool = False  #: whether all systems share one variance between seeds
-
-    @classmethod
-    def of_roles(
-        cls,
-        roles: Roles,
-        cluster: IntArray | None,
-        strata: IntArray | None,
-        seeds: list[Hashable] | None = None,
-    ) -> ItemDesign:
-        """Return the design that the roles define. ``seeds`` contains labels."""
-        if roles.seeds is None:
-            seeds = None
-        weight = roles.weight or "item"
-        pooled = roles.seed_variance == "pooled"
-        return cls(cluster, strata, roles.average or "macro", seeds, roles.missing, weight, pooled)
 
     def of(self, member: IntArray) -> ItemDesign:
         """Return the design for a selection of the items."""
@@ -860,7 +840,15 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
         cluster = packed(*levels)
     if roles.strata is not None:
         strata = packed(codes(role_columns[roles.strata].iloc[order], "strata", roles.strata))
-    beside = ItemDesign.of_roles(roles, cluster, strata, seeds)
+    beside = ItemDesign(
+        cluster,
+        strata,
+        roles.average or "macro",
+        seeds if roles.seeds is not None else None,
+        roles.missing,
+        roles.weight or "item",
+        pooled=roles.seed_variance == "pooled",
+    )
     keys, number = group_numbers([role_columns[name].iloc[order] for name in by], by, len(frame))
     members = [np.flatnonzero(number == group) for group in range(len(keys))]
     return ItemTable(values, systems, metric, beside, frame.index[order], keys, members)

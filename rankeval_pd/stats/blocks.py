@@ -456,8 +456,8 @@ def one_after_another(
 # Test data and draws for items that are distributed over workers.
 
 
-@dataclass(frozen=True)
-class RemoteFacts:
+@dataclass(eq=False)
+class RemoteFacts(items.AnyItems):
     """Known properties and draws for items that are distributed over workers."""
 
     known: ItemTotals
@@ -472,15 +472,17 @@ class RemoteFacts:
 
     seeds: items.Seeds | None = None
 
-    @property
-    def score(self) -> Score:
-        """The metric."""
-        return self.known.plan.score
+    def __post_init__(self) -> None:
+        """Set the facts that the plan has."""
+        plan = self.known.plan
+        self.score, self.sign, self.n_systems = plan.score, plan.sign, len(self.known.totals)
+        self.n_items, self.n_drawn = plan.n_items, plan.n_items
+        self.n_groups = 0  # items are drawn one by one
 
     @property
-    def sign(self) -> float:
-        """-1 if smaller scores are better, else 1."""
-        return self.known.plan.sign
+    def totals(self) -> FloatArray:
+        """The sums over all items."""
+        return self.known.totals
 
     @property
     def ratio_form(self) -> RatioForm | None:
@@ -488,38 +490,14 @@ class RemoteFacts:
         return self.known.plan.ratio_form
 
     @property
-    def totals(self) -> FloatArray:
-        """The sums over all items: (system, statistic)."""
-        return self.known.totals
-
-    @property
-    def n_systems(self) -> int:
-        """The number of systems."""
-        return len(self.known.totals)
-
-    @property
-    def n_items(self) -> int:
-        """The number of items."""
-        return self.known.plan.n_items
-
-    @property
-    def n_groups(self) -> int:
-        """The number of groups, which is 0 because items are drawn individually."""
-        return 0
-
-    @property
-    def n_drawn(self) -> int:
-        """The number of drawn items."""
-        return self.n_items
+    def unit(self) -> float | None:
+        """The change in the score per unit of the first statistic."""
+        return self.known.unit
 
     @property
     def binary(self) -> bool:
         """Whether every item is correct or wrong."""
         return self.known.both is not None
-
-    def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, if it is constant."""
-        return self.known.unit
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of items that both systems answer correctly: (pair,)."""

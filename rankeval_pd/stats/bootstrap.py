@@ -792,7 +792,7 @@ def contributions(items: Items) -> Contributions:
     sizes: FloatArray = np.ones(drawn.shape[1])
     if items.cluster is not None:
         sizes = np.bincount(items.cluster).astype(float)
-    unit = items.unit()
+    unit = items.unit
     if unit is not None:
         return Contributions(items.sign * drawn[..., 0], sizes, unit, WHOLE)
     plain = _linearised(items, drawn, sizes)
@@ -860,7 +860,7 @@ def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: 
     flat = resamples.whole_columns(np.vstack([parts.values, parts.weights]).T, n)
     sums = np.empty((len(parts.values) + 1, size))
     for rows, turned in resamples.chunk_slices(chunks):
-        sums[:, rows] = resamples.weighted_sums(turned, flat).T
+        sums[:, rows] = flat.weighted(turned).T
         step(len(turned))
     if items.seeds is not None:
         endless = np.full(items.n_systems, 1e12)

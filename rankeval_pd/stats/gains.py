@@ -11,20 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankeval_pd.stats import bootstrap, differences, families, items
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.bootstrap import MOST_POINTS, DrawnSum, Lattice, SignedSum
 from rankeval_pd.stats.clusters import of_both_factors
 from rankeval_pd.stats.equivalence import mean_p, of_margin, paired_p
 from rankeval_pd.stats.families import (
-    ADJUSTMENTS,
     MaxT,
-    adjust,
     check_enough,
-    interval_levels,
     level_of_each,
     max_t,
     simultaneous_limits,
-    with_resamples,
 )
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import (
@@ -38,52 +34,19 @@ from rankeval_pd.stats.items import (
     scores_of,
     swaps_every,
 )
-from rankeval_pd.stats.proportions import clopper_pearson, t_of
+from rankeval_pd.stats.proportions import t_of
 from rankeval_pd.stats.two_by_two import paired_tails
 
 # -------------------------------------------------------------------------------------------------
-# The table of all pairs of systems, and helper functions for tests of pairs.
-
-# ------------------------------ The table of all pairs of systems: order, exact tests, and columns
+# Tests of pairs, for which :mod:`rankeval_pd.decisions.gains` decides, and their exact laws.
 
 _WHOLE = 2**53  # float64 represents every integer up to this value
 METHODS = ("auto", "exact", "monte-carlo")
 Limits = tuple[FloatArray, FloatArray]
 
 
-class Pairs(NamedTuple):
-    """The rows of the table, with one row per pair."""
-
-    swapped: BoolArray
-    score_a: FloatArray
-    score_b: FloatArray
-    gain: FloatArray
-    gain_se: FloatArray
-    ci_low: FloatArray
-    ci_high: FloatArray
-    p_value: FloatArray
-    p_two_sided: FloatArray
-    p_stderr: FloatArray
-    p_adjusted: FloatArray
-    confidence: FloatArray
-    undecided: BoolArray
-    exact: BoolArray
-    n_items: IntArray
-    n_resamples: IntArray
-    n_groups: IntArray  #: number of groups, or 0
-    p_one_sided: FloatArray  #: one-sided p-value in the direction of the gain
-    ci_low_alone: FloatArray
-    ci_high_alone: FloatArray
-    family_p: FloatArray  #: p to adjust over groups; with max-t, adjusted over pairs
-    family_low: FloatArray  #: limits of the Monte Carlo interval
-    family_high: FloatArray
-    gain_se_items: FloatArray  #: NaN if there are no seeds, as in the next field
-    gain_se_seeds: FloatArray
-    n_seeds: IntArray  #: number of seeds for the system with fewer seeds
-
-
-class Rows(NamedTuple):
-    """Test results for the pairs."""
+class PairTests(NamedTuple):
+    """Test results for the pairs, each (pair,)."""
 
     error: FloatArray
     p: FloatArray
@@ -94,9 +57,10 @@ class Rows(NamedTuple):
     least: FloatArray  #: lower bounds from Hall's statistic, or NaN
     least_ordered: FloatArray
 
-    def p_values(self) -> tuple[FloatArray, FloatArray]:
-        """Return ``p`` and ``ordered``, both corrected for skewness."""
-        return np.fmax(self.p, self.least), np.fmax(self.ordered, self.least_ordered)
+    @property
+    def doubled(self) -> FloatArray:
+        """Two-sided p-values, without the correction for skewness."""
+        return np.minimum(1.0, 2.0 * self.ordered)
 
     def put(self, which: int | IntArray, *values: Any) -> None:
         """Store the results for one or more pairs in the first columns, in order."""
@@ -104,13 +68,30 @@ class Rows(NamedTuple):
             column[which] = value
 
 
-def no_rows(pairs: int) -> Rows:
-    """Return empty rows."""
+def no_tests(pairs: int) -> PairTests:
+    """Return empty results."""
     error, p, ordered, low, high, *least = np.full((7, pairs), np.nan)
-    return Rows(error, p, ordered, np.zeros(pairs, dtype=bool), low, high, *least)
+    return PairTests(error, p, ordered, np.zeros(pairs, dtype=bool), low, high, *least)
 
 
-def allow_for_skewness(rows: Rows, draws: Draws) -> None:
+class Tested(NamedTuple):
+    """The tests of all pairs, and what the decisions need in addition."""
+
+    items: AnyItems
+    options: PairOptions  #: with the kind of interval that the items allow
+    theta: FloatArray  #: (system,): larger is better
+    pairs: IntArray  #: (pair, 2): the second system is better under the null hypothesis, or equal
+    swapped: BoolArray
+    rows: PairTests
+    every: bool  #: whether all possible draws are enumerated
+    limits_at: Callable[[PairOptions], Limits] | None = None  #: returns intervals at a level
+    largest: MaxT | None = None
+    together: Limits | None = None  #: limits that agree with ``largest``
+    parts: Limits | None = None  #: standard errors due to items and seeds
+    estimate: FloatArray | None = None  #: gains that are not the differences of the scores
+
+
+def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
     """Store Hall's one-sided p-values: for a > b and in the direction of the gain.
 
     Ratios of sums use the distribution from ``ratio_gains`` instead.
@@ -124,7 +105,8 @@ def allow_for_skewness(rows: Rows, draws: Draws) -> None:
     varies = error > 0.0
     t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.leans
     freedom = draws.items.n_drawn - 1.0
-    up, down = (families.upper_tail(side * t, side * lean, freedom) for side in (1.0, -1.0))
+    up = families.upper_tail(t, lean, freedom)
+    down = families.upper_tail(-t, -lean, freedom)
     rows.least[varies] = up[varies]
     rows.least_ordered[varies] = np.where(gain < 0.0, down, up)[varies]
 
@@ -169,7 +151,7 @@ def lattices_of(
     individually.
     """
     items, bootstraps = draws.items, not signs
-    unit = items.unit()
+    unit = items.unit
     chosen = np.array([*which], dtype=np.int64)
     listed: list[Lattice | None] = [None] * chosen.size
     if wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs):
@@ -271,160 +253,22 @@ def sd(gains: FloatArray) -> float:
     return float(known.std())
 
 
-def family_options(rows: Rows, options: PairOptions) -> PairOptions:
-    """Return the options with the level for each interval in a family of tests.
-
-    The results of tests in other groups are not yet known, and these tests count as not rejected.
-    The intervals for false discovery rates are therefore wider.
-    """
-    p, ordered = rows.p_values()
-    own = options.sided(p, np.minimum(1.0, 2.0 * ordered))
-    family = np.concatenate([own, np.ones((options.n_alike - 1) * own.size)])
-    level = float(interval_levels(family, str(options.adjust), options.level)[0])
-    return options._replace(level=level)
-
-
-def table(
-    items: AnyItems,
-    theta: FloatArray,
-    pairs: IntArray,
-    swapped: BoolArray,
-    rows: Rows,
-    options: PairOptions,
-    together: Limits | None,
-    largest: MaxT | None,
-    *,
-    every: bool,
-    parts: Limits | None = None,
-) -> Pairs:
-    """Build the table from results for each pair and for all pairs jointly.
-
-    ``together`` contains simultaneous limits, ``largest`` the results of max-t, and ``parts`` the
-    standard errors due to items and seeds.
-    """
-    of_items, of_seeds = np.full((2, len(pairs)), np.nan)
-    if parts is not None:
-        of_items, of_seeds = parts
-    count = np.zeros(items.n_systems, dtype=np.int64)
-    if items.seeds is not None:
-        count = items.seeds.trained
-    gain = theta[pairs[:, 0]] - theta[pairs[:, 1]]
-    undefined = np.isnan(gain)
-    error, low, high, p, ordered = (
-        np.where(undefined, np.nan, column)
-        for column in (rows.error, rows.low, rows.high, *rows.p_values())
-    )
-    draws, drawn = options.n_resamples, rows.drawn
-    doubled = np.minimum(1.0, 2.0 * ordered)
-    untested = np.isnan(p)
-    own = family = options.sided(p, doubled)
-    drawn_p, tails = rows.p, 1.0
-    if options.tails == 2:
-        drawn_p, tails = rows.ordered, 2.0
-    least = options.sided(rows.least, np.minimum(1.0, 2.0 * rows.least_ordered))
-    if largest is not None:
-        own, family = (np.where(untested, np.nan, x) for x in (largest.alone, largest.single))
-        if options.adjust == "max-t-stepdown":
-            family = np.where(untested, np.nan, largest.down)
-        drawn, drawn_p, tails = np.full(gain.size, not every), family, 1.0
-        least = np.full(gain.size, np.nan)
-    with np.errstate(invalid="ignore"):
-        p_stderr = tails * np.sqrt(drawn_p * (1.0 - drawn_p) / draws) * drawn
-        hits = np.rint(np.nan_to_num(drawn_p) * (draws + (options.event != "strict")))
-    hits = np.maximum(hits - (options.event != "strict"), 0.0)
-    listed = [family]
-    for side in _clopper_pearson(hits, draws, options.level):
-        reached = np.fmax(np.minimum(1.0, tails * side), least)
-        reached = np.where(np.isnan(family), np.nan, reached)
-        listed.append(np.where(drawn, reached, family))
-    p_stderr = np.where(listed[1] < listed[2], p_stderr, p_stderr * 0.0)  # use Hall's p
-    adjusted, low_p, high_p = (_family_adjusted(x, options.adjust) for x in listed)
-    decides = adjusted
-    if options.adjust is None:
-        decides = own
-    undecided = is_undecided(low_p, high_p, options.alpha)
-    alone = reaching((low, _above(high, options)), own, options.level)
-    shown = alone
-    if together is not None:
-        low, high = (np.where(undefined, np.nan, limit) for limit in together)
-        shown = reaching((low, _above(high, options)), decides, options.level)
-    first, second = items.sign * theta[pairs[:, 0]], items.sign * theta[pairs[:, 1]]
-    if options.alternative == "less":  # tests whether the second is better
-        first, second, gain = second, first, -gain
-        shown, alone = ((-limits[1], -limits[0]) for limits in (shown, alone))
-    return Pairs(
-        swapped,
-        first,
-        second,
-        gain,
-        error,
-        *shown,
-        own,
-        doubled,
-        p_stderr,
-        adjusted,
-        1.0 - ordered,
-        undecided,
-        ~drawn,
-        np.full(len(pairs), items.n_items),
-        np.where(drawn, draws, 0),
-        np.full(len(pairs), items.n_groups),
-        ordered,
-        *alone,
-        listed[0],
-        listed[1],
-        listed[2],
-        of_items,
-        of_seeds,
-        count[pairs].min(axis=1),
-    )
-
-
-def _above(high: FloatArray, options: PairOptions) -> FloatArray:
-    """Return the upper limit, which is infinite for a one-sided interval."""
-    if options.tails == 2:
-        return high
-    return np.where(np.isnan(high), np.nan, np.inf)
-
-
-def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> tuple[Any, Any]:
-    """Widen limits to include 0 if the reported p-value exceeds 1 - level."""
-    kept = ~(p_value <= (1.0 - level) * (1.0 + 1e-12))  # True if p is NaN
-    low, high = limits
-    return np.where(kept & (low > 0.0), 0.0, low), np.where(kept & (high < 0.0), 0.0, high)
-
-
-def _clopper_pearson(hits: AnyArray, draws: int, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return Monte Carlo intervals for p-values; distinct counts are computed once."""
-    counts, back = np.unique(hits, return_inverse=True)
-    low, high = clopper_pearson(counts, np.array(draws), level)
-    return low[back], high[back]
-
-
-def is_undecided(low: Any, high: Any, alpha: float) -> Any:
-    """Return whether the Monte Carlo interval of a p-value contains alpha."""
-    return (low < alpha) & (alpha < high)
-
-
-def _family_adjusted(p_values: FloatArray, method: str | None) -> FloatArray:
-    """Adjust p-values for all pairs, unless the method is max-t or None."""
-    if method in ADJUSTMENTS:
-        return adjust(p_values, method)
-    return p_values
-
-
 # ------------------------------------------------------ Tests of equivalence and non-inferiority
 
 
 def margin_p(
-    items: AnyItems, pairs: IntArray, found: Pairs, margin: float, alternative: str, alpha: float
+    items: AnyItems,
+    pairs: IntArray,
+    gain: FloatArray,
+    margin: float,
+    alternative: str,
+    alpha: float,
 ) -> FloatArray:
     """Return the p-value of the margin test for each pair; NaN without variation.
 
     The p-value is exact for 0/1 items. For other metrics, the test is based on the mean
     contribution of an item (or group) to the gain. Seeds increase the variance of this mean.
     """
-    pairs = np.where(found.swapped[:, np.newaxis], pairs[:, ::-1], pairs)
     if items.binary:
         tests = (
             partial(_not_worse_p, better, worse, items.n_items, margin, alpha)
@@ -440,7 +284,7 @@ def margin_p(
     values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
     shares = values[pairs[:, 0]] - values[pairs[:, 1]]
     shares = shares - weights * shares.sum(axis=1, keepdims=True)
-    squares, cubes = ((shares**power).sum(axis=1) for power in (2, 3))
+    squares, cubes = (shares**2).sum(axis=1), (shares**3).sum(axis=1)
     squares[np.sqrt(squares) <= parts.accuracy * np.abs(values).max()] = np.nan  # rounding
     skewness, freedom = np.sqrt(n) * cubes / squares**1.5, n - 1.0
     variance = np.where(squares > 0.0, (shares**2 / (1.0 - weights)).sum(axis=1), np.nan)
@@ -452,7 +296,7 @@ def margin_p(
         skewness, error = skewness * (variance / total) ** 1.5, np.sqrt(total)
 
     def above(sign: float) -> FloatArray:
-        return mean_p((sign * found.gain + margin) / error, sign * skewness, n, freedom, seeds)
+        return mean_p((sign * gain + margin) / error, sign * skewness, n, freedom, seeds)
 
     return np.asarray(of_margin(alternative, above))
 
@@ -480,7 +324,7 @@ def refuse_crossed(items: object, what: str) -> None:
         )
 
 
-def crossed_pairs(items: Items, pairs: IntArray, options: PairOptions) -> Pairs:
+def crossed_tests(items: Items, pairs: IntArray, options: PairOptions) -> Tested:
     """Test all pairs with Student's t, using the variance for two crossed factors.
 
     The centered contributions of the items to the gain are summed over the levels of each factor
@@ -508,17 +352,15 @@ def crossed_pairs(items: Items, pairs: IntArray, options: PairOptions) -> Pairs:
         variances.append((sums**2).sum(axis=1) * size.size / (size.size - 1.0))
         if levels is not items.cluster:
             freedom = min(freedom, 1.0 / float(size @ size) - 1.0)
-    error, rows = np.sqrt(of_both_factors(variances)), no_rows(len(pairs))
+    error, rows = np.sqrt(of_both_factors(variances)), no_tests(len(pairs))
     gain, varies = theta[pairs[:, 0]] - theta[pairs[:, 1]], error > 0.0
     t = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0)
     rows.error[:] = error
     rows.p[:] = np.where(varies, special.stdtr(freedom, -t), 1.0)
     rows.ordered[:] = np.where(varies, special.stdtr(freedom, -np.abs(t)), 1.0)
-    rows.low[:], rows.high[:] = student_limits(gain, error, freedom, options)
-    family = None
-    if options.adjust is not None:
-        family = student_limits(gain, error, freedom, family_options(rows, options))
-    return table(items, theta, pairs, swapped, rows, options, family, None, every=True)
+    limits_at = partial(student_limits, gain, error, freedom)
+    rows.low[:], rows.high[:] = limits_at(options)
+    return Tested(items, options, theta, pairs, swapped, rows, True, limits_at)
 
 
 def student_limits(
@@ -535,14 +377,15 @@ def student_limits(
 PROPORTIONS = ("tango", "newcombe")  # intervals for paired proportions
 
 
-def paired_bootstrap(
+def bootstrap_tests(
     items: AnyItems,
     pairs: IntArray,
     options: PairOptions,
     step: Step = quiet,
     *,
     draws: Draws | None = None,
-) -> Pairs:
+    limits: bool = True,
+) -> Tested:
     """Test all pairs with the paired bootstrap, using the same draws for each pair.
 
     Parameters
@@ -554,17 +397,18 @@ def paired_bootstrap(
     step : callable
         Called with the number of new resamples.
     draws : Draws, optional
-        Earlier draws for these pairs, in the same order. With ``draws``, no intervals are returned.
+        Earlier draws for these pairs, in the same order.
+    limits : bool
+        Whether to return intervals.
     """
     if isinstance(items, Items) and items.factors is not None:
-        return crossed_pairs(items, pairs, options)
-    options = with_resamples(options, len(pairs))
+        return crossed_tests(items, pairs, options)
     if options.method == "exact" and items.seeds is not None:
         raise ValueError(
             "method='exact': with seeds=, the test is a t test, which has no exact version. Pass"
             " method='auto'."
         )
-    _, pairs, swapped = oriented(items, pairs, options)
+    theta, pairs, swapped = oriented(items, pairs, options)
     if options.ci in PROPORTIONS and not items.binary:
         raise ValueError(
             f"ci={options.ci!r} is an interval for paired proportions: every item must be 0 or 1,"
@@ -572,36 +416,7 @@ def paired_bootstrap(
         )
     if not options.ci and not items.binary:
         options = options._replace(ci=bootstrap.DUAL[options.event])
-    limits = draws is None
     draws = draws or draws_of(items, pairs, options, step)
-    found = _bootstrapped_pairs(draws, pairs, swapped, options, limits=limits)
-    while _goes_on(found, items, options):
-        options = options._replace(n_resamples=2 * options.n_resamples)
-        draws = draws_of(items, pairs, options, step)
-        found = _bootstrapped_pairs(draws, pairs, swapped, options, limits=limits)
-    return found
-
-
-_MOST_NUMBERS = 2**25  # limit on resampled gains (pairs x draws) for additional draws
-
-
-def _goes_on(found: Pairs, items: AnyItems, options: PairOptions) -> bool:
-    """Return whether a pair with a p-value near alpha needs more draws."""
-    size = 2 * options.n_resamples
-    many = found.gain.size * size > _MOST_NUMBERS
-    if size > options.most or many or not isinstance(items, Items):
-        return False
-    if options.n_alike == 1:
-        return bool(found.undecided.any())
-    low, high = (options.n_alike * side for side in (found.family_low, found.family_high))
-    return bool(is_undecided(low, high, options.alpha).any())
-
-
-def _bootstrapped_pairs(
-    draws: Draws, pairs: IntArray, swapped: BoolArray, options: PairOptions, *, limits: bool
-) -> Pairs:
-    """Return the tests from these draws as a table; ``limits`` adds intervals."""
-    items, theta = draws.items, draws.theta
     signs, ratios = options.event == "wild", None
     if signs:
         ratios = draws.parametric
@@ -609,7 +424,7 @@ def _bootstrapped_pairs(
     every = signs and bootstrap.looks_at_every(items, options)
     if not every and (options.simultaneous or (None in lattices and ratios is None)):
         check_enough(options, len(pairs))
-    rows = no_rows(len(pairs))
+    rows = no_tests(len(pairs))
     scattered = np.array([on is None for on in lattices], dtype=bool)
     together = scattered & signs & (ratios is None)
     for block in bootstrap.blocks(np.flatnonzero(together), items.n_drawn):
@@ -625,7 +440,6 @@ def _bootstrapped_pairs(
     else:
         for k in np.flatnonzero(~together).tolist():
             rows.put(k, *alone(draws, k, lattices[k]))
-    largest, family = None, None
     allows = allows_for_skewness(items, options) and ratios is None
     if allows:
         allow_for_skewness(rows, draws)
@@ -641,28 +455,14 @@ def _bootstrapped_pairs(
             return skewed_limits(found, draws, options)
         return found
 
+    found = Tested(items, options, theta, pairs, swapped, rows, every, parts=draws.error_parts)
     if limits:
         rows.low[:], rows.high[:] = limits_at(options)
-    if options.simultaneous:
-        studentized = _resampled_max_t
-        if signs:
-            studentized = _wild_max_t
-        largest = studentized(draws)
-        family = _of_largest(draws, largest, rows)
-    elif options.adjust is not None and limits:
-        family = limits_at(family_options(rows, options))
-    return table(
-        items,
-        theta,
-        pairs,
-        swapped,
-        rows,
-        options,
-        family,
-        largest,
-        every=every,
-        parts=draws.error_parts,
-    )
+        found = found._replace(limits_at=limits_at)
+    if not options.simultaneous:
+        return found
+    largest = _wild_max_t(draws) if signs else _resampled_max_t(draws)
+    return found._replace(largest=largest, together=_of_largest(draws, largest, rows))
 
 
 def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
@@ -680,17 +480,17 @@ def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     which = np.array([k])
     gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
     law = SignedSum(on.multiples, on.times)
-    p, other = (law.tail(total) for total in (on.total, -on.total))
-    ordered = p
+    p = ordered = law.tail(on.total)
     if gain < 0.0:
-        ordered = other
+        ordered = law.tail(-on.total)
     return error, p, ordered, False
 
 
 def _counted_p(draws: Draws) -> _AllFound:
     """Test all pairs on correct/wrong items, with more power than random signs."""
     every, (better, worse) = np.arange(len(draws.pairs)), better_counts(draws.items, draws.pairs)
-    p, other = (paired_tails(*x, draws.items.n_items) for x in ((better, worse), (worse, better)))
+    n_items = draws.items.n_items
+    p, other = paired_tails(better, worse, n_items), paired_tails(worse, better, n_items)
     ordered = np.where(draws.gains(every) < 0.0, other, p)
     return draws.linear_errors(every), p, ordered, False
 
@@ -705,8 +505,10 @@ def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
     size = sums.shape[1]
     if draws.subsets.every:
         return error, hits / size, better / size, False
+    event = draws.options.event
     p, ordered = (
-        bootstrap.monte_carlo(count, size, draws.options.event) for count in (hits, better)
+        bootstrap.monte_carlo(hits, size, event),
+        bootstrap.monte_carlo(better, size, event),
     )
     return error, p, ordered, True
 
@@ -793,7 +595,7 @@ def largest_of(
     )
 
 
-def _of_largest(draws: Draws, largest: MaxT, rows: Rows) -> Limits:
+def _of_largest(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
     """Return limits for the gains that the max-t test does not reject."""
     every = np.arange(len(draws.pairs))
     gain, error = draws.gains(every), rows.error
@@ -829,7 +631,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     a, b = draws.pairs[k]
     gain = float(draws.theta[a] - draws.theta[b])
     if on is not None:
-        error = on.step * (items.unit() or 1.0)
+        error = on.step * (items.unit or 1.0)
         error *= on.spread
         p = ordered = _drawn_chance(on.multiples, on.times, options.event)
         if gain < 0.0:
@@ -844,7 +646,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
             t = bootstrap.studentised(np.array(gain), float(draws.own_errors[k]), room)
             t_star = bootstrap.studentised(gains - gain, draws.errors[k], room)
             return bootstrap.beyond(sign * t_star, sign * float(t))
-        centered = items.n_groups == 0 and items.unit() is not None
+        centered = items.n_groups == 0 and items.unit is not None
         return bootstrap.happened(sign * gains, sign * gain, options.event, size, centered=centered)
 
     hits = better = count(1.0)
@@ -873,14 +675,13 @@ def _gain_limits(
     draws: Draws,
     lattices: list[Lattice | None],
     scattered: BoolArray,
-    rows: Rows,
+    rows: PairTests,
     options: PairOptions,
 ) -> Limits:
     """Return the intervals for all gains at the levels in the options."""
     if options.ci in ("", "tango"):
         counts = better_counts(draws.items, draws.pairs)
         return differences.tango_limits(*counts, draws.items.n_items, options.two_tailed)
-    doubled = np.minimum(1.0, 2.0 * rows.ordered)
     low, high = np.full((2, scattered.size), np.nan)
     together = np.zeros_like(scattered)
     if options.ci == "wild":  # on a lattice, agree with the exact distribution
@@ -889,7 +690,7 @@ def _gain_limits(
         low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
     for k in np.flatnonzero(~together).tolist():
         low[k], high[k] = _gain_interval(
-            draws, k, lattices[k], float(rows.error[k]), float(doubled[k]), options
+            draws, k, lattices[k], float(rows.error[k]), float(rows.doubled[k]), options
         )
     return low, high
 
@@ -942,7 +743,7 @@ def _gain_interval(
             drawn_again = options._replace(method="auto")
         on = lattices_of(draws, drawn_again, [k], signs=False)[0]
     if on is not None and kind != "studentised":
-        law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit() or 1.0)
+        law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit or 1.0)
         gains = np.asarray(step * law.values, dtype=np.float64)
         result = bootstrap.law_interval(
             kind, gain, gains, law.law, level=options.two_tailed, without=lean
@@ -1008,9 +809,9 @@ def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
 _SUMS_TOGETHER = 4_000_000  # number of sums scored at a time
 
 
-def paired_permutation(
+def swap_tests(
     items: AnyItems, pairs: IntArray, options: PairOptions, step: Step = quiet
-) -> Pairs:
+) -> Tested:
     """Return approximate randomization tests for all pairs, using the same swaps."""
     refuse_crossed(items, "swapping")
     if items.seeds is not None:
@@ -1018,7 +819,6 @@ def paired_permutation(
             "seeds: swaps of two systems' results do not account for variation between training"
             " runs. Use paired_bootstrap, or pass the scores of one training run per system."
         )
-    options = with_resamples(options, len(pairs))
     theta, pairs, swapped = oriented(items, pairs, options)
     draws = draws_of(items, pairs, options, step)
     lattices = lattices_of(draws, options, range(len(pairs)), signs=True)
@@ -1032,59 +832,68 @@ def paired_permutation(
     scattered = np.array([on is None for on in lattices], dtype=bool)
     both = theta[pairs]
 
-    def rows_at(options: PairOptions) -> Rows:
-        rows = no_rows(len(pairs))
+    def rows_at(options: PairOptions) -> PairTests:
+        rows = no_tests(len(pairs))
         for k in np.flatnonzero(~scattered).tolist():
-            unit, gain = items.unit() or 1.0, float(both[k, 0] - both[k, 1])
+            unit, gain = items.unit or 1.0, float(both[k, 0] - both[k, 1])
             rows.put(k, *_signed_row(lattices[k], unit, gain, options))
         for block in bootstrap.blocks(np.flatnonzero(scattered), gains.shape[1]):
             rows.put(block, *_swapped_rows(gains[block], both[block], options, every=every))
         return rows
 
+    def limits_at(options: PairOptions) -> Limits:
+        return _swap_limits(draws, rows_at(options), options)
+
     rows = rows_at(options)
-    allows = allows_for_skewness(items, options)
     rows.low[:], rows.high[:] = _swap_limits(draws, rows, options)
-    if allows:
+    if allows_for_skewness(items, options):
         allow_for_skewness(rows, draws)
-    largest, limits = None, None
-    if options.simultaneous:
-        gain, error = both[:, 0] - both[:, 1], np.where(rows.error > 0.0, rows.error, 1.0)
-        t = gain / error
-        if allows:
-            t = held_back(draws, t)
-        largest = largest_of(
-            draws,
-            lambda which: np.asarray(gains[which] / error[which, np.newaxis]),
-            t,
-            gains.shape[1],
-            every,
+    found = Tested(items, options, theta, pairs, swapped, rows, every, limits_at)
+    if not options.simultaneous:
+        return found
+    largest = _swapped_max_t(draws, rows, gains, every=every)
+    return found._replace(largest=largest, together=_of_swaps(draws, largest, rows))
+
+
+def _swapped_max_t(draws: Draws, rows: PairTests, gains: FloatArray, *, every: bool) -> MaxT:
+    """Return max-t results from gains (pair, trial), divided by their errors under swaps."""
+    error = np.where(rows.error > 0.0, rows.error, 1.0)
+    t = draws.gains(np.arange(error.size)) / error
+    if allows_for_skewness(draws.items, draws.options):
+        t = held_back(draws, t)
+
+    def t_star(which: IntArray) -> FloatArray:
+        return np.asarray(gains[which] / error[which, np.newaxis])
+
+    return largest_of(draws, t_star, t, gains.shape[1], every)
+
+
+def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
+    """Return limits for the gains that the max-t test over swaps does not reject."""
+    every = np.arange(len(draws.pairs))
+    gain, critical = draws.gains(every), largest.critical
+    limits = simultaneous_limits(gain, rows.error, critical)
+    if draws.parametric is not None:
+        own = draws.parametric.limits_at(critical)
+        return np.fmin(limits[0], own[0]), np.fmax(limits[1], own[1])
+    if allows_for_skewness(draws.items, draws.options):
+        left = np.maximum(1.0 - critical**2 * widening(draws), 0.0)
+        with np.errstate(divide="ignore"):
+            wider = critical / np.sqrt(left)
+        limits = families.widened_by_skewness(
+            limits, gain, draws.linear_errors(every), draws.leans, wider
         )
-        limits = simultaneous_limits(gain, rows.error, largest.critical)
-        if draws.parametric is not None:
-            own = draws.parametric.limits_at(largest.critical)
-            limits = np.fmin(limits[0], own[0]), np.fmax(limits[1], own[1])
-        elif allows:
-            left = np.maximum(1.0 - largest.critical**2 * widening(draws), 0.0)
-            with np.errstate(divide="ignore"):
-                critical = largest.critical / np.sqrt(left)
-            linear = draws.linear_errors(np.arange(len(pairs)))
-            limits = families.widened_by_skewness(limits, gain, linear, draws.leans, critical)
-        if draws.parametric is None:
-            limits = with_proportions(draws, limits, rows.error)
-    elif options.adjust is not None:
-        wider = family_options(rows, options)
-        limits = _swap_limits(draws, rows_at(wider), wider)
-    return table(items, theta, pairs, swapped, rows, options, limits, largest, every=every)
+    return with_proportions(draws, limits, rows.error)
 
 
-def _swap_limits(draws: Draws, rows: Rows, options: PairOptions) -> Limits:
+def _swap_limits(draws: Draws, rows: PairTests, options: PairOptions) -> Limits:
     """Return the limits from swaps, corrected for skewness if necessary."""
     if allows_for_skewness(draws.items, options):
         return skewed_limits((rows.low, rows.high), draws, options)
     return rows.low, rows.high
 
 
-_Row = tuple[float, float, float, bool, float, float]  # columns as in Rows
+_Row = tuple[float, float, float, bool, float, float]  # columns as in PairTests
 _Columns = tuple[FloatArray, FloatArray, FloatArray, bool, FloatArray, FloatArray]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -556,7 +556,7 @@ class Draws:
         columns = resamples.whole_columns(resamples.statistic_columns(self.drawn), n)
         result = np.empty((size, systems, width))
         for rows, swaps in resamples.chunk_slices(chunks):
-            result[rows] = resamples.weighted_sums(swaps, columns).reshape(-1, systems, width)
+            result[rows] = columns.weighted(swaps).reshape(-1, systems, width)
             self.step(len(swaps))
         return result
 
@@ -589,7 +589,7 @@ class Draws:
 
     def _errors_of(self, weights: AnyArray, sums: FloatArray) -> FloatArray:
         """Return standard errors (pair, resample) for weights (resample, item)."""
-        unit = self.items.unit()
+        unit = self.items.unit
         if unit is not None:
             return bootstrap.mean_errors(weights, self.drawn[..., 0], self.pairs, unit)
         return bootstrap.standard_errors(
@@ -641,7 +641,7 @@ class Draws:
         scores = np.empty((len(drawn), options.n_resamples))
         flat = resamples.whole_columns(resamples.statistic_columns(drawn), n)
         for rows, weights in resamples.chunk_slices(chunks):
-            sums = resamples.weighted_sums(weights, flat).reshape(-1, len(drawn), drawn.shape[2])
+            sums = flat.weighted(weights).reshape(-1, len(drawn), drawn.shape[2])
             scores[:, rows] = items.score(sums).T
             errors[:, rows] = self._errors_of(weights, sums)
             self.step(len(weights))
@@ -827,16 +827,8 @@ def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
     return bool((p <= _MOVES / len(pairs)).any())
 
 
-class RemoteItems(AnyItems, Protocol):
-    """Items that are distributed over workers, and draws of these items."""
-
-    def draws(self, pairs: IntArray, options: PairOptions) -> Draws:
-        """Return the draws."""
-        ...
-
-
 def draws_of(items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> Draws:
     """Return the draws of the items, computed on first use or by the workers."""
     if isinstance(items, Items):
         return Draws(items, pairs, options, step)
-    return cast(RemoteItems, items).draws(pairs, options)
+    return cast(Draws, cast(Any, items).draws(pairs, options))

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,10 +65,8 @@ def exact_sums(values: FloatArray) -> ExactSums:
         for level, added in enumerate(_piece_sums(part, undefined, top)):
             # convert a sum of pieces to an integer multiple of the smallest float
             shifts = (_unit_exponent(top, level) - _LEAST_EXPONENT).tolist()
-            wholes += np.array(
-                [int(x) << shift for x, shift in zip(added.tolist(), shifts, strict=True)],
-                dtype=object,
-            )
+            for row, (sum_, shift) in enumerate(zip(added.tolist(), shifts, strict=True)):
+                wholes[row] += int(sum_) << shift
     return ExactSums(wholes, undefined)
 
 
@@ -282,6 +280,8 @@ _METRIC_SUMS_LEAST_EXPONENT = -1022  # 2^-1022 is the smallest float with full p
 _SINGLE_BITS = 24  # number of bits in float32, which has faster products
 _PIECES_AT_ONCE = 500_000  # number of pieces computed at a time: 4 MB
 _WEIGHTS_AT_ONCE = 4_000_000  # number of weights converted to floats at a time: 32 MB
+_OF_ONE_THREAD = 2**18  # up to this number of multiplications, OpenBLAS uses one thread
+_LEAST_ROWS = 8  # with fewer rows, a product is large enough for several threads
 
 
 class PieceUnits(NamedTuple):
@@ -402,13 +402,29 @@ class WholeColumns:
         step = max(8, _WEIGHTS_AT_ONCE // max(rows, 1) // 8 * 8)
         for start in range(0, len(self._listed), step):
             part = slice(start, start + step)
-            result[:, 1:] += weights(part).astype(self.dtype, copy=False) @ self._listed[part]
+            result[:, 1:] += _product(weights(part), self._listed[part])
         result *= 2.0**self.shift
         return np.asarray(np.moveaxis(result[:, self._place], 0, 1))
 
     def weighted(self, weights: AnyArray) -> FloatArray:
         """Return the sums (resample, column) for weights (resample, item)."""
         return self.scale.floats(self.sums(weights))
+
+
+def _product(weights: AnyArray, listed: FloatArray) -> FloatArray:
+    """Return weights (resample, item) @ pieces (item, column), which is exact in any order.
+
+    Several threads would spend more time waiting than a small product takes, so such a product is
+    computed in blocks that BLAS does not divide among threads.
+    """
+    rows = _OF_ONE_THREAD // max(listed.size, 1)
+    if rows < _LEAST_ROWS:
+        return np.asarray(weights.astype(listed.dtype, copy=False) @ listed)
+    result = np.empty((len(weights), listed.shape[1]), dtype=listed.dtype)
+    for start in range(0, len(weights), rows):
+        block = slice(start, start + rows)
+        np.matmul(weights[block].astype(listed.dtype, copy=False), listed, out=result[block])
+    return result
 
 
 # --------------------------------------- Sums, squares and largest values of item contributions
@@ -537,7 +553,7 @@ def contribution_spread(summed: ExactSums, systems: int, pairs: int) -> Contribu
 BLOCK = 1000  # number of resamples per child seed; changing this number changes all draws
 _COUNTS_IN_MEMORY = 8_000_000  # number of cells (resample, item) drawn in one call of the generator
 _DRAWN_BYTES = 2**25  # bytes of counts (uint8) per chunk: 32 MB
-_CACHED_COUNTS = 2**18  # counts (uint8) that fit into the processor's cache: 256 kB
+_CACHED_COUNTS = 2**15  # places of counts (int64) that fit into the processor's cache: 256 kB
 _UINT16_ITEMS = 2**16  # up to this number of items, an item number fits into two bytes
 _SWAP_KEY = (1,)  # added to the spawn key of a block, because swaps are drawn separately
 ENUMERATED = 20  # up to this number of items, all 2^20 swaps are enumerated
@@ -603,7 +619,7 @@ def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> An
         drawn = rng.integers(0, n_items, size=(rows, n_items), dtype=dtype)
         _count_draws(drawn, counts[start : start + rows])
     # a count above 255 would wrap around and reduce the sum of the resample
-    if (counts.sum(axis=1, dtype=np.int64) == n_items).all():
+    if (counts.sum(axis=1, dtype=np.uint32) == n_items).all():
         return counts
     raise OverflowError(
         "an item was drawn more than 255 times, which has a probability below 1e-500"
@@ -614,10 +630,11 @@ def _count_draws(drawn: AnyArray, counts: AnyArray) -> None:
     """Count drawn items in place, for as many resamples at a time as fit into the cache."""
     size, n_items = drawn.shape
     step = max(1, _CACHED_COUNTS // n_items)
+    first = n_items * np.arange(min(step, size))[:, np.newaxis]
     for start in range(0, size, step):
         # flat positions (resample, item); np.add.at counts repeated positions, unlike +=
-        places = drawn[start : start + step].astype(np.intp)
-        places += n_items * np.arange(len(places))[:, np.newaxis]
+        rows = drawn[start : start + step]
+        places = rows + first[: len(rows)]
         np.add.at(counts[start : start + step].reshape(-1), places.reshape(-1), np.uint8(1))
 
 
@@ -751,14 +768,6 @@ def all_counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
     return result
 
 
-def weighted_sums(weights: AnyArray, values: WholeColumns) -> FloatArray:
-    """Return weights @ values (resample, column), independent of the item order.
-
-    ``values`` (item, column) come from :func:`whole_columns`.
-    """
-    return values.weighted(weights)
-
-
 def whole_columns(values: FloatArray, largest_weight: float) -> WholeColumns:
     """Return values (item, column) as integers with exact weighted sums.
 
@@ -792,7 +801,7 @@ def resampled_scores(
     columns = whole_columns(statistic_columns(values), items)
     result = np.empty((systems, n_resamples))
     for rows, weights in chunk_slices(chunks):
-        sums = weighted_sums(weights, columns).reshape(-1, systems, statistics)
+        sums = columns.weighted(weights).reshape(-1, systems, statistics)
         result[:, rows] = score(sums).T
         step(len(weights))
     return result
@@ -828,70 +837,44 @@ def quiet(count: int) -> None:
     """Show no progress."""
 
 
-class AnyItems(Protocol):
-    """Interface to the data for a test over items; see :class:`Items`."""
+class AnyItems:
+    """The data for a test over items, in memory (:class:`Items`) or on workers."""
 
-    @property
-    def score(self) -> Score:
-        """The metric."""
-        ...
-
-    @property
-    def sign(self) -> float:
-        """-1 if smaller scores are better."""
-        ...
-
-    @property
-    def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums over independently drawn items, if possible."""
-        ...
-
-    @property
-    def seeds(self) -> Seeds | None:
-        """The variation between training runs of the systems."""
-        ...
+    score: Score
+    sign: float  #: -1 if smaller scores are better
+    seeds: Seeds | None  #: variation between training runs
+    n_systems: int
+    n_items: int
+    n_groups: int  #: number of clusters, or 0 if items are drawn one by one
+    n_drawn: int  #: number of drawn units: items, or clusters
 
     @property
     def totals(self) -> FloatArray:
-        """The sums over all items: (system, statistic)."""
-        ...
+        """The sums over all items, (system, statistic), with a single rounding."""
+        raise NotImplementedError
 
     @property
-    def n_systems(self) -> int:
-        """The number of systems."""
-        ...
+    def ratio_form(self) -> RatioForm | None:
+        """The score as a ratio of sums over individually drawn items, if possible."""
+        raise NotImplementedError
 
     @property
-    def n_items(self) -> int:
-        """The number of items."""
-        ...
-
-    @property
-    def n_groups(self) -> int:
-        """The number of clusters, or 0 if items are drawn one by one."""
-        ...
-
-    @property
-    def n_drawn(self) -> int:
-        """The number of drawn units: items, or clusters."""
-        ...
+    def unit(self) -> float | None:
+        """The change in the score per unit of the first statistic, if it is constant."""
+        raise NotImplementedError
 
     @property
     def binary(self) -> bool:
-        """Whether every item is either correct or wrong."""
-        ...
-
-    def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, if it is constant."""
-        ...
+        """Whether every item is either correct or wrong, which allows exact distributions."""
+        raise NotImplementedError
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of 0/1 items that both systems answer correctly: (pair,)."""
-        ...
+        raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class Items:
+@dataclass(eq=False)
+class Items(AnyItems):
     """System results on test items, and the scoring function."""
 
     statistics: FloatArray  #: (system, item, statistic)
@@ -903,37 +886,17 @@ class Items:
     seeds: Seeds | None = None  #: variation between training runs
     factors: tuple[IntArray, IntArray] | None = None  #: levels of two crossed factors
 
-    @property
-    def n_systems(self) -> int:
-        """The number of systems."""
-        return len(self.statistics)
-
-    @property
-    def n_items(self) -> int:
-        """The number of items."""
-        return int(self.statistics.shape[1])
-
-    @property
-    def n_groups(self) -> int:
-        """The number of clusters, or 0 if items are drawn one by one."""
-        if self.cluster is None:
-            return 0
-        return min(int(x.max()) + 1 for x in self.factors or [self.cluster])
-
-    @property
-    def n_drawn(self) -> int:
-        """The number of drawn units: items, or clusters."""
-        if self.cluster is None:
-            return self.n_items
-        return self.n_groups
-
-    @property
-    def totals(self) -> FloatArray:
-        """The sums over all items, (system, statistic), with a single rounding."""
-        return self._totals
+    def __post_init__(self) -> None:
+        """Count systems and items."""
+        self.n_systems, self.n_items = self.statistics.shape[:2]
+        self.n_groups, self.n_drawn = 0, self.n_items
+        if self.cluster is not None:
+            self.n_groups = min(int(x.max()) + 1 for x in self.factors or [self.cluster])
+            self.n_drawn = self.n_groups
 
     @cached_property
-    def _totals(self) -> FloatArray:
+    def totals(self) -> FloatArray:
+        """The sums over all items, (system, statistic), with a single rounding."""
         return exact_total(np.moveaxis(self.statistics, 1, 2))
 
     def both_right(self, pairs: IntArray) -> FloatArray:
@@ -966,7 +929,7 @@ class Items:
         values[self.cluster] = self.strata
         return values
 
-    @property
+    @cached_property
     def ratio_form(self) -> RatioForm | None:
         """The score as a ratio of sums over individually drawn items, if possible."""
         plain = self.linear is None and self.cluster is None and self.strata is None
@@ -974,34 +937,21 @@ class Items:
             return None
         return RATIO_FORMS.get(self.score)
 
-    def unit(self) -> float | None:
-        """Return the change in the score per unit of the first statistic, or None.
-
-        The result is None if the change is not constant, that is, if the sum over items does not
-        determine the score.
-        """
-        return self._unit
-
     @cached_property
-    def _unit(self) -> float | None:
-        if self.strata is not None or self.seeds is not None:
+    def unit(self) -> float | None:
+        """The change in the score per unit of the first statistic, if it is constant."""
+        if self.linear is None or self.strata is not None or self.seeds is not None:
             return None
         if self.linear == "sum":
             return 1.0
-        if self.linear is None:
-            return None
         below = self.statistics[..., 1]
         if not (below == below.flat[0]).all() or below.flat[0] == 0.0:
             return None
         return 1.0 / float(self.totals[0, 1])
 
-    @property
-    def binary(self) -> bool:
-        """Whether every item is either correct or wrong, which allows exact distributions."""
-        return self._binary
-
     @cached_property
-    def _binary(self) -> bool:
+    def binary(self) -> bool:
+        """Whether every item is either correct or wrong."""
         return (
             self.linear == "mean"
             and self.cluster is None

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats import areas, bootstrap, families, gains, swaps
+from rankeval_pd.stats import areas, bootstrap, families, swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.bands import critical_value
 from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
-from rankeval_pd.stats.families import (
-    letters,
-    level_of_each,
-    max_t,
-    rejects,
-    simultaneous_limits,
-    with_resamples,
-)
+from rankeval_pd.stats.families import level_of_each, max_t, simultaneous_limits
 from rankeval_pd.stats.gains import (
     Limits,
-    Pairs,
+    Tested,
     as_each_p_says,
-    family_options,
-    no_rows,
+    no_tests,
     oriented,
     refuse_crossed,
-    table,
+    student_limits,
 )
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, quiet, scores_of
@@ -256,146 +248,45 @@ class _Joint(NamedTuple):
 
 
 # -------------------------------------------------------------------------------------------------
-# Ranks of systems with uncertainty, from pairwise tests or from resampled ranks.
+# Scores of systems with intervals, tests of all pairs, and resampled ranks.
 
 RANKS = ("simultaneous", "percentile")
 SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
 
 
-class Ranks(NamedTuple):
-    """The rows of the rank table, one per system."""
+class SystemScores(NamedTuple):
+    """The scores of systems, their intervals, and their ranks in resamples: each (system,)."""
 
-    value: FloatArray
-    ci_low: FloatArray
-    ci_high: FloatArray
-    ci_low_alone: FloatArray
-    ci_high_alone: FloatArray
-    rank: IntArray
-    rank_low: IntArray
-    rank_high: IntArray
+    theta: FloatArray  #: larger is better, as in the intervals
+    together: Limits  #: simultaneous for all systems
+    alone: Limits
+    low: IntArray  #: percentiles of the resampled ranks
+    high: IntArray
     p_best: FloatArray
-    tied_for_best: BoolArray
-    n_groups: IntArray
-    letters: AnyArray
-    undecided: BoolArray
-    n_resamples: IntArray
-    family_p: FloatArray  #: (pair,): p-values to adjust over groups of the data
-    family_low: FloatArray  #: limits of the Monte Carlo interval
-    family_high: FloatArray
+    n_resamples: int
 
 
-def drawn_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
-    """Return the ranks of systems with uncertainty, from shared draws."""
+def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -> Draws:
+    """Return the draws for tests of all pairs, with the kind of interval for scores."""
     refuse_crossed(items, "system_ranks")
-    pairs = np.stack(all_pairs(items.n_systems), axis=1)
-    options = with_resamples(options, len(pairs))
     if options.ci == "clopper-pearson" and not items.binary:
         raise ValueError(
             "ci='clopper-pearson' is an interval for a proportion: it requires scores of 0 or 1"
             " for every item, with metric='accuracy' or 'mean' and without groups=. Pass ci='wild',"
             " or omit ci."
         )
-    if not options.ci and items.binary:
-        options = options._replace(ci="clopper-pearson")
-    options = options._replace(ci=options.ci or "wild")
-    draws = draws_of(items, pairs, options, step)
-    theta = draws.theta
-    low, high, p_best = resampled_ranks(draws.ranked_scores, options.level)
-    tested = gains.paired_bootstrap(items, pairs, options, draws=draws)
-    # systems with too few guesses are not tested
-    untested = np.isnan(tested.p_value) & np.isfinite(theta[pairs]).all(axis=1)
-    p = np.where(untested, 1.0, [_deciding_p(tested, options), tested.family_p])
-    alone = _score_limits(draws, options.level)
-    lowest, highest = _simultaneous_limits(draws, options)
+    if not options.ci:
+        options = options._replace(ci="clopper-pearson" if items.binary else "wild")
+    return draws_of(items, np.stack(all_pairs(items.n_systems), axis=1), options, step)
+
+
+def drawn_scores(draws: Draws) -> SystemScores:
+    """Return the scores with intervals, and the resampled ranks."""
+    low, high, p_best = resampled_ranks(draws.ranked_scores, draws.options.level)
+    alone = _score_limits(draws, draws.options.level)
+    lowest, highest = _simultaneous_limits(draws, draws.options)
     together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
-    if items.sign < 0.0:
-        together, alone = (-together[1], -together[0]), (-alone[1], -alone[0])
-    drawn = max(options.n_resamples, int(tested.n_resamples.max(initial=0)))
-    rows = _rank_rows(items, theta, (together, alone), tested, p[0], options.alpha, drawn)
-    if ranks == "percentile":
-        rows = rows._replace(rank_low=low, rank_high=high)
-    return rows._replace(p_best=p_best, family_p=p[1])
-
-
-def _rank_rows(
-    items: AnyItems,
-    theta: FloatArray,
-    limits: tuple[Limits, Limits],
-    tested: Pairs,
-    p_values: FloatArray,
-    alpha: float,
-    n_resamples: int,
-) -> Ranks:
-    """Return the rows with the ranks that the tests allow.
-
-    ``limits`` are the simultaneous intervals of the scores and the separate ones.
-    """
-    systems, (together, alone) = items.n_systems, limits
-    known = np.where(np.isnan(theta), -np.inf, theta)  # systems without a score come last
-    rank = 1 + (known[:, np.newaxis] > known).sum(axis=0)
-    allowed = rank_limits(rank, p_values, alpha)
-    return Ranks(
-        value=items.sign * theta,
-        ci_low=together[0],
-        ci_high=together[1],
-        ci_low_alone=alone[0],
-        ci_high_alone=alone[1],
-        rank=rank,
-        rank_low=allowed.low,
-        rank_high=allowed.high,
-        p_best=np.full(systems, np.nan),
-        tied_for_best=allowed.low == 1,
-        n_groups=np.full(systems, items.n_groups),
-        letters=allowed.letters,
-        undecided=any_of_system(tested.undecided, systems),
-        n_resamples=np.full(systems, n_resamples),
-        family_p=tested.family_p,
-        family_low=tested.family_low,
-        family_high=tested.family_high,
-    )
-
-
-def _deciding_p(tested: Pairs, options: PairOptions) -> FloatArray:
-    """Return the p-values that decide which systems differ."""
-    if options.adjust is None:
-        return tested.p_value
-    return tested.p_adjusted
-
-
-class RankLimits(NamedTuple):
-    """The possible ranks given all pairwise tests, (system,)."""
-
-    low: IntArray  #: smallest possible rank
-    high: IntArray
-    letters: AnyArray  #: two systems share a letter if and only if they do not differ significantly
-
-
-def any_of_system(undecided: BoolArray, systems: int) -> BoolArray:
-    """Return, for each system, whether any of its pairs is undecided."""
-    result = np.zeros(systems, dtype=bool)
-    result[np.stack(all_pairs(systems))[:, undecided].ravel()] = True
-    return result
-
-
-def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimits:
-    """Return each system's possible ranks and letters, given all pairwise tests.
-
-    Parameters
-    ----------
-    rank : array (system,)
-    p_values : array (pair,)
-        One p-value for each pair, in the order of ``np.triu_indices``; NaN if a score is undefined.
-    alpha : float
-    """
-    above = rank[:, np.newaxis] < rank
-    sure = np.zeros_like(above)
-    a, b = all_pairs(rank.size)
-    sure[a, b] = sure[b, a] = np.isnan(p_values) | rejects(p_values, alpha)
-    better = above & sure
-    # systems that the tests cannot tell apart share a letter
-    order, named = np.argsort(rank, kind="stable"), np.empty(rank.size, dtype=object)
-    named[order] = letters((better | better.T)[np.ix_(order, order)])
-    return RankLimits(1 + better.sum(axis=0), rank.size - better.sum(axis=1), named)
+    return SystemScores(draws.theta, together, alone, low, high, p_best, draws.options.n_resamples)
 
 
 def _simultaneous_limits(draws: Draws, options: PairOptions) -> Limits:
@@ -642,9 +533,9 @@ def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
 _EQUAL = 1e-12  # relative to the largest difference; closer differences share a rank
 
 
-def signed_rank_pairs(
+def signed_rank_tests(
     items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet
-) -> Pairs:
+) -> Tested:
     """Return signed-rank tests for all pairs; the gain is the median Walsh average.
 
     Differences of 0 are dropped (Wilcoxon 1945), and equal absolute differences get the mean rank.
@@ -667,7 +558,7 @@ def signed_rank_pairs(
     for k in np.flatnonzero(turned).tolist():
         sorted_[k] = -sorted_[k][::-1]
     gain = np.where(turned, -gain, gain)
-    rows = no_rows(len(pairs))
+    rows = no_tests(len(pairs))
     for k, x in enumerate(sorted_):
         up, down = signed_rank_tails(x, float(room[k]))
         rows.put(k, np.nan, up, min(up, down))  # a gain of 0 has no sign, but the ranks may differ
@@ -683,19 +574,12 @@ def signed_rank_pairs(
         low, high = np.array(ends).reshape(-1, 2).T
         flat = np.array([x[0] == x[-1] for x in sorted_], dtype=bool)
         low, high = np.where(flat, np.nan, low), np.where(flat, np.nan, high)
-        doubled = np.minimum(1.0, 2.0 * rows.ordered)
-        return as_each_p_says((low, high), gain, doubled, near, options)
+        return as_each_p_says((low, high), gain, rows.doubled, near, options)
 
     rows.low[:], rows.high[:] = limits_at(options)
     with np.errstate(invalid="ignore"):
         rows.error[:] = (rows.high - rows.low) / (2.0 * z_of(options.two_tailed))
-    family = None
-    if options.adjust is not None:
-        family = limits_at(family_options(rows, options))
-    found = table(items, theta, pairs, swapped, rows, options, family, None, every=True)
-    if options.alternative == "less":
-        gain = -gain
-    return found._replace(gain=gain)
+    return Tested(items, options, theta, pairs, swapped, rows, True, limits_at, estimate=gain)
 
 
 def _items_in_memory(
@@ -703,7 +587,7 @@ def _items_in_memory(
 ) -> Items:
     """Return the items for a test without draws, or raise a ValueError with the ``reason``."""
     single = isinstance(items, Items) and items.linear == "mean" and items.cluster is None
-    if not isinstance(items, Items) or not single or items.unit() is None:
+    if not isinstance(items, Items) or not single or items.unit is None:
         raise ValueError(
             f"test={test!r} supports only items in memory, with metric='mean' or 'accuracy' and"
             f" without groups, strata or seeds. {instead}"
@@ -837,7 +721,7 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
 _TOGETHER = 4_000_000  # number of differences in memory at a time
 
 
-def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Pairs:
+def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Tested:
     """Return paired t tests for all pairs, with limits that agree with the tests."""
     from scipy.special import stdtr
 
@@ -851,17 +735,15 @@ def t_pairs(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
 
     theta, pairs, swapped = oriented(items, pairs, options)
     gain, freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 1.0
-    rows = no_rows(len(pairs))
+    rows = no_tests(len(pairs))
     rows.error[:] = error = _errors_of_t_tests(items, pairs)
     varies = error > 0.0
     t = np.divide(gain, error, where=varies, out=np.zeros_like(gain))
     up, down = stdtr(freedom, -t), stdtr(freedom, t)  # without variance, p is 1/2
     rows.p[:], rows.ordered[:] = up, np.where(gain < 0.0, down, up)
-    rows.low[:], rows.high[:] = gains.student_limits(gain, error, freedom, options)
-    family = None
-    if options.adjust is not None:
-        family = gains.student_limits(gain, error, freedom, family_options(rows, options))
-    return table(items, theta, pairs, swapped, rows, options, family, None, every=True)
+    limits_at = partial(student_limits, gain, error, freedom)
+    rows.low[:], rows.high[:] = limits_at(options)
+    return Tested(items, options, theta, pairs, swapped, rows, True, limits_at)
 
 
 def _errors_of_t_tests(items: Items, pairs: IntArray) -> FloatArray:
@@ -878,21 +760,20 @@ def _errors_of_t_tests(items: Items, pairs: IntArray) -> FloatArray:
     return result
 
 
-def t_ranks(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Ranks:
-    """Return the possible ranks after t tests of all pairs, and t intervals for the scores."""
-    if ranks != "simultaneous" or options.ci:
-        raise ValueError(
-            f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test draws no resamples and"
-            " returns only t intervals. Omit ranks and ci, or omit test."
-        )
-    tested = t_pairs(items, np.stack(all_pairs(items.n_systems), axis=1), options, step)
-    assert isinstance(items, Items)
+def t_scores(items: Items, options: PairOptions) -> SystemScores:
+    """Return the scores with t intervals; there are no resamples."""
+    systems, theta = items.n_systems, scores_of(items)
     error = items.statistics[..., 0].std(axis=1, ddof=1) / np.sqrt(items.n_items)
     error = np.where(error > 0.0, error, np.nan)
-    shared = level_of_each(options.level, items.n_systems * options.n_alike)
-    theta = scores_of(items)
-    value, half = items.sign * theta, t_of(items.n_items - 1.0, shared) * error
-    half_alone = t_of(items.n_items - 1.0, options.level) * error
-    limits = (value - half, value + half), (value - half_alone, value + half_alone)
-    p_values = _deciding_p(tested, options)
-    return _rank_rows(items, theta, limits, tested, p_values, options.alpha, 0)
+    freedom, shared = items.n_items - 1.0, level_of_each(options.level, systems * options.n_alike)
+    half, alone = t_of(freedom, shared) * error, t_of(freedom, options.level) * error
+    none = np.zeros(systems, dtype=np.int64)
+    return SystemScores(
+        theta,
+        (theta - half, theta + half),
+        (theta - alone, theta + alone),
+        none,
+        none,
+        np.full(systems, np.nan),
+        0,
+    )

@@ -59,19 +59,12 @@ from rankeval_pd.systems.tests import Families, paired_bootstrap
 from rankeval_pd.tables import keys_apart
 
 # -------------------------------------------------------------------------------------------------
-# Estimate gain thresholds, and gains on test sets of several sizes.
-
-# -------------------------------------------------------------------------------------------------
 # Relation between gain and confidence (Berg-Kirkpatrick et al. 2012, §§3, 4).
 
 THRESHOLD_COLUMNS = (
-    "relation",
-    "threshold",
-    "threshold_low",
-    "threshold_high",
-    "n_pairs",
+    "relation", "threshold", "threshold_low", "threshold_high", "n_pairs",
     "threshold_all_pairs",
-)
+)  # fmt: skip
 
 
 @Capabilities(pairs="Which gain is worth reporting?", layout="row")
@@ -364,14 +357,8 @@ def _domains(data: pd.DataFrame, by: list[Hashable], roles: Roles, draw: str) ->
 # Check significance on other data (Berg-Kirkpatrick et al. 2012, section 4.2).
 
 CALIBRATION_COLUMNS = (
-    "p_low",
-    "p_high",
-    "n_pairs",
-    "agreement",
-    "ci_low",
-    "ci_high",
-    "expected_agreement",
-)
+    "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
+)  # fmt: skip
 Prior = Literal["flat", "estimated"]
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 

@@ -13,7 +13,14 @@ import pandas as pd
 from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities, with_roles
 from rankeval_pd.decisions.families import OVER, family_of
-from rankeval_pd.decisions.gains import FAMILY, over_groups, ranks_over_groups, with_systems
+from rankeval_pd.decisions.gains import (
+    bootstrapped_pairs,
+    over_groups,
+    pairs_tested_once,
+    ranked,
+    ranks_by_draws,
+    ranks_by_t,
+)
 from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.dask import ItemNeeds
@@ -44,12 +51,12 @@ from rankeval_pd.roles import (
     Roles,
     ScoreInterval,
 )
-from rankeval_pd.stats import gains, items
+from rankeval_pd.stats import items
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.bootstrap import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.equivalence import margin_name
 from rankeval_pd.stats.families import ADJUSTMENTS, with_resamples
-from rankeval_pd.stats.gains import METHODS, Pairs, margin_p
+from rankeval_pd.stats.gains import METHODS, margin_p, swap_tests
 from rankeval_pd.stats.item_gains import (
     FEW_ANSWERS,
     LEAST_ANSWERS,
@@ -60,14 +67,7 @@ from rankeval_pd.stats.item_gains import (
     skewed,
 )
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, quiet, studentises
-from rankeval_pd.stats.ranks import (
-    RANKS,
-    SCORE_INTERVALS,
-    drawn_ranks,
-    signed_rank_pairs,
-    t_pairs,
-    t_ranks,
-)
+from rankeval_pd.stats.ranks import RANKS, SCORE_INTERVALS, signed_rank_tests, t_tests
 
 # -------------------------------------------------------------------------------------------------
 # Collect attributes and warnings for tables from resampled items.
@@ -295,25 +295,12 @@ def _about_intervals(undefined: bool) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# Rank systems, and define options for tables from resampled items.
-
-# -------------------------------------------- Ranks of systems
+# Rank systems.
 
 RANK_COLUMNS = (
-    "system",
-    "value",
-    "ci_low",
-    "ci_high",
-    "rank",
-    "rank_low",
-    "rank_high",
-    "p_best",
-    "tied_for_best",
-    "letters",
-    "undecided",
-    "ci_low_alone",
-    "ci_high_alone",
-)
+    "system", "value", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "p_best",
+    "tied_for_best", "letters", "undecided", "ci_low_alone", "ci_high_alone",
+)  # fmt: skip
 
 
 @Capabilities(
@@ -441,7 +428,7 @@ def system_ranks(
             partial(_ranks_of_group, notes=notes, test=test, ranks=ranks, step=step),
             notes.columns(RANK_COLUMNS),
             record=notes.record,
-            finish=partial(_by_rank, notes=notes, ranks=ranks),
+            finish=partial(_by_rank, notes=notes),
             needs=partial(_sums_for_ranks, notes),
         )
 
@@ -457,18 +444,17 @@ def _ranks_of_group(
     step: Step,
 ) -> tuple[Rows, GroupFacts]:
     """Return one row per system, and the facts of the group."""
-    kernel, interval = drawn_ranks, "wild"
+    kernel, interval = ranks_by_draws, "wild"
     if test == "t":
-        kernel, interval = t_ranks, "t"
+        kernel, interval = ranks_by_t, "t"
     elif items.binary:
         interval = "clopper-pearson"
     options = notes.settled(len(pairs), n_groups)
     check_size(kernel, items, len(pairs), options)
-    table = kernel(items, options, ranks, step)
-    flat = np.isfinite(table.value) & np.isnan(table.ci_low)
+    rows = kernel(items, options, ranks, step)
+    flat = np.isfinite(rows["value"]) & np.isnan(rows["ci_low"])
     interval = notes.options.ci or interval
-    facts = notes.facts(items, pairs, options, table.n_resamples, flat, interval)
-    return {"system": np.arange(items.n_systems), **table._asdict()}, facts
+    return rows, notes.facts(items, pairs, options, rows["n_resamples"], flat, interval)
 
 
 def _sums_for_ranks(notes: TableNotes, n_pairs: int) -> ItemNeeds:
@@ -476,18 +462,14 @@ def _sums_for_ranks(notes: TableNotes, n_pairs: int) -> ItemNeeds:
     return ItemNeeds(notes.settled(n_pairs, 1), signs=True, ranked=True)
 
 
-def _by_rank(rows: Rows, *, notes: TableNotes, ranks: str) -> Rows:
+def _by_rank(rows: Rows, *, notes: TableNotes) -> Rows:
     """Rank the systems of all groups, and sort the systems of each group by rank."""
-    if notes.over_all:
-        rows = ranks_over_groups(rows, how=notes.options, simultaneous=ranks == "simultaneous")
-    of_systems = {name: values for name, values in rows.items() if name not in FAMILY}
-    return rows_at(of_systems, np.lexsort([rows["rank"], rows[GROUP]]))
+    rows = ranked(rows, how=notes.options, over_all=notes.over_all)
+    return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
-
-# ---------------- Tables from resampled items, and relations between systems
 
 # -------------------------------------------------------------------------------------------------
-# Options, memory, progress bar, family and notes for tables from resampled items.
+# Options and memory for tables from resampled items, and relations between systems.
 
 _ADJUSTMENTS = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 
@@ -542,7 +524,7 @@ def options_of(
 
 def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions) -> None:
     """Raise a MemoryError if draws for all pairs or systems do not fit in memory."""
-    every = test is gains.paired_permutation or studentises(options)
+    every = test is _swapped_pairs or studentises(options)
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
     check_memory(
         2 * rows * options.n_resamples,
@@ -551,8 +533,6 @@ def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: P
         " smaller n_resamples or larger alpha to draw fewer resamples.",
     )
 
-
-# --------------- Relations between systems, determined by their families
 
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 
@@ -591,32 +571,34 @@ def _family_of(
 # -------------------------------------------------------------------------------------------------
 # Test pairs of systems on the same test items (Berg-Kirkpatrick et al. 2012).
 
-PAIR_COLUMNS: tuple[str, ...] = (
-    "system_a",
-    "system_b",
-    "score_a",
-    "score_b",
-    "gain",
-    "gain_se",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "p_two_sided",
-    "p_stderr",
-    "p_adjusted",
-    "confidence",
-    "undecided",
-    "exact",
-    "n_items",
-    "n_resamples",
-    "p_one_sided",
-    "leaning",
-    "ci_low_alone",
-    "ci_high_alone",
-)
+PAIR_COLUMNS = (
+    "system_a", "system_b", "score_a", "score_b", "gain", "gain_se", "ci_low", "ci_high",
+    "p_value", "p_two_sided", "p_stderr", "p_adjusted", "confidence", "undecided", "exact",
+    "n_items", "n_resamples", "p_one_sided", "leaning", "ci_low_alone", "ci_high_alone",
+)  # fmt: skip
+_NAMED = ("alternative", "adjust", "alpha", "level")  # options that become attrs
 OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # columns only with adjust=
 
 OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with seeds=
+
+
+class _Asked(NamedTuple):
+    """The pairs to compare."""
+
+    a: Hashable
+    b: Hashable
+    baseline: Hashable
+    families: Families | None
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the user fixed the order of the two systems."""
+        return self.b is not None or self.baseline is not None
+
+    @property
+    def one(self) -> Hashable:
+        """The system that is compared with all other systems, if any."""
+        return self.baseline if self.keeps_order else self.a
 
 
 @Capabilities(
@@ -827,6 +809,10 @@ def paired_bootstrap(
     check_choice("event", event, EVENTS)
     check_choice("ci", ci, (None, *INTERVALS))
     check_flag("skewness", skewness)
+    shown: str = ci or ""  # the interval depends on the items
+    if ci is None and event != "wild":
+        shown = DUAL[event]
+    asked = _Asked(a, b, baseline, families)
     options = options_of(
         roles,
         n_resamples,
@@ -835,23 +821,14 @@ def paired_bootstrap(
         alpha=alpha,
         level=level,
         event=event,
-        ci=_agreeing(event, ci),
-        keep_order=not (b is None and baseline is None),
+        ci=shown,
+        keep_order=asked.keeps_order,
         alternative=alternative,
         skewness=event == "wild" and skewness,
     )
-    named = ("event", "ci", "alternative", "adjust", "alpha", "level")
-    notes = _notes_on_pairs(options, roles, named, adjust_over, a, b, baseline, margin)
-    return _tabulate_pairs(
-        data,
-        roles,
-        gains.paired_bootstrap,
-        notes,
-        a=a,
-        b=b,
-        baseline=baseline,
-        families=families,
-    )
+    named, more = ("event", "ci", *_NAMED), {"margin": check_margin(margin)}
+    notes = TableNotes(options, roles, named, adjust_over, more, asked.one)
+    return _tabulate_pairs(data, bootstrapped_pairs, notes, asked)
 
 
 @Capabilities(
@@ -943,6 +920,7 @@ def paired_permutation(
             f"margin={margin!r} with test='wilcoxon': only the test of means supports a margin."
             " Omit test."
         )
+    asked = _Asked(a, b, baseline, families)
     options = options_of(
         roles,
         n_resamples,
@@ -952,22 +930,13 @@ def paired_permutation(
         level=level,
         event="recentred",
         ci="basic",
-        keep_order=not (b is None and baseline is None),
+        keep_order=asked.keeps_order,
         alternative=alternative,
         skewness=skewness,
     )
-    named = ("alternative", "adjust", "alpha", "level")
-    notes = _notes_on_pairs(options, roles, named, adjust_over, a, b, baseline, margin)
-    result = _tabulate_pairs(
-        data,
-        roles,
-        _KERNELS[test],
-        notes,
-        a=a,
-        b=b,
-        baseline=baseline,
-        families=families,
-    )
+    more = {"margin": check_margin(margin)}
+    notes = TableNotes(options, roles, _NAMED, adjust_over, more, asked.one)
+    result = _tabulate_pairs(data, _KERNELS[test], notes, asked)
     if test != "swaps":
         result.attrs["test"] = test
     if test == "wilcoxon" and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
@@ -978,11 +947,12 @@ def paired_permutation(
     return result
 
 
-_Kernel = Callable[[AnyItems, IntArray, PairOptions, Step], Pairs]
+_Kernel = Callable[[AnyItems, IntArray, PairOptions, Step], Rows]
+_swapped_pairs: _Kernel = partial(pairs_tested_once, swap_tests)
 _KERNELS: dict[str, _Kernel] = {
-    "swaps": gains.paired_permutation,
-    "t": t_pairs,
-    "wilcoxon": signed_rank_pairs,
+    "swaps": _swapped_pairs,
+    "t": partial(pairs_tested_once, t_tests),
+    "wilcoxon": partial(pairs_tested_once, signed_rank_tests),
 }
 
 
@@ -993,58 +963,23 @@ def mean_test(test: str) -> Callable[..., Any]:
     return paired_bootstrap
 
 
-def _agreeing(event: str, ci: str | None) -> str:
-    """Return the kind of interval, or "" if it depends on the items."""
-    if ci is None and event != "wild":
-        return DUAL[event]
-    return ci or ""
-
-
-def _notes_on_pairs(
-    options: PairOptions,
-    roles: Mapping[str, Any],
-    named: tuple[str, ...],
-    adjust_over: str,
-    a: Hashable,
-    b: Hashable,
-    baseline: Hashable,
-    margin: float | None,
-) -> TableNotes:
-    """Return the notes on a table of pairs, with the system that others are compared with."""
-    one = baseline
-    if b is None and baseline is None:
-        one = a
-    more = {"margin": check_margin(margin)}
-    return TableNotes(options, roles, named, adjust_over, more, one)
-
-
-def _tabulate_pairs(
-    data: Data,
-    roles: Mapping[str, Any],
-    kernel: _Kernel,
-    notes: TableNotes,
-    *,
-    a: Hashable,
-    b: Hashable,
-    baseline: Hashable,
-    families: Families | None,
-) -> Data:
+def _tabulate_pairs(data: Data, kernel: _Kernel, notes: TableNotes, asked: _Asked) -> Data:
     """Return the table of all pairs of systems in all groups."""
     relate = finish = None
-    if families is not None:
-        relate = partial(relations, families)
+    if asked.families is not None:
+        relate = partial(relations, asked.families)
     if notes.over_all:
         finish = partial(over_groups, how=notes.options)
     with resampling_bar(data, notes.options.n_resamples) as step:
         return tabulate_items(
             data,
-            roles,
+            notes.roles,
             partial(_pairs_of_group, kernel=kernel, notes=notes, step=step),
-            _columns_of_pairs(notes, related=families is not None),
+            _columns_of_pairs(notes, related=relate is not None),
             record=notes.record,
-            a=a,
-            b=b,
-            baseline=baseline,
+            a=asked.a,
+            b=asked.b,
+            baseline=asked.baseline,
             relate=relate,
             finish=finish,
             needs=partial(_sums_for_pairs, kernel, notes),
@@ -1078,19 +1013,21 @@ def _pairs_of_group(
     """Return one row per pair of systems, and the facts of the group."""
     options = notes.settled(len(pairs), n_groups)
     check_size(kernel, items, len(pairs), options)
-    table = kernel(items, pairs, options, step)
-    flat = np.isfinite(table.gain) & np.isnan(table.ci_low)
+    rows = kernel(items, pairs, options, step)
+    flat = np.isfinite(rows["gain"]) & np.isnan(rows["ci_low"])
     interval = ""
     if "ci" in notes.named:
         interval = options.ci or DUAL[options.event]
         if items.binary:
             interval = options.ci or "tango"
-    facts = notes.facts(items, pairs, options, table.n_resamples, flat, interval)
-    rows = with_systems(table._asdict(), pairs)
+    facts = notes.facts(items, pairs, options, rows["n_resamples"], flat, interval)
     margin = notes.more["margin"]
     if margin is not None:
-        alternative = options.alternative
-        p = margin_p(items, pairs, table, margin, alternative, options.alpha)
+        shown, alternative = (
+            np.stack([rows["system_a"], rows["system_b"]], axis=1),
+            options.alternative,
+        )
+        p = margin_p(items, shown, rows["gain"], margin, alternative, options.alpha)
         rows[margin_name(alternative)] = p
     return rows, facts
 
@@ -1098,6 +1035,6 @@ def _pairs_of_group(
 def _sums_for_pairs(kernel: _Kernel, notes: TableNotes, n_pairs: int) -> ItemNeeds:
     """Return which sums the test needs when items are distributed across workers."""
     options = notes.settled(n_pairs, 1)
-    if kernel is gains.paired_permutation:
+    if kernel is _swapped_pairs:
         return ItemNeeds(options, swaps=True)
     return ItemNeeds(options, signs="wild" in (options.event, options.ci))

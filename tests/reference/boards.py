@@ -19,11 +19,11 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
+from rankeval_pd.decisions.gains import bootstrapped_pairs, ranked, ranks_by_draws
+from rankeval_pd.decisions.verdicts import GROUP
 from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
 from rankeval_pd.roles import Roles
-from rankeval_pd.stats.gains import paired_bootstrap
 from rankeval_pd.stats.items import Items, PairOptions
-from rankeval_pd.stats.ranks import drawn_ranks
 
 SAMPLES, CALLS = 2_000, 20
 OPTIONS = PairOptions(999, "wild", "auto", "", None, 0.05, 0.95, 0, keep_order=True, skewness=True)
@@ -44,7 +44,7 @@ def found(data: Items) -> float:
     """Return in which share of samples, each of two systems, the default test is significant."""
     options = OPTIONS._replace(ci="" if data.binary else "wild")
     pairs = np.arange(data.n_systems).reshape(-1, 2)
-    return float(np.mean(paired_bootstrap(data, pairs, options).p_value <= 0.05))
+    return float(np.mean(bootstrapped_pairs(data, pairs, options)["p_value"] <= 0.05))
 
 
 def trained(rng, systems, seeds, n, sds, gain=0.0, item_sd=0.5) -> np.ndarray:
@@ -120,8 +120,10 @@ def ranks(samples: int) -> Iterator[Row]:
                 told, warned = [], 0
                 for k in range(samples):
                     data = items(trained(rng, systems, seeds, n, sds), seeds=True)
-                    table = drawn_ranks(data, options._replace(seed=k), "simultaneous")
-                    told.append(bool((table.rank_low > 1).any()))
+                    rows = ranks_by_draws(data, options._replace(seed=k), "simultaneous")
+                    rows[GROUP] = np.zeros(data.n_systems, dtype=int)
+                    table = ranked(rows, how=options, over_all=False)
+                    told.append(bool((table["rank_low"] > 1).any()))
                 for _ in range(CALLS):
                     warned += warns(trained(rng, systems, seeds, n, sds))
                 pairs = [trained(rng, 2, seeds, n, sds[1:3]) for _ in range(samples)]

@@ -29,6 +29,7 @@ from scipy import stats
 
 from rankeval_pd.curves import area_differences
 from rankeval_pd.curves.areas import of_precision_gap, precision_gap, spread_of
+from rankeval_pd.decisions.gains import bootstrapped_pairs
 from rankeval_pd.decisions.verdicts import OF_CLUSTERS
 from rankeval_pd.lists import groups as lists
 from rankeval_pd.lists.groups import (
@@ -44,7 +45,6 @@ from rankeval_pd.stats import areas as early
 from rankeval_pd.stats import areas as roc_areas
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import item_gains as item_draws
-from rankeval_pd.stats.gains import paired_bootstrap
 from rankeval_pd.stats.items import METRICS, Items, PairOptions
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import Ranking, up_to_ranks
@@ -115,8 +115,8 @@ def _of_systems(groups: int, kind: str, moving: bool, weight: str) -> Row:
         gain = shared[cluster] + np.sqrt(0.7) * rng.normal(size=cluster.size)
         items = gains(gain, cluster, weight=(1.0 / size)[cluster] if weight == "group" else None)
         told = weight == "item" and item_draws.moves_with_size(items, PAIR)
-        row = paired_bootstrap(items, PAIR, options(k))
-        found.append((row.gain[0], row.ci_low[0], row.ci_high[0], row.p_value[0], told))
+        row = bootstrapped_pairs(items, PAIR, options(k))
+        found.append((row["gain"][0], row["ci_low"][0], row["ci_high"][0], row["p_value"][0], told))
     setting = f"{groups} groups, {kind}{', moving' * moving}, weight {weight}"
     return summed_up("paired_bootstrap", setting, found, 0.0)
 
@@ -132,12 +132,20 @@ def crossed() -> Iterator[Row]:
                     np.sqrt(part) * rng.normal(size=levels.max() + 1)[levels]
                     for part, levels in zip(parts, (first, second), strict=True)
                 ) + np.sqrt(1.0 - sum(parts)) * rng.normal(size=cells.size)
-                row = paired_bootstrap(gains(gain, cells, (first, second)), PAIR, options(k))
-                found.append((row.gain[0], row.ci_low[0], row.ci_high[0], row.p_value[0], one < 10))
+                row = bootstrapped_pairs(gains(gain, cells, (first, second)), PAIR, options(k))
+                found.append(
+                    (
+                        row["gain"][0],
+                        row["ci_low"][0],
+                        row["ci_high"][0],
+                        row["p_value"][0],
+                        one < 10,
+                    )
+                )
                 if parts == (0.2, 0.2):
-                    row = paired_bootstrap(gains(gain, second), PAIR, options(k))
-                    limits = row.ci_low[0], row.ci_high[0]
-                    alone.append((row.gain[0], *limits, row.p_value[0], False))
+                    row = bootstrapped_pairs(gains(gain, second), PAIR, options(k))
+                    limits = row["ci_low"][0], row["ci_high"][0]
+                    alone.append((row["gain"][0], *limits, row["p_value"][0], False))
             setting = f"{one} x {other}, shares {parts[0]} and {parts[1]}"
             yield summed_up("paired_bootstrap, two factors", setting, found, 0.0)
             if alone:

@@ -17,7 +17,6 @@ writes equivalence.csv beside itself; half an hour. ``kind``:
 import warnings
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -78,8 +77,7 @@ def sizes_of(items: Items, gain: float, freedom: float) -> tuple[float, float]:
     """Return the sizes for systems 2k and 2k + 1, whose true gain this is; margin is its size."""
     score = items.score(items.totals)
     pairs = np.arange(items.n_systems).reshape(-1, 2)
-    found = SimpleNamespace(swapped=np.zeros(len(pairs), bool), gain=score[::2] - score[1::2])
-    p = margin_p(items, pairs, found, -gain, "greater", ALPHA)
+    p = margin_p(items, pairs, score[::2] - score[1::2], -gain, "greater", ALPHA)
     drawn = items.drawn[::2, :, 0] - items.drawn[1::2, :, 0]
     t = (drawn.mean(axis=1) - gain) / stats.sem(drawn, axis=1)
     return float((p <= ALPHA).mean()), float((special.stdtr(freedom, -t) <= ALPHA).mean())

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from rankeval_pd.decisions import gains as paired_gains
 from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
 from rankeval_pd.roles import Roles
-from rankeval_pd.stats import gains as paired_gains
 from rankeval_pd.stats.items import Items, PairOptions
 
 N, SEED_SD, NOISE = 100, 0.07, 0.2
@@ -40,8 +40,8 @@ def asked(drawn: Items, number: int, event: str) -> tuple[bool, bool]:
     options = OPTIONS._replace(seed=number, event=event)
     if event != "wild":
         options = options._replace(ci="percentile")
-    row = paired_gains.paired_bootstrap(drawn, PAIR, options)
-    return bool(row.p_two_sided[0] <= 0.05), bool(row.ci_low[0] <= 0.0 <= row.ci_high[0])
+    row = paired_gains.bootstrapped_pairs(drawn, PAIR, options)
+    return bool(row["p_two_sided"][0] <= 0.05), bool(row["ci_low"][0] <= 0.0 <= row["ci_high"][0])
 
 
 def trained(rng: np.random.Generator, seeds: int) -> np.ndarray:

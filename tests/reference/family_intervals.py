@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from rankeval_pd.stats.gains import paired_bootstrap
+from rankeval_pd.decisions.gains import bootstrapped_pairs
 from rankeval_pd.stats.item_gains import draws_of
 from rankeval_pd.stats.items import Items, PairOptions, quiet
 
@@ -94,14 +94,14 @@ def simulate(setting: Setting, samples: int, seed: int = 0) -> Found:
         scores, mean = drawn(setting, rng)
         items, options = as_items(scores), asked(seed=int(rng.integers(2**31)))
         draws = draws_of(items, pairs, options, quiet)  # given: no intervals of each pair alone
-        found = paired_bootstrap(items, pairs, options, draws=draws)
+        found = bootstrapped_pairs(items, pairs, options, draws=draws)
         gain = mean[pairs[:, 0]] - mean[pairs[:, 1]]
-        holds = (found.ci_low <= gain) & (gain <= found.ci_high)
+        holds = (found["ci_low"] <= gain) & (gain <= found["ci_high"])
         # a limit may end at a gain of 0 that the test rejects: that is not covered
-        covered += bool((holds & ~((gain == 0.0) & (found.p_adjusted <= 0.05))).all())
-        errs += bool((found.p_adjusted[gain == 0.0] <= 0.05).any())
-        outside = (found.ci_low > 0.0) | (found.ci_high < 0.0)
-        contradicting += int((outside & (found.p_adjusted > 0.05)).sum())
+        covered += bool((holds & ~((gain == 0.0) & (found["p_adjusted"] <= 0.05))).all())
+        errs += bool((found["p_adjusted"][gain == 0.0] <= 0.05).any())
+        outside = (found["ci_low"] > 0.0) | (found["ci_high"] < 0.0)
+        contradicting += int((outside & (found["p_adjusted"] > 0.05)).sum())
     return Found(covered / samples, errs / samples, contradicting)
 
 

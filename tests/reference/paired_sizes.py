@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.stats import gains as paired_gains
-from rankeval_pd.stats import ranks as rank_tests
+from rankeval_pd.decisions import gains as paired_gains
+from rankeval_pd.decisions import gains as rank_tests
+from rankeval_pd.decisions.verdicts import GROUP
 from rankeval_pd.stats.items import METRICS, Items, PairOptions
 
 HERE = Path(__file__).parent
@@ -101,9 +102,9 @@ def judged(items: Items, procedure: str, seed: int, truth: float = 0.0) -> pd.Da
     """Return for each test set whether it errs, covers, contradicts itself."""
     sets = len(items.statistics) // 2
     pairs = np.arange(2 * sets).reshape(-1, 2)
-    found = paired_gains.paired_bootstrap(items, pairs, options(procedure, seed))
-    low, high = found.ci_low, found.ci_high
-    rejected = found.p_two_sided <= 0.05
+    found = paired_gains.bootstrapped_pairs(items, pairs, options(procedure, seed))
+    low, high = found["ci_low"], found["ci_high"]
+    rejected = found["p_two_sided"] <= 0.05
     room = 1e-12
     return pd.DataFrame({
         "size": rejected if truth == 0.0 else np.nan,
@@ -188,13 +189,15 @@ def families(
     items = of_mean(truth[:, np.newaxis] + shared + rng.normal(size=(truth.size, n)))
     asked = options(procedure, seed, "max-t")
     pairs = np.stack(np.triu_indices(truth.size, 1), axis=1)
-    tested = paired_gains.paired_bootstrap(items, pairs, asked._replace(ci="percentile"))
+    tested = paired_gains.bootstrapped_pairs(items, pairs, asked._replace(ci="percentile"))
     equal = truth[pairs[:, 0]] == truth[pairs[:, 1]]
     kind = "simultaneous" if procedure == "default" else "percentile"
-    ranked = rank_tests.drawn_ranks(items, asked._replace(event="wild", ci="percentile"), kind)
+    rows = rank_tests.ranks_by_draws(items, asked._replace(event="wild", ci="percentile"), kind)
+    rows[GROUP] = np.zeros(items.n_systems, dtype=int)
+    ranked = rank_tests.ranked(rows, how=asked, over_all=False)
     rank = 1 + (truth[:, np.newaxis] < truth).sum(axis=1)
-    inside = (ranked.rank_low <= rank) & (rank <= ranked.rank_high)
-    wrong = tested.p_adjusted[equal] <= 0.05
+    inside = (ranked["rank_low"] <= rank) & (rank <= ranked["rank_high"])
+    wrong = tested["p_adjusted"][equal] <= 0.05
     return {
         "family-wise error": float(wrong.any()) if equal.any() else np.nan,
         "ranks, all": float(inside.all()),

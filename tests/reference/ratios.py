@@ -18,8 +18,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from rankeval_pd.stats import gains as paired_gains
-from rankeval_pd.stats import gains as swapped_gains
+from rankeval_pd.decisions import gains as paired_gains
+from rankeval_pd.decisions.gains import pairs_tested_once
+from rankeval_pd.stats.gains import swap_tests
 from rankeval_pd.stats.item_gains import FEW_ANSWERS, draws_of
 from rankeval_pd.stats.items import METRICS, Items, PairOptions, quiet
 
@@ -164,13 +165,13 @@ def simulate(
             rejected = 2.0 * min(tails[0][0], tails[1][0]) <= 0.05 and not draws.parametric.few[0]
             held = not rejected
             if gain:
-                row = paired_gains.paired_bootstrap(items, PAIR, asked("wild"))
-                assert (row.p_value[0] <= 0.05) == rejected
-                held = bool(row.ci_low[0] <= gain <= row.ci_high[0])
+                row = paired_gains.bootstrapped_pairs(items, PAIR, asked("wild"))
+                assert (row["p_value"][0] <= 0.05) == rejected
+                held = bool(row["ci_low"][0] <= gain <= row["ci_high"][0])
             swapped = np.nan
             if sample < SWAPPED and values.shape[1] > 20:
-                other = swapped_gains.paired_permutation(items, PAIR, asked("recentred"))
-                swapped = bool(other.p_value[0] <= 0.05)
+                other = pairs_tested_once(swap_tests, items, PAIR, asked("recentred"))
+                swapped = bool(other["p_value"][0] <= 0.05)
             known[key] = rejected, held, few, swapped
         found.append(known[key])
         if gain:

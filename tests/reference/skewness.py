@@ -15,10 +15,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from rankeval_pd.decisions import gains as paired_gains
+from rankeval_pd.decisions import gains as rank_tests
+from rankeval_pd.decisions.gains import pairs_tested_once
 from rankeval_pd.stats import bootstrap as bootstrap_tests
-from rankeval_pd.stats import gains as paired_gains
-from rankeval_pd.stats import gains as swapped_gains
-from rankeval_pd.stats import ranks as rank_tests
+from rankeval_pd.stats.gains import swap_tests
 from rankeval_pd.stats.item_gains import draws_of, skewed
 from rankeval_pd.stats.items import METRICS, Items, PairOptions, quiet
 
@@ -101,11 +102,11 @@ def rejections(d: np.ndarray, seed: int) -> dict[str, np.ndarray]:
     items, pairs = of_mean(values), np.arange(2 * len(d)).reshape(-1, 2)
     found = {"t test": np.abs(stats.ttest_1samp(d, 0.0, axis=1).pvalue) <= 0.05}
     for name, skewness in (("default", True), ("signs", False)):
-        tested = paired_gains.paired_bootstrap(items, pairs, asked(seed, skewness=skewness))
-        found[f"paired_bootstrap, {name}"] = tested.p_value <= 0.05
+        tested = paired_gains.bootstrapped_pairs(items, pairs, asked(seed, skewness=skewness))
+        found[f"paired_bootstrap, {name}"] = tested["p_value"] <= 0.05
         options = asked(seed, skewness=skewness, event="recentred")
-        swapped = swapped_gains.paired_permutation(items, pairs, options)
-        found[f"paired_permutation, {name}"] = swapped.p_value <= 0.05
+        swapped = pairs_tested_once(swap_tests, items, pairs, options)
+        found[f"paired_permutation, {name}"] = swapped["p_value"] <= 0.05
     return found
 
 
@@ -149,8 +150,8 @@ def ranks(samples: int) -> Iterator[dict[str, object]]:
                 for name in wrong:
                     options = asked(sample, skewness=name == "default", adjust="max-t")
                     draws = draws_of(items, pairs, options, quiet)
-                    found = paired_gains.paired_bootstrap(items, pairs, options, draws=draws)
-                    wrong[name] += bool((found.p_adjusted <= 0.05).any())
+                    found = paired_gains.bootstrapped_pairs(items, pairs, options, draws=draws)
+                    wrong[name] += bool((found["p_adjusted"] <= 0.05).any())
             for name, count in wrong.items():
                 yield _row("false rank", f"system_ranks, {name}", kind, n, count / samples, samples)
 
@@ -164,11 +165,11 @@ def scores(samples: int) -> Iterator[dict[str, object]]:
                 rng = np.random.default_rng([9, n, number, sample])
                 items = of_mean(draw(rng, (8, n)))
                 options = asked(sample, skewness=True, adjust="max-t")
-                found = rank_tests.drawn_ranks(items, options, "simultaneous")
-                missed = _misses(found.ci_low_alone, found.ci_high_alone, mean)
+                found = rank_tests.ranks_by_draws(items, options, "simultaneous")
+                missed = _misses(found["ci_low_alone"], found["ci_high_alone"], mean)
                 held["alone"] += (~missed).tolist()
                 held["of eight together"].append(
-                    not _misses(found.ci_low, found.ci_high, mean).any()
+                    not _misses(found["ci_low"], found["ci_high"], mean).any()
                 )
                 draws = draws_of(items, np.array([[0, 1]]), options, quiet)
                 low, high = bootstrap_tests.limits(

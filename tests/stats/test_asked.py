@@ -16,4 +16,4 @@ def test_right_or_wrong_is_one_of_one():
     statistics = statistics.copy()
     statistics[..., 1] = 2.0  # one of two, of every item: no count of right ones
     assert not test_items.Items(statistics, None, metric_sums.ratio, 1.0, "mean").binary
-    assert test_items.Items(statistics, None, metric_sums.ratio, 1.0, "mean").unit() == 1 / 18
+    assert test_items.Items(statistics, None, metric_sums.ratio, 1.0, "mean").unit == 1 / 18
