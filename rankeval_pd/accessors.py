@@ -183,6 +183,7 @@ class Accessor(Generic[Data]):
     ``df.rankeval(gold="tp").compare("G2", "X2")``.
     """
 
+    @checked_call
     def __init__(self, data: Data) -> None:
         self._data: Data = data
         self._roles: Mapping[str, Any] = {}

@@ -278,7 +278,7 @@ class Roles:
             if name in _ONE_NAME or name in ("by", "label"):
                 _check_name(name, value)
         roles = cls(**keywords)
-        if roles.unjudged in get_args(PartlyJudged):
+        if isinstance(roles.unjudged, str) and roles.unjudged in get_args(PartlyJudged):
             raise ValueError(
                 f"unjudged={roles.unjudged!r} is supported only by judged_precision,"
                 " judged_recall, judged_average_precision and judged_difference. Call one of these."

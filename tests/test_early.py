@@ -349,7 +349,14 @@ def test_precisions_of_unequal_samples_hold_their_level(quality):
     both = {name: np.stack([few[name], many[name]]) for name in few}
 
     def compared(cells, level=0.95, alternative="two-sided"):
-        options = AreaOptions("ap", "t", level, alternative, adjust=None)
+        options = AreaOptions(
+            kind="ap",
+            test="t",
+            level=level,
+            alpha=1.0 - level,
+            alternative=alternative,
+            adjust=None,
+        )
         return compare_samples(cells, np.array([[0, 1]]), ["few", "many"], options)
 
     found = compared(both)

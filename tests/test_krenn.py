@@ -4,6 +4,7 @@ import hashlib
 import http.server
 import threading
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -21,7 +22,7 @@ SMALL = pd.DataFrame(
         "is.SVC": [False, True],
         "is.figur": [False, False],
         "freq": [50, 44],
-        **{name: [0.5, 2.25] for name in module._SCORES},
+        **{name: [0.5, 2.25] for name in module._COLUMNS[np.float64].split()},
     }
 )
 

@@ -508,7 +508,10 @@ def annotation_sheet(
         region = difference_region(numbered, a, b, n, **sample.roles)
     left = region[~region[gold].astype(bool)]
     rng = np.random.default_rng(chosen.rng)
-    sides = [rng.permutation(left.loc[left["list"] == side, place].to_numpy()) for side in "ab"]
+    sides = []
+    for side in "ab":
+        places = left.loc[left["list"] == side, place]
+        sides.append(rng.permutation(places.to_numpy(copy=True)))
     total = wanted = sum(side.size for side in sides)
     if size is not None:
         wanted = check_count("size", size, 0)

@@ -307,6 +307,7 @@ def _region_tables(
     candidates: Candidates, judged: BoolArray, n: IntArray | None, *, rest: bool, regions: bool
 ) -> Iterator[_Table]:
     """Yield tables that compare top and lower ranks, or shared and other candidates."""
+    _ = candidates.order  # sorts once, also for the estimate
     present, rank = candidates.present, candidates.rankings().ranks
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))
