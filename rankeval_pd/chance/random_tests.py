@@ -562,13 +562,13 @@ LOG_10 = math.log(10.0)
 
 def population_model(population: str, total: Any, positive: Any) -> Any:
     """Return the population, or the population of each list if N and N+ are arrays."""
-    finite, infinite = Finite, Infinite
+    kinds: tuple[Any, Any] = Finite, Infinite
     if isinstance(total, np.ndarray):
-        finite, infinite = FiniteEach, InfiniteEach
-    model = finite(total, positive)
+        kinds = FiniteEach, InfiniteEach
+    model = kinds[0](total, positive)
     if population == "finite":
         return model
-    return infinite(model.prior)
+    return kinds[1](model.prior)
 
 
 def sum_tails(

@@ -18,7 +18,6 @@ from rankeval_pd.lists.recall import recall_of_lists
 from rankeval_pd.roles import ProportionInterval, RankingRoles
 from rankeval_pd.stats import areas
 from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.areas import EarlyShare
 from rankeval_pd.stats.ranking import Ranking
 
 _ENRICHED = ("tp", "lift", "ci_low", "ci_high", "tied")
@@ -277,7 +276,7 @@ def positive_number(name: str, value: Any) -> float:
 
 
 def _early_limits(
-    share: EarlyShare, added: EarlyShare, level: float, cluster: IntArray | None
+    result: areas.Influence, added: areas.Influence, level: float, cluster: IntArray | None
 ) -> dict[str, AnyArray]:
     """Return outer limits from the original and the extended sample, and the standard error.
 
@@ -285,23 +284,23 @@ def _early_limits(
     """
     longer = cluster
     if cluster is not None:
-        cluster = np.broadcast_to(cluster, share.present.shape)
+        cluster = np.broadcast_to(cluster, result.present.shape)
         own = np.broadcast_to(np.iinfo(np.int64).max - np.arange(4), (*cluster.shape[:-1], 4))
         longer = np.concatenate([own[..., :2], cluster, own[..., 2:]], axis=-1)
     warned = ""
     if cluster is not None:
         warned = "area"
-    by = spread_of(share.influence, share.gold, share.present, cluster, warned=warned)
-    more = spread_of(added.influence, added.gold, added.present, longer, warned="")
-    low, high = areas.logit_limits(share.share, by.error, by.least_freedom, by.positive, level)
+    by = spread_of(result, cluster, warned=warned)
+    more = spread_of(added, longer, warned="")
+    low, high = areas.logit_limits(result.value, by.error, by.least_freedom, by.positive, level)
     # with the added candidates, each class has four or more
     freedom = np.maximum(by.least_freedom, 3)
-    lower, higher = areas.logit_limits(added.share, more.error, freedom, more.positive, level)
+    lower, higher = areas.logit_limits(added.value, more.error, freedom, more.positive, level)
     known = ~np.isnan(low)
     return {
         "ci_low": np.where(known, np.fmin(low, lower), np.nan),
         "ci_high": np.where(known, np.fmax(high, higher), np.nan),
-        "se": np.where(np.isnan(share.share), np.nan, by.error),
+        "se": np.where(np.isnan(result.value), np.nan, by.error),
         **by.counted,
     }
 
@@ -312,8 +311,8 @@ def bedroc_columns(
     """Return BEDROC, its chance level, confidence limits and standard error."""
     result = areas.bedroc(ranking, alpha)
     added = areas.bedroc(areas.with_end_pairs(ranking), alpha)
-    limits = _early_limits(result.early, added.early, level, cluster)
-    return {"value": result.early.share, "chance": result.chance, **limits}
+    limits = _early_limits(result, added, level, cluster)
+    return {"value": result.value, "chance": result.chance, **limits}
 
 
 def partial_columns(
@@ -331,9 +330,9 @@ def partial_columns(
     added = areas.area_between(areas.with_end_pairs(ranking), *limits)
     columns = _early_limits(result, added, level, cluster)
     least = 0.5 * sum(limits)
-    columns["area"] = result.share
+    columns["area"] = result.value
     for name in ("area", "ci_low", "ci_high"):
         columns[name] = 0.5 * (1.0 + (columns[name] - least) / (1.0 - least))
     columns["se"] = 0.5 * columns["se"] / (1.0 - least)
-    columns["chance"] = np.where(np.isnan(result.share), np.nan, 0.5)
+    columns["chance"] = np.where(np.isnan(result.value), np.nan, 0.5)
     return columns

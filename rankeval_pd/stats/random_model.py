@@ -233,11 +233,11 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
     if p >= 1.0 - _EQUAL:
         return np.zeros_like(n)
     if isinstance(prior, np.ndarray):
-        (n, prior), back = unique_rows(n, prior)
-        result = np.where(prior == 1.0, n, 0.0)
-        inside = (prior > 0.0) & (prior < 1.0)
-        inside[inside] = -np.expm1(n[inside] * np.log1p(-prior[inside])) > p
-        result[inside] = _smooth_root(p, n[inside], prior[inside])
+        (n, priors), back = unique_rows(n, prior)
+        result = np.where(priors == 1.0, n, 0.0)
+        inside = (priors > 0.0) & (priors < 1.0)
+        inside[inside] = -np.expm1(n[inside] * np.log1p(-priors[inside])) > p
+        result[inside] = _smooth_root(p, n[inside], priors[inside])
         return np.asarray(result[back])
     result = np.zeros_like(n)
     if prior == 0.0:
