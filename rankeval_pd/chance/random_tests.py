@@ -808,19 +808,6 @@ def _test_columns(
     lists, size = ranking.nbest(n, model.ties), pool_of(ranking, model.pool)
     if n is None:
         n = ranking.every
-    columns = _independent_tests(lists, n, size, model)
-    if candidates.clusters is None:
-        return columns
-    of_groups = partial(random_p_of_row, size=size)
-    p, n_groups = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists)
-    with np.errstate(divide="ignore"):
-        log10_p = np.log10(p)
-    tests = {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p, "n_groups": n_groups}
-    return {**columns, **tests}
-
-
-def _independent_tests(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, AnyArray]:
-    """Return the tests of lists of independent candidates: (..., n)."""
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are removed later
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -842,6 +829,13 @@ def _independent_tests(lists: NBest, n: IntArray, size: Size, model: _Model) -> 
     }
     if model.adjust is not None:
         columns["p_adjusted"] = _adjusted_for_all_n(lists, n, size, model, tails.ge)
+    if candidates.clusters is not None:
+        of_groups = partial(random_p_of_row, size=size)
+        p, n_groups = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists)
+        with np.errstate(divide="ignore"):
+            log10_p = np.log10(p)
+        columns |= {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p}
+        columns["n_groups"] = n_groups
     return columns
 
 

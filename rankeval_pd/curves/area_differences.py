@@ -140,18 +140,9 @@ def early_gap(
     return columns | {"base": base, "factor": factor, "true": true * 1.0, "total": total * 1.0}
 
 
-def _early_gap_limits(
-    error: FloatArray,
-    base: FloatArray,
-    factor: FloatArray,
-    freedom: FloatArray,
-    alike: BoolArray,
-    true: FloatArray,
-    total: FloatArray,
-    *sides: FloatArray,
-    level: float,
-) -> Limits:
+def _early_gap_limits(*columns: FloatArray, level: float) -> Limits:
     """Return the limits for the difference, computed from the limits for each proportion."""
+    error, base, factor, freedom, alike, true, total, *sides = columns
     shares, limits = [], []
     for side in (sides[:7], sides[7:]):
         value, own, free, positive, added, added_error, added_positive = side
@@ -516,27 +507,12 @@ def _mean_placement(placement: FloatArray, gold: BoolArray, here: BoolArray) -> 
     return mean
 
 
-def _roc_gap_limits(
-    area_a: FloatArray,
-    area_b: FloatArray,
-    se: FloatArray,
-    variance_a: FloatArray,
-    variance_b: FloatArray,
-    freedom: FloatArray,
-    positive: FloatArray,
-    negative: FloatArray,
-    moved: FloatArray,
-    alike: BoolArray,
-    level: float,
-) -> Limits:
+def _roc_gap_limits(*columns: Any, level: float) -> Limits:
     """Return limits for the difference between two areas; 0 for identical rankings."""
+    area_a, area_b, se, variance_a, variance_b, freedom, positive, negative, moved, alike = columns
+    variances, sizes = (variance_a, variance_b, se**2), (positive, negative)
     low, high = areas.area_difference_limits(
-        (area_a, area_b),
-        (variance_a, variance_b, se**2),
-        freedom,
-        (positive, negative),
-        level,
-        moved,
+        (area_a, area_b), variances, freedom, sizes, level, moved
     )
     return np.where(alike, 0.0 * se, low), np.where(alike, 0.0 * se, high)
 

@@ -40,7 +40,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import areas as early
 from rankeval_pd.stats import differences
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.families import ADJUSTMENTS
 from rankeval_pd.stats.proportions import Limits, quantile_of
 from rankeval_pd.stats.ranking import Ranking
@@ -249,13 +249,13 @@ def _roc_columns(
     spread = spread_of(result, cluster, alone=True)
     if cluster is None:
         spread = spread._replace(untied=result.untied, better=result.better)
-    return _area_limits(result.value, spread, level, ci) | spread.counted
+    return _area_limits(result.value, spread, level, ci)
 
 
 def _area_limits(
     area: FloatArray, spread: early.AreaSpread, level: float, ci: str
 ) -> dict[str, AnyArray]:
-    """Return the area, chance level, limits, standard error and p-value."""
+    """Return the area, chance level, limits, standard error, p-value and any clusters."""
     p_value = early.p_of_half(area, spread, ci)
     if ci == "newcombe":
         limits = early.newcombe_limits(area, spread, level)
@@ -271,14 +271,9 @@ def _area_limits(
             f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. List a"
             " measure in lower_is_better only if smaller values are better."
         )
-    return {
-        "area": area,
-        "chance": np.where(np.isnan(area), np.nan, 0.5),
-        "ci_low": low,
-        "ci_high": high,
-        "se": spread.error,
-        "p_value": p_value,
-    }
+    chance = np.where(np.isnan(area), np.nan, 0.5)
+    values = area, chance, low, high, spread.error, p_value
+    return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 
 
 def area_of_outlines(
@@ -333,8 +328,7 @@ def precision_columns(
     if cluster is None:  # with few positives the interval is wide, but its coverage is correct
         warned = ""
     spread = spread_of(result, cluster, warned=warned, alone=True)
-    columns = _precision_limits(result.value, result.corrected, result.chance, spread, level)
-    return columns | spread.counted
+    return _precision_limits(result.value, result.corrected, result.chance, spread, level)
 
 
 def _precision_limits(
@@ -347,14 +341,8 @@ def _precision_limits(
     """Return the columns of average precisions."""
     error, freedom = spread.error, spread.least_freedom
     low, high = early.ap_limits(value, corrected, error, freedom, spread.positive, level)
-    return {
-        "area": value,
-        "chance": chance,
-        "ci_low": low,
-        "ci_high": high,
-        "se": error,
-        "p_value": np.full(value.shape, np.nan),
-    }
+    values = value, chance, low, high, error, np.full(value.shape, np.nan)
+    return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 
 
 def precision_gap(
@@ -429,23 +417,13 @@ def of_precision_gap(*, clustered: bool = False) -> Interval:
     return Interval(partial(_precision_gap_limits, power=power), columns)
 
 
-def _precision_gap_limits(
-    error: FloatArray,
-    freedom: FloatArray,
-    moved: FloatArray,
-    alike: BoolArray,
-    *sides: FloatArray,
-    level: float,
-    power: float,
-) -> Limits:
+def _precision_gap_limits(*columns: Any, level: float, power: float) -> Limits:
+    error, freedom, moved, alike, *sides = columns
     a, b = sides[:5], sides[5:]  # value, corrected value, error, freedom and positives
     gap, reach = a[0] - b[0], 1.0 + 0.0 * error
     low, high = differences.correlated_limits(
         (a[0], b[0]),
-        (
-            early.ap_limits(a[0], a[1], a[2], a[3], a[4], level),
-            early.ap_limits(b[0], b[1], b[2], b[3], b[4], level),
-        ),
+        (early.ap_limits(*a, level), early.ap_limits(*b, level)),
         (a[2] ** 2, b[2] ** 2, error**2),
         OF_CLUSTERS.limits(gap, error, freedom, reach, moved, level=level),
         power,
@@ -781,8 +759,7 @@ def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: AreaOptions) -> Row
         if how.test == "delong":
             at_least, freedom = 0.0 * error, np.full(error.shape, np.inf)
         tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
-        z = np.where((tested == 0.0) & (difference == 0.0), 0.0, difference / tested)
-    z = np.where(np.isinf(z), np.nan, z)
+    z, _ = t_and_p(difference, tested, freedom, how.alternative)
     shared = np.full(z.shape, np.nan)
     if how.kind == "ap":
         # without variation, there is no test, and only the areas' own intervals are combined
@@ -804,15 +781,8 @@ def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: AreaOptions) -> Row
     }
 
 
-def _sample_limits(
-    tested: FloatArray,
-    freedom: FloatArray,
-    shared: FloatArray,
-    *sides: FloatArray,
-    level: float,
-    kind: str,
-    test: str,
-) -> Limits:
+def _sample_limits(*columns: FloatArray, level: float, kind: str, test: str) -> Limits:
+    tested, freedom, shared, *sides = columns
     size = len(_SampleAreas._fields)
     one, other = _SampleAreas(*sides[:size]), _SampleAreas(*sides[size:])
     half, gap = quantile_of(freedom, level) * tested, one.area - other.area

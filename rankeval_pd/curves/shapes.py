@@ -126,7 +126,17 @@ def heights(
             of_row = _heights_of_one(ranking.row(row), rising, listed, curve)
             limits[(slice(None), *row)] = of_row[:, back]
     if few:
-        _too_few(few, alone)
+        positive, others = min(few, key=min)
+        text = (
+            f"interval='simultaneous': a band needs {bands.LEAST} or more candidates in each"
+            f" class, but there are {positive:,} true positives and {others:,} other candidates"
+        )
+        if alone:
+            raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
+        warn(
+            f"{text} in one of the groups, so the limits for that group are NaN. Pass"
+            " interval='pointwise' for that group."
+        )
     return limits[0], limits[1]
 
 
@@ -153,20 +163,6 @@ def _heights_of_one(ranking: Ranking, n: IntArray, listed: BoolArray, curve: Cur
         result = result * (positive * np.divide(of_all, true) / np.maximum(n, 1))
         result = np.minimum(result, 1.0 / rarest)
     return result
-
-
-def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
-    positive, others = min(few, key=min)
-    text = (
-        f"interval='simultaneous': a band needs {bands.LEAST} or more candidates in each"
-        f" class, but there are {positive:,} true positives and {others:,} other candidates"
-    )
-    if alone:
-        raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
-    warn(
-        f"{text} in one of the groups, so the limits for that group are NaN. Pass"
-        " interval='pointwise' for that group."
-    )
 
 
 # -------------------------------------------------------------------------------------------------

@@ -600,45 +600,30 @@ def accelerated(
 
 def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
     """Return two linearly interpolated quantiles; NaN values lie beyond both."""
-    size = samples.size
-    ranks = [share * (size - 1) for share in shares]
-    needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
-    undefined = int(np.isnan(samples).sum())
-    listed = []
-    for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
-        filled = samples
-        if undefined:
-            filled = np.where(np.isnan(samples), missing, samples)
-        ordered = np.partition(filled, needed)
-        low, high = ordered[int(np.floor(rank))], ordered[int(np.ceil(rank))]
-        part, between = rank - np.floor(rank), low
-        if part > 0.0 and np.isfinite(low):
-            between = high
-            if np.isfinite(high):
-                between = low + part * (high - low)
-        listed.append(float(between))
-    return listed[0], listed[1]
+    low, high = row_quantiles(samples[np.newaxis], shares)
+    return float(low[0]), float(high[0])
 
 
 def row_quantiles(
     samples: FloatArray, shares: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
     """Return :func:`quantiles` for each row."""
-    ranks = [share * (samples.shape[1] - 1) for share in shares]
+    size = samples.shape[1]
+    ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
-    ordered = np.partition(samples, needed, axis=1)
+    ordered, undefined = np.partition(samples, needed, axis=1), np.isnan(samples)
     listed = []
-    for rank in ranks:
+    for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
+        if undefined.any():
+            ordered = np.partition(np.where(undefined, missing, samples), needed, axis=1)
         low, high = ordered[:, int(np.floor(rank))], ordered[:, int(np.ceil(rank))]
         part = rank - np.floor(rank)
         if part > 0.0:
-            with np.errstate(invalid="ignore"):  # infinite values are handled below
-                low = low + part * (high - low)
+            with np.errstate(invalid="ignore"):
+                between = np.where(np.isfinite(high), low + part * (high - low), high)
+            low = np.where(np.isfinite(low), between, low)
         listed.append(low)
-    below, above = listed
-    for k in np.flatnonzero(~np.isfinite(samples).all(axis=1)):
-        below[k], above[k] = quantiles(samples[k], shares)
-    return below, above
+    return listed[0], listed[1]
 
 
 def law_interval(
