@@ -368,7 +368,7 @@ def random_pvalue(
         count, size, total, positive = _broadcast(
             tp=tp, n=n, n_candidates=n_candidates, n_positive=n_positive
         )
-        check_counts(size, total, positive, finite=population == "finite")
+        check_random_counts(size, total, positive, finite=population == "finite")
         share = positive / np.maximum(total, 1)
     numbers = [np.asarray(x, dtype=float) for x in (count, size, total, positive, share)]
     count, size, total, positive, share = numbers
@@ -494,7 +494,7 @@ def random_pvalue_mean(
             )
     check_memory(3 * queries, f"n_queries={queries} queries", "Pass fewer.")
     sizes, total, positive = (np.broadcast_to(np.asarray(x), (queries,)) for x in given.values())
-    check_counts(sizes, total, positive, finite=True)
+    check_random_counts(sizes, total, positive, finite=True)
     means = np.asarray(mean_tp)
     if means.dtype.kind not in "iuf" or not np.isfinite(means).all():
         raise TypeError(f"mean_tp={mean_tp!r}: pass a number, or an array of numbers.")
@@ -530,7 +530,7 @@ def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
     return float(smallest)
 
 
-def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bool) -> None:
+def check_random_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bool) -> None:
     """Raise a ValueError if the counts are invalid or contradict each other."""
     for name, values in (("n", n), ("n_candidates", total), ("n_positive", positive)):
         whole = values.dtype.kind in "iuf" and (values == np.floor(values)).all()

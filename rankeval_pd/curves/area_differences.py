@@ -90,7 +90,7 @@ def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float
 
 def _share_of(ranking: Ranking, kind: str, options: Mapping[str, Any]) -> areas.Influence:
     if kind == "bedroc":
-        return areas.bedroc(ranking, options["alpha"])
+        return areas.bedroc_influence(ranking, options["alpha"])
     if kind == "enrichment":
         return areas.found_early(ranking, options["share"])
     return areas.area_between(ranking, *options["limits"])
@@ -472,7 +472,7 @@ def roc_gap(
         sizes = [areas.unseen_counts(size, gap.n_groups) for size in sizes]
     alike = ((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
-        alike = alike & areas.same_order(a, b)
+        alike = alike & areas.have_same_order(a, b)
     tested = freedom
     if test == "delong":
         tested = np.full(freedom.shape, np.inf)

@@ -307,7 +307,7 @@ def area_of_outlines(
         least = np.minimum(positive, negative) - 1.0
         spread = early.AreaSpread(variance, least, positive, negative)
         _warn_if_few(spread, "area")
-        columns = _precision_limits(value, corrected, chance, spread, level)
+        columns = _columns_of_precision(value, corrected, chance, spread, level)
     names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
     leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
     table = pd.DataFrame({"measure": pd.Series(names), **leaving})
@@ -328,10 +328,10 @@ def precision_columns(
     if cluster is None:  # with few positives the interval is wide, but its coverage is correct
         warned = ""
     spread = spread_of(result, cluster, warned=warned, alone=True)
-    return _precision_limits(result.value, result.corrected, result.chance, spread, level)
+    return _columns_of_precision(result.value, result.corrected, result.chance, spread, level)
 
 
-def _precision_limits(
+def _columns_of_precision(
     value: FloatArray,
     corrected: FloatArray,
     chance: FloatArray,
@@ -387,7 +387,7 @@ def gap_columns(
         "se": gap.error,
         "freedom": freedom,
         "moved": np.asarray(gap.moved),
-        "alike": early.same_order(a, b),
+        "alike": early.have_same_order(a, b),
         **gap.counted,
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -275,13 +275,18 @@ def positive_number(name: str, value: Any) -> float:
     return float(value)
 
 
-def _early_limits(
-    result: areas.Influence, added: areas.Influence, level: float, cluster: IntArray | None
+def _early_columns(
+    ranking: Ranking,
+    statistic: Callable[[Ranking], areas.Influence],
+    level: float,
+    cluster: IntArray | None,
 ) -> dict[str, AnyArray]:
-    """Return outer limits from the original and the extended sample, and the standard error.
+    """Return a value, its chance level, outer limits and standard error.
 
-    Each added candidate is a separate group.
+    The limits are those from the original sample and from a sample with a pair of candidates added
+    at each end. Each added candidate is a separate group.
     """
+    result, added = statistic(ranking), statistic(areas.with_end_pairs(ranking))
     longer = cluster
     if cluster is not None:
         cluster = np.broadcast_to(cluster, result.present.shape)
@@ -298,6 +303,8 @@ def _early_limits(
     lower, higher = areas.logit_limits(added.value, more.error, freedom, more.positive, level)
     known = ~np.isnan(low)
     return {
+        "value": result.value,
+        "chance": result.chance,
         "ci_low": np.where(known, np.fmin(low, lower), np.nan),
         "ci_high": np.where(known, np.fmax(high, higher), np.nan),
         "se": np.where(np.isnan(result.value), np.nan, by.error),
@@ -309,10 +316,7 @@ def bedroc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, alpha: float, level: float
 ) -> dict[str, AnyArray]:
     """Return BEDROC, its chance level, confidence limits and standard error."""
-    result = areas.bedroc(ranking, alpha)
-    added = areas.bedroc(areas.with_end_pairs(ranking), alpha)
-    limits = _early_limits(result, added, level, cluster)
-    return {"value": result.value, "chance": result.chance, **limits}
+    return _early_columns(ranking, partial(areas.bedroc_influence, alpha=alpha), level, cluster)
 
 
 def partial_columns(
@@ -326,13 +330,12 @@ def partial_columns(
     """Return McClish's partial area, one half, confidence limits and standard error."""
     if turned:
         ranking = turned_over(ranking)
-    result = areas.area_between(ranking, *limits)
-    added = areas.area_between(areas.with_end_pairs(ranking), *limits)
-    columns = _early_limits(result, added, level, cluster)
+    low, high = limits
+    statistic = partial(areas.area_between, least=low, most=high)
+    columns = _early_columns(ranking, statistic, level, cluster)
     least = 0.5 * sum(limits)
-    columns["area"] = result.value
+    columns["area"] = columns["value"]
     for name in ("area", "ci_low", "ci_high"):
         columns[name] = 0.5 * (1.0 + (columns[name] - least) / (1.0 - least))
     columns["se"] = 0.5 * columns["se"] / (1.0 - least)
-    columns["chance"] = np.where(np.isnan(result.value), np.nan, 0.5)
     return columns

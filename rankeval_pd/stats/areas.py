@@ -582,7 +582,7 @@ def area_difference_limits(
     return np.maximum(gap - inside[0], -1.0), np.minimum(gap + inside[1], 1.0)
 
 
-def same_order(first: Ranking, second: Ranking) -> BoolArray:
+def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
     """Return whether both scores give the same ranking, including ties."""
     steps = []  # from rank to rank by the first score: up, down or neither
     for score in (first.score, second.score):
@@ -780,7 +780,7 @@ def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> 
 _EARLY_ROUNDING = 1e-13  # one misplaced candidate among millions changes the mean weight by more
 
 
-def bedroc(ranking: Ranking, alpha: float) -> Influence:
+def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
     """Return BEDROC with influences in O(N log N); NaN if a class is empty.
 
     The candidate at rank r has a weight of exp(-alpha r / N). Candidates with equal scores get the
@@ -822,7 +822,7 @@ def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
     return half
 
 
-def partial_area(ranking: Ranking, most: float) -> Influence:
+def area_up_to(ranking: Ranking, most: float) -> Influence:
     """Return the mean true positive rate over false positive rates from 0 to ``most``.
 
     Blocks of equal scores are straight segments of the curve, as in scikit-learn. The cost is O(N
@@ -850,15 +850,16 @@ def partial_area(ranking: Ranking, most: float) -> Influence:
         influence = _by_candidate(at, found, behind)
     known = (at.positive > 0) & (negative > 0)
     value = np.where(known, value, np.nan)[..., 0]
-    return Influence(value, influence, ranking.gold, ranking.present)
+    chance = np.where(np.isnan(value), np.nan, 0.5)  # of the standardized area
+    return Influence(value, influence, ranking.gold, ranking.present, chance)
 
 
 def area_between(ranking: Ranking, least: float, most: float) -> Influence:
     """Return the mean true positive rate over false positive rates between two limits."""
-    found = partial_area(ranking, most)
+    found = area_up_to(ranking, most)
     if least == 0.0:
         return found
-    below, width = partial_area(ranking, least), most - least
+    below, width = area_up_to(ranking, least), most - least
     value = (most * found.value - least * below.value) / width
     influence = (most * found.influence - least * below.influence) / width
     return found._replace(value=value, influence=influence)

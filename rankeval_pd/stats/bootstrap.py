@@ -478,7 +478,7 @@ _TOGETHER = 2**18  # number of values in a block of pairs that fits into the pro
 EQUAL = 1e-12  # tolerance for equal gains, relative to the scale of the score
 
 
-def blocks(which: IntArray, width: int) -> Iterator[IntArray]:
+def pair_blocks(which: IntArray, width: int) -> Iterator[IntArray]:
     """Yield blocks of pairs, given the number of values per pair."""
     size = max(1, _TOGETHER // max(width, 1))
     for start in range(0, which.size, size):
@@ -729,7 +729,7 @@ def mean_errors(
     squares = (centered**2).sum(axis=1)
     w, total = weights.astype(float), weights.sum(axis=1, dtype=float)
     result = np.empty((len(pairs), len(weights)))
-    for block in blocks(np.arange(len(pairs)), values.shape[1]):
+    for block in pair_blocks(np.arange(len(pairs)), values.shape[1]):
         a, b = pairs[block].T
         gains = (centered[a] - centered[b]).T
         variance = w @ gains**2 - (w @ gains) ** 2 / total[:, np.newaxis]

@@ -976,8 +976,17 @@ class _LevelSearch:
         self, alpha: float, n: FloatArray, population: Population, step: Callable[[int], object]
     ) -> None:
         self.alpha, self.n, self.population, self.step = alpha, n, population, step
-        self.time = _log_odds_time(n, population)
-        self.heights = _step_heights(n, self.time, population)
+        # the time scale on which X_n resembles an Ornstein-Uhlenbeck process
+        self.time: FloatArray = np.log(n) / 2.0
+        variance = n * population.prior * (1.0 - population.prior)
+        if isinstance(population, Finite):
+            self.time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
+            variance = variance * (1.0 - n / population.total)
+        # the approximate effect of changing each count by one, in a common unit: moving the
+        # boundary by one standard deviation has the same effect over equal time spans
+        gaps = np.minimum(np.diff(self.time), _CORRELATION_TIME)
+        around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)
+        self.heights: FloatArray = around / np.sqrt(variance + 0.25)
 
     def at(self, log_t: float) -> _LevelTrial:
         """Try a level."""
@@ -1017,15 +1026,16 @@ class _LevelSearch:
         Trials start at the level of the model and move toward the desired level by the distance
         that the model predicts, or at least twice the previous distance.
         """
+        from scipy import special
+
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
         here = self.at(min(max(self.likely_level(0.0), lowest), highest))
         step = 0.0
         while not (self.holds(here) and here.log_t == highest):
             up = self.holds(here)
             # the factor by which the model's hazard is off, and the corrected level for alpha
-            off = _log_hazard(here.reached) - math.log(
-                self.hazard(-_normal_quantile_of_envelope(here.log_t))
-            )
+            boundary = -min(float(special.ndtri_exp(here.log_t)), 0.0)
+            off = _log_hazard(here.reached) - math.log(self.hazard(boundary))
             way = 0.5
             if math.isfinite(off):
                 way = abs(self.likely_level(off) - here.log_t)
@@ -1123,12 +1133,6 @@ class _LevelSearch:
         return above + time * c * math.exp(-c * c / 2.0) / math.sqrt(2.0 * math.pi)
 
 
-def _normal_quantile_of_envelope(log_t: float) -> float:
-    from scipy import special
-
-    return min(float(special.ndtri_exp(log_t)), 0.0)
-
-
 def _log_hazard(p: float) -> float:
     """Return log(-log(1 - p)), the log rate of a Poisson process with probability p."""
     if 0.0 < p < 1.0:
@@ -1144,27 +1148,3 @@ def _share_below(wanted: float, low: float, high: float) -> float:
     if not (first < last and math.isfinite(last - first)):
         return 0.5
     return min(max((wanted - first) / (last - first), 0.0), 1.0)
-
-
-def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
-    """Return the time scale on which X_n resembles an Ornstein-Uhlenbeck process."""
-    time: FloatArray = np.log(n) / 2.0
-    if isinstance(population, Finite):
-        time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
-    return time
-
-
-def _step_heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
-    """Return the approximate effect of changing each count by one, in a common unit.
-
-    Moving the boundary by one standard deviation has the same effect over equal time spans. The
-    result converts standard deviations of X_n to counts.
-    """
-    gaps = np.minimum(np.diff(time), _CORRELATION_TIME)
-    around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)
-    prior = population.prior
-    variance = n * prior * (1.0 - prior)
-    if isinstance(population, Finite):
-        variance = variance * (1.0 - n / population.total)
-    heights: FloatArray = around / np.sqrt(variance + 0.25)
-    return heights
