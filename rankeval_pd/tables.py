@@ -144,6 +144,10 @@ _RECORD = (
     " n_items n_candidates n_groups gold agreement by key groups strata seeds baseline"
     " missing ties unjudged undefined average n_resamples seed"
 ).split()
+#: roles that are noted as the call gave them
+_ROLES = (
+    "gold agreement by key groups strata seeds missing ties unjudged undefined metric baseline"
+).split()
 #: the unit of each quantity; for systems, the metric is the quantity
 _UNITS = {
     "proportion": "precision recall specificity npv f1 area bedroc agreement accuracy kappa",
@@ -163,7 +167,7 @@ def record(
     The facts are the options that the kernel got, and what it counted. Roles in the keywords are
     noted if the facts do not contain them. All values have types for Parquet and netCDF.
     """
-    known: dict[Any, Any] = {name: keywords[name] for name in _RECORD if name in keywords}
+    known: dict[Any, Any] = {name: keywords[name] for name in _ROLES if name in keywords}
     known.update(facts)
     known["method"] = method
     if "ci" in known:
