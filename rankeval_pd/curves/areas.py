@@ -36,7 +36,6 @@ from rankeval_pd.roles import (
     AreaTest,
     EqualScores,
     RankingRoles,
-    Roles,
 )
 from rankeval_pd.stats import areas as early
 from rankeval_pd.stats import differences
@@ -186,21 +185,15 @@ def area(
     kernel = partial(_roc_columns, level=level, ci=interval)
     if kind == "ap":
         kernel = partial(precision_columns, level=level, ties=ties)
-    return table_of_areas(data, roles, kernel, AREA_COLUMNS, can(area), attrs)
+    question = partial(area_rows, kernel=kernel)
+    return tabulate(data, roles, question, with_groups(AREA_COLUMNS, roles), can(area), attrs=attrs)
 
 
-def table_of_areas(
-    data: Data,
-    roles: RankingRoles,
-    kernel: Callable[..., Mapping[str, AnyArray]],
-    columns: tuple[str, ...],
-    able: Capabilities,
-    attrs: Mapping[str, Any],
-) -> Data:
-    """Return one row per measure, with the number of groups of candidates if there are any."""
-    if Roles.of(roles).groups is not None:
-        columns = (*columns, "n_groups")
-    return tabulate(data, roles, partial(area_rows, kernel=kernel), columns, able, attrs=attrs)
+def with_groups(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
+    """Return the columns, with the number of groups of candidates if there are any."""
+    if roles.get("groups") is None:
+        return columns
+    return (*columns, "n_groups")
 
 
 def area_rows(
@@ -256,14 +249,11 @@ def _area_limits(
     area: FloatArray, spread: early.AreaSpread, level: float, ci: str
 ) -> dict[str, AnyArray]:
     """Return the area, chance level, limits, standard error, p-value and any clusters."""
-    p_value = early.p_of_half(area, spread, ci)
     if ci == "newcombe":
-        limits = early.newcombe_limits(area, spread, level)
+        limits, p_value = early.newcombe_limits(area, spread, level), early.p_of_half(area, spread)
         low, high, p_value = early.with_two_scores(spread, level, limits, p_value)
-    elif ci == "delong":
-        low, high = early.delong_limits(area, spread, level)
     else:
-        low, high = early.delong_logit_limits(area, spread, level)
+        low, high, p_value = early.delong(area, spread, level, logit=ci == "logit")
     worse = high < 0.5
     if worse.any():
         warn(

@@ -9,9 +9,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.curves.areas import spread_of, table_of_areas
+from rankeval_pd.curves.areas import area_rows, spread_of, with_groups
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Shares
+from rankeval_pd.doors.rankings import tabulate
 from rankeval_pd.errors import check_share, check_shares
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.lists.recall import recall_of_lists
@@ -155,9 +156,9 @@ def bedroc(
     """
     alpha = positive_number("alpha", alpha)
     level = check_share("level", level)
-    kernel = partial(bedroc_columns, alpha=alpha, level=level)
-    attrs = {"alpha": alpha, "level": level}
-    return table_of_areas(data, roles, kernel, BEDROC_COLUMNS, can(bedroc), attrs)
+    question = partial(area_rows, kernel=partial(bedroc_columns, alpha=alpha, level=level))
+    columns, attrs = with_groups(BEDROC_COLUMNS, roles), {"alpha": alpha, "level": level}
+    return tabulate(data, roles, question, columns, can(bedroc), attrs=attrs)
 
 
 @Capabilities(
@@ -227,8 +228,9 @@ def partial_area(
     limits, turned = rate_range(fpr, tpr)
     level = check_share("level", level)
     kernel = partial(partial_columns, limits=limits, turned=turned, level=level)
+    question, columns = partial(area_rows, kernel=kernel), with_groups(PARTIAL_COLUMNS, roles)
     attrs = {"fpr": fpr, "tpr": tpr, "level": level}
-    return table_of_areas(data, roles, kernel, PARTIAL_COLUMNS, can(partial_area), attrs)
+    return tabulate(data, roles, question, columns, can(partial_area), attrs=attrs)
 
 
 def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:

@@ -262,21 +262,26 @@ def _cluster_variance(
     return variance, freedom, effective, n_groups
 
 
-def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
-    """Return DeLong's interval, area ± z se clipped to [0, 1]; NaN without variation."""
-    half = z_of(level) * np.sqrt(np.where(found.variance == 0.0, np.nan, found.variance))
-    return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
+def delong(
+    area: FloatArray, found: AreaSpread, level: float, *, logit: bool
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return DeLong's limits, area ± z se, and the p-value for a test of area = 1/2.
 
-
-def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
-    """Return DeLong's interval on the scale of log(area / (1 - area)); NaN at 0 and 1."""
+    With ``logit``, the limits are computed for log(area / (1 - area)), and are NaN at 0 and 1.
+    Otherwise, they are clipped to [0, 1], and are NaN without variation, as is the p-value.
+    """
     from scipy import special
 
+    z, error = z_of(level), found.error
     with np.errstate(divide="ignore", invalid="ignore"):
-        center = np.log(area / (1.0 - area))
-        half = z_of(level) * np.sqrt(found.variance) / (area * (1.0 - area))
-        low, high = special.expit(center - half), special.expit(center + half)
-    return low, high
+        if logit:
+            far, error = np.log(area / (1.0 - area)), error / (area * (1.0 - area))
+            low, high = special.expit(far - z * error), special.expit(far + z * error)
+        else:
+            far, half = area - 0.5, z * np.where(error == 0.0, np.nan, error)
+            low, high = np.clip((area - half, area + half), 0.0, 1.0)
+        tail = special.ndtr(-np.abs(far) / np.where(error > 0.0, error, np.nan))
+    return low, high, 2.0 * tail
 
 
 def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
@@ -343,26 +348,18 @@ def with_two_scores(
     return low, high, np.where(two, tail, p_value)
 
 
-def p_of_half(area: FloatArray, found: AreaSpread, ci: str = "newcombe") -> FloatArray:
-    """Return the two-sided p-value for a test of area = 1/2, consistent with ``ci``.
+def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
+    """Return the two-sided p-value for a test of area = 1/2, consistent with Newcombe's limits.
 
-    The p-value is NaN if the interval is NaN or if there is no variation.
+    The p-value is NaN if the interval is NaN.
     """
     from scipy import special
 
-    far, half = np.abs(area - 0.5), np.full(np.shape(area), 0.5)
+    ratio, normal, freedom = _newcombe_law(area, found)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if ci == "newcombe":
-            ratio, normal, freedom = _newcombe_law(area, found)
-            statistic = far / np.sqrt(ratio * found.at(half))
-            student = special.stdtr(freedom, -statistic)
-            tail = np.where(normal, special.ndtr(-statistic), student)
-        else:
-            error = found.error
-            if ci == "logit":
-                far, error = np.abs(special.logit(area)), error / (area * (1.0 - area))
-            known = error > 0.0
-            tail = np.where(known, special.ndtr(-far / np.where(known, error, 1.0)), np.nan)
+        scale = np.sqrt(ratio * found.at(np.full(np.shape(area), 0.5)))
+        statistic = np.abs(area - 0.5) / scale
+    tail = np.where(normal, special.ndtr(-statistic), special.stdtr(freedom, -statistic))
     p_value: FloatArray = np.where(np.isnan(found.variance), np.nan, 2.0 * tail)
     return p_value
 
