@@ -411,9 +411,10 @@ def _precision_gap_limits(*columns: Any, level: float, power: float) -> Limits:
     error, freedom, moved, alike, *sides = columns
     a, b = sides[:5], sides[5:]  # value, corrected value, error, freedom and positives
     gap, reach = a[0] - b[0], 1.0 + 0.0 * error
+    of_one = partial(early.ap_limits, level=level)
     low, high = differences.correlated_limits(
         (a[0], b[0]),
-        (early.ap_limits(*a, level), early.ap_limits(*b, level)),
+        (of_one(*a), of_one(*b)),
         (a[2] ** 2, b[2] ** 2, error**2),
         OF_CLUSTERS.limits(gap, error, freedom, reach, moved, level=level),
         power,
