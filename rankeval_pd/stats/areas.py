@@ -555,7 +555,7 @@ def area_difference_limits(
     therefore multiplied by true / (true - observed) and added to DeLong's variance. For a true
     difference of 0, nothing is added. If the test rejects 0, the limit nearer to 0 comes from the
     test. A positive ``moved`` shifts this limit toward 0. ``moved`` is the variance due to the
-    number of true positives divided by the squared true difference (see ``ClusteredSpread``).
+    number of true positives divided by the squared true difference (see :class:`AreaSpread`).
     """
     gap = areas[0] - areas[1]
     variance, t = variances[2], student_quantile(freedom, level)
