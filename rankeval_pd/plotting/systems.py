@@ -28,7 +28,7 @@ from rankeval_pd.plotting.canvas import (
 from rankeval_pd.plotting.forests import (
     PRECISION,
     RANKED,
-    Forest,
+    Numbers,
     draw_forest,
     gain_of,
     rows_high,
@@ -194,12 +194,13 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     apart = np.zeros((len(order), len(order)), dtype=bool)
     for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
         apart[place[a], place[b]] = apart[place[b], place[a]] = rejects(chance, alpha)
-    value = [scores[name] for name in order]
-    accent = ~apart[:1].ravel()
-    forest = Forest(order, value, score_of(attrs), accent, letters=letters_of(apart))
+    numbers = Numbers()
     if _of_precision(attrs):
-        forest = forest._replace(**PRECISION)
-    draw_forest(canvas, forest)
+        numbers = PRECISION
+    rows = pd.DataFrame({"name": pd.Series(order, dtype=object), "low": np.nan, "high": np.nan})
+    rows["value"] = [scores[name] for name in order]
+    rows["accent"], rows["letters"] = ~apart[:1].ravel(), letters_of(apart)
+    draw_forest(canvas, rows, score_of(attrs), numbers)
     how = pairs_kind(attrs, len(table))
     canvas.tell(f"{joined(f'Tests at {percent_of(alpha)}', how)}.")
     canvas.tell("Colored systems do not differ significantly from the best.")
