@@ -60,7 +60,6 @@ from rankeval_pd.plotting.panels import (
     grid_of,
     looks,
     of_data_or_table,
-    one_of,
     parted,
     picture,
     roles_in,
@@ -283,14 +282,10 @@ def _letter_runs(letters: Sequence[str]) -> list[str]:
     order = sorted({x for row in own for x in row}, key=lambda x: (len(x), x))
     texts = []
     for row in own:
-        runs: list[list[int]] = []
-        for k in (k for k, x in enumerate(order) if x in row):
-            if not runs or k > runs[-1][-1] + 1:
-                runs.append([])
-            runs[-1].append(k)
+        places = [k for k, x in enumerate(order) if x in row]
         parts: list[str] = []
-        for run in runs:
-            part = [order[k] for k in run]
+        for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
+            part = [order[int(k)] for k in run]
             if len(part) > 2:
                 part = [f"{part[0]}–{part[-1]}"]
             parts += part
@@ -406,11 +401,7 @@ def _draw_measure_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
 
 
 @of_data_or_table(draw_measure_ranks, RANKED, measure_verdicts.measure_ranks)
-def measure_ranks(
-    data: Data,
-    n: ListSizes = None,
-    **options: Unpack[MeasurePlot],
-) -> Axes:
+def measure_ranks(data: Data, n: ListSizes = None, **options: Unpack[MeasurePlot]) -> Axes:
     """Draw the value of each measure with its interval and rank.
 
     Parameters
@@ -443,12 +434,7 @@ def measure_ranks(
     return cast("Axes", draw_measure_ranks(table, **look))
 
 
-@picture(
-    "system value ci_low ci_high rank_low rank_high",
-    "system_ranks",
-    own="y",
-    size=rows_high,
-)
+@picture("system value ci_low ci_high rank_low rank_high", "system_ranks", own="y", size=rows_high)
 def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the score of each system with its interval and rank limits."""
     best = "rank" if "rank" in table else "rank_low"
@@ -457,16 +443,10 @@ def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
 
 
 @of_data_or_table(
-    draw_system_ranks,
-    "system value rank_low rank_high",
-    tests.system_ranks,
-    forms=["items"],
+    draw_system_ranks, "system value rank_low rank_high", tests.system_ranks, forms=["items"]
 )
 def system_ranks(
-    data: Data,
-    *,
-    adjust: FamilyAdjustment | None = "max-t",
-    **options: Unpack[RankPlot],
+    data: Data, *, adjust: FamilyAdjustment | None = "max-t", **options: Unpack[RankPlot]
 ) -> Axes:
     """Draw the score of each system with its interval and rank.
 
@@ -613,11 +593,7 @@ def draw_mean_difference(
     clusters=False,
 )
 def mean_difference(
-    data: Data,
-    a: Hashable,
-    b: Hashable,
-    n: Any,
-    **options: Unpack[DifferencePlot],
+    data: Data, a: Hashable, b: Hashable, n: Any, **options: Unpack[DifferencePlot]
 ) -> Axes:
     """Draw the mean difference between precision curves, and the difference at each n.
 
@@ -649,17 +625,13 @@ def mean_difference(
     with one_reading():
         table = ranges.mean_difference(data, a, b, n, **asked)
         with hushed():  # the mean difference has already raised the warning
-            curve = compare(data, a, b, _drawn_sizes(n), **roles_in(asked))
+            sizes = n
+            if np.iterable(n):
+                sizes = [*n]
+                shown = np.linspace(0, len(sizes) - 1, min(2000, len(sizes))).astype(int)
+                sizes = np.asarray(sizes)[shown].astype(int).tolist()
+            curve = compare(data, a, b, sizes, **roles_in(asked))
     return draw_mean_difference(table, curve, **look)
-
-
-def _drawn_sizes(n: Any) -> Any:
-    """Return the list sizes to plot."""
-    if n is None or not np.iterable(n):
-        return n
-    sizes = np.asarray(list(n))
-    most = min(2000, sizes.size)
-    return [int(x) for x in sizes[np.linspace(0, sizes.size - 1, most).astype(int)]]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -680,10 +652,27 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
         )
     ax, wrap, look, _ = looks(options)
     look.check_names(table["measure"].tolist())
-    panels = _stacked_panels(ax, len(table), wrap)
+    count = len(table)
+    if count > MOST:
+        raise ValueError(
+            f"there are {count} measures, but a figure has at most {MOST} panels. Choose some: "
+            "data.rankeval(measures=[...])."
+        )
+    if ax is not None:
+        panels = given_panels(ax, count, "measures")
+    elif count < 2:
+        panels = grid_of(1, 1, None)[:count]
+    else:
+        columns = int(wrap or 1 + (count > 6))
+        size = (max(6.4, 3.1 * columns), 1.7 * -(-count // columns) + 0.4)
+        panels = grid_of(count, columns, size, sharex=True, sharey=True)
     found = samples["precision"].dropna()
-    edges = _edges(found)
-    high = 0.0
+    edges, high = np.array([0.0, 1.0]), 0.0
+    if len(found):  # the same bins in all panels
+        low, top = float(found.min()), float(found.max())
+        step = max(top - low, 0.01) / max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
+        start = low - 2.5 * step
+        edges = start + step * np.arange(int(np.ceil((top + 2.5 * step - start) / step)) + 1)
     for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
         mine = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
         canvas = Canvas(panel, look, alone=False)
@@ -757,34 +746,6 @@ def _tall(panel: Any) -> bool:
     """Return whether a panel has room for three lines of text."""
     width, height = panel_size(panel)
     return width > 200 and height > 110
-
-
-def _edges(found: pd.Series[Any]) -> Any:
-    """Return the bin edges, which are the same in all panels."""
-    if found.empty:
-        return np.array([0.0, 1.0])
-    low, high = float(found.min()), float(found.max())
-    room = max(high - low, 0.01)
-    wide = room / max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
-    start = low - 2.5 * wide
-    count = int(np.ceil((high + 2.5 * wide - start) / wide))
-    return start + wide * np.arange(count + 1)
-
-
-def _stacked_panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
-    """Return the given Axes, one per measure, or the stacked Axes of a new figure."""
-    if count > MOST:
-        raise ValueError(
-            f"there are {count} measures, but a figure has at most {MOST} panels. Choose some: "
-            "data.rankeval(measures=[...])."
-        )
-    if ax is not None:
-        return given_panels(ax, count, "measures")
-    if count < 2:
-        return np.array([one_of(None)], dtype=object)[:count]
-    wide = int(wrap or 1 + (count > 6))
-    size = (max(6.4, 3.1 * wide), 1.7 * -(-count // wide) + 0.4)
-    return grid_of(count, wide, size, sharex=True, sharey=True)
 
 
 def _draw_samples(
