@@ -42,6 +42,7 @@ def luminance(color: Any) -> float:
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
+@lru_cache(maxsize=4096)
 def contrast(a: Any, b: Any) -> float:
     """Return the contrast ratio of two colors, from 1 to 21, as defined in WCAG 2.2."""
     low, high = sorted((luminance(a), luminance(b)))
@@ -75,10 +76,10 @@ class Ink:
         for face in faces:  # the last one that is not transparent
             if face[3] > 0.5:
                 bg = to_hex(face)
-        fg = mpl.rcParams["text.color"]
+        fg = to_hex(mpl.rcParams["text.color"])
         if contrast(fg, bg) < 4.5:  # the style of the figure may no longer be active
-            fg = max(("#000000", "#FFFFFF"), key=lambda color: contrast(color, bg))
-        return cls(to_hex(fg), bg)
+            fg = max(("#000000", "#ffffff"), key=lambda color: contrast(color, bg))
+        return cls(fg, bg)
 
     @property
     def dark(self) -> bool:
