@@ -42,7 +42,6 @@ def luminance(color: Any) -> float:
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
-@lru_cache(maxsize=4096)
 def contrast(a: Any, b: Any) -> float:
     """Return the contrast ratio of two colors, from 1 to 21, as defined in WCAG 2.2."""
     low, high = sorted((luminance(a), luminance(b)))
