@@ -72,7 +72,8 @@ def miettinen_nurminen(
     # The equation is nearly linear close to Newcombe's limit, so the secant method takes about five
     # evaluations. The second point is one step with slope 1, kept inside the bracket.
     gap = partial(_score_gap, z_of(level))
-    _, result = newcombe(*tables, level)
+    tp_a, n_a, tp_b, n_b = tables
+    _, result = newcombe(tp_a, n_a, tp_b, n_b, level)
     result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
     before, short_before = result, gap(result, *tables)
     result = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)

@@ -134,10 +134,10 @@ def series_sums(
     out = np.zeros((highest_power + 1, flat.shape[1]))
     for start in range(0, flat.shape[1], _SUMS_AT_ONCE):
         active = np.arange(start, min(start + _SUMS_AT_ONCE, flat.shape[1]))
-        a, b, c, d, weight = flat[:, active]
+        a, b, c, d, weights = flat[:, active]
         term, totals, m = np.ones_like(a), np.zeros((highest_power + 1, a.size)), 0.0
         ratio, denominator = np.empty_like(a), np.empty_like(a)
-        uniform = bool((weight == 1.0).all())
+        uniform = bool((weights == 1.0).all())
         while active.size:
             # add the next terms in place to all sums that have not converged
             for _ in range(_STRIDE):
@@ -154,7 +154,7 @@ def series_sums(
                     b -= 1.0
                     d += 1.0
                 if not uniform:
-                    ratio *= weight
+                    ratio *= weights
                 term *= ratio
                 totals[0] += term
                 m += 1.0
@@ -170,7 +170,7 @@ def series_sums(
             if np.count_nonzero(going) <= 0.75 * active.size:
                 out[:, active] = totals
                 active, term, totals = active[going], term[going], totals[:, going]
-                a, b, c, d, weight = a[going], b[going], c[going], d[going], weight[going]
+                a, b, c, d, weights = a[going], b[going], c[going], d[going], weights[going]
                 ratio, denominator = ratio[going], denominator[going]
     return out.reshape(highest_power + 1, *factors.shape[1:])
 
