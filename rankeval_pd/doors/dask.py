@@ -714,7 +714,7 @@ def _counted_block(
         drawn = later(blocks.next_counts, generator, known, number, size, used)
         generator = later(blocks.generator_of, drawn)
         parts = [
-            later(blocks.WholeColumns.sums, own, later(blocks.of_items, drawn, positions))
+            later(resamples.WholeColumns.sums, own, later(blocks.of_items, drawn, positions))
             for own, positions in zip(columns, items.positions, strict=True)
         ]
         totals.append(folded(parts, sum))

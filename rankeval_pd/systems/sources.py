@@ -174,9 +174,10 @@ def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False)
 def _scorer(metric: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """Return sacrebleu's metric, and the names of its statistics."""
     try:
-        import sacrebleu.metrics as metrics
+        import sacrebleu.metrics
     except ImportError as error:
         raise ImportError("from_sacrebleu needs sacrebleu: pip install sacrebleu.") from error
+    metrics: Any = sacrebleu.metrics
     if metric == "chrf":
         chrf = metrics.CHRF(**options)  # checks the options and determines the n-gram orders
         orders = range(1, chrf.char_order + chrf.word_order + 1)
