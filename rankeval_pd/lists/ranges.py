@@ -366,7 +366,7 @@ def _mean_differences(
         listed = gold & (np.minimum(a, b) <= most)
         difference[row] = (weight[a] - weight[b])[listed].sum()
         keys = lists.draws_of(row)
-        drawn = swaps.swapped_sums(a, b, gold, weight, keys, most=most, **swapping)
+        drawn = swaps.Swaps(a, b, gold, keys, **swapping).sums(weight, most)
         sided = swaps.sided(np.append(difference[row], drawn), alternative)
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
         first[row], last[row], errors[row] = sizes[0], most, 0.0

@@ -451,7 +451,8 @@ def calibration(
             raise unknown_name("other", name, scores)
     table = _shrunken(table, groups, prior)
     table = table[table["gain"].abs() > 0.0]
-    there = np.array([scores[a] - scores[b] for a, b in _system_pairs(table)], dtype=float)
+    systems = zip(table["system_a"], table["system_b"], strict=True)
+    there = np.array([scores[a] - scores[b] for a, b in systems], dtype=float)
     there *= np.sign(table["gain"].to_numpy())
     expected = pair_studies.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
@@ -528,10 +529,6 @@ def _check_given(roles: Mapping[str, Any]) -> None:
             f" pd.concat and merge drop attrs. Pass {' and '.join(lacking)}, or the table that"
             " paired_bootstrap returned."
         )
-
-
-def _system_pairs(pairs: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
-    return zip(pairs["system_a"], pairs["system_b"], strict=True)
 
 
 def _bins(bins: Sequence[float]) -> list[float]:
@@ -682,7 +679,8 @@ def population_calibration(
             tables.append(pairs[pairs["gain"] > 0.0])
             advance(1)
     table = pd.concat(tables, ignore_index=True)
-    agrees = np.array([scores[a] > scores[b] for a, b in _system_pairs(table)], dtype=bool)
+    pairs_of = zip(table["system_a"], table["system_b"], strict=True)
+    agrees = np.array([scores[a] > scores[b] for a, b in pairs_of], dtype=bool)
     expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
     table = table.assign(agrees=agrees, expected=expected)
     rows = list(_calibrated(table, edges, ci, level, 1000, seed))
