@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.decisions.families import adjusted_p, family_levels, family_numbers, numbered
+from rankeval_pd.decisions.families import adjusted_p, family_levels, numbered
 from rankeval_pd.errors import warn
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats import swaps
@@ -157,7 +157,11 @@ class Family(NamedTuple):
     def of(cls, table: Rows, how: Decision) -> Family:
         """Return the families of a table."""
         group, pair = table[GROUP], table[PAIR]
-        families = family_numbers(how.adjust_over, group=group, place=table.get(PLACE))
+        families = np.zeros(group.size, dtype=np.int64)
+        if how.adjust_over == "group":
+            families = group
+        elif how.adjust_over == "n":
+            families = table.get(PLACE, families)
         p = table["p_value"]
         if how.swapped:
             p = table["p_swaps"]

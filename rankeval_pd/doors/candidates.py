@@ -411,7 +411,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     """Convert a DataFrame with one row per candidate to the internal form."""
     readings = READINGS.get()
     if readings is not None:
-        known = earlier_reading(readings, data, asked, scored=scored)
+        known: Groups | None = earlier_reading(readings, data, asked, scored=scored)
         if known is not None:
             return known
     head = None

@@ -105,11 +105,6 @@ class PairRanks(NamedTuple):
     pairs: range  #: the numbers of the pairs
 
     @property
-    def gold(self) -> BoolArray:
-        """Return whether each candidate is a true positive that has both scores."""
-        return self.a.gold
-
-    @property
     def present(self) -> BoolArray:
         """Return whether each candidate has both scores."""
         return self.a.present
@@ -119,11 +114,6 @@ class PairRanks(NamedTuple):
         """Return the counts of all candidates for heads."""
         return self.a.whole
 
-    @property
-    def ranks(self) -> tuple[IntArray, IntArray]:
-        """Return the rank of each candidate in both rankings, starting at 1."""
-        return self.a.ranks, self.b.ranks
-
     def regions(self, n: IntArray) -> Regions:
         """Return the difference regions of lists of size n, and their overlap."""
         return ranking.nbest_regions(self.a.ranks, self.b.ranks, self.a.gold, n)
@@ -131,7 +121,7 @@ class PairRanks(NamedTuple):
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
         """Return ranks and labels for one pair in one batch element."""
         here = self.present[row]
-        return self.a.ranks[row][here], self.b.ranks[row][here], self.gold[row][here]
+        return self.a.ranks[row][here], self.b.ranks[row][here], self.a.gold[row][here]
 
     def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
         """Return the candidate groups for one pair in one batch element."""
