@@ -837,8 +837,9 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
             table["p_mid"] = np.full(table["reach"].shape, np.nan)
         else:
             table["p_value"], table["p_mid"] = region_tests(*counts, how)
-        for name in P_ENDS:  # both ends are equal if no list splits a tie
-            table[name] = np.where(table["cuts_tie"], table[name], table["p_value"])
+        if not how.swapped:  # both ends are equal if no list splits a tie
+            for name in P_ENDS:
+                table[name] = np.where(table["cuts_tie"], table[name], table["p_value"])
     if how.swapped and not np.isnan(table["drawn"]).all():
         facts["n_resamples"] = int(np.nanmax(table["drawn"]))
     if how.of != "precision":
