@@ -527,7 +527,7 @@ def pair_rows(
     if over_n:
         along["n"] = sizes
     for lists in pair_lists(candidates, pairs, n, ties, over_n=over_n):
-        columns = {"exists": lists.exists, **kernel(lists, sizes)}
+        columns: dict[str, Any] = {"exists": lists.exists, **kernel(lists, sizes)}
         if not over_n and n is None:
             columns["exists"] = lists.exists.any(axis=-1)
         elif not over_n:
@@ -652,7 +652,8 @@ def tabulate(
         Notes on how the result was computed.
     """
     check_data(data)
-    frame, chosen = cast("pd.DataFrame", data), Roles.of(roles)
+    frame: Any = data  # the door answers Datasets
+    chosen = Roles.of(roles)
     # roles that the question does not support
     if not able.any_ties:
         chosen.check_ties()
@@ -670,7 +671,7 @@ def tabulate(
         answers_of, question=question, able=able, n=n, heads=heads, together=combine is not None
     )
     if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
-        answers = frame.answers(ask, chosen, scored=able.scores)
+        answers: Answers = frame.answers(ask, chosen, scored=able.scores)
     else:
         answers = ask(frame, chosen)
     keys = answers.keys
@@ -680,15 +681,16 @@ def tabulate(
             names.append("share")
         keys = tables.keys_apart(keys, names)
     facts: dict[str, Any] = {}
-    parts = []
+    parts: list[Rows] = []
     for rows, of_part in answers.parts:
         parts.append(rows)
         for name, value in of_part.items():
             if isinstance(value, int):  # the largest of the groups
-                value = max(value, facts.get(name, value))
+                facts[name] = max(value, facts.get(name, 0))
             elif isinstance(value, list):
-                value = [*facts.get(name, []), *value]
-            facts[name] = value
+                facts[name] = facts.get(name, []) + value
+            else:
+                facts[name] = value
     table = concatenated(parts)
     if not len(keys):
         table = rows_at(table, slice(0))
@@ -715,7 +717,8 @@ def tabulate(
     if combine is None and len(answers.parts) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
     noted = {**(attrs or {}), **facts}
-    return cast("Data", leave_table(table, keys, columns, answers.measures, noted))
+    result: Any = leave_table(table, keys, columns, answers.measures, noted)
+    return cast("Data", result)
 
 
 class Answers(NamedTuple):
