@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 import textwrap
@@ -197,41 +196,28 @@ def _line(role: str, meaning: str) -> str:
 
 # ------------------------------------------- Read the data once for several functions in one call
 
-Form = TypeVar("Form")
-_Read = tuple[Any, Roles, bool, Any]  # the data, the roles, whether scores were read, and the form
-
-_let_in: ContextVar[list[_Read] | None] = ContextVar("let_in", default=None)
+Reading = tuple[Any, Roles, bool, Any]  # the data, the roles, whether scores were read, the form
+READINGS: ContextVar[list[Reading] | None] = ContextVar("READINGS", default=None)
 
 
 @contextmanager
 def one_reading() -> Iterator[None]:
     """Cache the data for all functions called in the block."""
-    before = _let_in.set([])
+    before = READINGS.set([])
     try:
         yield
     finally:
-        _let_in.reset(before)
+        READINGS.reset(before)
 
 
-def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
-    """Make a reader function reuse data cached for the same roles."""
-
-    @functools.wraps(read)
-    def reading(data: Any, roles: Roles, *, scored: bool = True) -> Form:
-        let_in = _let_in.get()
-        if let_in is None:
-            return read(data, roles, scored=scored)
-        for earlier, their_roles, with_scores, form in let_in:
-            # data with scores can also be used without scores, unless candidates are dropped
-            enough = with_scores == scored or (with_scores and roles.missing != "drop")
-            if earlier is data and enough and _same_roles(their_roles, roles):
-                known: Form = form
-                return known
-        form = read(data, roles, scored=scored)
-        let_in.append((data, roles, scored, form))
-        return form
-
-    return reading
+def earlier_reading(readings: list[Reading], data: Any, roles: Roles, *, scored: bool) -> Any:
+    """Return the form of the same data that was read with the same roles, or None."""
+    for earlier, their_roles, with_scores, form in readings:
+        # data with scores can also be used without scores, unless candidates are dropped
+        enough = with_scores == scored or (with_scores and roles.missing != "drop")
+        if earlier is data and enough and _same_roles(their_roles, roles):
+            return form
+    return None
 
 
 def _same_roles(one: Roles, other: Roles) -> bool:

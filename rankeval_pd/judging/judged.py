@@ -307,7 +307,6 @@ def _region_tables(
     candidates: Candidates, judged: BoolArray, n: IntArray | None, *, rest: bool, regions: bool
 ) -> Iterator[_Table]:
     """Yield tables that compare top and lower ranks, or shared and other candidates."""
-    _ = candidates.order  # sorts once, also for the estimate
     present, rank = candidates.present, candidates.rankings().ranks
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))
@@ -812,6 +811,7 @@ def judged_average_precision(
     design = sample.design()
 
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
+        candidates = candidates.in_order()  # also for the estimate
         warn_if_chosen(sample, candidates, None)
         judgments = sample.of(candidates)
         return measure_rows(
@@ -894,7 +894,7 @@ def judged_difference(
     design, ties = sample.design(), Roles.of(sample.roles).ties
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        lists = candidates.sizes(n)
+        candidates, lists = candidates.in_order(), candidates.sizes(n)
         warn_if_chosen(sample, candidates, lists, regions=True)
         [sides] = candidates.sides([(a, b)])
         present = candidates.present[:, sides]
@@ -934,7 +934,7 @@ def _judged_lists(
 
     def question(candidates: Candidates, n: IntArray | None) -> Answer:
         few, facts = few_or(sizes, candidates.sizes(n), ties)
-        lists = candidates.sizes(few)
+        candidates, lists = candidates.in_order(), candidates.sizes(few)
         warn_if_chosen(sample, candidates, lists, rest=quantity == "recall")
         total = len(candidates.group) * len(candidates.measures) * lists.size
         with progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
