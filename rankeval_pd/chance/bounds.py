@@ -62,6 +62,7 @@ UNRANKED = with_roles_but(
     counts=True,
     short="measure p n expected critical discrete interpolated parametric",
     layout="p n",
+    quantity="true-positives",
 )
 @UNRANKED
 def random_bound(
@@ -237,6 +238,7 @@ def _empty_columns(names: Sequence[str], shape: tuple[int, ...]) -> dict[str, An
     any_ties=True,
     heads=True,
     layout="row",
+    quantity="probability",
 )
 @UNRANKED
 def random_cdf(
@@ -379,7 +381,14 @@ CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # tolerance that lets a count equal to a fractional bound reach the bound
 
 
-@Capabilities(rankings="Is it better than chance?", lists=True, ends=True, heads=True, layout="row")
+@Capabilities(
+    rankings="Is it better than chance?",
+    lists=True,
+    ends=True,
+    heads=True,
+    layout="row",
+    quantity="list-size",
+)
 @with_roles
 def crossovers(
     data: Data,
@@ -529,6 +538,7 @@ ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attain
     heads=True,
     counts=True,
     layout="alpha n",
+    quantity="true-positives",
 )
 @UNRANKED
 def random_envelope(
