@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from functools import cache
-from typing import Any, TypeVar, cast
+from functools import cache, partial
+from typing import Any, TypeVar
 
-from rankeval_pd.doors.datasets import taking_datasets
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import MEANINGS, Roles, default_of
 from rankeval_pd.tables import Short
@@ -74,10 +73,16 @@ class Capabilities:
 
     def __call__(self, function: Function) -> Function:
         """Attach the capabilities, and apply the session's options to the function."""
-        answered = function
+        of_dataset = None
         if self.layout:
-            answered = cast("Function", taking_datasets(function, self))
-        asked = with_options(answered, self.short, quantity=self.quantity, noted=not self.own_rows)
+            of_dataset = partial(_answer_dataset, function, self)
+        asked = with_options(
+            function,
+            self.short,
+            quantity=self.quantity,
+            noted=not self.own_rows,
+            of_dataset=of_dataset,
+        )
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
 
@@ -90,6 +95,15 @@ class Capabilities:
             return tuple(self.layout.split())
         special = (x for x in self.layout if x == form or options.get(x) is not None)
         return tuple(self.layout[next(special, "")].split())
+
+
+def _answer_dataset(
+    function: Callable[..., Any], able: Capabilities, *args: Any, **keywords: Any
+) -> Any:
+    """Answer a Dataset at its door, which is loaded when it is needed."""
+    from rankeval_pd.doors.datasets import taking_datasets
+
+    return taking_datasets(function, able)(*args, **keywords)
 
 
 def can(function: Any, **differences: Any) -> Capabilities:

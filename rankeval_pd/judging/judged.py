@@ -577,6 +577,7 @@ _DIFFERENCE_COLUMNS = (
     clusters=True,
     short="measure n precision ci_low ci_high n_judged n_unjudged",
     layout="measure n",
+    quantity="precision",
 )
 @with_roles
 def judged_precision(
@@ -691,6 +692,7 @@ def judged_precision(
     clusters=True,
     short="measure n recall ci_low ci_high n_judged n_unjudged",
     layout="measure n",
+    quantity="recall",
 )
 @with_roles
 def judged_recall(
@@ -747,6 +749,7 @@ def judged_recall(
     clusters=True,
     short="measure average_precision ci_low ci_high n_judged n_unjudged",
     layout="measure",
+    quantity="average-precision",
 )
 @with_roles_but(
     "ties",
@@ -829,6 +832,7 @@ def judged_average_precision(
     clusters=True,
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
     layout="pair n",
+    quantity="precision",
 )
 @with_roles
 def judged_difference(

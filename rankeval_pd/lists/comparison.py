@@ -518,6 +518,7 @@ _USUAL: dict[str, Any] = {
     short="measure_a measure_b n n_a n_b difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
     layout={"": "pair n", "threshold": "pair cut"},
+    quantity="precision",
 )
 @with_roles
 def compare(

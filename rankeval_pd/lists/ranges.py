@@ -85,7 +85,12 @@ _ENDS = np.array(["none", "first", "last", "both"])
 
 
 @Capabilities(
-    rankings="Is A better than B?", heads=True, clusters=True, short=_joined_runs, layout="row"
+    rankings="Is A better than B?",
+    heads=True,
+    clusters=True,
+    short=_joined_runs,
+    layout="row",
+    quantity="precision",
 )
 @with_roles
 def significant_ranges(
@@ -240,6 +245,7 @@ COLUMNS = tuple(
     heads=True,
     short="measure_a measure_b n_first n_last difference ci_low ci_high p_value",
     layout="pair",
+    quantity="precision",
 )
 @with_roles
 def mean_difference(
@@ -441,7 +447,14 @@ ODDS_RATIOS_COLUMNS = tuple(
 )
 
 
-@Capabilities(rankings="Is A better than B?", lists=True, ends=True, heads=True, layout="pair n")
+@Capabilities(
+    rankings="Is A better than B?",
+    lists=True,
+    ends=True,
+    heads=True,
+    layout="pair n",
+    quantity="odds-ratio",
+)
 @with_roles
 def odds_ratios(
     data: Data,

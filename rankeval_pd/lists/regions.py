@@ -621,7 +621,13 @@ def _limits_of_means(
 COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
 
-@Capabilities(rankings="Is A better than B?", lists=True, heads=True, layout="pair n")
+@Capabilities(
+    rankings="Is A better than B?",
+    lists=True,
+    heads=True,
+    layout="pair n",
+    quantity="p-value",
+)
 @with_roles
 def tie_sensitivity(
     data: Data,

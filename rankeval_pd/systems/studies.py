@@ -67,7 +67,11 @@ THRESHOLD_COLUMNS = (
 )  # fmt: skip
 
 
-@Capabilities(pairs="Which gain is worth reporting?", layout="row")
+@Capabilities(
+    pairs="Which gain is worth reporting?",
+    layout="row",
+    quantity="gain",
+)
 def gain_threshold(
     data: Data,
     *,
@@ -236,6 +240,7 @@ def _window(window: Any) -> tuple[float, float]:
     ),
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
     layout="size pair",
+    quantity="gain",
 )
 @with_roles
 def gain_by_size(
@@ -363,7 +368,11 @@ Prior = Literal["flat", "estimated"]
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 
-@Capabilities(pairs="Does a gain replicate on other data?", layout="row")
+@Capabilities(
+    pairs="Does a gain replicate on other data?",
+    layout="row",
+    quantity="probability",
+)
 @with_roles
 def calibration(
     data: Data,
@@ -580,6 +589,7 @@ _COLUMNS = 25  # number of columns in a table of pairs
     ),
     layout="row",
     pooled=True,
+    quantity="probability",
 )
 @with_roles
 def population_calibration(
