@@ -25,12 +25,12 @@ from rankeval_pd.roles import (
     CONTINGENCY,
     Roles,
     are_values,
+    check_levels,
     check_types,
     excluded_names,
     frame_column,
     gold_reason,
     is_score,
-    labels_along,
     likely_gold,
     vote_reason,
 )
@@ -1121,7 +1121,9 @@ def with_given_dataset(data: xr.Dataset, roles: Roles) -> tuple[xr.Dataset, Role
                     [c for c in entry.coords if c not in entry.dims]
                 )
             else:
-                array = np.asarray(_aligned(entry, labels_along(data, roles.dim), role))
+                index = data.indexes.get(roles.dim, pd.RangeIndex(data.sizes[roles.dim]))
+                check_levels(index)
+                array = np.asarray(_aligned(entry, index, role))
                 values = xr.DataArray(array, dims=[roles.dim])
             name = _own_name(entry, role)
             if not _stores(data, name, values):

@@ -45,6 +45,7 @@ from rankeval_pd.roles import (
     form_of,
     is_score,
     refuse_by,
+    variables_by_column,
 )
 from rankeval_pd.stats._types import BoolArray, IntArray
 from rankeval_pd.tables import as_list, as_rows, labels, only_or_all
@@ -239,7 +240,7 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
     dims = [*columns.batch, dim]
     shape = [data.sizes[d] for d in dims]
     width, times = shape[-1], prod(shape[:-1])
-    keys = [key for key, _ in columns.variables]
+    keys: list[Any] = [key for key, _ in columns.variables]
     values = [_flat(variable, dims, shape) for _, variable in columns.variables]
     whole = [_is_whole(v) for key, v in columns.variables if key in columns.golds]
     by = columns.batch
@@ -311,24 +312,10 @@ def _ranking_columns(data: xr.Dataset, question: Question) -> Columns:
                 f"gold={name!r} has the dimension 'measure', but all measures share the gold label."
                 " Select one measure, .isel(measure=0), or rename the dimension."
             )
-    columns: dict[Hashable, xr.Variable] = {}
-    source: dict[Hashable, Hashable] = {}
-    for name in (x for x, v in data.data_vars.items() if dim in v.dims):
-        parts = {name: data[name].variable}
-        spread = ANNOTATOR if name in golds else "measure"
-        if spread in data[name].dims:  # one column for each label
-            names = data[spread].to_numpy().tolist()
-            parts = {x: data[name].variable.isel({spread: k}) for k, x in enumerate(names)}
-        if twice := [x for x in parts if x in columns or (x != name and x in data.data_vars)]:
-            raise ValueError(
-                f"measures: the Dataset has several measures named {twice[0]!r}, as variables"
-                " or along the dimension 'measure'. Rename or drop all but one of them."
-            )
-        columns |= parts
-        source |= dict.fromkeys(parts, name)
-    for name in [*golds, *roles]:
-        if name in data.coords:
-            columns[name], source[name] = data[name].variable, name
+    found = variables_by_column(data, dim, golds)
+    found |= {x: (x, data[x].variable) for x in (*golds, *roles) if x in data.coords}
+    source = {x: name for x, (name, _) in found.items()}
+    columns = {x: variable for x, (_, variable) in found.items()}
     golds = [x for name in golds for x in columns if source[x] == name]
     scores: list[Hashable] = []
     given = options.get("measures")
@@ -697,7 +684,8 @@ def _answer_pairs(
     """Return the answer for a table of pairs of systems."""
     other = options.get("other")
     if isinstance(other, xr.Dataset):  # the systems on other items
-        roles = {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
+        roles: dict[str, Any] = {}
+        roles |= {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
         question = Question(function, "items", roles, options.get("dim", "item"))
         reading = _read(*_checked(other.compute(), question))
         _refuse_batch(reading.batch)
@@ -742,16 +730,16 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     places = np.unravel_index(table.pop(_ROW).to_numpy(), [data.sizes[d] for d in dims])
     pick = dict(zip(dims, places, strict=True))
     whole: dict[Hashable, Any] = {}  # xarray can index these dimensions only by slices
-    for name, variable in data.variables.items():
+    for key, variable in data.variables.items():
         if isinstance(variable.dtype, ExtensionDtype):
             extension: Any = variable.data
-            whole[name] = "row", pd.Series(extension).array.take(pick[variable.dims[0]])
+            whole[key] = "row", pd.Series(extension).array.take(pick[variable.dims[0]])
     rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
     picked = data.drop_vars(list(whole)).isel(rows).reset_coords().assign(whole)
     picked = picked[list(data.variables)]
     beside = {
-        name: picked[name].expand_dims(row=len(table))
-        for name, variable in picked.variables.items()
+        key: picked[key].expand_dims(row=len(table))
+        for key, variable in picked.variables.items()
         if "row" not in variable.dims
     }
     return picked.assign({**beside, **{x: ("row", table[x].to_numpy()) for x in added[:3]}})
