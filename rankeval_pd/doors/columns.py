@@ -475,10 +475,15 @@ def group_numbers(
     keys = pd.concat([as_indexable(x).reset_index(drop=True) for x in columns], axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
     keys.columns = pd.Index(list(by), tupleize_cols=False)
-    try:
-        number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
-    except TypeError as error:
-        raise TypeError(_unsorted(columns, by)) from error
+    values = keys.iloc[:, 0].to_numpy()
+    whole = len(by) == 1 and values.dtype.kind in "iu"
+    if rows and whole and (values[1:] >= values[:-1]).all():  # the rows are sorted
+        number = np.cumsum(np.append(False, values[1:] != values[:-1]))
+    else:
+        try:
+            number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
+        except TypeError as error:
+            raise TypeError(_unsorted(columns, by)) from error
     first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
     first[number[::-1]] = np.arange(number.size)[::-1]  # the last assignment keeps the first row
     each = keys.iloc[first]

@@ -20,6 +20,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
@@ -627,39 +628,35 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
             first = column.isel({d: 0 for d in dims if d != dim and column.sizes[d]})
             if column.size and bool(((column == first) | column.isnull()).all()):  # noqa: PD003
                 variables[name] = first
-    result = xr.Dataset(variables, attrs=table.attrs)
-    if "n_retrieved" in result and "metric" in dims:
-        result = _by_metric(result, axes[-1].labels)
-    coords = _coords_of_groups(reading.data, axes, result)
-    coords |= {name: x for axis in axes for name, x in axis.coords.items()}
-    coords = {x: c for x, c in coords.items() if x in result.dims or x != "metric"}
-    return result.assign_coords(coords).set_coords([x for x in _SYSTEMS if x in result])
+    if "n_retrieved" in variables and "metric" in dims:
+        variables = _by_metric(variables, axes.pop().labels)
+    coords = _coords_of_groups(reading.data, axes, {*variables})
+    for axis in axes:
+        coords |= axis.coords
+    coords |= {x: variables.pop(x) for x in _SYSTEMS if x in variables}
+    return xr.Dataset(variables, coords, table.attrs)
 
 
-def _by_metric(result: xr.Dataset, metrics: pd.Index) -> xr.Dataset:
+def _by_metric(columns: dict[Hashable, xr.Variable], metrics: pd.Index) -> dict[Hashable, Any]:
     """Return one variable per metric, and counts of the documents without further dimensions."""
-    value = result["value"]
-    by_name = {
-        str(name): value.isel(metric=k, drop=True).assign_attrs(metric=str(name))
-        for k, name in enumerate(metrics)
-    }
-    positive, each = result["n_positive"].isel(measure=0, drop=True), result["n_retrieved"]
-    if len({*map(tuple, map(_GRADES.findall, by_name))}) == 1:
-        positive = positive.isel(metric=0, drop=True)
-    counts = {
-        "n_positive": positive,
-        "n_retrieved": each.isel(metric=0, drop=True),
-        "n_judged": result["n_judged"].isel(measure=0, metric=0, drop=True),
-    }
-    others = {x: v for x, v in result.data_vars.items() if x not in ("value", *counts)}
-    return xr.Dataset({**by_name, **counts, **others}, attrs=result.attrs)
+    result: dict[Hashable, Any] = {}
+    for k, name in enumerate(metrics):
+        result[str(name)] = columns["value"].isel(metric=k)
+        result[str(name)].attrs["metric"] = str(name)
+    positive = columns["n_positive"].isel(measure=0)
+    if len({*map(tuple, map(_GRADES.findall, map(str, metrics)))}) == 1:
+        positive = positive.isel(metric=0)
+    result["n_positive"] = positive
+    result["n_retrieved"] = columns["n_retrieved"].isel(metric=0)
+    result["n_judged"] = columns["n_judged"].isel(measure=0, metric=0)
+    return result | {x: v for x, v in columns.items() if x != "value" and x not in result}
 
 
 _GRADES = re.compile(r"rel=[\d.]+")  # the lowest grade of a positive document, as part of a name
 
 
 def _coords_of_groups(
-    data: xr.Dataset, axes: Sequence[_Axis], result: xr.Dataset
+    data: xr.Dataset, axes: Sequence[_Axis], taken: AbstractSet[Hashable]
 ) -> dict[Hashable, Any]:
     """Return the coordinates along the groups, with names apart from those of the result."""
     renamed = {x.group: x.dim for x in axes if x.group is not None}
@@ -667,7 +664,7 @@ def _coords_of_groups(
     for name, coord in data.coords.items():
         if coord.dims and {*coord.dims} <= {*renamed}:
             new = renamed.get(name, name)
-            while name not in renamed and new in result.variables:
+            while name not in renamed and new in taken:
                 new = f"by_{new}"
             moved = {d: renamed[d] for d in coord.dims if renamed[d] != d}
             coords[new] = coord.reset_coords(drop=True).rename(moved).rename(new)
@@ -763,7 +760,7 @@ def _answer_for_nothing(data: xr.Dataset, question: Question) -> xr.Dataset:
             return as_rows(_table_of(_read(made, question))[:0])
         result, axes = _answer(made, question)
     empty = {x.dim: slice(data.sizes[x.group]) for x in axes if x.group is not None}
-    groups = _coords_of_groups(data, axes, result)
+    groups = _coords_of_groups(data, axes, {*result.variables})
     result = result.isel(empty).drop_vars([x for x in groups if x in result.coords])
     return result.assign_coords(groups)
 
@@ -825,7 +822,7 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
     fixed = {
         x: c for x, c in shown.coords.items() if x not in _SYSTEMS and not {*c.dims} & {*groups}
     }
-    result = result.assign_coords({**_coords_of_groups(data, axes, shown), **fixed})
+    result = result.assign_coords({**_coords_of_groups(data, axes, {*shown.variables}), **fixed})
     return result.set_coords([x for x in _SYSTEMS if x in result])
 
 
