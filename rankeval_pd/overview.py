@@ -240,7 +240,7 @@ def _statistic_names(chosen: list[Any]) -> str:
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
-    labels, given, configured = _label_facts(data, roles), data, roles
+    labels, configured = _label_facts(data, roles), roles
     if isinstance(data, xr.Dataset):
         data, roles = with_given_dataset(data, roles)
         frame = header_of(data, roles)
@@ -268,10 +268,10 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     ties["best"] = "true positives first"
     ties["worst"] = "true positives last"
     ties["error"] = "an error if a list ends inside a tie"
-    if isinstance(given, pd.DataFrame):
-        counts = _frame_counts(given, configured)
-    else:
+    if isinstance(data, xr.Dataset):
         counts = _candidate_counts(data, roles, gold)
+    else:
+        counts = _frame_counts(data, configured)
     unlabeled = labels[0][1].startswith(("none", "repeated"))
     facts = [*counts, ("gold", repr(gold)), ("measures", shown)]
     if others:

@@ -631,11 +631,8 @@ def sums_of_items(
         score=metric.score,
         sign=metric.sign,
         linear=metric.linear,
-        options=needs.options,
         pairs=pairs,
-        signs=needs.signs,
-        swaps=needs.swaps,
-        ranked=needs.ranked,
+        **needs._asdict(),
     )
     facts = items.total(blocks.facts_of)
     check_size(facts.sizes.max(axis=1), table.systems)
