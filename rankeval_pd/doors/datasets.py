@@ -633,8 +633,8 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
     coords = _coords_of_groups(reading.data, axes, {*variables})
     for axis in axes:
         coords |= axis.coords
-    coords |= {x: variables.pop(x) for x in _SYSTEMS if x in variables}
-    return xr.Dataset(variables, coords, table.attrs)
+    result = xr.Dataset(variables, coords, table.attrs)
+    return result.set_coords([x for x in _SYSTEMS if x in result])
 
 
 def _by_metric(columns: dict[Hashable, xr.Variable], metrics: pd.Index) -> dict[Hashable, Any]:
