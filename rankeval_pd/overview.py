@@ -85,20 +85,20 @@ def overview_html(
         [
             '<div class="rankeval-overview">',
             f"<strong>rankeval</strong> accessor of a {html.escape(kind)}",
-            _html_table(facts, "td"),
+            _html_table(facts),
             "<details><summary>Methods</summary>",
-            _html_table(rows, "td"),
+            _html_table(rows),
             "</details></div>",
         ]
     )
 
 
-def _html_table(rows: Sequence[tuple[str, str]], cell: str) -> str:
+def _html_table(rows: Sequence[tuple[str, str]]) -> str:
     """Return rows of two cells without colors, for light and dark pages."""
     left = 'style="text-align: left; font-weight: normal; opacity: 0.75"'
     lines = [
         f"<tr><th {left}>{html.escape(name)}</th>"
-        f'<{cell} style="text-align: left">{html.escape(text)}</{cell}></tr>'
+        f'<td style="text-align: left">{html.escape(text)}</td></tr>'
         for name, text in rows
     ]
     return f"<table><tbody>{''.join(lines)}</tbody></table>"
@@ -189,9 +189,11 @@ def _item_facts(
     if isinstance(data, xr.Dataset):
         items = f"{data.sizes[keywords.get('dim', 'item')]:,} along {keywords.get('dim', 'item')!r}"
         beside = ("batch dimensions", ", ".join(map(str, by)) or "none")
-    better = "higher"
+    better, statistics = "higher", "one column per system"
     if metric.sign <= 0:
         better = "lower"
+    if metric.chosen != [None]:
+        statistics = listed(metric.chosen)
     drawn = []
     if roles.strata is not None:
         drawn.append(("strata", f"{roles.strata!r}, their {roles.average or 'macro'} average"))
@@ -201,7 +203,7 @@ def _item_facts(
         ("test items", items),
         ("systems", listed(systems)),
         ("metric", f"{metric.name!r}, {better} is better"),
-        ("statistics", _statistic_names(metric.chosen)),
+        ("statistics", statistics),
         *_groups_and_rest(data, roles, systems),
         *drawn,
         beside,
@@ -231,12 +233,6 @@ def _groups_and_rest(
     if out:
         facts.append(("unused columns", listed(out, most=4)))
     return facts
-
-
-def _statistic_names(chosen: list[Any]) -> str:
-    if chosen == [None]:
-        return "one column per system"
-    return listed(chosen)
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
