@@ -629,7 +629,9 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
             if column.size and bool(((column == first) | column.isnull()).all()):  # noqa: PD003
                 variables[name] = first
     if "n_retrieved" in variables and "metric" in dims:
-        variables = _by_metric(variables, axes.pop().labels)
+        variables = _by_metric(variables, axes[-1].labels)
+        if not any("metric" in v.dims for v in variables.values()):
+            axes.pop()
     coords = _coords_of_groups(reading.data, axes, {*variables})
     for axis in axes:
         coords |= axis.coords
