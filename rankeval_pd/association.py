@@ -146,7 +146,7 @@ def with_association_measures(
             f" {listed(MEASURES, most=len(MEASURES))}, or None for all measures."
         )
     for name in names:
-        _check_name(name)
+        _check_measure(name)
     check_share("alpha", alpha)
     check_choice("adjust", adjust, ("bonferroni", None))
     lrc: dict[str, Any] = {"alpha": alpha, "adjust": adjust}
@@ -288,7 +288,7 @@ _MEASURE_ALIASES = {
 }
 
 
-def _check_name(name: object) -> None:
+def _check_measure(name: object) -> None:
     if not isinstance(name, str) or name not in MEASURES:
         hint = near_miss(name, MEASURES, 0.7)
         if meant := _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS)):

@@ -178,7 +178,7 @@ def _method(question: Callable[..., Any]) -> Callable[..., pd.DataFrame]:
             if can(question).sums:
                 return cast(pd.DataFrame, question(self._data, *args, **keywords))
             if roles.get("by") is not None:
-                return _rows_of_groups(self._data, question, options, roles)
+                return _answer_by_groups(self._data, question, options, roles)
             reduce = _OWN.get(question.__name__, _rows_of_head)
             return reduce(self._data, question, options, roles, longest)
 
@@ -334,7 +334,7 @@ last digits. Average precision also shuffles the distinct scores, to find the ch
 # ---------------------------------------------------------------------------------------- By groups
 
 
-def _rows_of_groups(
+def _answer_by_groups(
     ddf: Any, question: Callable[..., Any], options: Options, roles: Options
 ) -> pd.DataFrame:
     """Call the function for the groups in ``by``, which the workers answer."""
@@ -353,7 +353,7 @@ def _rows_of_groups(
             f"adjust={adjust!r}, adjust_over={over!r} require all groups on one worker. Pass"
             " adjust_over='group', or adjust='holm' in compare."
         )
-    groups = dask.grouped(ddf, Roles.of(roles))
+    groups = dask.frame_of_groups(ddf, Roles.of(roles))
     if roles.get("label") is ROWS:
         roles = {**roles, "label": None}
     table: pd.DataFrame = question(groups, **options, **roles)

@@ -34,6 +34,7 @@ from rankeval_pd.roles import (
     find_measures,
     form_of,
     frame_column,
+    header_of,
     widened,
     with_roles_of,
 )
@@ -84,20 +85,20 @@ def overview_html(
         [
             '<div class="rankeval-overview">',
             f"<strong>rankeval</strong> accessor of a {html.escape(kind)}",
-            _html_table(facts, "td"),
+            _html_table(facts),
             "<details><summary>Methods</summary>",
-            _html_table(rows, "td"),
+            _html_table(rows),
             "</details></div>",
         ]
     )
 
 
-def _html_table(rows: Sequence[tuple[str, str]], cell: str) -> str:
+def _html_table(rows: Sequence[tuple[str, str]]) -> str:
     """Return rows of two cells without colors, for light and dark pages."""
     left = 'style="text-align: left; font-weight: normal; opacity: 0.75"'
     lines = [
         f"<tr><th {left}>{html.escape(name)}</th>"
-        f'<{cell} style="text-align: left">{html.escape(text)}</{cell}></tr>'
+        f'<td style="text-align: left">{html.escape(text)}</td></tr>'
         for name, text in rows
     ]
     return f"<table><tbody>{''.join(lines)}</tbody></table>"
@@ -188,9 +189,11 @@ def _item_facts(
     if isinstance(data, xr.Dataset):
         items = f"{data.sizes[keywords.get('dim', 'item')]:,} along {keywords.get('dim', 'item')!r}"
         beside = ("batch dimensions", ", ".join(map(str, by)) or "none")
-    better = "higher"
+    better, statistics = "higher", "one column per system"
     if metric.sign <= 0:
         better = "lower"
+    if metric.chosen != [None]:
+        statistics = listed(metric.chosen)
     drawn = []
     if roles.strata is not None:
         drawn.append(("strata", f"{roles.strata!r}, their {roles.average or 'macro'} average"))
@@ -200,7 +203,7 @@ def _item_facts(
         ("test items", items),
         ("systems", listed(systems)),
         ("metric", f"{metric.name!r}, {better} is better"),
-        ("statistics", _statistic_names(metric.chosen)),
+        ("statistics", statistics),
         *_groups_and_rest(data, roles, systems),
         *drawn,
         beside,
@@ -232,29 +235,24 @@ def _groups_and_rest(
     return facts
 
 
-def _statistic_names(chosen: list[Any]) -> str:
-    if chosen == [None]:
-        return "one column per system"
-    return listed(chosen)
-
-
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
-    labels, given, configured = _label_facts(data, roles), data, roles
+    labels, configured = _label_facts(data, roles), roles
     if isinstance(data, xr.Dataset):
-        data, roles = one_label(*with_given_dataset(data, roles))[:2]
-        known: Any = data.data_vars
+        data, roles = with_given_dataset(data, roles)
+        frame = header_of(data, roles)
+        others: list[Hashable] = list(data.data_vars)
     else:
-        data, roles = one_label(*with_given_frame(data, roles))[:2]
-        known = data.columns
-    gold = find_gold(data, roles)
-    taken = with_roles_of(gold, roles, known)
-    measures = find_measures(data, roles, taken, needed=True)
-    if isinstance(data, pd.DataFrame):
-        for name in measures:  # a column name that occurs twice is not a measure
-            frame_column(data, name, "measures")
-    lower = roles.lower(measures, known)
+        frame, roles = with_given_frame(data, roles)
+        others = list(frame.columns)
+    frame, roles = one_label(frame, roles)[:2]
+    gold = find_gold(frame, roles)
+    taken = with_roles_of(gold, roles, frame.columns)
+    measures = find_measures(frame, roles, taken, needed=True)
+    for name in measures:  # a column name that occurs twice is not a measure
+        frame_column(frame, name, "measures")
+    lower = roles.lower(measures, frame.columns)
     shown = listed(f"{m} (lower is better)" if m in lower else m for m in measures)
-    others = [name for name in known if name not in (*measures, *taken)]
+    others = [name for name in others if name not in (*measures, *taken)]
     ties = {"shared": "broken by a hash of the label, the same for all measures"}
     if roles.key is not None:
         ties["shared"] = f"broken by {roles.key!r} in ascending order"
@@ -266,10 +264,10 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     ties["best"] = "true positives first"
     ties["worst"] = "true positives last"
     ties["error"] = "an error if a list ends inside a tie"
-    if isinstance(given, pd.DataFrame):
-        counts = _frame_counts(given, configured)
+    if isinstance(data, xr.Dataset):
+        counts = _candidate_counts(data, roles, gold)
     else:
-        counts = _candidate_counts(data, roles, gold)  # type: ignore[arg-type]
+        counts = _frame_counts(data, configured)
     unlabeled = labels[0][1].startswith(("none", "repeated"))
     facts = [*counts, ("gold", repr(gold)), ("measures", shown)]
     if others:
@@ -322,7 +320,9 @@ def _positive_facts(total: int, positive: int) -> list[tuple[str, str]]:
 def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
     batch = [f"{d} ({size:,})" for d, size in data.sizes.items() if d not in (roles.dim, "measure")]
     facts = [("candidates", f"{data.sizes[roles.dim]:,} along {roles.dim!r}")]
-    if data[gold].chunks is not None:
+    if gold not in data.variables:
+        facts.append(("true positives", "not counted because the votes are not yet combined"))
+    elif data[gold].chunks is not None:
         facts.append(("true positives", "not counted because the data are lazy"))
     else:
         known = data[gold]

@@ -741,35 +741,52 @@ def _place(columns: pd.Index, name: Hashable) -> Any:
     return columns.get_loc(name)
 
 
-def split_measures(data: xr.Dataset, roles: Roles, named: list[Hashable]) -> dict[Hashable, Any]:
-    """Split a Dataset into possible measures along ``measure``."""
-    by_name: dict[Hashable, Any] = {}
+def variables_by_column(
+    data: xr.Dataset, dim: Hashable, golds: Sequence[Hashable]
+) -> dict[Hashable, tuple[Hashable, xr.Variable]]:
+    """Return the variables along ``dim`` by column, with their names in the data.
+
+    A variable along ``measure`` is one column for each measure, and a gold label along
+    ``annotator`` one for each annotator.
+    """
+    columns: dict[Hashable, tuple[Hashable, xr.Variable]] = {}
     for name, variable in data.data_vars.items():
-        if roles.dim not in variable.dims or name in named:
+        if dim not in variable.dims:
             continue
-        if "measure" not in variable.dims:
-            by_name[name] = variable
-            continue
-        for position, label in enumerate(data["measure"].to_numpy().tolist()):
-            if label in by_name or label in data.data_vars:
-                raise ValueError(
-                    f"measures: the Dataset has several measures named {label!r}, as variables or"
-                    " along the dimension 'measure'. Rename or drop all but one of them."
-                )
-            by_name[label] = variable.isel(measure=position, drop=True)
-    return by_name
+        parts = {name: (name, variable.variable)}
+        along = ANNOTATOR if name in golds else "measure"
+        if along in variable.dims:
+            labels = enumerate(data[along].to_numpy().tolist())
+            parts = {x: (name, variable.variable.isel({along: k})) for k, x in labels}
+        if twice := [x for x in parts if x in columns or (x != name and x in data.data_vars)]:
+            raise ValueError(
+                f"measures: the Dataset has several measures named {twice[0]!r}, as variables or"
+                " along the dimension 'measure'. Rename or drop all but one of them."
+            )
+        columns |= parts
+    return columns
 
 
-def variables_of(data: pd.DataFrame | xr.Dataset, roles: Roles) -> dict[Hashable, list[Any]]:
-    """Return the dtypes of columns, or of variables along candidates."""
+def header_of(data: xr.Dataset, roles: Roles) -> pd.DataFrame:
+    """Return a frame without rows, whose columns are the variables of a Dataset."""
+    named = [x for x in (roles.gold, roles.key, *roles.factors) if not are_values(x)]
+    columns = {}
+    for name, (_, variable) in variables_by_column(data, roles.dim, ()).items():
+        columns[name] = variable.dtype
+    for name in named:
+        if isinstance(name, Hashable) and name in data.coords:
+            columns[name] = data[name].dtype
+    header = pd.DataFrame({k: pd.Series(dtype=x) for k, x in enumerate(columns.values())})
+    header.columns = pd.Index(list(columns), tupleize_cols=False)
+    header.attrs = data.attrs
+    return header
+
+
+def dtypes_of(frame: pd.DataFrame) -> dict[Hashable, list[Any]]:
+    """Return the dtypes of the columns of each name."""
     by_name: dict[Hashable, list[Any]] = {}
-    if isinstance(data, pd.DataFrame):
-        for label, dtype in zip(data.columns, data.dtypes, strict=True):
-            by_name.setdefault(label, []).append(dtype)
-    else:
-        for name, variable in data.data_vars.items():
-            if roles.dim in variable.dims:
-                by_name[name] = [variable.dtype]
+    for label, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        by_name.setdefault(label, []).append(dtype)
     return by_name
 
 
@@ -790,7 +807,7 @@ def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
     return [gold, *by, *one, *roles.factors, *label]
 
 
-def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
+def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
     """Return the gold label: the role, column ``gold``, or the only boolean column."""
     if roles.higher_is_better is not None:
         raise ValueError(
@@ -810,7 +827,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
                 f" this method needs candidates with a gold label. Omit {role}, or call"
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
-    columns = variables_of(data, roles)
+    columns = dtypes_of(data)
     if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
         raise ValueError(
             f"gold={roles.gold!r} names several annotators, but data is lazy. First compute one"
@@ -818,7 +835,7 @@ def find_gold(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Hashable:
             " 'a3']].mean(axis=1) > 0.5)."
         )
     if roles.gold is not None:
-        if roles.gold in columns or (isinstance(data, xr.Dataset) and roles.gold in data.variables):
+        if roles.gold in columns:
             gold: Hashable = roles.gold
             return gold
         raise unknown_name("gold", roles.gold, columns)
@@ -863,7 +880,9 @@ def measures_of(
         if isinstance(roles.gold, list):
             out = [*as_names(roles.exclude, ()), *roles.gold[1:]]
             roles = replace(roles, gold=roles.gold[0], exclude=out)
-        taken = with_roles_of(find_gold(data, roles), roles, getattr(data, "columns", ()))
+        if isinstance(data, xr.Dataset):
+            data = header_of(data, roles)
+        taken = with_roles_of(find_gold(data, roles), roles, data.columns)
         with hushed():  # the called method warns about suspicious columns
             found = find_measures(data, roles, taken, needed=True)
     except (ValueError, TypeError, KeyError):  # the called method raises the error
@@ -873,16 +892,13 @@ def measures_of(
 
 
 def find_measures(
-    data: pd.DataFrame | xr.Dataset, roles: Roles, taken: list[Hashable], *, needed: bool
+    data: pd.DataFrame, roles: Roles, taken: list[Hashable], *, needed: bool
 ) -> list[Hashable]:
     """Return the measures, by default every numeric column without a role.
 
     If the function needs no measure, the list is empty unless unscored candidates are dropped.
     """
-    if isinstance(data, pd.DataFrame):
-        columns = variables_of(data, roles)
-    else:
-        columns = {k: [v.dtype] for k, v in split_measures(data, roles, taken).items()}
+    columns = dtypes_of(data)
     out = excluded_names(roles, columns)
     beside = {*taken, *out, *CONTINGENCY, *listed_in(data.attrs, MARGINS)}
     if roles.measures is not None:
@@ -946,13 +962,6 @@ def refuse_by(by: Any, dim: Hashable, groups: str, advice: str) -> None:
         )
 
 
-def labels_along(data: xr.Dataset, dim: Hashable) -> pd.Index:
-    """Return the labels along a dimension, or numbers if there are no labels."""
-    labels: pd.Index = data.indexes.get(dim, pd.RangeIndex(data.sizes[dim]))
-    check_levels(labels)
-    return labels
-
-
 # -------------------------------------------------------------------------------------------------
 # Detect rankings, systems scored on test items, pairs of systems, runs, and 2x2 tables.
 
@@ -961,30 +970,17 @@ Form = Literal["rankings", "items", "pairs"]
 
 def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Form:
     """Guess whether the data are rankings, systems scored on items, or system pairs."""
-    if _are_pairs(data):
+    if all(name in data for name in ("system_a", "system_b", "gain", "p_value")):
         return "pairs"
     if _are_items(data, keywords):
         return "items"
     return "rankings"
 
 
-def _are_pairs(data: pd.DataFrame | xr.Dataset) -> bool:
-    """Return whether the columns form a table of system pairs."""
-    names = column_names(data)
-    return all(name in names for name in ("system_a", "system_b", "gain", "p_value"))
-
-
 def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
     """Return whether the data are runs and judgments from read_trec."""
     told = any(keywords.get(role) is not None for role in ("gold", "positive", "by", "groups"))
     return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
-
-
-def column_names(data: Any) -> Any:
-    """Return the names of the columns of a DataFrame, or of the variables of a Dataset."""
-    if isinstance(data, pd.DataFrame):
-        return data.columns
-    return data.variables
 
 
 def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
@@ -1018,9 +1014,9 @@ def _are_systems(data: pd.DataFrame) -> bool:
     return several and not labeled and not _has_cells(data)
 
 
-def _has_cells(data: pd.DataFrame | xr.Dataset) -> bool:
+def _has_cells(data: pd.DataFrame) -> bool:
     """Return whether the data have 2x2 cell counts and no measures."""
-    return isinstance(data, pd.DataFrame) and {"O11", "O12", "O21", "O22"} <= {*data.columns}
+    return {"O11", "O12", "O21", "O22"} <= {*data.columns}
 
 
 def awaits_measures(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:

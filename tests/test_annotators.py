@@ -691,3 +691,11 @@ def test_ranges_obey_the_mean_of_the_votes():
     assert ranges["n_tests"].sum() == len(sure) > 0
     assert (ranges["n_first"].iloc[0], ranges["n_last"].iloc[-1]) == (*sure["n"].iloc[[0, -1]],)
     assert ranges["p_max"].max() == sure["p_value"].max()
+
+
+def test_the_overview_of_a_dataset_names_the_combined_votes():
+    votes = {x: ("candidate", [True, False, True, False]) for x in ("a1", "a2", "a3")}
+    data = xr.Dataset({"score": ("candidate", [4.0, 3.0, 2.0, 1.0]), **votes})
+    text = repr(data.rankeval(gold=["a1", "a2", "a3"]))
+    assert "'majority of a1, a2, a3'" in text
+    assert "measures:                      'score'\n" in text

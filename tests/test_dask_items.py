@@ -155,7 +155,7 @@ def test_datasets_in_chunks_of_items(name):
         lazy = ask(chunked.rankeval)
     found = lazy.compute()
     lacking = set(wanted.attrs) - set(found.attrs)
-    assert lacking <= {"ci", "n_items", "n_resamples"}  # known when the items are
+    assert lacking <= {"interval", "n_items", "n_resamples"}  # known when the items are
     assert set(found.attrs) - set(wanted.attrs) <= {"n_resamples"}  # a law needs no draws
     assert all(found.attrs[k] == wanted.attrs[k] for k in set(found.attrs) & set(wanted.attrs))
     xr.testing.assert_identical(found.drop_attrs(deep=False).assign_attrs(wanted.attrs), wanted)

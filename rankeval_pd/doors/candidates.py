@@ -37,7 +37,6 @@ from rankeval_pd.roles import (
     are_values,
     as_names,
     check_levels,
-    column_names,
     find_gold,
     find_measures,
     frame_column,
@@ -122,7 +121,7 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
             " positives. Call compare, which tests differences in mean votes, or pass"
             " agreement='majority', 'any', 'all' or 'each'."
         )
-    known = column_names(data)
+    known = data.columns
     for name in as_names(roles.measures, known):
         if name in names:
             raise ValueError(

@@ -25,12 +25,12 @@ from rankeval_pd.roles import (
     CONTINGENCY,
     Roles,
     are_values,
+    check_levels,
     check_types,
     excluded_names,
     frame_column,
     gold_reason,
     is_score,
-    labels_along,
     likely_gold,
     vote_reason,
 )
@@ -477,10 +477,15 @@ def group_numbers(
     keys = pd.concat([as_indexable(x).reset_index(drop=True) for x in columns], axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
     keys.columns = pd.Index(list(by), tupleize_cols=False)
-    try:
-        number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
-    except TypeError as error:
-        raise TypeError(_unsorted(columns, by)) from error
+    values = keys.iloc[:, 0].to_numpy()
+    whole = len(by) == 1 and values.dtype.kind in "iu"
+    if rows and whole and (values[1:] >= values[:-1]).all():  # the rows are sorted
+        number = np.cumsum(np.append(False, values[1:] != values[:-1]))
+    else:
+        try:
+            number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
+        except TypeError as error:
+            raise TypeError(_unsorted(columns, by)) from error
     first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
     first[number[::-1]] = np.arange(number.size)[::-1]  # the last assignment keeps the first row
     each = keys.iloc[first]
@@ -1117,7 +1122,9 @@ def with_given_dataset(data: xr.Dataset, roles: Roles) -> tuple[xr.Dataset, Role
                     [c for c in entry.coords if c not in entry.dims]
                 )
             else:
-                array = np.asarray(_aligned(entry, labels_along(data, roles.dim), role))
+                index = data.indexes.get(roles.dim, pd.RangeIndex(data.sizes[roles.dim]))
+                check_levels(index)
+                array = np.asarray(_aligned(entry, index, role))
                 values = xr.DataArray(array, dims=[roles.dim])
             name = _own_name(entry, role)
             if not _stores(data, name, values):

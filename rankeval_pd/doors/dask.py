@@ -11,7 +11,8 @@ Each reduction has the same shape: a function for one partition, and a function 
                         merge
 
 * A ranking becomes a :class:`rankeval_pd.doors.candidates.HeadFrame`: :func:`collect_head`.
-* Groups become whole groups in one partition each, whose answers are joined: :func:`grouped`.
+* Groups become whole groups in one partition each, whose answers are joined:
+  :func:`frame_of_groups`.
 * A ranking becomes an outline, for its areas: :func:`outlines_of`.
 * Items become exact sums: :func:`sums_of_items`.
 
@@ -43,7 +44,7 @@ from rankeval_pd.doors.columns import (
     warn_of_counts,
     warn_of_identifiers,
 )
-from rankeval_pd.doors.heads import ROWS, Counts, PartialHead, Request
+from rankeval_pd.doors.heads import ROWS, Counts, Request
 from rankeval_pd.doors.item_tables import (
     ItemTable,
     check_complete,
@@ -164,48 +165,6 @@ def _narrow(ddf: Any, columns: list[Hashable], frames: list[Any]) -> list[Any]:
 def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -> Request:
     """Return the columns of the ranking, checked without reading the data."""
     meta: pd.DataFrame = ddf._meta
-    _refuse_values(roles)
-    label: list[Hashable] = []
-    if roles.label is not ROWS:
-        names = as_names(roles.label, meta.columns)
-        label = [x for x in names if x in meta.columns or x not in meta.index.names]
-    numbered = roles.label is ROWS or (roles.label is None and _restarts(ddf))
-    plain = roles
-    if not label:
-        plain = replace(roles, label=None)
-    gold = find_gold(meta, plain)
-    named = with_roles_of(gold, plain, meta.columns)
-    measures = find_measures(meta, plain, named, needed=True) if scored else []
-    for name in measures:
-        _check_lazy_scores(frame_column(meta, name, "measures"), name)
-    _check_gold(frame_column(meta, gold, "gold"), gold, roles)
-    for role in ("key", "groups"):
-        if getattr(roles, role) is not None:
-            frame_column(meta, getattr(roles, role), role)
-    for name in label:
-        frame_column(meta, name, "label")
-    return Request(
-        gold=gold,
-        measures=tuple(measures),
-        signs=signs_of(measures, roles, meta.columns),
-        key=roles.key,
-        label=tuple(label),
-        numbered=numbered,
-        seed=roles.seed,
-        positive=roles.positive,
-        min_grade=roles.min_grade,
-        groups=roles.groups,
-        keep=needed_ranks(n_max),
-        draws=roles.draws,
-    )
-
-
-def _restarts(ddf: Any) -> bool:
-    """Return whether the index may restart in every file."""
-    return isinstance(ddf._meta.index, pd.RangeIndex) and not ddf.known_divisions
-
-
-def _refuse_values(roles: Roles) -> None:
     for role in ("gold", "key", "label", "groups", "by"):
         if are_values(getattr(roles, role)):
             raise ValueError(
@@ -223,25 +182,55 @@ def _refuse_values(roles: Roles) -> None:
             f"by={roles.by!r}: a head contains one ranking, but data has several. For n-best lists"
             " in groups, call ddf.rankeval(by=...).nbest_precision(n) or .compare(n=...)."
         )
-
-
-def _check_lazy_scores(column: pd.Series, name: Hashable) -> None:
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        raise TypeError(
-            f"measures: {name!r} is categorical, but partitions may number the categories"
-            f" differently. Convert the column with known categories: ddf[{name!r}].cat.codes."
-        )
-
-
-def _check_gold(column: pd.Series, name: Hashable, roles: Roles) -> None:
-    text = pd.api.types.is_string_dtype(column.dtype) and column.dtype != object
+    label: list[Hashable] = []
+    if roles.label is not ROWS:
+        names = as_names(roles.label, meta.columns)
+        label = [x for x in names if x in meta.columns or x not in meta.index.names]
+    plain = roles
+    if not label:
+        plain = replace(roles, label=None)
+    gold = find_gold(meta, plain)
+    named = with_roles_of(gold, plain, meta.columns)
+    measures = find_measures(meta, plain, named, needed=True) if scored else []
+    for name in measures:
+        if isinstance(frame_column(meta, name, "measures").dtype, pd.CategoricalDtype):
+            raise TypeError(
+                f"measures: {name!r} is categorical, but partitions may number the categories"
+                f" differently. Convert the column with known categories: ddf[{name!r}].cat.codes."
+            )
+    labels = frame_column(meta, gold, "gold")
+    text = pd.api.types.is_string_dtype(labels.dtype) and labels.dtype != object
     values = true_values(roles.positive)
     if text and not (values and all(isinstance(value, str) for value in values)):
         raise ValueError(
-            f"gold={name!r} contains text (dtype {column.dtype}), because Dask converts objects to"
+            f"gold={gold!r} contains text (dtype {labels.dtype}), because Dask converts objects to"
             " text, even True and False. Pass the true-positive text, such as positive='True', or"
             " turn off the conversion: dask.config.set({'dataframe.convert-string': False})."
         )
+    for role in ("key", "groups"):
+        if getattr(roles, role) is not None:
+            frame_column(meta, getattr(roles, role), role)
+    for name in label:
+        frame_column(meta, name, "label")
+    return Request(
+        gold=gold,
+        measures=tuple(measures),
+        signs=signs_of(measures, roles, meta.columns),
+        key=roles.key,
+        label=tuple(label),
+        numbered=roles.label is ROWS or (roles.label is None and _restarts(ddf)),
+        seed=roles.seed,
+        positive=roles.positive,
+        min_grade=roles.min_grade,
+        groups=roles.groups,
+        keep=needed_ranks(n_max),
+        draws=roles.draws,
+    )
+
+
+def _restarts(ddf: Any) -> bool:
+    """Return whether the index may restart in every file."""
+    return isinstance(ddf._meta.index, pd.RangeIndex) and not ddf.known_divisions
 
 
 # -------------------------------------------------------------------------------------------------
@@ -273,14 +262,9 @@ def collect_head(
         cuts = asked_thresholds(threshold, request.measures)
         cuts = cut_scores(cuts, ddf._meta[list(request.measures)].dtypes)
         request = request._replace(keep=0, cuts=cuts, numbered=False)
-    part = _in_rounds(partitions_of(ddf, request, columns), request)
+    frames = partitions_of(ddf, request, columns)
     if request.numbered or threshold is not None:
         roles = replace(roles, label=None)
-    return heads.finished(part, request, roles, n_max)
-
-
-def _in_rounds(frames: list[Any], request: Request) -> PartialHead:
-    """Return the head of all partitions, collected in several rounds."""
     merge = functools.partial(heads.merged, request=request)
     earlier: list[Any] = []  # the head of earlier rounds, on the workers
     first, stop, limit = 0, len(frames), None
@@ -293,8 +277,7 @@ def _in_rounds(frames: list[Any], request: Request) -> PartialHead:
         ]
         head = folded([*earlier, *parts], merge)
         if stop == len(frames):
-            part: PartialHead = head.compute()
-            return part
+            return heads.finished(head.compute(), request, roles, n_max)
         earlier = kept([head])
         limit = later(operator.attrgetter("bound"), *earlier).compute()
         first, stop = stop, min(_GROWTH * stop, len(frames))
@@ -346,7 +329,7 @@ def _rows_ahead(frame: pd.DataFrame, few: pd.DataFrame, *, request: Request) -> 
 # Groups. Dask shuffles the rows, so that each group is in one partition.
 
 
-def grouped(ddf: Any, roles: Roles) -> GroupFrame:
+def frame_of_groups(ddf: Any, roles: Roles) -> GroupFrame:
     """Return a frame without rows that stands for the groups in ``by``."""
     meta: pd.DataFrame = ddf._meta
     for name in as_names(roles.by, meta.columns):
@@ -638,11 +621,8 @@ def sums_of_items(
         score=metric.score,
         sign=metric.sign,
         linear=metric.linear,
-        options=needs.options,
         pairs=pairs,
-        signs=needs.signs,
-        swaps=needs.swaps,
-        ranked=needs.ranked,
+        **needs._asdict(),
     )
     facts = items.total(blocks.facts_of)
     check_size(facts.sizes.max(axis=1), table.systems)
@@ -725,7 +705,11 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
     To number the items, the scheduler runs once over the index or the first column.
     """
     systems, meta = table.systems, ddf._meta
-    columns = [c for c in meta.columns if _names_system(c, systems)]
+    columns = [
+        x
+        for x in meta.columns
+        if x in systems or (isinstance(x, tuple) and not {*x}.isdisjoint(systems))
+    ]
     frames = ddf[columns].to_delayed()
     narrow = _narrow(ddf, columns[:1], frames)
     numbered = _restarts(ddf)
@@ -752,14 +736,9 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
                 later(_item_statistics, frame, rows=rows_of_block, size=size, named=named)
             )
             own = slice(begin + rows_of_block.start, begin + rows_of_block.stop)
-            positions.append(own if ranks is None else later(_positions, ranks, own=own))
+            positions.append(own if ranks is None else later(operator.getitem, ranks, own))
         begin += size
     return Blocks(statistics, positions, begin)
-
-
-def _names_system(column: Any, systems: Sequence[Hashable]) -> bool:
-    levels = column if isinstance(column, tuple) else (column,)
-    return column in systems or any(level in systems for level in levels)
 
 
 def _ascend(labels: Sequence[tuple[int, bool, list[Any]]]) -> bool:
@@ -778,10 +757,6 @@ def _item_ranks(indexes: Sequence[pd.Index]) -> IntArray:
     ranks = np.empty(order.size, dtype=np.int64)
     ranks[order] = np.arange(order.size)
     return ranks
-
-
-def _positions(ranks: IntArray, *, own: slice) -> IntArray:
-    return ranks[own].copy()
 
 
 def _item_statistics(

@@ -20,6 +20,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
@@ -45,9 +46,10 @@ from rankeval_pd.roles import (
     form_of,
     is_score,
     refuse_by,
+    variables_by_column,
 )
-from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.tables import as_list, as_rows, labels
+from rankeval_pd.stats._types import BoolArray, IntArray
+from rankeval_pd.tables import as_list, as_rows, labels, only_or_all
 
 # -------------------------------------------------------------------------------------------------
 # The door: what is asked, and of which kind of data
@@ -77,11 +79,28 @@ class Question:
 
     function: Callable[..., Any]  #: takes a DataFrame, and returns a table
     form: str  #: rankings, items or queries
-    layout: tuple[str, ...]  #: the dimensions of the result after those of the batch
-    options: dict[str, Any]  #: the other arguments
+    options: dict[str, Any]  #: the arguments of the function, without the data
     dim: Hashable  #: the dimension of the candidates or items
-    scored: bool  #: whether the function needs scores
+    layout: tuple[str, ...] = ()  #: the dimensions of the result after those of the batch
+    scored: bool = True  #: whether the function needs scores
     pooled: bool = False  #: whether all groups together make one result
+
+    def named(self, *roles: str) -> list[Any]:
+        """Return the names given for some roles."""
+        given = [self.options.get(role) for role in roles]
+        return [x for value in given if value is not None for x in _listed(value)]
+
+    @property
+    def header(self) -> list[Any]:
+        """Return the dimensions of systems scored on test items: system, and seeds if given."""
+        return ["system", *self.named("seeds")]
+
+
+def _listed(given: Any) -> list[Any]:
+    """Return what is given for a role as a list."""
+    if isinstance(given, list | set):
+        return list(given)
+    return [given]
 
 
 def answer_dataset(
@@ -95,27 +114,32 @@ def answer_dataset(
     dim = options.pop("dim", default_of("dim", items=form == "items"))
     used = able.scores or options.get("missing") == "drop"
     layout = able.layout_of(options, form)
-    question = Question(function, form, layout, options, dim, used, able.pooled)
+    question = Question(function, form, options, dim, layout, used, able.pooled)
     data, question = _checked(data, question)
     if form == "items" and able.pooled:
-        _refuse_batch(_read_items(data, question).batch)
-    if "data" in question.layout:
+        _refuse_batch(_item_columns(data, question).batch)
+    if "data" in layout:
         return _rows_of_data(data.compute(), question)
     if not all(data.sizes.values()):
-        kept, batch = _with_roles_only(data, question)
-        if data.sizes[dim] and not all(data.sizes[d] for d in batch):
-            return _of_nothing(kept, batch, question)
+        columns = _columns_of(data, question)
+        if data.sizes[dim] and not all(data.sizes[d] for d in columns.batch):
+            return _answer_for_nothing(_used_variables(data, question, columns), question)
     lazy = any(x.chunks is not None for x in data.variables.values())
-    if not lazy or "row" in question.layout or not all(data.sizes.values()):
+    if not lazy or "row" in layout or not all(data.sizes.values()):
         return _answer(data.compute(), question)[0]
-    return _answer_in_blocks(data, question, together=_is_together(able, parameters, options, form))
+    together = able.pooled or bool(options.get("combine"))
+    together |= form == "queries" and "metrics" not in parameters  # means over all queries
+    together |= options.get("average") is not None and form != "items"
+    if {"adjust", "adjust_over"} <= {*parameters}:
+        adjusted = options.get("adjust", parameters["adjust"].default) is not None
+        across = parameters["adjust_over"].default == "all"
+        together |= adjusted and across and options.get("adjust_over") != "group"
+    return _answer_in_blocks(data, question, together=together)
 
 
 def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str, Any]) -> str:
     """Return whether the data are rankings, items or queries."""
-    if "metrics" in parameters:
-        return "queries"
-    if "undefined" in parameters and _are_names(options.get("n")):
+    if "metrics" in parameters or ("undefined" in parameters and _are_names(options.get("n"))):
         return "queries"
     if "seeds" not in parameters:
         return "rankings"
@@ -129,53 +153,18 @@ def _are_names(n: Any) -> bool:
     return any(isinstance(x, str) for x in as_list(n))
 
 
-def _is_together(
-    able: Any,
-    parameters: Mapping[str, inspect.Parameter],
-    options: Mapping[str, Any],
-    form: str,
-) -> bool:
-    """Return whether a row depends on several groups, so that one block needs all of them."""
-    if able.pooled or options.get("combine"):
-        return True
-    if form == "queries" and "metrics" not in parameters:  # means over all queries
-        return True
-    if options.get("average") is not None and form != "items":
-        return True
-    if "adjust" not in parameters or "adjust_over" not in parameters:
-        return False
-    usual = parameters["adjust_over"].default
-    adjusted = options.get("adjust", parameters["adjust"].default)
-    return adjusted is not None and usual == "all" and options.get("adjust_over") != "group"
+_GIVEN = ("gold", "key", "label", "groups")
 
 
 def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question]:
     """Check the dimensions, and store values given for a role as variables."""
-    by, dim, form = question.options.get("by"), question.dim, question.form
+    options, dim, form = question.options, question.dim, question.form
+    by = options.get("by")
     if form == "items":
         refuse_by(by, dim, "domains", "Omit by, or pass a DataFrame.")
-        for name in (dim, *_header(question)):
+        for name in (dim, *question.header):
             check_dimension(data, name)
         return data, question
-    _check_dim(data, dim)
-    if form == "queries":
-        refuse_by(by, dim, "queries", "Omit by.")
-        if question.options.get("wide"):
-            raise ValueError(
-                "wide=True applies only to DataFrames. Omit wide, and for paired tests pass"
-                " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
-            )
-        return data, question
-    advice = (
-        "Omit by. To add such a dimension, use data.groupby and unstack, which pad smaller groups"
-        " with NaN."
-    )
-    refuse_by(by, dim, "groups", advice)
-    return _with_values(data, question)
-
-
-def _check_dim(data: xr.Dataset, dim: Hashable) -> None:
-    """Raise a ValueError unless the Dataset has the candidate dimension."""
     if dim not in data.dims:
         raise ValueError(
             f"dim={dim!r} is not a dimension of data, which has the dimensions"
@@ -187,49 +176,45 @@ def _check_dim(data: xr.Dataset, dim: Hashable) -> None:
             " as a batch. Omit dim if 'candidate' is the dimension of the candidates; otherwise"
             " rename 'candidate': data.rename(candidate='batch')."
         )
-
-
-_GIVEN = ("gold", "key", "label", "groups")
-_NAMED = (*_GIVEN, "judged_with")
-
-
-def _with_values(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question]:
-    """Store the arrays, Series and DataArrays given for a role as variables."""
-    options = question.options
-    given = {x: options[x] for x in _GIVEN if options.get(x) is not None}
-    if any(are_values(x) for value in given.values() for x in _names_in(value)):
-        named = {x: options[x] for x in ("measures", *given) if options.get(x) is not None}
-        roles = Roles.of({**named, "dim": question.dim})
-        data, roles = with_given_dataset(data, roles)
-        options = {**options, **{x: getattr(roles, x) for x in given}}
+    if form == "queries":
+        refuse_by(by, dim, "queries", "Omit by.")
+        if options.get("wide"):
+            raise ValueError(
+                "wide=True applies only to DataFrames. Omit wide, and for paired tests pass"
+                " found.rename({'query': 'item', 'measure': 'system'})[['AP']]."
+            )
+        return data, question
+    advice = (
+        "Omit by. To add such a dimension, use data.groupby and unstack, which pad smaller groups"
+        " with NaN."
+    )
+    refuse_by(by, dim, "groups", advice)
+    if any(map(are_values, question.named(*_GIVEN))):
+        given = {x: options[x] for x in ("measures", *_GIVEN) if options.get(x) is not None}
+        data, roles = with_given_dataset(data, Roles.of({**given, "dim": dim}))
+        options = {**options, **{x: getattr(roles, x) for x in _GIVEN if x in given}}
     rate = options.get("judged_with")
     if are_values(rate):
         if not isinstance(rate, xr.DataArray):
-            rate = (question.dim, np.asarray(rate))
+            rate = (dim, np.asarray(rate))
         data = data.assign({"judged_with": rate})
         options = {**options, "judged_with": "judged_with"}
     return data, replace(question, options=options)
 
 
-def _names_in(given: Any) -> list[Any]:
-    """Return what is given for a role as a list."""
-    if given is None:
-        return []
-    if isinstance(given, list | set):
-        return list(given)
-    return [given]
-
-
-def _header(question: Question) -> list[Any]:
-    """Return the dimensions of systems scored on test items: system, and seeds if given."""
-    seeds = question.options.get("seeds")
-    if seeds is None:
-        return ["system"]
-    return ["system", seeds]
-
-
 # -------------------------------------------------------------------------------------------------
 # From a Dataset to a frame
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Store the variables of a Dataset that become columns of a frame."""
+
+    variables: list[tuple[Hashable, xr.Variable]]  #: by column
+    batch: list[Hashable]  #: dimensions that are groups
+    names: list[Hashable]  #: the measures or systems in order
+    sources: set[Hashable]  #: the variables of the data that have a role
+    golds: Sequence[Hashable] = ()  #: the gold label, or the labels of several annotators
 
 
 @dataclass(frozen=True)
@@ -239,38 +224,81 @@ class Reading:
     data: xr.Dataset
     question: Question
     frame: pd.DataFrame
-    batch: list[Hashable]  #: dimensions that are groups; the frame numbers the groups
+    batch: list[Hashable]  #: the frame numbers the groups along these dimensions
     names: list[Hashable]  #: the measures or systems in order
     options: dict[str, Any]  #: the arguments of the function
-    ragged: bool = False  #: whether rows can be missing, so that counts are floats
-    kept: Any = None  #: whether each candidate is a row and not padding
+    ragged: bool  #: whether rows can be missing, so that counts are floats
+    kept: BoolArray  #: whether each candidate is a row and not padding
+
+
+_QUERY = "query"
 
 
 def _read(data: xr.Dataset, question: Question) -> Reading:
-    if question.form == "items":
-        reading = _read_items(data, question)
+    """Return one row per candidate, item, or query and document."""
+    dim, form, options = question.dim, question.form, dict(question.options)
+    columns = _columns_of(data, question)
+    dims = [*columns.batch, dim]
+    shape = [data.sizes[d] for d in dims]
+    width, times = shape[-1], prod(shape[:-1])
+    keys: list[Any] = [key for key, _ in columns.variables]
+    values = [_flat(variable, dims, shape) for _, variable in columns.variables]
+    whole = [_is_whole(v) for key, v in columns.variables if key in columns.golds]
+    by = columns.batch
+    numbers = [np.repeat(x.ravel(), width) for x in np.indices(shape[:-1])]
+    if form == "queries" and not by:  # the only query also needs a name
+        by, numbers = [_QUERY], [np.zeros(width, dtype=np.int64)]
+    if by:
+        options["by"] = by
+    own = data.indexes.get(dim)
+    index: pd.Index = own if own is not None else pd.RangeIndex(width, name=dim)
+    if len(dims) > 1:
+        codes = np.tile(np.arange(width), times)
+        # each label is hashed once
+        hashed = own is not None and own.nlevels == 1 and own.is_unique and not own.hasnans
+        if hashed and form == "rankings" and dim not in question.named("key", "label", "groups"):
+            index = pd.CategoricalIndex(pd.Categorical.from_codes(codes, own), name=dim)
+        else:
+            index = index.take(codes)
+    frame = pd.DataFrame(dict(enumerate([*values, *numbers])), index=index)
+    if form == "items":
+        empty = [""] * len(question.header)
+        keys = [*keys, *((name, *empty) for name in by)]
+        frame.columns = pd.MultiIndex.from_tuples(keys, names=[*question.header, "statistic"])
+        if exclude := question.named("exclude"):  # the variables have been left out
+            options["exclude"] = [
+                x for x in exclude if x in columns.names or x not in data.data_vars
+            ]
+        metrics = {data[name].attrs.get("metric") for name in columns.sources}
+        if len(metrics) == 1 and None not in metrics:  # the metric of queries
+            frame.attrs["metric"] = metrics.pop()
     else:
-        reading = _read_rankings(data, question)
-    reading.frame.attrs = {**data.attrs, **reading.frame.attrs}
-    return reading
+        frame.columns = pd.Index([*keys, *by], tupleize_cols=False)
+        if len(columns.golds) > 1 and not isinstance(options.get("gold"), list):
+            options["gold"] = columns.golds
+    kept = np.ones(len(frame), dtype=bool)
+    if not all(whole):  # padding has neither a gold label nor a score
+        judged = [keys.index(x) for x in (*columns.golds, *columns.names)]
+        kept = ~np.all([frame.iloc[:, place].isna() for place in judged], axis=0)
+        if not kept.all():
+            frame = frame[kept]
+    ragged = options.get("missing") == "drop" or whole != [True]
+    ragged = ragged and form == "rankings" and not question.pooled
+    frame.attrs = {**data.attrs, **frame.attrs}
+    return Reading(data, question, frame, columns.batch, columns.names, options, ragged, kept)
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """Store the variables of a Dataset of rankings that become columns."""
-
-    columns: dict[Hashable, xr.Variable]
-    golds: list[Hashable]  #: the gold label, or the labels of several annotators
-    scores: list[Hashable]
-    batch: list[Hashable]
-    sources: set[Hashable]  #: the names of these variables in the data
+def _columns_of(data: xr.Dataset, question: Question) -> Columns:
+    if question.form == "items":
+        return _item_columns(data, question)
+    return _ranking_columns(data, question)
 
 
-def _ranking_columns(data: xr.Dataset, question: Question) -> _Columns:
+def _ranking_columns(data: xr.Dataset, question: Question) -> Columns:
     """Find the variables that have a role or may be measures."""
     dim, options = question.dim, question.options
     golds = _golds(data, question)
-    roles = [x for role in _NAMED[1:] for x in _names_in(options.get(role))]
+    roles = question.named("key", "label", "groups", "judged_with")
     if question.form == "queries" and options.get("key") is None:
         roles.append("document")
     roles = [x for x in roles if x in data.variables and x not in data.xindexes]
@@ -285,36 +313,30 @@ def _ranking_columns(data: xr.Dataset, question: Question) -> _Columns:
                 f"gold={name!r} has the dimension 'measure', but all measures share the gold label."
                 " Select one measure, .isel(measure=0), or rename the dimension."
             )
-    columns: dict[Hashable, xr.Variable] = {}
-    source: dict[Hashable, Hashable] = {}
-    for name, variable in data.data_vars.items():
-        if dim in variable.dims:
-            parts = _parts_of(data, name, "measure" if name not in golds else ANNOTATOR)
-            if twice := [x for x in parts if x in columns or (x != name and x in data.data_vars)]:
-                raise ValueError(
-                    f"measures: the Dataset has several measures named {twice[0]!r}, as variables"
-                    " or along the dimension 'measure'. Rename or drop all but one of them."
-                )
-            columns |= parts
-            source |= dict.fromkeys(parts, name)
-    for name in [*golds, *roles]:
-        if name in data.coords:
-            columns[name], source[name] = data[name].variable, name
-    labels_of_golds = [x for name in golds for x in columns if source[x] == name]
-    scores = []
-    if question.scored:
-        scores = _score_columns(columns, {*labels_of_golds, *roles}, options)
-    meant = [*labels_of_golds, *scores, *roles]
-    dims = {d for x in meant for d in columns[x].dims}
-    batch = [d for d in data.dims if d in dims and d not in (dim, "measure", ANNOTATOR)]
-    columns = {x: v for x, v in columns.items() if {*v.dims} <= {dim, *batch}}
-    return _Columns(columns, labels_of_golds, scores, batch, {source[x] for x in meant})
+    found = variables_by_column(data, dim, golds)
+    found |= {x: (x, data[x].variable) for x in (*golds, *roles) if x in data.coords}
+    source = {x: name for x, (name, _) in found.items()}
+    columns = {x: variable for x, (_, variable) in found.items()}
+    golds = [x for name in golds for x in columns if source[x] == name]
+    scores: list[Hashable] = []
+    given = options.get("measures")
+    if given is None and options.get("b") is not None:
+        given = [options["a"], *question.named("b")]
+    if question.scored and given is not None:
+        scores = [x for x in as_names(given, columns) if x in columns]
+    elif question.scored:
+        out = {*golds, *roles, *question.named("exclude")}
+        scores = [x for x, v in columns.items() if is_score(v.dtype) and x not in out]
+    meant = [*golds, *scores, *roles]
+    used = {d for x in meant for d in columns[x].dims}
+    batch = [d for d in data.dims if d in used and d not in (dim, "measure", ANNOTATOR)]
+    variables = [(x, v) for x, v in columns.items() if {*v.dims} <= {dim, *batch}]
+    return Columns(variables, batch, scores, {source[x] for x in meant}, golds)
 
 
 def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     """Return the variables that contain the gold label or votes, as far as they are known."""
-    given = _names_in(question.options.get("gold"))
-    if given:
+    if given := question.named("gold"):
         return [x for x in given if x in data.variables and x not in data.xindexes]
     along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
     if question.form == "queries" and "grade" in along:
@@ -325,67 +347,42 @@ def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     return flags * (len(flags) == 1)
 
 
-def _parts_of(data: xr.Dataset, name: Hashable, dim: str) -> dict[Hashable, xr.Variable]:
-    """Return one variable for each label along a dimension."""
-    variable = data[name].variable
-    if dim not in variable.dims:
-        return {name: variable}
-    names = data[dim].to_numpy().tolist()
-    return {label: variable.isel({dim: k}) for k, label in enumerate(names)}
-
-
-def _score_columns(
-    columns: Mapping[Hashable, xr.Variable], taken: set[Hashable], options: Mapping[str, Any]
-) -> list[Hashable]:
-    """Return the columns that are measures."""
-    given = options.get("measures")
-    if given is None and options.get("b") is not None:
-        given = [options["a"], *_names_in(options["b"])]
-    if given is not None:
-        named: Sequence[Hashable] = as_names(given, columns)
-        return [x for x in named if x in columns]
-    out = {*taken, *_names_in(options.get("exclude"))}
-    return [x for x, v in columns.items() if is_score(v.dtype) and x not in out]
-
-
-def _read_rankings(data: xr.Dataset, question: Question) -> Reading:
-    """Return one row per candidate, or per query and document."""
-    found, options = _ranking_columns(data, question), question.options
-    dims = [*found.batch, question.dim]
-    shape = [data.sizes[d] for d in dims]
-    columns = [_flat(v, dims, shape) for v in found.columns.values()]
-    columns += _group_numbers(shape)
-    by = found.batch
-    if question.form == "queries" and not by:  # the only query also needs a name
-        by, columns = [_QUERY], [*columns, np.zeros(shape[-1], dtype=np.int64)]
-    index = _index(data, question.dim, shape)
-    named = any(question.dim in _names_in(options.get(role)) for role in ("key", "label", "groups"))
-    if len(shape) > 1 and question.form == "rankings" and index.nlevels == 1 and not named:
-        own = data.indexes.get(question.dim)
-        if own is not None and own.is_unique and not own.hasnans:  # each label is hashed once
-            codes = np.tile(np.arange(shape[-1]), prod(shape[:-1]))
-            each = pd.Categorical.from_codes(codes, categories=own)
-            index = pd.CategoricalIndex(each, name=own.name)
-    frame = pd.DataFrame(dict(enumerate(columns)), index=index)
-    frame.columns = pd.Index([*found.columns, *by], tupleize_cols=False)
-    whole = [_is_whole(found.columns[x]) for x in found.golds]
-    kept = np.ones(len(frame), dtype=bool)
-    if not all(whole):  # padding has neither a gold label nor a score
-        places = {name: k for k, name in enumerate(found.columns)}
-        judged = [*found.golds, *found.scores]
-        kept = ~np.all([frame.iloc[:, places[x]].isna() for x in judged], axis=0)
-        if not kept.all():
-            frame = frame[kept]
-    if by:
-        options = {**options, "by": by}
-    if len(found.golds) > 1 and not isinstance(options.get("gold"), list):
-        options = {**options, "gold": found.golds}
-    ragged = options.get("missing") == "drop" or whole != [True]
-    ragged = ragged and question.form == "rankings" and not question.pooled
-    return Reading(data, question, frame, found.batch, found.scores, options, ragged, kept)
-
-
-_QUERY = "query"
+def _item_columns(data: xr.Dataset, question: Question) -> Columns:
+    """Return one column per system, training seed and statistic, then those of other roles."""
+    dim, header = question.dim, question.header
+    beside = question.named("groups", "strata")
+    beside = [x for x in beside if x in data.variables and x not in header]
+    for name in beside:
+        if data[name].dims != (dim,):
+            raise ValueError(
+                f"{name!r} has the dimensions {listed(data[name].dims)}: pass a variable whose only"
+                f" dimension is {dim!r}."
+            )
+    out = {*beside, *question.named("exclude")}
+    statistics = [
+        x
+        for x, v in data.data_vars.items()
+        if dim in v.dims and x not in out and (is_score(v.dtype) or v.dtype == bool)
+    ]
+    if not statistics:
+        raise ValueError(
+            f"data has no numeric variable along {dim!r} (variables: {listed(data.data_vars)})."
+            " Pass one variable per statistic of the metric."
+        )
+    used = {d for x in statistics for d in data[x].dims}
+    batch = [d for d in data.dims if d in used and d not in (dim, *header)]
+    names = [data.indexes.get(d, pd.RangeIndex(data.sizes[d])).tolist() for d in header]
+    variables: list[tuple[Hashable, xr.Variable]] = []
+    for places in np.ndindex(*map(len, names)):
+        labels_of_places = [own[k] for own, k in zip(names, places, strict=True)]
+        at = dict(zip(header, places, strict=True))
+        for name in statistics:
+            column = data[name].variable.isel(at, missing_dims="ignore")
+            variables.append(((*labels_of_places, name), column))
+    variables += [((x, *[""] * len(header)), data[x].variable) for x in beside]
+    if not [*variables, *batch]:
+        raise ValueError("data has no system, but a comparison needs two systems. Add systems.")
+    return Columns(variables, batch, names[0], {*statistics})
 
 
 def _is_whole(variable: xr.Variable) -> bool:
@@ -405,104 +402,31 @@ def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int])
     return np.broadcast_to(values.reshape(within), shape).ravel()
 
 
-def _group_numbers(shape: Sequence[int]) -> list[IntArray]:
-    """Return the position of each row along each dimension of the batch."""
-    return [np.repeat(x.ravel(), shape[-1]) for x in np.indices(shape[:-1])]
-
-
-def _index(data: xr.Dataset, dim: Hashable, shape: Sequence[int]) -> pd.Index:
-    """Return the labels of the rows."""
-    index: pd.Index = data.indexes.get(dim, pd.RangeIndex(shape[-1], name=dim))
-    if len(shape) == 1:
-        return index
-    return index.take(np.tile(np.arange(shape[-1]), prod(shape[:-1])))
-
-
-def _read_items(data: xr.Dataset, question: Question) -> Reading:
-    """Return one row per item, and one column per system, training seed and statistic."""
-    dim, options = question.dim, question.options
-    header = _header(question)
-    beside = [*_names_in(options.get("groups")), *_names_in(options.get("strata"))]
-    beside = [x for x in beside if x in data.variables and x not in header]
-    for name in beside:
-        if data[name].dims != (dim,):
-            raise ValueError(
-                f"{name!r} has the dimensions {listed(data[name].dims)}: pass a variable whose only"
-                f" dimension is {dim!r}."
-            )
-    statistics = _statistics_in(data, dim, [*beside, *_names_in(options.get("exclude"))])
-    used = {d for x in statistics for d in data[x].dims}
-    batch = [d for d in data.dims if d in used and d not in (dim, *header)]
-    dims = [*batch, dim]
-    shape = [data.sizes[d] for d in dims]
-    of_header = [data.indexes.get(d, pd.RangeIndex(data.sizes[d])) for d in header]
-    parts: list[tuple[tuple[Hashable, ...], Any]] = []
-    for places in np.ndindex(*map(len, of_header)):
-        names = [index[k] for index, k in zip(of_header, places, strict=True)]
-        at = dict(zip(header, places, strict=True))
-        for name in statistics:
-            variable = data[name].variable.isel(at, missing_dims="ignore")
-            parts.append(((*names, name), _flat(variable, dims, shape)))
-    others = dict(zip(batch, _group_numbers(shape), strict=True))
-    others |= {name: _flat(data[name].variable, dims, shape) for name in beside}
-    parts += [((name, *[""] * len(header)), values) for name, values in others.items()]
-    if not parts:
-        raise ValueError("data has no system, but a comparison needs two systems. Add systems.")
-    keys, columns = zip(*parts, strict=True)
-    frame = pd.DataFrame(dict(enumerate(columns)), index=_index(data, dim, shape))
-    frame.columns = pd.MultiIndex.from_tuples(keys, names=[*header, "statistic"])
-    metrics = {data[name].attrs.get("metric") for name in statistics}
-    if len(metrics) == 1 and None not in metrics:  # the metric of queries
-        frame.attrs["metric"] = metrics.pop()
-    systems = of_header[0].tolist()
-    options = dict(options)
-    if batch:
-        options["by"] = batch
-    if exclude := _names_in(options.get("exclude")):  # the variables have been left out
-        options["exclude"] = [x for x in exclude if x in systems or x not in data.data_vars]
-    return Reading(data, question, frame, batch, systems, options)
-
-
-def _statistics_in(data: xr.Dataset, dim: Hashable, out: Sequence[Hashable]) -> list[Hashable]:
-    """Return the variables that are statistics of items."""
-    along = [x for x, v in data.data_vars.items() if dim in v.dims and x not in out]
-    found = [x for x in along if is_score(data[x].dtype) or data[x].dtype == bool]
-    if not found:
-        raise ValueError(
-            f"data has no numeric variable along {dim!r} (variables: {listed(data.data_vars)})."
-            " Pass one variable per statistic of the metric."
-        )
-    return found
-
-
 def frame_of(
     data: Any, roles: Mapping[str, Any], form: str = "rankings"
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the DataFrame that a Dataset equals, and its roles; other data are returned as is."""
-    options = {name: x for name, x in roles.items() if name != "dim" or not _is_dataset(data)}
-    if not _is_dataset(data):
-        return data, options
+    if not isinstance(data, xr.Dataset):
+        return data, dict(roles)
     dim = roles.get("dim", default_of("dim", items=form == "items"))
-    question = Question(_unasked, form, (), options, dim, scored=True)
-    data, question = _checked(data.compute(), question)
-    reading = _read(data, question)
+    options = {name: x for name, x in roles.items() if name != "dim"}
+    reading = _read(*_checked(data.compute(), Question(_unasked, form, options, dim)))
     frame = reading.frame
-    lower_levels = [""] * (frame.columns.nlevels - 1)
-    for name in reading.batch:
-        column: Any = name
-        if lower_levels:
-            column = (name, *lower_levels)
-        if name in data.indexes:
-            frame[column] = data.indexes[name].take(frame[column].to_numpy(dtype=int)).to_numpy()
-    return frame, reading.options
+    columns: dict[Hashable, Any] = {d: d for d in reading.batch}
+    if frame.columns.nlevels > 1:
+        columns = {d: (d, *[""] * (frame.columns.nlevels - 1)) for d in reading.batch}
+    return _with_labels(frame, columns, data), reading.options
 
 
-def _is_dataset(data: object) -> bool:
-    return isinstance(data, xr.Dataset)
-
-
-def _unasked(_: pd.DataFrame) -> None:
-    """Stand for a function where only the frame is needed."""
+def _with_labels(
+    table: pd.DataFrame, columns: Mapping[Hashable, Any], data: xr.Dataset
+) -> pd.DataFrame:
+    """Return the table with the labels of the groups instead of their numbers."""
+    table = table.copy(deep=False)
+    for dim, column in columns.items():
+        if dim in data.indexes:
+            table[column] = data.indexes[dim].take(table[column].to_numpy(dtype=int)).to_numpy()
+    return table
 
 
 # -------------------------------------------------------------------------------------------------
@@ -551,19 +475,27 @@ def _answer(
     ``known`` contains labels of dimensions that are known in advance.
     """
     reading = _read(data, question)
-    table = _table_of(reading)
-    _warn_of_lacking(table, reading)
+    table, n = _table_of(reading), reading.options.get("n")
+    if n is not None and reading.ragged and not _are_shares(n) and "n" in table:
+        sizes = np.asarray(check_n(n))
+        lacking = sizes[~np.isin(sizes, table["n"])]
+        if len(lacking):
+            warn(
+                f"n={lacking[0]} exceeds the number of available candidates (excluding padding and,"
+                " if missing='drop', missing scores) in every batch, so these rows are NaN. Pass"
+                " smaller sizes; a lazy Dataset returns NaN without this warning."
+            )
     if "row" in question.layout:
-        return as_rows(_with_labels(table, reading)), []
+        return as_rows(_with_labels(table, _group_columns(table, reading), data)), []
     axes = _axes(table, reading, known or {})
     return _laid_out(table, axes, reading), axes
 
 
 def _table_of(reading: Reading) -> pd.DataFrame:
     """Ask the question. List sizes up to the dimension are allowed, even if groups are smaller."""
-    question, width = reading.question, None
+    question, data, width = reading.question, reading.data, None
     if reading.ragged or reading.frame.empty:
-        width = reading.data.sizes[question.dim]
+        width = data.sizes[question.dim]
     before = WIDTH.set(width)
     try:
         with hushed("by="):  # a Dataset can repeat the scores of a label in all groups
@@ -572,43 +504,16 @@ def _table_of(reading: Reading) -> pd.DataFrame:
         WIDTH.reset(before)
     if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:
         table = table.drop(columns=_QUERY)
-    if _SAMPLES[0] in table:
-        return _with_samples(table, reading)
+    if _SAMPLES[0] in table:  # the labels of samples instead of the numbers of groups
+        names = [data.indexes.get(d, range(data.sizes[d])) for d in reading.batch]
+        label_of: dict[Any, Any] = {}
+        for place in np.ndindex(*map(len, names)):
+            label = tuple(own[k] for own, k in zip(names, place, strict=True))
+            label_of[only_or_all(place)] = only_or_all(label)
+        for name in (*_SAMPLES, "leaning", "better"):
+            if name in table:
+                table[name] = labels([label_of.get(k, np.nan) for k in table[name]])
     return table
-
-
-def _warn_of_lacking(table: pd.DataFrame, reading: Reading) -> None:
-    """Warn about list sizes that no group reaches."""
-    n = reading.options.get("n")
-    if n is None or not reading.ragged or _are_shares(n) or "n" not in table:
-        return
-    sizes = np.asarray(check_n(n))
-    lacking = sizes[~np.isin(sizes, table["n"])]
-    if len(lacking):
-        warn(
-            f"n={lacking[0]} exceeds the number of available candidates (excluding padding and, if"
-            " missing='drop', missing scores) in every batch, so these rows are NaN. Pass smaller"
-            " sizes; a lazy Dataset returns NaN without this warning."
-        )
-
-
-def _of_nothing(data: xr.Dataset, batch: list[Hashable], question: Question) -> xr.Dataset:
-    """Return the answer for data without groups, in the shape of the answer for made-up data."""
-    sizes = {d: max(n, 1) for d, n in data.sizes.items()}
-    grown = {
-        name: (v.dims, np.zeros([sizes[d] for d in v.dims], v.dtype), v.attrs)
-        for name, v in data.variables.items()
-        if 0 in v.shape
-    }
-    made = _made_up(data.drop_vars(list(grown)).assign(grown).chunk(), question)
-    with hushed():
-        if "row" in question.layout:
-            return as_rows(_table_of(_read(made, question))[:0])
-        result, axes = _answer(made, question)
-    empty = {x.dim: slice(data.sizes[x.group]) for x in axes if x.group is not None}
-    groups = _coords_of_groups(data, axes, result)
-    result = result.isel(empty).drop_vars([x for x in groups if x in result.coords])
-    return result.assign_coords(groups)
 
 
 def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hashable]:
@@ -620,85 +525,59 @@ def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hash
     return {d: columns[d] for d in [*reading.batch, *each]}
 
 
-def _with_labels(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
-    """Return the table with the labels of the groups instead of their numbers."""
-    named, indexes = table.copy(deep=False), reading.data.indexes
-    for dim, column in _group_columns(table, reading).items():
-        if dim in indexes:
-            named[column] = indexes[dim].take(table[column].to_numpy(dtype=int)).to_numpy()
-    return named
-
-
-def _with_samples(table: pd.DataFrame, reading: Reading) -> pd.DataFrame:
-    """Return the table with the labels of samples instead of the numbers of groups."""
-    batch, data = reading.batch, reading.data
-    names = [data.indexes.get(d, range(data.sizes[d])) for d in batch]
-    label_of: dict[Any, Any] = {}
-    for place in np.ndindex(*map(len, names)):
-        label = tuple(index[k] for index, k in zip(names, place, strict=True))
-        if len(batch) == 1:
-            label_of[place[0]] = label[0]
-        else:
-            label_of[place] = label
-    columns = [x for x in (*_SAMPLES, "leaning", "better") if x in table]
-    named = {x: labels([label_of.get(k, np.nan) for k in table[x]]) for x in columns}
-    return table.assign(**named)
-
-
 def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> list[_Axis]:
-    """Return the dimensions of a table."""
-    axes, data = [], reading.data
+    """Return the dimensions of a table: those of the groups, and those of the layout."""
+    axes, data, n = [], reading.data, reading.options.get("n")
     for dim, column in _group_columns(table, reading).items():
         if dim in reading.batch:
             number = table[column].to_numpy(dtype=np.int64)
             axes.append(_Axis(column, number, data.sizes[dim], (column,), dim))
         else:
-            votes = _names_in(reading.options["gold"])
+            votes = _listed(reading.options["gold"])
             number = pd.Index(votes, tupleize_cols=False).get_indexer(pd.Index(table[column]))
             names = labels(votes)
             if ANNOTATOR in data.coords:
                 names = data[ANNOTATOR].to_numpy()
             axes.append(_Axis(ANNOTATOR, number, names, (column,)))
+    order = {x: k for k, x in enumerate(reading.names)}
     for word in reading.question.layout:
-        axis = _axis(word, table, axes, reading, known)
-        if axis is not None:
-            axes.append(axis)
+        if word == "n" and "share" in table and _are_shares(n):
+            word = "share"
+        sides = next((x for x in (_MEASURES, _SAMPLES) if x[0] in table), None)
+        if word == "cut" or (word == "pair" and "system_a" in table):
+            # the number of the row among those with equal labels along all dimensions before
+            number = np.arange(len(table), dtype=np.int64)
+            if axes:
+                number = np.asarray(table.groupby([x.place for x in axes]).cumcount())
+            axes.append(_Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1)))
+        elif word == "pair" and sides is not None:  # pairs of measures in their order, or samples
+            both = table[list(sides)]
+            number = both.groupby(list(sides), sort=False, dropna=False).ngroup().to_numpy()
+            found = list(both[~both.duplicated()].itertuples(index=False, name=None))
+            pairs = known.get(word) or sorted(found, key=lambda x: [order.get(k, 0) for k in x])
+            rank = {pair: k for k, pair in enumerate(pairs)}
+            places = np.array([rank[pair] for pair in found], dtype=int)
+            axes.append(_Axis(word, places[number], pairs, sides))
+        elif word in table and not any(word in x.columns for x in axes):
+            # all labels differ from the labels of a lazy block
+            codes, distinct = pd.factorize(table[word].array, use_na_sentinel=False)
+            found_labels: pd.Index = pd.Index(distinct, tupleize_cols=False)
+            index = found_labels
+            if word in known:
+                index = pd.Index(known[word], tupleize_cols=False)
+            elif word == "n":
+                index = _list_sizes(np.sort(np.asarray(distinct)), reading)
+            elif word in ("measure", "system"):
+                index = pd.Index(labels(reading.names), tupleize_cols=False)
+                if len(distinct):
+                    index = index[index.isin(found_labels)]
+            axes.append(_Axis(word, index.get_indexer(found_labels)[codes], index, (word,)))
     return axes
 
 
-def _axis(
-    word: str,
-    table: pd.DataFrame,
-    before: Sequence[_Axis],
-    reading: Reading,
-    known: Mapping[str, Any],
-) -> _Axis | None:
-    """Return the dimension that a word of the layout names, or None."""
-    if word == "n" and "share" in table and _are_shares(reading.options.get("n")):
-        word = "share"
-    if word == "pair":
-        return _pairs(table, before, reading, known)
-    if word == "cut":
-        return _numbered("cut", table, before, known)
-    if word not in table or any(word in x.columns for x in before):
-        return None
-    if word in known:
-        return _labeled(word, table, pd.Index(known[word], tupleize_cols=False))
-    if word == "n":
-        return _labeled("n", table, _list_sizes(table, reading))
-    index: pd.Index = pd.Index(table[word].unique(), tupleize_cols=False)
-    if word in ("measure", "system"):
-        names = pd.Index(labels(reading.names), tupleize_cols=False)
-        if len(index):
-            names = names[names.isin(index)]
-        index = names
-    return _labeled(word, table, index)
-
-
-def _list_sizes(table: pd.DataFrame, reading: Reading) -> pd.Index:
+def _list_sizes(there: IntArray, reading: Reading) -> pd.Index:
     """Return the list sizes: the requested sizes first, in their order."""
-    there, n = np.unique(table["n"].to_numpy()), reading.options.get("n")
-    width = reading.data.sizes[reading.question.dim]
+    n, width = reading.options.get("n"), reading.data.sizes[reading.question.dim]
     sizes = None
     if reading.question.form == "rankings" and not _are_names(n):
         sizes = check_n(n)
@@ -720,116 +599,66 @@ def _are_shares(n: Any) -> bool:
     )
 
 
-def _labeled(word: str, table: pd.DataFrame, index: pd.Index) -> _Axis:
-    values: Any = table[word]
-    return _Axis(word, index.get_indexer(values), index, (word,))
-
-
-def _numbered(
-    word: str, table: pd.DataFrame, before: Sequence[_Axis], known: Mapping[str, Any]
-) -> _Axis:
-    """Return numbers of the rows with equal labels along all dimensions before."""
-    if before:
-        number: IntArray = np.asarray(table.groupby([x.place for x in before]).cumcount())
-    else:
-        number = np.arange(len(table), dtype=np.int64)
-    return _Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1))
-
-
-def _pairs(
-    table: pd.DataFrame, before: Sequence[_Axis], reading: Reading, known: Mapping[str, Any]
-) -> _Axis | None:
-    """Return the pairs: of measures in their order, of samples, or of systems by number."""
-    if "system_a" in table:
-        return _numbered("pair", table, before, known)
-    sides = next((x for x in (_MEASURES, _SAMPLES) if x[0] in table), None)
-    if sides is None:
-        return None
-    pairs = list(zip(*(table[x] for x in sides), strict=True))
-    order = {x: k for k, x in enumerate(reading.names)}
-    distinct = known.get("pair") or sorted(
-        dict.fromkeys(pairs), key=lambda pair: [order.get(x, 0) for x in pair]
-    )
-    number = {pair: k for k, pair in enumerate(distinct)}
-    return _Axis("pair", np.array([number[x] for x in pairs], dtype=int), distinct, sides)
-
-
 def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Dataset:
     """Place the rows of a table in the cells of a Dataset."""
-    axes = [*(x for x in axes if x.dim == "size"), *(x for x in axes if x.dim != "size")]
+    axes = sorted(axes, key=lambda axis: axis.dim != "size")  # the size is the first dimension
     dims, shape = [x.dim for x in axes], tuple(x.size for x in axes)
     cells: Any = np.zeros(1, dtype=int)
     if axes:
         cells = np.ravel_multi_index([x.place for x in axes], shape)
-    if len(cells) == prod(shape) and (cells == np.arange(len(cells))).all():
-        cells = None  # the rows are in the order of the cells
+    in_order = len(cells) == prod(shape) and (cells == np.arange(len(cells))).all()
     keys = {column for x in axes for column in x.columns}
     variables: dict[Hashable, Any] = {}
     for name in (x for x in table.columns if x not in keys):
         values = table[name].to_numpy()
         if reading.ragged and values.dtype.kind in "iu":
             values = values.astype(float)
-        variables[name] = (dims, _in_cells(values, cells, shape))
-    result = xr.Dataset(variables, attrs=table.attrs)
-    if "share" in dims and "n" in result:
-        result["n"] = _without_groups(result["n"], "share")
-    if "relation" in result and "pair" in dims:
-        result["relation"] = _without_groups(result["relation"], "pair")
-    if "n_retrieved" in result and "metric" in dims:
-        result = _by_metric(result, axes[-1].labels)
-    coords = _coords_of_groups(reading.data, axes, result)
-    coords |= {name: x for axis in axes for name, x in axis.coords.items()}
-    coords = {x: c for x, c in coords.items() if x in result.dims or x != "metric"}
-    return result.assign_coords(coords).set_coords([x for x in _SYSTEMS if x in result])
+        if not in_order:  # a cell without a row is NaN, 0 or False
+            placed = np.full(prod(shape), np.nan, dtype=object)
+            if values.dtype.kind in "bi":
+                placed = np.zeros(prod(shape), values.dtype)
+            elif values.dtype.kind == "f":
+                placed = placed.astype(values.dtype)
+            placed[cells] = values
+            values = placed
+        variables[name] = xr.Variable(dims, values.reshape(shape))
+    for name, dim in (("n", "share"), ("relation", "pair")):
+        if name in variables and dim in dims:  # a column along one dimension if groups are equal
+            column = variables[name]
+            first = column.isel({d: 0 for d in dims if d != dim and column.sizes[d]})
+            if column.size and bool(((column == first) | column.isnull()).all()):  # noqa: PD003
+                variables[name] = first
+    if "n_retrieved" in variables and "metric" in dims:
+        variables = _by_metric(variables, axes[-1].labels)
+        if not any("metric" in v.dims for v in variables.values()):
+            axes.pop()
+    coords = _coords_of_groups(reading.data, axes, {*variables})
+    for axis in axes:
+        coords |= axis.coords
+    result = xr.Dataset(variables, coords, table.attrs)
+    return result.set_coords([x for x in _SYSTEMS if x in result])
 
 
-def _by_metric(result: xr.Dataset, metrics: pd.Index) -> xr.Dataset:
+def _by_metric(columns: dict[Hashable, xr.Variable], metrics: pd.Index) -> dict[Hashable, Any]:
     """Return one variable per metric, and counts of the documents without further dimensions."""
-    value = result["value"]
-    by_name = {
-        str(name): value.isel(metric=k, drop=True).assign_attrs(metric=str(name))
-        for k, name in enumerate(metrics)
-    }
-    positive, each = result["n_positive"].isel(measure=0, drop=True), result["n_retrieved"]
-    if len({*map(tuple, map(_GRADES.findall, by_name))}) == 1:
-        positive = positive.isel(metric=0, drop=True)
-    counts = {
-        "n_positive": positive,
-        "n_retrieved": each.isel(metric=0, drop=True),
-        "n_judged": result["n_judged"].isel(measure=0, metric=0, drop=True),
-    }
-    others = {x: v for x, v in result.data_vars.items() if x not in ("value", *counts)}
-    return xr.Dataset({**by_name, **counts, **others}, attrs=result.attrs)
+    result: dict[Hashable, Any] = {}
+    for k, name in enumerate(metrics):
+        result[str(name)] = columns["value"].isel(metric=k)
+        result[str(name)].attrs["metric"] = str(name)
+    positive = columns["n_positive"].isel(measure=0)
+    if len({*map(tuple, map(_GRADES.findall, map(str, metrics)))}) == 1:
+        positive = positive.isel(metric=0)
+    result["n_positive"] = positive
+    result["n_retrieved"] = columns["n_retrieved"].isel(metric=0)
+    result["n_judged"] = columns["n_judged"].isel(measure=0, metric=0)
+    return result | {x: v for x, v in columns.items() if x != "value" and x not in result}
 
 
 _GRADES = re.compile(r"rel=[\d.]+")  # the lowest grade of a positive document, as part of a name
 
 
-def _in_cells(values: AnyArray, cells: IntArray | None, shape: tuple[int, ...]) -> AnyArray:
-    """Return the values in their cells; a cell without a row is NaN, 0 or False."""
-    if cells is None:
-        return values.reshape(shape)
-    if values.dtype.kind in "bi":
-        result = np.zeros(prod(shape), values.dtype)
-    elif values.dtype.kind == "f":
-        result = np.full(prod(shape), np.nan, values.dtype)
-    else:
-        result = np.full(prod(shape), np.nan, dtype=object)
-    result[cells] = values
-    return result.reshape(shape)
-
-
-def _without_groups(column: xr.DataArray, dim: str) -> xr.DataArray:
-    """Return a column along one dimension if it is equal in all groups."""
-    first = column.isel({d: 0 for d in column.dims if d != dim}, drop=True)
-    same = (column == first) | column.isnull()  # noqa: PD003
-    if column.size and bool(same.all()):
-        return first
-    return column
-
-
 def _coords_of_groups(
-    data: xr.Dataset, axes: Sequence[_Axis], result: xr.Dataset
+    data: xr.Dataset, axes: Sequence[_Axis], taken: AbstractSet[Hashable]
 ) -> dict[Hashable, Any]:
     """Return the coordinates along the groups, with names apart from those of the result."""
     renamed = {x.group: x.dim for x in axes if x.group is not None}
@@ -837,7 +666,7 @@ def _coords_of_groups(
     for name, coord in data.coords.items():
         if coord.dims and {*coord.dims} <= {*renamed}:
             new = renamed.get(name, name)
-            while name not in renamed and new in result.variables:
+            while name not in renamed and new in taken:
                 new = f"by_{new}"
             moved = {d: renamed[d] for d in coord.dims if renamed[d] != d}
             coords[new] = coord.reset_coords(drop=True).rename(moved).rename(new)
@@ -856,9 +685,8 @@ def _answer_pairs(
     if isinstance(other, xr.Dataset):  # the systems on other items
         roles: dict[str, Any] = {}
         roles |= {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
-        dim = options.get("dim", "item")
-        question = Question(function, "items", (), roles, dim, scored=True)
-        reading = _read(_checked(other, question)[0].compute(), question)
+        question = Question(function, "items", roles, options.get("dim", "item"))
+        reading = _read(*_checked(other.compute(), question))
         _refuse_batch(reading.batch)
         options = {**options, "other": reading.frame}
     if "gain" not in data.variables:
@@ -869,8 +697,7 @@ def _answer_pairs(
     first = [*groups, *(x for x in _SYSTEMS if x in frame)]
     frame = frame[[*first, *(x for x in frame if x not in first)]]
     frame.attrs = dict(data.attrs)
-    table = function(frame, **options)
-    return as_rows(table)
+    return as_rows(function(frame, **options))
 
 
 def _refuse_batch(batch: list[Hashable]) -> None:
@@ -895,123 +722,75 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
                 f" Rename the column: data.rename({{{name!r}: ...}})."
             )
     reading = _read(data, question)
-    sizes = [data.sizes[d] for d in [*reading.batch, question.dim]]
+    dims = [*reading.batch, question.dim]
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
-    out = [*_names_in(reading.options.get("exclude")), _ROW]
-    reading = replace(reading, options={**reading.options, "exclude": out})
-    table = _table_of(reading)
-    places = np.unravel_index(table.pop(_ROW).to_numpy(), sizes)
-    pick = dict(zip([*reading.batch, question.dim], places, strict=True))
-    picked = _picked(data, pick)
+    out = {"exclude": [*question.named("exclude"), _ROW]}
+    table = _table_of(replace(reading, options={**reading.options, **out}))
+    places = np.unravel_index(table.pop(_ROW).to_numpy(), [data.sizes[d] for d in dims])
+    pick = dict(zip(dims, places, strict=True))
+    whole: dict[Hashable, Any] = {}  # xarray can index these dimensions only by slices
+    for key, variable in data.variables.items():
+        if isinstance(variable.dtype, ExtensionDtype):
+            extension: Any = variable.data
+            whole[key] = "row", pd.Series(extension).array.take(pick[variable.dims[0]])
+    rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
+    picked = data.drop_vars(list(whole)).isel(rows).reset_coords().assign(whole)
+    picked = picked[list(data.variables)]
     beside = {
-        name: picked[name].expand_dims(row=len(table))
-        for name, variable in picked.variables.items()
+        key: picked[key].expand_dims(row=len(table))
+        for key, variable in picked.variables.items()
         if "row" not in variable.dims
     }
     return picked.assign({**beside, **{x: ("row", table[x].to_numpy()) for x in added[:3]}})
 
 
-def _picked(data: xr.Dataset, pick: Mapping[Hashable, IntArray]) -> xr.Dataset:
-    """Return one row of the data for each position."""
-    whole: dict[Hashable, Any] = {}  # xarray can index these dimensions only by slices
-    for name, variable in data.variables.items():
-        if isinstance(variable.dtype, ExtensionDtype):
-            extension: Any = variable.data
-            whole[name] = "row", pd.Series(extension).array.take(pick[variable.dims[0]])
-    plain = data.drop_vars(list(whole))
-    rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
-    return plain.isel(rows).reset_coords().assign(whole)[list(data.variables)]
-
-
 # -------------------------------------------------------------------------------------------------
-# Datasets in chunks
+# Datasets in chunks, and Datasets without groups: answers for made-up data show the labels and
+# dtypes of the result
 
 
-@dataclass(frozen=True)
-class _Public:
-    """Call a public function by its name, so that tasks do not contain the function."""
-
-    module: str
-    name: str
-
-    def __call__(self, frame: pd.DataFrame, **options: Any) -> Any:
-        return getattr(import_module(self.module), self.name)(frame, **options)
+def _answer_for_nothing(data: xr.Dataset, question: Question) -> xr.Dataset:
+    """Return the answer for data without groups, in the shape of the answer for made-up data."""
+    grown = {}
+    for name, v in data.variables.items():
+        if 0 in v.shape:
+            shape = [max(n, 1) for n in v.shape]
+            grown[name] = (v.dims, np.zeros(shape, v.dtype), v.attrs)
+    made = _made_up(data.drop_vars(list(grown)).assign(grown).chunk(), question)
+    with hushed():
+        if "row" in question.layout:
+            return as_rows(_table_of(_read(made, question))[:0])
+        result, axes = _answer(made, question)
+    empty = {x.dim: slice(data.sizes[x.group]) for x in axes if x.group is not None}
+    groups = _coords_of_groups(data, axes, {*result.variables})
+    result = result.isel(empty).drop_vars([x for x in groups if x in result.coords])
+    return result.assign_coords(groups)
 
 
 def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
     """Return the answer for lazy data, block by block."""
-    kept, batch = _with_roles_only(data, question)
-    options = question.options
-    if exclude := _names_in(options.get("exclude")):
+    columns, options = _columns_of(data, question), question.options
+    kept = _used_variables(data, question, columns)
+    if exclude := question.named("exclude"):
         exclude = [x for x in exclude if x in kept.variables or x not in data.variables]
         question = replace(question, options={**options, "exclude": exclude or None})
-    _refuse_unknown_shares(kept, question)
-    whole = [d for d in kept.dims if together or d not in batch]
-    kept = kept.assign(
-        {
-            name: variable.chunk({d: -1 for d in whole if d in variable.dims})
-            for name, variable in kept.variables.items()
-            if variable.chunks is not None
-        }
-    ).unify_chunks()
-    _check_blocks(kept)
-    few = {}
-    if not together:
-        few = {d: slice(2) for d in batch}
-    small = _made_up(kept.isel(few), question)
-    with hushed():
-        shown, axes = _answer(small, question)
-    renamed = {x.group: x.dim for x in axes if x.group is not None and x.group != x.dim}
-    kept, groups = kept.rename(renamed), [x.dim for x in axes if x.group is not None]
-    function = question.function
-    asked = replace(question, function=_Public(function.__module__, function.__name__))
-    known = {x.dim: x.labels for x in axes if x.group is None}
-    choices = {"details": details_wanted(), "progress": SHOWN.get()}
-    options = {"question": asked, "known": known, "choices": choices}
-    if question.form == "items":  # what tests of systems use depends on the values
-        for name in ("ci", "n_resamples"):
-            shown.attrs.pop(name, None)
-            if question.options.get(name) is not None:
-                shown.attrs[name] = question.options[name]
-    template = _template(shown, kept, groups)
-    result = xr.map_blocks(_block, kept, kwargs=options, template=template)
-    result = result[list(template.data_vars)]  # old versions of xarray change the order
-    fixed = {
-        x: c for x, c in shown.coords.items() if x not in _SYSTEMS and not {*c.dims} & {*groups}
-    }
-    result = result.assign_coords({**_coords_of_groups(data, axes, shown), **fixed})
-    return result.set_coords([x for x in _SYSTEMS if x in result])
-
-
-def _refuse_unknown_shares(data: xr.Dataset, question: Question) -> None:
-    """Raise a ValueError for shares of candidates that lazy labels may mark as padding."""
-    if question.form != "rankings" or not _are_shares(question.options.get("n")):
-        return
-    columns = _ranking_columns(data, question)
+    golds = [v for key, v in columns.variables if key in columns.golds]
     judged = "judged_with" in inspect.signature(question.function).parameters
-    if not judged and not all(_is_whole(columns.columns[x]) for x in columns.golds):
+    shares = question.form == "rankings" and _are_shares(options.get("n"))
+    if shares and not judged and not all(map(_is_whole, golds)):
         raise ValueError(
             "n is a share of the candidates in a lazy Dataset, but the number of candidates is"
             " unknown because gold labels may be missing. Pass whole numbers, a gold label of dtype"
             " bool, or data.compute()."
         )
-
-
-def _with_roles_only(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, list[Hashable]]:
-    """Return the variables of the data that have a role, and the dimensions of the groups."""
-    if question.form == "items":
-        found = _read_items(_made_up(data.isel({question.dim: slice(2)}), question), question)
-        out = [x for x, v in data.data_vars.items() if question.dim not in v.dims]
-        return data.drop_vars(out), found.batch
-    columns = _ranking_columns(data, question)
-    out = [x for x in data.variables if x not in columns.sources and x not in data.xindexes]
-    return data.drop_vars(out), columns.batch
-
-
-def _check_blocks(data: xr.Dataset) -> None:
-    """Raise a MemoryError if the candidates of one block do not fit in memory."""
+    whole = {d: -1 for d in kept.dims if together or d not in columns.batch}
+    lazy = {name: v for name, v in kept.variables.items() if v.chunks is not None}
+    rechunked = {
+        name: v.chunk({d: n for d, n in whole.items() if d in v.dims}) for name, v in lazy.items()
+    }
+    kept = kept.assign(rechunked).unify_chunks()
     numbers = 0
-    for variable in data.variables.values():
+    for variable in kept.variables.values():
         chunks = variable.chunks or [(n,) for n in variable.shape]
         numbers += prod(max(along, default=0) for along in chunks)
     check_memory(
@@ -1019,6 +798,46 @@ def _check_blocks(data: xr.Dataset) -> None:
         "A Dataset in which all candidates of a group, or all groups, form one chunk",
         "Call data.to_dask_dataframe().rankeval, which reads rankings of any size.",
     )
+    few = {}
+    if not together:
+        few = {d: slice(2) for d in columns.batch}
+    with hushed():
+        shown, axes = _answer(_made_up(kept.isel(few), question), question)
+    kept = kept.rename({x.group: x.dim for x in axes if x.group not in (None, x.dim)})
+    groups = [x.dim for x in axes if x.group is not None]
+    function = question.function
+    asked = {
+        # tasks contain the name of the public function instead of the function
+        "public": (function.__module__, function.__name__),
+        "question": replace(question, function=_unasked),
+        "known": {x.dim: x.labels for x in axes if x.group is None},
+        "choices": {"details": details_wanted(), "progress": SHOWN.get()},
+    }
+    if question.form == "items":  # what tests of systems use depends on the values
+        for name in ("ci", "n_resamples"):
+            shown.attrs.pop(name, None)
+            if options.get(name) is not None:
+                shown.attrs[name] = options[name]
+    template = _template(shown, kept, groups)
+    result = xr.map_blocks(_block, kept, kwargs=asked, template=template)
+    result = result[list(template.data_vars)]  # old versions of xarray change the order
+    fixed = {
+        x: c for x, c in shown.coords.items() if x not in _SYSTEMS and not {*c.dims} & {*groups}
+    }
+    result = result.assign_coords({**_coords_of_groups(data, axes, {*shown.variables}), **fixed})
+    return result.set_coords([x for x in _SYSTEMS if x in result])
+
+
+def _unasked(_: pd.DataFrame) -> None:
+    """Stand for a function that is named elsewhere, or where only the frame is needed."""
+
+
+def _used_variables(data: xr.Dataset, question: Question, columns: Columns) -> xr.Dataset:
+    """Return the data without the variables that have no role."""
+    if question.form == "items":
+        return data.drop_vars([x for x, v in data.data_vars.items() if question.dim not in v.dims])
+    used = {*columns.sources, *data.xindexes}
+    return data.drop_vars([x for x in data.variables if x not in used])
 
 
 def _template(shown: xr.Dataset, data: xr.Dataset, groups: Sequence[Hashable]) -> xr.Dataset:
@@ -1043,50 +862,49 @@ _OF_ALL_DATA = ("gold", "measures:", "The judged candidates", "n=")
 
 
 def _block(
-    part: xr.Dataset, *, question: Question, known: Mapping[str, Any], choices: Mapping[str, Any]
+    part: xr.Dataset,
+    *,
+    public: tuple[str, str],
+    question: Question,
+    known: Mapping[str, Any],
+    choices: Mapping[str, Any],
 ) -> xr.Dataset:
     """Return the answer for one block, without coordinates."""
+    question = replace(question, function=getattr(import_module(public[0]), public[1]))
     with held(**choices), hushed(*_OF_ALL_DATA):
         result, _ = _answer(part, question, known)
     return result.drop_vars([x for x in result.coords if x not in _SYSTEMS]).reset_coords()
 
 
 def _made_up(data: xr.Dataset, question: Question) -> xr.Dataset:
-    """Return data of the same shape in memory, in which lazy values are made up."""
-    draws = np.random.default_rng(0)
-    made: dict[Hashable, Any] = {}
+    """Return data of the same shape in memory, in which lazy values are made up for their role."""
+    draws, options = np.random.default_rng(0), question.options
     of_items = {d: draws.integers(0, 2, n) for d, n in data.sizes.items()}
+    golds: Sequence[Hashable] = ()
+    if question.form != "items":
+        golds = _golds(data, question)
+    names = [*question.named("key", "label"), "document"]
+    made: dict[Hashable, Any] = {}
     for name, variable in data.variables.items():
         if variable.chunks is None:
             continue
+        values: Any
         if question.form == "items":  # equal statistics of an item are valid counts
             outer = [xr.Variable(d, of_items[d]) for d in variable.dims]
             values = sum(outer[1:], outer[0]).transpose(*variable.dims).to_numpy() % 2
         else:
             number = np.indices(variable.shape)[variable.dims.index(question.dim)]
-            values = _made_up_values(name, number, question, data, draws)
+            if name in golds:
+                true = true_values(options.get("positive")) or [options.get("min_grade") or 1]
+                every = labels([*true, next(x for x in range(len(true) + 1) if x not in true)])
+                values = every[number % len(every)]
+            elif name in question.named("groups"):
+                values = number % max(2, number.shape[-1] // 3)
+            elif name in question.named("judged_with"):
+                values = np.full(number.shape, 0.5)
+            elif name in names:
+                values = number
+            else:
+                values = draws.permuted(number % 100, axis=number.ndim - 1)
         made[name] = (variable.dims, values.astype(variable.dtype))
     return data.assign(made)
-
-
-def _made_up_values(
-    name: Hashable,
-    number: IntArray,
-    question: Question,
-    data: xr.Dataset,
-    draws: np.random.Generator,
-) -> AnyArray:
-    """Return values of a variable for numbered candidates that suit its role."""
-    options = question.options
-    if name in _golds(data, question):
-        values = true_values(options.get("positive")) or [options.get("min_grade") or 1]
-        other = next(x for x in range(len(values) + 1) if x not in values)
-        every = labels([*values, other])
-        return every[number % len(every)]
-    if name in _names_in(options.get("groups")):
-        return np.asarray(number % max(2, number.shape[-1] // 3))
-    if name in _names_in(options.get("judged_with")):
-        return np.full(number.shape, 0.5)
-    if name in [*_names_in(options.get("key")), *_names_in(options.get("label")), "document"]:
-        return number
-    return draws.permuted(number % 100, axis=number.ndim - 1)

@@ -42,18 +42,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.ranking import Ranking, Whole
 from rankeval_pd.tables import only_or_all
 
-_FIXED = (
-    "gold",
-    "positive",
-    "min_grade",
-    "key",
-    "label",
-    "lower_is_better",
-    "missing",
-    "groups",
-    "by",
-    "dim",
-)
+_FIXED = "gold positive min_grade key label lower_is_better missing groups by dim".split()
 UNIQUE = (  # advice for repeated candidates
     "to break ties, each candidate needs a unique label. Pass the label column as label=..., or"
     " use row numbers across all partitions: label=rankeval_pd.dask.ROWS."
@@ -162,6 +151,7 @@ class Counts(NamedTuple):
     unscored: IntArray  #: (measure)
     unscored_true: IntArray  #: (measure) true positives among the unscored candidates
     present: IntArray  #: (value) number of candidates with each value that marks true positives
+    accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
     kinds: frozenset[type]  #: the types of the groups' names
 
     @classmethod
@@ -172,14 +162,20 @@ class Counts(NamedTuple):
         names = pd.Series(dtype=object)
         if request.groups is not None:
             names = frame_column(rows, request.groups, "groups").dropna().head(1)
-        missing = np.isnan(worse)
+        missing, true = np.isnan(worse), truth == 1.0
+        accepted = np.zeros((2, len(worse), 0), dtype=np.int64)
+        if request.cuts is not None:
+            cuts = request.cuts * request.signs[:, np.newaxis]
+            sets = Ranking.of(-worse, true, ~missing).accepted(cuts)
+            accepted = np.stack([sets.size, sets.tp])
         return cls(
             total=len(rows),
-            positive=int((truth == 1.0).sum()),
+            positive=int(true.sum()),
             unlabeled=int(np.isnan(truth).sum()),
             unscored=missing.sum(axis=1),
-            unscored_true=missing[:, truth == 1.0].sum(axis=1),
+            unscored_true=missing[:, true].sum(axis=1),
             present=np.array(present, dtype=np.int64),
+            accepted=accepted,
             kinds=frozenset(map(type, names)),
         )
 
@@ -229,7 +225,6 @@ class PartialHead(NamedTuple):
     left_out: IntArray  #: (2, measure) candidates and true positives omitted at the last rank
     counts: Counts
     clusters: pd.DataFrame  #: candidates and true positives by the hash of the group's name
-    accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
 
 
 def reduced(
@@ -251,7 +246,6 @@ def reduced(
         left_out=left_out,
         counts=Counts.of(frame, worse, truth, request),
         clusters=_clusters(frame, truth, request),
-        accepted=_accepted(worse, truth, request),
     )
 
 
@@ -270,7 +264,6 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
         left_out=left_out,
         counts=Counts.merged([part.counts for part in parts]),
         clusters=pd.concat([part.clusters for part in parts]).groupby(level=0).sum(),
-        accepted=np.sum([part.accepted for part in parts], axis=0),
     )
 
 
@@ -326,15 +319,6 @@ def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.Da
         "positive": np.bincount(codes, truth == 1.0, len(names)),
     }
     return pd.DataFrame(sums, index=label_hashes(pd.Index(names, tupleize_cols=False)))
-
-
-def _accepted(worse: FloatArray, truth: FloatArray, request: Request) -> IntArray:
-    """Count accepted candidates and accepted true positives for each threshold."""
-    if request.cuts is None:
-        return np.zeros((2, len(request.measures), 0), dtype=np.int64)
-    cuts = request.cuts * request.signs[:, np.newaxis]
-    sets = Ranking.of(-worse, truth == 1.0, ~np.isnan(worse)).accepted(cuts)
-    return np.stack([sets.size, sets.tp])
 
 
 # -------------------------------------------------------------------------------------------------
@@ -397,52 +381,13 @@ class Head(NamedTuple):
 
 def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> HeadFrame:
     """Return the checked head with rows in their original order."""
-    part.counts.check(request, roles)
-    refuse_repeated(part.rows, request)
-    frame = HeadFrame(part.rows.copy())
-    fixed = {role: getattr(roles, role) for role in _FIXED}
-    fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
-    frame.known = Head(_whole_of_part(part, request, n_max), request.measures, fixed, request)
-    return frame
-
-
-def _whole_of_part(part: PartialHead, request: Request, n_max: int) -> Whole:
-    """Return the counts of all candidates, and of the block that the last kept rank is in."""
-    worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
     counts, bound = part.counts, part.bound[:, np.newaxis]
-    ahead = _are_better(worse, bound) | _equal_or_missing(worse, bound)
-    end, tp_end = np.stack([ahead.sum(axis=1), (ahead & true).sum(axis=1)]) + part.left_out
-    if not 0 < request.keep <= counts.total:
-        end, tp_end = np.full_like(end, counts.total), np.full_like(end, counts.positive)
-    n_clusters = accepted = None
-    if request.groups is not None:
-        n_clusters = len(part.clusters)
-    if request.cuts is not None:
-        accepted = part.accepted
-    return Whole(
-        total=counts.total,
-        positive=counts.positive,
-        reach=min(request.keep, counts.total),
-        asked=min(n_max, counts.total),
-        end=end,
-        tp_end=tp_end,
-        scored=counts.total - counts.unscored,
-        tp_scored=counts.positive - counts.unscored_true,
-        clusters=n_clusters,
-        positives_variance=clusters.positives_variance(*part.clusters.to_numpy().T),
-        orders=request.orders,
-        accepted=accepted,
-    )
-
-
-def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
-    """Raise a ValueError if several of the best candidates have the same label."""
+    counts.check(request, roles)
     if request.key is not None:
-        values = frame_column(rows, request.key, "key")
-        what, repeated = f"key={request.key!r}", values.duplicated().to_numpy()
-        labels = pd.Index(values, tupleize_cols=False)
+        labels = pd.Index(frame_column(part.rows, request.key, "key"), tupleize_cols=False)
+        what, repeated = f"key={request.key!r}", labels.duplicated()
     else:
-        labels, what = _label_values(rows, request), "the index"
+        labels, what = _label_values(part.rows, request), "the index"
         if request.label:
             what = f"label={listed(request.label)}"
         repeated = pd.Index(label_hashes(labels)).duplicated()
@@ -452,3 +397,28 @@ def refuse_repeated(rows: pd.DataFrame, request: Request) -> None:
             f"{what} has {int(repeated.sum()):,} repeated values among the best candidates"
             f" ({listed(examples)}): {UNIQUE}"
         )
+    # the block that the last kept rank is in
+    worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
+    ahead = _are_better(worse, bound) | _equal_or_missing(worse, bound)
+    end, tp_end = np.stack([ahead.sum(axis=1), (ahead & true).sum(axis=1)]) + part.left_out
+    if not 0 < request.keep <= counts.total:
+        end, tp_end = np.full_like(end, counts.total), np.full_like(end, counts.positive)
+    whole = Whole(
+        total=counts.total,
+        positive=counts.positive,
+        reach=min(request.keep, counts.total),
+        asked=min(n_max, counts.total),
+        end=end,
+        tp_end=tp_end,
+        scored=counts.total - counts.unscored,
+        tp_scored=counts.positive - counts.unscored_true,
+        clusters=None if request.groups is None else len(part.clusters),
+        positives_variance=clusters.positives_variance(*part.clusters.to_numpy().T),
+        orders=request.orders,
+        accepted=None if request.cuts is None else counts.accepted,
+    )
+    frame = HeadFrame(part.rows.copy())
+    fixed = {role: getattr(roles, role) for role in _FIXED}
+    fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
+    frame.known = Head(whole, request.measures, fixed, request)
+    return frame
