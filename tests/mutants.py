@@ -957,12 +957,12 @@ FAULTS = [
         "item_gains.py", "factors resampling",
         ("variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)",
          "variance = self.items.seeds.error[self.pairs].sum(axis=1) ** 2"),
-        ("items.sign * result + self.trained, None", "items.sign * result, None"),
+        ("items.sign * scores + self.trained, errors", "items.sign * scores, errors"),
     ),
     *_in(
         "items.py", "resampling dask_items::test_the_numbers_of_pandas",
         ("numbers - weights[part] / level.weight * gains", "numbers"),
-        ("values[rows[:, 0]] - values[rows[:, 1]]", "values[rows[:, 0]] + values[rows[:, 1]]"),
+        ("numbers - values[rows[:, 1], part]", "numbers + values[rows[:, 1], part]"),
     ),
     *_in(
         "contingency.py", "stats/exact_products",
@@ -984,8 +984,8 @@ FAULTS = [
         ("_EXACT_BITS = 52", "_EXACT_BITS = 62"),
         ("_SINGLE_BITS = 24", "_SINGLE_BITS = 60"),
         ("alike[1:]", "alike"),
-        ("(7 - own % 8)", "(own % 8)"),
-        ("unpacked[:, own[0] % 8 :]", "unpacked"),
+        ("(7 - places % 8)", "(places % 8)"),
+        ("unpacked[:, first % 8 :]", "unpacked"),
     ),
     *_in(
         "blocks.py", "dask_items::test_any_partitions",

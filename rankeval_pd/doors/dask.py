@@ -72,7 +72,7 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.areas import Outline
 from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, Needs, Plan, RemoteFacts
 from rankeval_pd.stats.bootstrap import INTERVALS
-from rankeval_pd.stats.items import ExactSums, PairOptions, exact_sums, studentises
+from rankeval_pd.stats.items import ExactSums, PairOptions, exact_sums
 
 # -------------------------------------------------------------------------------------------------
 # Lazy calls and trees
@@ -593,7 +593,7 @@ def check_needs(needs: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
         )
     if needs is None:
         raise ValueError(f"this method needs all items in memory. {instead}")
-    if studentises(needs.options) and not needs.swaps:
+    if needs.options.studentises and not needs.swaps:
         raise ValueError(
             "event='studentised', ci='studentised' and adjust='max-t' with resampled items need"
             " another pass over the items for standard errors. Pass event='wild', or another ci"
