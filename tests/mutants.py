@@ -857,7 +857,7 @@ FAULTS = [
         ("np.exp2(-np.cumsum(unmatched, axis=-1))", "np.exp2(1.0 - np.cumsum(unmatched, axis=-1))"),
         ("2.0 * sums[..., 0], sums[..., 1] + sums[..., 2]",
          "sums[..., 0], sums[..., 1] + sums[..., 2]"),
-        ("return 1.0 - _ratio(correct_sure", "return _ratio(correct_sure"),
+        ("return 1.0 - ratio(np.stack([correct_sure", "return ratio(np.stack([correct_sure"),
     ),
     *_in(
         "items.py", "stats/resamples factors",
@@ -872,8 +872,8 @@ FAULTS = [
     *_in(
         "items.py", "stats/asked resampling items",
         ("summed.swapaxes(0, 1), self.cluster,", "summed.swapaxes(0, 1), self.cluster[::-1],"),
-        ("return 1.0 / float(self.totals[0, 1])", "return 1.0 / float(self.totals[:, 1].sum())"),
-        ("bool((self.statistics[..., 1] == 1.0).all())", "True"),
+        ("self.unit = 1.0 / float(self.totals[0, 1])", "self.unit = 1.0 / float(self.totals[:, 1].sum())"),
+        ("once = alone and below.flat[0] == 1.0", "once = alone"),
     ),
     *_in(
         "bootstrap.py", "stats/bootstrap resampling",

@@ -412,10 +412,10 @@ def bootstrap_tests(
     if not every and (options.simultaneous or (None in lattices and ratios is None)):
         check_enough(options, len(pairs))
     rows = no_tests(len(pairs))
-    scattered = np.ones(len(pairs), dtype=bool)
-    for k, on in enumerate(lattices):
-        scattered[k] = on is None
-    together = scattered & signs & (ratios is None)
+    together = np.zeros(len(pairs), dtype=bool)  # tested with the same random signs
+    if signs and ratios is None:
+        for k, on in enumerate(lattices):
+            together[k] = on is None
     for block in bootstrap.blocks(np.flatnonzero(together), items.n_drawn):
         rows.put(block, *_wild_p(draws, block))
     if signs and items.binary and not together.any():
@@ -426,21 +426,9 @@ def bootstrap_tests(
         alone = _law_p if signs else _resampled_p
         for k in np.flatnonzero(~together).tolist():
             rows.put(k, *alone(draws, k, lattices[k]))
-    allows = draws.corrects and ratios is None
-    if allows:
+    if draws.corrects and ratios is None:
         allow_for_skewness(rows, draws)
-
-    def limits_at(options: PairOptions) -> Limits:
-        own = ratios
-        if items.seeds is not None:
-            own = draws.parametric
-        if own is not None and options.ci == "wild":
-            return own.limits(options.two_tailed)
-        found = _gain_limits(draws, lattices, scattered, rows, options)
-        if allows and options.ci == "wild":
-            return skewed_limits(found, draws, options)
-        return found
-
+    limits_at = partial(_gain_limits, draws, lattices, rows)
     found = Tested(items, options, theta, pairs, swapped, rows, every)
     if items.seeds is not None:
         of_items = draws.level.unit * np.sqrt(draws.item_spread.pairs)
@@ -646,26 +634,31 @@ def _resampled_max_t(draws: Draws) -> MaxT:
 
 
 def _gain_limits(
-    draws: Draws,
-    lattices: list[Lattice | None],
-    scattered: BoolArray,
-    rows: PairTests,
-    options: PairOptions,
+    draws: Draws, lattices: list[Lattice | None], rows: PairTests, options: PairOptions
 ) -> Limits:
     """Return the intervals for all gains at the levels in the options."""
+    items, signs = draws.items, options.event == "wild"
+    parametric = None
+    if signs or items.seeds is not None:
+        parametric = draws.parametric
+    if parametric is not None and options.ci == "wild":
+        return parametric.limits(options.two_tailed)
     if options.ci in ("", "tango"):
-        counts = better_counts(draws.items, draws.pairs)
-        return differences.tango_limits(*counts, draws.items.n_items, options.two_tailed)
-    low, high = np.full((2, scattered.size), np.nan)
-    together = np.zeros_like(scattered)
+        counts = better_counts(items, draws.pairs)
+        return differences.tango_limits(*counts, items.n_items, options.two_tailed)
+    low, high = np.full((2, len(lattices)), np.nan)
+    together = np.zeros(len(lattices), dtype=bool)
     if options.ci == "wild":  # on a lattice, agree with the exact distribution
-        together = scattered if options.event == "wild" else ~together
-    for block in bootstrap.blocks(np.flatnonzero(together), draws.items.n_drawn):
+        for k, on in enumerate(lattices):
+            together[k] = on is None or not signs
+    for block in bootstrap.blocks(np.flatnonzero(together), items.n_drawn):
         low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
     for k in np.flatnonzero(~together).tolist():
         low[k], high[k] = _gain_interval(
             draws, k, lattices[k], float(rows.error[k]), float(rows.doubled[k]), options
         )
+    if draws.corrects and options.ci == "wild":
+        return skewed_limits((low, high), draws, options)
     return low, high
 
 

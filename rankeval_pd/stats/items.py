@@ -445,7 +445,7 @@ def sums_of_squares(
     count = max(values.shape[1], 1)
     width = min(count, _METRIC_SUMS_ROW_WIDTH)
     height = max(1, _DIFFERENCES_AT_ONCE // width)
-    found = []
+    found: list[ExactSums] = []
     for of, power, centered in kinds:
         for first, start in itertools.product(range(0, len(of), height), range(0, count, width)):
             rows, part = of[first : first + height], slice(start, start + width)

@@ -127,7 +127,7 @@ class TestPlan:
         return with_resamples(options, n_pairs)
 
 
-def facts_of(
+def group_facts(
     plan: TestPlan,
     options: PairOptions,
     items: AnyItems,
@@ -168,11 +168,11 @@ def facts_of(
     )
 
 
-def attrs_of(facts: Sequence[GroupFacts], n_pairs: int, *, plan: TestPlan) -> dict[str, Any]:
+def table_attrs(facts: Sequence[GroupFacts], n_pairs: int, *, plan: TestPlan) -> dict[str, Any]:
     """Warn about few items or groups, or no variation, and return the attrs of a table."""
-    options, groups = plan.options, GroupFacts._make(zip(*facts, strict=True))  # a tuple for each
-    every: Any = groups
-    _warn_of(every, plan)
+    options = plan.options
+    every: Any = GroupFacts._make(zip(*facts, strict=True))  # each fact of all groups
+    _warn_of_facts(every, plan)
     attrs: dict[str, Any] = {}
     for name in plan.named:
         attrs[name] = getattr(options, name)
@@ -208,7 +208,7 @@ def attrs_of(facts: Sequence[GroupFacts], n_pairs: int, *, plan: TestPlan) -> di
     return attrs
 
 
-def _warn_of(every: Any, plan: TestPlan) -> None:
+def _warn_of_facts(every: Any, plan: TestPlan) -> None:
     """Warn once about few items, guesses or seeds, missing intervals, and large groups."""
     few, what, groups = FEW_ITEMS, "items", plan.roles.get("groups")
     if groups is not None:
@@ -397,16 +397,16 @@ def system_ranks(
     if test == "t":
         more["test"] = test
     plan = TestPlan(options, roles, ("event", "adjust", "alpha", "level"), adjust_over, more)
-    columns = RANK_COLUMNS
+    columns = [*RANK_COLUMNS]
     if roles.get("groups") is not None:
-        columns = (*columns, "n_groups")
+        columns.append("n_groups")
     with resampling_bar(data, options.n_resamples) as step:
         return tabulate_items(
             data,
             roles,
             partial(_ranks_of_group, plan=plan, test=test, ranks=ranks, step=step),
             columns,
-            record=partial(attrs_of, plan=plan),
+            record=partial(table_attrs, plan=plan),
             finish=partial(_by_rank, plan=plan),
             needs=partial(_sums_for_ranks, plan),
         )
@@ -431,7 +431,7 @@ def _ranks_of_group(
     options = plan.settled(len(pairs), n_groups)
     check_size(kernel, items, len(pairs), options)
     rows = kernel(items, options, ranks, step)
-    return rows, facts_of(plan, options, items, pairs, rows, options.ci or interval)
+    return rows, group_facts(plan, options, items, pairs, rows, options.ci or interval)
 
 
 def _sums_for_ranks(plan: TestPlan, n_pairs: int) -> ItemNeeds:
@@ -934,7 +934,7 @@ def _tabulate_pairs(data: Data, kernel: _Kernel, plan: TestPlan) -> Data:
             plan.roles,
             partial(_pairs_of_group, kernel=kernel, plan=plan, step=step),
             columns,
-            record=partial(attrs_of, plan=plan),
+            record=partial(table_attrs, plan=plan),
             a=plan.a,
             b=plan.b,
             baseline=plan.baseline,
@@ -960,7 +960,7 @@ def _pairs_of_group(
     interval = ""
     if "ci" in plan.named:
         interval = options.ci or ("tango" if items.binary else DUAL[options.event])
-    facts = facts_of(plan, options, items, pairs, rows, interval)
+    facts = group_facts(plan, options, items, pairs, rows, interval)
     margin, alternative = plan.more["margin"], options.alternative
     if margin is not None:
         shown = np.stack([rows["system_a"], rows["system_b"]], axis=1)
