@@ -872,7 +872,7 @@ FAULTS = [
     *_in(
         "items.py", "stats/asked resampling items",
         ("summed.swapaxes(0, 1), self.cluster,", "summed.swapaxes(0, 1), self.cluster[::-1],"),
-        ("self.unit = 1.0 / float(self.totals[0, 1])", "self.unit = 1.0 / float(self.totals[:, 1].sum())"),
+        ("1.0 / float(self.totals[0, 1])", "1.0 / float(self.totals[:, 1].sum())"),
         ("once = alone and below.flat[0] == 1.0", "once = alone"),
     ),
     *_in(

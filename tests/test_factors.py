@@ -301,8 +301,8 @@ def test_draws_of_seeds_are_of_the_t_law(trainings):
     assert abs(np.corrcoef(noise)[0, 1]) < 0.05
     own = bootstrap_tests.contributions(items)[0]
     np.testing.assert_allclose(own.sum(axis=1), items.score(items.statistics.sum(axis=1)))
-    both = draws.error[0] ** 2
-    assert both == pytest.approx(gone.error[0] ** 2 + added[0])
+    both = draws.spread.error[0] ** 2
+    assert both == pytest.approx(gone.spread.error[0] ** 2 + added[0])
 
 
 @pytest.mark.parametrize(

@@ -103,13 +103,12 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
         own = np.where(np.isnan(p), np.nan, found.largest.alone)
         drawn = np.full(own.size, not found.every)
     # limits that agree with the p-value, and with the adjusted p-value
-    alone = shown = reaching(_of_tails((low, high), options), own, options.level)
+    alone = shown = _shown((low, high), own, options)
     together = found.together
     if together is None and options.adjust is not None and found.limits_at is not None:
         together = found.limits_at(_at_family_level(tests, options))
     if together is not None:
-        low, high = np.where(undefined, np.nan, together)
-        shown = reaching(_of_tails((low, high), options), decides, options.level)
+        shown = _shown(np.where(undefined, np.nan, together), decides, options)
     first, second = items.sign * theta[a], items.sign * theta[b]
     if options.alternative == "less":  # tests whether the second is better
         first, second, gain = second, first, -gain
@@ -189,12 +188,13 @@ def _at_family_level(tests: PairTests, options: PairOptions) -> PairOptions:
     return replace(options, level=float(levels[0]))
 
 
-def _of_tails(limits: Limits, options: PairOptions) -> Limits:
-    """Return the limits; the upper limit of a one-sided interval is infinite."""
+def _shown(limits: Any, p_value: FloatArray, options: PairOptions) -> Limits:
+    """Return limits that agree with a p-value; the upper limit of a one-sided one is infinite."""
     low, high = limits
     if options.tails == 1:
         high = np.where(np.isnan(high), np.nan, np.inf)
-    return low, high
+    p = np.where(np.isnan(p_value), 1.0, p_value)
+    return agree_with_test(low, high, p, "two-sided", options.level)
 
 
 def _negative(limits: Limits) -> Limits:

@@ -645,7 +645,7 @@ def sums_of_items(
     metric, n_items = table.metric, items.n_items
     plan = Plan(
         n_items=n_items,
-        score=metric.score,
+        score=metric.formula.score,
         sign=metric.sign,
         linear=metric.linear,
         options=needs.options,

@@ -44,15 +44,12 @@ class Metric(NamedTuple):
     """Store a metric and the names of its statistics."""
 
     name: str
-    score: Score
+    formula: MetricFormula  #: names no statistics if it is a user's function
     chosen: list[Hashable]  #: the columns of the statistics, in the formula's order
     ones: bool  #: whether the number of items is the last statistic
-    names: tuple[str, ...]  #: the names of the statistics in the formula
-    parts: tuple[tuple[str, str], ...]
     counts: bool  #: whether the statistics are counts
     sign: float
     linear: str | None
-    most: float = np.inf  #: the largest possible score if scores start at 0
 
 
 def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) -> Metric:
@@ -69,7 +66,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         name = getattr(metric, "__name__", type(metric).__name__)
         score = partial(_user_score, function=metric, name=name)
         sign = 1.0 if roles.higher_is_better in (None, True) else -1.0
-        return Metric(name, score, statistics, False, (), (), False, sign, None)
+        return Metric(name, MetricFormula((), score), statistics, False, False, sign, None)
     if not isinstance(metric, str) or metric not in METRICS:
         hint = near_miss(metric, METRICS, cutoff=0.7) or _SCORES * one_level
         raise ValueError(
@@ -82,21 +79,23 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
         while {f"hyp_{orders + 1}", f"ref_{orders + 1}", f"match_{orders + 1}"} <= {*statistics}:
             orders += 1
         formula = chrf_formula(orders)
-    chosen, ones = _chosen(metric, formula, statistics, one_level=one_level)
+    single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
+    if single and len(statistics) == 1:
+        chosen, ones = statistics, metric in _COUNTED
+    else:
+        chosen = _needed(metric, formula, statistics, one_level=one_level)
+        ones = metric == "accuracy" and "total" not in chosen
     better = roles.higher_is_better
     if better is None:
         better = formula.higher_is_better
     return Metric(
         metric,
-        formula.score,
+        formula,
         chosen,
         ones,
-        formula.statistics,
-        formula.parts,
         counts=metric not in (*_ONE_COLUMN, "ratio", "ter"),
         sign=1.0 if better else -1.0,
         linear={"sum": "sum", **dict.fromkeys(_COUNTED, "mean")}.get(metric),
-        most=formula.most,
     )
 
 
@@ -121,13 +120,10 @@ def _check_no_scorer(metric: Any) -> None:
     )
 
 
-def _chosen(
+def _needed(
     metric: str, formula: MetricFormula, statistics: list[Hashable], *, one_level: bool
-) -> tuple[list[Hashable], bool]:
-    """Return the metric's statistics, and whether the formula needs an item count."""
-    single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
-    if single and len(statistics) == 1:
-        return statistics, metric in _COUNTED
+) -> list[Hashable]:
+    """Return the metric's statistics, or raise a ValueError if the data do not have them."""
     if metric in _ONE_COLUMN:
         raise ValueError(
             f"metric={metric!r} takes one column per system, but data has the statistics"
@@ -150,7 +146,7 @@ def _chosen(
             f" {have} from_sacrebleu and from_predictions create two-level columns (system,"
             " statistic)."
         )
-    return list(needed), metric == "accuracy" and "total" not in needed
+    return list(needed)
 
 
 def _kind(returned: AnyArray) -> str:
@@ -227,10 +223,10 @@ def check_counts(
 ) -> None:
     """Raise a ValueError if a count is negative or exceeds its total."""
     refuse = partial(_refuse_counts, metric=metric, systems=systems, labels=labels)
-    places = {name: k for k, name in enumerate(metric.names)}
+    places = {name: k for k, name in enumerate(metric.formula.statistics)}
     for name, place in places.items():
         refuse(values[..., place] < 0.0, f"a negative {name!r}")
-    for part, whole in metric.parts:
+    for part, whole in metric.formula.parts:
         above = values[..., places[part]] > values[..., places[whole]]
         refuse(above, f"more {part!r} than {whole!r}")
 
@@ -274,7 +270,7 @@ def crossed(
     For means and sums, strata determine the items' weights, and seeds are averaged. For other
     metrics, each stratum and seed has separate sums.
     """
-    score, linear = metric.score, metric.linear
+    score, linear = metric.formula.score, metric.linear
     strata = beside.strata
     if beside.weight == "group":
         assert cluster is not None
@@ -847,7 +843,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> Ite
     # the items, sorted by label, and their groups
     check_levels(frame.index)
     order = item_order(frame.index)
-    _warn_of_repeated(frame.index, domains, roles)
+    given = factors or roles.strata is not None or roles.seeds is not None
+    if not (given or frame.index.is_unique or frame.index.names == [None]):
+        _warn_of_repeated(frame.index, domains)
     for k, column in enumerate(domains):
         domains[k] = column.iloc[order]
     for name in beside:
@@ -891,11 +889,8 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> Ite
     return ItemTable(values, systems, metric, design, frame.index[order], keys, members, of)
 
 
-def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> None:
+def _warn_of_repeated(labels: pd.Index, by: list[pd.Series]) -> None:
     """Warn that repeated items are not independent."""
-    given = roles.factors or roles.strata is not None or roles.seeds is not None
-    if given or labels.is_unique or labels.names == [None]:
-        return
     parts = pd.DataFrame({k: x.to_numpy() for k, x in enumerate([labels.to_series(), *by])})
     again = int(parts.duplicated().sum())
     if again:
@@ -978,7 +973,7 @@ def _without_missing(
     values: FloatArray, metric: Metric, names: list[Hashable]
 ) -> tuple[FloatArray, FloatArray]:
     """Replace missing statistics with 0, and add a count of 1 per available item."""
-    if metric.name == "sum" or not metric.names:
+    if metric.name == "sum" or not metric.formula.statistics:
         raise ValueError(
             f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so"
             " these scores are not comparable. Pass a different metric, such as metric='ratio'."

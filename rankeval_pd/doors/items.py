@@ -111,7 +111,7 @@ def tabulate_items(
     rows = concatenated(parts)
     if finish is not None:
         rows = finish(rows)
-    most = table.metric.most
+    most = table.metric.formula.most
     if not np.isinf(most):  # clip limits to the range of the metric
         least = -most if "gain" in rows else 0.0
         for name in _LIMITS:
@@ -140,7 +140,7 @@ def _metric_notes(table: ItemTable, roles: Roles) -> dict[str, Any]:
     """Return attrs that describe the metric and the items, and mark user-defined functions."""
     metric = table.metric
     name = metric.name
-    if not metric.names:
+    if not metric.formula.statistics:
         name = f"function {name}"
     notes = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
     if table.of is not None and name == "mean":

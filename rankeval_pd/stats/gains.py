@@ -100,9 +100,9 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
         rows.least[:], rows.least_ordered[:] = ratio_p(draws)
         rows.p[draws.parametric.few] = rows.ordered[draws.parametric.few] = np.nan
         return
-    gain, error = draws.gain, draws.error * draws.student_factor
+    gain, error = draws.gain, draws.spread.error * draws.student_factor
     varies = error > 0.0
-    t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.leans
+    t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.spread.lean
     freedom = draws.items.n_drawn - 1.0
     up = families.upper_tail(t, lean, freedom)
     down = families.upper_tail(-t, -lean, freedom)
@@ -122,9 +122,9 @@ def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
     if draws.parametric is not None:
         own = draws.parametric.limits(options.two_tailed)
         return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
-    error = draws.error * draws.student_factor
+    error = draws.spread.error * draws.student_factor
     critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
-    return families.widened_by_skewness(found, draws.gain, error, draws.leans, critical)
+    return families.widened_by_skewness(found, draws.gain, error, draws.spread.lean, critical)
 
 
 def oriented(
@@ -421,7 +421,7 @@ def bootstrap_tests(
     if signs and items.binary and not together.any():
         rows.put(np.arange(len(pairs)), *_counted_p(draws))
     elif ratios is not None:
-        rows.put(np.arange(len(pairs)), draws.error, *ratio_p(draws))
+        rows.put(np.arange(len(pairs)), draws.spread.error, *ratio_p(draws))
     else:
         alone = _law_p if signs else _resampled_p
         for k in np.flatnonzero(~together).tolist():
@@ -454,7 +454,7 @@ def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     p = ordered = law.tail(on.total)
     if draws.gain[k] < 0.0:
         ordered = law.tail(-on.total)
-    return float(draws.error[k]), p, ordered, False
+    return float(draws.spread.error[k]), p, ordered, False
 
 
 def _counted_p(draws: Draws) -> _AllFound:
@@ -462,12 +462,12 @@ def _counted_p(draws: Draws) -> _AllFound:
     better, worse = better_counts(draws.items, draws.pairs)
     n_items = draws.items.n_items
     p, other = paired_tails(better, worse, n_items), paired_tails(worse, better, n_items)
-    return draws.error, p, np.where(draws.gain < 0.0, other, p), False
+    return draws.spread.error, p, np.where(draws.gain < 0.0, other, p), False
 
 
 def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
     """Return wild bootstrap results for some pairs under the null hypothesis."""
-    sums, room, error = draws.turned(which), draws.room[which], draws.error[which]
+    sums, room, error = draws.turned(which), draws.spread.room[which], draws.spread.error[which]
     worse = draws.gain[which] < 0.0
     hits = bootstrap.reached(sums, room)
     better = hits.copy()
@@ -487,7 +487,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
     """
     a, b = draws.pairs.T
     gains, scale = draws.level.sums[a] - draws.level.sums[b], np.sqrt(draws.spread.raw)
-    nothing = scale <= draws.room
+    nothing = scale <= draws.spread.room
     gains, scale = np.where(nothing, 0.0, gains), np.where(nothing, 1.0, scale)
     t = gains / scale
     if draws.corrects:
@@ -498,7 +498,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
         return np.asarray(moved / scale[which, np.newaxis])
 
     about = np.sqrt(draws.spread.pairs)
-    about = np.where(about <= draws.room, np.inf, about)
+    about = np.where(about <= draws.spread.room, np.inf, about)
 
     def centered(which: IntArray) -> FloatArray:
         shift = draws.subsets.weights / draws.level.weight
@@ -513,7 +513,7 @@ def widening(draws: Draws) -> FloatArray:
     """Return the increase in the sum of squares per squared distance from the gain."""
     a, b = draws.pairs.T
     sums = draws.level.sums[a] - draws.level.sums[b]
-    moved = np.abs(sums) > draws.room
+    moved = np.abs(sums) > draws.spread.room
     result = np.full(sums.size, 1.0 / draws.items.n_drawn)
     result[moved] = (draws.spread.raw - draws.spread.pairs)[moved] / sums[moved] ** 2
     return result
@@ -530,10 +530,10 @@ def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray
         if alone:
             return own
         return np.sign(own) * np.minimum(np.abs(own), np.abs(t))
-    varies = draws.error > 0.0
-    own = np.where(varies, draws.gain, 0.0) / np.where(varies, draws.error, 1.0)
+    varies = draws.spread.error > 0.0
+    own = np.where(varies, draws.gain, 0.0) / np.where(varies, draws.spread.error, 1.0)
     two_sided, more = draws.options.tails == 2, widening(draws)
-    other = families.held_back_t(own, draws.leans, two_sided=two_sided)
+    other = families.held_back_t(own, draws.spread.lean, two_sided=two_sided)
     # signs do not change the squares about 0 in the denominator of the statistic
     own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
     return np.where(own != 0.0, t * other / np.where(own != 0.0, own, 1.0), t)
@@ -569,7 +569,7 @@ def _of_largest(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
     if draws.options.event == "wild":
         added = widening(draws)
         if draws.corrects:
-            lean = draws.leans
+            lean = draws.spread.lean
     else:
         error = draws.own_errors
     return with_proportions(
@@ -671,7 +671,7 @@ def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: Pair
         draws.level.unit * draws.level.weight,
         every=subsets.every,
         level=options.two_tailed,
-        room=draws.room[which],
+        room=draws.spread.room[which],
     )
     varies = error > 0.0  # without variation, the variance is unknown
     return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
@@ -847,7 +847,9 @@ def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
         left = np.maximum(1.0 - critical**2 * widening(draws), 0.0)
         with np.errstate(divide="ignore"):
             wider = critical / np.sqrt(left)
-        limits = families.widened_by_skewness(limits, gain, draws.error, draws.leans, wider)
+        limits = families.widened_by_skewness(
+            limits, gain, draws.spread.error, draws.spread.lean, wider
+        )
     return with_proportions(draws, limits, rows.error)
 
 

@@ -492,15 +492,20 @@ class Draws:
     @cached_property
     def spread(self) -> ContributionSpread:
         """The variation of scores and gains due to items and seeds: (system,) and (pair,)."""
-        found, seeds = self.item_spread, self.items.seeds
-        if seeds is None:
-            return found
-        added = (seeds.error / self.level.unit) ** 2
-        pairs = added[self.pairs].sum(axis=1)
-        raw = found.raw
-        if raw.size:
-            raw = raw + pairs
-        return found._replace(systems=found.systems + added, pairs=found.pairs + pairs, raw=raw)
+        found, seeds, level = self.item_spread, self.items.seeds, self.level
+        if seeds is not None:
+            added = (seeds.error / level.unit) ** 2
+            pairs, raw = added[self.pairs].sum(axis=1), found.raw
+            if raw.size:
+                raw = raw + pairs
+            found = found._replace(
+                systems=found.systems + added, pairs=found.pairs + pairs, raw=raw
+            )
+        room = np.asarray(level.room[self.pairs].max(axis=1))
+        error = np.sqrt(found.pairs)
+        error = np.where(error > room, level.unit * error, 0.0)
+        lean = leans(found.pairs, found.cubes, level, self.pairs)
+        return found._replace(room=room, error=error, lean=lean)
 
     @cached_property
     def item_spread(self) -> ContributionSpread:
@@ -597,16 +602,12 @@ class Draws:
     def _size(self) -> tuple[int, resamples.Seed]:
         return self.options.n_resamples, self.options.seed
 
-    def _normal_scores(self) -> FloatArray:
-        """Return normally distributed scores for resamples of 0/1 items."""
-        n = self.items.n_items
-        spread = (self._together / n - np.outer(self.theta, self.theta)) / n
-        return resamples.normal_draws(self.theta, spread, *self._size).T
-
     @cached_property
     def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
         if nearly_normal(self.items.binary, self.items.n_items, self.options):
-            return self._normal_scores(), None
+            n = self.items.n_items
+            spread = (self._together / n - np.outer(self.theta, self.theta)) / n
+            return resamples.normal_draws(self.theta, spread, *self._size).T, None
         return self._drawn_scores()
 
     def _drawn_scores(self) -> tuple[FloatArray, FloatArray | None]:
@@ -660,22 +661,6 @@ class Draws:
         return np.asarray(self.subsets.values[a] - self.subsets.values[b])
 
     @cached_property
-    def room(self) -> FloatArray:
-        """The largest sum of a pair's contributions that can be a rounding error: (pair,)."""
-        return np.asarray(self.level.room[self.pairs].max(axis=1))
-
-    @cached_property
-    def error(self) -> FloatArray:
-        """The standard errors of gains by linearization: (pair,)."""
-        error = np.sqrt(self.spread.pairs)
-        return np.where(error > self.room, self.level.unit * error, 0.0)
-
-    @cached_property
-    def leans(self) -> FloatArray:
-        """The skewness of contributions divided by the square root of the sample size: (pair,)."""
-        return leans(self.spread.pairs, self.spread.cubes, self.level, self.pairs)
-
-    @cached_property
     def parametric(self) -> RatioGains | SeedGains | None:
         """The parametric tests for seeds or for ratios of sums; None for other data.
 
@@ -691,7 +676,7 @@ class Draws:
                 self.level,
                 np.arange(items.n_systems)[:, np.newaxis],
             )
-            both = (lean, self.leans) if skewed else (0.0 * lean, 0.0 * self.leans)
+            both = (lean, self.spread.lean) if skewed else (0.0 * lean, 0.0 * self.spread.lean)
             square = (self.level.unit * self.student_factor) ** 2
             return SeedGains(
                 self.theta,
@@ -730,13 +715,13 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     if not isinstance(items, Items) or items.n_groups or items.n_drawn > _FEW or items.binary:
         return False
     draws = Draws(items, pairs, options, quiet)
-    varies = draws.error > 0.0
-    skewness = np.abs(draws.leans) * np.sqrt(items.n_drawn)
+    varies = draws.spread.error > 0.0
+    skewness = np.abs(draws.spread.lean) * np.sqrt(items.n_drawn)
     low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
     flat = (low == high) & ((low == low.min()) | (high == high.max()))
     most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
     most += 0.1 * np.log(len(pairs))  # among many pairs, some are skewed by chance
-    lopsided = (skewness > most) & _against_the_tail(draws, np.sign(draws.leans))
+    lopsided = (skewness > most) & _against_the_tail(draws, np.sign(draws.spread.lean))
     return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
 
 

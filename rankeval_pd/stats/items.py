@@ -428,6 +428,9 @@ class ContributionSpread(NamedTuple):
     system_cubes: FloatArray  #: (system,): sums of cubes about the mean, see cube_exponents
     cubes: FloatArray  #: (pair,)
     raw: FloatArray  #: (pair,): squares about 0; empty if not requested
+    room: FloatArray = np.empty(0)  #: (pair,): largest sum that can be a rounding error
+    error: FloatArray = np.empty(0)  #: (pair,): standard error of the gain by linearization
+    lean: FloatArray = np.empty(0)  #: (pair,): see :func:`leans`
 
 
 def sums_of_squares(

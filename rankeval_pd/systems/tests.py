@@ -126,6 +126,10 @@ class TestPlan:
             options = replace(options, n_alike=groups)
         return with_resamples(options, n_pairs)
 
+    def needs(self, n_pairs: int, **sums: bool) -> ItemNeeds:
+        """Return which sums the tests need when items are distributed across workers."""
+        return ItemNeeds(self.settled(n_pairs, 1), **sums)
+
 
 def group_facts(
     plan: TestPlan,
@@ -408,7 +412,7 @@ def system_ranks(
             columns,
             record=partial(table_attrs, plan=plan),
             finish=partial(_by_rank, plan=plan),
-            needs=partial(_sums_for_ranks, plan),
+            needs=partial(plan.needs, signs=True, ranked=True),
         )
 
 
@@ -432,11 +436,6 @@ def _ranks_of_group(
     check_size(kernel, items, len(pairs), options)
     rows = kernel(items, options, ranks, step)
     return rows, group_facts(plan, options, items, pairs, rows, options.ci or interval)
-
-
-def _sums_for_ranks(plan: TestPlan, n_pairs: int) -> ItemNeeds:
-    """Return which sums the ranks need when items are distributed across workers."""
-    return ItemNeeds(plan.settled(n_pairs, 1), signs=True, ranked=True)
 
 
 def _by_rank(rows: Rows, *, plan: TestPlan) -> Rows:
@@ -928,6 +927,9 @@ def _tabulate_pairs(data: Data, kernel: _Kernel, plan: TestPlan) -> Data:
         columns.append("n_groups")
     if plan.over_all:
         finish = partial(over_groups, how=options)
+    sums = {"signs": "wild" in (options.event, options.ci)}
+    if kernel is _swapped_pairs:
+        sums = {"swaps": True}
     with resampling_bar(data, options.n_resamples) as step:
         return tabulate_items(
             data,
@@ -940,7 +942,7 @@ def _tabulate_pairs(data: Data, kernel: _Kernel, plan: TestPlan) -> Data:
             baseline=plan.baseline,
             relate=relate,
             finish=finish,
-            needs=partial(_sums_for_pairs, kernel, plan),
+            needs=partial(plan.needs, **sums),
         )
 
 
@@ -967,11 +969,3 @@ def _pairs_of_group(
         p = margin_p(items, shown, rows["gain"], margin, alternative, options.alpha)
         rows[margin_name(alternative)] = p
     return rows, facts
-
-
-def _sums_for_pairs(kernel: _Kernel, plan: TestPlan, n_pairs: int) -> ItemNeeds:
-    """Return which sums the test needs when items are distributed across workers."""
-    options = plan.settled(n_pairs, 1)
-    if kernel is _swapped_pairs:
-        return ItemNeeds(options, swaps=True)
-    return ItemNeeds(options, signs="wild" in (options.event, options.ci))
