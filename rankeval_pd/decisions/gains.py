@@ -224,7 +224,7 @@ def ranks_by_draws(items: AnyItems, options: PairOptions, ranks: str, step: Step
     untested = np.isnan(tested["p_value"]) & np.isfinite(scores.theta[pairs]).all(axis=1)
     for name in ("p_value", "p_adjusted", "family_p"):
         tested[name] = np.where(untested, 1.0, tested[name])
-    rows = _scored(items, scores, tested, options)
+    rows = _rows_of_systems(items, scores, tested, options)
     if ranks == "percentile":
         rows |= {"rank_low": scores.low, "rank_high": scores.high}
     return rows
@@ -240,10 +240,12 @@ def ranks_by_t(items: AnyItems, options: PairOptions, ranks: str, step: Step = q
     pairs = np.stack(all_pairs(items.n_systems), axis=1)
     tested = pairs_tested_once(t_tests, items, pairs, options, step)
     assert isinstance(items, Items)
-    return _scored(items, t_scores(items, options), tested, options)
+    return _rows_of_systems(items, t_scores(items, options), tested, options)
 
 
-def _scored(items: AnyItems, found: SystemScores, tested: Rows, options: PairOptions) -> Rows:
+def _rows_of_systems(
+    items: AnyItems, found: SystemScores, tested: Rows, options: PairOptions
+) -> Rows:
     """Return one row per system, with the columns of pairs that decide about ranks."""
     known = np.where(np.isnan(found.theta), -np.inf, found.theta)  # without a score: last
     together, alone = found.together, found.alone
@@ -273,7 +275,7 @@ PAIR_P, PAIR_UNDECIDED = "_pair_p", "_pair_undecided"
 # ------------------------------------------------------------------------------------- All groups
 
 
-def over_groups(rows: Rows, *, how: PairOptions) -> Rows:
+def over_all_groups(rows: Rows, *, how: PairOptions) -> Rows:
     """Adjust the tests of all groups as one family, with intervals that agree with them."""
     p, undecided = _in_one_family(rows, rows[GROUP], how)
     low, high = reaching((rows["ci_low"], rows["ci_high"]), p, how.level)

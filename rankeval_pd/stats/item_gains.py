@@ -28,7 +28,7 @@ from rankeval_pd.stats.items import (
     better_counts,
     contribution_spread,
     exact_sums,
-    joined,
+    joined_sums,
     leans,
     nearly_normal,
     quiet,
@@ -76,7 +76,7 @@ def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSum
     for a, b in [*zip(systems, systems, strict=True), *pairs.tolist()]:
         x, y, u, v = above[a], below[a], above[b], below[b]
         found.append(exact_sums(np.stack([x * u, x * v, y * u, y * v])))
-    return joined(found)
+    return joined_sums(found)
 
 
 class ParametricGains:

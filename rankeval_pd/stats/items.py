@@ -88,7 +88,7 @@ def exact_sums(values: FloatArray) -> ExactSums:
     return ExactSums(wholes, undefined)
 
 
-def joined(parts: Sequence[ExactSums]) -> ExactSums:
+def joined_sums(parts: Sequence[ExactSums]) -> ExactSums:
     """Return the rows of all parts."""
     return ExactSums(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -463,7 +463,7 @@ def sums_of_squares(
             if start:
                 added = found.pop().plus(added)
             found.append(added)
-    return joined(found)
+    return joined_sums(found)
 
 
 def cube_exponents(level: ContributionLevel, rows: IntArray) -> IntArray:

@@ -15,7 +15,7 @@ from rankeval_pd.capabilities import Capabilities, with_roles
 from rankeval_pd.decisions.families import OVER, family_of
 from rankeval_pd.decisions.gains import (
     bootstrapped_pairs,
-    over_groups,
+    over_all_groups,
     pairs_tested_once,
     ranked,
     ranks_by_draws,
@@ -176,7 +176,7 @@ def table_attrs(facts: Sequence[GroupFacts], n_pairs: int, *, plan: TestPlan) ->
     """Warn about few items or groups, or no variation, and return the attrs of a table."""
     options = plan.options
     every: Any = GroupFacts._make(zip(*facts, strict=True))  # each fact of all groups
-    _warn_of_facts(every, plan)
+    _warn_of_few(every, plan)
     attrs: dict[str, Any] = {}
     for name in plan.named:
         attrs[name] = getattr(options, name)
@@ -212,7 +212,7 @@ def table_attrs(facts: Sequence[GroupFacts], n_pairs: int, *, plan: TestPlan) ->
     return attrs
 
 
-def _warn_of_facts(every: Any, plan: TestPlan) -> None:
+def _warn_of_few(every: Any, plan: TestPlan) -> None:
     """Warn once about few items, guesses or seeds, missing intervals, and large groups."""
     few, what, groups = FEW_ITEMS, "items", plan.roles.get("groups")
     if groups is not None:
@@ -433,7 +433,7 @@ def _ranks_of_group(
     elif items.binary:
         interval = "clopper-pearson"
     options = plan.settled(len(pairs), n_groups)
-    check_size(kernel, items, len(pairs), options)
+    check_pair_memory(kernel, items, len(pairs), options)
     rows = kernel(items, options, ranks, step)
     return rows, group_facts(plan, options, items, pairs, rows, options.ci or interval)
 
@@ -492,7 +492,9 @@ def options_of(
     )
 
 
-def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions) -> None:
+def check_pair_memory(
+    test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions
+) -> None:
     """Raise a MemoryError if draws for all pairs or systems do not fit in memory."""
     every = test is _swapped_pairs or options.studentises
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
@@ -926,7 +928,7 @@ def _tabulate_pairs(data: Data, kernel: _Kernel, plan: TestPlan) -> Data:
     if plan.roles.get("groups") is not None:
         columns.append("n_groups")
     if plan.over_all:
-        finish = partial(over_groups, how=options)
+        finish = partial(over_all_groups, how=options)
     sums = {"signs": "wild" in (options.event, options.ci)}
     if kernel is _swapped_pairs:
         sums = {"swaps": True}
@@ -957,7 +959,7 @@ def _pairs_of_group(
 ) -> tuple[Rows, GroupFacts]:
     """Return one row per pair of systems, and the facts of the group."""
     options = plan.settled(len(pairs), n_groups)
-    check_size(kernel, items, len(pairs), options)
+    check_pair_memory(kernel, items, len(pairs), options)
     rows = kernel(items, pairs, options, step)
     interval = ""
     if "ci" in plan.named:
