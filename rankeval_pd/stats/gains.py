@@ -416,7 +416,7 @@ def bootstrap_tests(
     if signs and ratios is None:
         for k, on in enumerate(lattices):
             together[k] = on is None
-    for block in bootstrap.blocks(np.flatnonzero(together), items.n_drawn):
+    for block in bootstrap.pair_blocks(np.flatnonzero(together), items.n_drawn):
         rows.put(block, *_wild_p(draws, block))
     if signs and items.binary and not together.any():
         rows.put(np.arange(len(pairs)), *_counted_p(draws))
@@ -651,7 +651,7 @@ def _gain_limits(
     if options.ci == "wild":  # on a lattice, agree with the exact distribution
         for k, on in enumerate(lattices):
             together[k] = on is None or not signs
-    for block in bootstrap.blocks(np.flatnonzero(together), items.n_drawn):
+    for block in bootstrap.pair_blocks(np.flatnonzero(together), items.n_drawn):
         low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
     for k in np.flatnonzero(~together).tolist():
         low[k], high[k] = _gain_interval(
@@ -805,7 +805,7 @@ def swap_tests(
         for k in np.flatnonzero(~scattered).tolist():
             unit, gain = items.unit or 1.0, float(both[k, 0] - both[k, 1])
             rows.put(k, *_signed_row(lattices[k], unit, gain, options))
-        for block in bootstrap.blocks(np.flatnonzero(scattered), gains.shape[1]):
+        for block in bootstrap.pair_blocks(np.flatnonzero(scattered), gains.shape[1]):
             rows.put(block, *_swapped_rows(gains[block], both[block], options, every=every))
         return rows
 

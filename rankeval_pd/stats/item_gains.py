@@ -456,7 +456,7 @@ class Draws:
         values = self.items.drawn if drawn else self.items.statistics
         values = self.items.sign * values[..., 0]
         result: list[Lattice | None] = [None] * which.size
-        for block in bootstrap.blocks(np.arange(which.size), values.shape[1]):
+        for block in bootstrap.pair_blocks(np.arange(which.size), values.shape[1]):
             a, b = self.pairs[which[block]].T
             differences = values[a] - values[b]
             for row in np.flatnonzero(~off_lattice(differences)).tolist():
