@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -284,7 +285,7 @@ def test_draws_of_seeds_are_of_the_t_law(trainings):
     items = inner(trainings, seeds="seed")
     means = trainings.mean().unstack()  # noqa: PD010
     np.testing.assert_allclose(items.seeds.error, means.std(axis=1) / 2)
-    options = study.OPTIONS._replace(n_resamples=20_000)
+    options = replace(study.OPTIONS, n_resamples=20_000)
     draws = Draws(items, study.PAIR, options, quiet)
     gone = Draws(
         Items(items.statistics, None, items.score, 1.0, None),
@@ -300,8 +301,8 @@ def test_draws_of_seeds_are_of_the_t_law(trainings):
     assert abs(np.corrcoef(noise)[0, 1]) < 0.05
     own = bootstrap_tests.contributions(items)[0]
     np.testing.assert_allclose(own.sum(axis=1), items.score(items.statistics.sum(axis=1)))
-    both = draws.linear_errors(np.array([0]))[0] ** 2
-    assert both == pytest.approx(gone.linear_errors(np.array([0]))[0] ** 2 + added[0])
+    both = draws.spread.error[0] ** 2
+    assert both == pytest.approx(gone.spread.error[0] ** 2 + added[0])
 
 
 @pytest.mark.parametrize(

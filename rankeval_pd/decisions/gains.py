@@ -6,6 +6,7 @@ The rows of a group follow one another, with one row per pair or per system.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def bootstrapped_pairs(
     tested = bootstrap_tests(items, pairs, options, step, draws=draws, limits=limits)
     rows = decided_pairs(tested, pairs)
     while _goes_on(rows, items, options):
-        options = options._replace(n_resamples=2 * options.n_resamples)
+        options = replace(options, n_resamples=2 * options.n_resamples)
         tested = bootstrap_tests(items, pairs, options, step, limits=limits)
         rows = decided_pairs(tested, pairs)
     return rows
@@ -77,7 +78,7 @@ def _goes_on(rows: Rows, items: AnyItems, options: PairOptions) -> bool:
         return False
     if options.n_alike == 1:
         return bool(rows["undecided"].any())
-    low, high = (options.n_alike * rows[side] for side in FAMILY[1:])
+    low, high = options.n_alike * rows["family_low"], options.n_alike * rows["family_high"]
     return bool(_is_undecided(low, high, options.alpha).any())
 
 
@@ -93,35 +94,34 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     columns = [tests.error, tests.low, tests.high, p, ordered]
     error, low, high, p, ordered = np.where(undefined, np.nan, columns)
     doubled = np.minimum(1.0, 2.0 * ordered)
-    own = options.sided(p, doubled)
-    family = _of_family(found, own, options)
-    everyone = np.zeros(own.size, dtype=np.int64)
-    adjusted, undecided = _in_one_family(family, everyone, options)
+    own = doubled if options.tails == 2 else p
+    family, p_stderr = _of_family(found, own, options)
+    adjusted, undecided = _in_one_family(family, np.zeros(own.size, dtype=np.int64), options)
     decides = own if options.adjust is None else adjusted
     drawn = tests.drawn
     if found.largest is not None:
         own = np.where(np.isnan(p), np.nan, found.largest.alone)
         drawn = np.full(own.size, not found.every)
-    alone = shown = reaching(_of_tails((low, high), options), own, options.level)
+    # limits that agree with the p-value, and with the adjusted p-value
+    alone = shown = _shown((low, high), own, options)
     together = found.together
     if together is None and options.adjust is not None and found.limits_at is not None:
         together = found.limits_at(_at_family_level(tests, options))
     if together is not None:
-        together = (
-            np.where(undefined, np.nan, together[0]),
-            np.where(undefined, np.nan, together[1]),
-        )
-        shown = reaching(_of_tails(together, options), decides, options.level)
+        shown = _shown(np.where(undefined, np.nan, together), decides, options)
     first, second = items.sign * theta[a], items.sign * theta[b]
     if options.alternative == "less":  # tests whether the second is better
         first, second, gain = second, first, -gain
         shown, alone = _negative(shown), _negative(alone)
+    better, worse = np.where(found.swapped, pairs[:, ::-1].T, pairs.T)
     of_items, of_seeds = np.full((2, gain.size), np.nan) if found.parts is None else found.parts
     seeds = np.zeros(items.n_systems, dtype=np.int64)
     if items.seeds is not None:
         seeds = items.seeds.trained
     return {
-        **_named(found.swapped, gain, pairs),
+        "system_a": better,
+        "system_b": worse,
+        "leaning": np.where(gain > 0.0, better, np.where(gain < 0.0, worse, -1)),
         "score_a": first,
         "score_b": second,
         "gain": gain,
@@ -130,7 +130,7 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
         "ci_high": shown[1],
         "p_value": own,
         "p_two_sided": doubled,
-        "p_stderr": family["p_stderr"],
+        "p_stderr": p_stderr,
         "p_adjusted": adjusted,
         "confidence": 1.0 - ordered,
         "undecided": undecided,
@@ -141,18 +141,19 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
         "p_one_sided": ordered,
         "ci_low_alone": alone[0],
         "ci_high_alone": alone[1],
-        **{name: family[name] for name in FAMILY},
+        **family,
         "gain_se_items": of_items,
         "gain_se_seeds": of_seeds,
         "n_seeds": np.minimum(seeds[a], seeds[b]),
     }
 
 
-def _of_family(found: Tested, own: FloatArray, options: PairOptions) -> Rows:
-    """Return the p-values to adjust, with their Monte Carlo errors and intervals."""
+def _of_family(found: Tested, own: FloatArray, options: PairOptions) -> tuple[Rows, FloatArray]:
+    """Return the p-values to adjust, with Monte Carlo intervals, and their Monte Carlo errors."""
     tests, largest, draws = found.rows, found.largest, options.n_resamples
-    p, drawn, tails = options.sided(tests.p, tests.ordered), tests.drawn, float(options.tails)
-    least = options.sided(tests.least, np.minimum(1.0, 2.0 * tests.least_ordered))
+    p, least, drawn, tails = tests.p, tests.least, tests.drawn, float(options.tails)
+    if tails == 2.0:
+        p, least = tests.ordered, np.minimum(1.0, 2.0 * tests.least_ordered)
     family = own
     if largest is not None:
         family = largest.down if options.adjust == "max-t-stepdown" else largest.single
@@ -164,14 +165,12 @@ def _of_family(found: Tested, own: FloatArray, options: PairOptions) -> Rows:
         p_stderr = tails * np.sqrt(p * (1.0 - p) / draws) * drawn
         hits = np.maximum(np.rint(np.nan_to_num(p) * (draws + added)) - added, 0.0)
     counts, back = np.unique(hits, return_inverse=True)
-    limits = []
-    for side in clopper_pearson(counts, np.array(draws), options.level):
-        reached = np.fmax(np.minimum(1.0, tails * side[back]), least)
-        reached = np.where(np.isnan(family), np.nan, reached)
-        limits.append(np.where(drawn, reached, family))
-    low, high = limits
+    limits = np.array(clopper_pearson(counts, np.array(draws), options.level))[:, back]
+    limits = np.fmax(np.minimum(1.0, tails * limits), least)
+    limits = np.where(np.isnan(family), np.nan, limits)
+    low, high = np.where(drawn, limits, family)
     p_stderr = np.where(low < high, p_stderr, p_stderr * 0.0)  # use Hall's p
-    return {"family_p": family, "family_low": low, "family_high": high, "p_stderr": p_stderr}
+    return {"family_p": family, "family_low": low, "family_high": high}, p_stderr
 
 
 def _at_family_level(tests: PairTests, options: PairOptions) -> PairOptions:
@@ -180,21 +179,22 @@ def _at_family_level(tests: PairTests, options: PairOptions) -> PairOptions:
     The results of tests in other groups are not yet known, and these tests count as not rejected.
     The intervals for false discovery rates are therefore wider.
     """
-    ordered = np.fmax(tests.ordered, tests.least_ordered)
-    own = options.sided(np.fmax(tests.p, tests.least), np.minimum(1.0, 2.0 * ordered))
+    own = np.fmax(tests.p, tests.least)
+    if options.tails == 2:
+        own = np.minimum(1.0, 2.0 * np.fmax(tests.ordered, tests.least_ordered))
     p = np.concatenate([own, np.ones((options.n_alike - 1) * own.size)])
     everyone = np.zeros(p.size, dtype=np.int64)
-    return options._replace(
-        level=float(family_levels(p, str(options.adjust), everyone, options.level)[0])
-    )
+    levels = family_levels(p, str(options.adjust), everyone, options.level)
+    return replace(options, level=float(levels[0]))
 
 
-def _of_tails(limits: Limits, options: PairOptions) -> Limits:
-    """Return the limits; the upper limit of a one-sided interval is infinite."""
+def _shown(limits: Any, p_value: FloatArray, options: PairOptions) -> Limits:
+    """Return limits that agree with a p-value; the upper limit of a one-sided one is infinite."""
     low, high = limits
     if options.tails == 1:
         high = np.where(np.isnan(high), np.nan, np.inf)
-    return low, high
+    p = np.where(np.isnan(p_value), 1.0, p_value)
+    return agree_with_test(low, high, p, "two-sided", options.level)
 
 
 def _negative(limits: Limits) -> Limits:
@@ -211,14 +211,6 @@ def _is_undecided(low: FloatArray, high: FloatArray, alpha: float) -> BoolArray:
     return (low < alpha) & (alpha < high)
 
 
-def _named(swapped: BoolArray, gain: FloatArray, pairs: IntArray) -> Rows:
-    """Return the numbers of the two systems of each pair, and of the leading system."""
-    first = np.where(swapped, pairs[:, 1], pairs[:, 0])
-    second = np.where(swapped, pairs[:, 0], pairs[:, 1])
-    leaning = np.where(gain > 0.0, first, np.where(gain < 0.0, second, -1))
-    return {"system_a": first, "system_b": second, "leaning": leaning}
-
-
 # ------------------------------------------------------------------------ The systems of one group
 
 
@@ -232,7 +224,7 @@ def ranks_by_draws(items: AnyItems, options: PairOptions, ranks: str, step: Step
     untested = np.isnan(tested["p_value"]) & np.isfinite(scores.theta[pairs]).all(axis=1)
     for name in ("p_value", "p_adjusted", "family_p"):
         tested[name] = np.where(untested, 1.0, tested[name])
-    rows = _scored(items, scores, tested, options)
+    rows = _rows_of_systems(items, scores, tested, options)
     if ranks == "percentile":
         rows |= {"rank_low": scores.low, "rank_high": scores.high}
     return rows
@@ -248,10 +240,12 @@ def ranks_by_t(items: AnyItems, options: PairOptions, ranks: str, step: Step = q
     pairs = np.stack(all_pairs(items.n_systems), axis=1)
     tested = pairs_tested_once(t_tests, items, pairs, options, step)
     assert isinstance(items, Items)
-    return _scored(items, t_scores(items, options), tested, options)
+    return _rows_of_systems(items, t_scores(items, options), tested, options)
 
 
-def _scored(items: AnyItems, found: SystemScores, tested: Rows, options: PairOptions) -> Rows:
+def _rows_of_systems(
+    items: AnyItems, found: SystemScores, tested: Rows, options: PairOptions
+) -> Rows:
     """Return one row per system, with the columns of pairs that decide about ranks."""
     known = np.where(np.isnan(found.theta), -np.inf, found.theta)  # without a score: last
     together, alone = found.together, found.alone
@@ -281,7 +275,7 @@ PAIR_P, PAIR_UNDECIDED = "_pair_p", "_pair_undecided"
 # ------------------------------------------------------------------------------------- All groups
 
 
-def over_groups(rows: Rows, *, how: PairOptions) -> Rows:
+def over_all_groups(rows: Rows, *, how: PairOptions) -> Rows:
     """Adjust the tests of all groups as one family, with intervals that agree with them."""
     p, undecided = _in_one_family(rows, rows[GROUP], how)
     low, high = reaching((rows["ci_low"], rows["ci_high"]), p, how.level)
@@ -290,11 +284,13 @@ def over_groups(rows: Rows, *, how: PairOptions) -> Rows:
 
 def _in_one_family(rows: Rows, group: IntArray, how: PairOptions) -> tuple[FloatArray, BoolArray]:
     """Return adjusted p-values, and whether more draws could change a decision: (pair)."""
-    p, low, high = (rows[name] for name in FAMILY)
+    p, low, high = rows["family_p"], rows["family_low"], rows["family_high"]
     if how.adjust is not None:
         families = np.zeros(group.size, dtype=np.int64)
         # with max-t, p-values are already simultaneous over the pairs of a group
-        p, low, high = (adjusted_p(x, how.adjust, families, group) for x in (p, low, high))
+        p = adjusted_p(p, how.adjust, families, group)
+        low = adjusted_p(low, how.adjust, families, group)
+        high = adjusted_p(high, how.adjust, families, group)
     return p, _is_undecided(low, high, how.alpha)
 
 

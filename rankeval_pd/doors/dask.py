@@ -73,7 +73,7 @@ from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.areas import Outline, RankingOutline
 from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, Plan, RemoteFacts
 from rankeval_pd.stats.bootstrap import INTERVALS
-from rankeval_pd.stats.items import ExactSums, PairOptions, exact_sums, studentises
+from rankeval_pd.stats.items import ExactSums, PairOptions, exact_sums
 
 # -------------------------------------------------------------------------------------------------
 # Lazy calls and trees
@@ -566,7 +566,7 @@ def check_needs(needs: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
         )
     if needs is None:
         raise ValueError(f"this method needs all items in memory. {instead}")
-    if studentises(needs.options) and not needs.swaps:
+    if needs.options.studentises and not needs.swaps:
         raise ValueError(
             "event='studentised', ci='studentised' and adjust='max-t' with resampled items need"
             " another pass over the items for standard errors. Pass event='wild', or another ci"
@@ -618,7 +618,7 @@ def sums_of_items(
     metric, n_items = table.metric, items.n_items
     plan = Plan(
         n_items=n_items,
-        score=metric.score,
+        score=metric.formula.score,
         sign=metric.sign,
         linear=metric.linear,
         pairs=pairs,

@@ -44,15 +44,12 @@ class Metric(NamedTuple):
     """Store a metric and the names of its statistics."""
 
     name: str
-    score: Score
+    formula: MetricFormula  #: names no statistics if it is a user's function
     chosen: list[Hashable]  #: the columns of the statistics, in the formula's order
     ones: bool  #: whether the number of items is the last statistic
-    names: tuple[str, ...]  #: the names of the statistics in the formula
-    parts: tuple[tuple[str, str], ...]
     counts: bool  #: whether the statistics are counts
     sign: float
     linear: str | None
-    most: float = np.inf  #: the largest possible score if scores start at 0
 
 
 def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) -> Metric:
@@ -63,41 +60,49 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
     metric = roles.metric
     if metric is None:
         metric = "mean"
-    _check_no_scorer(metric)
+    if not isinstance(metric, str):
+        _check_no_scorer(metric)
     if callable(metric):
         name = getattr(metric, "__name__", type(metric).__name__)
         score = partial(_user_score, function=metric, name=name)
         sign = 1.0 if roles.higher_is_better in (None, True) else -1.0
-        return Metric(name, score, statistics, False, (), (), False, sign, None)
+        return Metric(name, MetricFormula((), score), statistics, False, False, sign, None)
     if not isinstance(metric, str) or metric not in METRICS:
         hint = near_miss(metric, METRICS, cutoff=0.7) or _SCORES * one_level
         raise ValueError(
             f"metric={shown(metric)} is not a known metric.{hint} Pass one of {listed(METRICS)}, or"
             " a function of summed statistics, f(S[..., statistic])."
         )
-    formula = _formula(metric, statistics)
-    chosen, ones = _chosen(metric, formula, statistics, one_level=one_level)
+    formula = METRICS[metric]
+    if metric == "chrf":  # the data determine the n-gram orders
+        orders = 1
+        while {f"hyp_{orders + 1}", f"ref_{orders + 1}", f"match_{orders + 1}"} <= {*statistics}:
+            orders += 1
+        formula = chrf_formula(orders)
+    single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
+    if single and len(statistics) == 1:
+        chosen, ones = statistics, metric in _COUNTED
+    else:
+        chosen = _needed(metric, formula, statistics, one_level=one_level)
+        ones = metric == "accuracy" and "total" not in chosen
     better = roles.higher_is_better
     if better is None:
         better = formula.higher_is_better
     return Metric(
         metric,
-        formula.score,
+        formula,
         chosen,
         ones,
-        formula.statistics,
-        formula.parts,
         counts=metric not in (*_ONE_COLUMN, "ratio", "ter"),
         sign=1.0 if better else -1.0,
         linear={"sum": "sum", **dict.fromkeys(_COUNTED, "mean")}.get(metric),
-        most=formula.most,
     )
 
 
 def _check_no_scorer(metric: Any) -> None:
     """Raise a ValueError if the metric is an object that scores text or labels."""
     is_class = isinstance(metric, type)
-    if isinstance(metric, str) or (callable(metric) and not is_class):
+    if callable(metric) and not is_class:
         return
     kind, call = metric, ""
     if not is_class:
@@ -115,23 +120,10 @@ def _check_no_scorer(metric: Any) -> None:
     )
 
 
-def _formula(metric: str, statistics: list[Hashable]) -> MetricFormula:
-    """Return the metric's formula. For chrF, the data determine the n-gram orders."""
-    if metric != "chrf":
-        return METRICS[metric]
-    orders = 0
-    while all(f"{kind}_{orders + 1}" in statistics for kind in ("hyp", "ref", "match")):
-        orders += 1
-    return chrf_formula(max(orders, 1))
-
-
-def _chosen(
+def _needed(
     metric: str, formula: MetricFormula, statistics: list[Hashable], *, one_level: bool
-) -> tuple[list[Hashable], bool]:
-    """Return the metric's statistics, and whether the formula needs an item count."""
-    single = metric in _ONE_COLUMN or (metric == "accuracy" and "correct" not in statistics)
-    if single and len(statistics) == 1:
-        return statistics, metric in _COUNTED
+) -> list[Hashable]:
+    """Return the metric's statistics, or raise a ValueError if the data do not have them."""
     if metric in _ONE_COLUMN:
         raise ValueError(
             f"metric={metric!r} takes one column per system, but data has the statistics"
@@ -154,7 +146,7 @@ def _chosen(
             f" {have} from_sacrebleu and from_predictions create two-level columns (system,"
             " statistic)."
         )
-    return list(needed), metric == "accuracy" and "total" not in needed
+    return list(needed)
 
 
 def _kind(returned: AnyArray) -> str:
@@ -231,10 +223,10 @@ def check_counts(
 ) -> None:
     """Raise a ValueError if a count is negative or exceeds its total."""
     refuse = partial(_refuse_counts, metric=metric, systems=systems, labels=labels)
-    places = {name: k for k, name in enumerate(metric.names)}
+    places = {name: k for k, name in enumerate(metric.formula.statistics)}
     for name, place in places.items():
         refuse(values[..., place] < 0.0, f"a negative {name!r}")
-    for part, whole in metric.parts:
+    for part, whole in metric.formula.parts:
         above = values[..., places[part]] > values[..., places[whole]]
         refuse(above, f"more {part!r} than {whole!r}")
 
@@ -264,11 +256,6 @@ class ItemDesign(NamedTuple):
     weight: str = "item"  #: whether items or groups have equal weight
     pooled: bool = False  #: whether all systems share one variance between seeds
 
-    def of(self, member: IntArray) -> ItemDesign:
-        """Return the design for a selection of the items."""
-        cluster, strata = taken_at(self.cluster, member), taken_at(self.strata, member)
-        return self._replace(cluster=cluster, strata=strata)
-
 
 def crossed(
     values: FloatArray,
@@ -283,7 +270,7 @@ def crossed(
     For means and sums, strata determine the items' weights, and seeds are averaged. For other
     metrics, each stratum and seed has separate sums.
     """
-    score, linear = metric.score, metric.linear
+    score, linear = metric.formula.score, metric.linear
     strata = beside.strata
     if beside.weight == "group":
         assert cluster is not None
@@ -431,14 +418,6 @@ def _of_metric(table: pd.DataFrame, metrics: Sequence[Hashable]) -> pd.DataFrame
     return table
 
 
-def metric_of_queries(data: pd.DataFrame) -> str | None:
-    """Return the metric that is recorded for per-query values, if any."""
-    metric = data.attrs.get("metric")
-    if isinstance(metric, str):
-        return metric
-    return None
-
-
 def _check_one_metric(metrics: Sequence[Hashable], one: str) -> None:
     if len(metrics) != 1:
         raise ValueError(
@@ -462,7 +441,20 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
             " label. For systems scored on test items, pass higher_is_better=False if lower scores"
             " are better for all systems."
         )
-    _check_weight(roles)
+    grouped = len(roles.factors)
+    if grouped == 2 and (roles.strata is not None or roles.seeds is not None):
+        raise ValueError(
+            f"groups={roles.groups!r} with strata or seeds: two crossed factors cannot be combined"
+            " with strata or seeds. Omit strata and seeds, or pass only one factor."
+        )
+    if roles.weight == "group" and (
+        grouped != 1 or roles.strata is not None or roles.metric == "sum"
+    ):
+        raise ValueError(
+            f"weight='group' with groups={roles.groups!r}, strata={roles.strata!r},"
+            f" metric={roles.metric!r}: the mean over groups needs one group column, no strata,"
+            " and a metric other than a sum. Pass the group column as groups=..., or omit weight."
+        )
     for name in ("by", "groups", "strata"):
         if any(map(are_values, roles.factors if name == "groups" else [getattr(roles, name)])):
             raise ValueError(
@@ -499,23 +491,6 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
         )
     check_better(roles.higher_is_better)
     return roles
-
-
-def _check_weight(roles: Roles) -> None:
-    """Raise a ValueError if a mean over groups is undefined."""
-    if len(roles.factors) == 2 and (roles.strata is not None or roles.seeds is not None):
-        raise ValueError(
-            f"groups={roles.groups!r} with strata or seeds: two crossed factors cannot be combined"
-            " with strata or seeds. Omit strata and seeds, or pass only one factor."
-        )
-    if roles.weight != "group":
-        return
-    if len(roles.factors) != 1 or roles.strata is not None or roles.metric == "sum":
-        raise ValueError(
-            f"weight='group' with groups={roles.groups!r}, strata={roles.strata!r},"
-            f" metric={roles.metric!r}: the mean over groups needs one group column, no strata,"
-            " and a metric other than a sum. Pass the group column as groups=..., or omit weight."
-        )
 
 
 def check_better(better: object) -> None:
@@ -585,8 +560,8 @@ def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
 
 def seeds_as_columns(frame: pd.DataFrame, roles: Roles, by: list[Hashable]) -> pd.DataFrame:
     """Return one row per item, with training seeds as a column level."""
-    seeds = roles.seeds
-    if seeds is None or (frame.columns.nlevels > 1 and seeds in frame.columns.names):
+    seeds: Any = roles.seeds
+    if frame.columns.nlevels > 1 and seeds in frame.columns.names:
         return frame
     seed = role_column(frame, seeds, "seeds")
     if frame.empty:
@@ -634,13 +609,16 @@ def system_columns(
             f"the header of data has {header.nlevels} levels, but only two are allowed: systems and"
             " statistics. Drop the other levels: data.droplevel(..., axis=1)."
         )
-    which = _system_level(header)
+    which = 0  # the level of the systems
+    if header.nlevels == 2 and header.names[1] == "system":
+        which = 1
     known = list(header)
     if header.nlevels > 1:
         known = [name for label in header for name in label]
     out = set(excluded_names(roles, dict.fromkeys(known)))
     beside = set(named)
     by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
+    systems: list[Hashable] = []
     inner: list[Any] = list(header)
     for place, label in enumerate(inner):
         if labels[place] in beside or (frame.columns.nlevels > 1 and labels[place][0] in beside):
@@ -651,7 +629,14 @@ def system_columns(
         if system in out:
             continue
         key = (system, statistic, seeds[place])
-        if not _holds_numbers(frame.iloc[:, place]):
+        column = frame.iloc[:, place]
+        if column.dtype == object:
+            column = column.infer_objects()
+            if column.dtype == object:  # a mix of numbers and None
+                column = pd.Series(column.dropna().to_list())
+        kinds = pd.api.types
+        numeric = kinds.is_numeric_dtype(column.dtype) or kinds.is_bool_dtype(column.dtype)
+        if not numeric or kinds.is_complex_dtype(column.dtype):
             if str(key[0]) == "system":
                 raise ValueError(
                     "data looks like a long table with a column 'system'. Pass the system, score"
@@ -664,14 +649,15 @@ def system_columns(
                 " data.columns.duplicated() shows repeated names."
             )
         by_name[key] = place
+        systems.append(system)
     if roles.measures is None and frame.columns.nlevels == 1:
-        refuse_text(frame, roles, [*beside, *(key[0] for key in by_name)], "systems")
+        refuse_text(frame, roles, [*beside, *systems], "systems")
     if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
         _refuse_runs()
     if ("gold", None, None) in by_name or not by_name:
         _refuse_rankings(frame, by_name, roles.metric)
     if roles.measures is not None:
-        systems = list(dict.fromkeys(key[0] for key in by_name))
+        systems = list(dict.fromkeys(systems))
         wanted = as_names(roles.measures, systems)
         for name in wanted:
             if name not in set(systems):
@@ -683,22 +669,6 @@ def system_columns(
                 " two or more systems, or omit measures."
             )
     return by_name
-
-
-def _system_level(header: pd.Index) -> int:
-    """Return the level of a two-level header that contains the systems."""
-    return int(header.nlevels == 2 and header.names[1] == "system")
-
-
-def _holds_numbers(values: pd.Series) -> bool:
-    if values.dtype == object:
-        values = values.infer_objects()
-        if values.dtype == object:  # a mix of numbers and None
-            values = pd.Series(values.dropna().to_list())
-    api = pd.api.types
-    return (
-        api.is_numeric_dtype(values.dtype) or api.is_bool_dtype(values.dtype)
-    ) and not api.is_complex_dtype(values.dtype)
 
 
 def _refuse_runs() -> None:
@@ -783,64 +753,123 @@ class ItemTable(NamedTuple):
     labels: pd.Index
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     members: list[IntArray]  #: the items of each group
+    of: str | None  #: the ranking metric that :func:`per_query` recorded
 
     def items(self, member: IntArray) -> Items:
         """Check and return the items of one group."""
-        return to_items(
-            self.statistics[..., member, :],
-            self.metric,
-            self.systems,
-            self.labels[member],
-            self.beside.of(member),
-        )
+        values, labels = self.statistics[..., member, :], self.labels[member]
+        metric, systems, seeds = self.metric, self.systems, self.beside.seeds
+        if len(labels) < 2:
+            present = "no item"
+            if len(labels):
+                present = f"one item, {shown(labels[0])}"
+            raise ValueError(
+                f"data, or a group in data, has {present}, but resampling needs at least two items."
+                " Add items, or omit this group."
+            )
+        trained: BoolArray = np.ones((len(systems), 1), dtype=bool)
+        if seeds is None:
+            values = values[:, np.newaxis]
+        else:
+            trained = np.asarray(~np.isnan(values).all(axis=(2, 3)))
+        names: list[Hashable] = []
+        for i, j in np.argwhere(trained):
+            names.append(systems[i] if seeds is None else f"{systems[i]}, {seeds[j]}")
+        ones = np.where(trained, 1.0, np.nan)[..., np.newaxis, np.newaxis]
+        ones = np.broadcast_to(ones, (*values.shape[:3], 1))
+        if self.beside.missing == "ratio":
+            values, ones = values.copy(), ones.copy()
+            values[trained], ones[trained] = _without_missing(values[trained], metric, names)
+        check_complete(values[trained], names, labels)
+        check_size(np.abs(values[trained]).max(axis=(1, 2), initial=0.0), names)
+        if metric.ones:
+            values = np.concatenate([values, ones], axis=3)
+        if metric.counts:
+            check_counts(values[trained], metric, names, labels)
+        cluster, factors = taken_at(self.beside.cluster, member), list[IntArray]()
+        if cluster is not None:
+            factors = factors_of(cluster)
+            cluster = np.unique(cluster, return_inverse=True)[1]
+            if min(levels.max() for levels in (*factors, cluster)) < 1:
+                raise ValueError(
+                    "groups: there is only one group, but resampling whole groups needs at least"
+                    " two. Omit groups, or pass a column that contains several groups."
+                )
+        beside = self.beside._replace(strata=taken_at(self.beside.strata, member))
+        items = crossed(values, trained, metric, systems, cluster, beside)
+        if len(factors) > 1:
+            items = replace(items, factors=(factors[0], factors[1]))
+        return items
 
 
-def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
-    """Convert a DataFrame with one row per item to the internal form."""
+def read_frame(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> ItemTable:
+    """Read a frame with one row per item; ``shape`` warns if its columns may not be systems."""
     refuse_dim(roles.dim, "item")
-    frame = frame_as_items(frame)  # tables from per_query are long
+    frame = whole = frame_as_items(frame)  # tables from per_query are long
     if not are_values(roles.label):
         named = as_names(roles.label, frame.columns)
         if named and {*named} <= {*frame.columns}:
             frame = frame.set_index(named)  # the item-name column is not a system
-    by = as_names(roles.by, frame.columns)
-    frame = seeds_as_columns(frame, roles, by)
-    role_columns = {name: role_column(frame, name, "by") for name in by}
-    for name in roles.factors:
-        role_columns[name] = role_column(frame, name, "groups")
+
+    # the columns of the roles and of the systems
+    by, factors = as_names(roles.by, frame.columns), roles.factors
+    if roles.seeds is not None:
+        frame = seeds_as_columns(frame, roles, by)
+    beside: dict[Hashable, pd.Series] = {}
+    domains = []
+    for name in by:
+        beside[name] = role_column(frame, name, "by")
+        domains.append(beside[name])
+    for name in factors:
+        beside[name] = role_column(frame, name, "groups")
     if roles.strata is not None:
-        role_columns[roles.strata] = role_column(frame, roles.strata, "strata")
-    columns = system_columns(frame, list(role_columns), roles)
-    systems = list(dict.fromkeys(system for system, _, _ in columns))
-    statistics = list(dict.fromkeys(statistic for _, statistic, _ in columns))
-    seeds = list(dict.fromkeys(seed for _, _, seed in columns))
+        beside[roles.strata] = role_column(frame, roles.strata, "strata")
+    columns = system_columns(frame, list(beside), roles)
+    named_systems, named_statistics, named_seeds = zip(*columns, strict=True)
+    systems, seeds = [*dict.fromkeys(named_systems)], [*dict.fromkeys(named_seeds)]
+    statistics = [*dict.fromkeys(named_statistics)]
     metric = find_metric(roles, statistics, one_level=statistics == [None])
-    trained = dict.fromkeys((system, seed) for system, _, seed in columns)
-    wanted = {(system, name, seed) for system, seed in trained for name in metric.chosen}
-    for system, statistic, _ in sorted(wanted - set(columns), key=str):
+    lacking = []
+    for system, seed in dict.fromkeys(zip(named_systems, named_seeds, strict=True)):
+        for name in metric.chosen:
+            if (system, name, seed) not in columns:
+                lacking.append((system, name, seed))
+    for system, statistic, _ in sorted(lacking, key=str):
         raise ValueError(
             f"system {system!r} has no column for the statistic {statistic!r}, which metric"
             f" {metric.name!r} needs. Every system needs {listed(metric.chosen)}."
         )
+
+    # the items, sorted by label, and their groups
     check_levels(frame.index)
     order = item_order(frame.index)
-    _warn_of_repeated(frame.index, [role_columns[name] for name in by], roles)
+    given = factors or roles.strata is not None or roles.seeds is not None
+    if not (given or frame.index.is_unique or frame.index.names == [None]):
+        _warn_of_repeated(frame.index, domains)
+    for k, column in enumerate(domains):
+        domains[k] = column.iloc[order]
+    for name in beside:
+        beside[name] = beside[name].iloc[order]
     values = np.full((len(systems), len(seeds), len(frame), len(metric.chosen)), np.nan)
-    rows, layers = ({name: k for k, name in enumerate(x)} for x in (systems, seeds))
-    for system, seed in trained:
-        i, j = rows[system], layers[seed]
-        for k, name in enumerate(metric.chosen):
-            place = columns[system, name, seed]
-            values[i, j, :, k] = _statistic_values(frame.iloc[order, place], system)
+    where = "and would hide small gains. Subtract the same number from all systems, or round the"
+    for i, system in enumerate(systems):
+        for j, seed in enumerate(seeds):
+            for k, name in enumerate(metric.chosen):
+                place = columns.get((system, name, seed))
+                if place is None:  # a missing training run
+                    continue
+                column = frame.iloc[order, place]
+                if column.dtype == object:
+                    column = pd.to_numeric(column)
+                values[i, j, :, k] = as_floats(column, f"{shown(system)} has", f"{where} scores.")
     if roles.seeds is None:
         values = values[:, 0]
     cluster = strata = None
-    if roles.factors:
-        levels = (codes(role_columns[x].iloc[order], "groups", x) for x in roles.factors)
-        cluster = packed(*levels)
+    if factors:
+        cluster = packed(*[codes(beside[name], "groups", name) for name in factors])
     if roles.strata is not None:
-        strata = packed(codes(role_columns[roles.strata].iloc[order], "strata", roles.strata))
-    beside = ItemDesign(
+        strata = packed(codes(beside[roles.strata], "strata", roles.strata))
+    design = ItemDesign(
         cluster,
         strata,
         roles.average or "macro",
@@ -849,16 +878,19 @@ def read_frame(frame: pd.DataFrame, roles: Roles) -> ItemTable:
         roles.weight or "item",
         pooled=roles.seed_variance == "pooled",
     )
-    keys, number = group_numbers([role_columns[name].iloc[order] for name in by], by, len(frame))
-    members = [np.flatnonzero(number == group) for group in range(len(keys))]
-    return ItemTable(values, systems, metric, beside, frame.index[order], keys, members)
+    keys, number = group_numbers(domains, by, len(frame))
+    members = []
+    for group in range(len(keys)):
+        members.append(np.flatnonzero(number == group))
+    if shape:
+        warn_of_shape(whole, roles, systems)
+    of = whole.attrs.get("metric")
+    of = of if isinstance(of, str) else None
+    return ItemTable(values, systems, metric, design, frame.index[order], keys, members, of)
 
 
-def _warn_of_repeated(labels: pd.Index, by: list[pd.Series], roles: Roles) -> None:
+def _warn_of_repeated(labels: pd.Index, by: list[pd.Series]) -> None:
     """Warn that repeated items are not independent."""
-    given = roles.factors or roles.strata is not None or roles.seeds is not None
-    if given or labels.is_unique or labels.names == [None]:
-        return
     parts = pd.DataFrame({k: x.to_numpy() for k, x in enumerate([labels.to_series(), *by])})
     again = int(parts.duplicated().sum())
     if again:
@@ -893,11 +925,10 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
         groups["by"] = group_numbers(columns, by, len(frame))[1]
     if len(roles.factors) == 1:
         groups["groups"] = pd.factorize(role_column(frame, roles.groups, "groups"))[0]
-    warn_of_identifiers(
-        {name: frame_column(frame, name, "measures") for name in systems},
-        taken_as="systems",
-        groups=groups,
-    )
+    scores: dict[Hashable, pd.Series] = {}
+    for name in systems:
+        scores[name] = frame_column(frame, name, "measures")
+    warn_of_identifiers(scores, taken_as="systems", groups=groups)
 
 
 def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, Any]:
@@ -917,20 +948,8 @@ def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, 
             "data is a long table from per_query, but this method draws subsets of the queries, so "
             "each row must be one query. Call per_query(..., wide=True)."
         )
-    systems = read_frame(data, chosen).systems
-    warn_of_shape(data, chosen, systems)
+    systems = read_frame(data, chosen, shape=True).systems
     return {**roles, "measures": systems, "exclude": None}
-
-
-def _statistic_values(values: pd.Series, name: Hashable) -> FloatArray:
-    if values.dtype == object:
-        values = pd.to_numeric(values)
-    return as_floats(
-        values,
-        f"{shown(name)} has",
-        "and would hide small gains. Subtract the same number from all systems, or round the"
-        " scores.",
-    )
 
 
 def system_scores(data: pd.DataFrame, roles: Roles) -> tuple[dict[Hashable, float], int]:
@@ -950,63 +969,11 @@ def system_scores(data: pd.DataFrame, roles: Roles) -> tuple[dict[Hashable, floa
     return dict(zip(table.systems, scores_of(items).tolist(), strict=True)), items.n_items
 
 
-def to_items(
-    values: FloatArray,
-    metric: Metric,
-    systems: list[Hashable],
-    labels: pd.Index,
-    beside: ItemDesign,
-) -> Items:
-    """Check an array (system[, seed], item, statistic) and return Items."""
-    if values.shape[-2] < 2:
-        present = "no item"
-        if len(labels):
-            present = f"one item, {shown(labels[0])}"
-        raise ValueError(
-            f"data, or a group in data, has {present}, but resampling needs at least two items. Add"
-            " items, or omit this group."
-        )
-    trained: BoolArray = np.ones((len(systems), 1), dtype=bool)
-    if beside.seeds is None:
-        values = values[:, np.newaxis]
-    else:
-        trained = np.asarray(~np.isnan(values).all(axis=(2, 3)))
-    names: list[Hashable] = [
-        systems[i] if beside.seeds is None else f"{systems[i]}, {beside.seeds[j]}"
-        for i, j in np.argwhere(trained)
-    ]
-    ones = np.broadcast_to(
-        np.where(trained, 1.0, np.nan)[..., np.newaxis, np.newaxis], (*values.shape[:3], 1)
-    )
-    if beside.missing == "ratio":
-        values, ones = values.copy(), ones.copy()
-        values[trained], ones[trained] = _without_missing(values[trained], metric, names)
-    check_complete(values[trained], names, labels)
-    check_size(np.abs(values[trained]).max(axis=(1, 2), initial=0.0), names)
-    if metric.ones:
-        values = np.concatenate([values, ones], axis=3)
-    if metric.counts:
-        check_counts(values[trained], metric, names, labels)
-    cluster, factors = beside.cluster, list[IntArray]()
-    if cluster is not None:
-        factors = factors_of(cluster)
-        cluster = np.unique(cluster, return_inverse=True)[1]
-        if min(levels.max() for levels in (*factors, cluster)) < 1:
-            raise ValueError(
-                "groups: there is only one group, but resampling whole groups needs at least two."
-                " Omit groups, or pass a column that contains several groups."
-            )
-    items = crossed(values, trained, metric, systems, cluster, beside)
-    if len(factors) > 1:
-        items = replace(items, factors=(factors[0], factors[1]))
-    return items
-
-
 def _without_missing(
     values: FloatArray, metric: Metric, names: list[Hashable]
 ) -> tuple[FloatArray, FloatArray]:
     """Replace missing statistics with 0, and add a count of 1 per available item."""
-    if metric.name == "sum" or not metric.names:
+    if metric.name == "sum" or not metric.formula.statistics:
         raise ValueError(
             f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so"
             " these scores are not comparable. Pass a different metric, such as metric='ratio'."

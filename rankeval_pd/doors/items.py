@@ -22,13 +22,9 @@ from rankeval_pd.doors.candidates import Data, above_door, is_dask_frame
 from rankeval_pd.doors.dask import FROM_FRAME, ItemNeeds, check_needs, sums_of_items
 from rankeval_pd.doors.item_tables import (
     ItemTable,
-    Metric,
     check_items,
-    frame_as_items,
     item_roles,
-    metric_of_queries,
     read_frame,
-    warn_of_shape,
 )
 from rankeval_pd.doors.rankings import concatenated, leave_table, named
 from rankeval_pd.errors import is_known, shown, unknown_name
@@ -91,10 +87,7 @@ def tabulate_items(
         check_needs(None if needs is None else needs(1), chosen, FROM_FRAME)
         frame = frame._meta
     check_items(frame)
-    frame = frame_as_items(frame)
-    table = read_frame(frame, chosen)
-    if not distributed:
-        warn_of_shape(frame, chosen, table.systems)
+    table = read_frame(frame, chosen, shape=not distributed)
     keys = tables.keys_apart(table.keys, columns)
     pairs = pairs_of_systems(table.systems, a, b, baseline)
     beside = {}
@@ -118,12 +111,17 @@ def tabulate_items(
     rows = concatenated(parts)
     if finish is not None:
         rows = finish(rows)
-    rows = _within_range(rows, table.metric)
+    most = table.metric.formula.most
+    if not np.isinf(most):  # clip limits to the range of the metric
+        least = -most if "gain" in rows else 0.0
+        for name in _LIMITS:
+            if name in rows:
+                rows[name] = rows[name].clip(least, most)
     for name in columns:
         if rows[name].dtype == object:  # labels
             codes, labels = pd.factorize(rows[name])
             rows[name] = named(codes, labels.tolist())
-    notes = {**_metric_notes(table.metric, chosen, frame), **record(facts, len(pairs))}
+    notes = {**_metric_notes(table, chosen), **record(facts, len(pairs))}
     return above_door(leave_table(rows, keys, columns, table.systems, notes), data)
 
 
@@ -138,26 +136,15 @@ def _sums_of(
     return few.items(np.arange(len(sums)))
 
 
-def _within_range(rows: Rows, metric: Metric) -> Rows:
-    """Clip the limits of scores and gains to the range of the metric."""
-    if np.isinf(metric.most):
-        return rows
-    least = 0.0
-    if "gain" in rows:
-        least = -metric.most
-    clipped = {name: rows[name].clip(least, metric.most) for name in _LIMITS if name in rows}
-    return {**rows, **clipped}
-
-
-def _metric_notes(metric: Metric, roles: Roles, frame: pd.DataFrame) -> dict[str, Any]:
+def _metric_notes(table: ItemTable, roles: Roles) -> dict[str, Any]:
     """Return attrs that describe the metric and the items, and mark user-defined functions."""
+    metric = table.metric
     name = metric.name
-    if not metric.names:
+    if not metric.formula.statistics:
         name = f"function {name}"
     notes = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
-    of = metric_of_queries(frame)
-    if of is not None and name == "mean":
-        notes["of"] = of
+    if table.of is not None and name == "mean":
+        notes["of"] = table.of
     if len(roles.factors) == 1:
         notes["weight"] = roles.weight or "item"
     if roles.strata is not None:
@@ -200,7 +187,7 @@ def pairs_of_systems(
     if b is not None and a is None:
         raise ValueError(f"b={shown(b)} without a: pass both systems, a= and b=.")
     numbers = {}
-    places = {name: k for k, name in enumerate(systems)}
+    places = dict(zip(systems, range(len(systems)), strict=True))
     if baseline is not None and (a is not None or b is not None):
         raise ValueError(
             f"baseline={shown(baseline)} with a or b: a baseline is compared with every other"

@@ -33,7 +33,6 @@ from rankeval_pd.stats.items import (
     WholeColumns,
     contribution_spread,
     exact_sums,
-    largest_sizes,
     nearly_normal,
     quiet,
     signs_rank,
@@ -130,7 +129,13 @@ def facts_of(block: ItemStatistics) -> Facts:
         first = values[..., 0]
         if are_binary(first):
             both = sums_of_products(first).astype(np.int64)
-    return Facts(items, exact_sums(rows), largest_sizes(rows).reshape(systems, width), below, both)
+    return Facts(
+        items,
+        exact_sums(rows),
+        np.abs(rows).max(axis=1, initial=0.0).reshape(systems, width),
+        below,
+        both,
+    )
 
 
 class ItemTotals(NamedTuple):
@@ -241,7 +246,7 @@ def added_of(
     if not known.plan.adds:
         return None
     rows = np.vstack(block_contributions(block, known, linear))
-    return ContributionSums(exact_sums(rows), largest_sizes(rows))
+    return ContributionSums(exact_sums(rows), np.abs(rows).max(axis=1, initial=0.0))
 
 
 def squares_of(
@@ -351,7 +356,7 @@ def signed_sums(
     The sums cover one block of resamples, as integers (level, resample, column).
     """
     rows = np.vstack(block_contributions(block, known, linear))
-    columns = WholeColumns(rows.T, added.sizes, known.plan.n_items)
+    columns = WholeColumns(rows.T, known.plan.n_items, added.sizes)
     return _turned(columns, positions, known.plan, number)
 
 
@@ -365,7 +370,7 @@ def swapped_block_sums(
 def columns_of(block: ItemStatistics, known: ItemTotals) -> WholeColumns:
     """Return the statistics of a block, prepared for weighted sums."""
     return WholeColumns(
-        items.statistic_columns(block.statistics), known.sizes.reshape(-1), known.plan.n_items
+        items.statistic_columns(block.statistics), known.plan.n_items, known.sizes.reshape(-1)
     )
 
 
@@ -373,10 +378,10 @@ def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int
     n, seed = plan.n_items, plan.options.seed
     size = min(items.BLOCK, plan.options.n_resamples - number * items.BLOCK)
     if not isinstance(positions, slice):
-        return columns.sums_of_bits(items.swaps_of(n, 0, n, number, size, seed), positions)
+        return columns.sums(items.swaps_of(n, 0, n, number, size, seed), positions)
     first, last = positions.start, positions.stop
     packed = items.swaps_of(n, first, last, number, size, seed)
-    return columns.sums_of_bits(packed, np.arange(first % 8, first % 8 + last - first))
+    return columns.sums(packed, np.arange(first % 8, first % 8 + last - first))
 
 
 CountDraws = tuple[AnyArray | None, np.random.Generator]  #: the next counts, and their generator
@@ -438,26 +443,8 @@ class RemoteFacts(items.AnyItems):
         self.score, self.sign, self.n_systems = plan.score, plan.sign, len(self.known.totals)
         self.n_items, self.n_drawn = plan.n_items, plan.n_items
         self.n_groups = 0  # items are drawn one by one
-
-    @property
-    def totals(self) -> FloatArray:
-        """The sums over all items."""
-        return self.known.totals
-
-    @property
-    def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums."""
-        return self.known.plan.ratio_form
-
-    @property
-    def unit(self) -> float | None:
-        """The change in the score per unit of the first statistic."""
-        return self.known.unit
-
-    @property
-    def binary(self) -> bool:
-        """Whether every item is correct or wrong."""
-        return self.known.both is not None
+        self.totals, self.unit = self.known.totals, self.known.unit
+        self.ratio_form, self.binary = plan.ratio_form, self.known.both is not None
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of items that both systems answer correctly: (pair,)."""
@@ -498,7 +485,11 @@ class GatheredDraws(Draws):
     def level(self) -> ContributionLevel:
         """The sums and the largest absolute values of the contributions."""
         assert self._gathered.added is not None
-        return self._gathered.added.level
+        found, accuracy = self._gathered.added.level, bootstrap.WHOLE
+        if self._gathered.linear is not None:
+            accuracy = bootstrap.LINEARISED
+        unit = self._gathered.known.unit or 1.0
+        return found._replace(unit=unit, room=accuracy * found.sizes)
 
     @cached_property
     def item_spread(self) -> ContributionSpread:
@@ -522,18 +513,6 @@ class GatheredDraws(Draws):
         order += own + 4 * self._place[:, np.newaxis]
         at = np.concatenate([np.arange(own), order.ravel()])
         return ExactSums(found.wholes[at], found.undefined[at])
-
-    @property
-    def unit(self) -> float:
-        """The change in the score per unit of contribution."""
-        return self._gathered.known.unit or 1.0
-
-    @property
-    def accuracy(self) -> float:
-        """The accuracy of contributions, relative to the largest contribution."""
-        if self._gathered.linear is None:
-            return bootstrap.WHOLE
-        return bootstrap.LINEARISED
 
     @cached_property
     def subsets(self) -> bootstrap.Subsets:

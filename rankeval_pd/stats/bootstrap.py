@@ -842,11 +842,10 @@ def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: 
     n = parts.weights.size
     every = looks_at_every(items, options)
     size, chunks = resamples.swap_draws(n, options, every=every)
-    flat = resamples.whole_columns(np.vstack([parts.values, parts.weights]).T, n)
     sums = np.empty((len(parts.values) + 1, size))
-    for rows, turned in resamples.chunk_slices(chunks):
-        sums[:, rows] = flat.weighted(turned).T
-        step(len(turned))
+    columns = np.vstack([parts.values, parts.weights]).T
+    for rows, _, turned in resamples.drawn_sums(columns, chunks, step):
+        sums[:, rows] = turned.T
     if items.seeds is not None:
         endless = np.full(items.n_systems, 1e12)
         z = resamples.t_draws(endless, size, options.seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from string import ascii_lowercase
 from typing import Any, NamedTuple
 
@@ -354,7 +355,7 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
     most = 0
     if options.adjust is not None:
         most = MORE * first
-    return options._replace(n_resamples=first, most=most)
+    return replace(options, n_resamples=first, most=most)
 
 
 def check_enough(options: PairOptions, n_pairs: int) -> None:

@@ -96,14 +96,13 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
 
     Ratios of sums use the distribution from ``ratio_gains`` instead.
     """
-    every = np.arange(len(draws.pairs))
     if draws.parametric is not None:
         rows.least[:], rows.least_ordered[:] = ratio_p(draws)
         rows.p[draws.parametric.few] = rows.ordered[draws.parametric.few] = np.nan
         return
-    gain, error = draws.gains(every), draws.linear_errors(every) * draws.student_factor
+    gain, error = draws.gain, draws.spread.error * draws.student_factor
     varies = error > 0.0
-    t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.leans
+    t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.spread.lean
     freedom = draws.items.n_drawn - 1.0
     up = families.upper_tail(t, lean, freedom)
     down = families.upper_tail(-t, -lean, freedom)
@@ -114,8 +113,8 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
 def ratio_p(draws: Draws) -> tuple[FloatArray, FloatArray]:
     """Return one-sided p-values for ratios: for a > b and in the gain's direction."""
     assert draws.parametric is not None
-    up, down = (np.where(draws.parametric.few, np.nan, tail) for tail in draws.parametric.tails)
-    return up, np.where(draws.gains(np.arange(up.size)) < 0.0, down, up)
+    up, down = np.where(draws.parametric.few, np.nan, draws.parametric.tails)
+    return up, np.where(draws.gain < 0.0, down, up)
 
 
 def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
@@ -123,10 +122,9 @@ def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
     if draws.parametric is not None:
         own = draws.parametric.limits(options.two_tailed)
         return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
-    every = np.arange(len(draws.pairs))
-    error = draws.linear_errors(every) * draws.student_factor
+    error = draws.spread.error * draws.student_factor
     critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
-    return families.widened_by_skewness(found, draws.gains(every), error, draws.leans, critical)
+    return families.widened_by_skewness(found, draws.gain, error, draws.spread.lean, critical)
 
 
 def oriented(
@@ -150,36 +148,25 @@ def lattices_of(
     the unit. With ``signs``, items are swapped or receive random signs. Otherwise items are drawn
     individually.
     """
-    items, bootstraps = draws.items, not signs
-    unit = items.unit
+    items, unit = draws.items, draws.items.unit
     chosen = np.array([*which], dtype=np.int64)
     listed: list[Lattice | None] = [None] * chosen.size
-    if wants_lattices(options, unit, clusters=items.n_groups > 0, signs=signs):
-        listed = [*draws.lattices(chosen, drawn=signs)]
+    wanted = options.method != "monte-carlo" and unit is not None
+    if wanted and (signs or not (items.n_groups or options.event == "studentised")):
+        listed = draws.lattices(chosen, drawn=signs)
         for k, on in enumerate(listed):
             if on is not None and (on.reach > _WHOLE or (signs and on.signed_points > MOST_POINTS)):
                 listed[k] = None
     small = signs and items.n_drawn <= ENUMERATED
     if options.method == "exact" and None in listed and not small:
-        raise ValueError(_why_not_exact(items, options, bootstraps=bootstraps, unit=unit))
+        raise ValueError(_why_not_exact(items, options, bootstraps=not signs))
     return listed
 
 
-def wants_lattices(
-    options: PairOptions, unit: float | None, *, clusters: bool, signs: bool
-) -> bool:
-    """Return whether to look for lattices, which allow exact distributions."""
-    if not signs and (clusters or options.event == "studentised"):
-        return False
-    return options.method != "monte-carlo" and unit is not None
-
-
-def _why_not_exact(
-    items: AnyItems, options: PairOptions, *, bootstraps: bool, unit: float | None
-) -> str:
+def _why_not_exact(items: AnyItems, options: PairOptions, *, bootstraps: bool) -> str:
     if bootstraps and items.n_groups:
         reason = "groups= draws clusters of varying sizes, which have no exact distribution"
-    elif unit is None:
+    elif items.unit is None:
         reason = (
             "an exact distribution exists for the metrics mean, sum and accuracy, if every item"
             " has the same total"
@@ -415,7 +402,7 @@ def bootstrap_tests(
             " with metric='accuracy' or 'mean' and without groups=. Pass ci='wild', or omit ci."
         )
     if not options.ci and not items.binary:
-        options = options._replace(ci=bootstrap.DUAL[options.event])
+        options = replace(options, ci=bootstrap.DUAL[options.event])
     draws = draws or draws_of(items, pairs, options, step)
     signs, ratios = options.event == "wild", None
     if signs:
@@ -425,37 +412,28 @@ def bootstrap_tests(
     if not every and (options.simultaneous or (None in lattices and ratios is None)):
         check_enough(options, len(pairs))
     rows = no_tests(len(pairs))
-    scattered = np.array([on is None for on in lattices], dtype=bool)
-    together = scattered & signs & (ratios is None)
+    together = np.zeros(len(pairs), dtype=bool)  # tested with the same random signs
+    if signs and ratios is None:
+        for k, on in enumerate(lattices):
+            together[k] = on is None
     for block in bootstrap.pair_blocks(np.flatnonzero(together), items.n_drawn):
         rows.put(block, *_wild_p(draws, block))
-    alone = _resampled_p
-    if signs:
-        alone = _law_p
-    counted = signs and items.binary and not together.any()
-    if counted:
+    if signs and items.binary and not together.any():
         rows.put(np.arange(len(pairs)), *_counted_p(draws))
     elif ratios is not None:
-        rows.put(np.arange(len(pairs)), draws.linear_errors(np.arange(len(pairs))), *ratio_p(draws))
+        rows.put(np.arange(len(pairs)), draws.spread.error, *ratio_p(draws))
     else:
+        alone = _law_p if signs else _resampled_p
         for k in np.flatnonzero(~together).tolist():
             rows.put(k, *alone(draws, k, lattices[k]))
-    allows = allows_for_skewness(items, options) and ratios is None
-    if allows:
+    if draws.corrects and ratios is None:
         allow_for_skewness(rows, draws)
-
-    def limits_at(options: PairOptions) -> Limits:
-        own = ratios
-        if items.seeds is not None:
-            own = draws.parametric
-        if own is not None and options.ci == "wild":
-            return own.limits(options.two_tailed)
-        found = _gain_limits(draws, lattices, scattered, rows, options)
-        if allows and options.ci == "wild":
-            return skewed_limits(found, draws, options)
-        return found
-
-    found = Tested(items, options, theta, pairs, swapped, rows, every, parts=draws.error_parts)
+    limits_at = partial(_gain_limits, draws, lattices, rows)
+    found = Tested(items, options, theta, pairs, swapped, rows, every)
+    if items.seeds is not None:
+        of_items = draws.level.unit * np.sqrt(draws.item_spread.pairs)
+        of_seeds = np.sqrt((items.seeds.error[draws.pairs] ** 2).sum(axis=1))
+        found = found._replace(parts=(of_items, of_seeds))
     if limits:
         rows.low[:], rows.high[:] = limits_at(options)
         found = found._replace(limits_at=limits_at)
@@ -465,11 +443,6 @@ def bootstrap_tests(
     return found._replace(largest=largest, together=_of_largest(draws, largest, rows))
 
 
-def allows_for_skewness(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether to correct for skewness; this is unnecessary for 0/1 items."""
-    return options.skewness and not items.binary
-
-
 _Found = tuple[float, float, float, bool]  # error, p, p with the better system first, whether drawn
 _AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
 
@@ -477,40 +450,33 @@ _AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
 def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     """Return wild bootstrap results for one pair from the exact distribution."""
     assert on is not None
-    which = np.array([k])
-    gain, error = float(draws.gains(which)[0]), float(draws.linear_errors(which)[0])
     law = SignedSum(on.multiples, on.times)
     p = ordered = law.tail(on.total)
-    if gain < 0.0:
+    if draws.gain[k] < 0.0:
         ordered = law.tail(-on.total)
-    return error, p, ordered, False
+    return float(draws.spread.error[k]), p, ordered, False
 
 
 def _counted_p(draws: Draws) -> _AllFound:
     """Test all pairs on correct/wrong items, with more power than random signs."""
-    every, (better, worse) = np.arange(len(draws.pairs)), better_counts(draws.items, draws.pairs)
+    better, worse = better_counts(draws.items, draws.pairs)
     n_items = draws.items.n_items
     p, other = paired_tails(better, worse, n_items), paired_tails(worse, better, n_items)
-    ordered = np.where(draws.gains(every) < 0.0, other, p)
-    return draws.linear_errors(every), p, ordered, False
+    return draws.spread.error, p, np.where(draws.gain < 0.0, other, p), False
 
 
 def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
     """Return wild bootstrap results for some pairs under the null hypothesis."""
-    sums, room, error = draws.turned(which), draws.room(which), draws.linear_errors(which)
-    worse = draws.gains(which) < 0.0
+    sums, room, error = draws.turned(which), draws.spread.room[which], draws.spread.error[which]
+    worse = draws.gain[which] < 0.0
     hits = bootstrap.reached(sums, room)
     better = hits.copy()
     better[worse] = bootstrap.reached(-sums[worse], room[worse])
     size = sums.shape[1]
     if draws.subsets.every:
         return error, hits / size, better / size, False
-    event = draws.options.event
-    p, ordered = (
-        bootstrap.monte_carlo(hits, size, event),
-        bootstrap.monte_carlo(better, size, event),
-    )
-    return error, p, ordered, True
+    p = bootstrap.monte_carlo(hits, size, draws.options.event)
+    return error, p, bootstrap.monte_carlo(better, size, draws.options.event), True
 
 
 def _wild_max_t(draws: Draws) -> MaxT:
@@ -521,10 +487,10 @@ def _wild_max_t(draws: Draws) -> MaxT:
     """
     a, b = draws.pairs.T
     gains, scale = draws.level.sums[a] - draws.level.sums[b], np.sqrt(draws.spread.raw)
-    nothing = scale <= draws.room(np.arange(len(draws.pairs)))
+    nothing = scale <= draws.spread.room
     gains, scale = np.where(nothing, 0.0, gains), np.where(nothing, 1.0, scale)
     t = gains / scale
-    if allows_for_skewness(draws.items, draws.options):
+    if draws.corrects:
         t = held_back(draws, t, alone=True)
 
     def t_star(which: IntArray) -> FloatArray:
@@ -532,7 +498,7 @@ def _wild_max_t(draws: Draws) -> MaxT:
         return np.asarray(moved / scale[which, np.newaxis])
 
     about = np.sqrt(draws.spread.pairs)
-    about = np.where(about <= draws.room(np.arange(len(draws.pairs))), np.inf, about)
+    about = np.where(about <= draws.spread.room, np.inf, about)
 
     def centered(which: IntArray) -> FloatArray:
         shift = draws.subsets.weights / draws.level.weight
@@ -547,7 +513,7 @@ def widening(draws: Draws) -> FloatArray:
     """Return the increase in the sum of squares per squared distance from the gain."""
     a, b = draws.pairs.T
     sums = draws.level.sums[a] - draws.level.sums[b]
-    moved = np.abs(sums) > draws.room(np.arange(len(draws.pairs)))
+    moved = np.abs(sums) > draws.spread.room
     result = np.full(sums.size, 1.0 / draws.items.n_drawn)
     result[moved] = (draws.spread.raw - draws.spread.pairs)[moved] / sums[moved] ** 2
     return result
@@ -564,11 +530,10 @@ def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray
         if alone:
             return own
         return np.sign(own) * np.minimum(np.abs(own), np.abs(t))
-    every = np.arange(t.size)
-    error = draws.linear_errors(every)
-    own = np.where(error > 0.0, draws.gains(every), 0.0) / np.where(error > 0.0, error, 1.0)
+    varies = draws.spread.error > 0.0
+    own = np.where(varies, draws.gain, 0.0) / np.where(varies, draws.spread.error, 1.0)
     two_sided, more = draws.options.tails == 2, widening(draws)
-    other = families.held_back_t(own, draws.leans, two_sided=two_sided)
+    other = families.held_back_t(own, draws.spread.lean, two_sided=two_sided)
     # signs do not change the squares about 0 in the denominator of the statistic
     own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
     return np.where(own != 0.0, t * other / np.where(own != 0.0, own, 1.0), t)
@@ -597,19 +562,18 @@ def largest_of(
 
 def _of_largest(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
     """Return limits for the gains that the max-t test does not reject."""
-    every = np.arange(len(draws.pairs))
-    gain, error = draws.gains(every), rows.error
+    error = rows.error
     if draws.options.event == "wild" and draws.parametric is not None:
         return draws.parametric.limits_at(largest.critical)
     added, lean = np.zeros(len(draws.pairs)), None
     if draws.options.event == "wild":
         added = widening(draws)
-        if allows_for_skewness(draws.items, draws.options):
-            lean = draws.leans
+        if draws.corrects:
+            lean = draws.spread.lean
     else:
         error = draws.own_errors
     return with_proportions(
-        draws, simultaneous_limits(gain, error, largest.critical, added, lean), error
+        draws, simultaneous_limits(draws.gain, error, largest.critical, added, lean), error
     )
 
 
@@ -628,8 +592,7 @@ def with_proportions(draws: Draws, limits: Limits, error: FloatArray) -> Limits:
 def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     """Test one pair with the paired bootstrap and an event from section 2.2."""
     items, options = draws.items, draws.options
-    a, b = draws.pairs[k]
-    gain = float(draws.theta[a] - draws.theta[b])
+    (a, b), gain = draws.pairs[k], float(draws.gain[k])
     if on is not None:
         error = on.step * (items.unit or 1.0)
         error *= on.spread
@@ -658,8 +621,7 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
 
 def _resampled_max_t(draws: Draws) -> MaxT:
     """Return max-t results, with each resample studentized by its own standard error."""
-    gains = draws.theta[draws.pairs[:, 0]] - draws.theta[draws.pairs[:, 1]]
-
+    gains = draws.gain
     room = 1e-12 * draws.scale[draws.pairs].max(axis=1)
 
     def t_star(which: IntArray) -> FloatArray:
@@ -672,26 +634,31 @@ def _resampled_max_t(draws: Draws) -> MaxT:
 
 
 def _gain_limits(
-    draws: Draws,
-    lattices: list[Lattice | None],
-    scattered: BoolArray,
-    rows: PairTests,
-    options: PairOptions,
+    draws: Draws, lattices: list[Lattice | None], rows: PairTests, options: PairOptions
 ) -> Limits:
     """Return the intervals for all gains at the levels in the options."""
+    items, signs = draws.items, options.event == "wild"
+    parametric = None
+    if signs or items.seeds is not None:
+        parametric = draws.parametric
+    if parametric is not None and options.ci == "wild":
+        return parametric.limits(options.two_tailed)
     if options.ci in ("", "tango"):
-        counts = better_counts(draws.items, draws.pairs)
-        return differences.tango_limits(*counts, draws.items.n_items, options.two_tailed)
-    low, high = np.full((2, scattered.size), np.nan)
-    together = np.zeros_like(scattered)
+        counts = better_counts(items, draws.pairs)
+        return differences.tango_limits(*counts, items.n_items, options.two_tailed)
+    low, high = np.full((2, len(lattices)), np.nan)
+    together = np.zeros(len(lattices), dtype=bool)
     if options.ci == "wild":  # on a lattice, agree with the exact distribution
-        together = scattered if options.event == "wild" else ~together
-    for block in bootstrap.pair_blocks(np.flatnonzero(together), draws.items.n_drawn):
+        for k, on in enumerate(lattices):
+            together[k] = on is None or not signs
+    for block in bootstrap.pair_blocks(np.flatnonzero(together), items.n_drawn):
         low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
     for k in np.flatnonzero(~together).tolist():
         low[k], high[k] = _gain_interval(
             draws, k, lattices[k], float(rows.error[k]), float(rows.doubled[k]), options
         )
+    if draws.corrects and options.ci == "wild":
+        return skewed_limits((low, high), draws, options)
     return low, high
 
 
@@ -701,10 +668,10 @@ def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: Pair
     low, high = bootstrap.limits(
         draws.turned(which),
         subsets.weights,
-        draws.factor,
+        draws.level.unit * draws.level.weight,
         every=subsets.every,
         level=options.two_tailed,
-        room=draws.room(which),
+        room=draws.spread.room[which],
     )
     varies = error > 0.0  # without variation, the variance is unknown
     return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
@@ -716,7 +683,7 @@ def _gain_interval(
     """Return the interval for the gain of one pair."""
     items = draws.items
     kind, (a, b) = options.ci, draws.pairs[k]
-    gain = float(draws.theta[a] - draws.theta[b])
+    gain = float(draws.gain[k])
     if kind == "newcombe":
         [both], [up], [down] = (
             x.astype(int).tolist()
@@ -731,7 +698,8 @@ def _gain_interval(
         lowest, highest = _wild_limits(draws, which, np.array([error]), options)
         result = float(lowest[0]), float(highest[0])
         if on is not None and not subsets.every and options.event == "wild":
-            near = draws.factor * draws.turned(which)[0] / np.maximum(subsets.weights, 1.0)
+            factor = draws.level.unit * draws.level.weight
+            near = factor * draws.turned(which)[0] / np.maximum(subsets.weights, 1.0)
             result = as_p_says(result, gain, p_two_sided, near, options)
         return result
     lean = np.empty(0)
@@ -740,7 +708,7 @@ def _gain_interval(
     if options.event == "wild":
         drawn_again = options
         if options.method == "exact":  # applies only to random signs
-            drawn_again = options._replace(method="auto")
+            drawn_again = replace(options, method="auto")
         on = lattices_of(draws, drawn_again, [k], signs=False)[0]
     if on is not None and kind != "studentised":
         law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit or 1.0)
@@ -846,7 +814,7 @@ def swap_tests(
 
     rows = rows_at(options)
     rows.low[:], rows.high[:] = _swap_limits(draws, rows, options)
-    if allows_for_skewness(items, options):
+    if draws.corrects:
         allow_for_skewness(rows, draws)
     found = Tested(items, options, theta, pairs, swapped, rows, every, limits_at)
     if not options.simultaneous:
@@ -858,8 +826,8 @@ def swap_tests(
 def _swapped_max_t(draws: Draws, rows: PairTests, gains: FloatArray, *, every: bool) -> MaxT:
     """Return max-t results from gains (pair, trial), divided by their errors under swaps."""
     error = np.where(rows.error > 0.0, rows.error, 1.0)
-    t = draws.gains(np.arange(error.size)) / error
-    if allows_for_skewness(draws.items, draws.options):
+    t = draws.gain / error
+    if draws.corrects:
         t = held_back(draws, t)
 
     def t_star(which: IntArray) -> FloatArray:
@@ -870,25 +838,24 @@ def _swapped_max_t(draws: Draws, rows: PairTests, gains: FloatArray, *, every: b
 
 def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
     """Return limits for the gains that the max-t test over swaps does not reject."""
-    every = np.arange(len(draws.pairs))
-    gain, critical = draws.gains(every), largest.critical
+    gain, critical = draws.gain, largest.critical
     limits = simultaneous_limits(gain, rows.error, critical)
     if draws.parametric is not None:
         own = draws.parametric.limits_at(critical)
         return np.fmin(limits[0], own[0]), np.fmax(limits[1], own[1])
-    if allows_for_skewness(draws.items, draws.options):
+    if draws.corrects:
         left = np.maximum(1.0 - critical**2 * widening(draws), 0.0)
         with np.errstate(divide="ignore"):
             wider = critical / np.sqrt(left)
         limits = families.widened_by_skewness(
-            limits, gain, draws.linear_errors(every), draws.leans, wider
+            limits, gain, draws.spread.error, draws.spread.lean, wider
         )
     return with_proportions(draws, limits, rows.error)
 
 
 def _swap_limits(draws: Draws, rows: PairTests, options: PairOptions) -> Limits:
     """Return the limits from swaps, corrected for skewness if necessary."""
-    if allows_for_skewness(draws.items, options):
+    if draws.corrects:
         return skewed_limits((rows.low, rows.high), draws, options)
     return rows.low, rows.high
 

@@ -28,12 +28,12 @@ from rankeval_pd.stats.items import (
     better_counts,
     contribution_spread,
     exact_sums,
+    joined_sums,
     leans,
     nearly_normal,
     quiet,
     scores_of,
     signs_rank,
-    studentises,
     sums_of_squares,
 )
 from rankeval_pd.stats.proportions import clopper_pearson, t_of, z_of
@@ -58,6 +58,7 @@ from rankeval_pd.stats.two_by_two import paired_boschloo
 
 FEW_ANSWERS = 10  #: minimum number of guesses for which the error rate of the test is at most alpha
 LEAST_ANSWERS = 5  #: number of guesses below which there is no test
+Limits = tuple[FloatArray, FloatArray]
 _LARGE = 100.0  # n p (1 - p) above which a normal distribution is accurate to 1% in the tails
 _ROOM = 1e-7  # sums that differ by less than this fraction of an answer are equal
 
@@ -75,12 +76,42 @@ def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSum
     for a, b in [*zip(systems, systems, strict=True), *pairs.tolist()]:
         x, y, u, v = above[a], below[a], above[b], below[b]
         found.append(exact_sums(np.stack([x * u, x * v, y * u, y * v])))
-    return ExactSums(
-        np.concatenate([x.wholes for x in found]), np.concatenate([x.undefined for x in found])
-    )
+    return joined_sums(found)
 
 
-class RatioGains:
+class ParametricGains:
+    """Tests and intervals for gains whose distribution is known without draws."""
+
+    few: BoolArray  #: (pair,): whether a system has too few guesses for any test
+    tails: Any  #: the gain's two tail probabilities if the systems are equally good: (pair,)
+
+    def limits(self, level: float) -> Limits:
+        """Return the interval of gains that are not rejected: (pair,)."""
+        raise NotImplementedError
+
+    def score_limits(self, level: float, sign: float) -> Limits:
+        """Return the interval for each system's score; larger is better."""
+        raise NotImplementedError
+
+    @cached_property
+    def statistics(self) -> FloatArray:
+        """The normal quantiles of the p-values; 0 if there is no test: (pair,)."""
+        from scipy.special import ndtri
+
+        up, down = self.tails
+        found = np.where(up < down, -ndtri(np.minimum(up, 0.5)), ndtri(np.minimum(down, 0.5)))
+        return np.where(self.few, 0.0, found)
+
+    def limits_at(self, statistic: float) -> Limits:
+        """Return the limits of gains whose abs(statistic) is at most this value: (pair,)."""
+        from scipy.special import ndtr
+
+        if np.isnan(statistic):  # a score in the family is undefined
+            return np.full(self.few.size, np.nan), np.full(self.few.size, np.nan)
+        return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
+
+
+class RatioGains(ParametricGains):
     """Tests and intervals for differences between ratios."""
 
     def __init__(
@@ -111,6 +142,7 @@ class RatioGains:
         self.size = np.where((variance > 1e-12 * self._below) & (size > 0.0), size, items)
         # : (system,): number of guesses, or effective number of answers in the denominator
         self.answers: FloatArray = np.nan_to_num(np.min(answers, axis=0))
+        self.few = np.asarray(self.answers[self._pairs].min(axis=1) < LEAST_ANSWERS)
         #: whether all numerators are between 0 and their denominators
         self.bounded = not outside.any() and bool((totals[:, form.wholes] >= 0.0).all())
         self._simple = several == 0.0
@@ -126,12 +158,7 @@ class RatioGains:
         return np.asarray(xu - b * xv - a * yu + a * b * yv)
 
     @cached_property
-    def few(self) -> BoolArray:
-        """Whether a system in the pair has too few guesses for any test: (pair,)."""
-        return np.asarray(self.answers[self._pairs].min(axis=1) < LEAST_ANSWERS)
-
-    @cached_property
-    def tails(self) -> tuple[FloatArray, FloatArray]:
+    def tails(self) -> Limits:
         """The gain's two tail probabilities if the systems are equally good: (pair,)."""
         up, down = np.array([self._tails(k) for k in range(len(self._pairs))]).reshape(-1, 2).T
         return up, down
@@ -167,24 +194,7 @@ class RatioGains:
         (p_a, p_b), (n_a, n_b) = share.tolist(), size.tolist()
         return _Law(p_a, p_b, n_a, n_b, shared, float(self._freedom[pair].min()))
 
-    @cached_property
-    def statistics(self) -> FloatArray:
-        """The normal quantiles of the p-values; 0 if there is no test: (pair,)."""
-        from scipy.special import ndtri
-
-        up, down = self.tails
-        found = np.where(up < down, -ndtri(np.minimum(up, 0.5)), ndtri(np.minimum(down, 0.5)))
-        return np.where(self.few, 0.0, found)
-
-    def limits_at(self, statistic: float) -> tuple[FloatArray, FloatArray]:
-        """Return the limits of gains whose abs(statistic) is at most this value: (pair,)."""
-        from scipy.special import ndtr
-
-        if np.isnan(statistic):  # a score in the family is undefined
-            return np.full(len(self._pairs), np.nan), np.full(len(self._pairs), np.nan)
-        return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
-
-    def limits(self, level: float) -> tuple[FloatArray, FloatArray]:
+    def limits(self, level: float) -> Limits:
         """Return the interval of gains that are not rejected, within [-1, 1]: (pair,)."""
         low, high = np.full((2, len(self._pairs)), np.nan)
         for k, pair in enumerate(self._pairs):
@@ -197,7 +207,7 @@ class RatioGains:
                     low[k], high[k] = self._law(k).limits(level)
         return low, high
 
-    def score_limits(self, level: float, sign: float) -> tuple[FloatArray, FloatArray]:
+    def score_limits(self, level: float, sign: float) -> Limits:
         """Return the interval for each ratio (Korn and Graubard 1998); larger is better."""
         size = self.size * (z_of(level) / t_of(self._freedom, level)) ** 2
         low, high = clopper_pearson(self.share * size, size, level)
@@ -343,10 +353,8 @@ def _nearly_normal(
 # -------------------------------------------------------------------------------------------------
 # Tests and intervals for gains between systems trained with several seeds.
 
-Limits = tuple[FloatArray, FloatArray]
 
-
-class SeedGains:
+class SeedGains(ParametricGains):
     """Tests and intervals for the gain of each pair of systems with training seeds."""
 
     def __init__(
@@ -367,12 +375,8 @@ class SeedGains:
         squares = seeds.error**2
         self._of_pairs = seeds.freedom_of(pairs), squares[pairs].sum(axis=1)
         self._of_systems = seeds.freedom, squares
+        self.few = np.zeros(len(pairs), dtype=bool)
         self.n_systems, self.fewest = theta.size, int(seeds.trained.min())
-
-    @cached_property
-    def few(self) -> BoolArray:
-        """Whether a pair cannot be tested: (pair,), always False."""
-        return np.zeros(self._gain.size, dtype=bool)
 
     @cached_property
     def tails(self) -> Limits:
@@ -397,25 +401,11 @@ class SeedGains:
         total = of_items + of_seeds
         return of_seeds / np.where(total > 0.0, total, 1.0)
 
-    @cached_property
-    def statistics(self) -> FloatArray:
-        """The normal quantiles of the p-values: (pair,)."""
-        from scipy.special import ndtri
-
-        up, down = self.tails
-        return np.where(up < down, -ndtri(np.minimum(up, 0.5)), ndtri(np.minimum(down, 0.5)))
-
-    def limits_at(self, statistic: float) -> Limits:
-        """Return the limits of gains whose abs(statistic) is at most this value: (pair,)."""
-        from scipy.special import ndtr
-
-        return self.limits(1.0 - 2.0 * float(ndtr(-statistic)))
-
     def limits(self, level: float) -> Limits:
         """Return the interval of gains that are not rejected: (pair,); NaN without variation."""
         return self._limits(level, 1, self._gain)
 
-    def score_limits(self, level: float, _: float) -> Limits:
+    def score_limits(self, level: float, sign: float) -> Limits:
         """Return the interval for each system's score; larger is better."""
         return self._limits(level, 0, self._theta)
 
@@ -449,25 +439,22 @@ class Draws:
     """Draws of items, computed on first use."""
 
     def __init__(self, items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> None:
-        self.items, self.pairs, self.options, self.step = items, pairs, options, step
-        self.theta = scores_of(items)
-
-    @property
-    def there(self) -> Items:
-        """The items, in memory."""
-        assert isinstance(self.items, Items)
-        return self.items
-
-    @cached_property
-    def drawn(self) -> FloatArray:
-        """The statistics of the drawn units: (system, drawn, statistic)."""
-        return self.there.drawn
+        self.pairs, self.options, self.step = pairs, options, step
+        # a subclass for items on workers overrides all that needs the items in memory
+        self.items = cast(Items, items)
+        self.theta = scores_of(items)  #: (system,): larger is better
+        self.gain = self.theta[pairs[:, 0]] - self.theta[pairs[:, 1]]
+        #: converts sqrt(sum of squares) to a standard error
+        self.student_factor = float(np.sqrt(items.n_drawn / (items.n_drawn - 1.0)))
+        #: whether to correct for skewness, which is unnecessary for 0/1 items
+        self.corrects = options.skewness and not items.binary
 
     def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
         """Return the lattices for the pairs' differences, by item or by ``drawn`` unit."""
         if self.items.binary:
             return self._binary_lattices(which)
-        values = self.items.sign * (self.drawn if drawn else self.there.statistics)[..., 0]
+        values = self.items.drawn if drawn else self.items.statistics
+        values = self.items.sign * values[..., 0]
         result: list[Lattice | None] = [None] * which.size
         for block in bootstrap.pair_blocks(np.arange(which.size), values.shape[1]):
             a, b = self.pairs[which[block]].T
@@ -484,32 +471,41 @@ class Draws:
     @cached_property
     def parts(self) -> bootstrap.Contributions:
         """The contributions of items, or clusters, to the scores."""
-        return bootstrap.contributions(self.there)
+        return bootstrap.contributions(self.items)
 
     @cached_property
     def subsets(self) -> bootstrap.Subsets:
         """The sums of contributions over subsets of the items."""
         if nearly_normal(self.items.binary, self.items.n_items, self.options):
             return self._normal_subsets()
-        return bootstrap.subset_sums(self.parts, self.there, self.options, self.step)
+        return bootstrap.subset_sums(self.parts, self.items, self.options, self.step)
 
     @cached_property
     def level(self) -> ContributionLevel:
         """The sums and the largest absolute values of the contributions."""
-        return ContributionLevel.of(self.parts.values, self.parts.weights)
+        parts = self.parts
+        summed = exact_sums(np.vstack([parts.values, parts.weights])).rounded()
+        sizes = np.abs(parts.values).max(axis=1, initial=0.0)
+        weight, room = float(summed[-1]), parts.accuracy * sizes
+        return ContributionLevel(summed[:-1], sizes, weight, parts.unit, room)
 
     @cached_property
     def spread(self) -> ContributionSpread:
         """The variation of scores and gains due to items and seeds: (system,) and (pair,)."""
-        found, seeds = self.item_spread, self.items.seeds
-        if seeds is None:
-            return found
-        added = (seeds.error / self.unit) ** 2
-        pairs = added[self.pairs].sum(axis=1)
-        raw = found.raw
-        if raw.size:
-            raw = raw + pairs
-        return found._replace(systems=found.systems + added, pairs=found.pairs + pairs, raw=raw)
+        found, seeds, level = self.item_spread, self.items.seeds, self.level
+        if seeds is not None:
+            added = (seeds.error / level.unit) ** 2
+            pairs, raw = added[self.pairs].sum(axis=1), found.raw
+            if raw.size:
+                raw = raw + pairs
+            found = found._replace(
+                systems=found.systems + added, pairs=found.pairs + pairs, raw=raw
+            )
+        room = np.asarray(level.room[self.pairs].max(axis=1))
+        error = np.sqrt(found.pairs)
+        error = np.where(error > room, level.unit * error, 0.0)
+        lean = leans(found.pairs, found.cubes, level, self.pairs)
+        return found._replace(room=room, error=error, lean=lean)
 
     @cached_property
     def item_spread(self) -> ContributionSpread:
@@ -524,7 +520,7 @@ class Draws:
     def _binary_spread(self) -> ContributionSpread:
         """The variation of 0/1 items, computed from counts."""
         n, right = float(self.items.n_items), self.items.totals[:, 0]
-        better, worse = (x.astype(float) for x in better_counts(self.items, self.pairs))
+        better, worse = np.array(better_counts(self.items, self.pairs), dtype=float)
 
         def powers(up: FloatArray, down: FloatArray, power: int) -> FloatArray:
             mean = (up - down) / n
@@ -537,27 +533,17 @@ class Draws:
             powers(right, none, 2), powers(better, worse, 2), *cubes, better + worse
         )
 
-    @property
-    def unit(self) -> float:
-        """The change in the score per unit of contribution."""
-        return self.parts.unit
-
-    @property
-    def factor(self) -> float:
-        """The factor that converts sum(contributions) / sum(weights) to a score."""
-        return self.unit * self.level.weight
-
     @cached_property
     def moved(self) -> FloatArray:
         """The sums of the swapped statistics: (trial, system, statistic)."""
-        n, systems, width = self.drawn.shape[1], len(self.drawn), self.drawn.shape[2]
+        drawn = self.items.drawn
+        systems, n, width = drawn.shape
         every = resamples.swaps_every(n, self.options.method)
         size, chunks = resamples.swap_draws(n, self.options, every=every)
-        columns = resamples.whole_columns(resamples.statistic_columns(self.drawn), n)
         result = np.empty((size, systems, width))
-        for rows, swaps in resamples.chunk_slices(chunks):
-            result[rows] = columns.weighted(swaps).reshape(-1, systems, width)
-            self.step(len(swaps))
+        columns = resamples.statistic_columns(drawn)
+        for rows, _, sums in resamples.drawn_sums(columns, chunks, self.step):
+            result[rows] = sums.reshape(-1, systems, width)
         return result
 
     @cached_property
@@ -572,7 +558,7 @@ class Draws:
         if not plain or not signs_rank(self.items.n_drawn, self.options):
             return self.scores
         moved = self.subsets.weights / self.level.weight * self.level.sums[:, np.newaxis]
-        return self.theta[:, np.newaxis] + 2.0 * self.unit * (moved - self.subsets.values)
+        return self.theta[:, np.newaxis] + 2.0 * self.level.unit * (moved - self.subsets.values)
 
     @cached_property
     def errors(self) -> FloatArray:
@@ -584,16 +570,17 @@ class Draws:
     @cached_property
     def own_errors(self) -> FloatArray:
         """The standard error of each pair's gain, computed as for resamples: (pair,)."""
-        once, sums = np.ones((1, self.drawn.shape[1])), self.drawn.sum(axis=1)[np.newaxis]
+        drawn = self.items.drawn
+        once, sums = np.ones((1, drawn.shape[1])), drawn.sum(axis=1)[np.newaxis]
         return np.asarray(self._with_seeds(self._errors_of(once, sums))[:, 0])
 
     def _errors_of(self, weights: AnyArray, sums: FloatArray) -> FloatArray:
         """Return standard errors (pair, resample) for weights (resample, item)."""
-        unit = self.items.unit
-        if unit is not None:
-            return bootstrap.mean_errors(weights, self.drawn[..., 0], self.pairs, unit)
+        items, drawn = self.items, self.items.drawn
+        if items.unit is not None:
+            return bootstrap.mean_errors(weights, drawn[..., 0], self.pairs, items.unit)
         return bootstrap.standard_errors(
-            weights, sums, self.drawn, self.items.score, self.pairs, self.there.drawn_strata
+            weights, sums, drawn, items.score, self.pairs, items.drawn_strata
         )
 
     @cached_property
@@ -615,37 +602,31 @@ class Draws:
     def _size(self) -> tuple[int, resamples.Seed]:
         return self.options.n_resamples, self.options.seed
 
-    def _normal_scores(self) -> FloatArray:
-        """Return normally distributed scores for resamples of 0/1 items."""
-        n = self.items.n_items
-        spread = (self._together / n - np.outer(self.theta, self.theta)) / n
-        return resamples.normal_draws(self.theta, spread, *self._size).T
-
     @cached_property
     def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
         if nearly_normal(self.items.binary, self.items.n_items, self.options):
-            return self._normal_scores(), None
+            n = self.items.n_items
+            spread = (self._together / n - np.outer(self.theta, self.theta)) / n
+            return resamples.normal_draws(self.theta, spread, *self._size).T, None
         return self._drawn_scores()
 
     def _drawn_scores(self) -> tuple[FloatArray, FloatArray | None]:
-        items, drawn, options = self.there, self.drawn, self.options
-        n = drawn.shape[1]
-        strata = items.drawn_strata
-        chunks = resamples.count_chunks(n, options.n_resamples, options.seed, strata)
-        if not studentises(options):
-            result = resamples.resampled_scores(
-                drawn, items.score, chunks, options.n_resamples, self.step
-            )
-            return items.sign * result + self.trained, None
-        errors = np.empty((len(self.pairs), options.n_resamples))
-        scores = np.empty((len(drawn), options.n_resamples))
-        flat = resamples.whole_columns(resamples.statistic_columns(drawn), n)
-        for rows, weights in resamples.chunk_slices(chunks):
-            sums = flat.weighted(weights).reshape(-1, len(drawn), drawn.shape[2])
+        items, drawn, options = self.items, self.items.drawn, self.options
+        chunks = resamples.count_chunks(
+            drawn.shape[1], options.n_resamples, options.seed, items.drawn_strata
+        )
+        scores, errors = np.empty((len(drawn), options.n_resamples)), None
+        if options.studentises:
+            errors = np.empty((len(self.pairs), options.n_resamples))
+        columns = resamples.statistic_columns(drawn)
+        for rows, weights, sums in resamples.drawn_sums(columns, chunks, self.step):
+            sums = sums.reshape(-1, len(drawn), drawn.shape[2])
             scores[:, rows] = items.score(sums).T
-            errors[:, rows] = self._errors_of(weights, sums)
-            self.step(len(weights))
-        return items.sign * scores + self.trained, self._with_seeds(errors)
+            if errors is not None:
+                errors[:, rows] = self._errors_of(weights, sums)
+        if errors is not None:
+            errors = self._with_seeds(errors)
+        return items.sign * scores + self.trained, errors
 
     @cached_property
     def trained(self) -> FloatArray | float:
@@ -672,49 +653,12 @@ class Draws:
     @cached_property
     def without(self) -> FloatArray:
         """The leave-one-out scores for each item or cluster."""
-        return self.items.sign * resamples.leave_one_out(self.drawn, self.items.score)
-
-    def gains(self, which: AnyArray) -> FloatArray:
-        """Return the gains for some pairs: (pair,)."""
-        a, b = self.pairs[which].T
-        return np.asarray(self.theta[a] - self.theta[b])
+        return self.items.sign * resamples.leave_one_out(self.items.drawn, self.items.score)
 
     def turned(self, which: AnyArray) -> FloatArray:
         """Return sums of contributions over subsets with flipped signs: (pair, subset)."""
         a, b = self.pairs[which].T
         return np.asarray(self.subsets.values[a] - self.subsets.values[b])
-
-    def room_of(self, systems: AnyArray) -> FloatArray:
-        """Return the largest sum of a system's contributions that can be a rounding error."""
-        return np.asarray(self.accuracy * self.level.sizes[systems])
-
-    def room(self, which: AnyArray) -> FloatArray:
-        """Return the largest sum of contributions that can be a rounding error: (pair,)."""
-        return np.asarray(self.room_of(self.pairs[which]).max(axis=1))
-
-    @property
-    def accuracy(self) -> float:
-        """The accuracy of contributions, relative to the largest contribution."""
-        return self.parts.accuracy
-
-    def linear_errors(self, which: AnyArray) -> FloatArray:
-        """Return the standard errors of gains by linearization: (pair,)."""
-        error = np.sqrt(self.spread.pairs[which])
-        return np.where(error > self.room(which), self.unit * error, 0.0)
-
-    @property
-    def error_parts(self) -> tuple[FloatArray, FloatArray] | None:
-        """The parts of the standard errors due to items and due to seeds: (pair,)."""
-        seeds = self.items.seeds
-        if seeds is None:
-            return None
-        of_seeds = np.sqrt((seeds.error[self.pairs] ** 2).sum(axis=1))
-        return self.unit * np.sqrt(self.item_spread.pairs), of_seeds
-
-    @cached_property
-    def leans(self) -> FloatArray:
-        """The skewness of contributions divided by the square root of the sample size: (pair,)."""
-        return leans(self.spread.pairs, self.spread.cubes, self.level, self.pairs)
 
     @cached_property
     def parametric(self) -> RatioGains | SeedGains | None:
@@ -732,8 +676,8 @@ class Draws:
                 self.level,
                 np.arange(items.n_systems)[:, np.newaxis],
             )
-            both = (lean, self.leans) if skewed else (0.0 * lean, 0.0 * self.leans)
-            square = (self.unit * self.student_factor) ** 2
+            both = (lean, self.spread.lean) if skewed else (0.0 * lean, 0.0 * self.spread.lean)
+            square = (self.level.unit * self.student_factor) ** 2
             return SeedGains(
                 self.theta,
                 self.pairs,
@@ -750,12 +694,7 @@ class Draws:
         return found
 
     def _ratio_sums(self, form: RatioForm) -> ExactSums:
-        return ratio_sums(self.there.statistics, form, self.pairs)
-
-    @property
-    def student_factor(self) -> float:
-        """Return the factor that converts sqrt(sum of squares) to a standard error."""
-        return float(np.sqrt(self.items.n_drawn / (self.items.n_drawn - 1.0)))
+        return ratio_sums(self.items.statistics, form, self.pairs)
 
 
 _FEW_GROUPS = 10  # with fewer groups, the correlation between gain and size is unknown
@@ -776,14 +715,13 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     if not isinstance(items, Items) or items.n_groups or items.n_drawn > _FEW or items.binary:
         return False
     draws = Draws(items, pairs, options, quiet)
-    every = np.arange(len(pairs))
-    varies = draws.linear_errors(every) > 0.0
-    skewness = np.abs(draws.leans) * np.sqrt(items.n_drawn)
+    varies = draws.spread.error > 0.0
+    skewness = np.abs(draws.spread.lean) * np.sqrt(items.n_drawn)
     low, high = draws.parts.values.min(axis=1), draws.parts.values.max(axis=1)
     flat = (low == high) & ((low == low.min()) | (high == high.max()))
     most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
     most += 0.1 * np.log(len(pairs))  # among many pairs, some are skewed by chance
-    lopsided = (skewness > most) & _against_the_tail(draws, np.sign(draws.leans))
+    lopsided = (skewness > most) & _against_the_tail(draws, np.sign(draws.spread.lean))
     return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,17 +39,16 @@ class ExactSums(NamedTuple):
 
     def rounded(self) -> FloatArray:
         """Return the floats nearest to the sums; NaN if undefined."""
-        found = np.array([_nearest_float(whole) for whole in self.wholes], dtype=float)
-        return np.where(self.undefined, np.nan, found)
-
-
-def _nearest_float(whole: int) -> float:
-    try:
-        return float(whole / 2**-_LEAST_EXPONENT)  # dividing two ints in Python rounds only once
-    except OverflowError:
-        if whole > 0:
-            return np.inf
-        return -np.inf
+        result = np.full(self.wholes.shape, np.nan)
+        for row in np.flatnonzero(~self.undefined):
+            whole = self.wholes[row]
+            try:
+                result[row] = whole / 2**-_LEAST_EXPONENT  # dividing two ints rounds only once
+            except OverflowError:
+                result[row] = np.inf
+                if whole < 0:
+                    result[row] = -np.inf
+        return result
 
 
 def exact_sums(values: FloatArray) -> ExactSums:
@@ -60,44 +59,38 @@ def exact_sums(values: FloatArray) -> ExactSums:
     undefined = np.asarray(~np.isfinite(size))
     # the unit of the first pieces is 26 bits below the largest number in the row
     top = np.frexp(np.where(undefined, 0.0, size))[1].astype(np.int64) - _PIECE_BITS
-    for start in range(0, count, _NUMBERS_EXACT):
-        part = values[:, start : start + _NUMBERS_EXACT]
-        for level, added in enumerate(_piece_sums(part, undefined, top)):
-            # convert a sum of pieces to an integer multiple of the smallest float
-            shifts = (_unit_exponent(top, level) - _LEAST_EXPONENT).tolist()
-            for row, (sum_, shift) in enumerate(zip(added.tolist(), shifts, strict=True)):
+    width = max(1, min(count, max(_ROW_WIDTH, _CACHED_NUMBERS // max(rows, 1))))
+    height = _CACHED_NUMBERS // width
+    for first, begin in itertools.product(range(0, rows, height), range(0, count, _NUMBERS_EXACT)):
+        here = slice(first, first + height)
+        levels: list[tuple[IntArray, FloatArray]] = []  # exponents of the units, sums of pieces
+        end = min(begin + _NUMBERS_EXACT, count)
+        for start in range(begin, end, width):
+            rest = np.array(values[here, start : min(start + width, end)], order="C")
+            rest[undefined[here]] = 0.0
+            # round to multiples of the unit, sum these, and continue with the exact remainder
+            level = 0
+            while rest.any():
+                if level == len(levels):
+                    units = np.maximum(top[here] - (_PIECE_BITS + 1) * level, _LEAST_EXPONENT)
+                    levels.append((units, np.zeros(units.size)))
+                unit = levels[level][0][:, np.newaxis]
+                far = unit.min() < -1000  # use ldexp, because 2.0**-unit can overflow
+                piece = np.ldexp(rest, -unit) if far else rest * 2.0**-unit
+                np.rint(piece, out=piece)
+                np.add(levels[level][1], piece.sum(axis=1), out=levels[level][1])
+                rest -= np.ldexp(piece, unit) if far else np.multiply(piece, 2.0**unit, out=piece)
+                level += 1
+        for units, sums in levels:  # as integer multiples of the smallest float
+            shifts = (units - _LEAST_EXPONENT).tolist()
+            for row, (sum_, shift) in enumerate(zip(sums.tolist(), shifts, strict=True), first):
                 wholes[row] += int(sum_) << shift
     return ExactSums(wholes, undefined)
 
 
-def _unit_exponent(top: IntArray, level: int) -> IntArray:
-    """Return the exponents of the unit at a level, which decrease by 27 per level: (row)."""
-    return np.maximum(top - (_PIECE_BITS + 1) * level, _LEAST_EXPONENT)
-
-
-def _piece_sums(values: FloatArray, undefined: BoolArray, top: IntArray) -> list[FloatArray]:
-    """Return the sums of the pieces at each level: (row)."""
-    rows, count = values.shape
-    sums: list[FloatArray] = []
-    width = max(1, min(count, max(_ROW_WIDTH, _CACHED_NUMBERS // max(rows, 1))))
-    height = _CACHED_NUMBERS // width
-    for first, start in itertools.product(range(0, rows, height), range(0, count, width)):
-        here = slice(first, first + height)
-        rest = np.array(values[here, start : start + width], order="C")
-        rest[undefined[here]] = 0.0
-        # round to multiples of the unit, sum the multiples, and continue with the exact remainder
-        level = 0
-        while rest.any():
-            if level == len(sums):
-                sums.append(np.zeros(rows))
-            unit = _unit_exponent(top[here], level)[:, np.newaxis]
-            far = unit.min() < -1000  # use ldexp, because 2.0**-unit can overflow
-            piece = np.ldexp(rest, -unit) if far else rest * 2.0**-unit
-            np.rint(piece, out=piece)
-            sums[level][here] += piece.sum(axis=1)
-            rest -= np.ldexp(piece, unit) if far else np.multiply(piece, 2.0**unit, out=piece)
-            level += 1
-    return sums
+def joined_sums(parts: Sequence[ExactSums]) -> ExactSums:
+    """Return the rows of all parts."""
+    return ExactSums(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def exact_total(values: FloatArray) -> FloatArray:
@@ -107,9 +100,7 @@ def exact_total(values: FloatArray) -> FloatArray:
 
 
 # -------------------------------------------------------------------------------------------------
-# Metrics as functions of summed statistics, and sums independent of the item order.
-
-# ------------------------------------------------------- Metrics as functions of summed statistics
+# Metrics as functions of summed statistics.
 #
 # A metric is computed from sufficient statistics that are summed over test items (Berg-Kirkpatrick
 # et al. 2012, footnote 4). Each function takes the sums ``S[..., statistic]``, with statistics in
@@ -130,14 +121,11 @@ class MetricFormula(NamedTuple):
     most: float = np.inf  #: largest possible score, if scores range from 0 to this value
 
 
-def _ratio(above: AnyArray, below: AnyArray) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(below == 0.0, np.nan, above / below)
-
-
 def ratio(sums: AnyArray) -> FloatArray:
     """Return the first sum divided by the second, for means and all other ratios."""
-    return _ratio(sums[..., 0], sums[..., 1])
+    above, below = sums[..., 0], sums[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(below == 0.0, np.nan, above / below)
 
 
 def plain_sum(sums: AnyArray) -> FloatArray:
@@ -147,13 +135,13 @@ def plain_sum(sums: AnyArray) -> FloatArray:
 
 def f1(sums: AnyArray) -> FloatArray:
     """Return 2 correct / (guess + gold), the harmonic mean of precision and recall."""
-    return _ratio(2.0 * sums[..., 0], sums[..., 1] + sums[..., 2])
+    return ratio(np.stack([2.0 * sums[..., 0], sums[..., 1] + sums[..., 2]], axis=-1))
 
 
 def aer(sums: AnyArray) -> FloatArray:
     """Return the alignment error rate, 1 - (correct_sure + correct_possible) / (guess + sure)."""
     sure, guess, correct_sure, correct_possible = np.moveaxis(sums, -1, 0)
-    return 1.0 - _ratio(correct_sure + correct_possible, guess + sure)
+    return 1.0 - ratio(np.stack([correct_sure + correct_possible, guess + sure], axis=-1))
 
 
 def bleu(sums: AnyArray) -> FloatArray:
@@ -323,17 +311,19 @@ class PieceUnits(NamedTuple):
 class WholeColumns:
     """Item columns prepared for sums with many sets of weights."""
 
-    def __init__(self, values: FloatArray, sizes: FloatArray, most: float) -> None:
+    def __init__(self, values: FloatArray, most: float, sizes: FloatArray | None = None) -> None:
         """Split the columns into pieces.
 
         Parameters
         ----------
         values : array (item, column)
-        sizes : array (column,)
-            The largest absolute number in each column over all items, including other blocks.
         most : float
             The largest sum of the weights of all items.
+        sizes : array (column,), optional
+            The largest absolute number in each column over all items, if there are other blocks.
         """
+        if sizes is None:
+            sizes = np.abs(values).max(axis=0, initial=0.0)
         self.scale = PieceUnits.of(sizes, most)
         levels, columns = self.scale.exponents.shape
         # columns of ones (numbers of items) are equal, so keep only one
@@ -341,13 +331,12 @@ class WholeColumns:
         kept = np.setdiff1d(np.arange(columns), alike[1:])
         own = PieceUnits(self.scale.exponents[:, kept], self.scale.undefined[kept])
         step = max(1, _PIECES_AT_ONCE // max(kept.size * levels, 1))
-        runs = [slice(start, start + step) for start in range(0, len(values), step)]
         filled: BoolArray = np.zeros((levels, kept.size), dtype=bool)
         bits, largest = 0, 0.0
         # first pass: find the nonzero (level, column), the bits used and the largest piece. Two
         # passes are used because the pieces of all levels need more memory than the kept pieces.
-        for run in runs:
-            sizes_of_pieces = np.abs(own.pieces(values[run][:, kept]))
+        for start in range(0, len(values), step):
+            sizes_of_pieces = np.abs(own.pieces(values[start : start + step, kept]))
             filled |= sizes_of_pieces.any(axis=1)
             bits |= int(np.bitwise_or.reduce(sizes_of_pieces.astype(np.int64), axis=None))
             largest = max(largest, float(sizes_of_pieces.max(initial=0.0)))
@@ -362,47 +351,39 @@ class WholeColumns:
         self.dtype = np.dtype(np.float32 if single else np.float64)
         # second pass: store the kept pieces, (item, listed column)
         self._listed = np.empty((len(values), int(filled.sum())), dtype=self.dtype)
-        for run in runs:
-            pieces = np.moveaxis(own.pieces(values[run][:, kept]), 1, 0)
-            self._listed[run] = pieces[:, filled] * 2.0**-self.shift
+        for start in range(0, len(values), step):
+            pieces = np.moveaxis(own.pieces(values[start : start + step, kept]), 1, 0)
+            self._listed[start : start + step] = pieces[:, filled] * 2.0**-self.shift
 
     def __sizeof__(self) -> int:
         """Return the size in bytes, which schedulers use to decide whether to move an object."""
         return object.__sizeof__(self) + self._listed.nbytes
 
-    def sums(self, weights: AnyArray) -> FloatArray:
+    def sums(self, weights: AnyArray, places: IntArray | None = None) -> FloatArray:
         """Return the sums of pieces (level, resample, column) for weights (resample, item).
 
-        The results are integers, to which sums over other items can be added.
+        The results are integers, to which sums over other items can be added. With ``places``, the
+        weights are 0 or 1 and packed eight to a byte, (resample, byte), and ``places`` contains the
+        bit position of each item.
         """
-        return self._summed(len(weights), lambda part: weights[:, part])
-
-    def sums_of_bits(self, packed: AnyArray, places: IntArray) -> FloatArray:
-        """Return the sums for weights of 0 and 1, packed eight to a byte (resample, byte).
-
-        ``places`` contains the bit position of each item. See :meth:`sums`.
-        """
-
-        def bits(part: slice) -> AnyArray:
-            own = places[part]
-            # unpack whole bytes for adjacent bits, and single bits otherwise; bit 0 is the highest
-            # bit of a byte, as in np.packbits
-            if own.size and own[-1] - own[0] == own.size - 1 and (np.diff(own) == 1).all():
-                start, stop = own[0] // 8, own[-1] // 8 + 1
-                unpacked = np.unpackbits(packed[:, start:stop], axis=1)
-                return unpacked[:, own[0] % 8 :][:, : own.size]
-            return (packed[:, own // 8] >> (7 - own % 8).astype(np.uint8)) & np.uint8(1)
-
-        return self._summed(len(packed), bits)
-
-    def _summed(self, rows: int, weights: Callable[[slice], AnyArray]) -> FloatArray:
-        """Return the sums (level, resample, column); ``weights`` takes a slice of items."""
+        listed, rows = self._listed, len(weights)
         # column 0 is always 0, for pieces that are all 0
-        result = np.zeros((rows, self._listed.shape[1] + 1))
+        result = np.zeros((rows, listed.shape[1] + 1))
         step = max(8, _WEIGHTS_AT_ONCE // max(rows, 1) // 8 * 8)
-        for start in range(0, len(self._listed), step):
-            part = slice(start, start + step)
-            result[:, 1:] += _product(weights(part), self._listed[part])
+        for start in range(0, len(listed), step):
+            pieces = listed[start : start + step]
+            if places is None:
+                own = weights[:, start : start + step]
+            else:
+                own = _unpacked(weights, places[start : start + step])
+            # several threads would spend more time waiting than a small product takes: compute it
+            # in blocks that BLAS does not divide among threads
+            height = _OF_ONE_THREAD // max(pieces.size, 1)
+            if height < _LEAST_ROWS:
+                height = max(rows, 1)
+            for top in range(0, rows, height):
+                block = slice(top, top + height)
+                result[block, 1:] += own[block].astype(listed.dtype, copy=False) @ pieces
         result *= 2.0**self.shift
         return np.asarray(np.moveaxis(result[:, self._place], 0, 1))
 
@@ -411,20 +392,14 @@ class WholeColumns:
         return self.scale.floats(self.sums(weights))
 
 
-def _product(weights: AnyArray, listed: FloatArray) -> FloatArray:
-    """Return weights (resample, item) @ pieces (item, column), which is exact in any order.
-
-    Several threads would spend more time waiting than a small product takes, so such a product is
-    computed in blocks that BLAS does not divide among threads.
-    """
-    rows = _OF_ONE_THREAD // max(listed.size, 1)
-    if rows < _LEAST_ROWS:
-        return np.asarray(weights.astype(listed.dtype, copy=False) @ listed)
-    result = np.empty((len(weights), listed.shape[1]), dtype=listed.dtype)
-    for start in range(0, len(weights), rows):
-        block = slice(start, start + rows)
-        np.matmul(weights[block].astype(listed.dtype, copy=False), listed, out=result[block])
-    return result
+def _unpacked(packed: AnyArray, places: IntArray) -> AnyArray:
+    """Return the bits at these places, (resample, item); bit 0 is the highest bit of a byte."""
+    # unpack whole bytes for adjacent bits, and single bits otherwise
+    first, last = places[0], places[-1]
+    if last - first == places.size - 1 and (np.diff(places) == 1).all():
+        unpacked = np.unpackbits(packed[:, first // 8 : last // 8 + 1], axis=1)
+        return unpacked[:, first % 8 :][:, : places.size]
+    return (packed[:, places // 8] >> (7 - places % 8).astype(np.uint8)) & np.uint8(1)
 
 
 # --------------------------------------- Sums, squares and largest values of item contributions
@@ -441,12 +416,8 @@ class ContributionLevel(NamedTuple):
     sums: FloatArray  #: (system,)
     sizes: FloatArray  #: (system,): largest absolute contribution
     weight: float  #: sum of the weights
-
-    @classmethod
-    def of(cls, values: FloatArray, weights: FloatArray) -> ContributionLevel:
-        """Return the sums for contributions (system, drawn) with weights (drawn,)."""
-        summed = exact_sums(np.vstack([values, weights])).rounded()
-        return cls(summed[:-1], largest_sizes(values), float(summed[-1]))
+    unit: float = 1.0  #: change in the score per unit of contribution
+    room: FloatArray = np.zeros(1)  #: (system,): largest sum that can be a rounding error
 
 
 class ContributionSpread(NamedTuple):
@@ -457,11 +428,9 @@ class ContributionSpread(NamedTuple):
     system_cubes: FloatArray  #: (system,): sums of cubes about the mean, see cube_exponents
     cubes: FloatArray  #: (pair,)
     raw: FloatArray  #: (pair,): squares about 0; empty if not requested
-
-
-def largest_sizes(values: FloatArray) -> FloatArray:
-    """Return the largest absolute value of each row; 0 for an empty row, NaN if any is NaN."""
-    return np.asarray(np.abs(values).max(axis=1, initial=0.0))
+    room: FloatArray = np.empty(0)  #: (pair,): largest sum that can be a rounding error
+    error: FloatArray = np.empty(0)  #: (pair,): standard error of the gain by linearization
+    lean: FloatArray = np.empty(0)  #: (pair,): see :func:`leans`
 
 
 def sums_of_squares(
@@ -476,44 +445,25 @@ def sums_of_squares(
     kinds = [(own, 2, True), (pairs, 2, True), (own, 3, True), (pairs, 3, True)]
     if raw:
         kinds.append((pairs, 2, False))
-    width = min(max(values.shape[1], 1), _METRIC_SUMS_ROW_WIDTH)
+    count = max(values.shape[1], 1)
+    width = min(count, _METRIC_SUMS_ROW_WIDTH)
     height = max(1, _DIFFERENCES_AT_ONCE // width)
-    found = []
+    found: list[ExactSums] = []
     for of, power, centered in kinds:
-        for start in range(0, len(of), height):
-            rows = of[start : start + height]
-            found.append(_row_powers(values, weights, level, rows, width, power, centered=centered))
-    return ExactSums(
-        np.concatenate([x.wholes for x in found]), np.concatenate([x.undefined for x in found])
-    )
-
-
-def _row_powers(
-    values: FloatArray,
-    weights: FloatArray,
-    level: ContributionLevel,
-    rows: IntArray,
-    width: int,
-    power: int,
-    *,
-    centered: bool,
-) -> ExactSums:
-    """Return the sums of powers for some systems, (row, 1), or some pairs, (row, 2)."""
-    gains = _row_values(level.sums, rows)[:, np.newaxis]
-    found = None
-    for start in range(0, max(values.shape[1], 1), width):
-        part = slice(start, start + width)
-        numbers = _row_values(values[:, part], rows)
-        if centered:
-            numbers = numbers - weights[part] / level.weight * gains
-        if power == 3:  # if no cube overflows
-            numbers = np.ldexp(numbers, -cube_exponents(level, rows)[:, np.newaxis])
-        added = exact_sums(numbers**power)
-        if found is not None:
-            added = found.plus(added)
-        found = added
-    assert found is not None
-    return found
+        for first, start in itertools.product(range(0, len(of), height), range(0, count, width)):
+            rows, part = of[first : first + height], slice(start, start + width)
+            numbers, gains = values[rows[:, 0], part], level.sums[rows[:, 0]]
+            if of is pairs:
+                numbers, gains = numbers - values[rows[:, 1], part], gains - level.sums[rows[:, 1]]
+            if centered:
+                numbers = numbers - weights[part] / level.weight * gains[:, np.newaxis]
+            if power == 3:  # if no cube overflows
+                numbers = np.ldexp(numbers, -cube_exponents(level, rows)[:, np.newaxis])
+            added = exact_sums(numbers**power)
+            if start:
+                added = found.pop().plus(added)
+            found.append(added)
+    return joined_sums(found)
 
 
 def cube_exponents(level: ContributionLevel, rows: IntArray) -> IntArray:
@@ -528,13 +478,6 @@ def leans(
     squares = np.ldexp(squares, -2 * cube_exponents(level, rows))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(squares > 0.0, cubes / squares**1.5, 0.0)
-
-
-def _row_values(values: FloatArray, rows: IntArray) -> FloatArray:
-    """Return the values of systems, or the differences between the two systems of a pair."""
-    if rows.shape[1] == 1:
-        return values[rows[:, 0]]
-    return values[rows[:, 0]] - values[rows[:, 1]]
 
 
 def contribution_spread(summed: ExactSums, systems: int, pairs: int) -> ContributionSpread:
@@ -559,6 +502,7 @@ _SWAP_KEY = (1,)  # added to the spawn key of a block, because swaps are drawn s
 ENUMERATED = 20  # up to this number of items, all 2^20 swaps are enumerated
 
 Seed = int | Sequence[int]
+Step = Callable[[int], object]  #: called with the number of finished resamples
 
 
 def entropy(rng: int | np.random.Generator | None) -> Seed:
@@ -684,12 +628,14 @@ def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray
     if n_items > _UINT16_ITEMS:
         few = _DRAWN_BYTES
     together: list[AnyArray] = []
+    filled = 0
     for rng, size in _generator_calls(n_items, n_resamples, seed, _SWAP_KEY):
         bits = np.frombuffer(rng.bytes(size * width), dtype=np.uint8).reshape(size, width)
         together.append(np.unpackbits(bits, axis=1, count=n_items))
-        if sum(part.size for part in together) >= few:  # matrix products with few rows are slow
+        filled += size * n_items
+        if filled >= few:  # matrix products with few rows are slow
             yield np.concatenate(together)
-            together = []
+            together, filled = [], 0
     if together:
         yield np.concatenate(together)
 
@@ -768,51 +714,18 @@ def all_counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
     return result
 
 
-def whole_columns(values: FloatArray, largest_weight: float) -> WholeColumns:
-    """Return values (item, column) as integers with exact weighted sums.
+def drawn_sums(
+    columns: FloatArray, chunks: Iterator[AnyArray], step: Step
+) -> Iterator[tuple[slice, AnyArray, FloatArray]]:
+    """Yield the slice of resamples in each chunk, its weights, and weighted sums of the columns.
 
-    ``largest_weight`` is the largest sum of weights in a resample.
+    The weights of the items add up to at most the number of items in each resample.
     """
-    return WholeColumns(values, np.abs(values).max(axis=0, initial=0.0), largest_weight)
-
-
-def resampled_scores(
-    values: FloatArray,
-    score: Score,
-    chunks: Iterator[AnyArray],
-    n_resamples: int,
-    step: Callable[[int], object],
-) -> FloatArray:
-    """Return the score of every system in every resample, (system, resample).
-
-    Parameters
-    ----------
-    values : array (system, item, statistic)
-    score : callable
-        Function from sums (..., statistic) to scores (...).
-    chunks : iterator of arrays (resample, item)
-        Weights of the items.
-    n_resamples : int
-    step : callable
-        Called with the number of finished resamples.
-    """
-    systems, items, statistics = values.shape
-    # one matrix product for all systems and statistics: (resample, item) @ (item, column)
-    columns = whole_columns(statistic_columns(values), items)
-    result = np.empty((systems, n_resamples))
-    for rows, weights in chunk_slices(chunks):
-        sums = columns.weighted(weights).reshape(-1, systems, statistics)
-        result[:, rows] = score(sums).T
+    whole, start = WholeColumns(columns, len(columns)), 0
+    for weights in chunks:
+        yield slice(start, start + len(weights)), weights, whole.weighted(weights)
         step(len(weights))
-    return result
-
-
-def chunk_slices(chunks: Iterator[AnyArray]) -> Iterator[tuple[slice, AnyArray]]:
-    """Yield the slice of resamples in each chunk, and the chunk."""
-    start = 0
-    for chunk in chunks:
-        yield slice(start, start + len(chunk)), chunk
-        start += len(chunk)
+        start += len(weights)
 
 
 def statistic_columns(values: FloatArray) -> FloatArray:
@@ -827,10 +740,6 @@ def leave_one_out(values: FloatArray, score: Score) -> FloatArray:
 
 # -------------------------------------------------------------------------------------------------
 # Test items, training seeds, strata, and the options for a test.
-
-# ------------------------------------------------------ The test items and the options for a test
-
-Step = Callable[[int], object]
 
 
 def quiet(count: int) -> None:
@@ -848,25 +757,10 @@ class AnyItems:
     n_groups: int  #: number of clusters, or 0 if items are drawn one by one
     n_drawn: int  #: number of drawn units: items, or clusters
 
-    @property
-    def totals(self) -> FloatArray:
-        """The sums over all items, (system, statistic), with a single rounding."""
-        raise NotImplementedError
-
-    @property
-    def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums over individually drawn items, if possible."""
-        raise NotImplementedError
-
-    @property
-    def unit(self) -> float | None:
-        """The change in the score per unit of the first statistic, if it is constant."""
-        raise NotImplementedError
-
-    @property
-    def binary(self) -> bool:
-        """Whether every item is either correct or wrong, which allows exact distributions."""
-        raise NotImplementedError
+    totals: FloatArray  #: sums over all items, (system, statistic), with a single rounding
+    ratio_form: RatioForm | None  #: the score as a ratio of sums over items drawn one by one
+    unit: float | None  #: change in the score per unit of the first statistic, if constant
+    binary: bool  #: whether every item is correct or wrong, which allows exact distributions
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of 0/1 items that both systems answer correctly: (pair,)."""
@@ -887,17 +781,27 @@ class Items(AnyItems):
     factors: tuple[IntArray, IntArray] | None = None  #: levels of two crossed factors
 
     def __post_init__(self) -> None:
-        """Count systems and items."""
+        """Count systems and items, and find out which tests the items allow."""
         self.n_systems, self.n_items = self.statistics.shape[:2]
         self.n_groups, self.n_drawn = 0, self.n_items
         if self.cluster is not None:
             self.n_groups = min(int(x.max()) + 1 for x in self.factors or [self.cluster])
             self.n_drawn = self.n_groups
-
-    @cached_property
-    def totals(self) -> FloatArray:
-        """The sums over all items, (system, statistic), with a single rounding."""
-        return exact_total(np.moveaxis(self.statistics, 1, 2))
+        self.totals = exact_total(np.moveaxis(self.statistics, 1, 2))
+        self.ratio_form, self.unit, self.binary = None, None, False
+        alone = self.cluster is None and self.strata is None
+        if self.linear is None and alone:
+            self.ratio_form = RATIO_FORMS.get(self.score)
+        if self.linear is None or self.strata is not None or self.seeds is not None:
+            return
+        if self.linear == "sum":
+            self.unit = 1.0
+            return
+        below = self.statistics[..., 1]
+        if below.flat[0] != 0.0 and (below == below.flat[0]).all():
+            self.unit = 1.0 / float(self.totals[0, 1])
+            once = alone and below.flat[0] == 1.0
+            self.binary = once and differences.are_binary(self.statistics[..., 0])
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of 0/1 items that both systems answer correctly: (pair,)."""
@@ -910,7 +814,7 @@ class Items(AnyItems):
     def _both(self) -> FloatArray:
         return sums_of_products(self.statistics[..., 0])
 
-    @property
+    @cached_property
     def drawn(self) -> FloatArray:
         """The statistics of the drawn units, which are items or sums over clusters."""
         if self.cluster is None:
@@ -929,43 +833,12 @@ class Items(AnyItems):
         values[self.cluster] = self.strata
         return values
 
-    @cached_property
-    def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums over individually drawn items, if possible."""
-        plain = self.linear is None and self.cluster is None and self.strata is None
-        if not plain:
-            return None
-        return RATIO_FORMS.get(self.score)
-
-    @cached_property
-    def unit(self) -> float | None:
-        """The change in the score per unit of the first statistic, if it is constant."""
-        if self.linear is None or self.strata is not None or self.seeds is not None:
-            return None
-        if self.linear == "sum":
-            return 1.0
-        below = self.statistics[..., 1]
-        if not (below == below.flat[0]).all() or below.flat[0] == 0.0:
-            return None
-        return 1.0 / float(self.totals[0, 1])
-
-    @cached_property
-    def binary(self) -> bool:
-        """Whether every item is either correct or wrong."""
-        return (
-            self.linear == "mean"
-            and self.cluster is None
-            and self.strata is None
-            and self.seeds is None
-            and bool((self.statistics[..., 1] == 1.0).all())
-            and differences.are_binary(self.statistics[..., 0])
-        )
-
 
 def better_counts(items: AnyItems, pairs: IntArray) -> tuple[IntArray, IntArray]:
     """Return the numbers of 0/1 items on which each system is better: (pair,)."""
     both = items.both_right(pairs)
-    one, other = ((items.totals[side, 0] - both).astype(np.int64) for side in pairs.T)
+    one = (items.totals[pairs[:, 0], 0] - both).astype(np.int64)
+    other = (items.totals[pairs[:, 1], 0] - both).astype(np.int64)
     if items.sign < 0.0:
         return other, one
     return one, other
@@ -998,7 +871,8 @@ def sums_of_products(right: FloatArray) -> FloatArray:
     return result
 
 
-class PairOptions(NamedTuple):
+@dataclass
+class PairOptions:
     """The options for a test."""
 
     n_resamples: int  #: number of resamples; 0 means as many as needed, see :func:`paired.settled`
@@ -1014,33 +888,18 @@ class PairOptions(NamedTuple):
     alternative: str = "two-sided"
     most: int = 0  #: maximum number of draws if a pair in an adjusted family is undecided
     skewness: bool = False  #: whether sign and swap tests and intervals correct for skewness
+    tails: int = field(init=False)  #: number of tails of the test
+    two_tailed: float = field(init=False)  #: level of the two-sided interval with the same limits
+    simultaneous: bool = field(init=False)  #: whether one statistic covers all pairs
+    studentises: bool = field(init=False)  #: whether every resample needs standard errors
 
-    @property
-    def simultaneous(self) -> bool:
-        """Whether one statistic covers all pairs."""
-        return self.adjust in ("max-t", "max-t-stepdown")
-
-    @property
-    def tails(self) -> int:
-        """The number of tails of the test."""
-        return 1 + (self.alternative == "two-sided")
-
-    @property
-    def two_tailed(self) -> float:
-        """The level of the two-sided interval with the same limits."""
-        return max(1.0 - 2.0 / self.tails * (1.0 - self.level), 1e-9)
-
-    def sided(self, one: FloatArray, two: FloatArray) -> FloatArray:
-        """Return p-values for the alternative, from one-sided and two-sided p-values."""
-        if self.tails == 2:
-            return two
-        return one
-
-
-def studentises(options: PairOptions) -> bool:
-    """Whether standard errors are needed for each pair in each resample."""
-    together = options.simultaneous and options.event != "wild"
-    return together or "studentised" in (options.event, options.ci)
+    def __post_init__(self) -> None:
+        """Derive what the tests ask for from the options."""
+        self.tails = 1 + (self.alternative == "two-sided")
+        self.two_tailed = max(1.0 - 2.0 / self.tails * (1.0 - self.level), 1e-9)
+        self.simultaneous = self.adjust in ("max-t", "max-t-stepdown")
+        together = self.simultaneous and self.event != "wild"
+        self.studentises = together or "studentised" in (self.event, self.ci)
 
 
 _NORMAL_ITEMS = 100_000  # sums over at least this many items are nearly normal
@@ -1049,7 +908,7 @@ _NORMAL_ITEMS = 100_000  # sums over at least this many items are nearly normal
 def nearly_normal(binary: bool, n_items: int, options: PairOptions) -> bool:
     """Return whether sums of 0/1 items are drawn from a normal distribution."""
     many = binary and n_items >= _NORMAL_ITEMS
-    return many and options.method != "monte-carlo" and not studentises(options)
+    return many and options.method != "monte-carlo" and not options.studentises
 
 
 def signs_rank(n_drawn: int, options: PairOptions) -> bool:

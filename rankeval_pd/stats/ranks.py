@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -276,7 +277,7 @@ def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -
             " or omit ci."
         )
     if not options.ci:
-        options = options._replace(ci="clopper-pearson" if items.binary else "wild")
+        options = replace(options, ci="clopper-pearson" if items.binary else "wild")
     return draws_of(items, np.stack(all_pairs(items.n_systems), axis=1), options, step)
 
 
@@ -314,10 +315,10 @@ def _score_limits(draws: Draws, level: float) -> Limits:
         found: Any = bootstrap.limits(
             subsets.values,
             subsets.weights,
-            draws.factor,
+            draws.level.unit * draws.level.weight,
             every=subsets.every,
             level=level,
-            room=draws.room_of(every),
+            room=draws.level.room,
         )
         critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
         found = families.widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
@@ -342,7 +343,7 @@ def _score_limits(draws: Draws, level: float) -> Limits:
 def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
     """Return limits for the scores by inverting the max-statistic test over systems."""
     every = np.arange(draws.items.n_systems)
-    about, room = np.sqrt(draws.spread.systems), draws.room_of(every)
+    about, room = np.sqrt(draws.spread.systems), draws.level.room
     varies = about > room
     scale = np.where(varies, about, np.inf)[:, np.newaxis]
 
@@ -373,8 +374,8 @@ def _largest_limits(draws: Draws, options: PairOptions) -> Limits:
 def _errors(draws: Draws) -> FloatArray:
     """Return the standard error of each score by linearization, or 0 if there is no variation."""
     error = np.sqrt(draws.spread.systems)
-    varies = error > draws.room_of(np.arange(error.size))
-    return np.where(varies & ~np.isnan(draws.theta), draws.unit * error, 0.0)
+    varies = error > draws.level.room
+    return np.where(varies & ~np.isnan(draws.theta), draws.level.unit * error, 0.0)
 
 
 def _leans(draws: Draws) -> FloatArray:

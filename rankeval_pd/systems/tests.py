@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack, get_args
 
@@ -15,7 +15,7 @@ from rankeval_pd.capabilities import Capabilities, with_roles
 from rankeval_pd.decisions.families import OVER, family_of
 from rankeval_pd.decisions.gains import (
     bootstrapped_pairs,
-    over_groups,
+    over_all_groups,
     pairs_tested_once,
     ranked,
     ranks_by_draws,
@@ -66,7 +66,7 @@ from rankeval_pd.stats.item_gains import (
     moves_with_size,
     skewed,
 )
-from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, quiet, studentises
+from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, quiet
 from rankeval_pd.stats.ranks import RANKS, SCORE_INTERVALS, signed_rank_tests, t_tests
 
 # -------------------------------------------------------------------------------------------------
@@ -92,206 +92,186 @@ class GroupFacts(NamedTuple):
     n_systems: int
 
 
-@dataclass(frozen=True)
-class TableNotes:
-    """Collect a table's attrs, and issue one warning per call."""
+Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
+
+
+@dataclass
+class TestPlan:
+    """The options of a call, and the pairs to compare."""
 
     options: PairOptions
     roles: Mapping[str, Any]
     named: Sequence[str]  #: the options that become attrs
     adjust_over: str
-    more: Mapping[str, Any] = field(default_factory=dict)  #: further attrs
-    one: Any = None  #: the system that is compared with all other systems
+    more: Mapping[str, Any]  #: further attrs
+    a: Hashable = None
+    b: Hashable = None
+    baseline: Hashable = None
+    families: Families | None = None
 
     def __post_init__(self) -> None:
         """Check the family of tests."""
         check_choice("adjust_over", self.adjust_over, OVER)
-
-    @property
-    def over_all(self) -> bool:
-        """Whether the tests of all groups are one family."""
-        return self.options.adjust is not None and self.adjust_over == "all"
-
-    @property
-    def _signs(self) -> bool:
-        """Whether the tests draw random signs."""
-        return "event" not in self.named or self.options.event == "wild"
-
-    @property
-    def _crossed(self) -> bool:
-        """Whether two factors group the items."""
-        return isinstance(self.roles.get("groups"), list)
+        #: whether the tests of all groups are one family
+        self.over_all = self.options.adjust is not None and self.adjust_over == "all"
+        #: whether the tests draw random signs
+        self.signs = "event" not in self.named or self.options.event == "wild"
+        #: whether two factors group the items
+        self.crossed = isinstance(self.roles.get("groups"), list)
 
     def settled(self, n_pairs: int, groups: int) -> PairOptions:
         """Return options with enough resamples for the family of tests."""
         options = self.options
         if self.over_all:
-            options = options._replace(n_alike=groups)
+            options = replace(options, n_alike=groups)
         return with_resamples(options, n_pairs)
 
-    def columns(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns, followed by the number of groups if any."""
-        if self.roles.get("groups") is None:
-            return tuple(columns)
-        return (*columns, "n_groups")
-
-    def facts(
-        self,
-        items: AnyItems,
-        pairs: IntArray,
-        options: PairOptions,
-        n_resamples: AnyArray,
-        flat: AnyArray,
-        interval: str = "",
-    ) -> GroupFacts:
-        """Return the facts of a group, given the draws of its tests and the kind of interval."""
-        drawn = options._replace(n_resamples=int(n_resamples.max(initial=0)))
-        own = draws_of(items, pairs, drawn, quiet).parametric
-        answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
-        if isinstance(own, RatioGains):
-            answers = float(own.answers[pairs].min())
-        else:
-            lopsided = skewed(items, pairs, drawn)
-        if isinstance(own, SeedGains):
-            seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
-        if interval == "wild" and (self._crossed or (seeds[0] and self._signs)):
-            interval = "student"
-        n_strata = 0
-        if isinstance(items, Items) and items.strata is not None:
-            n_strata = int(items.strata.max()) + 1
-        by_item = self.roles.get("weight") != "group"
-        return GroupFacts(
-            n_items=items.n_items,
-            n_drawn=items.n_drawn,
-            n_resamples=drawn.n_resamples,
-            interval=interval,
-            flat=bool(np.any(flat)),
-            skewed=lopsided,
-            moves_with_size=by_item and moves_with_size(items, pairs),
-            answers=answers,
-            n_strata=n_strata,
-            n_seeds=seeds[0],
-            seed_widening=seeds[1],
-            n_systems=seeds[2],
-        )
-
-    def record(self, facts: Sequence[GroupFacts], n_pairs: int) -> dict[str, Any]:
-        """Warn about few items or groups, or no variation, and return the attrs."""
-        options = self.options
-        attrs = {name: getattr(options, name) for name in self.named}
-        if options.adjust is not None:
-            attrs["adjust_over"] = self.adjust_over
-        attrs |= {"seed": options.seed, **self.more}
-        attrs["n_resamples"] = max(x.n_resamples for x in facts) or None  # exact: no draws
-        if attrs.get("ci") == "":
-            del attrs["ci"]
-        if self._crossed:
-            attrs["event"] = "crossed"
-        if facts[-1].n_strata:
-            attrs["n_strata"] = facts[-1].n_strata
-        sizes = {x.n_items for x in facts}
-        attrs["n_items"] = None  # each row shows the number for its group
-        if len(sizes) == 1:
-            attrs["n_items"] = sizes.pop()
-        if facts[-1].n_seeds:
-            attrs["n_seeds"] = min(x.n_seeds for x in facts)
-            attrs["seed_widening"] = max(1.0, *(x.seed_widening for x in facts))
-            attrs["n_systems"] = facts[-1].n_systems
-            if self._signs:
-                attrs["event"] = "seeds"
-        intervals = {x.interval for x in facts if x.interval}
-        if intervals:
-            if "ci" in attrs:
-                intervals.add(attrs["ci"])
-            attrs["ci"] = ", ".join(sorted(intervals))
-        if options.adjust is not None:
-            over = [self.adjust_over]
-            attrs["family"] = family_of(n_pairs, self.one, groups=len(facts), over=over)
-        self._warn(facts)
-        return attrs
-
-    def _warn(self, facts: Sequence[GroupFacts]) -> None:
-        """Warn once about few items, guesses or seeds, missing intervals, and large groups."""
-        texts = (
-            self._about_size(min(x.n_drawn for x in facts), any(x.skewed for x in facts)),
-            _about_guesses(min(x.answers for x in facts)),
-            _about_intervals(any(x.flat for x in facts)),
-            self._about_weight(any(x.moves_with_size for x in facts)),
-            _about_seeds(min(x.n_seeds for x in facts)),
-        )
-        warnings = [text for text in texts if text]
-        if warnings:
-            warn(" ".join(warnings))
-
-    def _about_size(self, fewest: int, is_skewed: bool) -> str:
-        few, what, groups = FEW_ITEMS, "items", self.roles.get("groups")
-        if groups is not None:
-            few, what = FEW_GROUPS, f"groups of {groups!r}"
-        alpha = self.options.alpha
-        needed = int(np.ceil(1.0 - np.log2(alpha)))  # two-sided p is at least 2^(1-n)
-        if self._crossed:
-            if fewest >= FEW_LEVELS:
-                return ""
-            why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
-        elif self._signs and fewest < needed:
-            why = (
-                f"with fewer than {needed} {what}, no two-sided test can be significant at"
-                f" {alpha:g}"
-            )
-        elif is_skewed:
-            why = (
-                "differences are skewed, or all scores of a system are equal, so tests may be"
-                " unreliable"
-            )
-        elif not self._signs and fewest < few:
-            why = (
-                f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
-                " liberal"
-            )
-        else:
-            return ""
-        return f"{fewest} {what}: {why}. Use more data; see the page on paired tests."
-
-    def _about_weight(self, dominated: bool) -> str:
-        if not dominated:
-            return ""
-        return (
-            f"groups: the gain depends on group size in {self.roles['groups']!r}, and a few"
-            " large groups dominate, so the test and the interval may be unreliable. Pass"
-            " weight='group' for the mean over groups, or split large groups."
-        )
+    def needs(self, n_pairs: int, **sums: bool) -> ItemNeeds:
+        """Return which sums the tests need when items are distributed across workers."""
+        return ItemNeeds(self.settled(n_pairs, 1), **sums)
 
 
-def _about_seeds(n_seeds: int) -> str:
-    if n_seeds == 0 or n_seeds > 2:
-        return ""
-    return (
-        "seeds: two training runs give a poor estimate of the variation between runs, so only"
-        " large gains can be significant. Train with five seeds; needed_seeds returns the"
-        " number for a given gain."
+def group_facts(
+    plan: TestPlan,
+    options: PairOptions,
+    items: AnyItems,
+    pairs: IntArray,
+    rows: Rows,
+    interval: str = "",
+) -> GroupFacts:
+    """Return the facts of a group, given the rows of its tests and the kind of interval."""
+    drawn = replace(options, n_resamples=int(rows["n_resamples"].max(initial=0)))
+    own = draws_of(items, pairs, drawn, quiet).parametric
+    answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
+    if isinstance(own, RatioGains):
+        answers = float(own.answers[pairs].min())
+    else:
+        lopsided = skewed(items, pairs, drawn)
+    if isinstance(own, SeedGains):
+        seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
+    if interval == "wild" and (plan.crossed or (seeds[0] and plan.signs)):
+        interval = "student"
+    n_strata = 0
+    if isinstance(items, Items) and items.strata is not None:
+        n_strata = int(items.strata.max()) + 1
+    by_item = plan.roles.get("weight") != "group"
+    known = rows["gain"] if "gain" in rows else rows["value"]
+    return GroupFacts(
+        n_items=items.n_items,
+        n_drawn=items.n_drawn,
+        n_resamples=drawn.n_resamples,
+        interval=interval,
+        flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
+        skewed=lopsided,
+        moves_with_size=by_item and moves_with_size(items, pairs),
+        answers=answers,
+        n_strata=n_strata,
+        n_seeds=seeds[0],
+        seed_widening=seeds[1],
+        n_systems=seeds[2],
     )
 
 
-def _about_guesses(answers: float) -> str:
-    if answers >= FEW_ANSWERS - 1e-9:
-        return ""
+def table_attrs(facts: Sequence[GroupFacts], n_pairs: int, *, plan: TestPlan) -> dict[str, Any]:
+    """Warn about few items or groups, or no variation, and return the attrs of a table."""
+    options = plan.options
+    every: Any = GroupFacts._make(zip(*facts, strict=True))  # each fact of all groups
+    _warn_of_few(every, plan)
+    attrs: dict[str, Any] = {}
+    for name in plan.named:
+        attrs[name] = getattr(options, name)
+    if options.adjust is not None:
+        attrs["adjust_over"] = plan.adjust_over
+    attrs |= {"seed": options.seed, **plan.more}
+    attrs["n_resamples"] = max(every.n_resamples) or None  # exact: no draws
+    if attrs.get("ci") == "":
+        del attrs["ci"]
+    if plan.crossed:
+        attrs["event"] = "crossed"
+    if every.n_strata[-1]:
+        attrs["n_strata"] = every.n_strata[-1]
+    attrs["n_items"] = None  # each row shows the number for its group
+    if len({*every.n_items}) == 1:
+        attrs["n_items"] = every.n_items[0]
+    if every.n_seeds[-1]:
+        attrs["n_seeds"] = min(every.n_seeds)
+        attrs["seed_widening"] = max(1.0, *every.seed_widening)
+        attrs["n_systems"] = every.n_systems[-1]
+        if plan.signs:
+            attrs["event"] = "seeds"
+    intervals = {*every.interval} - {""}
+    if intervals:
+        if "ci" in attrs:
+            intervals.add(attrs["ci"])
+        attrs["ci"] = ", ".join(sorted(intervals))
+    if options.adjust is not None:
+        one = plan.a  # the system that is compared with all other systems
+        if plan.b is not None or plan.baseline is not None:
+            one = plan.baseline
+        attrs["family"] = family_of(n_pairs, one, groups=len(facts), over=[plan.adjust_over])
+    return attrs
+
+
+def _warn_of_few(every: Any, plan: TestPlan) -> None:
+    """Warn once about few items, guesses or seeds, missing intervals, and large groups."""
+    few, what, groups = FEW_ITEMS, "items", plan.roles.get("groups")
+    if groups is not None:
+        few, what = FEW_GROUPS, f"groups of {groups!r}"
+    alpha, fewest = plan.options.alpha, min(every.n_drawn)
+    needed = int(np.ceil(1.0 - np.log2(alpha)))  # two-sided p is at least 2^(1-n)
+    reasons = [
+        (
+            plan.signs and fewest < needed,
+            f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}",
+        ),
+        (
+            any(every.skewed),
+            "differences are skewed, or all scores of a system are equal, so tests may be"
+            " unreliable",
+        ),
+        (
+            not plan.signs and fewest < few,
+            f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
+            " liberal",
+        ),
+    ]
+    if plan.crossed:
+        why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
+        reasons = [(fewest < FEW_LEVELS, why)]
+    texts = []
+    for holds, why in reasons:
+        if holds:
+            texts.append(f"{fewest} {what}: {why}. Use more data; see the page on paired tests.")
+            break
+    answers = min(every.answers)
     why = f"with fewer than {FEW_ANSWERS}, the test may be unreliable"
     if answers < LEAST_ANSWERS:
         why = f"with fewer than {LEAST_ANSWERS}, there is no test and p_value is NaN"
-    return (
-        f"A system's ratio is based on only {answers:.3g} guesses (or answers): {why}."
-        " Use more items, or a system that guesses more often."
-    )
-
-
-def _about_intervals(undefined: bool) -> str:
-    if not undefined:
-        return ""
-    return (
-        "No interval (NaN): all items are equal or have the same difference, so the variation"
-        " between items is unknown. For items scored 0 or 1, pass metric='accuracy' without"
-        " groups to obtain an interval."
-    )
+    if answers < FEW_ANSWERS - 1e-9:
+        texts.append(
+            f"A system's ratio is based on only {answers:.3g} guesses (or answers): {why}."
+            " Use more items, or a system that guesses more often."
+        )
+    if any(every.flat):
+        texts.append(
+            "No interval (NaN): all items are equal or have the same difference, so the variation"
+            " between items is unknown. For items scored 0 or 1, pass metric='accuracy' without"
+            " groups to obtain an interval."
+        )
+    if any(every.moves_with_size):
+        texts.append(
+            f"groups: the gain depends on group size in {groups!r}, and a few"
+            " large groups dominate, so the test and the interval may be unreliable. Pass"
+            " weight='group' for the mean over groups, or split large groups."
+        )
+    if min(every.n_seeds) in (1, 2):
+        texts.append(
+            "seeds: two training runs give a poor estimate of the variation between runs, so only"
+            " large gains can be significant. Train with five seeds; needed_seeds returns the"
+            " number for a given gain."
+        )
+    if texts:
+        warn(" ".join(texts))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -421,16 +401,19 @@ def system_ranks(
         more["ci"] = ci
     if test == "t":
         more["test"] = test
-    notes = TableNotes(options, roles, ("event", "adjust", "alpha", "level"), adjust_over, more)
+    plan = TestPlan(options, roles, ("event", "adjust", "alpha", "level"), adjust_over, more)
+    columns = [*RANK_COLUMNS]
+    if roles.get("groups") is not None:
+        columns.append("n_groups")
     with resampling_bar(data, options.n_resamples) as step:
         return tabulate_items(
             data,
             roles,
-            partial(_ranks_of_group, notes=notes, test=test, ranks=ranks, step=step),
-            notes.columns(RANK_COLUMNS),
-            record=notes.record,
-            finish=partial(_by_rank, notes=notes),
-            needs=partial(_sums_for_ranks, notes),
+            partial(_ranks_of_group, plan=plan, test=test, ranks=ranks, step=step),
+            columns,
+            record=partial(table_attrs, plan=plan),
+            finish=partial(_by_rank, plan=plan),
+            needs=partial(plan.needs, signs=True, ranked=True),
         )
 
 
@@ -439,7 +422,7 @@ def _ranks_of_group(
     pairs: IntArray,
     n_groups: int,
     *,
-    notes: TableNotes,
+    plan: TestPlan,
     test: str,
     ranks: str,
     step: Step,
@@ -450,22 +433,15 @@ def _ranks_of_group(
         kernel, interval = ranks_by_t, "t"
     elif items.binary:
         interval = "clopper-pearson"
-    options = notes.settled(len(pairs), n_groups)
-    check_size(kernel, items, len(pairs), options)
+    options = plan.settled(len(pairs), n_groups)
+    check_pair_memory(kernel, items, len(pairs), options)
     rows = kernel(items, options, ranks, step)
-    flat = np.isfinite(rows["value"]) & np.isnan(rows["ci_low"])
-    interval = notes.options.ci or interval
-    return rows, notes.facts(items, pairs, options, rows["n_resamples"], flat, interval)
+    return rows, group_facts(plan, options, items, pairs, rows, options.ci or interval)
 
 
-def _sums_for_ranks(notes: TableNotes, n_pairs: int) -> ItemNeeds:
-    """Return which sums the ranks need when items are distributed across workers."""
-    return ItemNeeds(notes.settled(n_pairs, 1), signs=True, ranked=True)
-
-
-def _by_rank(rows: Rows, *, notes: TableNotes) -> Rows:
+def _by_rank(rows: Rows, *, plan: TestPlan) -> Rows:
     """Rank the systems of all groups, and sort the systems of each group by rank."""
-    rows = ranked(rows, how=notes.options, over_all=notes.over_all)
+    rows = ranked(rows, how=plan.options, over_all=plan.over_all)
     return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
 
@@ -482,12 +458,6 @@ def adjustment_of(test: str | None, adjust: str | None) -> str | None:
         if test == "t":
             adjust = "holm"
     return adjust
-
-
-def seed_of(roles: Mapping[str, Any]) -> items.Seed:
-    """Return the entropy for random draws."""
-    chosen = Roles.of({"rng": roles.get("rng", 0)})
-    return items.entropy(chosen.rng)
 
 
 def options_of(
@@ -516,16 +486,18 @@ def options_of(
         adjust,
         check_share("alpha", alpha),
         check_share("level", level),
-        seed_of(roles),
+        items.entropy(Roles.of({"rng": roles.get("rng", 0)}).rng),
         keep_order,
         alternative=alternative,
         skewness=event == "wild" if skewness is None else skewness,
     )
 
 
-def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions) -> None:
+def check_pair_memory(
+    test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions
+) -> None:
     """Raise a MemoryError if draws for all pairs or systems do not fit in memory."""
-    every = test is _swapped_pairs or studentises(options)
+    every = test is _swapped_pairs or options.studentises
     rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
     check_memory(
         2 * rows * options.n_resamples,
@@ -533,9 +505,6 @@ def check_size(test: Callable[..., Any], items: AnyItems, pairs: int, options: P
         "Pass baseline=... to compare with one system, measures=... to select fewer systems, or a"
         " smaller n_resamples or larger alpha to draw fewer resamples.",
     )
-
-
-Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 
 
 def relations(families: Families, systems: list[Hashable], pairs: IntArray) -> AnyArray:
@@ -581,25 +550,6 @@ _NAMED = ("alternative", "adjust", "alpha", "level")  # options that become attr
 OF_FAMILY = ("p_adjusted", "ci_low_alone", "ci_high_alone")  # columns only with adjust=
 
 OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with seeds=
-
-
-class _Asked(NamedTuple):
-    """The pairs to compare."""
-
-    a: Hashable
-    b: Hashable
-    baseline: Hashable
-    families: Families | None
-
-    @property
-    def keeps_order(self) -> bool:
-        """Whether the user fixed the order of the two systems."""
-        return self.b is not None or self.baseline is not None
-
-    @property
-    def one(self) -> Hashable:
-        """The system that is compared with all other systems, if any."""
-        return self.baseline if self.keeps_order else self.a
 
 
 @Capabilities(
@@ -814,7 +764,6 @@ def paired_bootstrap(
     shown: str = ci or ""  # the interval depends on the items
     if ci is None and event != "wild":
         shown = DUAL[event]
-    asked = _Asked(a, b, baseline, families)
     options = options_of(
         roles,
         n_resamples,
@@ -824,13 +773,13 @@ def paired_bootstrap(
         level=level,
         event=event,
         ci=shown,
-        keep_order=asked.keeps_order,
+        keep_order=b is not None or baseline is not None,
         alternative=alternative,
         skewness=event == "wild" and skewness,
     )
     named, more = ("event", "ci", *_NAMED), {"margin": check_margin(margin)}
-    notes = TableNotes(options, roles, named, adjust_over, more, asked.one)
-    return _tabulate_pairs(data, bootstrapped_pairs, notes, asked)
+    plan = TestPlan(options, roles, named, adjust_over, more, a, b, baseline, families)
+    return _tabulate_pairs(data, bootstrapped_pairs, plan)
 
 
 @Capabilities(
@@ -923,7 +872,6 @@ def paired_permutation(
             f"margin={margin!r} with test='wilcoxon': only the test of means supports a margin."
             " Omit test."
         )
-    asked = _Asked(a, b, baseline, families)
     options = options_of(
         roles,
         n_resamples,
@@ -933,13 +881,13 @@ def paired_permutation(
         level=level,
         event="recentred",
         ci="basic",
-        keep_order=asked.keeps_order,
+        keep_order=b is not None or baseline is not None,
         alternative=alternative,
         skewness=skewness,
     )
     more = {"margin": check_margin(margin)}
-    notes = TableNotes(options, roles, _NAMED, adjust_over, more, asked.one)
-    result = _tabulate_pairs(data, _KERNELS[test], notes, asked)
+    plan = TestPlan(options, roles, _NAMED, adjust_over, more, a, b, baseline, families)
+    result = _tabulate_pairs(data, _KERNELS[test], plan)
     if test != "swaps":
         result.attrs["test"] = test
     if test == "wilcoxon" and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
@@ -966,42 +914,41 @@ def mean_test(test: str) -> Callable[..., Any]:
     return paired_bootstrap
 
 
-def _tabulate_pairs(data: Data, kernel: _Kernel, notes: TableNotes, asked: _Asked) -> Data:
+def _tabulate_pairs(data: Data, kernel: _Kernel, plan: TestPlan) -> Data:
     """Return the table of all pairs of systems in all groups."""
+    columns, options = [*PAIR_COLUMNS], plan.options
+    if plan.more["margin"] is not None:
+        columns.insert(columns.index("p_adjusted") + 1, margin_name(options.alternative))
+    if options.adjust is None:
+        for name in OF_FAMILY:
+            columns.remove(name)
     relate = finish = None
-    if asked.families is not None:
-        relate = partial(relations, asked.families)
-    if notes.over_all:
-        finish = partial(over_groups, how=notes.options)
-    with resampling_bar(data, notes.options.n_resamples) as step:
+    if plan.families is not None:
+        relate = partial(relations, plan.families)
+        columns.append("relation")
+    if plan.roles.get("seeds") is not None:
+        columns += OF_SEEDS
+    if plan.roles.get("groups") is not None:
+        columns.append("n_groups")
+    if plan.over_all:
+        finish = partial(over_all_groups, how=options)
+    sums = {"signs": "wild" in (options.event, options.ci)}
+    if kernel is _swapped_pairs:
+        sums = {"swaps": True}
+    with resampling_bar(data, options.n_resamples) as step:
         return tabulate_items(
             data,
-            notes.roles,
-            partial(_pairs_of_group, kernel=kernel, notes=notes, step=step),
-            _columns_of_pairs(notes, related=relate is not None),
-            record=notes.record,
-            a=asked.a,
-            b=asked.b,
-            baseline=asked.baseline,
+            plan.roles,
+            partial(_pairs_of_group, kernel=kernel, plan=plan, step=step),
+            columns,
+            record=partial(table_attrs, plan=plan),
+            a=plan.a,
+            b=plan.b,
+            baseline=plan.baseline,
             relate=relate,
             finish=finish,
-            needs=partial(_sums_for_pairs, kernel, notes),
+            needs=partial(plan.needs, **sums),
         )
-
-
-def _columns_of_pairs(notes: TableNotes, *, related: bool) -> tuple[str, ...]:
-    """Return the columns of a table of pairs."""
-    columns = list(PAIR_COLUMNS)
-    if related:
-        columns.append("relation")
-    if notes.roles.get("seeds") is not None:
-        columns += OF_SEEDS
-    if notes.more["margin"] is not None:
-        after = columns.index("p_adjusted") + 1
-        columns.insert(after, margin_name(notes.options.alternative))
-    if notes.options.adjust is None:
-        columns = [name for name in columns if name not in OF_FAMILY]
-    return notes.columns(columns)
 
 
 def _pairs_of_group(
@@ -1010,34 +957,20 @@ def _pairs_of_group(
     n_groups: int,
     *,
     kernel: _Kernel,
-    notes: TableNotes,
+    plan: TestPlan,
     step: Step,
 ) -> tuple[Rows, GroupFacts]:
     """Return one row per pair of systems, and the facts of the group."""
-    options = notes.settled(len(pairs), n_groups)
-    check_size(kernel, items, len(pairs), options)
+    options = plan.settled(len(pairs), n_groups)
+    check_pair_memory(kernel, items, len(pairs), options)
     rows = kernel(items, pairs, options, step)
-    flat = np.isfinite(rows["gain"]) & np.isnan(rows["ci_low"])
     interval = ""
-    if "ci" in notes.named:
-        interval = options.ci or DUAL[options.event]
-        if items.binary:
-            interval = options.ci or "tango"
-    facts = notes.facts(items, pairs, options, rows["n_resamples"], flat, interval)
-    margin = notes.more["margin"]
+    if "ci" in plan.named:
+        interval = options.ci or ("tango" if items.binary else DUAL[options.event])
+    facts = group_facts(plan, options, items, pairs, rows, interval)
+    margin, alternative = plan.more["margin"], options.alternative
     if margin is not None:
-        shown, alternative = (
-            np.stack([rows["system_a"], rows["system_b"]], axis=1),
-            options.alternative,
-        )
+        shown = np.stack([rows["system_a"], rows["system_b"]], axis=1)
         p = margin_p(items, shown, rows["gain"], margin, alternative, options.alpha)
         rows[margin_name(alternative)] = p
     return rows, facts
-
-
-def _sums_for_pairs(kernel: _Kernel, notes: TableNotes, n_pairs: int) -> ItemNeeds:
-    """Return which sums the test needs when items are distributed across workers."""
-    options = notes.settled(n_pairs, 1)
-    if kernel is _swapped_pairs:
-        return ItemNeeds(options, swaps=True)
-    return ItemNeeds(options, signs="wild" in (options.event, options.ci))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +43,7 @@ def items(values: np.ndarray, cluster=None, *, seeds: bool = False, pooled: bool
 
 def found(data: Items) -> float:
     """Return in which share of samples, each of two systems, the default test is significant."""
-    options = OPTIONS._replace(ci="" if data.binary else "wild")
+    options = replace(OPTIONS, ci="" if data.binary else "wild")
     pairs = np.arange(data.n_systems).reshape(-1, 2)
     return float(np.mean(bootstrapped_pairs(data, pairs, options)["p_value"] <= 0.05))
 
@@ -116,11 +117,11 @@ def ranks(samples: int) -> Iterator[Row]:
                 rng = np.random.default_rng(seeds)
                 sds = part * np.sqrt(seeds) / np.sqrt(n) / 2.0 * np.array([1.0] * systems)
                 sds[systems // 2 :] *= 3.0 if unequal else 1.0
-                options = OPTIONS._replace(adjust="max-t", n_resamples=499, ci="wild")
+                options = replace(OPTIONS, adjust="max-t", n_resamples=499, ci="wild")
                 told, warned = [], 0
                 for k in range(samples):
                     data = items(trained(rng, systems, seeds, n, sds), seeds=True)
-                    rows = ranks_by_draws(data, options._replace(seed=k), "simultaneous")
+                    rows = ranks_by_draws(data, replace(options, seed=k), "simultaneous")
                     rows[GROUP] = np.zeros(data.n_systems, dtype=int)
                     table = ranked(rows, how=options, over_all=False)
                     told.append(bool((table["rank_low"] > 1).any()))

@@ -7,6 +7,7 @@ Writes factors.csv. Seeds: two ways of training that are equal, whose trainings 
 """
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +38,9 @@ def items(values: np.ndarray, seeds: bool = False, strata=None, average: str = "
 
 def asked(drawn: Items, number: int, event: str) -> tuple[bool, bool]:
     """Return whether the test rejects, and whether the interval holds 0."""
-    options = OPTIONS._replace(seed=number, event=event)
+    options = replace(OPTIONS, seed=number, event=event)
     if event != "wild":
-        options = options._replace(ci="percentile")
+        options = replace(options, ci="percentile")
     row = paired_gains.bootstrapped_pairs(drawn, PAIR, options)
     return bool(row["p_two_sided"][0] <= 0.05), bool(row["ci_low"][0] <= 0.0 <= row["ci_high"][0])
 

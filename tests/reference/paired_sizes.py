@@ -12,6 +12,7 @@ Many simulated test sets are one set of items with two systems each: the draws a
 import sys
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -189,10 +190,10 @@ def families(
     items = of_mean(truth[:, np.newaxis] + shared + rng.normal(size=(truth.size, n)))
     asked = options(procedure, seed, "max-t")
     pairs = np.stack(np.triu_indices(truth.size, 1), axis=1)
-    tested = paired_gains.bootstrapped_pairs(items, pairs, asked._replace(ci="percentile"))
+    tested = paired_gains.bootstrapped_pairs(items, pairs, replace(asked, ci="percentile"))
     equal = truth[pairs[:, 0]] == truth[pairs[:, 1]]
     kind = "simultaneous" if procedure == "default" else "percentile"
-    rows = rank_tests.ranks_by_draws(items, asked._replace(event="wild", ci="percentile"), kind)
+    rows = rank_tests.ranks_by_draws(items, replace(asked, event="wild", ci="percentile"), kind)
     rows[GROUP] = np.zeros(items.n_systems, dtype=int)
     ranked = rank_tests.ranked(rows, how=asked, over_all=False)
     rank = 1 + (truth[:, np.newaxis] < truth).sum(axis=1)

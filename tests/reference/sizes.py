@@ -67,7 +67,7 @@ def decisions(d: np.ndarray, seed: list[int]) -> dict[str, bool]:
     score = METRICS["mean"].score
     scores, errors = [], []
     pair = np.array([[0, 1]])
-    flat = resamples.whole_columns(np.moveaxis(values, 1, 0).reshape(n, -1), n)
+    flat = resamples.WholeColumns(np.moveaxis(values, 1, 0).reshape(n, -1), n)
     for weights in resamples.count_chunks(n, B, seed):
         sums = flat.weighted(weights).reshape(-1, 2, 2)
         scores.append(score(sums))

@@ -74,7 +74,7 @@ def test_whole_numbers_are_summed_exactly():
     counts = resamples.all_counts(300, 100, 0)
     small, big = rng.integers(0, 50, (300, 7)), rng.integers(0, 10**7, (300, 7))
     for values, dtype in ((small, np.float32), (big, np.float64), (small / 3, np.float64)):
-        prepared = resamples.whole_columns(values.astype(float), 300)
+        prepared = resamples.WholeColumns(values.astype(float), 300)
         assert prepared.dtype == dtype
         found = prepared.weighted(counts)
         if values.dtype.kind == "i":

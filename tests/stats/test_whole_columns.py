@@ -42,7 +42,7 @@ def exactly(weights: np.ndarray, values: np.ndarray) -> list[list[Fraction]]:
 def test_sums_are_the_exact_ones_rounded():
     """Up to 2^-60 of the largest number for each item, and one rounding."""
     values, weights = columns(), counts(7)
-    found = WholeColumns(values, sizes_of(values), 500).weighted(weights)
+    found = WholeColumns(values, 500).weighted(weights)
     for row, wanted in zip(found, exactly(weights, values), strict=True):
         for number, exact, size in zip(row, wanted, sizes_of(values), strict=True):
             room = 500 * size * 2.0**-61 + abs(float(exact)) * 2.0**-53
@@ -54,10 +54,10 @@ def test_sums_are_the_exact_ones_rounded():
 def test_no_order_and_no_cut_changes_a_digit(order, cut, rows):
     values, weights = columns(60), counts(rows, 60)
     sizes = sizes_of(values)
-    whole = WholeColumns(values, sizes, 60)
+    whole = WholeColumns(values, 60, sizes)
     order = np.array(order)
     parts = [
-        WholeColumns(values[part], sizes, 60).sums(weights[:, part])
+        WholeColumns(values[part], 60, sizes).sums(weights[:, part])
         for part in (order[:cut], order[cut:])
     ]
     assert (whole.scale.floats(parts[0] + parts[1]) == whole.weighted(weights)).all()
@@ -68,8 +68,8 @@ def test_no_order_and_no_cut_changes_a_digit(order, cut, rows):
 def test_bits_as_weights(places):
     values = columns(400)
     bits = np.random.default_rng(1).integers(0, 2, (9, 408)).astype(np.uint8)
-    whole = WholeColumns(values, sizes_of(values), 400)
-    found = whole.sums_of_bits(np.packbits(bits, axis=1), places)
+    whole = WholeColumns(values, 400)
+    found = whole.sums(np.packbits(bits, axis=1), places)
     assert (found == whole.sums(bits[:, places])).all()
 
 
@@ -77,16 +77,16 @@ def test_small_whole_numbers_are_summed_in_single_precision():
     """Where it is exact; multiples of any power of two are."""
     for step in (1.0, 0.25, 2.0**40):
         values = np.random.default_rng(0).integers(0, 50, (300, 4)) * step
-        small = WholeColumns(values, sizes_of(values), 300)
+        small = WholeColumns(values, 300)
         assert small.dtype == np.float32
         assert (small.weighted(counts(5, 300)) == counts(5, 300) @ values).all()
-    assert WholeColumns(values, sizes_of(values), 2.0**21).dtype == np.float64
-    assert WholeColumns(values / 3, sizes_of(values / 3), 300).dtype == np.float64
+    assert WholeColumns(values, 2.0**21).dtype == np.float64
+    assert WholeColumns(values / 3, 300).dtype == np.float64
 
 
 def test_what_is_not_finite_is_undefined():
     values = np.array([[1.0, 2.0], [np.nan, 3.0]])
-    found = WholeColumns(values, sizes_of(values), 2).weighted(np.ones((1, 2), dtype=np.uint8))
+    found = WholeColumns(values, 2).weighted(np.ones((1, 2), dtype=np.uint8))
     np.testing.assert_array_equal(found, [[np.nan, 5.0]])
 
 
