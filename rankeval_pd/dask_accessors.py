@@ -253,6 +253,7 @@ def _rows_of_head(
             n_keys = options.get("n_keys", parameters["n_keys"].default)
         head = _head(ddf, reading, _longest(ddf, options.get("n"), n_max), n_keys)
     else:
+        reading = {name: x for name, x in reading.items() if name not in SCORED}
         head = dask.collect_head(ddf, Roles.of(reading), 1, scored=False)
     table: pd.DataFrame = question(head, **options, **_roles_of_head(head, reading))
     return with_order(table, ddf, roles)

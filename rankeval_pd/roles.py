@@ -49,6 +49,8 @@ CONTINGENCY = ("O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N")
 # roles for a long frame with one row per score
 LONG = ("system", "measure", "score", "item")
 
+SCORED = ("measures", "lower_is_better")  # roles of scores, which some methods do not read
+
 Names = Hashable | Sequence[Hashable] | None
 Seed = int | np.random.Generator | None
 

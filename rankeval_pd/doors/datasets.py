@@ -39,6 +39,7 @@ from rankeval_pd.options import details_wanted, held
 from rankeval_pd.progress import SHOWN
 from rankeval_pd.roles import (
     ANNOTATOR,
+    SCORED,
     Roles,
     are_values,
     as_names,
@@ -773,10 +774,13 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
     kept = _used_variables(data, question, columns)
     if exclude := question.named("exclude"):
         exclude = [x for x in exclude if x in kept.variables or x not in data.variables]
-        question = replace(question, options={**options, "exclude": exclude or None})
+        options = {**options, "exclude": exclude or None}
+    if not question.scored:  # scores are not read
+        options = {x: value for x, value in options.items() if x not in SCORED}
+    question = replace(question, options=options)
     golds = [v for key, v in columns.variables if key in columns.golds]
     judged = "judged_with" in inspect.signature(question.function).parameters
-    shares = question.form == "rankings" and _are_shares(options.get("n"))
+    shares = question.form == "rankings" and _are_shares(options.get("n", options.get("share")))
     if shares and not judged and not all(map(_is_whole, golds)):
         raise ValueError(
             "n is a share of the candidates in a lazy Dataset, but the number of candidates is"
