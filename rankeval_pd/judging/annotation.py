@@ -499,7 +499,7 @@ def annotation_sheet(
     check_frame(candidates)
     chosen = Roles.of(roles)
     chosen.check_groups()
-    sample = read_sample(candidates, roles, JudgingScheme("estimate", None, None, "ratio", 0.95))
+    sample = read_sample(candidates, roles, JudgingScheme())
     gold, judged = sample.gold, sample.judged
     numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
     place = numbered.columns[-1]
