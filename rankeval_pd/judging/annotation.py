@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -158,7 +158,13 @@ def plan_annotation(
         elif left and budget is None and planned < power:
             _warn_out_of_reach(planned, power, state, (low, high))
         elif left and planned == 0.0:
-            _warn_without_power(more, left, state, alpha)
+            do = "Use"
+            if state.power(alpha, left) > 0.0:
+                do = "Judge more candidates, or use"
+            warn(
+                f"power is 0: no outcome of {more} additional judgments is significant at"
+                f" alpha={alpha:g}. {do} longer lists, n=..."
+            )
         rows.append(
             {
                 **row[groups],
@@ -194,17 +200,6 @@ def _warn_out_of_reach(
     warn(
         f"power={power:g} is out of reach: judging all {2 * state.size} candidates that only"
         f" one list contains gives a power of {planned:.2g}{shows}. {do}"
-    )
-
-
-def _warn_without_power(more: int, left: int, state: _State, alpha: float) -> None:
-    """Warn that the budget is too small for any significant result."""
-    do = "Use"
-    if state.power(alpha, left) > 0.0:
-        do = "Judge more candidates, or use"
-    warn(
-        f"power is 0: no outcome of {more} additional judgments is significant at"
-        f" alpha={alpha:g}. {do} longer lists, n=..."
     )
 
 
@@ -254,11 +249,11 @@ class _State(NamedTuple):
         """Return the power of Fisher's test after ``more`` additional judgments."""
         return float(self._powers(alpha, more, of_pilot=False)[0, 0])
 
-    def power_range(self, alpha: float, more: int) -> tuple[float, float]:
+    def power_range(self, alpha: float, more: int) -> FloatArray:
         """Return the range of the power given the pilot."""
         if not self.pilot:
-            return np.nan, np.nan
-        return _range(self._powers(alpha, more, of_pilot=True))
+            return np.full(2, np.nan)
+        return np.quantile(self._powers(alpha, more, of_pilot=True), _OUTSIDE)
 
     def _powers(self, alpha: float, more: int, *, of_pilot: bool) -> FloatArray:
         """Return the average power, or the power for each possible precision."""
@@ -279,11 +274,6 @@ class _State(NamedTuple):
                 law = drawn_laws(new, left, np.array([float(true)]))
             laws.append(np.pad(law, ((0, 0), (tp, judged - tp))))
         return fisher_power(laws[0], samples[0], laws[1], samples[1], alpha)
-
-
-def _range(powers: FloatArray) -> tuple[float, float]:
-    low, high = np.quantile(powers, _OUTSIDE)
-    return float(low), float(high)
 
 
 def _sample_sizes(more: int, judged: list[int], size: int) -> tuple[int, int]:
@@ -393,7 +383,7 @@ def needed_candidates(
     row = {"n": length, "n_judgements": 2 * size, "power": planned}
     if pilots is not None:
         open_a, open_b = (pilot.laws_of_rates(size) for pilot in pilots)
-        low, high = _range(fisher_power(open_a, size, open_b, size, alpha))
+        low, high = np.quantile(fisher_power(open_a, size, open_b, size, alpha), _OUTSIDE)
         row |= {"power_low": low, "power_high": high}
         if n is None and planned < power:
             warn(
@@ -715,8 +705,17 @@ def _table_of_agreement(
     header = pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False)
     parts = []
     for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):
-        of_group = _coefficients(codes[:, number == group], names, level)
-        parts.append(pd.DataFrame([(*key, *row) for row in of_group], columns=header))
+        labels, every = codes[:, number == group], ", ".join(map(str, names))
+        categories = range(max(int(labels.max(initial=0)), 0) + 1)
+        counts = np.stack([(labels == k).sum(axis=0) for k in categories], axis=1)
+        rows: list[tuple[Any, ...]] = []
+        for a, b in itertools.combinations(range(len(names)), 2):
+            kappa = clusters.cohen_kappa(labels[a], labels[b], level)
+            rows.append((*key, "Cohen's kappa", f"{names[a]}, {names[b]}", *kappa))
+        rows.append((*key, "Fleiss' kappa", every, *clusters.fleiss_kappa(counts, level)))
+        alpha = clusters.krippendorff_alpha(counts, level)
+        rows.append((*key, "Krippendorff's alpha", every, *alpha))
+        parts.append(pd.DataFrame(rows, columns=header))
     result = pd.concat(parts, ignore_index=True)
     result.attrs["level"] = level
     return result
@@ -731,17 +730,3 @@ def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
     labels = pd.concat([x.astype(object) for x in columns.values()], ignore_index=True)
     codes = pd.factorize(labels.infer_objects())[0]
     return np.asarray(codes, dtype=np.int64).reshape(len(columns), -1)
-
-
-def _coefficients(
-    codes: IntArray, names: list[Hashable], level: float
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one group."""
-    categories = range(max(int(codes.max(initial=0)), 0) + 1)
-    counts = np.stack([(codes == k).sum(axis=0) for k in categories], axis=1)
-    for a, b in itertools.combinations(range(len(names)), 2):
-        kappa = clusters.cohen_kappa(codes[a], codes[b], level)
-        yield ("Cohen's kappa", f"{names[a]}, {names[b]}", *kappa)
-    every = ", ".join(map(str, names))
-    yield ("Fleiss' kappa", every, *clusters.fleiss_kappa(counts, level))
-    yield ("Krippendorff's alpha", every, *clusters.krippendorff_alpha(counts, level))

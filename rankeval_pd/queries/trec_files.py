@@ -341,16 +341,8 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
         )
     for code, name in enumerate(tags):
         rows = codes == code
-        yield (
-            name,
-            lines._replace(
-                query=lines.query[rows],
-                document=lines.document[rows],
-                number=lines.number[rows],
-                tag=None,
-                where=f"run {name!r} of {lines.where}",
-            ),
-        )
+        query, document, number = (x[rows] for x in lines[:3])
+        yield name, TrecLines(query, document, number, None, f"run {name!r} of {lines.where}", ())
 
 
 def concatenate(parts: Sequence[Strings]) -> Strings:
