@@ -152,11 +152,11 @@ def plan_annotation(
             more = _bisected_sample(reached, power, left)
         else:
             more = _smallest_sample(reached, power, left)
-        planned, (low, high) = reached(more), state.power_range(alpha, more)
+        planned, ends = reached(more), state.power_range(alpha, more)
         if state.size == 0:
             warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
         elif left and budget is None and planned < power:
-            _warn_out_of_reach(planned, power, state, (low, high))
+            _warn_out_of_reach(planned, power, state, ends)
         elif left and planned == 0.0:
             do = "Use"
             if state.power(alpha, left) > 0.0:
@@ -178,27 +178,34 @@ def plan_annotation(
                 "n_judged": sum(state.judged),
                 "n_more": more,
                 "power": planned,
-                "power_low": low,
-                "power_high": high,
+                "power_low": ends[0],
+                "power_high": ends[1],
             }
         )
     return pd.DataFrame(rows)
 
 
-def _warn_out_of_reach(
-    planned: float, power: float, state: _State, ends: tuple[float, float]
-) -> None:
+def _warn_out_of_reach(planned: float, power: float, state: _State, ends: FloatArray) -> None:
     """Warn that even judging all candidates does not provide the power."""
-    shows = f" ({state.in_all()})"
-    do = (
-        "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
-        " candidates found in only one list, which differ more in precision than the whole lists."
-    )
+    size = state.size
     if state.pilot:
         shows = " on average ({:.2g} to {:.2g}, depending on the true precisions)".format(*ends)
         do = "Judge more candidates first, or use longer lists, n=..."
+    else:
+        tp_a, tp_b = (np.array([round(share * size)]) for share in state.precisions)
+        whole = np.array([size])
+        p_value = fisher_test(tp_a, whole, tp_b, whole, "two-sided").p_value[0]
+        shows = (
+            f" (expected: {tp_a[0]} and {tp_b[0]} true positives among {size} candidates"
+            f" each, p = {p_value:.2g})"
+        )
+        do = (
+            "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
+            " candidates found in only one list, which differ more in precision than the whole"
+            " lists."
+        )
     warn(
-        f"power={power:g} is out of reach: judging all {2 * state.size} candidates that only"
+        f"power={power:g} is out of reach: judging all {2 * size} candidates that only"
         f" one list contains gives a power of {planned:.2g}{shows}. {do}"
     )
 
@@ -234,16 +241,6 @@ class _State(NamedTuple):
             (t + (size - m) * (t + 0.5) / (m + 1.0)) / size for t, m in zip(tp, judged, strict=True)
         )
         return cls(size, judged, tp, (first, second), pilot=True)
-
-    def in_all(self) -> str:
-        """Describe the expected result of judging all candidates in the two regions."""
-        first, second = (round(share * self.size) for share in self.precisions)
-        tp_a, tp_b, size = np.array([[first], [second], [self.size]])
-        p_value = fisher_test(tp_a, size, tp_b, size, "two-sided").p_value[0]
-        return (
-            f"expected: {first} and {second} true positives among {self.size} candidates"
-            f" each, p = {p_value:.2g}"
-        )
 
     def power(self, alpha: float, more: int) -> float:
         """Return the power of Fisher's test after ``more`` additional judgments."""

@@ -102,17 +102,6 @@ class Sample:
     scheme: JudgingScheme
     ties: str
 
-    @property
-    def is_taken_for_random(self) -> bool:
-        """Return whether judged candidates are treated as a random sample.
-
-        The result is False if all candidates are judged, or if groups of candidates were sampled.
-        """
-        known = (self.scheme.judged_with, self.scheme.windows, self.roles.get("groups"))
-        if self.scheme.unjudged != "estimate" or any(x is not None for x in known):
-            return False
-        return not self.judged.all()
-
     @cached_property
     def kinds(self) -> FloatArray:
         """Return the distinct probabilities."""
@@ -317,10 +306,14 @@ def warn_if_chosen(
     """Warn if judged candidates are clearly not a random sample.
 
     The tests compare each list with the candidates below the list. With ``regions``, the tests
-    compare the two difference regions. Samples with a judging scheme are not tested. For average
-    precision, n is None, and strong evidence against randomness raises an error.
+    compare the two difference regions. Samples with a judging scheme and sampled groups are not
+    tested. For average precision, n is None, and strong evidence against randomness raises a
+    ValueError.
     """
-    if not sample.is_taken_for_random or not candidates.measures:
+    known = (sample.scheme.judged_with, sample.scheme.windows, sample.roles.get("groups"))
+    if sample.scheme.unjudged != "estimate" or any(x is not None for x in known):
+        return
+    if sample.judged.all() or not candidates.measures:
         return
     judged = sample.judged[candidates.row][:, np.newaxis] & candidates.present
     tables = [*_region_tables(candidates, judged, n, rest=rest, regions=regions)]

@@ -810,7 +810,15 @@ def _of_metrics(
     result = pd.DataFrame({**names, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
     result.attrs |= {"intervals": "simultaneous"}
-    result.attrs["family"] = _family(measures, metrics, baseline, options)
+    result.attrs["family"] = None
+    if options["adjust"] is not None:
+        count = len(measures) - 1
+        if baseline is None:
+            count = math.comb(len(measures), 2)
+        scope = "each metric"
+        if options["adjust_over"] == "all" and len(metrics) > 1:
+            scope = f"all {len(metrics)} metrics"
+        result.attrs["family"] = f"{family_of(count, baseline)} for {scope}"
     return result
 
 
@@ -820,18 +828,3 @@ def _of_query_systems(
     """Return columns by metric and name; missing rows are NaN."""
     rows = table.set_index(pd.MultiIndex.from_arrays([table[_METRIC], table[role]])).reindex(keys)
     return {name: rows[own].to_numpy() for name, own in names.items() if own in rows}
-
-
-def _family(
-    measures: list[Any], metrics: list[Any], baseline: Hashable, options: Mapping[str, Any]
-) -> str | None:
-    """Return a description of the family of tests."""
-    if options["adjust"] is None:
-        return None
-    count = len(measures) - 1
-    if baseline is None:
-        count = math.comb(len(measures), 2)
-    who = family_of(count, baseline)
-    if options["adjust_over"] == "all" and len(metrics) > 1:
-        return f"{who} for all {len(metrics)} metrics"
-    return f"{who} for each metric"
