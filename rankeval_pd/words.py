@@ -335,29 +335,6 @@ def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
     return f"{what} {kind}".rstrip()
 
 
-_LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
-
-
-def design(attrs: Attrs) -> Iterator[str]:
-    """Describe strata, clusters, and a small number of training seeds."""
-    if attrs.get("strata") is not None:
-        count = attrs.get("n_strata", "")
-        strata = f"{count} strata ({attrs['strata']})".lstrip()
-        text = f"The score is the {attrs['average']} average over {strata}."
-        if attrs.get("groups") is not None:
-            text += f" The items are clustered by {attrs['groups']}."
-        yield text
-    elif attrs.get("weight") is not None:
-        yield f"The items are clustered by {attrs['groups']}."
-    if attrs.get("seed_widening", 1.0) >= _LIMITING:
-        yield (
-            f"With {attrs['n_seeds']} training seeds, the intervals for gains are"
-            f" {attrs['seed_widening']:.1f} times as wide as intervals from the items alone."
-        )
-    if attrs.get("seed_variance") == "pooled":
-        yield f"The variance between seeds is pooled over all {attrs['n_systems']} systems."
-
-
 def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
     """Return the letters for each row of a compact letter display.
 
@@ -808,8 +785,7 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     for needed, write in _KINDS:
         if all(any(x in frame for x in name.split("|")) for name in needed.split()):
             check_attrs(attrs)
-            beside = _ties, _skipped_sizes, _annotators, _pool, _queries, design
-            told = [*write(frame, attrs), *(text for say in beside for text in say(attrs))]
+            told = [*write(frame, attrs), *_caveats(attrs)]
             return "\n\n".join(told) or "The table has no rows."
     raise ValueError(
         f"table has the columns {listed(frame.columns)}, but no method returns a table with these"
@@ -817,18 +793,17 @@ def in_words(table: pd.DataFrame | xr.Dataset, *, methods: bool = False) -> str:
     )
 
 
-def _ties(attrs: Attrs) -> Iterator[str]:
-    """Write how many lists end inside a tie."""
-    count = attrs.get("n_ending_in_tie", 0)
-    if count:
+_LIMITING = 1.2  # seeds are mentioned if they widen intervals by this factor
+
+
+def _caveats(attrs: Attrs) -> Iterator[str]:
+    """Describe what all rows share: ties, skipped sizes, annotators, chance level and design."""
+    if count := attrs.get("n_ending_in_tie", 0):
         rows = agree(
             count, "One row describes a list that ends", f"{count:,} rows describe lists that end"
         )
         yield f"{rows} inside a tie; `details=True` shows which lists."
-
-
-def _skipped_sizes(attrs: Attrs) -> Iterator[str]:
-    """Describe results that are not exact at every n."""
+    # results that are not exact at every n
     if attrs.get("p_adjusted") == "rounded up":
         yield "Adjusted p-values are exact, or rounded up to the next exact p-value."
     if count := attrs.get("n_grid"):
@@ -836,19 +811,12 @@ def _skipped_sizes(attrs: Attrs) -> Iterator[str]:
             f"There are too many candidates to compute every n. The results are for {count:,}"
             " values of n; above n = 70, consecutive values differ by at most about 1%."
         )
-
-
-def _annotators(attrs: Attrs) -> Iterator[str]:
-    """Write whether the conclusion is the same for all annotators."""
-    if names := listed_in(attrs, "annotators"):
-        if differ := listed_in(attrs, "annotators_differ"):
-            yield f"The conclusion differs for {join(differ, noun='annotators')}."
-        else:
-            yield f"The conclusion is the same for each of the {len(names)} annotators."
-
-
-def _pool(attrs: Attrs) -> Iterator[str]:
-    """Describe the pool of the random baseline, unless it contains all candidates."""
+    # annotators, and the pool of the random baseline
+    names, differ = listed_in(attrs, "annotators"), listed_in(attrs, "annotators_differ")
+    if names and differ:
+        yield f"The conclusion differs for {join(differ, noun='annotators')}."
+    elif names:
+        yield f"The conclusion is the same for each of the {len(names)} annotators."
     pool = attrs.get("pool", "all")
     if pool == "retrieved":
         yield (
@@ -860,10 +828,7 @@ def _pool(attrs: Attrs) -> Iterator[str]:
             f"The chance level is the value for a random draw from a collection of {int(pool):,}"
             " candidates in each group."
         )
-
-
-def _queries(attrs: Attrs) -> Iterator[str]:
-    """Write caveats about means over queries."""
+    # means over queries
     lacking, undefined, tied = (attrs.get(f"n_{x}", 0) for x in ("lacking", "undefined", "tied"))
     counted = "A query {} counts as 0 (up to {:,} {})."
     if lacking:
@@ -880,6 +845,23 @@ def _queries(attrs: Attrs) -> Iterator[str]:
     if attrs.get("depth_low", 0) < attrs.get("depth_high", 0):
         low, high = (f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
         yield f"The longest lists in the runs contain {low} to {high} documents."
+    # strata, clusters, and a small number of training seeds
+    if attrs.get("strata") is not None:
+        count = attrs.get("n_strata", "")
+        strata = f"{count} strata ({attrs['strata']})".lstrip()
+        text = f"The score is the {attrs['average']} average over {strata}."
+        if attrs.get("groups") is not None:
+            text += f" The items are clustered by {attrs['groups']}."
+        yield text
+    elif attrs.get("weight") is not None:
+        yield f"The items are clustered by {attrs['groups']}."
+    if attrs.get("seed_widening", 1.0) >= _LIMITING:
+        yield (
+            f"With {attrs['n_seeds']} training seeds, the intervals for gains are"
+            f" {attrs['seed_widening']:.1f} times as wide as intervals from the items alone."
+        )
+    if attrs.get("seed_variance") == "pooled":
+        yield f"The variance between seeds is pooled over all {attrs['n_systems']} systems."
 
 
 def result_frame(table: Any) -> pd.DataFrame:

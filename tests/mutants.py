@@ -312,8 +312,8 @@ FAULTS = [
     ),
     *_in(
         "judging/judged.py", "groups",
-        ("own[row] = np.where(known, least[row], limit * size[row])",
-         "own[row] = np.clip(limit * size[row], least[row], most[row])"),
+        ("own[row] = np.where(least == most, least, limit * size)",
+         "own[row] = np.clip(limit * size, least, most)"),
     ),
     *_in(
         "judged.py", "stats/partly_judged judging",
@@ -746,8 +746,8 @@ FAULTS = [
     *_in(
         "judged.py", "stats/partly_judged judging",
         ("seen > 0, others / seen, 0.0)", "seen > 0, positive / mass, 0.0)"),
-        ("(1.0 - rate) * (weight * influence) ** 2", "(weight * influence) ** 2"),
-        ("np.var(influence[inside], ddof=1)", "np.var(influence[inside])"),
+        ("(np.sqrt(1.0 - chosen) * weight * influence)", "(weight * influence)"),
+        ("np.var(error_of[inside], ddof=1)", "np.var(error_of[inside])"),
         ("max(positives - 1.0, 1.0)", "max(positives, 1.0)"),
         ("(above[last] + 1 + of_block)", "(above[last] + of_block)"),
         ("below = np.cumsum(values[::-1])[::-1]", "below = np.cumsum(values)"),

@@ -306,7 +306,11 @@ def test_limits_of_the_difference_of_judged_groups_by_hand():
         Design(1, "estimate", "ratio", 0.95),
     )  # fmt: skip
     size = only[0].sum()
-    limits = part.region_limits(ranks, (every, every), n, shares)
+    lists = [(rank, every) for rank in ranks]
+    whole = np.array([size])
+    limits = [
+        part.limits(x, n, y, whole) for x, y in zip((lists, lists[::-1]), shares, strict=True)
+    ]
     (low_a, high_a), (low_b, high_b) = ((size * low[0], size * high[0]) for low, high in limits)
     a, b = (size * x[0] for x in shares)
     wanted = (a - b - np.hypot(a - low_a, high_b - b), a - b + np.hypot(high_a - a, b - low_b))
@@ -347,9 +351,10 @@ def test_candidates_beside_judged_ones_of_their_group_are_single_candidates():
 def test_the_variance_of_a_judged_average_precision_of_groups_by_hand():
     """Bell and McCaffrey's correction by the groups' positives, with the power of one area."""
     rng = np.random.default_rng(0)
-    group, judged, hit = np.repeat(np.arange(5), 4), np.ones(20, dtype=bool), rng.random(20) < 0.5
-    influence, weight, rate = rng.normal(size=20), np.full(20, 2.0), np.full(20, 0.5)
-    found, many = judged_sums._judged_cluster_variance(weight, rate, influence, judged, hit, group)
+    group, hit = np.repeat(np.arange(5), 4), rng.random(20) < 0.5
+    influence = rng.normal(size=20)
+    error_of = np.sqrt(0.5) * 2.0 * influence  # a weight of 2 at a rate of 0.5
+    found, many = judged_sums._judged_cluster_variance(error_of, hit, group)
     sums = np.bincount(group, np.sqrt(0.5) * 2.0 * influence)
     positive = np.bincount(group, hit)
     far = (sums - sums.mean()) / (1.0 - positive / hit.sum()) ** 0.7

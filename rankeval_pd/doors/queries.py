@@ -148,9 +148,31 @@ class Queries:
         return len(self.keys)
 
     def scores(self) -> Iterator[FloatArray]:
-        """Yield the scores of each measure: (row), NaN for absent documents."""
+        """Check and yield each measure's scores: (row), NaN for absent or skipped documents."""
+        roles, judged, unjudged = self.options, self.grade >= 0.0, np.isnan(self.grade)
+        relevant = (self.grade >= roles.min_grade).any()
         for measure, values, sign in zip(self.measures, self.columns, self.sign, strict=True):
-            yield admitted_scores(sign * values, self.grade, self.options, measure)
+            score, retrieved = sign * values, ~np.isnan(values)
+            if roles.missing == "raise" and not retrieved.all():
+                raise ValueError(
+                    f"missing='raise': {measure!r} has no score for {int((~retrieved).sum())} of"
+                    f" {score.size} rows. Pass missing='absent' if these documents were not"
+                    " retrieved."
+                )
+            if relevant and retrieved.any() and not (retrieved & judged).any():
+                warn(
+                    f"measures: {measure!r} retrieved {int(retrieved.sum()):,} documents, and none"
+                    " of them is judged. Check that the run and the judgments use the same names."
+                )
+            if roles.unjudged == "raise" and (unjudged & retrieved).any():
+                raise ValueError(
+                    f"unjudged='raise': {measure!r} retrieved {int((unjudged & retrieved).sum())}"
+                    " documents without a grade. Pass unjudged='negative', as in trec_eval, or"
+                    " unjudged='skip' to drop them from the rankings."
+                )
+            if roles.unjudged == "skip":
+                score = np.where(judged, score, np.nan)
+            yield score
 
 
 def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
@@ -228,7 +250,7 @@ def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFra
         keys = pd.DataFrame({0: columns[0]}).set_flags(allows_duplicate_labels=True)
         keys.columns = pd.Index(by, tupleize_cols=False)
         number, _ = pd.factorize(columns[0])
-        first = np.flatnonzero(_first_of_each(number))
+        first = np.flatnonzero(~pd.Index(number).duplicated())
         try:
             order = np.asarray(columns[0].iloc[first].reset_index(drop=True).argsort())
         except TypeError:
@@ -239,10 +261,6 @@ def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFra
         return keys.iloc[first[order]].reset_index(drop=True), place[number]
     keys, number = group_numbers(columns, by, len(frame))
     return keys.reset_index(drop=True), number
-
-
-def _first_of_each(number: AnyArray) -> AnyArray:
-    return ~pd.Index(number).duplicated()
 
 
 def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
@@ -272,36 +290,6 @@ def grade_values(values: pd.Series, name: Hashable) -> FloatArray:
     return grades
 
 
-def admitted_scores(
-    score: FloatArray, grade: FloatArray, roles: QueryOptions, measure: Hashable
-) -> FloatArray:
-    """Check the scores, and set the scores of skipped documents to NaN."""
-    if roles.missing == "raise" and np.isnan(score).any():
-        raise ValueError(
-            f"missing='raise': {measure!r} has no score for {int(np.isnan(score).sum())} of"
-            f" {score.size} rows. Pass missing='absent' if these documents were not retrieved."
-        )
-    retrieved, judged = ~np.isnan(score), grade >= 0.0
-    if retrieved.any() and not (retrieved & judged).any() and (grade >= roles.min_grade).any():
-        warn(
-            f"measures: {measure!r} retrieved {int(retrieved.sum()):,} documents, and none of them"
-            " is judged. Check that the run and the judgments use the same names."
-        )
-    if roles.unjudged == "negative":
-        return score
-    unknown = ~judged
-    if roles.unjudged == "raise":
-        unknown = np.isnan(grade)
-    unjudged = unknown & retrieved
-    if roles.unjudged == "raise" and unjudged.any():
-        raise ValueError(
-            f"unjudged='raise': {measure!r} retrieved {int(unjudged.sum())} documents without a"
-            " grade. Pass unjudged='negative', as in trec_eval, or unjudged='skip' to drop"
-            " them from the rankings."
-        )
-    return np.where(unjudged, np.nan, score)
-
-
 # The order of equal scores
 
 
@@ -328,22 +316,27 @@ def tie_breaker(
         )
     if name is not None:
         _refuse_repeated_documents(values, query, name)
-    if roles.ties == "trec":
-        return partial(_descending_names, values)
-    return partial(_ascending_keys, values, name)
+    return partial(_document_ranks, values, name, roles.ties)
 
 
-def _descending_names(values: pd.Series, rows: IntArray) -> IntArray:
-    """Return the order of rows by descending document names."""
+def _document_ranks(values: pd.Series, name: Hashable, ties: str, rows: IntArray) -> IntArray:
+    """Return the order of rows by descending document names ("trec"), or by ascending keys."""
     codes, unique = pd.factorize(values.iloc[rows])
-    text = np.array([str(x) for x in unique], dtype=object)
-    return -_label_ranks(text)[codes]
-
-
-def _ascending_keys(values: pd.Series, name: Hashable, rows: IntArray) -> IntArray:
-    """Return the order of rows by ascending keys."""
-    codes, unique = pd.factorize(values.iloc[rows])
-    return _label_ranks(np.asarray(unique, dtype=object), name)[codes]
+    names = np.asarray(unique, dtype=object)
+    if ties == "trec":
+        names = np.array([str(x) for x in names], dtype=object)
+    try:
+        order = np.argsort(names, kind="stable")
+    except TypeError as error:
+        raise TypeError(
+            f"key={name!r} has values that cannot be ordered ({error}). Pass a column of numbers,"
+            " strings or dates."
+        ) from None
+    ranks = np.empty(order.size, dtype=np.int64)
+    ranks[order] = np.arange(order.size)
+    if ties == "trec":
+        return -ranks[codes]
+    return ranks[codes]
 
 
 _DOCUMENTS_AT_ONCE = 2**15  # number of documents in each hash table
@@ -365,9 +358,10 @@ def _refuse_repeated_documents(values: pd.Series, query: IntArray, name: Hashabl
     codes = _document_codes(values)
     repeated = pd.Index(query * (codes.max() + 1) + codes).duplicated()
     row = int(repeated.argmax())
+    times = np.count_nonzero((codes == codes[row]) & (query == query[row]))
     raise ValueError(
-        f"key={name!r}: the document {values.iloc[row]!r} occurs"
-        f" {_repeat_count(codes, query, row)} times in a query ({int(repeated.sum())} extra rows)."
+        f"key={name!r}: the document {values.iloc[row]!r} occurs {times} times in a query"
+        f" ({int(repeated.sum())} extra rows)."
         " Drop the repeated rows, or pass the query and document columns as by=... and key=..."
     )
 
@@ -390,20 +384,3 @@ def _document_codes(values: pd.Series) -> AnyArray:
     if values.dtype == object:
         codes = pd.factorize(np.array([str(x) for x in unique], dtype=object))[0][codes]
     return codes
-
-
-def _repeat_count(codes: AnyArray, query: IntArray, row: int) -> int:
-    return int(((codes == codes[row]) & (query == query[row])).sum())
-
-
-def _label_ranks(names: AnyArray, key: Hashable = None) -> IntArray:
-    try:
-        order = np.argsort(names, kind="stable")
-    except TypeError as error:
-        raise TypeError(
-            f"key={key!r} has values that cannot be ordered ({error}). Pass a column of numbers,"
-            " strings or dates."
-        ) from None
-    ranks = np.empty(order.size, dtype=np.int64)
-    ranks[order] = np.arange(order.size)
-    return ranks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -152,13 +152,19 @@ def plan_annotation(
             more = _bisected_sample(reached, power, left)
         else:
             more = _smallest_sample(reached, power, left)
-        planned, (low, high) = reached(more), state.power_range(alpha, more)
+        planned, ends = reached(more), state.power_range(alpha, more)
         if state.size == 0:
             warn("a and b: both lists contain the same candidates, so there is nothing to judge.")
         elif left and budget is None and planned < power:
-            _warn_out_of_reach(planned, power, state, (low, high))
+            _warn_out_of_reach(planned, power, state, ends)
         elif left and planned == 0.0:
-            _warn_without_power(more, left, state, alpha)
+            do = "Use"
+            if state.power(alpha, left) > 0.0:
+                do = "Judge more candidates, or use"
+            warn(
+                f"power is 0: no outcome of {more} additional judgments is significant at"
+                f" alpha={alpha:g}. {do} longer lists, n=..."
+            )
         rows.append(
             {
                 **row[groups],
@@ -172,39 +178,35 @@ def plan_annotation(
                 "n_judged": sum(state.judged),
                 "n_more": more,
                 "power": planned,
-                "power_low": low,
-                "power_high": high,
+                "power_low": ends[0],
+                "power_high": ends[1],
             }
         )
     return pd.DataFrame(rows)
 
 
-def _warn_out_of_reach(
-    planned: float, power: float, state: _State, ends: tuple[float, float]
-) -> None:
+def _warn_out_of_reach(planned: float, power: float, state: _State, ends: FloatArray) -> None:
     """Warn that even judging all candidates does not provide the power."""
-    shows = f" ({state.in_all()})"
-    do = (
-        "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
-        " candidates found in only one list, which differ more in precision than the whole lists."
-    )
+    size = state.size
     if state.pilot:
         shows = " on average ({:.2g} to {:.2g}, depending on the true precisions)".format(*ends)
         do = "Judge more candidates first, or use longer lists, n=..."
+    else:
+        tp_a, tp_b = (np.array([round(share * size)]) for share in state.precisions)
+        whole = np.array([size])
+        p_value = fisher_test(tp_a, whole, tp_b, whole, "two-sided").p_value[0]
+        shows = (
+            f" (expected: {tp_a[0]} and {tp_b[0]} true positives among {size} candidates"
+            f" each, p = {p_value:.2g})"
+        )
+        do = (
+            "Use longer lists, n=..., or plan for a larger difference: precisions= refers to"
+            " candidates found in only one list, which differ more in precision than the whole"
+            " lists."
+        )
     warn(
-        f"power={power:g} is out of reach: judging all {2 * state.size} candidates that only"
+        f"power={power:g} is out of reach: judging all {2 * size} candidates that only"
         f" one list contains gives a power of {planned:.2g}{shows}. {do}"
-    )
-
-
-def _warn_without_power(more: int, left: int, state: _State, alpha: float) -> None:
-    """Warn that the budget is too small for any significant result."""
-    do = "Use"
-    if state.power(alpha, left) > 0.0:
-        do = "Judge more candidates, or use"
-    warn(
-        f"power is 0: no outcome of {more} additional judgments is significant at"
-        f" alpha={alpha:g}. {do} longer lists, n=..."
     )
 
 
@@ -240,25 +242,15 @@ class _State(NamedTuple):
         )
         return cls(size, judged, tp, (first, second), pilot=True)
 
-    def in_all(self) -> str:
-        """Describe the expected result of judging all candidates in the two regions."""
-        first, second = (round(share * self.size) for share in self.precisions)
-        tp_a, tp_b, size = np.array([[first], [second], [self.size]])
-        p_value = fisher_test(tp_a, size, tp_b, size, "two-sided").p_value[0]
-        return (
-            f"expected: {first} and {second} true positives among {self.size} candidates"
-            f" each, p = {p_value:.2g}"
-        )
-
     def power(self, alpha: float, more: int) -> float:
         """Return the power of Fisher's test after ``more`` additional judgments."""
         return float(self._powers(alpha, more, of_pilot=False)[0, 0])
 
-    def power_range(self, alpha: float, more: int) -> tuple[float, float]:
+    def power_range(self, alpha: float, more: int) -> FloatArray:
         """Return the range of the power given the pilot."""
         if not self.pilot:
-            return np.nan, np.nan
-        return _range(self._powers(alpha, more, of_pilot=True))
+            return np.full(2, np.nan)
+        return np.quantile(self._powers(alpha, more, of_pilot=True), _OUTSIDE)
 
     def _powers(self, alpha: float, more: int, *, of_pilot: bool) -> FloatArray:
         """Return the average power, or the power for each possible precision."""
@@ -279,11 +271,6 @@ class _State(NamedTuple):
                 law = drawn_laws(new, left, np.array([float(true)]))
             laws.append(np.pad(law, ((0, 0), (tp, judged - tp))))
         return fisher_power(laws[0], samples[0], laws[1], samples[1], alpha)
-
-
-def _range(powers: FloatArray) -> tuple[float, float]:
-    low, high = np.quantile(powers, _OUTSIDE)
-    return float(low), float(high)
 
 
 def _sample_sizes(more: int, judged: list[int], size: int) -> tuple[int, int]:
@@ -393,7 +380,7 @@ def needed_candidates(
     row = {"n": length, "n_judgements": 2 * size, "power": planned}
     if pilots is not None:
         open_a, open_b = (pilot.laws_of_rates(size) for pilot in pilots)
-        low, high = _range(fisher_power(open_a, size, open_b, size, alpha))
+        low, high = np.quantile(fisher_power(open_a, size, open_b, size, alpha), _OUTSIDE)
         row |= {"power_low": low, "power_high": high}
         if n is None and planned < power:
             warn(
@@ -499,7 +486,7 @@ def annotation_sheet(
     check_frame(candidates)
     chosen = Roles.of(roles)
     chosen.check_groups()
-    sample = read_sample(candidates, roles, JudgingScheme("estimate", None, None, "ratio", 0.95))
+    sample = read_sample(candidates, roles, JudgingScheme())
     gold, judged = sample.gold, sample.judged
     numbered = with_columns(sample.data, {"_place": np.arange(judged.size)})
     place = numbered.columns[-1]
@@ -720,8 +707,17 @@ def _table_of_agreement(
     header = pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False)
     parts = []
     for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):
-        of_group = _coefficients(codes[:, number == group], names, level)
-        parts.append(pd.DataFrame([(*key, *row) for row in of_group], columns=header))
+        labels, every = codes[:, number == group], ", ".join(map(str, names))
+        categories = range(max(int(labels.max(initial=0)), 0) + 1)
+        counts = np.stack([(labels == k).sum(axis=0) for k in categories], axis=1)
+        rows: list[tuple[Any, ...]] = []
+        for a, b in itertools.combinations(range(len(names)), 2):
+            kappa = clusters.cohen_kappa(labels[a], labels[b], level)
+            rows.append((*key, "Cohen's kappa", f"{names[a]}, {names[b]}", *kappa))
+        rows.append((*key, "Fleiss' kappa", every, *clusters.fleiss_kappa(counts, level)))
+        alpha = clusters.krippendorff_alpha(counts, level)
+        rows.append((*key, "Krippendorff's alpha", every, *alpha))
+        parts.append(pd.DataFrame(rows, columns=header))
     result = pd.concat(parts, ignore_index=True)
     result.attrs["level"] = level
     return result
@@ -736,17 +732,3 @@ def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
     labels = pd.concat([x.astype(object) for x in columns.values()], ignore_index=True)
     codes = pd.factorize(labels.infer_objects())[0]
     return np.asarray(codes, dtype=np.int64).reshape(len(columns), -1)
-
-
-def _coefficients(
-    codes: IntArray, names: list[Hashable], level: float
-) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one group."""
-    categories = range(max(int(codes.max(initial=0)), 0) + 1)
-    counts = np.stack([(codes == k).sum(axis=0) for k in categories], axis=1)
-    for a, b in itertools.combinations(range(len(names)), 2):
-        kappa = clusters.cohen_kappa(codes[a], codes[b], level)
-        yield ("Cohen's kappa", f"{names[a]}, {names[b]}", *kappa)
-    every = ", ".join(map(str, names))
-    yield ("Fleiss' kappa", every, *clusters.fleiss_kappa(counts, level))
-    yield ("Krippendorff's alpha", every, *clusters.krippendorff_alpha(counts, level))

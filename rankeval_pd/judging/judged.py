@@ -34,7 +34,7 @@ from rankeval_pd.errors import (
     warn,
 )
 from rankeval_pd.lists.groups import warn_of_few
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.roles import (
     JudgedRoles,
     ListSizes,
@@ -60,11 +60,11 @@ Estimator = Literal["ratio", "horvitz-thompson"]
 class JudgingScheme(NamedTuple):
     """Store how candidates were selected for judging."""
 
-    unjudged: str
-    judged_with: Any
-    windows: Any  #: the last rank of each window; a sorted list once checked
-    estimator: str
-    level: float
+    unjudged: str = "estimate"
+    judged_with: Any = None
+    windows: Any = None  #: the last rank of each window; a sorted list once checked
+    estimator: str = "ratio"
+    level: float = 0.95
 
     def checked(self) -> JudgingScheme:
         """Return the checked options."""
@@ -89,11 +89,6 @@ class JudgingScheme(NamedTuple):
             windows = sorted({check_count("windows", end) for end in windows})
         return self._replace(level=level, windows=windows)
 
-    @property
-    def attrs(self) -> dict[str, Any]:
-        """Return attrs that describe the judging scheme."""
-        return {"unjudged": self.unjudged, "estimator": self.estimator, "level": self.level}
-
 
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -105,23 +100,14 @@ class Sample:
     judged: BoolArray  #: (row)
     probability: FloatArray  #: (row): of being selected for judging
     scheme: JudgingScheme
-
-    @property
-    def is_taken_for_random(self) -> bool:
-        """Return whether judged candidates are treated as a random sample.
-
-        The result is False if all candidates are judged, or if groups of candidates were sampled.
-        """
-        known = (self.scheme.judged_with, self.scheme.windows, self.roles.get("groups"))
-        if self.scheme.unjudged != "estimate" or any(x is not None for x in known):
-            return False
-        return not self.judged.all()
+    ties: str
 
     @cached_property
     def kinds(self) -> FloatArray:
         """Return the distinct probabilities."""
         return np.unique(self.probability)
 
+    @cached_property
     def design(self) -> Design:
         """Return the design, with strata if there are few distinct probabilities."""
         scheme, heaviest = self.scheme, 0.0
@@ -132,8 +118,13 @@ class Sample:
             heaviest = 1.0 / float(self.probability[~self.judged].min(initial=np.inf))
         return Design(strata, scheme.unjudged, scheme.estimator, scheme.level, heaviest)
 
-    def of(self, candidates: Candidates) -> Judgments:
-        """Return what is known about the judgments of the candidates."""
+    def of(
+        self,
+        candidates: Candidates,
+        n: IntArray | None = None,
+        advance: Callable[[int], object] = nothing_moves,
+    ) -> Judgments:
+        """Return what is known about the judgments of the candidates, and the lists of interest."""
         probability = self.probability[candidates.row]
         if self.scheme.windows is not None:
             ends = np.array(self.scheme.windows)
@@ -145,17 +136,53 @@ class Sample:
             probability=probability[:, np.newaxis],
             stratum=stratum[:, np.newaxis],
             cluster=candidates.clusters,
+            design=self.design,
+            n=candidates.sizes(n),
+            every=n is None,
+            ties=self.ties,
+            advance=advance,
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Judgments:
-    """Store who was judged, the same for all measures: (group, 1, candidate)."""
+    """Store who was judged, the same for all measures: (group, 1, candidate), and the lists."""
 
     judged: BoolArray
     probability: FloatArray  #: of being selected for judging
     stratum: IntArray
     cluster: IntArray | None = None
+    design: Design
+    n: IntArray  #: sizes of the lists
+    every: bool = False  #: whether every n was requested
+    ties: str = "shared"
+    advance: Callable[[int], object] = nothing_moves  #: moves the progress bar by some lists
+
+    def arrays(self, ranking: Ranking) -> list[AnyArray]:
+        """Return judged flags, labels, probabilities and strata of every ranking."""
+        known = self.judged, ranking.gold, self.probability, self.stratum
+        return [np.broadcast_to(x, ranking.score.shape) for x in known]
+
+    def clusters(self, ranking: Ranking) -> Iterator[tuple[tuple[int, ...], JudgedClusters]]:
+        """Yield the place and the clusters of each ranking, if clusters widen the limits."""
+        if self.cluster is None or self.design.unjudged == "bounds":
+            return
+        sample, present = self.arrays(ranking), ranking.present
+        cluster = np.broadcast_to(self.cluster, present.shape)
+        for row in np.ndindex(present.shape[:-1]):
+            own = [x[row] for x in sample]
+            part = JudgedClusters.of(own, cluster[row], present[row], self.design)
+            warn_of_few(np.unique(part.cluster[part.judged]).size)
+            yield row, part
+
+    def total(self, sums: FloatArray) -> Total:
+        """Estimate the true positives in each list, one block of list sizes at a time."""
+        parts = []
+        for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
+            block = sums[..., start : start + _TOGETHER, :]
+            parts.append(self.design.total(block))
+            self.advance(block[..., 0].size)
+        return Total(*(np.concatenate(x, axis=-1) for x in zip(*parts, strict=True)))
 
 
 def read_sample(data: Any, roles: Mapping[str, Any], scheme: JudgingScheme) -> Sample:
@@ -173,7 +200,7 @@ def read_sample(data: Any, roles: Mapping[str, Any], scheme: JudgingScheme) -> S
     frame[gold] = truth == 1.0
     settled = replace(chosen, gold=gold, agreement="majority", positive=None, min_grade=None)
     kept = {name: getattr(settled, name) for name in (*roles, "gold")}
-    return Sample(frame, kept, gold, judged, probability, scheme)
+    return Sample(frame, kept, gold, judged, probability, scheme, chosen.ties)
 
 
 def _with_probability(
@@ -198,12 +225,6 @@ def _with_probability(
     else:
         column = frame_column(data, rate, "judged_with")
         data, probability = data.drop(columns=rate), column.to_numpy(dtype=float, na_value=np.nan)
-    _check_probability(judged, probability)
-    return data, probability
-
-
-def _check_probability(judged: BoolArray, probability: FloatArray) -> None:
-    """Raise a ValueError for invalid or contradictory probabilities."""
     if probability.size != judged.size:
         raise ValueError(
             f"judged_with has values of shape {probability.shape} for {judged.size}"
@@ -221,6 +242,7 @@ def _check_probability(judged: BoolArray, probability: FloatArray) -> None:
             f"judged_with: {int(sure.sum())} candidates with judging probability 1 have no"
             " judgment. Judge these candidates, or pass the true probabilities."
         )
+    return data, probability
 
 
 def check_frame(candidates: object) -> None:
@@ -284,10 +306,14 @@ def warn_if_chosen(
     """Warn if judged candidates are clearly not a random sample.
 
     The tests compare each list with the candidates below the list. With ``regions``, the tests
-    compare the two difference regions. Samples with a judging scheme are not tested. For average
-    precision, n is None, and strong evidence against randomness raises an error.
+    compare the two difference regions. Samples with a judging scheme and sampled groups are not
+    tested. For average precision, n is None, and strong evidence against randomness raises a
+    ValueError.
     """
-    if not sample.is_taken_for_random or not candidates.measures:
+    known = (sample.scheme.judged_with, sample.scheme.windows, sample.roles.get("groups"))
+    if sample.scheme.unjudged != "estimate" or any(x is not None for x in known):
+        return
+    if sample.judged.all() or not candidates.measures:
         return
     judged = sample.judged[candidates.row][:, np.newaxis] & candidates.present
     tables = [*_region_tables(candidates, judged, n, rest=rest, regions=regions)]
@@ -296,8 +322,23 @@ def warn_if_chosen(
     smallest = [float(p.min(initial=1.0)) for p in tests]
     if not smallest or min(smallest) * number >= _LEVEL:
         return
-    place = int(np.argmin(smallest))
-    message = _message(tables[place], tests[place], candidates.measures, regions=regions)
+    worst = int(np.argmin(smallest))
+    table, p_values = tables[worst], tests[worst]
+    place = tuple(map(int, np.unravel_index(int(p_values.argmin()), p_values.shape)))
+    own, part = candidates.measures[place[-1]], table.part
+    if "{}" in part:  # pairs of measures
+        own, part = candidates.measures[place[-2]], part.format(repr(own))
+    in_part, size, other, left = (int(x[place]) for x in table.counts)
+    where, do = f"the list of {own!r}", "call judged_difference"
+    if regions:
+        where = f"the candidates found only in the list of {own!r}"
+        do = "judge a random sheet (annotation_sheet)"
+    message = (
+        f"The judged candidates are not a random sample of {where} at n = {table.n}: {in_part} of"
+        f" {size} candidates {part} are judged, compared with {other} of the other {left}."
+        f" Estimates can be far off: {do}, or pass windows=[...], judged_with=... or"
+        " unjudged='bounds'."
+    )
     if n is None and min(smallest) * number < _REFUSED:
         raise ValueError(message)
     warn(message)
@@ -308,8 +349,7 @@ def _region_tables(
 ) -> Iterator[_Table]:
     """Yield tables that compare top and lower ranks, or shared and other candidates."""
     present, rank = candidates.present, candidates.rankings().ranks
-    total = present.sum(axis=-1)
-    whole = int(total.max(initial=0))
+    whole = int(present.sum(axis=-1).max(initial=0))
     sizes = np.array([whole]) if n is None else n[n <= whole]
     if sizes.size > _LISTS:
         sizes = sizes[np.unique(np.geomspace(1, sizes.size, _LISTS).astype(int)) - 1]
@@ -320,52 +360,21 @@ def _region_tables(
         listed = present & (rank <= size)
         if regions:
             listed = listed & ~listed[..., ::-1, :]
-        for part in _TOPS:
-            yield _of_top(judged, rank, listed, size, size // part, "of the best {}")
+        tops = [(listed, size // part, "of the best {}") for part in _TOPS]
         if rest:
-            after = present & ~listed
             middle = (size + whole) // 2
-            yield _of_top(judged, rank, after, size, middle, "outside the list up to rank {}")
+            tops.append((present & ~listed, middle, "outside the list up to rank {}"))
+        for among, end, text in tops:
+            inside, below = among & (rank <= end), among & (rank > end)
+            of_each = inside & judged, inside, below & judged, below
+            yield _Table(text.format(end), np.array([x.sum(axis=-1) for x in of_each]), size)
         if len(candidates.measures) > 1 and not regions:
-            yield _of_shared(judged, listed, size)
-
-
-def _of_top(
-    judged: BoolArray, rank: IntArray, listed: BoolArray, n: int, end: int, part: str
-) -> _Table:
-    inside = listed & (rank <= end)
-    below = listed & ~inside
-    counts = [x.sum(axis=-1) for x in (inside & judged, inside, below & judged, below)]
-    return _Table(part.format(end), np.array(counts), n)
-
-
-def _of_shared(judged: BoolArray, listed: BoolArray, n: int) -> _Table:
-    """Compare judging rates between shared and other candidates in pairs of lists."""
-    both = np.array([listed & judged, listed], dtype=float)
-    shared = np.rint(both @ both[1].swapaxes(-1, -2))
-    rest = both.sum(axis=-1, keepdims=True) - shared
-    counts = np.concatenate([shared, rest]).astype(np.int64)
-    return _Table("shared with the list of {}", counts, n)
-
-
-def _message(
-    table: _Table, p_values: AnyArray, measures: Sequence[Hashable], *, regions: bool
-) -> str:
-    place = tuple(map(int, np.unravel_index(int(p_values.argmin()), p_values.shape)))
-    own, part = measures[place[-1]], table.part
-    if "{}" in part:  # pairs of measures
-        own, part = measures[place[-2]], part.format(repr(own))
-    judged, size, other, left = (int(x[place]) for x in table.counts)
-    where, do = f"the list of {own!r}", "call judged_difference"
-    if regions:
-        where = f"the candidates found only in the list of {own!r}"
-        do = "judge a random sheet (annotation_sheet)"
-    return (
-        f"The judged candidates are not a random sample of {where} at n = {table.n}: {judged} of"
-        f" {size} candidates {part} are judged, compared with {other} of the other {left}."
-        f" Estimates can be far off: {do}, or pass windows=[...], judged_with=... or"
-        " unjudged='bounds'."
-    )
+            # (2, ..., measure, other measure): judged and all candidates that two lists share
+            both = np.array([listed & judged, listed], dtype=float)
+            shared = np.rint(both @ both[1].swapaxes(-1, -2))
+            left = both.sum(axis=-1, keepdims=True) - shared
+            counts = np.concatenate([shared, left]).astype(np.int64)
+            yield _Table("shared with the list of {}", counts, size)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -375,47 +384,20 @@ _TOGETHER = 20_000  # number of lists between progress bar updates
 _AVERAGE_COLUMNS = "n_judged tp_judged average_precision ci_low ci_high n_unjudged"
 
 
-def _sample_arrays(judgments: Judgments, ranking: Ranking) -> list[AnyArray]:
-    """Return judged flags, labels, probabilities and strata of every ranking."""
-    known = judgments.judged, ranking.gold, judgments.probability, judgments.stratum
-    return [np.broadcast_to(x, ranking.score.shape) for x in known]
-
-
-def _clusters_by_row(
-    judgments: Judgments, sample: Sequence[AnyArray], present: BoolArray, design: Design
-) -> Iterator[tuple[tuple[int, ...], JudgedClusters]]:
-    """Yield the place and the clusters of each ranking, if clusters widen the limits."""
-    if judgments.cluster is None or design.unjudged == "bounds":
-        return
-    cluster = np.broadcast_to(judgments.cluster, present.shape)
-    for row in np.ndindex(present.shape[:-1]):
-        part = JudgedClusters.of([x[row] for x in sample], cluster[row], present[row], design)
-        warn_of_few(part.everyone)
-        yield row, part
-
-
 def judged_list_columns(
-    ranking: Ranking,
-    judgments: Judgments,
-    *,
-    quantity: str,
-    design: Design,
-    n: IntArray,
-    every: bool,
-    ties: str,
-    advance: Callable[[int], object],
+    ranking: Ranking, judgments: Judgments, quantity: str
 ) -> dict[str, AnyArray]:
     """Return the columns (..., n) for the precision or recall of lists."""
-    lists = ranking.nbest(None if every else n, ties)
-    sample = _sample_arrays(judgments, ranking)
-    ranks, eligible, present = ranking.ranks, ranking.eligible, ranking.present
+    design, n, ranks, eligible = judgments.design, judgments.n, ranking.ranks, ranking.eligible
+    lists = ranking.nbest(None if judgments.every else n, judgments.ties)
+    sample = judgments.arrays(ranking)
     inside, whole = [], []
     for row in np.ndindex(ranks.shape[:-1]):
         parts = design.parts(*(x[row] for x in sample))
         inside.append(judged_sums.up_to(parts, ranks[row], eligible[row], n))
-        whole.append(parts[present[row]].sum(axis=0))
+        whole.append(parts[ranking.present[row]].sum(axis=0))
     sums = _stacked(inside, ranks)
-    positives = _total_in_blocks(design, sums, advance)
+    positives = judgments.total(sums)
     size, judged, tp = counts_of(sums)
     if quantity == "recall":
         outside = _stacked(whole, ranks)[..., np.newaxis, :] - sums
@@ -429,15 +411,9 @@ def judged_list_columns(
         share, part_of = positives / n, np.broadcast_to(n.astype(float), judged.shape)
         low, high = judged_sums.possible_totals(sums)
         bounds = low / n, high / n
-    for row, part in _clusters_by_row(judgments, sample, present, design):
-        limits = part.list_limits(
-            ranks[row],
-            eligible[row],
-            n,
-            share.estimate[row],
-            part_of[row],
-            recall=quantity == "recall",
-        )
+    for row, part in judgments.clusters(ranking):
+        listed, of_row = [(ranks[row], eligible[row])], (share.estimate[row], part_of[row])
+        limits = part.limits(listed, n, *of_row, recall=quantity == "recall")
         for own, limit in zip(share[1:], limits, strict=True):
             own[row] = np.clip(limit, bounds[0][row], bounds[1][row])
     return {
@@ -457,66 +433,44 @@ def _stacked(sums: Sequence[FloatArray], ranks: IntArray) -> FloatArray:
     return np.reshape(sums, (*ranks.shape[:-1], *sums[0].shape))
 
 
-def _total_in_blocks(design: Design, sums: FloatArray, advance: Callable[[int], object]) -> Total:
-    """Estimate the true positives in each list, one block of list sizes at a time."""
-    parts = []
-    for start in range(0, max(sums.shape[-2], 1), _TOGETHER):
-        block = sums[..., start : start + _TOGETHER, :]
-        parts.append(design.total(block))
-        advance(block[..., 0].size)
-    return Total(*(np.concatenate(x, axis=-1) for x in zip(*parts, strict=True)))
-
-
-def region_columns(
-    of_a: Ranking,
-    of_b: Ranking,
-    judgments: Judgments,
-    *,
-    design: Design,
-    n: IntArray,
-    every: bool,
-    ties: str,
-    advance: Callable[[int], object],
-) -> dict[str, AnyArray]:
+def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments) -> dict[str, AnyArray]:
     """Return the columns (..., n) for the difference regions of two rankings."""
+    design, n, sides = judgments.design, judgments.n, (of_a, of_b)
     exists = n <= of_a.here[..., np.newaxis]
-    if ties != "shared":
-        for side in (of_a, of_b):
-            exists = exists & side.nbest(None if every else n, ties).exists
-    sample = _sample_arrays(judgments, of_a)
-    regions = []
+    if judgments.ties != "shared":
+        for side in sides:
+            exists = exists & side.nbest(None if judgments.every else n, judgments.ties).exists
+    sample, sums = judgments.arrays(of_a), []
     for row in np.ndindex(of_a.ranks.shape[:-1]):
         parts = design.parts(*(x[row] for x in sample))
-        in_a, in_b = of_a.eligible[row], of_b.eligible[row]
-        both = judged_sums.shared_up_to(parts, (of_a.ranks[row], of_b.ranks[row]), in_a & in_b, n)
-        in_each = [judged_sums.up_to(parts, x.ranks[row], x.eligible[row], n) for x in (of_a, of_b)]
-        regions.append(np.array([in_each[0] - both, in_each[1] - both, both]))
-    only_a, only_b, shared = np.moveaxis(_stacked(regions, of_a.ranks), -3, 0)
-    a, b = (_total_in_blocks(design, region, advance) for region in (only_a, only_b))
-    bounds = judged_sums.possible_totals(only_a), judged_sums.possible_totals(only_b)
-    clustered = judgments.cluster is not None and design.unjudged == "estimate"
-    sizes = [np.maximum(region[..., 0], 1.0) for region in (only_a, only_b)]
-    for row, part in _clusters_by_row(judgments, sample, of_a.present, design):
-        shares = a.estimate[row] / sizes[0][row], b.estimate[row] / sizes[1][row]
-        limits = part.region_limits(
-            (of_a.ranks[row], of_b.ranks[row]), (of_a.eligible[row], of_b.eligible[row]), n, shares
-        )
-        for total, size, (least, most), ends in zip((a, b), sizes, bounds, limits, strict=True):
-            for own, limit in zip(total[1:], ends, strict=True):
+        ranks, listed = [x.ranks[row] for x in sides], [x.eligible[row] for x in sides]
+        shared = judged_sums.up_to(parts, np.maximum(*ranks), listed[0] & listed[1], n)
+        in_each = [judged_sums.up_to(parts, *x, n) for x in zip(ranks, listed, strict=True)]
+        sums.append(np.array([in_each[0] - shared, in_each[1] - shared, shared]))
+    only_a, only_b, both = np.moveaxis(_stacked(sums, of_a.ranks), -3, 0)
+    regions = only_a, only_b
+    a, b = (judgments.total(region) for region in regions)
+    (least_a, most_a), (least_b, most_b) = (judged_sums.possible_totals(x) for x in regions)
+    for row, part in judgments.clusters(of_a):
+        lists = [(side.ranks[row], side.eligible[row]) for side in sides]
+        for total, region in ((a, only_a), (b, only_b)):
+            size = np.maximum(region[row][:, 0], 1.0)
+            limits = part.limits(lists, n, total.estimate[row] / size, size)
+            least, most = judged_sums.possible_totals(region[row])
+            for own, limit in zip(total[1:], limits, strict=True):
                 # clip only the difference limits to the possible range
-                known = least[row] == most[row]
-                own[row] = np.where(known, least[row], limit * size[row])
+                own[row] = np.where(least == most, least, limit * size)
+            lists.reverse()
     difference = judged_sums.total_difference(a, b)
-    (least_a, most_a), (least_b, most_b) = bounds
     possible = least_a - most_b, most_a - least_b
     if design.unjudged == "bounds":
         difference = Total(difference.estimate, *possible)
-    elif clustered:
+    elif judgments.cluster is not None:
         low, high = (np.clip(x, *possible) for x in difference[1:])
         difference = Total(difference.estimate, low, high)
     difference = difference / n
-    (size_a, judged_a, tp_a), (size_b, judged_b, tp_b) = counts_of(only_a), counts_of(only_b)
-    n_only = n - counts_of(shared)[0]
+    (size_a, judged_a, tp_a), (size_b, judged_b, tp_b) = map(counts_of, regions)
+    n_only = n - counts_of(both)[0]
     return {
         "n_only": n_only,
         "n_judged_a": judged_a,
@@ -533,30 +487,30 @@ def region_columns(
     }
 
 
-def average_columns(
-    ranking: Ranking, judgments: Judgments, *, design: Design
-) -> dict[str, AnyArray]:
+def average_columns(ranking: Ranking, judgments: Judgments) -> dict[str, AnyArray]:
     """Return the columns (...) for average precision."""
-    sample, shape = _sample_arrays(judgments, ranking), ranking.score.shape
-    columns = {name: np.empty(shape[:-1]) for name in _AVERAGE_COLUMNS.split()}
-    for name in ("n_judged", "tp_judged", "n_unjudged"):
-        columns[name] = np.empty(shape[:-1], dtype=np.int64)
+    design, sample, shape = judgments.design, judgments.arrays(ranking), ranking.score.shape
+    rows = []
     for row in np.ndindex(shape[:-1]):
         order = ranking.order[row][: int(ranking.present[row].sum())]
-        judged, hit, rate, stratum = (x[row][order] for x in sample)
-        of_sample = ranking.score[row][order], hit, judged, rate, stratum
-        cluster = None
+        score, (judged, hit, rate, stratum) = ranking.score[row], (x[row][order] for x in sample)
+        of_sample, cluster = (score[order], hit, judged), None
         if judgments.cluster is not None:
             cluster = np.broadcast_to(judgments.cluster, shape)[row][order]
             warn_of_few(np.unique(cluster[judged]).size)
-        value, *limits = judged_sums.inferred_average_precision(*of_sample, design, cluster)
+        value, *limits = judged_sums.inferred_average_precision(
+            *of_sample, rate, stratum, design, cluster
+        )
         if cluster is not None and design.unjudged != "bounds":  # clip to possible values
-            least, most = judged_sums.average_precision_bounds(*of_sample[:3])
+            least, most = judged_sums.average_precision_bounds(*of_sample)
             limits = list(np.clip(limits, np.fmin(least, value), np.fmax(most, value)))
         number, tp = judged.sum(), (judged & hit).sum()
-        numbers = number, tp, value, *limits, order.size - number
-        for name, x in zip(columns, numbers, strict=True):
-            columns[name][row] = x
+        rows.append((number, tp, value, *limits, order.size - number))
+    names = _AVERAGE_COLUMNS.split()
+    values = np.reshape(rows, (*shape[:-1], len(names)))
+    columns: dict[str, AnyArray] = dict(zip(names, np.moveaxis(values, -1, 0), strict=True))
+    for name in ("n_judged", "tp_judged", "n_unjudged"):
+        columns[name] = columns[name].astype(np.int64)
     return columns
 
 
@@ -811,15 +765,12 @@ def judged_average_precision(
     """
     scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
     sample = read_sample(data, roles, scheme)
-    design = sample.design()
 
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
         candidates = candidates.in_order()  # also for the estimate
         warn_if_chosen(sample, candidates, None)
         judgments = sample.of(candidates)
-        return measure_rows(
-            candidates, lambda ranking, _: average_columns(ranking, judgments, design=design)
-        )
+        return measure_rows(candidates, lambda ranking, _: average_columns(ranking, judgments))
 
     columns = f"measure {_AVERAGE_COLUMNS}"
     return _sample_table(data, sample, question, columns, can(judged_average_precision))
@@ -895,7 +846,6 @@ def judged_difference(
     """
     scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
     sample = read_sample(data, only_pair(data, a, b, roles, one=True), scheme)
-    design, ties = sample.design(), Roles.of(sample.roles).ties
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         candidates, lists = candidates.in_order(), candidates.sizes(n)
@@ -906,16 +856,7 @@ def judged_difference(
         of_a, of_b = (candidates.rankings([side]).among(both) for side in sides.tolist())
         total = 2 * lists.size * len(candidates.group)
         with progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
-            columns = region_columns(
-                of_a,
-                of_b,
-                sample.of(candidates),
-                design=design,
-                n=lists,
-                every=n is None,
-                ties=ties,
-                advance=advance,
-            )
+            columns = region_columns(of_a, of_b, sample.of(candidates, n, advance))
         table = rows_of(columns, candidates, PAIR, [0], {"n": lists})
         return with_pairs(table, candidates, [(a, b)], "two-sided")
 
@@ -934,25 +875,16 @@ def _judged_lists(
     """Estimate the precision or recall of lists for every measure."""
     sizes = check_n(n)
     sample = read_sample(data, roles, scheme)
-    design, ties = sample.design(), Roles.of(sample.roles).ties
 
     def question(candidates: Candidates, n: IntArray | None) -> Answer:
-        few, facts = few_or(sizes, candidates.sizes(n), ties)
+        few, facts = few_or(sizes, candidates.sizes(n), sample.ties)
         candidates, lists = candidates.in_order(), candidates.sizes(few)
         warn_if_chosen(sample, candidates, lists, rest=quantity == "recall")
         total = len(candidates.group) * len(candidates.measures) * lists.size
         with progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
-            options: dict[str, Any] = {
-                "quantity": quantity,
-                "design": design,
-                "n": lists,
-                "every": few is None,
-                "ties": ties,
-                "advance": advance,
-            }
-            judgments = sample.of(candidates)
+            judgments = sample.of(candidates, few, advance)
             rows = measure_rows(
-                candidates, lambda x, _: judged_list_columns(x, judgments, **options), {"n": lists}
+                candidates, lambda x, _: judged_list_columns(x, judgments, quantity), {"n": lists}
             )
         return rows, facts
 
@@ -970,13 +902,7 @@ def _sample_table(
 ) -> Data:
     """Ask the question for a sample, and note the scheme in ``attrs``."""
     with hushed(f"gold={sample.gold!r}"):  # equal labels are valid in samples
-        table = tabulate(
-            sample.data,
-            sample.roles,
-            question,
-            columns.split(),
-            able,
-            n=n,
-            attrs=sample.scheme.attrs,
-        )
+        attrs = {x: getattr(sample.scheme, x) for x in ("unjudged", "estimator", "level")}
+        names = columns.split()
+        table = tabulate(sample.data, sample.roles, question, names, able, n=n, attrs=attrs)
     return above_door(table, data)

@@ -7,7 +7,7 @@ import difflib
 import math
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
@@ -18,7 +18,7 @@ from rankeval_pd.capabilities import Capabilities
 from rankeval_pd.decisions.families import family_of
 from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data
 from rankeval_pd.doors.item_tables import COLUMNS, OPEN
-from rankeval_pd.doors.queries import Queries, QueryOptions, read_queries, with_query_roles
+from rankeval_pd.doors.queries import QueryOptions, read_queries, with_query_roles
 from rankeval_pd.errors import check_choice, check_count, listed, unknown_name, warn
 from rankeval_pd.options import details_wanted
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
@@ -27,11 +27,10 @@ from rankeval_pd.stats.queries import (
     QUERY_METRICS,
     Judgments,
     MetricRequest,
-    Retrieved,
-    TieRanks,
     gains,
     judged_share,
     judgments,
+    positive_counts,
     retrieve,
 )
 from rankeval_pd.stats.ties import EXPECTED_METRICS
@@ -64,26 +63,14 @@ _BINARY = tuple(name for name in QUERY_METRICS if name not in ("nDCG", "DCG", "E
 _METRIC_PATTERN = re.compile(r"([A-Za-z][\w-]*?)(?:\((.*)\))?(?:[@_]([\d.]+))?")
 
 
-class NamedMetric(NamedTuple):
-    """Store a metric and the name that the user passed."""
-
-    label: str
-    request: MetricRequest
-
-    @property
-    def is_binary(self) -> bool:
-        """Return whether the metric uses binary relevance."""
-        return self.request.metric in _BINARY
-
-
-def parse_metrics(metrics: Any, min_grade: float) -> list[NamedMetric]:
+def parse_metrics(metrics: Any, min_grade: float) -> list[MetricRequest]:
     """Return the distinct metrics for these names in order."""
     if isinstance(metrics, str) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     names = dict.fromkeys(str(x) for x in metrics)
     if not names:
         raise ValueError("metrics is empty. Pass one or more names, such as 'nDCG@10'.")
-    return [NamedMetric(name, _parse_metric(name, min_grade)) for name in names]
+    return [_parse_metric(name, min_grade)._replace(label=name) for name in names]
 
 
 def _parse_metric(text: str, min_grade: float) -> MetricRequest:
@@ -93,7 +80,12 @@ def _parse_metric(text: str, min_grade: float) -> MetricRequest:
         name, options, at = parts.groups()
     name = _METRIC_ALIASES.get(name.replace("_", "").replace("-", "").lower(), name)
     if parts is None or name not in QUERY_METRICS:
-        hint = _near_miss(name, at)
+        hint = ""  # the nearest metric name, including the cutoff
+        for near in difflib.get_close_matches(name.lower(), _METRIC_ALIASES, n=1, cutoff=0.3):
+            meant = _METRIC_ALIASES[near]
+            if at is not None and meant not in _NO_CUTOFF:
+                meant = f"{meant}@{at}"
+            hint = f" Did you mean '{meant}'?"
         raise ValueError(
             f"metrics: {text!r} is not one of {listed(QUERY_METRICS, most=20)}, with @k for a"
             f" cutoff, as in 'nDCG@10'.{hint}"
@@ -123,17 +115,6 @@ def _with_cutoff(request: MetricRequest, at: str, text: str) -> MetricRequest:
     if name in _NO_CUTOFF:
         raise ValueError(f"metrics: {text!r}: {name} takes no @k. Pass {name!r}.")
     return request._replace(cutoff=cutoff)
-
-
-def _near_miss(name: str, cutoff: str | None) -> str:
-    """Return a hint with the nearest metric name, including the cutoff."""
-    near = difflib.get_close_matches(name.lower(), _METRIC_ALIASES, n=1, cutoff=0.3)
-    if not near:
-        return ""
-    meant = _METRIC_ALIASES[near[0]]
-    if cutoff is not None and meant not in _NO_CUTOFF:
-        meant = f"{meant}@{cutoff}"
-    return f" Did you mean '{meant}'?"
 
 
 _OF_GAINS = {"dcg": "'log2' or 'exp-log2'", "gains": "a mapping such as {1: 1, 2: 5}"}
@@ -201,18 +182,18 @@ def _gains(text: str) -> tuple[tuple[float, float], ...]:
     return gains
 
 
-def check_grades(asked: Sequence[NamedMetric], judged: Judgments) -> None:
+def check_grades(asked: Sequence[MetricRequest], judged: Judgments) -> None:
     """Raise a ValueError for grades above a metric's highest grade, or infinite gains."""
     top = judged.grade.max(initial=0.0)
     for one in asked:
-        if one.request.metric == "ERR" and top > one.request.top:
+        if one.metric == "ERR" and top > one.top:
             raise ValueError(
-                f"metrics: {one.label!r} takes grades up to {one.request.top}, but gold "
+                f"metrics: {one.label!r} takes grades up to {one.top}, but gold "
                 f"contains {top:g}. Pass the highest possible grade: 'ERR(max_rel={top:g})'."
             )
-        if one.request.metric in ("nDCG", "DCG"):
+        if one.metric in ("nDCG", "DCG"):
             with np.errstate(over="ignore"):
-                total = gains(one.request, judged.grade).sum()
+                total = gains(one, judged.grade).sum()
             if not np.isfinite(total):
                 raise ValueError(
                     f"metrics: the gains of {one.label!r} are too large for a sum, because gold"
@@ -342,30 +323,84 @@ def per_query(
     ranges = not wide and details_wanted()
     values = frame_values(below_door(data), chosen, named, wide=wide, ranges=ranges)
     form = wide_form if wide else _rows_per_metric
-    return above_door(form(values, resolve_undefined(values, undefined), undefined), data)
+    return above_door(form(values, undefined), data)
 
 
 def frame_values(
     data: pd.DataFrame,
     chosen: QueryOptions,
-    named: Sequence[NamedMetric],
+    named: Sequence[MetricRequest],
     *,
     wide: bool,
     ranges: bool,
 ) -> QueryValues:
-    """Compute metrics for a DataFrame; optionally add ranges over tie-breaking orders."""
+    """Compute metrics for every query and measure of a DataFrame.
+
+    Each measure is ranked once. ``ranges`` adds the range over tie-breaking orders, which requires
+    two more rankings.
+    """
     queries = read_queries(data, chosen)
-    _refuse_fractions(queries.grade, named, chosen)
+    grade = queries.grade
+    _refuse_fractions(grade, named, chosen)
     taken = [*COLUMNS, *OPEN, *["system"] * wide]
     keys = tables.keys_apart(queries.keys, taken)
-    values = evaluate(replace(queries, keys=keys), named, ranges=ranges)
+    judged = judgments(queries.query, grade, queries.n_queries)
+    check_grades(named, judged)
+    kernels = QUERY_METRICS
+    if chosen.ties == "expected":
+        kernels = EXPECTED_METRICS
+    shape = queries.n_queries, len(queries.measures), len(named)
+    value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
+    low, high, share = np.full((3, *shape), np.nan)
+    tied, reversed_in = np.zeros(shape, dtype=np.int64), []
+    gain = np.nan_to_num(np.maximum(grade, 0.0))
+    # rank the documents of every query, with equal scores in a given order
+    options: dict[str, Any] = {"n_queries": queries.n_queries, "single": chosen.ties == "trec"}
+    ranked = partial(retrieve, queries.query, grade, **options)
+    for place, score in enumerate(queries.scores()):
+        retrieved = ranked(score=score, tie_ranks=queries.tie_ranks)
+        size[:, place] = retrieved.size
+        reversed_in.append(retrieved.reversed_queries(chosen.min_grade))
+        worst = best = retrieved
+        if ranges and (retrieved.block_size > 1).any():
+            worst = ranked(score=score, tie_ranks=gain.__getitem__)
+            best = ranked(score=score, tie_ranks=(-gain).__getitem__)
+        for number, one in enumerate(named):
+            value[:, place, number] = kernels[one.metric](one, judged, retrieved)
+            if ranges:
+                tied[:, place, number] = retrieved.beyond(one.cutoff)
+                share[:, place, number] = judged_share(one, judged, retrieved)
+                kernel = QUERY_METRICS[one.metric]
+                low[:, place, number] = kernel(one, judged, worst)
+                high[:, place, number] = kernel(one, judged, best)
+    for name, (below, defined) in zip(queries.measures, reversed_in, strict=True):
+        # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
+        if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
+            warn(
+                f"measures: in {below} of {defined} queries, {name!r} scores relevant documents"
+                f" lower than other documents on average. If lower scores are better, pass"
+                f" lower_is_better={name!r}."
+            )
+    values = QueryValues(
+        named=named,
+        measures=list(queries.measures),
+        keys=keys,
+        metrics=value,
+        n_positive=np.stack([positive_counts(one, judged) for one in named], axis=1),
+        n_retrieved=size,
+        n_judged=judged.tally(np.ones(judged.query.shape, dtype=bool)),
+        low=low,
+        high=high,
+        tied=tied,
+        judged=share,
+    )
     known = values.n_judged > 0
     if known.all():
         return values
-    names = _query_names(keys[~known])
     warn(
-        f"{int((~known).sum())} queries have no judgments and are left out: {names}. Judge these"
-        " queries, or drop their rows: data[~data['query'].isin([...])]."
+        f"{int((~known).sum())} queries have no judgments and are left out:"
+        f" {_query_names(keys[~known])}. Judge these queries, or drop their rows:"
+        " data[~data['query'].isin([...])]."
     )
     return values.only(known)
 
@@ -377,11 +412,11 @@ def _query_names(keys: pd.DataFrame) -> str:
 
 
 def _refuse_fractions(
-    grade: FloatArray, named: Sequence[NamedMetric], chosen: QueryOptions
+    grade: FloatArray, named: Sequence[MetricRequest], chosen: QueryOptions
 ) -> None:
     """Raise a ValueError if all grades are fractions and would count as negatives."""
     between = grade[(grade > 0.0) & (grade < 1.0)]
-    lost = [one.label for one in named if one.is_binary and one.request.least == 1.0]
+    lost = [one.label for one in named if one.metric in _BINARY and one.least == 1.0]
     if between.size and lost and not chosen.graded:
         raise ValueError(
             f"gold has {between.size:,} grades between 0 and 1, such as {between[0]:g}, which "
@@ -390,10 +425,10 @@ def _refuse_fractions(
         )
 
 
-def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[NamedMetric]:
+def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[MetricRequest]:
     """Return the named metrics; reject metrics that do not support these roles."""
     named = parse_metrics(metrics, chosen.min_grade)
-    lacking = [one.label for one in named if one.request.metric not in EXPECTED_METRICS]
+    lacking = [one.label for one in named if one.metric not in EXPECTED_METRICS]
     if chosen.ties == "expected" and lacking:
         raise ValueError(
             f"ties='expected' has no closed form for {listed(lacking)}, only for"
@@ -406,7 +441,7 @@ def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[NamedMetric]:
 class QueryValues(NamedTuple):
     """Store the metrics of all queries; undefined metrics are NaN."""
 
-    named: Sequence[NamedMetric]
+    named: Sequence[MetricRequest]
     measures: list[Hashable]
     keys: pd.DataFrame  #: one row per query
     metrics: FloatArray  #: (query, measure, metric)
@@ -424,77 +459,6 @@ class QueryValues(NamedTuple):
         return self._replace(**{name: getattr(self, name)[queries] for name in names})
 
 
-def warn_of_reversed_runs(runs: Mapping[int, tuple[int, int]], names: Sequence[Hashable]) -> None:
-    """Warn about runs whose scores decrease with relevance in many queries."""
-    for place, (below, defined) in runs.items():
-        # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
-        if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
-            warn(
-                f"measures: in {below} of {defined} queries, {names[place]!r} scores relevant"
-                " documents lower than other documents on average. If lower scores are better, pass"
-                f" lower_is_better={names[place]!r}."
-            )
-
-
-def evaluate(
-    queries: Queries, named: Sequence[NamedMetric], *, ranges: bool = False
-) -> QueryValues:
-    """Compute all metrics for every query and measure.
-
-    Each measure is ranked once. ``ranges`` adds the range over tie-breaking orders, which requires
-    two more rankings.
-    """
-    roles = queries.options
-    judged = judgments(queries.query, queries.grade, queries.n_queries)
-    check_grades(named, judged)
-    kernels = QUERY_METRICS
-    if roles.ties == "expected":
-        kernels = EXPECTED_METRICS
-    shape = queries.n_queries, len(queries.measures), len(named)
-    value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
-    low, high, share = (np.full(shape, np.nan) for _ in range(3))
-    tied, reversed_in = np.zeros(shape, dtype=np.int64), {}
-    grade = np.nan_to_num(np.maximum(queries.grade, 0.0))
-    for place, score in enumerate(queries.scores()):
-        retrieved = _ranked(queries, score, queries.tie_ranks)
-        size[:, place] = retrieved.size
-        reversed_in[place] = retrieved.reversed_queries(roles.min_grade)
-        worst = best = retrieved
-        if ranges and (retrieved.block_size > 1).any():
-            worst = _ranked(queries, score, grade.__getitem__)
-            best = _ranked(queries, score, (-grade).__getitem__)
-        for number, one in enumerate(named):
-            request = one.request
-            value[:, place, number] = kernels[request.metric](request, judged, retrieved)
-            if ranges:
-                tied[:, place, number] = retrieved.beyond(request.cutoff)
-                share[:, place, number] = judged_share(request, judged, retrieved)
-                kernel = QUERY_METRICS[request.metric]
-                low[:, place, number] = kernel(request, judged, worst)
-                high[:, place, number] = kernel(request, judged, best)
-    warn_of_reversed_runs(reversed_in, queries.measures)
-    positive = [judged.tally(judged.grade >= one.request.least) for one in named]
-    return QueryValues(
-        named=named,
-        measures=list(queries.measures),
-        keys=queries.keys,
-        metrics=value,
-        n_positive=np.stack(positive, axis=1),
-        n_retrieved=size,
-        n_judged=judged.tally(np.ones(judged.query.shape, dtype=bool)),
-        low=low,
-        high=high,
-        tied=tied,
-        judged=share,
-    )
-
-
-def _ranked(queries: Queries, score: FloatArray, order: TieRanks) -> Retrieved:
-    """Rank the documents of every query, with equal scores in this order."""
-    single = queries.options.ties == "trec"
-    return retrieve(queries.query, queries.grade, score, queries.n_queries, order, single=single)
-
-
 def resolve_undefined(values: QueryValues, undefined: str) -> FloatArray:
     """Replace undefined values (query, measure, metric), or raise an error."""
     value, named = values.metrics, values.named
@@ -509,13 +473,14 @@ def resolve_undefined(values: QueryValues, undefined: str) -> FloatArray:
             " positives. Pass undefined='zero', as in trec_eval, or 'skip'."
         )
     if undefined == "zero":
-        zero = np.array([one.request.metric != "AUC" for one in named])
+        zero = np.array([one.metric != "AUC" for one in named])
         return np.where(missing & zero, 0.0, value)
     return value
 
 
-def _rows_per_metric(values: QueryValues, value: FloatArray, undefined: str) -> pd.DataFrame:
+def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
     """Return one row per query, measure and metric; "skip" omits undefined values."""
+    value = resolve_undefined(values, undefined)
     kept: BoolArray = np.ones(value.shape, dtype=bool)
     if undefined == "skip":
         kept = ~np.isnan(value)
@@ -542,8 +507,9 @@ def _rows_per_metric(values: QueryValues, value: FloatArray, undefined: str) -> 
     return pd.concat([groups, pd.DataFrame(columns)], axis=1)
 
 
-def wide_form(values: QueryValues, value: FloatArray, undefined: str) -> pd.DataFrame:
+def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
     """Return one row per query with columns for measures (and metrics)."""
+    value = resolve_undefined(values, undefined)
     keys, labels = values.keys, [one.label for one in values.named]
     if undefined == "skip":
         whole = np.asarray(~np.isnan(value).any(axis=(1, 2)))
@@ -706,7 +672,7 @@ def query_summary(
     chosen = QueryOptions.of(roles)
     asked = metrics_asked(metrics, chosen)
     found = frame_values(below_door(data), chosen, asked, wide=True, ranges=True)
-    table = wide_form(found, resolve_undefined(found, undefined), undefined)
+    table = wide_form(found, undefined)
     if table.columns.nlevels == 1:
         table = pd.concat({asked[0].label: table}, axis=1)
     if baseline is not None and baseline not in table.columns.unique(level=1):
@@ -738,38 +704,33 @@ def query_summary(
 
 def assumed(numbers: QueryValues, undefined: Undefined) -> pd.DataFrame:
     """Return a table (metric and measure, fact) that describes the means."""
-    rows = []
     if undefined == "skip":  # omitted queries do not count
         numbers = numbers.only(np.asarray(~np.isnan(numbers.metrics).any(axis=(1, 2))))
-    deepest = numbers.n_retrieved.max(axis=0, initial=0)
-    for k, one in enumerate(numbers.named):
-        for place, measure in enumerate(numbers.measures):
-            here = np.s_[:, place, k]
-            rows.append(
-                {
-                    "metric": one.label,
-                    "measure": measure,
-                    "n_tied": int((numbers.tied[here] > 0).sum()),
-                    "value_low": np.nan_to_num(numbers.low[here]).mean(),
-                    "value_high": np.nan_to_num(numbers.high[here]).mean(),
-                    "judged": pd.Series(numbers.judged[here]).mean(),
-                    "n_lacking": int((numbers.n_retrieved[:, place] == 0).sum()),
-                    "n_undefined": int(np.isnan(numbers.metrics[here]).sum()),
-                    "depth": int(deepest[place]),
-                    "cutoff": one.request.cutoff or 0,
-                }
-            )
-    return pd.DataFrame(rows)
+    n_queries, *shape = numbers.metrics.shape
+    # the retrieved documents do not depend on the metric
+    lacking = (numbers.n_retrieved == 0).sum(axis=0)[:, np.newaxis]
+    deepest = numbers.n_retrieved.max(axis=0, initial=0)[:, np.newaxis]
+    judged = pd.DataFrame(numbers.judged.reshape(n_queries, -1)).mean().to_numpy()
+    facts = {  # (measure, metric)
+        "n_tied": (numbers.tied > 0).sum(axis=0),
+        "value_low": np.nan_to_num(numbers.low).mean(axis=0),
+        "value_high": np.nan_to_num(numbers.high).mean(axis=0),
+        "judged": judged.reshape(shape),
+        "n_lacking": np.broadcast_to(lacking, shape),
+        "n_undefined": np.isnan(numbers.metrics).sum(axis=0),
+        "depth": np.broadcast_to(deepest, shape),
+        "cutoff": np.broadcast_to([one.cutoff or 0 for one in numbers.named], shape),
+    }
+    return pd.DataFrame({name: x.T.ravel() for name, x in facts.items()})
 
 
 def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     """Add columns that describe the means, and warn about misleading comparisons."""
-    _warn_of_facts(result, facts)
-    keyed = facts.drop(columns="cutoff").set_index(["metric", "measure"])
-    keys = pd.MultiIndex.from_frame(result[["metric", "measure"]])
-    table = pd.concat([result, keyed.reindex(keys).reset_index(drop=True)], axis=1)
+    table = pd.concat([result, facts], axis=1)
+    _warn_of_facts(table)
     most = {name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")}
     depth, shares = facts["depth"], facts.loc[facts["cutoff"] > 0, "judged"]
+    table = table.drop(columns="cutoff")
     table.attrs = result.attrs | most
     table.attrs |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
     if shares.notna().any():
@@ -777,17 +738,15 @@ def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-_TIE_FACTS = ("measure", "value_low", "value_high")
 _JUDGED_APART = 0.1  # difference in judged proportions that could explain a difference between runs
 
 
-def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
+def _warn_of_facts(table: pd.DataFrame) -> None:
     """Warn if judged proportions, depths or ties could explain differences."""
     open_ties: list[str] = []
-    known: Any = result.set_index(["metric", "measure"])
-    for metric, part in facts.groupby("metric", sort=False):
-        by_measure = part.set_index("measure")
-        cutoff, shares = int(part["cutoff"].iloc[0]), by_measure["judged"].dropna()
+    for metric, part in table.groupby("metric", sort=False):
+        part = part.set_index("measure")
+        cutoff, shares, depth = int(part["cutoff"].iloc[0]), part["judged"].dropna(), part["depth"]
         if cutoff and len(shares) > 1 and shares.max() - shares.min() > _JUDGED_APART:
             warn(
                 f"{metric}: up to rank {cutoff}, {shares.max():.0%} of the documents in"
@@ -795,18 +754,16 @@ def _warn_of_facts(result: pd.DataFrame, facts: pd.DataFrame) -> None:
                 f" {shares.idxmin()!r}, and unjudged documents count as not relevant. Also"
                 " compare the runs with unjudged='skip'."
             )
-        depth = by_measure["depth"]
         if cutoff and depth.min() < min(cutoff, depth.max()):
             warn(
                 f"{metric}: {depth.idxmin()!r} retrieved at most {depth.min():,} documents per"
                 f" query, but {depth.idxmax()!r} retrieved {depth.max():,}. Choose a cutoff that"
                 " all runs reach."
             )
-        ends = known.loc[metric, ["ci_low", "ci_high"]]
-        widths = dict(zip(ends.index, np.diff(ends.to_numpy(), axis=1).ravel(), strict=True))
-        for measure, low, high in zip(*(part[x] for x in _TIE_FACTS), strict=True):
-            if high - low > widths[measure] / 2.0:
-                open_ties.append(f"{metric} of {measure!r} ({low:.3g} to {high:.3g})")
+        low, high = part["value_low"], part["value_high"]
+        wide = high - low > (part["ci_high"] - part["ci_low"]) / 2.0
+        for measure, *ends in zip(part.index[wide], low[wide], high[wide], strict=True):
+            open_ties.append("{} of {!r} ({:.3g} to {:.3g})".format(metric, measure, *ends))
     if open_ties:
         warn(
             f"ties: the order of equal scores strongly affects {', '.join(open_ties[:3])}. Pass"
@@ -829,14 +786,19 @@ def _of_metrics(
     if baseline is not None:
         tested = mean_test(test)(items, baseline=baseline, **named)
         columns |= _of_query_systems(tested, "system_a", keys, _COMPARED)
-        over = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
-        columns |= _wins_and_losses(pd.concat(over, names=[_METRIC]), keys, baseline)
+        # the queries above, equal to or below the baseline; the baseline's own counts are NaN
+        own = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
+        over, itself = pd.concat(own, names=[_METRIC]), keys.get_level_values(1) == baseline
+        counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
+        for name, there in counted.items():
+            total = there.groupby(level=_METRIC, sort=False).sum().to_numpy(dtype=float)
+            columns[name] = np.where(itself, np.nan, total.ravel())
         columns["undecided"] = columns["undecided"] == 1
     kept = [x for x in _COLUMNS.split() if baseline is None or x != "letters"]
     if options["adjust"] is None:
         kept = [x for x in kept if x not in _ADJUSTED]
     rows = {name: columns.get(name, np.full(len(keys), np.nan)) for name in kept}
-    gains = [one.label for one in parse_metrics(metrics, 1.0) if one.request.metric == "DCG"]
+    gains = [one.label for one in parse_metrics(metrics, 1.0) if one.metric == "DCG"]
     most = np.where(keys.get_level_values(0).isin(gains), np.inf, 1.0)
     for name in (x for x in kept if "_low" in x or "_high" in x):
         if not name.startswith("rank"):  # all metrics except discounted gain are between 0 and 1
@@ -848,7 +810,15 @@ def _of_metrics(
     result = pd.DataFrame({**names, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
     result.attrs |= {"intervals": "simultaneous"}
-    result.attrs["family"] = _family(measures, metrics, baseline, options)
+    result.attrs["family"] = None
+    if options["adjust"] is not None:
+        count = len(measures) - 1
+        if baseline is None:
+            count = math.comb(len(measures), 2)
+        scope = "each metric"
+        if options["adjust_over"] == "all" and len(metrics) > 1:
+            scope = f"all {len(metrics)} metrics"
+        result.attrs["family"] = f"{family_of(count, baseline)} for {scope}"
     return result
 
 
@@ -858,31 +828,3 @@ def _of_query_systems(
     """Return columns by metric and name; missing rows are NaN."""
     rows = table.set_index(pd.MultiIndex.from_arrays([table[_METRIC], table[role]])).reindex(keys)
     return {name: rows[own].to_numpy() for name, own in names.items() if own in rows}
-
-
-def _wins_and_losses(
-    over: pd.DataFrame, keys: pd.MultiIndex, baseline: Hashable
-) -> dict[str, AnyArray]:
-    """Count wins, ties and losses of each measure; the baseline's counts are NaN."""
-    counted = {"wins": over > _EQUAL, "ties": over.abs() <= _EQUAL, "losses": over < -_EQUAL}
-    itself = keys.get_level_values(1) == baseline
-    result = {}
-    for name, there in counted.items():
-        total = there.groupby(level=_METRIC, sort=False).sum().to_numpy(dtype=float)
-        result[name] = np.where(itself, np.nan, total.ravel())
-    return result
-
-
-def _family(
-    measures: list[Any], metrics: list[Any], baseline: Hashable, options: Mapping[str, Any]
-) -> str | None:
-    """Return a description of the family of tests."""
-    if options["adjust"] is None:
-        return None
-    count = len(measures) - 1
-    if baseline is None:
-        count = math.comb(len(measures), 2)
-    who = family_of(count, baseline)
-    if options["adjust_over"] == "all" and len(metrics) > 1:
-        return f"{who} for all {len(metrics)} metrics"
-    return f"{who} for each metric"

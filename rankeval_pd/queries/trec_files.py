@@ -48,6 +48,7 @@ class TrecLines(NamedTuple):
     tag: Strings | None
     where: str  #: name of the source in messages
     files: tuple[tuple[str, int], ...]  #: path and number of rows of each file
+    name: str = ""  #: of the run
 
     def place(self, row: int) -> str:
         """Describe where a row came from."""
@@ -317,8 +318,8 @@ def is_word(text: str) -> bool:
 # Several
 
 
-def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
-    """Yield the name and the lines of each run in a file or frame."""
+def runs_by_tag(lines: TrecLines) -> Iterator[TrecLines]:
+    """Yield the lines of each run in a file or frame."""
     stem = Path(lines.where).name.removesuffix(".gz")
     if lines.tag is None:
         if not lines.files:
@@ -326,12 +327,12 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
                 "runs: a DataFrame has no column 'tag' that names the run. Pass a run name: "
                 "read_trec({'name': frame})."
             )
-        yield Path(stem).stem, lines
+        yield lines._replace(name=Path(stem).stem)
         return
     (codes,), names = share_codes([lines.tag])
     tags = names_list(names) or [Path(stem).stem]
     if len(tags) == 1:
-        yield tags[0], lines
+        yield lines._replace(name=tags[0])
         return
     if lines.files:
         raise ValueError(
@@ -341,16 +342,9 @@ def runs_by_tag(lines: TrecLines) -> Iterator[tuple[str, TrecLines]]:
         )
     for code, name in enumerate(tags):
         rows = codes == code
-        yield (
-            name,
-            lines._replace(
-                query=lines.query[rows],
-                document=lines.document[rows],
-                number=lines.number[rows],
-                tag=None,
-                where=f"run {name!r} of {lines.where}",
-            ),
-        )
+        query, document, number = (x[rows] for x in lines[:3])
+        where = f"run {name!r} of {lines.where}"
+        yield TrecLines(query, document, number, None, where, (), name)
 
 
 def concatenate(parts: Sequence[Strings]) -> Strings:
@@ -480,8 +474,19 @@ def read_trec(
     2     1       d1   2.0   <NA>
     """
     parts = _named_runs(runs)
-    _check_run_names([part.name for part in parts])
-    lines = [part.lines for part in parts]
+    names = [part.name for part in parts]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"runs: {names.count(name)} runs are named {name!r}. Pass their names:"
+                " read_trec({'name': 'path', ...})."
+            )
+        if name in _COLUMNS:
+            raise ValueError(
+                f"runs: a run is named {name!r}, but the result already has a column with this"
+                " name. Pass another name: read_trec({'name': 'path', ...})."
+            )
+    lines = [*parts]
     if qrels is not None:
         lines.insert(0, _judgments(qrels))
     # number the queries, then the query-document pairs, with one row per pair
@@ -499,7 +504,7 @@ def read_trec(
     }
     for part, rows in zip(parts, pairs.places[len(lines) - len(parts) :], strict=True):
         scores: FloatArray = np.full(size, np.nan)
-        scores[rows] = part.lines.number
+        scores[rows] = part.number
         columns[part.name] = scores
     if qrels is not None:
         grades, missing = np.zeros(size, dtype=np.int64), np.ones(size, dtype=bool)
@@ -554,17 +559,12 @@ def _block_edges(counts: IntArray) -> IntArray:
     return np.unique([*starts[starts < counts.size].tolist(), counts.size])
 
 
-class _Run(NamedTuple):
-    name: str
-    lines: TrecLines
-
-
-def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[_Run]:
+def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[TrecLines]:
     """Return the runs by name."""
-    result = []
+    result: list[TrecLines] = []
     if not isinstance(runs, Mapping):
         for source in _sources(runs, "runs"):
-            result += [_Run(*run) for run in runs_by_tag(read_lines(source, RUN))]
+            result += runs_by_tag(read_lines(source, RUN))
     else:
         for name, source in runs.items():
             if not isinstance(name, str):
@@ -578,7 +578,7 @@ def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[
                     f"runs[{name!r}] names {len(parts)} files, {files}, but a run is a single file."
                     " Pass one file for this run."
                 )
-            result.append(_Run(name, parts[0]))
+            result.append(parts[0]._replace(name=name))
     if not result:
         raise ValueError("runs is empty: pass one or more run files.")
     return result
@@ -604,20 +604,6 @@ def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
             f" directory is {str(Path.cwd())!r}."
         )
     return result
-
-
-def _check_run_names(names: list[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(
-                f"runs: {names.count(name)} runs are named {name!r}. Pass their names:"
-                " read_trec({'name': 'path', ...})."
-            )
-        if name in _COLUMNS:
-            raise ValueError(
-                f"runs: a run is named {name!r}, but the result already has a column with this"
-                " name. Pass another name: read_trec({'name': 'path', ...})."
-            )
 
 
 def _judgments(qrels: Source | Sequence[Source]) -> TrecLines:
@@ -652,7 +638,7 @@ def _refuse_repeated_pairs(pair: IntArray, n_pairs: int, read: TrecLines) -> Non
     )
 
 
-def _compare_queries(queries: SharedCodes, parts: list[_Run]) -> None:
+def _compare_queries(queries: SharedCodes, parts: list[TrecLines]) -> None:
     """Warn about queries found only in a run or only in the judgments."""
     numbers = np.arange(len(queries.names))
     judged, *of_runs = (np.isin(numbers, codes) for codes in queries.codes)
@@ -661,7 +647,7 @@ def _compare_queries(queries: SharedCodes, parts: list[_Run]) -> None:
     for part, asked in zip(parts, of_runs, strict=True):
         if asked.any() and not (asked & judged).any():  # empty runs are allowed
             raise ValueError(
-                f"{part.lines.where}: the run {part.name!r} has no judged queries: the run contains"
+                f"{part.where}: the run {part.name!r} has no judged queries: the run contains"
                 f" the queries {_examples(queries.names, asked)}, but the judgments are for"
                 f" {_examples(queries.names, judged)}. Pass matching ids or other judgments."
             )
@@ -782,7 +768,18 @@ def write_trec(
     if len({path.resolve() for path, _ in files}) < len(files):
         raise ValueError("runs: two files have the same path. Pass one path per file.")
     for path, (of, _, documents, *_) in files:
-        _check_pairs(path, pd.DataFrame({"query": of, "document": documents}))
+        # refuse lines that read_trec would refuse or skip
+        pairs = pd.DataFrame({"query": of, "document": documents})
+        for row in np.flatnonzero(pairs.duplicated())[:1]:
+            raise ValueError(
+                "{}: the query {!r} and the document {!r} appear together more than once. Drop the"
+                " repeated rows.".format(path, *pairs.iloc[row])
+            )
+        for name in pairs["query"][pairs["query"].str.startswith("#")]:
+            raise ValueError(
+                f"{path}: the query {name!r} begins with #, which marks a comment. Replace this"
+                " name."
+            )
     for path, columns in files:
         write_lines(path, columns)
 
@@ -826,17 +823,3 @@ def _whole_grades(grades: pd.Series, min_grade: float | None) -> IntArray:
             " min_grade as 1, and lower grades as 0."
         )
     return values.astype(np.int64)
-
-
-def _check_pairs(path: Path, pairs: pd.DataFrame) -> None:
-    """Raise a ValueError if read_trec would refuse or skip a line."""
-    for row in np.flatnonzero(pairs.duplicated())[:1]:
-        query, document = pairs.iloc[row]
-        raise ValueError(
-            f"{path}: the query {query!r} and the document {document!r} appear together more than"
-            " once. Drop the repeated rows."
-        )
-    for query in pairs["query"][pairs["query"].str.startswith("#")]:
-        raise ValueError(
-            f"{path}: the query {query!r} begins with #, which marks a comment. Replace this name."
-        )

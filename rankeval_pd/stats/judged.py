@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -260,22 +260,10 @@ def _about_least(tp: FloatArray, judged: FloatArray, size: FloatArray, z: float)
 
 
 def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> FloatArray:
-    """Return the sums over ranks 1 to n: (candidate, part) -> (n, part)."""
-    sums = np.zeros((parts.shape[0] + 1, parts.shape[1]))
-    sums[rank] = np.where(listed[:, np.newaxis], parts, 0.0)  # every candidate has a different rank
-    np.cumsum(sums, axis=0, out=sums)
-    result: FloatArray = sums[np.minimum(n, parts.shape[0])]
-    return result
-
-
-def shared_up_to(
-    parts: FloatArray, ranks: tuple[IntArray, IntArray], listed: BoolArray, n: IntArray
-) -> FloatArray:
-    """Return the sums over the candidates in both lists of size n."""
-    sums = np.zeros((parts.shape[0] + 1, parts.shape[1]))
-    np.add.at(sums, np.maximum(*ranks)[listed], parts[listed])
-    np.cumsum(sums, axis=0, out=sums)
-    result: FloatArray = sums[np.minimum(n, parts.shape[0])]
+    """Return sums over the listed candidates up to rank n: (candidate, part) -> (n, part)."""
+    ends = len(parts) + 1
+    at_rank: AnyArray = np.array([np.bincount(rank[listed], x, ends) for x in parts[listed].T])
+    result: FloatArray = np.cumsum(at_rank, axis=1)[:, np.minimum(n, ends - 1)].T
     return result
 
 
@@ -334,12 +322,12 @@ def inferred_average_precision(
         told = _from_on(each, start) - each
         taken = _from_on(each * share, start) - each * share
         influence = influence + np.where(hit, told, 0.0) - taken
-    variance = _variance(weight, chosen, influence, judged, stratum, design)
+    # the contribution of each judged candidate to the error of the weighted influence sum
+    error_of = (np.sqrt(1.0 - chosen) * weight * influence)[judged]
+    variance = _candidate_variance(error_of, stratum[judged], design)
     count = float(hit.sum())
     if cluster is not None:
-        of_clusters, many = _judged_cluster_variance(
-            weight, chosen, influence, judged, hit, cluster
-        )
+        of_clusters, many = _judged_cluster_variance(error_of, hit[judged], cluster[judged])
         part = apart_share(judged, cluster)
         variance = part * of_clusters + (1.0 - part) * variance
         count = min(count, 1.0 + (many - 1.0) / max(part, 1e-9))
@@ -389,37 +377,23 @@ def _from_on(values: FloatArray, start: IntArray) -> FloatArray:
     return result
 
 
-def _variance(
-    weight: FloatArray,
-    rate: FloatArray,
-    influence: FloatArray,
-    judged: BoolArray,
-    stratum: IntArray,
-    design: Design,
-) -> float:
-    """Return the weighted influence sum's variance due to sampling individual candidates."""
-    drawn = np.where(judged, (1.0 - rate) * (weight * influence) ** 2, 0.0)
+def _candidate_variance(error_of: FloatArray, stratum: IntArray, design: Design) -> float:
+    """Return the variance due to sampling individual candidates, within each stratum."""
+    squares = error_of**2
     if not design.parts_alike:
-        return float(drawn.sum())
+        return float(squares.sum())
     total = 0.0
     for k in range(design.strata):
-        inside = judged & (stratum == k)
-        count = int(inside.sum())
-        if count > 1:
-            squares = float(np.var(influence[inside], ddof=1))
-            total += float((1.0 - rate[inside][0]) * weight[inside][0] ** 2) * count * squares
+        inside = stratum == k
+        if np.count_nonzero(inside) > 1:
+            total += float(np.var(error_of[inside], ddof=1)) * np.count_nonzero(inside)
         else:
-            total += float(drawn[inside].sum())
+            total += float(squares[inside].sum())
     return total
 
 
 def _judged_cluster_variance(
-    weight: FloatArray,
-    rate: FloatArray,
-    influence: FloatArray,
-    judged: BoolArray,
-    hit: BoolArray,
-    cluster: IntArray,
+    error_of: FloatArray, hit: BoolArray, cluster: IntArray
 ) -> tuple[float, float]:
     """Return the variance over cluster samples, and the number of positive clusters.
 
@@ -427,9 +401,9 @@ def _judged_cluster_variance(
     result is Simpson's effective number of clusters with positives. There are at least 3 degrees
     of freedom, because the largest total enters its own variance.
     """
-    number = np.unique(cluster[judged], return_inverse=True)[1]
-    sums = np.bincount(number, (np.sqrt(1.0 - rate) * weight * influence)[judged])
-    positive = np.bincount(number, hit[judged]).astype(float)
+    number = np.unique(cluster, return_inverse=True)[1]
+    sums = np.bincount(number, error_of)
+    positive = np.bincount(number, hit).astype(float)
     rest = 1.0 - positive / positive.sum()
     far = (sums - sums.mean()) / np.maximum(rest, 0.5 / np.maximum(positive, 1.0)) ** ALONE
     variance = float((far**2).sum()) * sums.size / max(sums.size - 1.0, 1.0)
@@ -543,39 +517,41 @@ class JudgedClusters(NamedTuple):
         judged, true, probability, stratum = (x[here] for x in of_each)
         return cls(judged, true, probability, stratum, number, design, here)
 
-    @property
-    def everyone(self) -> int:
-        """The number of clusters with judged candidates."""
-        return int(np.unique(self.cluster[self.judged]).size)
-
-    @property
-    def apart(self) -> float:
-        """The fraction of unjudged candidates in clusters without judged candidates."""
-        return apart_share(self.judged, self.cluster)
-
-    def list_limits(
+    def limits(
         self,
-        rank: IntArray,
-        listed: BoolArray,
+        lists: Sequence[tuple[IntArray, BoolArray]],
         n: IntArray,
         share: FloatArray,
         whole: FloatArray,
         *,
-        recall: bool,
+        recall: bool = False,
     ) -> Limits:
-        """Return limits for the precision or the recall of lists.
+        """Return limits for the precision or the recall of lists of size n.
 
-        ``whole`` is the denominator: n, or the estimated number of positives.
+        ``lists`` holds the rank of every candidate, and whether it can be listed. With a second
+        list, the limits are for the candidates that are only in the first list. ``whole`` is the
+        denominator: the number of these candidates, or the estimated number of positives.
         """
         low, high = np.empty((2, n.size))
-        for block in self._blocks(n):
-            first = self._firsts(rank, listed, n[block])
-            size = n[block].size
-            inside, seen = self.totals([(1.0, first)], size)
-            if recall:
-                all_of = np.zeros_like(first)
-                outside, _ = self.totals([(1.0, all_of), (-1.0, first)], size)
-                own = share[block, np.newaxis]
+        apart = apart_share(self.judged, self.cluster)
+        # blocks of lists whose cluster tables fit in memory
+        step = max(1, 2_000_000 // (int(self.cluster.max(initial=0)) + 1))
+        for start in range(0, n.size, step):
+            block = slice(start, start + step)
+            size, own = n[block].size, share[block, np.newaxis]
+            firsts = []
+            for rank, listed in lists:
+                first = np.searchsorted(n[block], rank[self.here], side="left")
+                firsts.append(np.where(listed[self.here], first, size))
+            sets, more = [(1.0, firsts[0])], 1.0
+            if len(firsts) > 1:
+                sets, more = [*sets, (-1.0, np.maximum(*firsts))], _BOTH
+            inside, seen = self.totals(sets, size)
+            if not recall:
+                left = np.clip(1.0 - seen.sum(axis=1) / whole[block], 0.0, 1.0)
+                alone = np.ones(size)
+            else:
+                outside, _ = self.totals([(1.0, np.zeros_like(first)), (-1.0, first)], size)
                 inside = (1.0 - own) * inside - own * outside
                 positive = np.bincount(
                     self.cluster[self.judged & self.true], minlength=seen.shape[1]
@@ -583,14 +559,16 @@ class JudgedClusters(NamedTuple):
                 alone = self._fixed_sizes(first, seen.sum(axis=1), share[block])
                 seen = np.broadcast_to(positive.astype(float), seen.shape)
                 left = np.full(size, 1.0 - self.judged.mean())
-            else:
-                left = np.clip(1.0 - seen.sum(axis=1) / whole[block], 0.0, 1.0)
-                alone = np.ones(size)
-            error = np.nan_to_num(inside / whole[block, np.newaxis])
-            ratio = recall or not self.design.sums_weights
-            options: dict[str, Any] = {"whole": ratio, "alone": alone}
             low[block], high[block] = cluster_share_limits(
-                share[block], error, seen, left, self.design.level, self.apart, **options
+                share[block],
+                np.nan_to_num(inside / whole[block, np.newaxis]),
+                seen,
+                left,
+                self.design.level,
+                apart,
+                whole=recall or not self.design.sums_weights,
+                more=more,
+                alone=alone,
             )
         return low, high
 
@@ -605,41 +583,6 @@ class JudgedClusters(NamedTuple):
         outside, rest = hits.sum() - inside, self.judged.sum() - judged
         false = [1.0 - (tp + 2.0) / (n + 4.0) for tp, n in ((inside, judged), (outside, rest))]
         return np.asarray((1.0 - recall) * false[0] + recall * false[1])
-
-    def region_limits(
-        self,
-        ranks: tuple[IntArray, IntArray],
-        listed: tuple[BoolArray, BoolArray],
-        n: IntArray,
-        shares: tuple[FloatArray, FloatArray],
-    ) -> list[Limits]:
-        """Return limits for the precision in each of the two difference regions."""
-        limits = np.empty((2, 2, n.size))
-        for block in self._blocks(n):
-            firsts = [self._firsts(*x, n[block]) for x in zip(ranks, listed, strict=True)]
-            options: dict[str, Any] = {"whole": not self.design.sums_weights, "more": _BOTH}
-            both, lists = np.maximum(*firsts), n[block].size
-            for side, first in enumerate(firsts):
-                error, seen = self.totals([(1.0, first), (-1.0, both)], lists)
-                counts = np.bincount(first, minlength=lists + 1)
-                counts = counts - np.bincount(both, minlength=lists + 1)
-                size = np.maximum(np.cumsum(counts[:lists]), 1.0)
-                left = np.clip(1.0 - seen.sum(axis=1) / size, 0.0, 1.0)
-                error = error / size[:, np.newaxis]
-                limits[side, :, block] = cluster_share_limits(
-                    shares[side][block], error, seen, left, self.design.level, self.apart, **options
-                )
-        return [(low, high) for low, high in limits]
-
-    def _firsts(self, rank: IntArray, listed: BoolArray, n: IntArray) -> IntArray:
-        found = np.searchsorted(n, rank[self.here], side="left")
-        return np.where(listed[self.here], found, n.size)
-
-    def _blocks(self, n: IntArray) -> Iterator[slice]:
-        """Yield blocks of lists whose cluster tables fit in memory."""
-        step = max(1, 2_000_000 // (int(self.cluster.max(initial=0)) + 1))
-        for start in range(0, n.size, step):
-            yield slice(start, start + step)
 
     def totals(self, sets: Sets, n_lists: int) -> tuple[FloatArray, FloatArray]:
         """Return cluster errors and numbers of judged candidates: (list, cluster)."""

@@ -211,6 +211,7 @@ class MetricRequest(NamedTuple):
     level: float = 0.0  #: for IPrec: the lowest recall
     persistence: float = 0.8  #: for RBP
     top: int = 4  #: for ERR: the highest grade
+    label: str = ""  #: the name that the user passed
 
     def within(self, retrieved: Retrieved) -> BoolArray:
         """Return whether the documents are above the cutoff."""

@@ -58,18 +58,20 @@ def answers(gold: Any, score: Any, cluster: Any, judged: Any, n: Any) -> dict[st
     here = np.ones(label.shape, dtype=bool)
     rankings = [Ranking.of(np.broadcast_to(x, label.shape), label, here) for x in score]
     stratum = np.zeros(gold.size, dtype=np.int64)
-    judgments = Judgments(judged, np.ones(gold.size), stratum, cluster)
-    options: dict[str, Any] = {
-        "design": DESIGN, "n": n, "every": False, "ties": "shared", "advance": lambda _: None,
-    }  # fmt: skip
+    known: dict[str, Any] = {
+        "judged": judged,
+        "probability": np.ones(gold.size),
+        "stratum": stratum,
+    }
+    judgments = Judgments(**known, cluster=cluster, design=DESIGN, n=n)
     limits = ("ci_low", "ci_high")
     found = {}
     for name in ("precision", "recall"):
-        columns = judged_list_columns(rankings[0], judgments, **options, quantity=name)
+        columns = judged_list_columns(rankings[0], judgments, name)
         found[f"judged_{name}"] = np.array([columns[x][..., 0] for x in (name, *limits)])
-    columns = region_columns(*rankings, judgments, **options)
+    columns = region_columns(*rankings, judgments)
     found["judged_difference"] = np.array([columns[x][..., 0] for x in ("difference", *limits)])
-    columns = average_columns(rankings[0], judgments, design=DESIGN)
+    columns = average_columns(rankings[0], judgments)
     names = ("average_precision", *limits)
     found["judged_average_precision"] = np.array([columns[x] for x in names])
     return found

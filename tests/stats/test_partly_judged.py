@@ -45,9 +45,8 @@ def test_the_variance_of_weighted_influences_has_no_bias():
     for sample in itertools.product([False, True], repeat=6):
         judged = np.array(sample)
         totals.append((influence / CHANCE)[judged].sum())
-        variances.append(
-            judged_sums._variance(1 / CHANCE, CHANCE, influence, judged, stratum, design)
-        )
+        error_of = (np.sqrt(1 - CHANCE) / CHANCE * influence)[judged]
+        variances.append(judged_sums._candidate_variance(error_of, stratum[judged], design))
         chances.append(np.where(judged, CHANCE, 1 - CHANCE).prod())
     spread = np.average((np.array(totals) - influence.sum()) ** 2, weights=chances)
     assert_allclose(np.average(variances, weights=chances), spread, rtol=1e-12)
@@ -64,9 +63,8 @@ def test_the_variance_of_strata_has_no_bias():
         for other in itertools.combinations(range(7, 11), 2):
             judged = np.isin(np.arange(11), one + other)
             totals.append((influence / rate)[judged].sum())
-            variances.append(
-                judged_sums._variance(1 / rate, rate, influence, judged, stratum, design)
-            )
+            error_of = (np.sqrt(1 - rate) / rate * influence)[judged]
+            variances.append(judged_sums._candidate_variance(error_of, stratum[judged], design))
     assert_allclose(np.mean(totals), influence.sum(), rtol=1e-12)
     assert_allclose(np.mean(variances), np.var(totals), rtol=1e-12)
 
