@@ -823,7 +823,8 @@ def _test_columns(
     if candidates.clusters is None:
         return columns
     of_groups = partial(random_p_of_row, size=size)
-    p, n_groups = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists)
+    tails = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists, ("more", "fewer"))
+    p, n_groups = tails["more"], tails["n_groups"]
     with np.errstate(divide="ignore"):
         log10_p = np.log10(p)
     tests = {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p, "n_groups": n_groups}

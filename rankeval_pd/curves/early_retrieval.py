@@ -88,7 +88,7 @@ def enrichment(
     1    good   0.05  50  32  7.191011  5.697795   8.791656     0
     """
     shares = Shares(check_shares("share", share, one=True))
-    kind = IntervalKind.of(ci=ci, level=level, target="nbest")
+    kind = IntervalKind.of(ci, level, target="nbest")
     columns = ("measure", "n", *_ENRICHED)
     table = recall_of_lists(data, shares, kind, columns, roles, of_lift=True)
     names = [name for name in table.columns if name != "share"]

@@ -27,7 +27,8 @@ from rankeval_pd.doors.rankings import (
 )
 from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, unknown_name, warn
 from rankeval_pd.lists.groups import ListMembers, set_weights
-from rankeval_pd.lists.precision import IntervalKind, shares_of
+from rankeval_pd.lists.precision import IntervalKind, rates_of
+from rankeval_pd.lists.recall import rows_of_sizes
 from rankeval_pd.lists.regions import (
     REGION_COLUMNS,
     SET_INTERVALS,
@@ -127,7 +128,7 @@ def acceptance_precision(
     0      G2        3.3           3   2   0.666667     1.0  0.094299  0.991596
     1      G2      100.0           0   0        NaN     0.0  0.000000  1.000000
     """
-    kind = IntervalKind.of(ci=ci, level=level, phi=phi)
+    kind = IntervalKind.of(ci, level, phi=phi)
     if (threshold is None) == (n is None):
         raise ValueError(
             f"threshold={threshold!r}, n={n!r}: pass either the lowest accepted score,"
@@ -137,7 +138,7 @@ def acceptance_precision(
     able, attrs = can(acceptance_precision), kind._asdict()
     if sizes is not None:
         columns = ("measure", "n", *ACCEPTANCE_COLUMNS[1:])
-        question = partial(_sets_of_lists, kind=kind)
+        question = partial(rows_of_sizes, kernel=_sets_at, kind=kind)
         return tabulate(data, roles, question, columns, able, n=sizes, attrs=attrs)
     # the head contains the counts for these thresholds
     able = replace(able, heads=True)
@@ -147,16 +148,10 @@ def acceptance_precision(
     return tabulate(data, roles, of_thresholds, ACCEPTANCE_COLUMNS, able, attrs=attrs)
 
 
-def _sets_of_lists(candidates: Candidates, n: IntArray | None, *, kind: IntervalKind) -> Rows:
-    """Return the sets of all candidates with at least the last score of a list."""
-    sizes = candidates.sizes(n)
-    return measure_rows(candidates, partial(_sets_at, n=sizes, kind=kind), {"n": sizes})
-
-
 def _sets_at(
-    ranking: Ranking, candidates: Candidates, *, n: IntArray, kind: IntervalKind
+    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, kind: IntervalKind
 ) -> dict[str, AnyArray]:
-    """Return the columns (group, measure, n) of the sets at the n-th scores."""
+    """Return the columns of sets with at least the n-th score: (group, measure, n)."""
     lists = ranking.nbest(n)
     columns = _shares_of_sets(ranking, ranking.accepted(lists.threshold), kind)
     columns["threshold"] = lists.threshold * candidates.sign[:, np.newaxis] + 0.0
@@ -199,7 +194,8 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dic
     columns: dict[str, AnyArray] = {
         "n_accepted": sets.size,
         "tp": tp,
-        **shares_of(tp, sets.size, ranking.size, kind, exists=every),
+        **rates_of(tp, sets.size, ranking.size, ranking.size),
+        **kind.columns(tp, sets.size, every),
     }
     with np.errstate(divide="ignore", invalid="ignore"):
         for name, short, right, of in (
