@@ -179,7 +179,7 @@ def list_weights(
     They are the variance of the list's precision divided by the variance for a fixed region, and
     the number of clusters. ``n`` must ascend.
     """
-    _, spread, precision = list_spread(ranked, n, target)
+    spread, precision = list_spread(ranked, n, target)[1:]
     columns = [clusters.effective_size(n, precision, spread, level) / n for level in levels]
     ratio = np.ones(n.shape)
     if target == "region":

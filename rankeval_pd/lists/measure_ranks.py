@@ -220,9 +220,10 @@ def _tests_of_pair(
     The lists are in the tie-breaking order, and at both ends over orders, or means over orders.
     """
     how, candidates, group = task.how, task.candidates, row[0]
-    sides = [int(side[row[1]]) for side in ranks.all_pairs(len(candidates.measures))]
+    a, b = (int(side[row[1]]) for side in ranks.all_pairs(len(candidates.measures)))
+    sides = [a, b]
     both = np.asarray(candidates.present[group, sides].all(axis=0))
-    pair = tied_lists(task.ranking, task.ranking, both, (group,), (*sides,), task.sizes[there])
+    pair = tied_lists(task.ranking, task.ranking, both, (group,), (a, b), task.sizes[there])
     families = {
         ending: tests
         for ending, tests in task.families.items()
@@ -459,7 +460,8 @@ def ranked(
     if how.swapped:
         names += ["undecided"]
     names = ["measure", "n", *names, "ci_low_alone", "ci_high_alone"]
-    table = below_door(_rank_table(data, how, roles, _rows_of_ranks, names))
+    answer = _rank_table(data, how, roles, _rows_of_ranks, names)
+    table = below_door(answer)
     deciding = table.attrs.pop(_DECIDING, [])
     if deciding:
         warn_of_rows(deciding, len(deciding))

@@ -179,7 +179,8 @@ def nbest_precision(
             " the two."
         )
     columns = (*columns_of_lists(chosen), "ci_low_best", "ci_high_best")
-    noted, combine = {**kind._asdict(), "ties": chosen.ties}, None
+    noted: dict[str, Any] = {**kind._asdict(), "ties": chosen.ties}
+    combine = None
     if average is not None:
         only = {"ci": (ci, "clopper-pearson"), "target": (target, "region"), "phi": (phi, 1.0)}
         check_joined(False, average, sizes, only)
@@ -230,7 +231,7 @@ def _nbest_columns(
         pool, positive = ranking.retrieved, ranking.size.positive
         return {**columns, "total": pool.total, "drawn": pool.positive, "positive": positive}
     best = level_of_each(kind.level, together)
-    weight: FloatArray | float = 1.0
+    weight: Any = 1.0
     if candidates.clusters is not None:
         weigh = partial(list_weights, target=kind.target, levels=(kind.level, best))
         names = ("weight", "weight_of_best", "ratio")
@@ -400,10 +401,7 @@ def precision_interval(
     check_together(tp=tp, n=n)
     tp, n = np.broadcast_arrays(tp, n)
     for name, values in (("tp", tp), ("n", n)):
-        if (
-            values.dtype.kind not in "iuf"
-            or not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all()
-        ):
+        if not are_counts(values, 0):
             raise ValueError(
                 f"{name}={brief(values)}: pass counts, which are whole numbers of at least 0."
             )
@@ -422,6 +420,16 @@ def precision_interval(
     if np.ndim(low) == 0:
         return Interval(float(low), float(high))
     return Interval(low, high)
+
+
+def are_numbers(values: AnyArray, least: float) -> bool:
+    """Return whether all values are finite numbers of at least ``least``."""
+    return values.dtype.kind in "iuf" and bool((np.isfinite(values) & (values >= least)).all())
+
+
+def are_counts(values: AnyArray, least: int) -> bool:
+    """Return whether all values are whole numbers of at least ``least``."""
+    return are_numbers(values, least) and bool((values == np.floor(values)).all())
 
 
 def warn_of_reversed(worse: BoolArray) -> None:
