@@ -15,7 +15,7 @@ from rankeval_pd.doors.columns import Shares
 from rankeval_pd.errors import check_share, check_shares
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.lists.recall import recall_of_lists
-from rankeval_pd.roles import ProportionInterval, RankingRoles
+from rankeval_pd.roles import ProportionInterval, RankingRoles, Roles
 from rankeval_pd.stats import areas
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.areas import EarlyShare
@@ -90,6 +90,8 @@ def enrichment(
     shares = Shares(check_shares("share", share, one=True))
     kind = IntervalKind.of(ci, level, target="nbest")
     columns = ("measure", "n", *_ENRICHED)
+    if Roles.of(roles).groups is not None:
+        columns += ("n_groups",)
     table = recall_of_lists(data, shares, kind, columns, roles, of_lift=True)
     names = [name for name in table.columns if name != "share"]
     names.insert(names.index("measure") + 1, "share")

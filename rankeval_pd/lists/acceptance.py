@@ -270,7 +270,8 @@ def compare_thresholds(
     """Compare the acceptance sets for each pair of measures."""
     a, b = how.a, how.b
     if b is not None and isinstance(threshold, Mapping):  # a mapping for all pairs
-        meant = [a, *others_of(b)]
+        meant = others_of(b)
+        meant.append(a)
         for name in threshold:
             if not is_known(name, meant) and name not in data.columns:
                 raise unknown_name("threshold", name, data.columns)

@@ -448,7 +448,8 @@ def ranked(
     data: Data, how: RankOptions, columns: tuple[str, ...], roles: Mapping[str, Any]
 ) -> Data:
     """Return the requested columns, with the best measure of each group and n first."""
-    names = [name for name in columns if how.adjust is not None or name != "p_adjusted"]
+    names = ["measure", "n"]
+    names += [name for name in columns if how.adjust is not None or name != "p_adjusted"]
     if how.kind is None:
         names += ["tied", "tie_decides"]
     if how.baseline is None:
@@ -459,9 +460,8 @@ def ranked(
             names += ["difference_low_alone", "difference_high_alone"]
     if how.swapped:
         names += ["undecided"]
-    names = ["measure", "n", *names, "ci_low_alone", "ci_high_alone"]
-    answer = _rank_table(data, how, roles, _rows_of_ranks, names)
-    table = below_door(answer)
+    names += ["ci_low_alone", "ci_high_alone"]
+    table = below_door(_rank_table(data, how, roles, _rows_of_ranks, names))
     deciding = table.attrs.pop(_DECIDING, [])
     if deciding:
         warn_of_rows(deciding, len(deciding))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles
-from rankeval_pd.decisions.averages import Average, of_lists
+from rankeval_pd.decisions.averages import Average, average_lists
 from rankeval_pd.decisions.verdicts import Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Sizes, check_n, few_or
@@ -178,13 +178,15 @@ def nbest_precision(
             f"phi={phi:g} with groups: the overdispersion is estimated from the groups. Omit one of"
             " the two."
         )
-    columns = (*columns_of_lists(chosen), "ci_low_best", "ci_high_best")
+    columns = columns_of_lists(chosen)
+    columns += ("ci_low_best", "ci_high_best")
     noted: dict[str, Any] = {**kind._asdict(), "ties": chosen.ties}
     combine = None
     if average is not None:
         only = {"ci": (ci, "clopper-pearson"), "target": (target, "region"), "phi": (phi, 1.0)}
         check_joined(False, average, sizes, only)
-        columns, combine = AVERAGED_COLUMNS, of_lists(average, kind.level)
+        columns = AVERAGED_COLUMNS
+        combine = partial(average_lists, average=average, level=kind.level)
         noted |= {"average": average, "ci": "korn-graubard"}
     return tabulate(
         data,
@@ -250,7 +252,8 @@ def _nbest_columns(
     if best != kind.level:
         counts = lists.tp * of_best, sizes * of_best
         limits_of_best = kind._replace(level=best).columns(*counts, exists)
-    return columns | limits | {f"{end}_best": x for end, x in limits_of_best.items()}
+    columns["ci_low_best"], columns["ci_high_best"] = limits_of_best.values()
+    return columns | limits
 
 
 def counted_lists(
@@ -338,7 +341,8 @@ class IntervalKind(NamedTuple):
     def columns(self, tp: AnyArray, n: AnyArray, exists: BoolArray) -> dict[str, FloatArray]:
         """Return the columns of limits, NaN where lists do not exist."""
         limits = np.full((2, *exists.shape), np.nan)
-        limits[:, exists] = self.limits(tp[exists], n[exists])
+        counts = tp[exists] / self.phi, n[exists] / self.phi
+        limits[:, exists] = INTERVALS[self.ci](*counts, self.level)
         return {"ci_low": limits[0], "ci_high": limits[1]}
 
 
