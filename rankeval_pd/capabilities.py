@@ -63,6 +63,7 @@ class Capabilities:
     by_groups: bool = False
     sums: bool = False  #: whether workers sum the items of a Dask DataFrame
     short: Short = ""  #: the columns of the short table, or "" for all columns
+    quantity: str = ""  #: what the result measures, unless the options say so
     #: whether the result contains rows of the data with all columns and attrs
     own_rows: bool = False
     #: the dimensions of the result for a Dataset after those of the groups; a mapping contains them
@@ -77,7 +78,7 @@ class Capabilities:
         answered = function
         if self.layout:
             answered = cast("Function", taking_datasets(function, self))
-        asked = with_options(answered, self.short, noted=not self.own_rows)
+        asked = with_options(answered, self.short, quantity=self.quantity, noted=not self.own_rows)
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
 

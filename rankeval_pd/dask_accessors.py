@@ -309,7 +309,7 @@ def _area(
         ends=chosen.ends,
         **options,
     )
-    return as_asked(table, "area", can(question).short, roles, ddf)
+    return as_asked(table, question, roles, ddf)
 
 
 _OWN = {

@@ -134,7 +134,9 @@ def details_wanted() -> bool:
     return bool(_details.get())
 
 
-def with_options(function: Function, short: Short = "", *, noted: bool = True) -> Function:
+def with_options(
+    function: Function, short: Short = "", *, quantity: str = "", noted: bool = True
+) -> Function:
     """Make a public function use the session options and return a short table.
 
     Public functions called inside this function return all columns and ignore session options.
@@ -146,6 +148,8 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
         The ordered columns of the short table. Missing columns are skipped. A mapping contains the
         columns for each keyword that selects columns, and the key "" for all other calls. A
         callable returns the short table.
+    quantity : str
+        What the table measures, unless the options say so.
     noted : bool
         Whether ``attrs`` describe how the table was computed.
     """
@@ -165,22 +169,26 @@ def with_options(function: Function, short: Short = "", *, noted: bool = True) -
         check(args, keywords)
         if not _LONG.isdisjoint(keywords):
             args, keywords = _in_wide_form(args, keywords)
-        if _details.get() is not None:
-            return function(*args, **keywords)
+        inside = _details.get()
         choices = settings()
         if details is not None:
             choices["details"] = bool(details)
         if progress is not None:
             choices["progress"] = bool(progress)
-        if not draws:  # a plot passes the defaults on to its method
-            keywords = {**{x: choices[x] for x in filled if x in choices}, **keywords}
-        with held(details=choices["details"], progress=choices["progress"]):
+        if inside is not None:
             result = function(*args, **keywords)
+        else:
+            if not draws:  # a plot passes the defaults on to its method
+                keywords = {**{x: choices[x] for x in filled if x in choices}, **keywords}
+            with held(details=choices["details"], progress=choices["progress"]):
+                result = function(*args, **keywords)
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
+            return result
+        result.attrs = record(result.attrs, function.__name__, quantity, keywords)
+        if inside is not None:
             return result
         if short and not choices["details"] and isinstance(result, pd.DataFrame):
             result = shortened(result, short, keywords)
-        result.attrs = record(result.attrs, function.__name__, keywords)
         if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
             result.attrs["columns"] = json.dumps([*result.variables], default=str)
         return with_order(result, next(iter(args), None), keywords)
@@ -215,13 +223,14 @@ def with_order(result: Table, data: Any, keywords: Mapping[str, Any]) -> Table:
 
 
 def as_asked(
-    result: pd.DataFrame, method: str, short: Short, keywords: Mapping[str, Any], data: Any
+    result: pd.DataFrame, question: Callable[..., Any], keywords: Mapping[str, Any], data: Any
 ) -> pd.DataFrame:
     """Shorten a table of a Dask DataFrame as the options request, and record how it was made."""
+    able = question.capabilities  # type: ignore[attr-defined]
     full = keywords.get("details")
     if full is None:
         full = settings()["details"]
-    if short and not full:
-        result = shortened(result, short, keywords)
-    result.attrs = record(result.attrs, method, keywords)
+    if able.short and not full:
+        result = shortened(result, able.short, keywords)
+    result.attrs = record(result.attrs, question.__name__, able.quantity, keywords)
     return with_order(result, data, keywords)

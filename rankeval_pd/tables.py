@@ -138,34 +138,53 @@ def shortened(table: pd.DataFrame, short: Short, keywords: Mapping[str, Any]) ->
     return result
 
 
+#: what a record says, in order; other facts follow
+_RECORD = (
+    "method quantity metric unit test interval adjust family alternative alpha level"
+    " n_items n_candidates n_groups gold agreement by key groups strata seeds baseline"
+    " missing ties unjudged undefined average n_resamples seed"
+).split()
+#: roles that are noted as the call gave them
 _ROLES = (
-    "gold",
-    "agreement",
-    "by",
-    "key",
-    "groups",
-    "strata",
-    "seeds",
-    "missing",
-    "ties",
-    "unjudged",
-    "undefined",
-    "metric",
-    "baseline",
-)
+    "gold agreement by key groups strata seeds missing ties unjudged undefined metric baseline"
+).split()
+#: the unit of each quantity; for systems, the metric is the quantity
+_UNITS = {
+    "proportion": "precision recall specificity npv f1 area bedroc agreement accuracy kappa",
+    "ratio": "lift enrichment odds-ratio",
+    "candidates": "list-size true-positives",
+    "probability": "probability p-value",
+    "points": "bleu chrf ter",
+    "score": "mean sum",
+}
 
 
 def record(
-    facts: Mapping[Any, Any], method: str, keywords: Mapping[str, Any]
+    facts: Mapping[Any, Any], method: str, quantity: str, keywords: Mapping[str, Any]
 ) -> dict[Hashable, Any]:
-    """Describe how a table was computed, using types for Parquet and netCDF."""
-    roles = {name: keywords[name] for name in _ROLES if name in keywords}
-    version = sys.modules["rankeval_pd"].__version__
+    """Describe how a table was computed: the only place where a record is written.
+
+    The facts are the options that the kernel got, and what it counted. Roles in the keywords are
+    noted if the facts do not contain them. All values have types for Parquet and netCDF.
+    """
+    known: dict[Any, Any] = {name: keywords[name] for name in _ROLES if name in keywords}
+    known.update(facts)
+    known["method"] = method
+    if "ci" in known:
+        known["interval"] = known.pop("ci")
+    quantity = known.get("of") or quantity
+    if quantity:
+        known["quantity"] = quantity
+        measured = known.get("metric") or quantity
+        for unit, names in _UNITS.items():
+            if measured in names.split():
+                known["unit"] = unit
     notes: dict[Hashable, Any] = {}
-    for name, fact in {**roles, **facts, "method": method, "version": version}.items():
-        value = plain(fact)
+    for name in dict.fromkeys([*_RECORD, *known]):
+        value = plain(known.get(name))
         if value is not None:
             notes[str(name)] = value
+    notes["version"] = sys.modules["rankeval_pd"].__version__
     return notes
 
 

@@ -319,7 +319,7 @@ def _of_lists(attrs: Attrs) -> bool:
 
 def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
     """Return the name of the intervals for values or differences, or ""."""
-    kind = join(INTERVALS.get(x, x) for x in str(attrs.get("ci", "")).split(", ") if x)
+    kind = join(INTERVALS.get(x, x) for x in str(attrs.get("interval", "")).split(", ") if x)
     if not gaps:
         return f"{attrs.get('intervals', '')} {kind}".strip()
     if not adjustment(attrs):
@@ -445,7 +445,7 @@ def _test_of(frame: pd.DataFrame, attrs: Attrs) -> str:
     exactly = ", computed exactly" * (not drawn)
     if attrs.get("test") == "t":
         return "the paired t test"
-    if method == "paired_bootstrap" and not drawn and attrs.get("ci") == "tango":
+    if method == "paired_bootstrap" and not drawn and attrs.get("interval") == "tango":
         return "McNemar's exact test (unconditional for up to 200 items)"
     if "event" in attrs or (method in ("summary", "system_ranks") and "measure" not in frame):
         event = str(attrs.get("event", "wild"))

@@ -184,7 +184,7 @@ def test_averages_of_queries_say_what_they_are():
     assert {ax.get_xlabel() for ax in panels} == {"mean over queries"}
     assert all(len(ax.get_yticks()) == 2 for ax in panels)
     table = call.nbest_precision([5, 10], average="macro")
-    assert table.attrs["ci"] == "korn-graubard"
+    assert table.attrs["interval"] == "korn-graubard"
     ax = plotting.precision(table)
     assert "95% Korn-Graubard confidence intervals over queries, separately at each n" in caption(
         ax

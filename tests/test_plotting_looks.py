@@ -194,7 +194,9 @@ def test_ranks_of_measures_are_the_table():
     }
     again = df.rankeval.plot.measure_ranks(40)
     assert columns(again) == columns(ax)
-    assert "adjusted for all 10 pairs by the single-step max-t method" in caption(again)
+    text = "adjusted for all 10 pairs by max-t within each pair and Bonferroni across pairs"
+    assert text in caption(again)
+    assert text in caption(ax)
     bare = plotting.measure_ranks(df.rankeval.summary(40))
     assert bare.get_xlabel() == ax.get_xlabel() == "precision, n = 40"
     alone = df.rankeval.plot.measure_ranks(kind="roc", adjust=None)

@@ -992,7 +992,7 @@ def test_batches_and_lazy_datasets(test):
         for scheduler in ("threads", "synchronous"):
             found = lazy.compute(scheduler=scheduler)
             # which interval it is depends on the items: lazy data do not say it
-            later = {name: eager.attrs[name] for name in ("ci",) if name in eager.attrs}
+            later = {name: eager.attrs[name] for name in ("interval",) if name in eager.attrs}
             xr.testing.assert_identical(found.assign_attrs({**later, **found.attrs}), eager)
     assert eager[next(iter(eager.data_vars))].dims[0] == "domain"
     for name, part in zip("uvw", parts, strict=True):

@@ -564,22 +564,22 @@ def test_tables_say_how_they_were_made():
     wanted = {
         "metric": "mean", "higher_is_better": True, "groups": "doc", "seed": 7,
         "event": "wild", "method": "paired_bootstrap", "alpha": 0.05,
-        "level": 0.95, "ci": "wild",
+        "level": 0.95, "interval": "wild",
     }  # fmt: skip
     assert {name: attrs[name] for name in wanted} == wanted
     assert "n_resamples" not in attrs  # the signs of four groups are all looked at
     paper = data.rankeval(groups="doc").paired_bootstrap(event="recentred", n_resamples=99).attrs
-    assert (paper["event"], paper["ci"], paper["n_resamples"]) == ("recentred", "basic", 99)
+    assert (paper["event"], paper["interval"], paper["n_resamples"]) == ("recentred", "basic", 99)
     swaps = data.rankeval(groups="doc").paired_permutation().attrs
-    assert {"event", "ci"}.isdisjoint(swaps)
+    assert {"event", "interval"}.isdisjoint(swaps)
     ranks = data.rankeval(groups="doc").system_ranks(n_resamples=99).attrs
-    assert (ranks["ranks"], ranks["adjust"], ranks["ci"]) == ("simultaneous", "max-t", "wild")
+    assert (ranks["ranks"], ranks["adjust"], ranks["interval"]) == ("simultaneous", "max-t", "wild")
     right = (data[list("abc")] > 0.0).rankeval(metric="accuracy")
-    assert right.paired_bootstrap().attrs["ci"] == "tango"
-    assert right.system_ranks().attrs["ci"] == "clopper-pearson"
+    assert right.paired_bootstrap().attrs["interval"] == "tango"
+    assert right.system_ranks().attrs["interval"] == "clopper-pearson"
     mixed = pd.concat([data[list("abc")], (data[list("abc")] > 0.0).astype(float)])
     mixed["kind"] = ["score"] * 40 + ["right"] * 40
-    assert mixed.rankeval(by="kind").paired_bootstrap().attrs["ci"] == "tango, wild"
+    assert mixed.rankeval(by="kind").paired_bootstrap().attrs["interval"] == "tango, wild"
 
 
 def test_the_matrix_of_pairs_and_the_ranks_tell_one_story():

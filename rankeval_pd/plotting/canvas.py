@@ -459,7 +459,7 @@ def interval_header(level: float | None) -> str:
 def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:
     """Return a description, such as "95% Wilson confidence intervals, at each n"."""
     words = [level_before(attrs).rstrip()]
-    for name in str(attrs.get("ci") or "").split(", "):
+    for name in str(attrs.get("interval") or "").split(", "):
         words.append(INTERVALS.get(name, name))
     words.append("confidence intervals")
     if attrs.get("average"):

@@ -68,7 +68,7 @@ VALUES: dict[str, list[Any]] = {
     "windows": [4, [5, 10]], "pool": ["all", 10], "n_seeds": [3], "n_judged": [50],
     "ties": ["shared", "blocks", "expected", "trec", "best", "worst", "error"],
     "missing": ["raise", "last", "drop", "absent"], "undefined": ["zero", "skip"],
-    "progress": [False], "n_items_new": [900], "power": [0.5, 0.9], "overlap": [10, 0.4],
+    "n_items_new": [900], "power": [0.5, 0.9], "overlap": [10, 0.4],
     "decimals": [2, 3],
 }  # fmt: skip
 
@@ -206,7 +206,8 @@ class Planner:
         case = fuzzed.Case(None, "", [*MEASURES], 16, None, plain=True)
         chosen = {}
         for name in [*inspect.signature(function).parameters]:
-            if name in taken or rng.random() > (0.04 if name in ROLES else share):
+            taken_up = name in taken or name == "progress"  # walked by the tests of options
+            if taken_up or rng.random() > (0.04 if name in ROLES else share):
                 continue
             allowed = VALUES.get(name) or literals(name, function, self.known)
             if allowed := allowed or values(name, case):
