@@ -29,7 +29,7 @@ from rankeval_pd.errors import (
     checked_call,
     warn,
 )
-from rankeval_pd.lists.groups import of_rows, random_p_of_row
+from rankeval_pd.lists.groups import of_rows, random_p
 from rankeval_pd.memory import check_memory
 from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
@@ -822,7 +822,7 @@ def _test_columns(
     columns = _independent_tests(lists, n, size, model)
     if candidates.clusters is None:
         return columns
-    of_groups = partial(random_p_of_row, size=size)
+    of_groups = partial(random_p, size=size)
     tails = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists, ("more", "fewer"))
     p, n_groups = tails["more"], tails["n_groups"]
     with np.errstate(divide="ignore"):

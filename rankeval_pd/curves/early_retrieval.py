@@ -89,7 +89,7 @@ def enrichment(
     """
     shares = Shares(check_shares("share", share, one=True))
     kind = IntervalKind.of(ci, level, target="nbest")
-    columns = ("measure", "n", *_ENRICHED)
+    columns: tuple[str, ...] = ("measure", "n", *_ENRICHED)
     if Roles.of(roles).groups is not None:
         columns += ("n_groups",)
     table = recall_of_lists(data, shares, kind, columns, roles, of_lift=True)

@@ -375,25 +375,17 @@ def of_rows(
 
     ``compute`` takes the members, n in ascending order, and the position of the ranking.
     """
-    types: dict[str, type] = {**dict.fromkeys(names, float), "n_groups": int}
-    return in_rows(exists, types, partial(_of_row, compute, ranking, cluster, n, [*types]))
-
-
-def _of_row(
-    compute: Callable[..., Sequence[AnyArray]],
-    ranking: Ranking,
-    cluster: IntArray,
-    n: IntArray,
-    names: Sequence[str],
-    row: tuple[int, ...],
-    there: BoolArray,
-) -> dict[str, AnyArray]:
-    """Return the columns of one ranking."""
-    ranked = ListMembers.of(ranking, row, cluster)
-    ranked.warn_of_few()
-    rising, back = np.unique(n[there], return_inverse=True)
-    columns = compute(ranked, rising, row)
-    return {name: values[back] for name, values in zip(names, columns, strict=True)}
+    columns: dict[str, AnyArray] = {name: np.full(exists.shape, np.nan) for name in names}
+    columns["n_groups"] = np.zeros(exists.shape, dtype=np.int64)
+    for row in np.ndindex(exists.shape[:-1]):
+        there = exists[row]
+        if there.any():
+            ranked = ListMembers.of(ranking, row, cluster)
+            ranked.warn_of_few()
+            rising, back = np.unique(n[there], return_inverse=True)
+            for values, own in zip(columns.values(), compute(ranked, rising, row), strict=True):
+                values[(*row, there)] = own[back]
+    return columns
 
 
 def recall_sizes(
@@ -444,17 +436,19 @@ def _recall_weight(ranked: ListMembers, sets: Sets, level: float) -> FloatArray:
 
 
 def random_p(
-    ranked: ListMembers, n: IntArray, total: int, positive: int, *, alone: bool = False
+    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: Size, alone: bool = False
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """Return P(X >= tp) and P(X <= tp) for a list of random clusters, and the number of clusters.
 
+    ``row`` is the position of the ranking in ``size``, the numbers of candidates in all rankings.
     The test is Student's t test for the covariance between label and list membership, summed over
     clusters. The variance is at least the variance for independent candidates. With ``alone``, the
     test uses only clusters in the list, because a head contains no others. ``n`` must ascend.
     """
     from scipy import special
 
-    prior, inside = positive / max(total, 1), n / max(total, 1)
+    total = max(int(size.total[row]), 1)
+    prior, inside = int(size.positive[row]) / total, n / total
     totals = ranked.totals(n, "nbest")[0]._replace(edges=(np.full(n.shape, prior),))
     if alone:
         spread = clusters.total_spread(totals)
@@ -473,14 +467,7 @@ def random_tails(
     ranking: Ranking, cluster: IntArray, n: IntArray, exists: BoolArray
 ) -> tuple[AnyArray, AnyArray]:
     """Return upper and lower tail probabilities for a random list."""
-    tails = partial(random_p_of_row, size=ranking.size, alone=True)
+    tails = partial(random_p, size=ranking.size, alone=True)
     with hushed("groups"):
         columns = of_rows(tails, ranking, cluster, n, exists, ("more", "fewer"))
     return columns["more"], columns["fewer"]
-
-
-def random_p_of_row(
-    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: Size, alone: bool = False
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return the result of :func:`random_p` for one ranking, given the sizes of all."""
-    return random_p(ranked, n, int(size.total[row]), int(size.positive[row]), alone=alone)

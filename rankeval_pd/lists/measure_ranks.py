@@ -209,21 +209,18 @@ def list_tests(task: RankingTask, lists: NBest) -> dict[str, FloatArray]:
     names = ranks.empty_tests((0,), families, [*ends])
     a, b = ranks.all_pairs(lists.exists.shape[1])
     exists = lists.exists[:, a] & lists.exists[:, b]
-    return in_rows(exists, dict.fromkeys(names, float), partial(_tests_of_pair, task, lists))
+    compute = partial(_tests_of_pair, task, lists, np.stack([a, b], axis=1))
+    return in_rows(exists, dict.fromkeys(names, float), compute)
 
 
 def _tests_of_pair(
-    task: RankingTask, lists: NBest, row: tuple[int, ...], there: BoolArray
+    task: RankingTask, lists: NBest, pairs: IntArray, row: tuple[int, ...], there: BoolArray
 ) -> dict[str, AnyArray]:
-    """Return the test of one pair in one group: (n).
-
-    The lists are in the tie-breaking order, and at both ends over orders, or means over orders.
-    """
+    """Return the tests of one pair in one group: (n)."""
     how, candidates, group = task.how, task.candidates, row[0]
-    a, b = (int(side[row[1]]) for side in ranks.all_pairs(len(candidates.measures)))
-    sides = [a, b]
+    sides: Any = pairs[row[1]].tolist()
     both = np.asarray(candidates.present[group, sides].all(axis=0))
-    pair = tied_lists(task.ranking, task.ranking, both, (group,), (a, b), task.sizes[there])
+    pair = tied_lists(task.ranking, task.ranking, both, (group,), tuple(sides), task.sizes[there])
     families = {
         ending: tests
         for ending, tests in task.families.items()
@@ -238,14 +235,14 @@ def _tests_of_pair(
         **task.drawing,
     }
     n, freedom = pair.n, np.full(pair.n.shape, np.inf)
-    if task.ties == "expected":
+    if task.ties == "expected":  # means over all orders of equal scores
         error, ends = pair.error(), {}
         columns = {"difference": (pair.tp[0] - pair.tp[1]) / n, "error": error, "freedom": freedom}
         if not how.swapped:
             return {**columns, "p_value": pair.p("two-sided")}
         swapped = swapped_means(pair, "two-sided", **swapping)
         margins = [half_width(swapped, error, level, each=how.each) for level in levels]
-    else:
+    else:  # the tie-breaking order, and both ends over orders
         rank_a, rank_b = (side.ranks for side in pair.pair)
         assert candidates.draws is not None
         keys, cluster, of_clusters = candidates.draws[group][both], None, None

@@ -333,7 +333,7 @@ def _rows_of_means(
     """Return one row per group with the mean difference and its test."""
     pairs, total = pair_names(candidates.measures, a, b), draws * len(candidates.group)
     with progress_bar(total=total, what="swapping labels", unit="draws") as advance:
-        swapping = {"n_resamples": draws, "seed": chosen.swaps, "advance": advance}
+        swapping: dict[str, Any] = {"n_resamples": draws, "seed": chosen.swaps, "advance": advance}
         kernel = partial(_mean_differences, alternative=alternative, **swapping)
         return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties, over_n=False)
 
@@ -526,9 +526,11 @@ def _odds_ratios_of_lists(
     values = np.full((3, *only.shape), np.nan)
     places = np.flatnonzero(exists)
     for start in range(0, places.size, _TOGETHER):
-        some = np.unravel_index(places[start : start + _TOGETHER], exists.shape)
+        some: Any = np.unravel_index(places[start : start + _TOGETHER], exists.shape)
         size = only[some]
-        values[:, *some] = conditional_odds_ratio(tp_a[some], size, tp_b[some], size, level)
+        values[(slice(None), *some)] = conditional_odds_ratio(
+            tp_a[some], size, tp_b[some], size, level
+        )
         advance(size.size)
     return {
         "odds_ratio": sample_odds_ratio(tp_a, only, tp_b, only),

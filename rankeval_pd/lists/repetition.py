@@ -457,9 +457,7 @@ def _true_positives(name: str, value: Any, size: int) -> int:
     return nearest
 
 
-def _overlaps(
-    tp_a: int, n_a: int, tp_b: int, n_b: int, overlap: Any
-) -> Iterator[tuple[IntArray, IntArray]]:
+def _overlaps(tp_a: int, n_a: int, tp_b: int, n_b: int, overlap: Any) -> Iterator[IntArray]:
     """Yield blocks of possible overlaps and shared true positives."""
     pair = isinstance(overlap, (tuple, list))
     if pair and len(overlap) != 2:
@@ -473,28 +471,23 @@ def _overlaps(
         shared = overlap[0]
     if overlap is not None:
         sizes = [check_count("overlap", shared, 0)]
-    listed: list[tuple[IntArray, IntArray]] = []
+    blocks: list[IntArray] = []  # (overlap and shared true positives, possibility)
     for size in sizes:
         least = max(0, size - (n_a - tp_a), size - (n_b - tp_b))
         true = np.arange(least, min(size, tp_a, tp_b) + 1)
         if pair:
             true = true[true == check_count("overlap", overlap[1], 0)]
-        listed.append((np.full(true.size, size), true))
-        if sum(block.size for _, block in listed) >= _BLOCK:
-            yield _concatenated(listed)
-            listed = []
-    if not sum(block.size for _, block in listed) and overlap is not None:
+        blocks.append(np.stack([np.full(true.size, size), true]))
+        if sum(block.shape[1] for block in blocks) >= _BLOCK:
+            yield np.concatenate(blocks, axis=1)
+            blocks = []
+    if not sum(block.size for block in blocks) and overlap is not None:
         raise ValueError(
             f"overlap={overlap!r}: lists of {n_a} and {n_b} candidates with {tp_a} and {tp_b} true"
             " positives cannot have this overlap. Check the counts."
         )
-    if listed:
-        yield _concatenated(listed)
-
-
-def _concatenated(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
-    sizes, true = zip(*found, strict=True)
-    return np.concatenate(sizes), np.concatenate(true)
+    if blocks:
+        yield np.concatenate(blocks, axis=1)
 
 
 # -------------------------------- Repeated samples with published numbers (Evert 2004, section 4)
