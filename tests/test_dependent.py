@@ -87,7 +87,7 @@ def test_an_area_of_single_candidates_is_delong_s(seed):
     score, gold = rng.integers(0, 9, 40) * 1.0, rng.random(40) < 0.4
     gold[:4] = [True, True, False, False]
     here = np.ones(40, dtype=bool)
-    placed = roc_areas.placements(Ranking.of(score, gold, here)).placement
+    placed = roc_areas.placements(Ranking.of(score, gold, here)).influence
     alone = roc_areas.cluster_spread(placed, gold, here, np.arange(40))
     assert alone.variance == pytest.approx(
         roc_areas.area_spread(placed, gold, here).variance, rel=1e-9

@@ -74,8 +74,10 @@ def test_bedroc_of_ties_is_the_mean_over_orders_and_chance_that_over_labels(rows
 
     def of(labels):
         here = np.ones(labels.size, bool)
-        ordered = early.bedroc(Ranking.of(-np.arange(labels.size) * 1.0, labels, here), alpha)
-        return float(ordered.early.share)
+        ordered = early.bedroc_influence(
+            Ranking.of(-np.arange(labels.size) * 1.0, labels, here), alpha
+        )
+        return float(ordered.value)
 
     orders = [
         list(order)
@@ -129,10 +131,10 @@ def test_standard_errors_are_those_of_resamples(simulated, decimals):
     rows = np.hstack([rng.choice(part, (3_000, part.size)) for part in parts])
     here = np.ones(rows.shape, bool)
     df = pd.DataFrame({"a": score, "gold": gold})
-    drawn = early.partial_area(Ranking.of(score[rows], gold[rows], here), 0.2).share.std()
+    drawn = early.area_up_to(Ranking.of(score[rows], gold[rows], here), 0.2).value.std()
     found = df.rankeval.partial_area(fpr=0.2).loc[0, "se"]
     assert found == pytest.approx(drawn * 0.5 / 0.9, rel=0.07)
-    drawn = early.bedroc(Ranking.of(score[rows], gold[rows], here), 20.0).early.share.std()
+    drawn = early.bedroc_influence(Ranking.of(score[rows], gold[rows], here), 20.0).value.std()
     assert df.rankeval.bedroc().loc[0, "se"] == pytest.approx(drawn, rel=0.07)
 
 
@@ -178,7 +180,7 @@ def test_no_candidate_of_a_perfect_ranking_changes_bedroc():
     for total, positive in ((12, 4), (200, 100), (1_000, 20)):
         gold = np.arange(total) < positive
         ranking = Ranking.of(-1.0 * np.arange(total), gold, np.ones(total, bool))
-        assert np.abs(early.bedroc(ranking, 20.0).early.influence).max() < 1e-12
+        assert np.abs(early.bedroc_influence(ranking, 20.0).influence).max() < 1e-12
 
 
 @QUIET

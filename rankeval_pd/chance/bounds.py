@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any, Unpack
 
@@ -16,7 +16,6 @@ from rankeval_pd.chance.random_tests import (
     able_with,
     bound_columns,
     chosen_pool,
-    of_each_size,
     pool_columns,
     pool_of,
     pool_sizes,
@@ -33,13 +32,12 @@ from rankeval_pd.progress import progress_bar
 from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
 from rankeval_pd.stats import random_model
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions import Finite, FiniteEach, InfiniteEach
+from rankeval_pd.stats.distributions import Finite
 from rankeval_pd.stats.random_model import (
     MOST_SEARCHED,
     Envelope,
-    bounds_each,
     envelope,
-    parametric_each,
+    unique_rows,
 )
 from rankeval_pd.stats.ranking import Ranking, Size
 
@@ -134,12 +132,8 @@ def random_bound(
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         lists = _lists_of(candidates, n, sizes)
-        pools = pool_sizes(candidates, pool)
-        # for a few list sizes, search all groups at once; for many, follow a path in each group
-        compute = _bounds_of_all_groups if lists.size <= MOST_SEARCHED else _bounds_by_group
-        columns = of_each_size(pools, partial(compute, p=levels, n=lists, population=population))
-        numbers = range(pools.total.shape[1])
-        return rows_of(columns, candidates, "measure", numbers, {"p": levels, "n": lists})
+        along = {"p": levels, "n": lists}
+        return rows_of_pools(candidates, along, pool, bound_columns, population=population)
 
     return tabulate(
         data,
@@ -166,65 +160,45 @@ def _lists_of(candidates: Candidates, n: IntArray | None, sizes: Sizes) -> IntAr
     return candidates.sizes(n)
 
 
-def _bounds_of_all_groups(
-    total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
-) -> dict[str, AnyArray]:
-    """Return bounds for many groups and a few list sizes, using one search."""
-    columns = _empty_columns(BOUND_COLUMNS, (total.size, p.size, n.size))
-    fits = (n <= total[:, np.newaxis]) | (population == "infinite")
-    # one element for each existing list, with the group index and the index of n
-    group, place = np.nonzero(fits & (total[:, np.newaxis] > 0))
-    if not group.size:
-        return columns
-    size, of_all = n[place].astype(float), total[group].astype(float)
-    of_gold = positive[group].astype(float)
-    prior = of_gold / of_all
-    drawn_from: FiniteEach | InfiniteEach = InfiniteEach(prior)
-    if population == "finite":
-        drawn_from = FiniteEach(of_all, of_gold)
-    most = drawn_from.support(size)[1]
-    for level in range(p.size):
-        found = bounds_each(float(p[level]), size, drawn_from)
-        values = {
-            "expected": size * prior,
-            "discrete": found.discrete,
-            "interpolated": found.interpolated,
-            "parametric": parametric_each(float(p[level]), size, prior),
-            "critical": found.critical,
-            "attainable": found.critical <= most,
-            "exists": True,
-        }
-        for name, x in values.items():
-            columns[name][group, level, place] = x
-    return columns
+def rows_of_pools(
+    candidates: Candidates,
+    along: Mapping[str, AnyArray],
+    pool: Pool,
+    of_lists: Callable[..., Mapping[str, AnyArray]],
+    *,
+    population: str = "finite",
+    most: float = MOST_SEARCHED,
+) -> Rows:
+    """Return one row per pool, level and list size, which are the labels in ``along``.
 
-
-def _bounds_by_group(
-    total: IntArray, positive: IntArray, *, p: FloatArray, n: IntArray, population: str
-) -> dict[str, AnyArray]:
-    """Return bounds for many list sizes, moving from size to size in each group."""
-    columns = _empty_columns(BOUND_COLUMNS, (total.size, p.size, n.size))
-    for group in np.flatnonzero(total):
-        model, prior = population_model(population, float(total[group]), float(positive[group]))
-        fits = (n <= total[group]) | (population == "infinite")
-        for level in range(p.size):
-            values = bound_columns(float(p[level]), n[fits], model, prior)
-            for name, x in {**values, "exists": True}.items():
-                columns[name][group, level, fits] = x
-    return columns
-
-
-def _empty_columns(names: Sequence[str], shape: tuple[int, ...]) -> dict[str, AnyArray]:
-    """Return columns filled with NaN, 0 or False; the first two columns are labels."""
+    ``of_lists`` takes a level, list sizes and the population of the lists. It is called once for
+    each N and N+, or for up to ``most`` list sizes, once for the lists from all pools.
+    """
+    pools = pool_sizes(candidates, pool)
+    (total, positive), back = unique_rows(pools.total.ravel(), pools.positive.ravel())
+    levels, n = along.values()
+    exists = (total > 0)[:, np.newaxis] & ((n <= total[:, np.newaxis]) | (population == "infinite"))
+    numbers = np.arange(total.size)
+    parts = list(numbers[:, np.newaxis])
+    if n.size <= most:
+        parts = [numbers]
     columns: dict[str, AnyArray] = {}
-    for name in (*names[2:], "exists"):
-        if name in ("discrete", "critical", "envelope"):
-            columns[name] = np.zeros(shape, dtype=np.int64)
-        elif name in ("attainable", "exists"):
-            columns[name] = np.zeros(shape, dtype=bool)
-        else:
-            columns[name] = np.full(shape, np.nan)
-    return columns
+    for part in parts:
+        row, place = np.nonzero(exists[part])
+        row = part[row]
+        size: Any = float(total[part[0]]), float(positive[part[0]])
+        if n.size <= most:
+            size = total[row].astype(float), positive[row].astype(float)
+        model = population_model(population, *size)
+        for level, p in enumerate(levels.tolist()):
+            for name, x in of_lists(p, n[place], model).items():
+                if name not in columns:
+                    columns[name] = np.zeros((total.size, levels.size, n.size), dtype=x.dtype)
+                columns[name][row, level, place] = x
+    columns["exists"] = np.repeat(exists[:, np.newaxis], levels.size, axis=1)
+    shape = pools.total.shape
+    columns = {name: x[back].reshape(*shape, *x.shape[1:]) for name, x in columns.items()}
+    return rows_of(columns, candidates, "measure", range(shape[1]), along)
 
 
 # ---------------------------------------- The distribution of the count (Macskassy 2005, figure 1)
@@ -595,13 +569,11 @@ def random_envelope(
     levels, pool = check_shares("alpha", alpha), chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        lists, pools = candidates.sizes(n), pool_sizes(candidates, pool)
+        along = {"alpha": levels, "n": candidates.sizes(n)}
+        cached = len(candidates.group) > 1 and along["n"].size <= _MOST_CACHED
         with progress_bar(total=None, what="trying levels", unit="boundaries") as step:
-            several = pools.total.size > 1
-            compute = partial(_envelopes, alpha=levels, n=lists, cached=several, step=step)
-            columns = of_each_size(pools, compute)
-        numbers = range(pools.total.shape[1])
-        return rows_of(columns, candidates, "measure", numbers, {"alpha": levels, "n": lists})
+            of_lists = partial(_envelope_columns, cached=cached, step=step)
+            return rows_of_pools(candidates, along, pool, of_lists, most=0)
 
     return tabulate(
         data,
@@ -620,33 +592,18 @@ def _cached_envelope(alpha: float, n: bytes, model: Finite) -> Envelope:
     return envelope(alpha, np.frombuffer(n), model)
 
 
-def _envelopes(
-    total: IntArray,
-    positive: IntArray,
-    *,
-    alpha: FloatArray,
-    n: IntArray,
-    cached: bool,
-    step: Callable[[int], object],
+def _envelope_columns(
+    alpha: float, n: IntArray, model: Finite, *, cached: bool, step: Callable[[int], object]
 ) -> dict[str, AnyArray]:
-    """Return the envelopes for groups of these sizes: (group, alpha, n)."""
-    columns = _empty_columns(ENVELOPE_COLUMNS, (total.size, alpha.size, n.size))
-    for group in range(total.size):
-        fits = n <= total[group]
-        lists = n[fits].astype(float)
-        model = Finite(float(total[group]), float(positive[group]))
-        for level in range(alpha.size):
-            if cached and lists.size <= _MOST_CACHED:
-                found = _cached_envelope(float(alpha[level]), lists.tobytes(), model)
-            else:
-                found = envelope(float(alpha[level]), lists, model, step)
-            values = {
-                "expected": n[fits] * model.prior,
-                "envelope": found.counts,
-                "local_level": found.local_level,
-                "attainable": found.counts <= model.support(lists)[1],
-                "exists": True,
-            }
-            for name, x in values.items():
-                columns[name][group, level, fits] = x
-    return columns
+    """Return the envelope for lists from one pool."""
+    lists = n.astype(float)
+    if cached:
+        found = _cached_envelope(alpha, lists.tobytes(), model)
+    else:
+        found = envelope(alpha, lists, model, step)
+    return {
+        "expected": n * model.prior,
+        "envelope": found.counts.astype(np.int64),
+        "local_level": np.full(n.shape, found.local_level),
+        "attainable": found.counts <= model.support(lists)[1],
+    }

@@ -36,7 +36,9 @@ from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, Ta
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import (
     Finite,
+    FiniteEach,
     Infinite,
+    InfiniteEach,
     Population,
     Tails,
     binomial_laws,
@@ -48,11 +50,11 @@ from rankeval_pd.stats.distributions import (
 from rankeval_pd.stats.distributions import tails as hypergeometric_tails
 from rankeval_pd.stats.random_model import (
     EVERY,
+    Lists,
     averaged_tails,
     bounds,
     parametric_bound,
     simultaneous_p_values,
-    unique_rows,
 )
 from rankeval_pd.stats.ranking import NBest, Ranking, Size
 
@@ -127,19 +129,6 @@ def pool_sizes(candidates: Candidates, pool: Pool) -> Size:
     if pool == "all":
         return size
     return _in_collection(size, pool)
-
-
-def of_each_size(
-    pools: Size, compute: Callable[[IntArray, IntArray], dict[str, AnyArray]]
-) -> dict[str, AnyArray]:
-    """Compute columns once for each N and N+, and return them for every pool.
-
-    The columns are (group, measure, ...). ``compute`` takes arrays of N and N+.
-    """
-    shape = pools.total.shape
-    (total, positive), back = unique_rows(pools.total.ravel(), pools.positive.ravel())
-    columns = compute(total, positive)
-    return {name: x[back].reshape(*shape, *x.shape[1:]) for name, x in columns.items()}
 
 
 def _in_collection(size: Size, collection: int) -> Size:
@@ -224,7 +213,7 @@ def random_bound_for(
     0  0.1   5  0.931183         2      1.721096    1.582719         3        True
     1  0.1  10  1.862365         3      2.988192    2.982536         4        True
     """
-    model, share, total = _published_model(population, n_candidates, n_positive, prior)
+    model, total = _published_model(population, n_candidates, n_positive, prior)
     levels, wanted = check_shares("p", p, one=True), check_n(n)
     if not isinstance(wanted, np.ndarray) and total is None:
         raise ValueError(
@@ -236,22 +225,20 @@ def random_bound_for(
         check_not_above(sizes, int(model.total))
     parts = []
     for level in levels.tolist():
-        columns = {"p": level, "n": sizes, **bound_columns(level, sizes, model, share), **shares}
+        columns = {"p": level, "n": sizes, **bound_columns(level, sizes, model), **shares}
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
 
-def bound_columns(
-    p: float, n: IntArray, model: Population, prior: float
-) -> dict[str, FloatArray | IntArray | BoolArray]:
-    """Return the bounds at level p for lists from one population."""
+def bound_columns(p: float, n: IntArray, model: Lists) -> dict[str, AnyArray]:
+    """Return the bounds at level p for lists from one or several populations."""
     size = n.astype(float)
     found = bounds(p, size, model)
     return {
-        "expected": size * prior,
+        "expected": size * model.prior,
         "discrete": found.discrete.astype(np.int64),
         "interpolated": found.interpolated,
-        "parametric": parametric_bound(p, size, prior),
+        "parametric": parametric_bound(p, size, model.prior),
         "critical": found.critical.astype(np.int64),
         "attainable": found.critical <= model.support(size)[1],
     }
@@ -268,8 +255,8 @@ def _sizes_of(n: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]]:
 
 def _published_model(
     population: str, n_candidates: Any, n_positive: Any, prior: Any
-) -> tuple[Population, float, int | None]:
-    """Return the population, the prevalence, and N if N is known."""
+) -> tuple[Population, int | None]:
+    """Return the population, and N if N is known."""
     check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
     if prior is not None:
@@ -277,7 +264,7 @@ def _published_model(
         number = isinstance(prior, int | float | np.number) and prior is not False
         if not number or prior != 0:
             share = check_share("prior", prior, one=True)
-        return Infinite(share), share, None
+        return Infinite(share), None
     total = check_whole("n_candidates", n_candidates)
     positive = check_whole("n_positive", n_positive)
     if positive > total or total < 1:
@@ -285,8 +272,7 @@ def _published_model(
             f"n_positive={positive} of n_candidates={total}: there must be at least one candidate,"
             " and no more positives than candidates. Pass n_candidates before n_positive."
         )
-    model, share = population_model(population, float(total), float(positive))
-    return model, share, total
+    return population_model(population, float(total), float(positive)), total
 
 
 def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
@@ -382,7 +368,7 @@ def random_pvalue(
         count, size, total, positive = _broadcast(
             tp=tp, n=n, n_candidates=n_candidates, n_positive=n_positive
         )
-        check_counts(size, total, positive, finite=population == "finite")
+        check_random_counts(size, total, positive, finite=population == "finite")
         share = positive / np.maximum(total, 1)
     numbers = [np.asarray(x, dtype=float) for x in (count, size, total, positive, share)]
     count, size, total, positive, share = numbers
@@ -508,7 +494,7 @@ def random_pvalue_mean(
             )
     check_memory(3 * queries, f"n_queries={queries} queries", "Pass fewer.")
     sizes, total, positive = (np.broadcast_to(np.asarray(x), (queries,)) for x in given.values())
-    check_counts(sizes, total, positive, finite=True)
+    check_random_counts(sizes, total, positive, finite=True)
     means = np.asarray(mean_tp)
     if means.dtype.kind not in "iuf" or not np.isfinite(means).all():
         raise TypeError(f"mean_tp={mean_tp!r}: pass a number, or an array of numbers.")
@@ -544,7 +530,7 @@ def _smallest_sum(mean: float, queries: int, decimals: int | None) -> float:
     return float(smallest)
 
 
-def check_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bool) -> None:
+def check_random_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, finite: bool) -> None:
     """Raise a ValueError if the counts are invalid or contradict each other."""
     for name, values in (("n", n), ("n_candidates", total), ("n_positive", positive)):
         whole = values.dtype.kind in "iuf" and (values == np.floor(values)).all()
@@ -574,12 +560,15 @@ POPULATIONS = ("finite", "infinite")
 LOG_10 = math.log(10.0)
 
 
-def population_model(population: str, total: float, positive: float) -> tuple[Population, float]:
-    """Return the population and its prevalence."""
-    finite = Finite(total, positive)
+def population_model(population: str, total: Any, positive: Any) -> Any:
+    """Return the population, or the population of each list if N and N+ are arrays."""
+    kinds: tuple[Any, Any] = Finite, Infinite
+    if isinstance(total, np.ndarray):
+        kinds = FiniteEach, InfiniteEach
+    model = kinds[0](total, positive)
     if population == "finite":
-        return finite, finite.prior
-    return Infinite(finite.prior), finite.prior
+        return model
+    return kinds[1](model.prior)
 
 
 def sum_tails(
@@ -819,20 +808,6 @@ def _test_columns(
     lists, size = ranking.nbest(n, model.ties), pool_of(ranking, model.pool)
     if n is None:
         n = ranking.every
-    columns = _independent_tests(lists, n, size, model)
-    if candidates.clusters is None:
-        return columns
-    of_groups = partial(random_p, size=size)
-    tails = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists, ("more", "fewer"))
-    p, n_groups = tails["more"], tails["n_groups"]
-    with np.errstate(divide="ignore"):
-        log10_p = np.log10(p)
-    tests = {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p, "n_groups": n_groups}
-    return {**columns, **tests}
-
-
-def _independent_tests(lists: NBest, n: IntArray, size: Size, model: _Model) -> dict[str, AnyArray]:
-    """Return the tests of lists of independent candidates: (..., n)."""
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are removed later
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -854,6 +829,14 @@ def _independent_tests(lists: NBest, n: IntArray, size: Size, model: _Model) -> 
     }
     if model.adjust is not None:
         columns["p_adjusted"] = _adjusted_for_all_n(lists, n, size, model, tails.ge)
+    if candidates.clusters is not None:
+        of_groups, names = partial(random_p, size=size), ("more", "fewer")
+        by = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists, names)
+        p, n_groups = by["more"], by["n_groups"]
+        with np.errstate(divide="ignore"):
+            log10_p = np.log10(p)
+        columns |= {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p}
+        columns["n_groups"] = n_groups
     return columns
 
 
@@ -874,9 +857,8 @@ def _adjusted_for_all_n(
     p_adjusted = np.where(lists.exists, 1.0, np.nan)  # a full list is not random
     for row in np.ndindex(log_ge.shape[:-1]):
         here = lists.exists[row] & (n <= size.total[row])
-        population, _ = population_model(
-            model.population, float(size.total[row]), float(size.positive[row])
-        )
+        total, positive = float(size.total[row]), float(size.positive[row])
+        population = population_model(model.population, total, positive)
         p_adjusted[(*row, here)] = simultaneous_p_values(
             log_ge[(*row, here)],
             lists.tp[(*row, here)].astype(float),
@@ -969,7 +951,7 @@ def _warn_of_groups(cells: GroupCells, exists: BoolArray, total: IntArray) -> No
 def _average_ties(lists: NBest, n: IntArray, size: Size, population: str, tails: Tails) -> None:
     """Set exact tail probabilities for lists that end inside a tied block."""
     for row in np.ndindex(lists.tp.shape[:-1]):
-        model, _ = population_model(population, float(size.total[row]), float(size.positive[row]))
+        model = population_model(population, float(size.total[row]), float(size.positive[row]))
         cut = np.flatnonzero((lists.tied[row] > 0) & lists.exists[row])
         blocks = np.stack([x[row][cut] for x in lists.block], axis=-1).astype(np.int64)
         each, of_block = np.unique(blocks, axis=0, return_inverse=True)

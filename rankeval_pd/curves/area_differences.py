@@ -56,7 +56,6 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import areas, differences
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.areas import EarlyShare
 from rankeval_pd.stats.families import ADJUSTMENTS
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
 from rankeval_pd.stats.ranking import Ranking
@@ -89,9 +88,9 @@ def early_options(kind: str, fpr: Any, tpr: Any, share: Any, bedroc_alpha: float
     return {"share": check_share("share", share, one=True)}
 
 
-def _share_of(ranking: Ranking, kind: str, options: Mapping[str, Any]) -> EarlyShare:
+def _share_of(ranking: Ranking, kind: str, options: Mapping[str, Any]) -> areas.Influence:
     if kind == "bedroc":
-        return areas.bedroc(ranking, options["alpha"]).early
+        return areas.bedroc_influence(ranking, options["alpha"])
     if kind == "enrichment":
         return areas.found_early(ranking, options["share"])
     return areas.area_between(ranking, *options["limits"])
@@ -116,15 +115,13 @@ def early_gap(
     both = [_share_of(ranking, kind, options) for ranking in (a, b)]
     for side, ranking, one in zip("ab", (a, b), both, strict=True):
         more = _share_of(areas.with_end_pairs(ranking), kind, options)
-        own = spread_of(one.influence, one.gold, one.present, cluster, warned="")
-        added = spread_of(more.influence, more.gold, more.present, None, warned="")
+        own, added = spread_of(one, cluster, warned=""), spread_of(more, None, warned="")
         values = (
-            *(one.share, own.error, own.least_freedom, own.positive),
-            *(more.share, added.error, added.positive),
+            *(one.value, own.error, own.least_freedom, own.positive),
+            *(more.value, added.error, added.positive),
         )
         columns |= {f"{name}_{side}": x for name, x in zip(_OF_ONE, values, strict=True)}
-    influence, (total, true) = both[0].influence - both[1].influence, a.size
-    gap = spread_of(influence, a.gold, a.present, cluster, warned="compare_area")
+    total, true = a.size
     base, factor, freedom = np.zeros(()), np.ones(()), np.full(true.shape, np.inf)
     if kind == "partial":
         low, high = options["limits"]
@@ -135,8 +132,7 @@ def early_gap(
         factor = total / np.ceil(options["share"] * total - 1e-9)
     else:
         true, total = np.zeros_like(true), np.zeros_like(total)
-    difference = both[0].share - both[1].share
-    columns |= gap_columns(a, b, difference, gap, alternative, freedom)
+    columns |= gap_columns(a, b, both[0].minus(both[1]), cluster, alternative, freedom)
     for name in ("difference", "se"):
         columns[name] = factor * columns[name]
     for name in ("area_a", "area_b"):
@@ -144,18 +140,9 @@ def early_gap(
     return columns | {"base": base, "factor": factor, "true": true * 1.0, "total": total * 1.0}
 
 
-def _early_gap_limits(
-    error: FloatArray,
-    base: FloatArray,
-    factor: FloatArray,
-    freedom: FloatArray,
-    alike: BoolArray,
-    true: FloatArray,
-    total: FloatArray,
-    *sides: FloatArray,
-    level: float,
-) -> Limits:
+def _early_gap_limits(*columns: FloatArray, level: float) -> Limits:
     """Return the limits for the difference, computed from the limits for each proportion."""
+    error, base, factor, freedom, alike, true, total, *sides = columns
     shares, limits = [], []
     for side in (sides[:7], sides[7:]):
         value, own, free, positive, added, added_error, added_positive = side
@@ -435,7 +422,7 @@ def _rows_of_areas(
     known: FloatArray | None = None
     if how.kind == "roc" and (present == present[:, :1]).all():
         of_blocks = [candidates.rankings(block) for block in candidates.blocks()]
-        known = np.concatenate([areas.placements(x).placement for x in of_blocks], axis=1)
+        known = np.concatenate([areas.placements(x).influence for x in of_blocks], axis=1)
     width = max(1, _TOGETHER // max(1, candidates.gold.size))
     parts = []
     for start in range(0, len(pairs), width):
@@ -470,29 +457,30 @@ def roc_gap(
     """Return the columns (group, pair) of two ROC areas and their difference."""
     gold, both = a.gold, a.present
     if placed is None:
-        placed = [areas.placements(ranking).placement for ranking in (a, b)]
-    apart = placed[0] - placed[1]
-    difference = _mean_placement(apart, gold, both)
-    area_a, area_b = (_mean_placement(x, gold, both) for x in placed)
-    gap = spread_of(apart, gold, both, cluster)
-    alone = [spread_of(x, gold, both, cluster, warned="") for x in placed]
+        placed = [areas.placements(ranking).influence for ranking in (a, b)]
+    of_a, of_b, apart = (
+        areas.Influence(_mean_placement(x, gold, both), x, gold, both)
+        for x in (*placed, placed[0] - placed[1])
+    )
+    gap = spread_of(apart, cluster)
+    alone = [spread_of(x, cluster, warned="") for x in (of_a, of_b)]
     freedom, sizes = gap.freedom, [gap.positive, gap.negative]
     if gap.n_groups is None:
-        freedom = areas.difference_freedom(freedom, (area_a, area_b), sizes)
+        freedom = areas.difference_freedom(freedom, (of_a.value, of_b.value), sizes)
     else:
         # missing extreme candidates may or may not form clusters: use the geometric mean of both
         sizes = [areas.unseen_counts(size, gap.n_groups) for size in sizes]
     alike = ((placed[0] == placed[1]) | np.isnan(placed[0]) | ~both).all(axis=-1)
     if alike.any():  # in all other cases the orders differ, and no further sorting is needed
-        alike = alike & areas.same_order(a, b)
+        alike = alike & areas.have_same_order(a, b)
     tested = freedom
     if test == "delong":
         tested = np.full(freedom.shape, np.inf)
-    z, p_value = t_and_p(difference, gap.error, tested, alternative)
+    z, p_value = t_and_p(apart.value, gap.error, tested, alternative)
     return {
-        "area_a": area_a,
-        "area_b": area_b,
-        "difference": difference,
+        "area_a": of_a.value,
+        "area_b": of_b.value,
+        "difference": apart.value,
         "z": z,
         "p_value": p_value,
         "se": gap.error,
@@ -519,27 +507,12 @@ def _mean_placement(placement: FloatArray, gold: BoolArray, here: BoolArray) -> 
     return mean
 
 
-def _roc_gap_limits(
-    area_a: FloatArray,
-    area_b: FloatArray,
-    se: FloatArray,
-    variance_a: FloatArray,
-    variance_b: FloatArray,
-    freedom: FloatArray,
-    positive: FloatArray,
-    negative: FloatArray,
-    moved: FloatArray,
-    alike: BoolArray,
-    level: float,
-) -> Limits:
+def _roc_gap_limits(*columns: Any, level: float) -> Limits:
     """Return limits for the difference between two areas; 0 for identical rankings."""
+    area_a, area_b, se, variance_a, variance_b, freedom, positive, negative, moved, alike = columns
+    variances, sizes = (variance_a, variance_b, se**2), (positive, negative)
     low, high = areas.area_difference_limits(
-        (area_a, area_b),
-        (variance_a, variance_b, se**2),
-        freedom,
-        (positive, negative),
-        level,
-        moved,
+        (area_a, area_b), variances, freedom, sizes, level, moved
     )
     return np.where(alike, 0.0 * se, low), np.where(alike, 0.0 * se, high)
 

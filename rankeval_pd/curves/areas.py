@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -36,11 +36,10 @@ from rankeval_pd.roles import (
     AreaTest,
     EqualScores,
     RankingRoles,
-    Roles,
 )
 from rankeval_pd.stats import areas as early
 from rankeval_pd.stats import differences
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.families import ADJUSTMENTS
 from rankeval_pd.stats.proportions import Limits, quantile_of
 from rankeval_pd.stats.ranking import Ranking
@@ -186,21 +185,15 @@ def area(
     kernel = partial(_roc_columns, level=level, ci=interval)
     if kind == "ap":
         kernel = partial(precision_columns, level=level, ties=ties)
-    return table_of_areas(data, roles, kernel, AREA_COLUMNS, can(area), attrs)
+    question = partial(area_rows, kernel=kernel)
+    return tabulate(data, roles, question, with_groups(AREA_COLUMNS, roles), can(area), attrs=attrs)
 
 
-def table_of_areas(
-    data: Data,
-    roles: RankingRoles,
-    kernel: Callable[..., Mapping[str, AnyArray]],
-    columns: tuple[str, ...],
-    able: Capabilities,
-    attrs: Mapping[str, Any],
-) -> Data:
-    """Return one row per measure, with the number of groups of candidates if there are any."""
-    if Roles.of(roles).groups is not None:
-        columns = (*columns, "n_groups")
-    return tabulate(data, roles, partial(area_rows, kernel=kernel), columns, able, attrs=attrs)
+def with_groups(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
+    """Return the columns, with the number of groups of candidates if there are any."""
+    if roles.get("groups") is None:
+        return columns
+    return (*columns, "n_groups")
 
 
 def area_rows(
@@ -223,17 +216,22 @@ def _interval_kind(kind: str, ci: str | None) -> str:
     return ci
 
 
+def _area_of(ranking: Ranking, kind: str, ties: str = "blocks") -> early.Influence:
+    """Return the area under the ROC curve, or average precision."""
+    if kind == "roc":
+        return early.placements(ranking)
+    return early.influences(ranking, ties=ties)
+
+
 def _to_average(
     ranking: Ranking, _: IntArray | None = None, *, kind: str, ties: str
 ) -> dict[str, AnyArray]:
     """Return the areas of the groups to be averaged, without separate intervals."""
-    total, positive = ranking.size
-    if kind == "ap":
-        result = early.influences(ranking, ties=ties)
-        return {"area": result.value, "chance": result.chance, "weight": positive}
-    value = early.placements(ranking).area
-    chance = np.where(np.isnan(value), np.nan, 0.5)
-    return {"area": value, "chance": chance, "weight": positive * (total - positive)}
+    (total, positive), result = ranking.size, _area_of(ranking, kind, ties)
+    weight = positive
+    if kind == "roc":
+        weight = positive * (total - positive)
+    return {"area": result.value, "chance": result.chance, "weight": weight}
 
 
 def _roc_columns(
@@ -241,24 +239,21 @@ def _roc_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure) of ROC areas."""
     result = early.placements(ranking)
-    spread = spread_of(result.placement, result.gold, result.present, cluster, alone=True)
+    spread = spread_of(result, cluster, alone=True)
     if cluster is None:
         spread = spread._replace(untied=result.untied, better=result.better)
-    return _area_limits(result.area, spread, level, ci) | spread.counted
+    return _area_limits(result.value, spread, level, ci)
 
 
 def _area_limits(
     area: FloatArray, spread: early.AreaSpread, level: float, ci: str
 ) -> dict[str, AnyArray]:
-    """Return the area, chance level, limits, standard error and p-value."""
-    p_value = early.p_of_half(area, spread, ci)
+    """Return the area, chance level, limits, standard error, p-value and any clusters."""
     if ci == "newcombe":
-        limits = early.newcombe_limits(area, spread, level)
+        limits, p_value = early.newcombe_limits(area, spread, level), early.p_of_half(area, spread)
         low, high, p_value = early.with_two_scores(spread, level, limits, p_value)
-    elif ci == "delong":
-        low, high = early.delong_limits(area, spread, level)
     else:
-        low, high = early.delong_logit_limits(area, spread, level)
+        low, high, p_value = early.delong(area, spread, level, logit=ci == "logit")
     worse = high < 0.5
     if worse.any():
         warn(
@@ -266,42 +261,13 @@ def _area_limits(
             f" (smallest: {float(area[worse].min()):.3g}), so the measure may be reversed. List a"
             " measure in lower_is_better only if smaller values are better."
         )
-    return {
-        "area": area,
-        "chance": np.where(np.isnan(area), np.nan, 0.5),
-        "ci_low": low,
-        "ci_high": high,
-        "se": spread.error,
-        "p_value": p_value,
-    }
-
-
-class WholeRanking(Protocol):
-    """Describe a ranking that is larger than memory."""
-
-    @property
-    def measure(self) -> Hashable:
-        """Return the name of the measure."""
-        ...
-
-    @property
-    def outline(self) -> early.Outline:
-        """Return the numbers of negatives between the true positives."""
-        ...
-
-    @property
-    def unscored(self) -> int:
-        """Return the number of candidates without a score."""
-        ...
-
-    @property
-    def unscored_true(self) -> int:
-        """Return the number of true positives without a score."""
-        ...
+    chance = np.where(np.isnan(area), np.nan, 0.5)
+    values = area, chance, low, high, spread.error, p_value
+    return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 
 
 def area_of_outlines(
-    rankings: Sequence[WholeRanking],
+    rankings: Sequence[early.RankingOutline],
     inverse_ends: Callable[[Any], float],
     *,
     kind: AreaKind = "roc",
@@ -316,54 +282,27 @@ def area_of_outlines(
     interval = _interval_kind(kind, ci)
     level = check_share("level", level)
     if kind == "roc":
-        columns = _roc_of_outlines([ranking.outline for ranking in rankings], level, interval)
+        areas, spreads = zip(*(early.outline_area(x.outline) for x in rankings), strict=True)
+        spread = early.joined_spreads(spreads)
+        _warn_if_few(spread, "area")
+        columns = _area_limits(np.array(areas), spread, level, interval)
     else:
-        columns = _precision_of_outlines(rankings, inverse_ends, level, ends)
+        precisions = [
+            early.outline_precision(ranking, inverse_ends(ranking), ends=ends)
+            for ranking in rankings
+        ]
+        value, corrected, variance, chance = np.array(precisions).T
+        positive = np.array([ranking.outline.positive for ranking in rankings])
+        negative = np.array([ranking.outline.negative for ranking in rankings])
+        least = np.minimum(positive, negative) - 1.0
+        spread = early.AreaSpread(variance, least, positive, negative)
+        _warn_if_few(spread, "area")
+        columns = _columns_of_precision(value, corrected, chance, spread, level)
     names = pd.Index([ranking.measure for ranking in rankings], tupleize_cols=False)
     leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
     table = pd.DataFrame({"measure": pd.Series(names), **leaving})
     table.attrs.update({"kind": kind, "ci": interval, "level": level})
     return table
-
-
-def _roc_of_outlines(
-    outlines: Sequence[early.Outline], level: float, interval: str
-) -> dict[str, AnyArray]:
-    """Return the columns of ROC areas of whole rankings."""
-    areas = [early.outline_area(outline) for outline in outlines]
-    names = ("variance", "freedom", "positive", "negative", "untied", "better")
-    columns: dict[str, Any] = {
-        name: np.array([getattr(x, name) for _, x in areas]) for name in names
-    }
-    columns["better"] = columns["better"].T
-    spread = early.AreaSpread(**columns)
-    _warn_if_few(spread, "area")
-    return _area_limits(np.array([area for area, _ in areas]), spread, level, interval)
-
-
-def _precision_of_outlines(
-    rankings: Sequence[WholeRanking],
-    inverse_ends: Callable[[Any], float],
-    level: float,
-    ends: bool,
-) -> dict[str, AnyArray]:
-    """Return the columns of average precision of whole rankings."""
-    precisions = [
-        early.outline_precision(
-            ranking.outline,
-            inverse_ends(ranking),
-            ranking.unscored,
-            unscored_true=ranking.unscored_true > 0,
-            ends=ends,
-        )
-        for ranking in rankings
-    ]
-    value, corrected, variance, chance = np.array(precisions).T
-    positive = np.array([ranking.outline.positive for ranking in rankings])
-    negative = np.array([ranking.outline.negative for ranking in rankings])
-    spread = early.AreaSpread(variance, np.minimum(positive, negative) - 1.0, positive, negative)
-    _warn_if_few(spread, "area")
-    return _precision_limits(value, corrected, chance, spread, level)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -378,12 +317,11 @@ def precision_columns(
     warned = "area"
     if cluster is None:  # with few positives the interval is wide, but its coverage is correct
         warned = ""
-    spread = _of_precision(result, cluster, warned)
-    columns = _precision_limits(result.value, result.corrected, result.chance, spread, level)
-    return columns | spread.counted
+    spread = spread_of(result, cluster, warned=warned, alone=True)
+    return _columns_of_precision(result.value, result.corrected, result.chance, spread, level)
 
 
-def _precision_limits(
+def _columns_of_precision(
     value: FloatArray,
     corrected: FloatArray,
     chance: FloatArray,
@@ -393,22 +331,8 @@ def _precision_limits(
     """Return the columns of average precisions."""
     error, freedom = spread.error, spread.least_freedom
     low, high = early.ap_limits(value, corrected, error, freedom, spread.positive, level)
-    return {
-        "area": value,
-        "chance": chance,
-        "ci_low": low,
-        "ci_high": high,
-        "se": error,
-        "p_value": np.full(value.shape, np.nan),
-    }
-
-
-def _of_precision(
-    result: early.Influence, cluster: IntArray | None, warned: str = ""
-) -> early.AreaSpread:
-    """Return the variance of an average precision."""
-    given = result.influence, result.gold, result.present, cluster, result.drift
-    return spread_of(*given, warned=warned, alone=True)
+    values = value, chance, low, high, error, np.full(value.shape, np.nan)
+    return dict(zip(AREA_COLUMNS[1:], values, strict=True)) | spread.counted
 
 
 def precision_gap(
@@ -421,12 +345,9 @@ def precision_gap(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair) of two average precisions and their difference."""
     of_a, of_b = early.influences(a, ties=ties), early.influences(b, ties=ties)
-    influence, drift = of_a.influence - of_b.influence, of_a.drift - of_b.drift
-    gap = spread_of(influence, of_a.gold, of_a.present, cluster, drift, warned="compare_area")
-    columns = gap_columns(a, b, of_a.value - of_b.value, gap, alternative)
-    columns["moved"] = np.asarray(gap.moved)
+    columns = gap_columns(a, b, of_a.minus(of_b), cluster, alternative)
     for side, result in (("a", of_a), ("b", of_b)):
-        own = _of_precision(result, cluster)
+        own = spread_of(result, cluster, warned="", alone=True)
         columns |= {
             f"area_{side}": result.value,
             f"corrected_{side}": result.corrected,
@@ -440,21 +361,23 @@ def precision_gap(
 def gap_columns(
     a: Ranking,
     b: Ranking,
-    difference: FloatArray,
-    gap: early.AreaSpread,
+    apart: early.Influence,
+    cluster: IntArray | None,
     alternative: str,
     freedom: FloatArray | float = np.inf,
 ) -> dict[str, AnyArray]:
     """Return a difference and its test, with at most ``freedom`` degrees of freedom."""
+    gap = spread_of(apart, cluster, warned="compare_area")
     freedom = np.maximum(np.minimum(gap.least_freedom, freedom), 1.0)
-    t, p_value = t_and_p(difference, gap.error, freedom, alternative)
+    t, p_value = t_and_p(apart.value, gap.error, freedom, alternative)
     return {
-        "difference": difference,
+        "difference": apart.value,
         "z": t,
         "p_value": p_value,
         "se": gap.error,
         "freedom": freedom,
-        "alike": early.same_order(a, b),
+        "moved": np.asarray(gap.moved),
+        "alike": early.have_same_order(a, b),
         **gap.counted,
     }
 
@@ -484,23 +407,14 @@ def of_precision_gap(*, clustered: bool = False) -> Interval:
     return Interval(partial(_precision_gap_limits, power=power), columns)
 
 
-def _precision_gap_limits(
-    error: FloatArray,
-    freedom: FloatArray,
-    moved: FloatArray,
-    alike: BoolArray,
-    *sides: FloatArray,
-    level: float,
-    power: float,
-) -> Limits:
+def _precision_gap_limits(*columns: Any, level: float, power: float) -> Limits:
+    error, freedom, moved, alike, *sides = columns
     a, b = sides[:5], sides[5:]  # value, corrected value, error, freedom and positives
     gap, reach = a[0] - b[0], 1.0 + 0.0 * error
+    of_one = partial(early.ap_limits, level=level)
     low, high = differences.correlated_limits(
         (a[0], b[0]),
-        (
-            early.ap_limits(a[0], a[1], a[2], a[3], a[4], level),
-            early.ap_limits(b[0], b[1], b[2], b[3], b[4], level),
-        ),
+        (of_one(*a), of_one(*b)),
         (a[2] ** 2, b[2] ** 2, error**2),
         OF_CLUSTERS.limits(gap, error, freedom, reach, moved, level=level),
         power,
@@ -515,26 +429,19 @@ _FEW = 10  # if a class has fewer candidates, the coverage of the intervals is k
 
 
 def spread_of(
-    influence: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    cluster: IntArray | None,
-    drift: FloatArray | None = None,
-    *,
-    warned: str = "area",
-    alone: bool = False,
+    result: early.Influence, cluster: IntArray | None, *, warned: str = "area", alone: bool = False
 ) -> early.AreaSpread:
     """Return the variance over candidates or whole groups; warn about this quantity if few.
 
-    ``drift`` is the slope of average precision as a function of the prevalence. ``alone`` is False
-    if the area is part of a difference.
+    ``alone`` is False if the area is part of a difference.
     """
+    given = result.influence, result.gold, result.present
     if cluster is None:
-        spread = early.area_spread(influence, gold, present)
+        spread = early.area_spread(*given)
         if warned:
             _warn_if_few(spread, warned)
         return spread
-    spread = early.cluster_spread(influence, gold, present, cluster, drift, alone=alone)
+    spread = early.cluster_spread(*given, cluster, result.drift, alone=alone)
     if warned:
         warn_of_few(spread.clusters)
     return spread
@@ -735,26 +642,21 @@ def sample_area(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> di
     For average precision, the number of negatives is omitted, because the variance under equal
     values is unknown.
     """
-    if kind == "roc":
-        placed = early.placements(ranking)
-        area, influence, warned = placed.area, placed.placement, "unpaired_area"
-        corrected = np.full(area.shape, np.nan)
-    else:
-        result = early.influences(ranking)
-        area, influence, warned = result.value, result.influence, ""
-        corrected = result.corrected
-    spread = spread_of(influence, ranking.gold, ranking.present, None, warned=warned)
+    result, warned = _area_of(ranking, kind), "unpaired_area" * (kind == "roc")
+    spread = spread_of(result, None, warned=warned)
     columns = {
-        "area": area,
-        "corrected": corrected,
+        "area": result.value,
+        "corrected": result.corrected,
         "variance": spread.variance,
         "freedom": spread.freedom,
         "own_freedom": spread.least_freedom,
         "positive": spread.positive.astype(float),
         "negative": spread.negative.astype(float),
     }
-    if kind == "ap":
-        columns["negative"] = np.full(area.shape, np.nan)
+    if kind == "roc":
+        columns["corrected"] = result.value
+    else:
+        columns["negative"] = np.full(result.value.shape, np.nan)
     return columns
 
 
@@ -848,8 +750,7 @@ def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: AreaOptions) -> Row
         if how.test == "delong":
             at_least, freedom = 0.0 * error, np.full(error.shape, np.inf)
         tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
-        z = np.where((tested == 0.0) & (difference == 0.0), 0.0, difference / tested)
-    z = np.where(np.isinf(z), np.nan, z)
+    z, _ = t_and_p(difference, tested, freedom, how.alternative)
     shared = np.full(z.shape, np.nan)
     if how.kind == "ap":
         # without variation, there is no test, and only the areas' own intervals are combined
@@ -871,15 +772,8 @@ def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: AreaOptions) -> Row
     }
 
 
-def _sample_limits(
-    tested: FloatArray,
-    freedom: FloatArray,
-    shared: FloatArray,
-    *sides: FloatArray,
-    level: float,
-    kind: str,
-    test: str,
-) -> Limits:
+def _sample_limits(*columns: FloatArray, level: float, kind: str, test: str) -> Limits:
+    tested, freedom, shared, *sides = columns
     size = len(_SampleAreas._fields)
     one, other = _SampleAreas(*sides[:size]), _SampleAreas(*sides[size:])
     half, gap = quantile_of(freedom, level) * tested, one.area - other.area

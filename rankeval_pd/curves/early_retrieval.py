@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.curves.areas import spread_of, table_of_areas
+from rankeval_pd.curves.areas import area_rows, spread_of, with_groups
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Shares
+from rankeval_pd.doors.rankings import tabulate
 from rankeval_pd.errors import check_share, check_shares
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.lists.recall import recall_of_lists
 from rankeval_pd.roles import ProportionInterval, RankingRoles, Roles
 from rankeval_pd.stats import areas
 from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.areas import EarlyShare
 from rankeval_pd.stats.ranking import Ranking
 
 _ENRICHED = ("tp", "lift", "ci_low", "ci_high", "tied")
@@ -158,9 +158,9 @@ def bedroc(
     """
     alpha = positive_number("alpha", alpha)
     level = check_share("level", level)
-    kernel = partial(bedroc_columns, alpha=alpha, level=level)
-    attrs = {"alpha": alpha, "level": level}
-    return table_of_areas(data, roles, kernel, BEDROC_COLUMNS, can(bedroc), attrs)
+    question = partial(area_rows, kernel=partial(bedroc_columns, alpha=alpha, level=level))
+    columns, attrs = with_groups(BEDROC_COLUMNS, roles), {"alpha": alpha, "level": level}
+    return tabulate(data, roles, question, columns, can(bedroc), attrs=attrs)
 
 
 @Capabilities(
@@ -230,8 +230,9 @@ def partial_area(
     limits, turned = rate_range(fpr, tpr)
     level = check_share("level", level)
     kernel = partial(partial_columns, limits=limits, turned=turned, level=level)
+    question, columns = partial(area_rows, kernel=kernel), with_groups(PARTIAL_COLUMNS, roles)
     attrs = {"fpr": fpr, "tpr": tpr, "level": level}
-    return table_of_areas(data, roles, kernel, PARTIAL_COLUMNS, can(partial_area), attrs)
+    return tabulate(data, roles, question, columns, can(partial_area), attrs=attrs)
 
 
 def rate_range(fpr: Any, tpr: Any) -> tuple[tuple[float, float], bool]:
@@ -278,32 +279,39 @@ def positive_number(name: str, value: Any) -> float:
     return float(value)
 
 
-def _early_limits(
-    share: EarlyShare, added: EarlyShare, level: float, cluster: IntArray | None
+def _early_columns(
+    ranking: Ranking,
+    statistic: Callable[[Ranking], areas.Influence],
+    level: float,
+    cluster: IntArray | None,
 ) -> dict[str, AnyArray]:
-    """Return outer limits from the original and the extended sample, and the standard error.
+    """Return a value, its chance level, outer limits and standard error.
 
-    Each added candidate is a separate group.
+    The limits are those from the original sample and from a sample with a pair of candidates added
+    at each end. Each added candidate is a separate group.
     """
+    result, added = statistic(ranking), statistic(areas.with_end_pairs(ranking))
     longer = cluster
     if cluster is not None:
-        cluster = np.broadcast_to(cluster, share.present.shape)
+        cluster = np.broadcast_to(cluster, result.present.shape)
         own = np.broadcast_to(np.iinfo(np.int64).max - np.arange(4), (*cluster.shape[:-1], 4))
         longer = np.concatenate([own[..., :2], cluster, own[..., 2:]], axis=-1)
     warned = ""
     if cluster is not None:
         warned = "area"
-    by = spread_of(share.influence, share.gold, share.present, cluster, warned=warned)
-    more = spread_of(added.influence, added.gold, added.present, longer, warned="")
-    low, high = areas.logit_limits(share.share, by.error, by.least_freedom, by.positive, level)
+    by = spread_of(result, cluster, warned=warned)
+    more = spread_of(added, longer, warned="")
+    low, high = areas.logit_limits(result.value, by.error, by.least_freedom, by.positive, level)
     # with the added candidates, each class has four or more
     freedom = np.maximum(by.least_freedom, 3)
-    lower, higher = areas.logit_limits(added.share, more.error, freedom, more.positive, level)
+    lower, higher = areas.logit_limits(added.value, more.error, freedom, more.positive, level)
     known = ~np.isnan(low)
     return {
+        "value": result.value,
+        "chance": result.chance,
         "ci_low": np.where(known, np.fmin(low, lower), np.nan),
         "ci_high": np.where(known, np.fmax(high, higher), np.nan),
-        "se": np.where(np.isnan(share.share), np.nan, by.error),
+        "se": np.where(np.isnan(result.value), np.nan, by.error),
         **by.counted,
     }
 
@@ -312,10 +320,7 @@ def bedroc_columns(
     ranking: Ranking, cluster: IntArray | None = None, *, alpha: float, level: float
 ) -> dict[str, AnyArray]:
     """Return BEDROC, its chance level, confidence limits and standard error."""
-    result = areas.bedroc(ranking, alpha)
-    added = areas.bedroc(areas.with_end_pairs(ranking), alpha)
-    limits = _early_limits(result.early, added.early, level, cluster)
-    return {"value": result.early.share, "chance": result.chance, **limits}
+    return _early_columns(ranking, partial(areas.bedroc_influence, alpha=alpha), level, cluster)
 
 
 def partial_columns(
@@ -329,13 +334,12 @@ def partial_columns(
     """Return McClish's partial area, one half, confidence limits and standard error."""
     if turned:
         ranking = turned_over(ranking)
-    result = areas.area_between(ranking, *limits)
-    added = areas.area_between(areas.with_end_pairs(ranking), *limits)
-    columns = _early_limits(result, added, level, cluster)
+    low, high = limits
+    statistic = partial(areas.area_between, least=low, most=high)
+    columns = _early_columns(ranking, statistic, level, cluster)
     least = 0.5 * sum(limits)
-    columns["area"] = result.share
+    columns["area"] = columns["value"]
     for name in ("area", "ci_low", "ci_high"):
         columns[name] = 0.5 * (1.0 + (columns[name] - least) / (1.0 - least))
     columns["se"] = 0.5 * columns["se"] / (1.0 - least)
-    columns["chance"] = np.where(np.isnan(result.share), np.nan, 0.5)
     return columns

@@ -14,15 +14,13 @@ from rankeval_pd.capabilities import (
     Capabilities,
     can,
     with_roles_and,
-    with_roles_but,
 )
+from rankeval_pd.chance.bounds import UNRANKED, rows_of_pools
 from rankeval_pd.chance.random_tests import (
     Pool,
     able_with,
     chosen_pool,
-    of_each_size,
     pool_columns,
-    pool_sizes,
 )
 from rankeval_pd.decisions.averages import Average, average_curves, check_average
 from rankeval_pd.decisions.verdicts import Rows
@@ -36,7 +34,6 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.bands import CurveLists, edge_precision
 from rankeval_pd.stats.distributions import Finite, FiniteEach
 from rankeval_pd.stats.proportions import clopper_pearson
-from rankeval_pd.stats.random_model import envelope
 from rankeval_pd.stats.ranking import Ranking
 
 # -------------------------------------------------------------------------------------------------
@@ -129,7 +126,17 @@ def heights(
             of_row = _heights_of_one(ranking.row(row), rising, listed, curve)
             limits[(slice(None), *row)] = of_row[:, back]
     if few:
-        _too_few(few, alone)
+        positive, others = min(few, key=min)
+        text = (
+            f"interval='simultaneous': a band needs {bands.LEAST} or more candidates in each"
+            f" class, but there are {positive:,} true positives and {others:,} other candidates"
+        )
+        if alone:
+            raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
+        warn(
+            f"{text} in one of the groups, so the limits for that group are NaN. Pass"
+            " interval='pointwise' for that group."
+        )
     return limits[0], limits[1]
 
 
@@ -156,20 +163,6 @@ def _heights_of_one(ranking: Ranking, n: IntArray, listed: BoolArray, curve: Cur
         result = result * (positive * np.divide(of_all, true) / np.maximum(n, 1))
         result = np.minimum(result, 1.0 / rarest)
     return result
-
-
-def _too_few(few: list[tuple[int, int]], alone: bool) -> None:
-    positive, others = min(few, key=min)
-    text = (
-        f"interval='simultaneous': a band needs {bands.LEAST} or more candidates in each"
-        f" class, but there are {positive:,} true positives and {others:,} other candidates"
-    )
-    if alone:
-        raise ValueError(f"{text}. Pass interval='pointwise', or report the area.")
-    warn(
-        f"{text} in one of the groups, so the limits for that group are NaN. Pass"
-        " interval='pointwise' for that group."
-    )
 
 
 # -------------------------------------------------------------------------------------------------
@@ -657,14 +650,7 @@ def lift(
     counts=True,
     layout="p n",
 )
-@with_roles_but(
-    "key",
-    "label",
-    "lower_is_better",
-    "ties",
-    "rng",
-    measures="Ignored unless missing='drop'.",
-)
+@UNRANKED
 def random_band(
     data: Data,
     space: Space = "roc",
@@ -733,14 +719,16 @@ def random_band(
         )
     levels, pool = check_shares("p", p, one=not simultaneous), chosen_pool(pool, roles)
 
+    kind, most = str(bound), float(random_model.MOST_SEARCHED)
+    if simultaneous:
+        kind, most = "envelope", 0.0
+    elif bound == "parametric":  # needs no path from size to size
+        most = np.inf
+
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        sizes, pools = candidates.sizes(n), pool_sizes(candidates, pool)
-        kind: str = bound
-        if simultaneous:
-            kind = "envelope"
-        compute = partial(_band_columns, space=space, p=levels, n=sizes, kind=kind)
-        numbers, along = range(pools.total.shape[1]), {"p": levels, "n": sizes}
-        return rows_of(of_each_size(pools, compute), candidates, "measure", numbers, along)
+        along = {"p": levels, "n": candidates.sizes(n)}
+        of_lists = partial(_points_at_bound, space=space, kind=kind)
+        return rows_of_pools(candidates, along, pool, of_lists, most=most)
 
     return tabulate(
         data,
@@ -753,59 +741,14 @@ def random_band(
     )
 
 
-def _band_columns(
-    total: IntArray, positive: IntArray, *, space: str, p: FloatArray, n: IntArray, kind: str
+def _points_at_bound(
+    p: float, n: IntArray, model: Finite | FiniteEach, *, space: str, kind: str
 ) -> dict[str, AnyArray]:
-    """Return the curve coordinates of the bounds for groups of these sizes: (group, p, n)."""
-    fits = n <= total[:, np.newaxis]
-    few = n.size <= random_model.MOST_SEARCHED or kind == "parametric"
-    if few and kind != "envelope":
-        counts = _counts_of_all_groups(total, positive, p, n, fits, kind)
-    else:
-        counts = _counts_by_group(total, positive, p, n, fits, kind)
-    exists = np.repeat(fits[:, np.newaxis], p.size, axis=1)
-    of_all = total[:, np.newaxis, np.newaxis].astype(float)
-    of_gold = positive[:, np.newaxis, np.newaxis].astype(float)
-    fewest, most = FiniteEach(of_all, of_gold).support(n.astype(float))
-    counts = np.where((counts >= fewest) & (counts <= most), counts, np.nan)  # possible counts
-    columns = rates(SPACES[space], counts, n, of_all, of_gold)
-    columns = {name: np.where(exists, x, np.nan) for name, x in columns.items()}
-    return {**columns, "exists": exists}
-
-
-def _counts_of_all_groups(
-    total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, bound: str
-) -> FloatArray:
-    """Return counts for many groups at a few list sizes, in one search over all lists."""
-    counts = np.full((total.size, p.size, n.size), np.nan)
-    group, place = np.nonzero(fits)
-    size, of_all = n[place].astype(float), total[group].astype(float)
-    of_gold = positive[group].astype(float)
-    if not size.size:
-        return counts
-    for level in range(p.size):
-        model = FiniteEach(of_all, of_gold)
-        counts[group, level, place] = random_model.bound(bound, float(p[level]), size, model)
-    return counts
-
-
-def _counts_by_group(
-    total: IntArray, positive: IntArray, p: FloatArray, n: IntArray, fits: BoolArray, kind: str
-) -> FloatArray:
-    """Return the counts at many list sizes, or the simultaneous counts, group by group."""
-    counts = np.full((total.size, p.size, n.size), np.nan)
-    for group in range(total.size):
-        model = Finite(float(total[group]), float(positive[group]))
-        size = n[fits[group]].astype(float)
-        if not size.size:
-            continue
-        for level in range(p.size):
-            if kind == "envelope":
-                of_group = envelope(float(p[level]), size, model).counts
-            else:
-                of_group = random_model.bound(kind, float(p[level]), size, model)
-            counts[group, level, fits[group]] = of_group
-    return counts
+    """Return the curve coordinates of lists at the bound; NaN if no list has this count."""
+    size = n.astype(float)
+    counts, (fewest, most) = random_model.bound(kind, p, size, model), model.support(size)
+    counts = np.where((counts >= fewest) & (counts <= most), counts, np.nan)
+    return rates(SPACES[space], counts, n, model.total, model.positive)
 
 
 @Capabilities(
@@ -816,14 +759,7 @@ def _counts_by_group(
     heads=True,
     layout="row",
 )
-@with_roles_but(
-    "key",
-    "label",
-    "lower_is_better",
-    "ties",
-    "rng",
-    measures="Ignored unless missing='drop'.",
-)
+@UNRANKED
 def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRoles]) -> Data:
     """Return the line that contains all lists of size n, in curve coordinates.
 

@@ -69,7 +69,7 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats import blocks
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import FloatArray, IntArray
-from rankeval_pd.stats.areas import Outline
+from rankeval_pd.stats.areas import Outline, RankingOutline
 from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, Needs, Plan, RemoteFacts
 from rankeval_pd.stats.bootstrap import INTERVALS
 from rankeval_pd.stats.items import ExactSums, PairOptions, exact_sums, studentises
@@ -425,16 +425,6 @@ def _joined_answers(parts: Sequence[Answers], by: list[Hashable]) -> Answers:
 # -------------------------------------------------------------------------------------------------
 # Areas of a whole ranking. Only true positives are sorted: the first pass collects their scores,
 # and the second pass counts the negatives at and between these scores.
-
-
-class RankingOutline(NamedTuple):
-    """Store the outline of one ranking."""
-
-    measure: Hashable
-    scores: FloatArray  #: (score) ascending negated scores of the true positives
-    outline: Outline
-    unscored: int
-    unscored_true: int
 
 
 def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:

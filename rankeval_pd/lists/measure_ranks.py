@@ -302,20 +302,18 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     placed = early.placements(ranking)
     columns: dict[str, AnyArray] = {}
     if how.kind == "roc":
-        value, influence, drift = placed.area, placed.placement, None
-        by = spread_of(influence, placed.gold, placed.present, clusters, alone=True)
+        value, influence, drift = placed.value, placed.influence, None
+        by = spread_of(placed, clusters, alone=True)
         limits = partial(early.newcombe_limits, value, by)
         above = value > 0.5
     else:
         areas = early.influences(ranking)
         value, influence, drift = areas.value, areas.influence, areas.drift
-        own = spread_of(influence, areas.gold, areas.present, clusters, drift, alone=True)
+        own = spread_of(areas, clusters, alone=True)
         given = value, areas.corrected, own.error, own.least_freedom, own.positive
         limits = partial(early.ap_limits, *given)
         above = value > areas.chance
-        by = spread_of(
-            placed.placement, placed.gold, placed.present, clusters, warned="", alone=True
-        )
+        by = spread_of(placed, clusters, warned="", alone=True)
     for ending, level in task.levels.items():
         columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = limits(level)
     tests = ranks.of_influences(
@@ -333,8 +331,8 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
         drift=drift,
     )
     # in a random order, a positive ranks above a negative with probability 1/2
-    p = early.p_of_half(placed.area, by)
-    better = above & (placed.area > 0.5) & beats_chance(0.5 * p, value.shape[1], how)
+    p = early.p_of_half(placed.value, by)
+    better = above & (placed.value > 0.5) & beats_chance(0.5 * p, value.shape[1], how)
     columns |= {"value": value, "better_than_chance": better}
     return {name: values[..., np.newaxis] for name, values in columns.items()}, tests
 

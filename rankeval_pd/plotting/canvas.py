@@ -15,6 +15,7 @@ from rankeval_pd.plotting.look import (
     Look,
     Named,
     compact,
+    escaped,
     font,
     in_percent,
     in_tex,
@@ -119,8 +120,11 @@ class Canvas:
         _CAPTIONS.setdefault(self.ax, []).extend(filter(None, sentences))
 
     def text(self, name: Any) -> str:
-        """Return the label of a name."""
-        return self.look.text(name)
+        """Return the user's label for a name, or the name itself."""
+        labels = self.look.labels or {}
+        if name in labels:
+            return str(labels[name])
+        return escaped(str(name))
 
     def choose(self, scores: Mapping[Hashable, float], what: str) -> list[Hashable]:
         """Return the names, ordered so that highlighted names (or the best of many) come last."""
@@ -157,8 +161,10 @@ class Canvas:
         bright, color = self.stands_out(name), self.color(name)
         dashes, width, layer = _DASHES[0], THIN, 1.8
         if bright:
-            before = [to_hex(x.color) for x in self.named if not x.muted]
-            dashes = _DASHES[min(before.count(to_hex(color)), 2)]
+            before = 0
+            for line in self.named:
+                before += not line.muted and to_hex(line.color) == to_hex(color)
+            dashes = _DASHES[min(before, 2)]
             width, layer = LINE, 3
         if bright and panel_size(self.ax)[0] <= _NARROW:
             width = 1.2
@@ -391,8 +397,18 @@ class Canvas:
             from rankeval_pd.plotting.names import name_lines
 
             name_lines(self.ax, self.finished(), list(self.headers), at=at, meet=self.meet)
-        else:
-            place_legend(self.ax, True if legend is None else legend)
+            return
+        handles, names = entries([self.ax])
+        if not handles or legend is False:
+            return
+        if legend == "figure":
+            shared_legend(self.ax.figure)
+            return
+        look: dict[str, Any] = {"fontsize": font(self.ax, "note")}
+        if legend == "outside":
+            look |= {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "frameon": False}
+            look["borderaxespad"] = 0.0
+        self.ax.legend(handles, [in_tex(name) for name in names], **look)
 
 
 # ------------------------------------------------------------------------------------- Long tables
@@ -489,33 +505,6 @@ def entries(panels: Iterable[Axes]) -> tuple[list[Any], list[str]]:
     return list(by_name.values()), list(by_name)
 
 
-def place_legend(ax: Axes, legend: bool | str) -> None:
-    """Place an ordinary legend inside the axes, on the right, or below the figure."""
-    handles, names = entries([ax])
-    if not handles or legend is False:
-        return
-    if legend == "figure":
-        shared_legend(ax.figure)
-        return
-    look: dict[str, Any] = {}
-    if legend == "outside":
-        look = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
-        look |= {"frameon": False, "borderaxespad": 0.0}
-    ax.legend(handles, [in_tex(name) for name in names], fontsize=font(ax, "note"), **look)
-
-
-def unname(panels: Iterable[Axes]) -> None:
-    """Remove the line names from these axes."""
-    from rankeval_pd.plotting.names import EndLabels, Key
-
-    for ax in panels:
-        for artist in [x for x in ax.get_children() if isinstance(x, EndLabels | Key)]:
-            artist.remove()
-        legend = ax.get_legend()
-        if legend is not None:
-            legend.remove()
-
-
 def name_figure(panels: Sequence[Any], names: Sequence[Named]) -> None:
     """Write the line names of all panels above the panels, in the colors of the lines."""
     from matplotlib.lines import Line2D
@@ -589,9 +578,13 @@ def shared_legend(figure: Figure | Any, *, names: Iterable[str] | None = None) -
         known = dict(zip(found, handles, strict=True))
         found = [name for name in names if name in known]
         handles = [known[name] for name in found]
-    unname(figure.axes)
-    for earlier in list(figure.legends):
-        earlier.remove()
+    from rankeval_pd.plotting.names import EndLabels, Key
+
+    earlier = [ax.get_legend() for ax in figure.axes if ax.get_legend() is not None]
+    for ax in figure.axes:
+        earlier += [x for x in ax.get_children() if isinstance(x, EndLabels | Key)]
+    for artist in [*earlier, *figure.legends]:
+        artist.remove()
     if not handles:
         return None
     texts = [in_tex(name) for name in found]

@@ -27,13 +27,7 @@ from rankeval_pd.plotting.canvas import (
     thin_table,
     write,
 )
-from rankeval_pd.plotting.lists import (
-    FIRST,
-    draw_lists,
-    draw_marks,
-    draw_references,
-    shade_blocks,
-)
+from rankeval_pd.plotting.lists import FIRST, draw_lists, draw_marks, draw_references, shade_blocks
 from rankeval_pd.plotting.look import (
     LEAST,
     Ink,
@@ -64,12 +58,7 @@ from rankeval_pd.plotting.panels import (
     size_of,
     table_of,
 )
-from rankeval_pd.roles import (
-    Across,
-    FamilyAdjustment,
-    ListSizes,
-    measures_of,
-)
+from rankeval_pd.roles import Across, FamilyAdjustment, ListSizes, measures_of
 from rankeval_pd.words import ADJUSTED, TESTS, percent_of
 
 if TYPE_CHECKING:
@@ -83,15 +72,31 @@ _ROW = 11.0  # height of a row in the strip, in points
 _SHARE = 0.40  # fraction of the height used by the strip for all pairs
 _GAP = 0.04  # gap between panels, as a fraction of their height
 _TALL = 160.0  # minimum height of the difference panel, in points
+_CURVE = ["measure", "n", "precision"]
 _BUDGET = 1e8  # this product of candidates and resamples takes a few seconds
 
 
 class _Finding(NamedTuple):
     """The significant rows, and a description of the test."""
 
-    hits: np.ndarray[Any, Any]
+    hits: pd.Series[bool]
     words: str
     together: bool
+
+
+class _Compared(NamedTuple):
+    """The pairs in a plot, their significant rows, and the curves of the measures."""
+
+    pairs: list[pd.DataFrame]
+    findings: list[_Finding]
+    curves: dict[Hashable, pd.DataFrame]  #: rows for each measure with x positions
+    x: str
+
+    def across(self, n: pd.Series[Any], measure: Hashable) -> Any:
+        """Return the x positions of the lists for one measure."""
+        if self.x == "n":
+            return n.to_numpy(dtype=float)
+        return n.map(self.curves[measure].set_index("n")["x"]).to_numpy(dtype=float)
 
 
 @picture(
@@ -125,37 +130,54 @@ def draw_comparison(
     pairs = [rows for _, rows in table.groupby(["measure_a", "measure_b"], sort=False)]
     findings = _findings(table, together, relevant)
     logarithmic = x != "recall" and is_log(log, table["n"])
-    strip, low = _strip_and_difference(canvas, len(pairs))
-    lists = _lists(table)
+    panels = _stacked(canvas, len(pairs))
+    sides = [
+        table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(_CURVE, axis=1)
+        for side in "ab"
+    ]
+    lists = pd.concat(sides).drop_duplicates(["measure", "n"])
+    place = pd.factorize(lists["measure"], use_na_sentinel=False)[0]
+    lists = lists.iloc[np.lexsort((lists["n"], place))]
     if curves is not None:
+        known = [c for c in ("measure", "n", "recall", "lift") if c in curves]
         chosen = lists["measure"].drop_duplicates()
-        lists = lists.merge(
-            curves[[c for c in ("measure", "n", "recall", "lift") if c in curves]],
-            on=["measure", "n"],
-            how="left",
-        )
+        lists = lists.merge(curves[known], on=["measure", "n"], how="left")
         curves = curves[curves["measure"].isin(chosen)]
     rows = draw_lists(canvas, lists, x, logarithmic, log)
+    compared = _Compared(pairs, findings, rows, x)
     draw_marks(canvas, rows, mark, x)
     if curves is not None:
         draw_references(canvas, curves, x, references)
     if "tie_decides" in table:  # not available for means over all orders
         shade_blocks(canvas, table, "cuts_tie", x)
-    _draw_strips(canvas, strip, table, pairs, findings, rows, x)
-    if low is not None:
-        _draw_difference(canvas, low, pairs[0], findings, together, rows, x)
-    if first_run and x == "n" and len(pairs) == 1:
-        _mark_end(canvas, table, findings[0])
+    if panels:
+        _draw_strips(canvas, panels[0], compared)
+    if len(panels) > 1:
+        _draw_difference(canvas, panels[1], compared, together)
+    hits = findings[0].hits.to_numpy()
+    if first_run and x == "n" and len(pairs) == 1 and hits.any():
+        first = int(hits.argmax())
+        length = int((~hits[first:]).argmax())
+        if length:  # the run ends before the last n
+            last = table["n"].iloc[first + length - 1]
+            canvas.upright(float(last), f"{last:,}", name="last n of the first significant range")
+            canvas.tell(f"Vertical line: n = {last:,}, the last n of the first significant range.")
     if overlap:
-        _draw_overlap(canvas, pairs, rows)
+        _draw_overlap(canvas, compared)
     canvas.upwards()
     canvas.across(x, log=logarithmic)
-    below = [panel for panel in (strip, low) if panel is not None]
-    if below:
-        canvas.finish(ylabel="precision", xlabel=canvas.ax.get_xlabel())
-        _below(canvas, below, XLABELS[x])
-    else:
+    if not panels:
         canvas.finish(ylabel="precision", xlabel=XLABELS[x])
+        return
+    canvas.finish(ylabel="precision", xlabel=canvas.ax.get_xlabel())
+    xlabel = XLABELS[x]
+    if x == "n" and canvas.size[0] < 283:
+        xlabel = "n"
+    for panel in (canvas.ax, *panels):  # only the last panel has labels on the x axis
+        bottom = panel is panels[-1]
+        panel.tick_params(axis="x", labelbottom=bottom, labelsize=font(canvas.ax, "tick"))
+        panel.set_xlabel(xlabel * bottom, fontsize=font(canvas.ax, "label"))
+    canvas.ax.tick_params(axis="x", length=0)
 
 
 @of_data_or_table(draw_comparison, "measure_a n precision_a significant", compare)
@@ -275,93 +297,56 @@ def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str
     return max(min(999, affordable), int(needed) - 1, 99)
 
 
-def _strip_and_difference(canvas: Canvas, count: int) -> tuple[Any, Any]:
-    """Replace a panel with stacked panels that share the x axis, and return them.
+def _stacked(canvas: Canvas, count: int) -> list[Any]:
+    """Replace a panel with stacked panels that share the x axis; return those below the curves.
 
-    A single pair has a panel for the difference. For several pairs, the strip has a row per pair.
+    A single pair has a strip and a panel for the difference. For several pairs, the strip has a row
+    per pair.
     """
     ax: Any = canvas.ax
-    height = canvas.size[1]
-    if ax.get_subplotspec() is None and not hasattr(ax.figure, "add_axes"):
-        return None, None
+    spec, height = ax.get_subplotspec(), canvas.size[1]
+    if spec is None and not hasattr(ax.figure, "add_axes"):
+        return []
+    share = min(_SHARE, max(count, 2) * _ROW / height)
+    heights: Sequence[float] = (1.0 - share, share)
     if count == 1 and height >= _TALL:
-        heights: Sequence[float] = _HEIGHTS
-    else:
-        share = min(_SHARE, max(count, 2) * _ROW / height)
-        heights = (1.0 - share, share)
-    _, strip, low, *_ = [*_split(ax, heights), None]
-    return strip, low
-
-
-def _split(ax: Any, heights: Sequence[float]) -> list[Any]:
-    """Replace a panel with stacked panels that share the x axis."""
-    spec = ax.get_subplotspec()
-    if spec is None:  # set the positions manually
-        box = ax.get_position()
-        unit = box.height / (sum(heights) + _GAP * (len(heights) - 1))
-        places, top = [], box.y1
-        for height in heights:
-            places.append((box.x0, top - height * unit, box.width, height * unit))
-            top -= (height + _GAP) * unit
-        ax.set_position(places[0])
-        return [ax, *(ax.figure.add_axes(place, sharex=ax) for place in places[1:])]
-    sub = spec.subgridspec(len(heights), 1, height_ratios=heights, hspace=_GAP)
-    ax.set_subplotspec(sub[0])
-    return [ax, *(ax.figure.add_subplot(sub[k], sharex=ax) for k in range(1, len(heights)))]
-
-
-def _below(canvas: Canvas, panels: Sequence[Any], xlabel: str) -> None:
-    """Label the x axis on the last panel only."""
-    if xlabel == XLABELS["n"] and canvas.size[0] < 283:
-        xlabel = "n"
-    for panel in (canvas.ax, *panels):
-        last = panel is panels[-1]
-        panel.tick_params(axis="x", labelbottom=last, labelsize=font(canvas.ax, "tick"))
-        panel.set_xlabel(xlabel * last, fontsize=font(canvas.ax, "label"))
-    canvas.ax.tick_params(axis="x", length=0)
-
-
-def _lists(table: pd.DataFrame) -> pd.DataFrame:
-    """Return each measure's list precision values, in order of first occurrence."""
-    columns = ["measure", "n", "precision"]
-    sides = [
-        table[[f"measure_{side}", "n", f"precision_{side}"]].set_axis(columns, axis=1)
-        for side in "ab"
-    ]
-    lists = pd.concat(sides).drop_duplicates(["measure", "n"])
-    place = pd.factorize(lists["measure"], use_na_sentinel=False)[0]
-    order = np.lexsort((lists["n"], place))
-    return lists.iloc[order]
+        heights = _HEIGHTS
+    if spec is not None:
+        sub = spec.subgridspec(len(heights), 1, height_ratios=heights, hspace=_GAP)
+        ax.set_subplotspec(sub[0])
+        return [ax.figure.add_subplot(sub[k], sharex=ax) for k in range(1, len(heights))]
+    box = ax.get_position()  # set the positions manually
+    unit = box.height / (sum(heights) + _GAP * (len(heights) - 1))
+    places, top = [], box.y1
+    for high in heights:
+        places.append((box.x0, top - high * unit, box.width, high * unit))
+        top -= (high + _GAP) * unit
+    ax.set_position(places[0])
+    return [ax.figure.add_axes(place, sharex=ax) for place in places[1:]]
 
 
 def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Finding]:
     """Return the pointwise findings and the simultaneous findings over all n."""
     alpha, adjust = table.attrs.get("alpha"), table.attrs.get("adjust")
-    large = (table["difference"].abs() >= relevant).to_numpy(dtype=bool)
+    large = table["difference"].abs() >= relevant
     extent = ""
     if relevant:
         extent = f", and the difference is {100 * relevant:.3g} points or more"
-    alone = table["significant"]
+    alone = table["significant"].astype(bool)
     if alpha and adjust:
         alone = table["p_value"] <= alpha
-    words = f"{_test(table)}, separately at each n{extent}"
-    listed = [_Finding(alone.to_numpy(dtype=bool) & large, words, together=False)]
+    test = TESTS.get(str(table.attrs.get("test")), "the test of the table")
+    if alpha:
+        test += f" at {percent_of(alpha)}"
+    listed = [_Finding(alone & large, f"{test}, separately at each n{extent}", together=False)]
     if adjust:
         together = table
     if together is not None:
         hits, words = _adjusted_hits(table, together)
         listed.append(
-            _Finding(hits & large, f"{words}, simultaneously for all n{extent}", together=True)
+            _Finding(large & hits, f"{words}, simultaneously for all n{extent}", together=True)
         )
     return listed
-
-
-def _test(table: pd.DataFrame) -> str:
-    alpha = table.attrs.get("alpha")
-    name = TESTS.get(str(table.attrs.get("test")), "the test of the table")
-    if not alpha:
-        return name
-    return f"{name} at {percent_of(alpha)}"
 
 
 def _adjusted_hits(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
@@ -391,80 +376,58 @@ def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
     return rows["measure_a"].where(ahead, rows["measure_b"]).to_numpy(dtype=object)
 
 
-def _draw_strips(
-    canvas: Canvas,
-    strip: Any,
-    table: pd.DataFrame,
-    pairs: list[pd.DataFrame],
-    findings: list[_Finding],
-    rows: dict[Hashable, pd.DataFrame],
-    x: str,
-) -> None:
+def _draw_strips(canvas: Canvas, strip: Any, compared: _Compared) -> None:
     """Draw bars where differences are significant, in the better measure's color.
 
     A single pair has one row for each kind of test. With several pairs, each pair has one row, with
     pale bars for pointwise tests and dark bars for simultaneous tests.
     """
-    if strip is None:
-        return
+    pairs, findings = compared.pairs, compared.findings
     strip.patch.set_visible(False)
     ink, single = Ink.of(strip, outside=True), len(pairs) == 1
     heights = len(findings) if single else len(pairs)
-    by_kind = [pd.Series(finding.hits, index=table.index) for finding in findings]
     for k, pair in enumerate(pairs):
-        _tell_same_lists(canvas, pair)
-        for number, (finding, hits) in enumerate(zip(findings, by_kind, strict=True)):
+        if (pair["overlap"] == pair["n"]).all():  # one curve hides the other
+            a, b = (canvas.text(pair[f"measure_{s}"].iloc[0]) for s in "ab")
+            canvas.tell(f"{a} and {b} have identical lists at each n shown.")
+        for number, finding in enumerate(findings):
             row = heights - 1 - (number if single else k)
             high = 0.6 if single or not finding.together else 0.36
-            low = row + 0.5 * (1.0 - high)
-            mine = hits.loc[pair.index].to_numpy(dtype=bool)
+            where = row + 0.5 * (1.0 - high), high
+            mine = finding.hits.loc[pair.index].to_numpy(dtype=bool)
             for side in "ab":
                 measure = pair[f"measure_{side}"].iloc[0]
                 better = mine & (_favored(pair) == measure)
-                if better.any():
-                    color = canvas.look.color(canvas.ax, measure)
-                    shade = color if finding.together else mix(color, ink.bg, 0.45)
-                    across = _across(pair["n"], rows, measure, x)
-                    _draw_hits(canvas, strip, across, better, shade, (low, high))
+                if not better.any():
+                    continue
+                color = canvas.look.color(canvas.ax, measure)
+                shade = color if finding.together else mix(color, ink.bg, 0.45)
+                across = compared.across(pair["n"], measure)
+                if len(across) > FEW:  # the outline keeps narrow bars visible
+                    bars = canvas.look.band(color=shade, linewidth=0.5)
+                    strip.broken_barh(_stretches(across, better), where, **bars)
+                    continue
+                look = {"marker": "s", "color": shade, "markersize": 22, "linewidth": 0}
+                squares = canvas.look.band(**look)
+                squares["s"] = squares.pop("markersize")
+                middle = np.full(np.count_nonzero(better), where[0] + 0.5 * high)
+                strip.scatter(across[better], middle, **squares)
     strip.set_ylim(0, max(heights, 1))
     strip.set_yticks([])
     strip.spines[:].set_visible(False)
     strip.tick_params(length=0, which="both")
     strip.grid(visible=False)
-    _name_strip_rows(canvas, strip, pairs, findings, ink)
+    _name_strip_rows(canvas, strip, compared)
     for finding in findings:
         caption = "Pale bars: lists for which the measure in this color"
         if finding.together:
             caption = caption.replace("Pale", "Full")
-        if x == "recall":
+        if compared.x == "recall":
             caption += " (at its recall)"
         caption += f" is significantly better ({finding.words})."
         if canvas.alone and not finding.hits.any():
             caption += " No list in this plot meets the condition."
         canvas.tell(caption)
-
-
-def _across(n: Any, rows: dict[Hashable, pd.DataFrame], measure: Hashable, x: str) -> Any:
-    """Return the x positions of the lists for one measure."""
-    if x == "n":
-        return n.to_numpy(dtype=float)
-    return n.map(rows[measure].set_index("n")["x"]).to_numpy(dtype=float)
-
-
-def _draw_hits(
-    canvas: Canvas, strip: Axes, across: Any, hits: Any, color: Any, where: tuple[float, float]
-) -> None:
-    """Draw significant list sizes as bars, or as squares if there are few sizes."""
-    if len(across) > FEW:  # the outline keeps narrow bars visible
-        bars = canvas.look.band(color=color, linewidth=0.5)
-        strip.broken_barh(_stretches(across, hits), where, **bars)
-        return
-    heights = np.full(np.count_nonzero(hits), where[0] + 0.5 * where[1])
-    squares: dict[str, Any] = canvas.look.band(
-        None, marker="s", color=color, markersize=22, linewidth=0
-    )
-    squares["s"] = squares.pop("markersize")
-    strip.scatter(across[hits], heights, **squares)
 
 
 def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
@@ -476,59 +439,40 @@ def _stretches(across: Any, hits: Any) -> list[tuple[float, float]]:
     return [*zip(edge[first], edge[after] - edge[first], strict=True)]
 
 
-def _name_strip_rows(
-    canvas: Canvas, strip: Axes, pairs: list[pd.DataFrame], findings: list[_Finding], ink: Ink
-) -> None:
+def _name_strip_rows(canvas: Canvas, strip: Axes, compared: _Compared) -> None:
     """Write the better measure on the left of each row and the kind of test on the right."""
-    size, width = font(canvas.ax, "note"), canvas.size[0]
+    pairs, findings, ink = compared.pairs, compared.findings, Ink.of(strip, outside=True)
+    size, (width, height) = font(canvas.ax, "note"), canvas.size
     beside: dict[str, Any] = {"xycoords": BESIDE, "va": "center", "fontsize": size}
     beside["annotation_clip"] = False
-    if len(pairs) > 1:
-        share = min(_SHARE, len(pairs) * _ROW / canvas.size[1])
-        if share * canvas.size[1] / len(pairs) < 1.1 * LEAST:
-            canvas.tell(f"Each of the {len(pairs)} rows of bars represents a pair, in table order.")
-            return
-        room = 0.38 * width - 60.0
-        for k, rows in enumerate(pairs):
-            a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
-            text = shortened(f"{a} : {b}", size, room)
-            write(strip, text, (1.0, len(pairs) - 0.5 - k), (4, 0), color=ink.note, **beside)
+    room = 0.38 * width - 60.0
+    texts = []
+    for rows in pairs:
+        a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
+        texts.append(shortened(f"{a} : {b}", size, room))
+    if len(pairs) == 1:
+        texts = [("each n separately", "all n jointly")[x.together] for x in findings]
+        texts = [text * (wide(text, size) < room) for text in texts]
+    elif min(_SHARE, len(pairs) * _ROW / height) * height < 1.1 * LEAST * len(pairs):
+        canvas.tell(f"Each of the {len(pairs)} rows of bars represents a pair, in table order.")
         return
-    if not len(pairs):
+    for k, text in enumerate(texts):
+        if text:
+            write(strip, text, (1.0, len(texts) - 0.5 - k), (4, 0), color=ink.note, **beside)
+    if len(pairs) != 1:
         return
     favored = _favored(pairs[0])
     better = {name for finding in findings for name in favored[finding.hits]}
-    for row, finding in enumerate(findings):
-        text = "each n separately"
-        if finding.together:
-            text = "all n jointly"
-        if wide(text, size) < 0.38 * width - 60.0:
-            write(strip, text, (1.0, len(findings) - 0.5 - row), (4, 0), color=ink.note, **beside)
     if len(better) == 1:
         name = next(iter(better))
         text = f"{shortened(canvas.text(name), size, 0.16 * width)}\nbetter"
-        color = ink.text(canvas.look.color(canvas.ax, name))
-        at = (0.0, 0.5 * len(findings))
-        write(strip, text, at, (-6, 0), ha="right", color=color, **beside)
+        beside |= {"color": ink.text(canvas.look.color(canvas.ax, name)), "ha": "right"}
+        write(strip, text, (0.0, 0.5 * len(findings)), (-6, 0), **beside)
 
 
-def _tell_same_lists(canvas: Canvas, rows: pd.DataFrame) -> None:
-    """Note in the caption that one curve hides another because the lists are identical."""
-    if (rows["overlap"] == rows["n"]).all():
-        a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
-        canvas.tell(f"{a} and {b} have identical lists at each n shown.")
-
-
-def _draw_difference(
-    canvas: Canvas,
-    low: Any,
-    pair: pd.DataFrame,
-    findings: list[_Finding],
-    together: Any,
-    rows: dict[Hashable, pd.DataFrame],
-    x: str,
-) -> None:
+def _draw_difference(canvas: Canvas, low: Any, compared: _Compared, together: Any) -> None:
     """Draw the difference between the two curves, with the interval of the main table."""
+    pair, rows = compared.pairs[0], compared.curves
     a, b = (pair[f"measure_{s}"].iloc[0] for s in "ab")
     found, limits, words = pair, ["ci_low", "ci_high"], "interval, separately at each n"
     bands = [["band_low", "band_high"], limits]
@@ -548,7 +492,7 @@ def _draw_difference(
     part = Canvas(low, canvas.look, alone=False)
     ink = part.ink
     part.rule(0.0)
-    across = _across(found["n"], rows, a, x)
+    across = compared.across(found["n"], a)
     if limits[0] in found and found[limits[0]].notna().any():
         least, most = found[limits].to_numpy(dtype=float).T
         if len(found) > FEW:
@@ -561,7 +505,12 @@ def _draw_difference(
         name = f"{canvas.text(a)} − {canvas.text(b)}"
         canvas.tell(f"Lower panel: {name} in percentage points, with the {level}{words}.")
         if "difference" in found and len(found) > FEW:
-            _focus(canvas, low, found["difference"], least, most)
+            # wide intervals for short lists would flatten the rest
+            bottom = min(np.nanquantile(least, 0.03), found["difference"].min())
+            top = max(np.nanquantile(most, 0.97), found["difference"].max())
+            low.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
+            if min(least.min(), -most.max()) < min(bottom, -top):
+                canvas.tell("The band for short lists extends beyond the panel.")
     if "difference" in found:
         look = {"color": ink.fg, "linewidth": LINE, "zorder": 3, "label": "_difference"}
         if len(found) <= FEW:
@@ -573,36 +522,13 @@ def _draw_difference(
     canvas.ax.figure.align_ylabels([canvas.ax, low])
 
 
-def _focus(canvas: Canvas, low: Any, found: pd.Series[Any], least: Any, most: Any) -> None:
-    """Limit the panel, because wide intervals for short lists flatten the rest."""
-    bottom = min(np.nanquantile(least, 0.03), found.min())
-    top = max(np.nanquantile(most, 0.97), found.max())
-    low.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
-    if min(least.min(), -most.max()) < min(bottom, -top):
-        canvas.tell("The band for short lists extends beyond the panel.")
-
-
-def _mark_end(canvas: Canvas, table: pd.DataFrame, finding: _Finding) -> None:
-    """Draw a line at the last n of the first run, unless the run extends to the end."""
-    if not finding.hits.any():
-        return
-    first = int(finding.hits.argmax())
-    length = int((~finding.hits[first:]).argmax())
-    if length == 0:
-        return
-    last = table["n"].iloc[first + length - 1]
-    canvas.upright(float(last), f"{last:,}", name="last n of the first significant range")
-    canvas.tell(f"Vertical line: n = {last:,}, the last n of the first significant range.")
-
-
-def _draw_overlap(
-    canvas: Canvas, pairs: list[pd.DataFrame], rows: dict[Hashable, pd.DataFrame]
-) -> None:
+def _draw_overlap(canvas: Canvas, compared: _Compared) -> None:
     """Draw the percentage of shared candidates on a separate scale."""
     right: Any = canvas.ax.twinx()
     look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
-    for pair in pairs:
-        across = pair["n"].map(rows[pair["measure_a"].iloc[0]].set_index("n")["x"])
+    for pair in compared.pairs:
+        curve = compared.curves[pair["measure_a"].iloc[0]]
+        across = pair["n"].map(curve.set_index("n")["x"])
         right.plot(across, pair["overlap"] / pair["n"], **look)
     right.set_ylim(0.0, 1.0)
     right.set_ylabel("overlap", fontsize=font(canvas.ax, "label"))
@@ -678,10 +604,7 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
 
 
 @of_data_or_table(
-    draw_odds_ratios,
-    "measure_a n odds_ratio odds_ratio_mle",
-    ranges.odds_ratios,
-    clusters=False,
+    draw_odds_ratios, "measure_a n odds_ratio odds_ratio_mle", ranges.odds_ratios, clusters=False
 )
 def odds_ratios(
     data: Data,

@@ -99,15 +99,6 @@ CURVES = {
 }
 
 
-def curve_drawing(name: str) -> Any:
-    """Return the function that draws the table for a kind of curve."""
-    spec = CURVES[name]
-    size = None
-    if spec.square:
-        size = _squarely
-    return picture(f"measure n {spec.x} {spec.y}", name, size=size)(partial(_draw_curves, spec))
-
-
 def _squarely(table: pd.DataFrame) -> tuple[float, float]:
     """Return the size of a figure for a square panel."""
     from matplotlib import rcParams
@@ -140,7 +131,17 @@ def _draw_curves(
     if spec.chance == "one" and log is None:
         log = largest > _LINEAR_LIFT
     deviates = spec.chance == "falling" and log is None
-    _set_scales(canvas, curves, spec, log, deviates=deviates)
+    linear, ax = not (log or deviates), canvas.ax
+    if deviates:
+        inside = _inside(curves[[spec.x, spec.y]])
+        use_normal_deviates(ax, least=0.5 * float(np.min(inside, initial=0.5)))
+    elif log:
+        ax.set_xscale("log")
+        if spec.square:
+            ax.set_yscale("log")
+    if spec.square and min(panel_size(ax)) >= _SQUARE:
+        ax.set_box_aspect(1.0)
+        ax.set_anchor("W")  # room for names on the right
     if spec.first and largest > LARGE_RATIO:
         curves = curves[(curves["n"] >= FIRST) | (curves["n"] == 0)]
         canvas.tell(f"Lists shorter than {FIRST} are omitted.")
@@ -160,35 +161,24 @@ def _draw_curves(
             parts[name] = rows.dropna(subset=["ci_low"]).rename(columns={spec.x: "x"})
         canvas.uncertainty(parts, "ci_low", "ci_high", kind)
     fields = _draw_bands(canvas, bands, curves, spec)
-    _draw_chance(canvas, curves, spec, fields, linear=not (log or deviates))
-    if spec.y == "tpr" and spec.x == "share":
-        _draw_ideal(canvas, curves, ideal)
+    _draw_chance(canvas, curves, spec, fields, linear=linear)
+    if spec is CURVES["gain"] and ((curves["tpr"] > 0) & (curves["share"] > 0)).any():
+        step = _prior(curves)  # an order with all true positives first
+        if ideal is not None and len(ideal):
+            step = float((ideal["expected"] / ideal["n"]).iloc[0])
+        if np.isfinite(step):
+            shares = np.unique(np.append(curves["share"].to_numpy(dtype=float), step))
+            canvas.guide(shares, np.minimum(shares / step, 1.0), "ideal order")
+            canvas.tell("Upper gray line: ideal order, with all true positives first.")
     if crossovers is not None:
         _draw_crossovers(canvas, crossovers, curves, spec)
-    _set_limits(canvas, curves, spec, log, deviates=deviates)
+    _set_limits(canvas, curves, spec, deviates=deviates)
     if isolines is not None:
-        _draw_isolines(canvas, isolines, spec, log=bool(log) or deviates)
+        _draw_isolines(canvas, isolines, spec, linear=linear)
     if spec.step:
         _draw_f_scores(canvas, f_scores)
     canvas.meet = True
     canvas.finish(xlabel=spec.xlabel, ylabel=spec.ylabel)
-
-
-def _set_scales(
-    canvas: Canvas, curves: pd.DataFrame, spec: Curve, log: bool | None, *, deviates: bool
-) -> None:
-    """Set the scales of both axes."""
-    ax = canvas.ax
-    if deviates:
-        inside = _inside(curves[[spec.x, spec.y]])
-        use_normal_deviates(ax, least=0.5 * float(np.min(inside, initial=0.5)))
-    elif log:
-        ax.set_xscale("log")
-        if spec.square:
-            ax.set_yscale("log")
-    if spec.square and min(panel_size(ax)) >= _SQUARE:
-        ax.set_box_aspect(1.0)
-        ax.set_anchor("W")  # room for names on the right
 
 
 def _inside(rates: pd.DataFrame | pd.Series[Any]) -> FloatArray:
@@ -197,9 +187,7 @@ def _inside(rates: pd.DataFrame | pd.Series[Any]) -> FloatArray:
     return values[(values > 0.0) & (values < 1.0)]
 
 
-def _set_limits(
-    canvas: Canvas, curves: pd.DataFrame, spec: Curve, log: bool | None, *, deviates: bool
-) -> None:
+def _set_limits(canvas: Canvas, curves: pd.DataFrame, spec: Curve, *, deviates: bool) -> None:
     """Set the limits from the data, or to 0 and 1 on linear axes, and write the ticks."""
     ax = canvas.ax
     if deviates:
@@ -264,19 +252,10 @@ def _draw_chance(
     canvas.guide(x, y, "random order")
     canvas.tell("Gray line: mean over random orders.")
     if spec.chance == "diagonal" and linear:
-        canvas.ax.text(
-            0.66,
-            0.64,
-            fields or "random order",
-            rotation=45,
-            rotation_mode="anchor",
-            transform_rotates_text=True,
-            va="top",
-            ha="center",
-            clip_on=True,
-            fontsize=font(canvas.ax, "note"),
-            color=canvas.ink.note,
-        )
+        look: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "va": "top"}
+        look |= {"transform_rotates_text": True, "ha": "center", "clip_on": True}
+        look |= {"fontsize": font(canvas.ax, "note"), "color": canvas.ink.note}
+        canvas.ax.text(0.66, 0.64, fields or "random order", **look)
     elif spec.chance == "prior":
         canvas.refer(canvas.random(float(y[0])), float(y[0]))
     elif spec.chance != "one":
@@ -328,23 +307,6 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
     return named
 
 
-def _draw_ideal(canvas: Canvas, curves: pd.DataFrame, ideal: Table) -> None:
-    """Draw the curve for an order with all true positives first."""
-    result = curves[(curves["tpr"] > 0) & (curves["share"] > 0)]
-    if result.empty:
-        return
-    shares = np.unique(curves["share"].to_numpy(dtype=float))
-    step = _prior(curves)
-    if ideal is not None and len(ideal):
-        step = float((ideal["expected"] / ideal["n"]).iloc[0])
-    if not np.isfinite(step):
-        return
-    shares = np.unique(np.append(shares, step))
-    best = np.minimum(shares / step, 1.0)
-    canvas.guide(shares, best, "ideal order")
-    canvas.tell("Upper gray line: ideal order, with all true positives first.")
-
-
 def _prior(curves: pd.DataFrame) -> float:
     """Compute N+ / N from the smallest steps of the rate (1 / N+) and the fraction (1 / N)."""
     if curves.attrs.get("ties") not in ("shared", "error", "best", "worst"):
@@ -352,10 +314,10 @@ def _prior(curves: pd.DataFrame) -> float:
     rates = np.unique(curves["tpr"].dropna().to_numpy(dtype=float))
     steps = np.diff(rates)
     steps = steps[steps > 1e-12]
-    told = curves[(curves["share"] > 0) & (curves["n"] > 0)]
-    if not steps.size or told.empty:
+    if not steps.size:
         return np.nan
-    total = float(told["n"].iloc[0] / told["share"].iloc[0])
+    first = curves[(curves["share"] > 0) & (curves["n"] > 0)].iloc[0]
+    total = float(first["n"] / first["share"])
     return float(round(1.0 / steps.min()) / total)
 
 
@@ -415,13 +377,13 @@ def _draw_crossovers(
     canvas.tell(f"Open marks: {run} above chance ({', '.join(map(rate_text, levels))}).")
 
 
-def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: bool) -> None:
+def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, linear: bool) -> None:
     """Draw a thin line for each n, with n written at the better end."""
     rows = table_of(isolines, f"n {spec.x} {spec.y}", f"isolines for {spec.y}")
     for n, line in rows.groupby("n", sort=False):
         canvas.guide(line[spec.x], line[spec.y], f"_n = {n}", HAIR)
         ends = line
-        if log:
+        if not linear:
             ends = line[(line[spec.x] > 0) & (line[spec.y] > 0)]
         if len(ends):
             end = (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1])
@@ -433,21 +395,19 @@ def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, log: 
 # Plots of curves over all cutoffs, from data or a table.
 
 _CURVES: dict[str, Callable[..., Any]] = {space: getattr(shapes, space) for space in shapes.SPACES}
-_DRAW: dict[str, Callable[..., Axes]] = {space: curve_drawing(space) for space in shapes.SPACES}
+_DRAW: dict[str, Callable[..., Axes]] = {}
 
 
 def _drawn(space: str) -> Callable[[Picture], Picture]:
-    needed = " ".join(["measure n", *shapes.SPACES[space]])
+    """Draw a kind of curve, from data or a table."""
+    spec, needed = CURVES[space], " ".join(["measure n", *shapes.SPACES[space]])
+    curve = picture(f"measure n {spec.x} {spec.y}", space, size=_squarely if spec.square else None)
+    _DRAW[space] = curve(partial(_draw_curves, spec))
     return of_data_or_table(_DRAW[space], needed, _CURVES[space])
 
 
 @_drawn("roc")
-def roc(
-    data: Data,
-    *,
-    area: bool = True,
-    **options: Unpack[CurvePlot],
-) -> Axes:
+def roc(data: Data, *, area: bool = True, **options: Unpack[CurvePlot]) -> Axes:
     """Draw ROC curves, optionally with chance bounds, crossovers and isolines.
 
     Parameters
@@ -499,11 +459,7 @@ def roc(
 
 @_drawn("precision_recall")
 def precision_recall(
-    data: Data,
-    *,
-    area: bool = True,
-    f_scores: Levels = (),
-    **options: Unpack[CurvePlot],
+    data: Data, *, area: bool = True, f_scores: Levels = (), **options: Unpack[CurvePlot]
 ) -> Axes:
     """Draw precision over recall.
 
@@ -541,10 +497,7 @@ def precision_recall(
 
 
 @_drawn("det")
-def det(
-    data: Data,
-    **options: Unpack[CurvePlot],
-) -> Axes:
+def det(data: Data, **options: Unpack[CurvePlot]) -> Axes:
     """Draw detection error trade-off (DET) curves.
 
     Parameters
@@ -622,9 +575,7 @@ def lift(
 
 @_drawn("gain")
 def gain(
-    data: Data,
-    n: ListSizes | Literal["deciles"] = None,
-    **options: Unpack[CurvePlot],
+    data: Data, n: ListSizes | Literal["deciles"] = None, **options: Unpack[CurvePlot]
 ) -> Axes:
     """Draw recall against the fraction of candidates.
 

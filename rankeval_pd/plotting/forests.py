@@ -60,7 +60,6 @@ from rankeval_pd.plotting.panels import (
     grid_of,
     looks,
     of_data_or_table,
-    one_of,
     parted,
     picture,
     roles_in,
@@ -86,51 +85,50 @@ _LANE = 6.0  # distance in points between two tie bars
 _LANES = 8  # largest number of bars side by side; more ties are written as letters
 
 
-class Forest(NamedTuple):
-    """The contents of a forest plot, with rows from best to worst."""
+class Numbers(NamedTuple):
+    """How the values of a forest plot are written."""
 
-    names: Sequence[Any]
-    value: Any  #: (row,)
-    label: str  #: axis label
-    accent: Any  #: (row,): whether the row is highlighted
-    low: Any = np.nan  #: (row,); NaN without an interval
-    high: Any = np.nan
-    header: str = "value"  #: header of the value column
+    header: str = "value"
     ticks: Any = plainly
     scale: float = 1.0  #: 100 for percent and percentage points
     unit: str = ""
     signed: bool = False
-    columns: Sequence[tuple[str, list[str]]] = ()  #: additional text columns
-    letters: Sequence[str] = ()
-    references: Mapping[float, str] = {}
-    level: float | None = None
-
-    def estimates(self) -> list[Any]:
-        """Return the values and the limits."""
-        columns = [np.asarray(x, dtype=float) for x in (self.value, self.low, self.high)]
-        return list(np.broadcast_arrays(*columns))
 
 
-def draw_forest(canvas: Canvas, forest: Forest) -> None:
+PRECISION = Numbers("precision", in_percent, 100.0, "%")
+_ESTIMATES = ["value", "low", "high"]
+
+
+def draw_forest(
+    canvas: Canvas,
+    rows: pd.DataFrame,
+    label: str,
+    numbers: Numbers = Numbers(),  # noqa: B008
+    *,
+    references: Mapping[float, str] = {},
+    level: float | None = None,
+) -> None:
     """Draw a dot and an interval for each name, with numbers and tie bars on the right.
 
-    If there is not enough room, only the first and the highlighted rows are drawn, and the
-    remaining values are ticks in a single row.
+    The rows are sorted from best to worst. They have the columns name, value, low, high, accent
+    (whether the row is highlighted), letters if there are ties, and additional columns of text. If
+    there is not enough room, only the first and the highlighted rows are drawn, and the remaining
+    values are ticks in a single row.
     """
-    forest, rest = _folded(canvas, forest)
-    ax, look, count = canvas.ax, canvas.look, len(forest.names)
-    y, out = np.arange(count), Ink.of(canvas.ax, outside=True)
-    accent = np.asarray(forest.accent, dtype=bool)
+    rows, rest = _folded(canvas, rows)
+    ax, look, ink, count = canvas.ax, canvas.look, canvas.ink, len(rows)
+    y, out, names = np.arange(count), Ink.of(ax, outside=True), rows["name"].tolist()
+    accent = rows["accent"].to_numpy(dtype=bool)
     if look.highlighted:
-        accent = np.array([name in look.highlighted for name in forest.names], dtype=bool)
-    colors = np.where(accent, canvas.ink.accent, canvas.ink.plain).tolist()
+        accent = np.array([name in look.highlighted for name in names], dtype=bool)
+    colors = np.where(accent, ink.accent, ink.plain).tolist()
     if look.colors is not None:
-        colors = [look.color(ax, name) for name in forest.names]
+        colors = [look.color(ax, name) for name in names]
     ax.set_yscale("linear")  # a row is not a number
-    for at, name in forest.references.items():
+    for at, name in references.items():
         canvas.upright(at)
         write(ax, name, (at, 1.0), (0, 2), xycoords=ABOVE, ha="center", color=out.note)
-    value, low, high = forest.estimates()
+    value, low, high = rows[_ESTIMATES].to_numpy(dtype=float).T
     known = np.isfinite(low + high)
     if known.any():
         bars = {"color": [c for c, k in zip(colors, known, strict=True) if k], "linewidth": 1.4}
@@ -144,163 +142,137 @@ def draw_forest(canvas: Canvas, forest: Forest) -> None:
     dots["s"] = dots.pop("markersize")
     ax.scatter(value, y, **dots)
     if rest.size:
-        muted = {"color": canvas.ink.reference, "markersize": 4, "zorder": 3, "label": "_more"}
+        muted = {"color": ink.reference, "markersize": 4, "zorder": 3, "label": "_more"}
         ax.plot(rest, np.full(rest.size, count), "|", **muted)
         canvas.tell(f"Ticks in the last row: the values of {rest.size:,} more rows.")
     ax.set_ylim(count + (rest.size > 0) - 0.4, -0.6)
-    left = _write_row_names(canvas, forest.names, accent, letters, rest.size)
-    canvas.frame(xlabel=forest.label)
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0, pad=4, labelsize=letters)
-    set_ticks(ax.xaxis, forest.ticks, 5.0)
-    canvas.reserve_top()
-    _Columns(canvas, letters, left).write(forest)
 
-
-def _folded(canvas: Canvas, forest: Forest) -> tuple[Forest, Any]:
-    """Return the rows that fit, and the values of the remaining rows."""
-    room = int((panel_size(canvas.ax)[1] - 48.0) / _THIN_ROW)
-    count, most = len(forest.names), max(3, min(_MOST, room))
-    if count <= most:
-        return forest, np.empty(0)
-    marked = [k for k, x in enumerate(forest.names) if x in canvas.look.highlighted][: most - 1]
-    best = [k for k in range(count) if k not in marked][: most - 1 - len(marked)]
-    kept = sorted([*best, *marked])
-    value, low, high = forest.estimates()
-    folded = forest._replace(
-        names=[forest.names[k] for k in kept],
-        value=value[kept],
-        low=low[kept],
-        high=high[kept],
-        accent=np.asarray(forest.accent)[kept],
-        letters=[forest.letters[k] for k in kept if forest.letters],
-        columns=[(title, [texts[k] for k in kept]) for title, texts in forest.columns],
-    )
-    return folded, np.delete(value, kept)
-
-
-def _write_row_names(
-    canvas: Canvas, names: Sequence[Any], accent: Any, size: float, more: int
-) -> float:
-    """Write the row names; return the width of the names."""
-    ax, out = canvas.ax, Ink.of(canvas.ax, outside=True)
-    room = 0.28 * panel_size(ax)[0]
+    # names of the rows
+    width = panel_size(ax)[0]
+    room = 0.28 * width
     if ax.figure.get_layout_engine() is None:  # the layout reserves no space on the left
         room = min(room, ax.bbox.x0 * 72.0 / ax.figure.dpi - 8.0)
-    texts = [shortened(canvas.text(name), size, room) for name in names]
-    colors = np.where(accent, out.text(out.accent), out.fg).tolist()
-    if more:
-        texts, colors = [*texts, f"{more:,} more"], [*colors, out.note]
+    texts = [shortened(canvas.text(name), letters, room) for name in names]
+    shades = np.where(accent, out.text(out.accent), out.fg).tolist()
+    if rest.size:
+        texts, shades = [*texts, f"{rest.size:,} more"], [*shades, out.note]
     ax.set_yticks(range(len(texts)), texts)
-    for tick, color in zip(ax.get_yticklabels(), colors, strict=True):
-        tick.set_color(color)
-    return max((wide(text, size) for text in texts), default=0.0) + 4.0
+    for tick, shade in zip(ax.get_yticklabels(), shades, strict=True):
+        tick.set_color(shade)
+    canvas.frame(xlabel=label)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0, pad=4, labelsize=letters)
+    set_ticks(ax.xaxis, numbers.ticks, 5.0)
+    canvas.reserve_top()
+
+    left = max((wide(text, letters) for text in texts), default=0.0)
+    room = width - left - max(0.30 * width, 60.0) - 18.0
+    if ax.figure.get_layout_engine() is None:  # the layout reserves no space
+        room = (ax.figure.bbox.x1 - ax.bbox.x1) * 72.0 / ax.figure.dpi
+    _write_columns(canvas, rows, numbers, interval_header(level), letters, room)
 
 
-class _Columns:
-    """Columns of text and bars to the right of the rows, with headers."""
+def _folded(canvas: Canvas, rows: pd.DataFrame) -> tuple[pd.DataFrame, Any]:
+    """Return the rows that fit, and the values of the remaining rows."""
+    room = int((panel_size(canvas.ax)[1] - 48.0) / _THIN_ROW)
+    count, most = len(rows), max(3, min(_MOST, room))
+    if count <= most:
+        return rows, np.empty(0)
+    chosen = canvas.look.highlighted
+    marked = [k for k, x in enumerate(rows["name"]) if x in chosen][: most - 1]
+    best = [k for k in range(count) if k not in marked][: most - 1 - len(marked)]
+    kept = sorted([*best, *marked])
+    return rows.iloc[kept], np.delete(rows["value"].to_numpy(dtype=float), kept)
 
-    def __init__(self, canvas: Canvas, size: float, left: float) -> None:
-        self.canvas, self.ax, self.size = canvas, canvas.ax, size
-        self.ink = Ink.of(canvas.ax, outside=True)
-        self.at = 8.0
-        figure, width = canvas.ax.figure, panel_size(canvas.ax)[0]
-        self.room = width - left - max(0.30 * width, 60.0) - 14.0
-        if figure.get_layout_engine() is None:  # the layout reserves no space
-            self.room = (figure.bbox.x1 - canvas.ax.bbox.x1) * 72.0 / figure.dpi
 
-    def write(self, forest: Forest) -> None:
-        """Write the columns that fit: first value, rank and ties, then the interval."""
-        lanes, columns = _lanes(forest.letters), list(forest.columns)
-        if len(lanes) > _LANES:
-            lanes, columns = [], [*columns, ("tied", _letter_runs(forest.letters))]
-        tied = _LANE * max((k for k, _ in lanes), default=0) + 12.0
-        if lanes and tied <= self.room:
-            self.room -= tied
-        else:
-            lanes = []
-        value, limits = _values_and_limits(forest)
-        wanted = [(forest.header, value), *columns, (interval_header(forest.level), limits)]
-        kept = []
-        for title, texts in wanted:  # the interval is the first column to be omitted
-            needed = self._width(title, texts) + 10.0
-            if texts and needed <= self.room:
-                kept.append((title, texts))
-                self.room -= needed
-        if any(title == "tied" for title, _ in kept):
-            self.canvas.tell("Rows that share a letter do not differ significantly.")
-        elif forest.letters and not lanes and len({*forest.letters}) < len(forest.letters):
-            self.canvas.tell(
-                "The 'letters' column of the table shows which rows do not differ significantly."
-            )
-        if kept and kept[-1][1] is limits:
-            kept.insert(1, kept.pop())
-        for title, texts in kept:
-            color = self.ink.fg
-            if texts is limits:
-                color = self.ink.note
-            self._add(title, texts, color)
-        if lanes:
-            self._bars(lanes)
+def _write_columns(
+    canvas: Canvas, rows: pd.DataFrame, numbers: Numbers, interval: str, size: float, room: float
+) -> None:
+    """Write the columns that fit beside the rows: first value, rank and ties, then the interval."""
+    ax, ink, head = canvas.ax, Ink.of(canvas.ax, outside=True), max(LEAST, size - 1.0)
+    letters = list(rows.get("letters", ()))
+    lanes = _lanes(letters)
+    value, limits = _values_and_limits(rows, numbers)
+    wanted = [(numbers.header, value)]
+    for title in rows.columns.difference(["name", *_ESTIMATES, "accent", "letters"]):
+        wanted.append((title, rows[title].tolist()))
+    if len(lanes) > _LANES:
+        lanes = []
+        wanted.append(("tied", _letter_runs(letters)))
+    tied = _LANE * max((k for k, _ in lanes), default=0) + 12.0
+    if tied > room:
+        lanes = []
+    room -= tied * bool(lanes)
+    kept = []
+    for title, texts in [*wanted, (interval, limits)]:  # the interval is the first to be omitted
+        width = max([wide(title, head), *(wide(x, size) for x in texts)])
+        if texts and width + 10.0 <= room:
+            kept.append((title, texts, width))
+            room -= width + 10.0
+    if any(title == "tied" for title, *_ in kept):
+        canvas.tell("Rows that share a letter do not differ significantly.")
+    elif letters and not lanes and len({*letters}) < len(letters):
+        canvas.tell(
+            "The 'letters' column of the table shows which rows do not differ significantly."
+        )
+    if kept and kept[-1][1] is limits:
+        kept.insert(1, kept.pop())
 
-    def _width(self, title: str, texts: list[str]) -> float:
-        return max([wide(title, max(LEAST, self.size - 1.0)), *(wide(x, self.size) for x in texts)])
-
-    def _add(self, title: str, texts: list[str], color: Any) -> None:
-        self.at += self._width(title, texts)
-        look = {"xycoords": BESIDE, "fontsize": self.size, "color": color, "annotation_clip": True}
+    heading: dict[str, Any] = {"fontsize": head, "color": ink.note, "va": "bottom"}
+    heading |= {"xycoords": "axes fraction", "annotation_clip": False}
+    cell = {"xycoords": BESIDE, "fontsize": size, "annotation_clip": True}
+    at = 8.0
+    for title, texts, width in kept:
+        at += width
+        color = ink.fg
+        if texts is limits:
+            color = ink.note
         for k, text in enumerate(texts):
-            write(self.ax, text, (1, k), (self.at, 0), ha="right", va="center_baseline", **look)
-        self._head(title, "right")
-        self.at += 10.0
-
-    def _head(self, title: str, ha: str) -> None:
-        look: dict[str, Any] = {"fontsize": max(LEAST, self.size - 1.0), "color": self.ink.note}
-        look |= {"xycoords": "axes fraction", "annotation_clip": False}
-        write(self.ax, title, (1, 1), (self.at, 3), ha=ha, va="bottom", **look)
-
-    def _bars(self, lanes: list[tuple[int, list[int]]]) -> None:
-        """Draw a vertical bar for each letter, with dots if there are gaps between its rows."""
-        from matplotlib.transforms import ScaledTranslation, blended_transform_factory
-
-        base = blended_transform_factory(self.ax.transAxes, self.ax.transData)
-        gaps = False
-        for lane, rows in lanes:
-            right = (self.at + 3.0 + _LANE * lane) / 72.0
-            shift = ScaledTranslation(right, 0, self.ax.figure.dpi_scale_trans)
-            look: dict[str, Any] = {
-                "transform": base + shift,
-                "clip_on": False,
-                "color": self.ink.fg,
-                "label": "_tied",
-                "scalex": False,
-                "scaley": False,
-            }
-            ends = [rows[0] - 0.28, rows[-1] + 0.28]
-            self.ax.plot([1, 1], ends, linewidth=1.2, solid_capstyle="butt", **look)
-            if rows != list(range(rows[0], rows[-1] + 1)):
-                gaps = True
-                self.ax.plot([1] * len(rows), rows, "o", markersize=2.6, **look)
-        self._head("tied", "left")
-        dots = "; a bar with dots connects only the rows with a dot" * gaps
-        self.canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
+            look = {"ha": "right", "va": "center_baseline", "color": color, **cell}
+            write(ax, text, (1, k), (at, 0), **look)
+        write(ax, title, (1, 1), (at, 3), ha="right", **heading)
+        at += 10.0
+    if lanes:
+        write(ax, "tied", (1, 1), (at, 3), ha="left", **heading)
+        _draw_tie_bars(canvas, lanes, at + 3.0)
 
 
-def _values_and_limits(forest: Forest) -> tuple[list[str], list[str]]:
+def _draw_tie_bars(canvas: Canvas, lanes: list[tuple[int, list[int]]], at: float) -> None:
+    """Draw a vertical bar for each letter, with dots if there are gaps between its rows."""
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
+    ax = canvas.ax
+    base = blended_transform_factory(ax.transAxes, ax.transData)
+    look: dict[str, Any] = {"clip_on": False, "color": Ink.of(ax, outside=True).fg}
+    look |= {"label": "_tied", "scalex": False, "scaley": False}
+    gaps = False
+    for lane, rows in lanes:
+        shift = ScaledTranslation((at + _LANE * lane) / 72.0, 0, ax.figure.dpi_scale_trans)
+        look["transform"] = base + shift
+        ends = [rows[0] - 0.28, rows[-1] + 0.28]
+        ax.plot([1, 1], ends, linewidth=1.2, solid_capstyle="butt", **look)
+        if rows != list(range(rows[0], rows[-1] + 1)):
+            gaps = True
+            ax.plot([1] * len(rows), rows, "o", markersize=2.6, **look)
+    dots = "; a bar with dots connects only the rows with a dot" * gaps
+    canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
+
+
+def _values_and_limits(rows: pd.DataFrame, numbers: Numbers) -> tuple[list[str], list[str]]:
     """Return values and intervals as text with the same number of decimals."""
-    value, low, high = (forest.scale * x for x in forest.estimates())
-    widths, known = (x[np.isfinite(x)] for x in (high - low, value))
+    value, low, high = numbers.scale * rows[_ESTIMATES].to_numpy(dtype=float).T
+    widths, known = (high - low)[np.isfinite(high - low)], value[np.isfinite(value)]
     typical = 0.04
     if len(widths):
         typical = float(np.median(widths))
     elif len(known):
         typical = float(np.ptp(known)) / 4.0 or typical
-    digits, signed = digits_for(typical), forest.signed
-    texts = [number(x, digits, signed=signed) + forest.unit for x in value]
+    digits, signed = digits_for(typical), numbers.signed
+    texts = [number(x, digits, signed=signed) + numbers.unit for x in value]
     if not len(widths):
         return texts, []
     ends = zip(low, high, strict=True)
-    limits = [interval(a, b, digits, signed=signed) + forest.unit for a, b in ends]
+    limits = [interval(a, b, digits, signed=signed) + numbers.unit for a, b in ends]
     return texts, np.where(np.isfinite(low + high), limits, "–").tolist()
 
 
@@ -310,14 +282,10 @@ def _letter_runs(letters: Sequence[str]) -> list[str]:
     order = sorted({x for row in own for x in row}, key=lambda x: (len(x), x))
     texts = []
     for row in own:
-        runs: list[list[int]] = []
-        for k in (k for k, x in enumerate(order) if x in row):
-            if not runs or k > runs[-1][-1] + 1:
-                runs.append([])
-            runs[-1].append(k)
+        places = [k for k, x in enumerate(order) if x in row]
         parts: list[str] = []
-        for run in runs:
-            part = [order[k] for k in run]
+        for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
+            part = [order[int(k)] for k in run]
             if len(part) > 2:
                 part = [f"{part[0]}–{part[-1]}"]
             parts += part
@@ -354,12 +322,6 @@ def rows_high(table: Sized) -> tuple[float, float]:
 # -------------------------------------------------------------------------------------------------
 # Areas, ranks and mean differences.
 
-PRECISION: Mapping[str, Any] = {
-    "header": "precision",
-    "ticks": in_percent,
-    "scale": 100.0,
-    "unit": "%",
-}
 _AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
 _SHORT = {"roc": "AUC", "ap": "AP"}
 RANKED = "measure value ci_low ci_high rank_low rank_high"
@@ -375,18 +337,12 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
     digits = 2
     if kind != "roc":
         digits = digits_for(0.5 * float(np.min(chances, initial=0.04)))
-    forest = Forest(
-        list(table["measure"]),
-        table["area"],
-        _AREAS.get(kind, "area"),
-        np.zeros(len(table)),
-        table.get("ci_low", np.nan),
-        table.get("ci_high", np.nan),
-        _SHORT.get(kind, "area"),
-        level=table.attrs.get("level"),
-        references={float(x): f"random {number(float(x), digits)}" for x in chances},
-    )
-    draw_forest(canvas, forest)
+    rows = pd.DataFrame({"name": table["measure"], "value": table["area"], "accent": False})
+    rows["low"], rows["high"] = table.get("ci_low", np.nan), table.get("ci_high", np.nan)
+    references = {float(x): f"random {number(float(x), digits)}" for x in chances}
+    label, numbers = _AREAS.get(kind, "area"), Numbers(_SHORT.get(kind, "area"))
+    level = table.attrs.get("level")
+    draw_forest(canvas, rows, label, numbers, references=references, level=level)
     if "ci_low" in table:
         canvas.tell(f"Lines: {interval_kind(table.attrs, 'separately for each measure')}.")
     canvas.tell("Vertical line: random order.")
@@ -445,11 +401,7 @@ def _draw_measure_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
 
 
 @of_data_or_table(draw_measure_ranks, RANKED, measure_verdicts.measure_ranks)
-def measure_ranks(
-    data: Data,
-    n: ListSizes = None,
-    **options: Unpack[MeasurePlot],
-) -> Axes:
+def measure_ranks(data: Data, n: ListSizes = None, **options: Unpack[MeasurePlot]) -> Axes:
     """Draw the value of each measure with its interval and rank.
 
     Parameters
@@ -482,12 +434,7 @@ def measure_ranks(
     return cast("Axes", draw_measure_ranks(table, **look))
 
 
-@picture(
-    "system value ci_low ci_high rank_low rank_high",
-    "system_ranks",
-    own="y",
-    size=rows_high,
-)
+@picture("system value ci_low ci_high rank_low rank_high", "system_ranks", own="y", size=rows_high)
 def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw the score of each system with its interval and rank limits."""
     best = "rank" if "rank" in table else "rank_low"
@@ -496,16 +443,10 @@ def draw_system_ranks(canvas: Canvas, table: pd.DataFrame) -> None:
 
 
 @of_data_or_table(
-    draw_system_ranks,
-    "system value rank_low rank_high",
-    tests.system_ranks,
-    forms=["items"],
+    draw_system_ranks, "system value rank_low rank_high", tests.system_ranks, forms=["items"]
 )
 def system_ranks(
-    data: Data,
-    *,
-    adjust: FamilyAdjustment | None = "max-t",
-    **options: Unpack[RankPlot],
+    data: Data, *, adjust: FamilyAdjustment | None = "max-t", **options: Unpack[RankPlot]
 ) -> Axes:
     """Draw the score of each system with its interval and rank.
 
@@ -540,23 +481,16 @@ def _draw_ranks(
     canvas: Canvas, table: pd.DataFrame, name: str, label: str, *, shares: bool
 ) -> None:
     """Draw values with intervals, ranks and ties."""
-    attrs = table.attrs
-    ranks = table[["rank_low", "rank_high"]].to_numpy(dtype=float)
-    tied = table.get("tied_for_best", table["rank_low"] == 1)
-    forest = Forest(
-        list(table[name]),
-        table["value"],
-        label,
-        tied.to_numpy(dtype=bool),
-        table["ci_low"],
-        table["ci_high"],
-        columns=[("rank", [_rank_text(*limits) for limits in ranks])],
-        level=attrs.get("level"),
-        letters=list(table.get("letters", ())),
-    )
+    attrs, numbers = table.attrs, Numbers()
     if shares:
-        forest = forest._replace(**PRECISION)
-    draw_forest(canvas, forest)
+        numbers = PRECISION
+    rows = pd.DataFrame({"name": table[name], "value": table["value"]})
+    rows["low"], rows["high"] = table["ci_low"], table["ci_high"]
+    rows["accent"] = table.get("tied_for_best", table["rank_low"] == 1)
+    rows["rank"] = [_rank_text(*x) for x in table[["rank_low", "rank_high"]].to_numpy(dtype=float)]
+    if "letters" in table:
+        rows["letters"] = table["letters"]
+    draw_forest(canvas, rows, label, numbers, level=attrs.get("level"))
     scope = f"separately for each {name}"
     if attrs.get("intervals") == "simultaneous":
         scope = f"for all {name}s together"
@@ -640,22 +574,13 @@ def draw_mean_difference(
         first, last = (int(table[c].iloc[0]) for c in ("n_first", "n_last"))
         label += f", n = {first:,} to {last:,}"
     excludes = ((table["ci_low"] > 0) | (table["ci_high"] < 0)).to_numpy(dtype=bool)
-    forest = Forest(
-        names,
-        table["difference"],
-        label,
-        excludes,
-        table["ci_low"],
-        table["ci_high"],
-        "points",
-        in_points,
-        100.0,
-        signed=True,
-        columns=[("p", p)] * any(p),
-        references={0.0: ""},
-        level=attrs.get("level"),
-    )
-    draw_forest(canvas, forest)
+    rows = pd.DataFrame({"value": table["difference"], "accent": excludes})
+    rows["low"], rows["high"] = table["ci_low"], table["ci_high"]
+    rows["name"] = pd.Series(names, table.index, dtype=object)
+    if any(p):
+        rows["p"] = p
+    points = Numbers("points", in_points, 100.0, signed=True)
+    draw_forest(canvas, rows, label, points, references={0.0: ""}, level=attrs.get("level"))
     canvas.tell(f"Lines: {interval_kind(attrs, 'separately for each row')}.")
     if differences is not None:
         canvas.tell("Ticks below a row: differences at each n. Dots: mean differences.")
@@ -668,11 +593,7 @@ def draw_mean_difference(
     clusters=False,
 )
 def mean_difference(
-    data: Data,
-    a: Hashable,
-    b: Hashable,
-    n: Any,
-    **options: Unpack[DifferencePlot],
+    data: Data, a: Hashable, b: Hashable, n: Any, **options: Unpack[DifferencePlot]
 ) -> Axes:
     """Draw the mean difference between precision curves, and the difference at each n.
 
@@ -704,17 +625,13 @@ def mean_difference(
     with one_reading():
         table = ranges.mean_difference(data, a, b, n, **asked)
         with hushed():  # the mean difference has already raised the warning
-            curve = compare(data, a, b, _drawn_sizes(n), **roles_in(asked))
+            sizes = n
+            if np.iterable(n):
+                sizes = [*n]
+                shown = np.linspace(0, len(sizes) - 1, min(2000, len(sizes))).astype(int)
+                sizes = np.asarray(sizes)[shown].astype(int).tolist()
+            curve = compare(data, a, b, sizes, **roles_in(asked))
     return draw_mean_difference(table, curve, **look)
-
-
-def _drawn_sizes(n: Any) -> Any:
-    """Return the list sizes to plot."""
-    if n is None or not np.iterable(n):
-        return n
-    sizes = np.asarray(list(n))
-    most = min(2000, sizes.size)
-    return [int(x) for x in sizes[np.linspace(0, sizes.size - 1, most).astype(int)]]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -735,10 +652,27 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
         )
     ax, wrap, look, _ = looks(options)
     look.check_names(table["measure"].tolist())
-    panels = _stacked_panels(ax, len(table), wrap)
+    count = len(table)
+    if count > MOST:
+        raise ValueError(
+            f"there are {count} measures, but a figure has at most {MOST} panels. Choose some: "
+            "data.rankeval(measures=[...])."
+        )
+    if ax is not None:
+        panels = given_panels(ax, count, "measures")
+    elif count < 2:
+        panels = grid_of(1, 1, None)[:count]
+    else:
+        columns = int(wrap or 1 + (count > 6))
+        size = (max(6.4, 3.1 * columns), 1.7 * -(-count // columns) + 0.4)
+        panels = grid_of(count, columns, size, sharex=True, sharey=True)
     found = samples["precision"].dropna()
-    edges = _edges(found)
-    high = 0.0
+    edges, high = np.array([0.0, 1.0]), 0.0
+    if len(found):  # the same bins in all panels
+        low, top = float(found.min()), float(found.max())
+        step = max(top - low, 0.01) / max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
+        start = low - 2.5 * step
+        edges = start + step * np.arange(int(np.ceil((top + 2.5 * step - start) / step)) + 1)
     for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
         mine = samples.loc[samples["measure"] == row["measure"], "precision"].dropna()
         canvas = Canvas(panel, look, alone=False)
@@ -812,34 +746,6 @@ def _tall(panel: Any) -> bool:
     """Return whether a panel has room for three lines of text."""
     width, height = panel_size(panel)
     return width > 200 and height > 110
-
-
-def _edges(found: pd.Series[Any]) -> Any:
-    """Return the bin edges, which are the same in all panels."""
-    if found.empty:
-        return np.array([0.0, 1.0])
-    low, high = float(found.min()), float(found.max())
-    room = max(high - low, 0.01)
-    wide = room / max(8, min(40, round(2.5 * len(found) ** (1.0 / 3.0))))
-    start = low - 2.5 * wide
-    count = int(np.ceil((high + 2.5 * wide - start) / wide))
-    return start + wide * np.arange(count + 1)
-
-
-def _stacked_panels(ax: Any, count: int, wrap: int | None) -> npt.NDArray[Any]:
-    """Return the given Axes, one per measure, or the stacked Axes of a new figure."""
-    if count > MOST:
-        raise ValueError(
-            f"there are {count} measures, but a figure has at most {MOST} panels. Choose some: "
-            "data.rankeval(measures=[...])."
-        )
-    if ax is not None:
-        return given_panels(ax, count, "measures")
-    if count < 2:
-        return np.array([one_of(None)], dtype=object)[:count]
-    wide = int(wrap or 1 + (count > 6))
-    size = (max(6.4, 3.1 * wide), 1.7 * -(-count // wide) + 0.4)
-    return grid_of(count, wide, size, sharex=True, sharey=True)
 
 
 def _draw_samples(

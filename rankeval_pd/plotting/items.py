@@ -206,7 +206,16 @@ def paired_differences(
         by_query = isinstance(data, pd.DataFrame) and "query" in data.index.names
         unit = "queries" if items is not data or by_query else "items"
     read = groups_of_items(items, roles)
-    _check_panels(read, a, b)
+    systems = max((len(names) for _, _, names, _ in read), default=0)
+    count = systems * (systems - 1) // 2
+    if a is not None:
+        count = systems - 1
+    if b is None and count * len(read) > _PAIRS:
+        raise ValueError(
+            f"there are {count:,} pairs of systems{' in each group' * (len(read) > 1)}, but this"
+            f" plot has at most {_PAIRS} panels. Pass a and b to choose a pair, or draw all pairs"
+            " with plot.pairs()."
+        )
     whole: Any = paired_bootstrap(items, a, b, **asked)
     needed: str = "system_a system_b gain ci_low ci_high"
     pairs = tidy(whole, needed, "paired_bootstrap")
@@ -226,20 +235,6 @@ def paired_differences(
     return draw_paired_differences(table, pairs, **look)
 
 
-def _check_panels(groups: list[Any], a: Hashable, b: Hashable) -> None:
-    """Raise a ValueError if there are more pairs of systems than panels."""
-    systems = max((len(names) for _, _, names, _ in groups), default=0)
-    if b is not None:
-        return
-    pairs = systems - 1 if a is not None else systems * (systems - 1) // 2
-    if pairs * len(groups) > _PAIRS:
-        raise ValueError(
-            f"there are {pairs:,} pairs of systems{' in each group' if len(groups) > 1 else ''}, "
-            f"but this plot has at most {_PAIRS} panels. Pass a and b to choose a pair, or draw "
-            "all pairs with plot.pairs()."
-        )
-
-
 _Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
 
 
@@ -255,11 +250,7 @@ def groups_of_items(data: Any, roles: Any) -> list[_Group]:
 
 
 def _of_pairs(
-    items: Items,
-    key: dict[Any, Any],
-    names: list[Hashable],
-    labels: pd.Index,
-    pairs: pd.DataFrame,
+    items: Items, key: dict[Any, Any], names: list[Hashable], labels: pd.Index, pairs: pd.DataFrame
 ) -> list[pd.DataFrame]:
     """Return the gain for each pair of systems on each item."""
     scores = items.sign * items.score(items.statistics)
@@ -410,10 +401,7 @@ def queries(
     if len(asked) == 1:
         table = table.drop(columns="metric", errors="ignore")
     said = parts[0].attrs
-    table.attrs = {
-        "unit": unit or said["unit"],
-        "of": "value" if len(asked) > 1 else said["of"],
-    }
+    table.attrs = {"unit": unit or said["unit"], "of": "value" if len(asked) > 1 else said["of"]}
     return draw_queries(table, **look)
 
 
@@ -484,10 +472,7 @@ class RunPlot(QueryRoles, Look, total=False):
     made_by="summary",
     clusters=False,
 )
-def interpolated_precision(
-    data: Data,
-    **options: Unpack[RunPlot],
-) -> Axes:
+def interpolated_precision(data: Data, **options: Unpack[RunPlot]) -> Axes:
     """Draw the mean interpolated precision at recall 0, 0.1, ..., 1 (11-point curve).
 
     Parameters

@@ -28,13 +28,7 @@ from rankeval_pd.plotting.canvas import (
     thin_table,
     write,
 )
-from rankeval_pd.plotting.look import (
-    Look,
-    compact,
-    most_text,
-    rate_text,
-    set_ticks,
-)
+from rankeval_pd.plotting.look import Look, compact, most_text, rate_text, set_ticks
 from rankeval_pd.plotting.panels import (
     BandPlot,
     Levels,
@@ -55,13 +49,7 @@ from rankeval_pd.plotting.panels import (
     table_of,
     totals_of,
 )
-from rankeval_pd.roles import (
-    CUTTING,
-    Across,
-    ListSizes,
-    PopulationKind,
-    Roles,
-)
+from rankeval_pd.roles import CUTTING, Across, ListSizes, PopulationKind, Roles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,8 +57,8 @@ if TYPE_CHECKING:
 
 # -------------------------------------------------------------------------------------------------
 # Precision and recall of n-best lists (Evert 2004, figures 1 and 2).
-Table = pd.DataFrame | None
 FIRST = 10  # in long tables, shorter lists are too noisy to draw
+_JOINT = "simultaneous confidence band, valid jointly at all n"
 _BELOW = 0.08  # fraction of the height below the baseline
 
 
@@ -91,12 +79,30 @@ def draw_precision(
     """Draw the precision of n-best lists with its uncertainty and the baseline."""
     if band is not None:
         band = table_of(band, "measure n band_low band_high", "precision_band")
-        _check_same_lists(table, band)
+        lists = table[["measure", "n"]].drop_duplicates()
+        common = lists.merge(band[["measure", "n"]].drop_duplicates())
+        if len(band) > len(common) or set(common["measure"]) != set(lists["measure"]):
+            raise ValueError(
+                "band and table differ in their measures or n. Pass the precision_band for the same"
+                " data, measures and n."
+            )
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     logarithmic = x != "recall" and is_log(log, table["n"])
     rows = draw_lists(canvas, table, x, logarithmic, log)
     draw_marks(canvas, rows, mark, x)
-    _uncertainty(canvas, table, band, rows, intervals, bands)
+    if band is not None and (bands or (bands is None and not intervals)):
+        parts = by_name(band)
+        wide = {}
+        for name, mine in rows.items():
+            if name in parts:
+                wide[name] = parts[name].merge(mine[["n", "x"]], on="n")
+        kind = f"{level_before(band.attrs)}{_JOINT}"
+        if (table["precision"] > 0.9).any():
+            kind += " (too narrow where precision is above 90%)"
+        canvas.uncertainty(wide, "band_low", "band_high", kind)
+    if intervals or (intervals is None and (band is None or bands is False)):
+        kind = interval_kind(table.attrs, "separately at each n")
+        canvas.uncertainty(rows, "ci_low", "ci_high", kind)
     shade_blocks(canvas, table[table["measure"].isin([*rows])], "tied", x)
     draw_references(canvas, table, x, references, relevant)
     canvas.finish(ylabel="precision", xlabel=XLABELS[x])
@@ -210,12 +216,8 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     """Draw the recall of n-best lists, a simultaneous band, and a random order."""
     logarithmic = is_log(log, table["n"])
     rows = draw_lists(canvas, table, "n", logarithmic, log, "recall")
-    canvas.uncertainty(
-        rows,
-        "band_low",
-        "band_high",
-        f"{level_before(table.attrs)}simultaneous confidence band, valid jointly at all n",
-    )
+    kind = f"{level_before(table.attrs)}{_JOINT}"
+    canvas.uncertainty(rows, "band_low", "band_high", kind)
     if "expected" in table and len(table):
         chance = table.drop_duplicates("n").sort_values("n")
         canvas.reference(chance["n"], chance["expected"], "random order")
@@ -228,11 +230,7 @@ def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
     draw_recall_band, "n recall band_low band_high", recall.recall_band, clusters=False
 )
 def recall_band(
-    data: Data,
-    n: ListSizes = None,
-    *,
-    log: bool | None = None,
-    **options: Unpack[BandPlot],
+    data: Data, n: ListSizes = None, *, log: bool | None = None, **options: Unpack[BandPlot]
 ) -> Axes:
     """Draw the recall of n-best lists with a simultaneous band.
 
@@ -314,27 +312,6 @@ def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> No
     canvas.tell("Shaded: lists that end inside a block of equal scores.")
 
 
-def _uncertainty(
-    canvas: Canvas, table: pd.DataFrame, band: Table, rows: Any, intervals: Any, bands: Any
-) -> None:
-    """Draw simultaneous bands if available, and pointwise intervals otherwise."""
-    alone = bool(intervals) or (intervals is None and (band is None or bands is False))
-    together = band is not None and (bands or (bands is None and not intervals))
-    if band is not None and together:
-        parts = by_name(band)
-        wide = {}
-        for name, mine in rows.items():
-            if name in parts:
-                wide[name] = parts[name].merge(mine[["n", "x"]], on="n")
-        kind = f"{level_before(band.attrs)}simultaneous confidence band, valid jointly at all n"
-        if (table["precision"] > 0.9).any():
-            kind += " (too narrow where precision is above 90%)"
-        canvas.uncertainty(wide, "band_low", "band_high", kind)
-    if alone:
-        kind = interval_kind(table.attrs, "separately at each n")
-        canvas.uncertainty(rows, "ci_low", "ci_high", kind)
-
-
 def draw_references(
     canvas: Canvas, table: pd.DataFrame, x: str, references: Sequence[str], relevant: float = 0.0
 ) -> None:
@@ -360,17 +337,6 @@ def draw_references(
         across = {"n": n, "share": n / total, "recall": found / positive}[x]
         canvas.reference(across, found / n, "ideal order")
     canvas.upwards()
-
-
-def _check_same_lists(table: pd.DataFrame, band: pd.DataFrame) -> None:
-    """Raise a ValueError if the band and the table do not cover the same lists."""
-    pairs = table[["measure", "n"]].drop_duplicates()
-    common = pairs.merge(band[["measure", "n"]].drop_duplicates())
-    if len(band) > len(common) or set(common["measure"]) != set(pairs["measure"]):
-        raise ValueError(
-            "band and table differ in their measures or n. Pass the precision_band for the same"
-            " data, measures and n."
-        )
 
 
 def draw_marks(
@@ -418,38 +384,34 @@ def draw_random_bound(
         curves = table_of(precision, needed, "nbest_precision")
         _, positive = totals_of(curves)
         draw_lists(canvas, curves, "n", logarithmic, log)
-    wider = None
     if envelope is not None:
-        wider = table_of(envelope, "alpha n envelope", "random_envelope")
+        envelope = table_of(envelope, "alpha n envelope", "random_envelope")
     short = 1
     if logarithmic and log is None:
         short = FIRST
     for place, (level, rows) in enumerate(bound.groupby("p", sort=False)):
         p = float(level)  # type: ignore[arg-type]
-        outer, column, scope = rows, "critical", "at any single n"
-        held = wider is not None and bool((wider["alpha"] == p).any())
-        if wider is not None and held:
-            outer, column, scope = wider[wider["alpha"] == p], "envelope", "at every n"
-        name = f"chance {rate_text(p)}"
-        share = _possible_share(outer, column, positive, short)
+        single = share = _possible_share(rows, "critical", positive, short)
+        scope, held = "at any single n", False
+        if envelope is not None and (envelope["alpha"] == p).any():
+            outer = envelope[envelope["alpha"] == p]
+            share = _possible_share(outer, "envelope", positive, short)
+            scope, held = "at every n", True
+        name, below = f"chance {rate_text(p)}", f"{most_text(p)} of random orders stay below the"
+        look = canvas.look.band(zorder=1.04)
         if place == 0:
             canvas.field(share.index, prior, share, name)
+            said = f"Gray area: {below} edge {scope}"
         else:
-            canvas.guide(share.index, share, name, **canvas.look.band(zorder=1.04))
+            canvas.guide(share.index, share, name, **look)
+            said = f"Line “{name}”: {below} line {scope}"
         known = share.dropna()
         if len(known):
             canvas.refer(name, float(known.iloc[-1]))
-        kept = most_text(p)
-        said = f"Gray area: {kept} of random orders stay below the edge"
         if place == 0 and held:
-            share = _possible_share(rows, "critical", positive, short)
-            look = canvas.look.band(zorder=1.04)
-            canvas.guide(share.index, share, "_each n separately", HAIR, **look)
-            canvas.tell(f"{said} at every n; the hairline is the bound for a single n.")
-        elif place == 0:
-            canvas.tell(f"{said} {scope}.")
-        else:
-            canvas.tell(f"Line “{name}”: {kept} of random orders stay below the line {scope}.")
+            canvas.guide(single.index, single, "_each n separately", HAIR, **look)
+            said += "; the hairline is the bound for a single n"
+        canvas.tell(f"{said}.")
     if np.isfinite(prior):
         canvas.upwards()
         canvas.start_at(prior - _BELOW * (ax.dataLim.y1 - prior))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +30,7 @@ HUES = ("#0072B2", "#D55E00", "#049A78", "#9E2E6D", "#9172FE", "#944812")
 MOST = len(HUES)  # number of names with different hues; if there are more, only a few are in color
 _STEPS = np.linspace(0.0, 1.0, 41)  # steps of 2.5% from a color toward the text color
 _SEVERAL = 20  # a palette with more colors is a continuous scale and is sampled
-_SLOTS: WeakKeyDictionary[Any, dict[Hashable, int]] = WeakKeyDictionary()
+_SLOTS: WeakKeyDictionary[Any, dict[Hashable, int]] = WeakKeyDictionary()  # in the color cycle
 
 
 def luminance(color: Any) -> float:
@@ -76,10 +75,10 @@ class Ink:
         for face in faces:  # the last one that is not transparent
             if face[3] > 0.5:
                 bg = to_hex(face)
-        fg = mpl.rcParams["text.color"]
+        fg = to_hex(mpl.rcParams["text.color"])
         if contrast(fg, bg) < 4.5:  # the style of the figure may no longer be active
-            fg = max(("#000000", "#FFFFFF"), key=lambda color: contrast(color, bg))
-        return cls(to_hex(fg), bg)
+            fg = max(("#000000", "#ffffff"), key=lambda color: contrast(color, bg))
+        return cls(fg, bg)
 
     @property
     def dark(self) -> bool:
@@ -172,22 +171,6 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
         ) from None
 
 
-def slot(ax: Axes, name: Hashable, order: Sequence[Hashable], size: int) -> int:
-    """Return a name's position in the color cycle, based on its position in the data.
-
-    A name keeps its position within the same Axes. If the position is taken, the name is assigned
-    the next free position.
-    """
-    taken = _SLOTS.setdefault(ax, {})
-    if name not in taken:
-        names = list(order)
-        place = (names.index(name) if name in names else len(names)) % size
-        while place in taken.values() and len(set(taken.values())) < size:
-            place = (place + 1) % size
-        taken[name] = place
-    return taken[name]
-
-
 # -------------------------------------------------------------------------------------------------
 # The look of a plot: names, colors, highlights, and keywords for artists.
 
@@ -225,6 +208,7 @@ class Look:
     band_kw: Keywords = None
     marker_kw: Keywords = None
     order: Sequence[Hashable] = ()  #: names in the data, in color order
+    highlighted: list[Hashable] = field(init=False)  #: empty if no name is highlighted
 
     def __post_init__(self) -> None:
         if self.legend not in (None, True, False):
@@ -247,36 +231,33 @@ class Look:
                     " names to such mappings."
                 )
 
-    @contextmanager
-    def blamed(self) -> Iterator[None]:
-        """Report the argument name if matplotlib rejects a keyword or its value."""
-        try:
-            yield
-        except (AttributeError, TypeError, ValueError) as error:
-            argument = self._refused(error)
-            if argument is None:
-                raise
-            raise ValueError(
-                f"{argument}={getattr(self, argument)!r}: matplotlib reports '{error}'. Pass "
-                "keywords for these artists, as in {'linewidth': 2}, or map names to keywords."
-            ) from error
+        highlighted: list[Hashable] = []
+        if isinstance(self.highlight, str) or not np.iterable(self.highlight):
+            highlighted += [self.highlight] * (self.highlight is not None)
+        else:
+            highlighted += self.highlight
+        object.__setattr__(self, "highlighted", highlighted)
 
-    def _refused(self, error: Exception) -> str | None:
-        """Return the argument to which a matplotlib error refers, if any."""
+    def blame(self, error: Exception) -> None:
+        """Raise an error with the argument name if matplotlib rejected a keyword or its value."""
         step = error.__traceback__
         while step is not None and step.tb_next is not None:
             step = step.tb_next
         module = "" if step is None else str(step.tb_frame.f_globals.get("__name__"))
-        if not module.startswith("matplotlib"):
-            return None
+        known = isinstance(error, AttributeError | TypeError | ValueError)
+        if not known or not module.startswith("matplotlib"):
+            return
         for argument in ("line_kw", "band_kw", "marker_kw"):
             given = dict(getattr(self, argument) or {})
             own = [keywords for keywords in given.values() if isinstance(keywords, Mapping)]
             for keywords in (given, *own):
                 for name, value in (*keywords.items(), *_full_keywords(keywords).items()):
                     if str(name) in str(error) or repr(value) in str(error):
-                        return argument
-        return None
+                        raise ValueError(
+                            f"{argument}={getattr(self, argument)!r}: matplotlib reports"
+                            f" '{error}'. Pass keywords for these artists, as in"
+                            " {'linewidth': 2}, or map names to keywords."
+                        ) from error
 
     def check_names(self, known: Sequence[Hashable]) -> None:
         """Raise a ValueError if a name to be highlighted is not drawn."""
@@ -286,21 +267,6 @@ class Look:
                     f"highlight={name!r} is not one of the names in the plot ({listed(known)})."
                     " Pass one or more of these names."
                 )
-
-    @property
-    def highlighted(self) -> list[Hashable]:
-        """The highlighted names; empty if no name is highlighted."""
-        if self.highlight is None:
-            return []
-        if isinstance(self.highlight, str) or not np.iterable(self.highlight):
-            return [self.highlight]
-        return list(self.highlight)
-
-    def text(self, name: Any) -> str:
-        """Return the user's label for a name, or the name itself."""
-        if self.labels is not None and name in self.labels:
-            return str(self.labels[name])
-        return escaped(str(name))
 
     @property
     def most(self) -> int:
@@ -315,10 +281,17 @@ class Look:
         if isinstance(self.colors, Mapping) and name in self.colors:
             return self.colors[name]
         known = cycle(self.colors, max(len(self.order), MOST))
-        found = known[slot(ax, name, self.order, len(known))]
+        taken, size = _SLOTS.setdefault(ax, {}), len(known)
+        if name not in taken:  # a name keeps its position within the same Axes
+            names = list(self.order)
+            place = (names.index(name) if name in names else len(names)) % size
+            while place in taken.values() and len(set(taken.values())) < size:
+                place = (place + 1) % size
+            taken[name] = place
+        color = known[taken[name]]
         if self.colors is None:
-            return Ink.of(ax).line(found)
-        return found
+            return Ink.of(ax).line(color)
+        return color
 
     def line(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords for a line; the user's keywords take precedence."""

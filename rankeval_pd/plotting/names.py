@@ -45,26 +45,34 @@ def apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any,
     return result
 
 
-class EndLabels(Artist):
-    """Names next to the panel, level with the line ends but without overlap.
+class Names(Artist):
+    """Names of lines, placed at draw time, after zooming, resizing and layout."""
 
-    The positions are computed at draw time, after zooming, resizing and layout.
-    """
-
-    def __init__(self, ax: Axes, names: Sequence[Named], size: float) -> None:
+    def __init__(self, ax: Axes) -> None:
         super().__init__()
         self.axes: Any = ax
-        self.names, self.size = list(names), size
         self.set_figure(ax.figure)
         self.set_clip_on(False)
         self.set_zorder(5)
+        ax.add_artist(self)
+
+    def get_tightbbox(self, renderer: Any = None) -> Bbox:
+        """Return the extent of the names, for layouts."""
+        return self.get_window_extent(renderer)
+
+
+class EndLabels(Names):
+    """Names next to the panel, level with the line ends but without overlap."""
+
+    def __init__(self, ax: Axes, names: Sequence[Named], size: float) -> None:
+        super().__init__(ax)
+        self.names, self.size = list(names), size
         ink = Ink.of(ax, outside=True)
         self.texts = []
         for x in names:
             color = ink.note if x.muted else ink.text(x.color)
             look: dict[str, Any] = {"fontsize": size, "va": "center_baseline"}
             self.texts.append(Text(0, 0, x.text, color=color, figure=ax.figure, **look))
-        ax.add_artist(self)
 
     def get_children(self) -> list[Artist]:
         """Return the label artists."""
@@ -93,10 +101,6 @@ class EndLabels(Artist):
         self._place()
         return Bbox.union([text.get_window_extent(renderer) for text in self.texts])
 
-    def get_tightbbox(self, renderer: Any = None) -> Bbox:
-        """Return the extent of the labels, for layouts."""
-        return self.get_window_extent(renderer)
-
     def draw(self, renderer: Any) -> None:
         """Draw the labels, with leader lines for labels that were moved."""
         if not self.get_visible():
@@ -111,25 +115,17 @@ class EndLabels(Artist):
             text.draw(renderer)
 
 
-class Key(Artist):
-    """A table of names in a corner that contains no lines, or above the panel.
-
-    The position is chosen at draw time, when the panel has its final size.
-    """
+class Key(Names):
+    """A table of names in a corner that contains no lines, or above the panel."""
 
     def __init__(self, ax: Axes, inside: Any, above: Sequence[Any]) -> None:
-        super().__init__()
-        self.axes: Any = ax
+        super().__init__(ax)
         self.names = list(above)
         self.inside: Any = AnchoredOffsetbox(
             "lower right", child=inside, frameon=False, pad=0, borderpad=0.7
         )
-        self.set_figure(ax.figure)
-        self.set_zorder(5)
-        self.set_clip_on(False)
         self._join(self.inside)
         self.inside.set_bbox_to_anchor(ax.bbox)
-        ax.add_artist(self)
 
     def _join(self, box: Any) -> None:
         box.set_figure(self.axes.figure)
@@ -180,10 +176,6 @@ class Key(Artist):
         """Return the extent of the names."""
         renderer = renderer or self.axes.figure.canvas.get_renderer()
         return self._chosen(renderer).get_window_extent(renderer)  # type: ignore[no-any-return]
-
-    def get_tightbbox(self, renderer: Any = None) -> Bbox:
-        """Return the extent of the names, for layouts."""
-        return self.get_window_extent(renderer)
 
     def draw(self, renderer: Any) -> None:
         """Draw the names."""
@@ -298,7 +290,10 @@ def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
         above.append(_words(headers[0], out.note, size))
     for x in names:
         values = [_words(x.values[k], ink.fg, size) for k in kept]
-        rows.append([_dash(x, size), _words(x.text, x.shade(ink), size), *values])
+        dash = DrawingArea(14, size, 0, 0)
+        look = {"lw": x.width, "color": x.color, "ls": x.dash}
+        dash.add_artist(Line2D([0, 14], [0.4 * size] * 2, **look))
+        rows.append([dash, _words(x.text, x.shade(ink), size), *values])
         words = x.text
         if kept and x.values[0]:
             words += f" {x.values[0]}"
@@ -312,12 +307,3 @@ def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
 
 def _words(words: str, color: Any, size: float) -> TextArea:
     return TextArea(words, textprops={"fontsize": size, "color": color})
-
-
-def _dash(name: Named, size: float) -> DrawingArea:
-    """Return a short piece of a line."""
-    area = DrawingArea(14, size, 0, 0)
-    area.add_artist(
-        Line2D([0, 14], [0.4 * size] * 2, lw=name.width, color=name.color, ls=name.dash)
-    )
-    return area

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 
 import numpy as np
@@ -81,7 +81,7 @@ def tidy(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.Data
 
 def check_columns(table: pd.DataFrame, needed: str, made_by: str) -> None:
     """Raise a ValueError for short tables and for tables from another method."""
-    lacking = lacking_in(table.columns, needed)
+    lacking = lacking_in(table, needed)
     if lacking:
         raise ValueError(
             f"table has no columns {', '.join(lacking)}: pass the result of {made_by} with"
@@ -89,9 +89,10 @@ def check_columns(table: pd.DataFrame, needed: str, made_by: str) -> None:
         )
 
 
-def lacking_in(names: Any, needed: str) -> list[str]:
+def lacking_in(table: pd.DataFrame | xr.Dataset, needed: str) -> list[str]:
     """Return the columns that a table does not have."""
-    return [name for name in needed.split() if name not in names]
+    names = {*(table.variables if isinstance(table, xr.Dataset) else table.columns)}
+    return [*filterfalse(names.__contains__, needed.split())]
 
 
 def groups_of(table: pd.DataFrame, needed: str) -> list[Any]:
@@ -301,19 +302,34 @@ def picture(
             if groups:
                 keys = [key for _, key in _columns(whole, groups).drop_duplicates().iterrows()]
             alone = len(keys) <= 1
-            panels: Any
-            if alone:
-                panels, keys = [one_of(ax, size and size(whole))], [None]
-            else:
+            if not alone:
                 panels = panels_of(ax, wrap, groups, keys, own)
+            elif ax is None:
+                panels, keys = grid_of(1, 1, size and size(whole)), [None]
+            else:
+                panels, keys = given_axes(ax), [None]
+                if panels.size != 1:
+                    raise ValueError(
+                        f"ax has {panels.size} Axes for one panel. Pass a single Axes."
+                    )
             canvases = [Canvas(panel, look, alone=alone) for panel in panels]
             for canvas, key in zip(canvases, keys, strict=True):
-                tables = [_part(x, groups, key) for x in (whole, *beside)]
-                more = {name: _part(x, groups, key) for name, x in options.items()}
-                with _no_torso(ax, canvas.ax), look.blamed():
-                    draw(canvas, *tables, **more)
-                if not alone:
-                    _write_key(canvas, key)
+                tables = _parts([whole, *beside], groups, key)
+                more = _parts(options.values(), groups, key)
+                try:
+                    draw(canvas, *tables, **dict(zip(options, more, strict=True)))
+                except Exception as error:
+                    if ax is None:
+                        import matplotlib.pyplot as plt
+
+                        plt.close(canvas.ax.figure)
+                    look.blame(error)
+                    raise
+                if not alone:  # the group above its panel
+                    size_of_key = font(canvas.ax, "label")
+                    text = escaped(", ".join(f"{group} = {x}" for group, x in key.items()))
+                    text = shortened(text, size_of_key, panel_size(canvas.ax)[0])
+                    canvas.ax.set_title(text, fontsize=size_of_key)
             if alone:
                 return panels[0]
             end(canvases, look, ours=ax is None)
@@ -322,27 +338,6 @@ def picture(
         return cast("Callable[..., Axes]", drawn)
 
     return decorate
-
-
-def _write_key(canvas: Canvas, key: pd.Series[Any]) -> None:
-    """Write the group of a panel above the panel."""
-    name = ", ".join(f"{group} = {value}" for group, value in key.items())
-    size = font(canvas.ax, "label")
-    name = shortened(escaped(name), size, panel_size(canvas.ax)[0])
-    canvas.ax.set_title(name, fontsize=size)
-
-
-@contextmanager
-def _no_torso(given: Any, ax: Axes) -> Iterator[None]:
-    """Close a new figure if drawing fails."""
-    try:
-        yield
-    except Exception:
-        if given is None:
-            import matplotlib.pyplot as plt
-
-            plt.close(ax.figure)  # type: ignore[arg-type]
-        raise
 
 
 def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look_of_look, dict[str, Any]]:
@@ -355,38 +350,26 @@ def looks(options: Mapping[str, Any]) -> tuple[Any, int | None, Look_of_look, di
     return ax, wrap, look, rest
 
 
-def _part(table: Any, groups: list[Any], key: pd.Series[Any] | None) -> Any:
-    """Return the rows for one group."""
-    tables = (pd.DataFrame, xr.Dataset)
-    if isinstance(table, list | tuple) and any(isinstance(x, tables) for x in table):
-        return [_part(x, groups, key) for x in table]
-    if isinstance(table, xr.Dataset):
-        table = tidy(table, "", "")
-    if not isinstance(table, pd.DataFrame) or key is None or not {*groups} <= {*table}:
-        return table
-    chosen = (_columns(table, groups) == key.array).all(axis=1)
-    part = table[chosen].drop(columns=groups)
-    part.attrs = dict(table.attrs)
-    return part
+def _parts(tables: Iterable[Any], groups: list[Any], key: pd.Series[Any] | None) -> list[Any]:
+    """Return the rows of tables for one group; other objects stay as they are."""
+    parts = []
+    for table in tables:
+        if isinstance(table, xr.Dataset):
+            table = tidy(table, "", "")
+        if isinstance(table, list | tuple):
+            table = type(table)(_parts(table, groups, key))
+        elif isinstance(table, pd.DataFrame) and key is not None and {*groups} <= {*table}:
+            chosen = (_columns(table, groups) == key.array).all(axis=1)
+            attrs, table = dict(table.attrs), table[chosen].drop(columns=groups)
+            table.attrs = attrs
+        parts.append(table)
+    return parts
 
 
 def _columns(table: pd.DataFrame, names: list[Any]) -> pd.DataFrame:
     """Return columns by name; the names can also be True or False."""
     places = [table.columns.get_loc(name) for name in names]
     return table.take(cast("list[int]", places), axis=1)
-
-
-def one_of(ax: Any, size: tuple[float, float] | None = None) -> Axes:
-    """Return the given Axes, or the Axes of a new figure with room for a legend."""
-    if ax is not None:
-        given = given_axes(ax)
-        if given.size != 1:
-            raise ValueError(f"ax has {given.size} Axes for one panel. Pass a single Axes.")
-        return given[0]  # type: ignore[no-any-return]
-    import matplotlib.pyplot as plt
-
-    _, fresh = plt.subplots(layout="constrained", figsize=size)
-    return fresh
 
 
 def given_axes(ax: Any) -> np.ndarray[Any, Any]:
@@ -411,8 +394,8 @@ def given_axes(ax: Any) -> np.ndarray[Any, Any]:
 def panels_of(
     ax: Any, wrap: int | None, groups: Sequence[Any], keys: Sequence[Any], own: str
 ) -> np.ndarray[Any, Any]:
-    """Return the given Axes, or the Axes of a new figure with shared scales."""
-    count = len(keys)
+    """Return the given Axes, or the Axes of a new figure; all scales except ``own`` are shared."""
+    count = wide = len(keys)
     if count > MOST:
         first = keys[0][groups[0]]
         raise ValueError(
@@ -422,22 +405,8 @@ def panels_of(
         )
     if ax is not None:
         return given_panels(ax, count, "groups")
-    return new_panels(count, wrap, own)
-
-
-def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
-    """Return the given Axes, one per panel."""
-    given = given_axes(ax)
-    if given.size != count:
-        raise ValueError(f"ax has {given.size} Axes for {count} {what}. Pass one Axes for each.")
-    return given
-
-
-def new_panels(count: int, wrap: int | None, own: str) -> np.ndarray[Any, Any]:
-    """Return the Axes of a new figure; all scales except ``own`` are shared."""
     if wrap is not None and (isinstance(wrap, bool) or int(wrap) < 1):
         raise ValueError(f"col_wrap={wrap!r}: pass the number of panels in a row, 1 or more.")
-    wide = count
     if wrap:
         wide = min(count, int(wrap))
     elif count > 3:
@@ -452,8 +421,16 @@ def new_panels(count: int, wrap: int | None, own: str) -> np.ndarray[Any, Any]:
     return fresh
 
 
+def given_panels(ax: Any, count: int, what: str) -> np.ndarray[Any, Any]:
+    """Return the given Axes, one per panel."""
+    given = given_axes(ax)
+    if given.size != count:
+        raise ValueError(f"ax has {given.size} Axes for {count} {what}. Pass one Axes for each.")
+    return given
+
+
 def grid_of(
-    count: int, wide: int, size: tuple[float, float], **shared: bool
+    count: int, wide: int, size: tuple[float, float] | None, **shared: bool
 ) -> np.ndarray[Any, Any]:
     """Return this many Axes of a new figure."""
     import matplotlib.pyplot as plt
@@ -470,8 +447,14 @@ def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
     """Write the line names of all panels once, and label only the outer axes."""
     panels = [canvas.ax for canvas in canvases]
     figure: Any = panels[0].figure
-    if ours:
-        _label_edges(panels)
+    if ours:  # axis labels along the left and bottom edges only
+        specs = [panel.get_subplotspec().get_topmost_subplotspec() for panel in panels]
+        tops = {(spec.rowspan.start, spec.colspan.start) for spec in specs}
+        for panel, spec in zip(panels, specs, strict=True):
+            if not spec.is_first_col():
+                panel.set_ylabel("")
+            if (spec.rowspan.stop, spec.colspan.start) in tops:
+                panel.set_xlabel("")
     if look.title is not None and ours:
         figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
     if look.legend is not None or look.labels_at == "legend":
@@ -486,17 +469,6 @@ def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
     found = {x.text: x for x in sorted(every, key=lambda x: x.reference)}
     if found:
         name_figure(panels, list(found.values()))
-
-
-def _label_edges(panels: Sequence[Any]) -> None:
-    """Keep only the axis labels along the left and bottom edges of a grid."""
-    specs = [panel.get_subplotspec().get_topmost_subplotspec() for panel in panels]
-    tops = {(spec.rowspan.start, spec.colspan.start) for spec in specs}
-    for panel, spec in zip(panels, specs, strict=True):
-        if not spec.is_first_col():
-            panel.set_ylabel("")
-        if (spec.rowspan.stop, spec.colspan.start) in tops:
-            panel.set_xlabel("")
 
 
 # -------------------------------------------------------------------------------------------------
@@ -703,8 +675,13 @@ RESULT = "\n    Returns\n    -------\n    Axes\n"
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keywords for the plot and the keywords for the computation."""
-    asked = dict(options)
-    look = {name: asked.pop(name) for name in options if name in UNLESS_GIVEN or name == "order"}
+    look: dict[str, Any] = {}
+    asked: dict[str, Any] = {}
+    for name, given in options.items():
+        part = asked
+        if name in UNLESS_GIVEN or name == "order":
+            part = look
+        part[name] = given
     return look, asked
 
 
@@ -752,20 +729,28 @@ def of_data_or_table(
         result = "" if "    Returns\n" in text else RESULT
         picture.__doc__ = text.replace("    **look\n", SHARED + result)
         check = argument_check(picture)
-        spelled = with_roles_and({**defaults, **UNLESS_GIVEN})(picture)
+        with_roles_and({**defaults, **UNLESS_GIVEN})(picture)
 
         @functools.wraps(picture)
         def drawn(data: Drawable, *args: Any, **options: Any) -> Any:
-            check_drawable(data, needed, made_by)
+            if not isinstance(data, Drawable):
+                wanted = f"a DataFrame or a Dataset, the data or the result of {made_by}"
+                raise no_table("data", data, wanted)
+            lacking = lacking_in(data, needed)
+            if lacking and len(lacking) <= len(needed.split()) / 2:
+                raise ValueError(
+                    f"table has no columns {', '.join(lacking)}: pass the result of {made_by}, or"
+                    " the data."
+                )
             looks(options)
-            finished = is_table(data, needed)
+            finished = not lacking
             takes = inspect.signature(draw if finished else picture).parameters
             for name, setting in session_defaults(asked).items():
                 if name in takes:
                     options.setdefault(name, setting)
             if not finished:
                 check((data, *args), options)
-                return spelled(data, *args, **options, order=measures_of(data, options))
+                return picture(data, *args, **options, order=measures_of(data, options))
             for name, given in options.items():
                 if name in MEANINGS:
                     raise TypeError(
@@ -781,24 +766,9 @@ def of_data_or_table(
     return decorate
 
 
-def check_drawable(data: object, needed: str, made_by: str) -> None:
-    """Raise an error if this is neither data nor a complete result."""
-    if not isinstance(data, pd.DataFrame | xr.Dataset):
-        wanted = f"a DataFrame or a Dataset, the data or the result of {made_by}"
-        raise no_table("data", data, wanted)
-    names = {*(data.variables if isinstance(data, xr.Dataset) else data.columns)}
-    lacking = lacking_in(names, needed)
-    if lacking and len(lacking) <= len(needed.split()) / 2:
-        raise ValueError(
-            f"table has no columns {', '.join(lacking)}: pass the result of {made_by}, or the data."
-        )
-
-
-def is_table(data: Drawable, needed: str) -> bool:
+def is_table(data: object, needed: str) -> bool:
     """Return whether these are the columns of a result table."""
-    if isinstance(data, pd.DataFrame):
-        return data.columns.nlevels == 1 and not lacking_in(data.columns, needed)
-    return isinstance(data, xr.Dataset) and not lacking_in(data.variables, needed)
+    return isinstance(data, Drawable) and not lacking_in(data, needed)
 
 
 def size_of(data: Drawable) -> int:

@@ -28,7 +28,7 @@ from rankeval_pd.plotting.canvas import (
 from rankeval_pd.plotting.forests import (
     PRECISION,
     RANKED,
-    Forest,
+    Numbers,
     draw_forest,
     gain_of,
     rows_high,
@@ -97,22 +97,16 @@ def of_measures_too(picture: Picture) -> Picture:
                 "table contains ranks of measures but no pairs. Pass the data with n=... or"
                 " kind=..., or the result of compare(adjust='max-t') or compare_area."
             )
-        _check_asked(data, options)
+        names = getattr(data, "columns", getattr(data, "variables", ()))
+        asked = any(options.get(name) is not None for name in ("n", "kind", "measures"))
+        if not asked and (options.get("gold") is not None or "gold" in names):
+            raise ValueError(
+                "n=None, kind=None: rankings need a criterion. Pass n=..., the size of the lists,"
+                " or kind='ap' or 'roc'; if 'gold' is a system scored on test items, rename it."
+            )
         return picture(as_systems(data) if is_table(data, _PAIRS) else data, *args, **options)
 
     return cast(Picture, drawn)
-
-
-def _check_asked(data: Any, options: Mapping[str, Any]) -> None:
-    """Raise a ValueError if candidates are passed without n or kind."""
-    if any(options.get(name) is not None for name in ("n", "kind", "measures")):
-        return
-    names = getattr(data, "columns", getattr(data, "variables", ()))
-    if options.get("gold") is not None or "gold" in names:
-        raise ValueError(
-            "n=None, kind=None: rankings need a criterion. Pass n=..., the size of the lists, or"
-            " kind='ap' or 'roc'; if 'gold' is a system scored on test items, rename it."
-        )
 
 
 def pairs_of_measures(
@@ -194,12 +188,13 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     apart = np.zeros((len(order), len(order)), dtype=bool)
     for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
         apart[place[a], place[b]] = apart[place[b], place[a]] = rejects(chance, alpha)
-    value = [scores[name] for name in order]
-    accent = ~apart[:1].ravel()
-    forest = Forest(order, value, score_of(attrs), accent, letters=letters_of(apart))
+    numbers = Numbers()
     if _of_precision(attrs):
-        forest = forest._replace(**PRECISION)
-    draw_forest(canvas, forest)
+        numbers = PRECISION
+    rows = pd.DataFrame({"name": pd.Series(order, dtype=object), "low": np.nan, "high": np.nan})
+    rows["value"] = [scores[name] for name in order]
+    rows["accent"], rows["letters"] = ~apart[:1].ravel(), letters_of(apart)
+    draw_forest(canvas, rows, score_of(attrs), numbers)
     how = pairs_kind(attrs, len(table))
     canvas.tell(f"{joined(f'Tests at {percent_of(alpha)}', how)}.")
     canvas.tell("Colored systems do not differ significantly from the best.")
@@ -282,10 +277,7 @@ def _square_of(table: pd.DataFrame) -> tuple[float, float]:
 
 
 @picture(
-    "system_a system_b score_a score_b gain p_value",
-    "paired_bootstrap",
-    own="xy",
-    size=_square_of,
+    "system_a system_b score_a score_b gain p_value", "paired_bootstrap", own="xy", size=_square_of
 )
 def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw a triangle of all pairs, with significant gains in color."""
@@ -355,7 +347,13 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     shown = [canvas.text(name) for name in systems[: count - (folded > 0)]]
     if folded:
         shown.append(f"{folded:,} more")
-    _name_diagonal(canvas, shown, cell, ink)
+    size = font(ax, "name")
+    if cell < 1.15 * size:
+        size = LEAST
+    look = {"ha": "right", "va": "center", "fontsize": size, "color": ink.fg}
+    for k, name in enumerate(shown):  # on the diagonal, to the left of the cells
+        text = shortened(name, size, k * cell + 0.22 * width)
+        write(ax, text, (k + 1, k + 0.5), (-4, 0), annotation_clip=True, **look)
     if told.any():
         _scale_bar(canvas, scale, norm, table, ink, shares=shares)
     condition = joined(f"p ≤ {alpha:g}", pairs_kind(table.attrs, len(table)))
@@ -449,19 +447,6 @@ def _gain_text(gain: float, digits: int, *, shares: bool) -> str:
     return number(gain, digits)
 
 
-def _name_diagonal(canvas: Canvas, names: list[str], cell: float, ink: Ink) -> None:
-    """Write the row names on the diagonal, to the left of the cells."""
-    ax = canvas.ax
-    size = font(ax, "name")
-    if cell < 1.15 * size:
-        size = LEAST
-    width = panel_size(ax)[0]
-    look = {"ha": "right", "va": "center", "fontsize": size, "color": ink.fg}
-    for k, name in enumerate(names):
-        text = shortened(name, size, k * cell + 0.22 * width)
-        write(ax, text, (k + 1, k + 0.5), (-4, 0), annotation_clip=True, **look)
-
-
 def _scale_bar(
     canvas: Canvas, scale: Any, norm: Any, table: pd.DataFrame, ink: Ink, *, shares: bool
 ) -> None:
@@ -518,7 +503,11 @@ def draw_confidence(
     least = 1.0 / _FEWEST_DRAWS
     if draws and not exact:
         least = 1.0 / (draws + 1.0)
-    relations = _relations(table)
+    relations = [(None, table)]
+    if "relation" in table:
+        relations = [
+            (name, table[table["relation"] == name]) for name in table["relation"].unique()
+        ]
     several = len(relations) > 1
     positive = table["gain"][table["gain"] > 0]
     lowest = 1e-3
@@ -555,22 +544,29 @@ def draw_confidence(
     texts = [percent_of(c) for c in _LEVELS]
     set_chosen_ticks(ax.yaxis, [-np.log10(1.0 - c) for c in _LEVELS], texts)
     set_ticks(ax.xaxis, plainly, 5.0)
-    _note_confidence(canvas, table, least, exact=exact)
+    count = int((table["confidence"] >= _LEVEL).sum())
+    look = {"xycoords": BESIDE, "color": ink.text(ink.accent)}
+    write(ax, f"{count} of {len(table)} pairs", (0.0, -np.log10(1.0 - _LEVEL)), (4, 3), **look)
+    canvas.tell(
+        "Dots: pairs of systems, with the gain of the better system. A confidence of"
+        f" {percent_of(_LEVEL)} corresponds to a one-sided, unadjusted p of 0.05."
+    )
+    if (table["p"] <= least * (1.0 + 1e-6)).any():
+        limit = f"the gain is above 0 in all {round(1 / least - 1):,} resamples"
+        if exact:
+            limit = f"p ≤ {least:.2g}"
+        canvas.tell(f"Triangles: {limit}.")
+    if (table["gain"] <= 0).any():
+        canvas.tell("Gains of 0 or below are drawn at the left edge.")
     canvas.meet = True
     canvas.finish(xlabel=gain_of(table.attrs), ylabel="confidence (1 − p, one-sided)")
 
 
 @of_data_or_table(
-    draw_confidence,
-    "system_a gain confidence",
-    paired_bootstrap,
-    forms=["items", "pairs"],
+    draw_confidence, "system_a gain confidence", paired_bootstrap, forms=["items", "pairs"]
 )
 def confidence(
-    data: Data,
-    a: Hashable = None,
-    b: Hashable = None,
-    **options: Unpack[GainPlot],
+    data: Data, a: Hashable = None, b: Hashable = None, **options: Unpack[GainPlot]
 ) -> Axes:
     """Draw the gain of every pair of systems against the confidence, 1 - p.
 
@@ -604,31 +600,6 @@ def confidence(
     look, asked = parted(options)
     table = paired_bootstrap(data, a, b, **asked)
     return draw_confidence(table, gain_threshold(table), **look)
-
-
-def _note_confidence(canvas: Canvas, table: pd.DataFrame, least: float, *, exact: bool) -> None:
-    """Write the number of significant pairs and the highest possible confidence."""
-    ink = canvas.ink
-    sure = int((table["confidence"] >= _LEVEL).sum())
-    at, color = (0.0, -np.log10(1.0 - _LEVEL)), ink.text(ink.accent)
-    write(canvas.ax, f"{sure} of {len(table)} pairs", at, (4, 3), xycoords=BESIDE, color=color)
-    canvas.tell(
-        "Dots: pairs of systems, with the gain of the better system. A confidence of"
-        f" {percent_of(_LEVEL)} corresponds to a one-sided, unadjusted p of 0.05."
-    )
-    if (table["p"] <= least * (1.0 + 1e-6)).any():
-        limit = f"the gain is above 0 in all {round(1 / least - 1):,} resamples"
-        if exact:
-            limit = f"p ≤ {least:.2g}"
-        canvas.tell(f"Triangles: {limit}.")
-    if (table["gain"] <= 0).any():
-        canvas.tell("Gains of 0 or below are drawn at the left edge.")
-
-
-def _relations(table: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
-    if "relation" not in table:
-        return [(None, table)]
-    return [(name, table[table["relation"] == name]) for name in table["relation"].unique()]
 
 
 def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
@@ -705,17 +676,10 @@ def draw_gain_by_size(
 
 
 @of_data_or_table(
-    draw_gain_by_size,
-    "size system_a gain p_value",
-    studies.gain_by_size,
-    forms=["items"],
+    draw_gain_by_size, "size system_a gain p_value", studies.gain_by_size, forms=["items"]
 )
 def gain_by_size(
-    data: Data,
-    sizes: Sequence[int],
-    *,
-    draw: Draw = "prefix",
-    **options: Unpack[GainPlot],
+    data: Data, sizes: Sequence[int], *, draw: Draw = "prefix", **options: Unpack[GainPlot]
 ) -> Axes:
     """Draw gains and gain thresholds against the size of the test set.
 
@@ -820,7 +784,18 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
         ax.set_ylim(0.0, 1.0)
         canvas.tell("No bin contains a pair of systems.")
     elif "n_pairs" in table:
-        _count_bins(canvas, at[known], table["n_pairs"][known])
+        size, look = font(ax, "note"), {"xycoords": ABOVE, "ha": "center"}
+        look["color"] = Ink.of(ax, outside=True).note
+        low, high = np.log(ax.get_xlim())
+        last, scale = -np.inf, 0.68 * panel_size(ax)[0] / (high - low)
+        for place, count in zip(at[known], table["n_pairs"][known], strict=True):
+            text = f"{int(count):,}"
+            middle, half = float(np.log(place)) * scale, 0.5 * wide(text, size) + 2.0
+            if np.isfinite(middle) and middle - half > last:  # without overlap
+                last = middle + half
+                write(ax, text, (place, 1.0), (0, 2), **look)
+        canvas.reserve_top()
+        canvas.tell("Numbers at the top: pairs in each bin.")
     low, high = ax.get_ylim()
     canvas.limits("y", low - 0.08 * (high - low), high)  # room for a name below the last point
     canvas.upwards()
@@ -834,9 +809,7 @@ def draw_calibration(canvas: Canvas, table: pd.DataFrame) -> None:
 
 @of_data_or_table(draw_calibration, "p_low p_high agreement", studies.calibration, forms=["pairs"])
 def calibration(
-    data: Data,
-    other: pd.DataFrame | xr.Dataset,
-    **options: Unpack[CalibrationPlot],
+    data: Data, other: pd.DataFrame | xr.Dataset, **options: Unpack[CalibrationPlot]
 ) -> Axes:
     """Draw observed and expected rates of sign agreement with other data.
 
@@ -869,19 +842,3 @@ def calibration(
     """
     look, asked = parted(options)
     return draw_calibration(studies.calibration(data, other, **asked), **look)
-
-
-def _count_bins(canvas: Canvas, at: pd.Series[Any], counts: pd.Series[Any]) -> None:
-    """Write the number of pairs above each bin without overlap."""
-    ax, size = canvas.ax, font(canvas.ax, "note")
-    look = {"xycoords": ABOVE, "ha": "center", "color": Ink.of(ax, outside=True).note}
-    low, high = np.log(ax.get_xlim())
-    last, scale = -np.inf, 0.68 * panel_size(ax)[0] / (high - low)
-    for place, count in zip(at, counts, strict=True):
-        text = f"{int(count):,}"
-        here, half = float(np.log(place)) * scale, 0.5 * wide(text, size) + 2.0
-        if np.isfinite(here) and here - half > last:
-            last = here + half
-            write(ax, text, (place, 1.0), (0, 2), **look)
-    canvas.reserve_top()
-    canvas.tell("Numbers at the top: pairs in each bin.")

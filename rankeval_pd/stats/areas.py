@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,20 +32,44 @@ _ENOUGH = 8  # clusters; with more, one large cluster made tests liberal
 _ROUNDING = 1e-14  # smaller deviations of placements from the mean are rounding errors
 
 
-class Placements(NamedTuple):
-    """Placements of positives among negatives, and of negatives among positives."""
+class Influence(NamedTuple):
+    """A value of rankings, and the influence of each candidate; candidates on the last axis.
 
-    area: FloatArray  #: mean of the placements in either class
-    # : (..., candidate): fraction of the other class that is on the correct side
-    placement: FloatArray
+    For the area under the ROC curve, the influences are placements: the fraction of the other class
+    that is on the correct side. For all other values, they have a mean of 0 in each class, and are
+    0 for absent candidates.
+    """
+
+    value: FloatArray
+    influence: FloatArray
     gold: BoolArray
     present: BoolArray
-    untied: FloatArray  #: factor by which ties reduce the variance at an area of one half
+    chance: Any = None  #: the value averaged over all permutations of the labels
+    corrected: Any = None
+    """For average precision, the mean of (tp - 1) / (n - 1), without each positive's own precision.
+
+    Given n, this mean is unbiased if the counts of both classes above a score are Poisson.
+    """
+    drift: Any = None
+    """The change in average precision per unit of the logit of the proportion of positives.
+
+    The influences assume fixed class sizes. If clusters are resampled, class sizes also vary.
+    """
+    untied: Any = 1.0  #: factor by which ties reduce the variance of an area of one half
     # : (2, ...): positives and negatives with the better of two scores, or NaN
-    better: FloatArray
+    better: FloatArray | None = None
+
+    def minus(self, other: Influence) -> Influence:
+        """Return the difference between two values for the same candidates."""
+        drift = None
+        if self.drift is not None:
+            drift = self.drift - other.drift
+        influence = self.influence - other.influence
+        difference = self.value - other.value
+        return Influence(difference, influence, self.gold, self.present, drift=drift)
 
 
-def placements(ranking: Ranking) -> Placements:
+def placements(ranking: Ranking) -> Influence:
     """Return the area under the ROC curve and the placements in O(N log N).
 
     The area is NaN if a class is empty.
@@ -76,8 +100,15 @@ def placements(ranking: Ranking) -> Placements:
     two_valued = (two == edge) & starts & ends & (edge > 0)
     place = np.where(two_valued, edge, 0)[..., np.newaxis]
     true = np.take_along_axis(tp, place, axis=-1)[..., 0]
-    two_scores = np.where(two_valued, np.stack([true, edge - true]), np.nan)
-    return Placements(area, placed, ranking.gold, ranking.present, untied, two_scores)
+    return Influence(
+        area,
+        placed,
+        ranking.gold,
+        ranking.present,
+        chance=np.where(np.isnan(area), np.nan, 0.5),
+        untied=untied,
+        better=np.where(two_valued, np.stack([true, edge - true]), np.nan),
+    )
 
 
 class AreaSpread(NamedTuple):
@@ -90,7 +121,7 @@ class AreaSpread(NamedTuple):
     n_groups: IntArray | None = None  #: clusters in the class with fewer, if clusters are sampled
     clusters: int = 0  #: smallest number of clusters over the rows
     moved: FloatArray | float = 0.0  #: extra variance of a difference, relative to its square
-    untied: FloatArray | float = 1.0  #: see :class:`Placements`
+    untied: FloatArray | float = 1.0  #: see :class:`Influence`
     better: FloatArray | None = None
 
     @property
@@ -231,21 +262,26 @@ def _cluster_variance(
     return variance, freedom, effective, n_groups
 
 
-def delong_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
-    """Return DeLong's interval, area ± z se clipped to [0, 1]; NaN without variation."""
-    half = z_of(level) * np.sqrt(np.where(found.variance == 0.0, np.nan, found.variance))
-    return np.clip(area - half, 0.0, 1.0), np.clip(area + half, 0.0, 1.0)
+def delong(
+    area: FloatArray, found: AreaSpread, level: float, *, logit: bool
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return DeLong's limits, area ± z se, and the p-value for a test of area = 1/2.
 
-
-def delong_logit_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
-    """Return DeLong's interval on the scale of log(area / (1 - area)); NaN at 0 and 1."""
+    With ``logit``, the limits are computed for log(area / (1 - area)), and are NaN at 0 and 1.
+    Otherwise, they are clipped to [0, 1], and are NaN without variation, as is the p-value.
+    """
     from scipy import special
 
+    z, error = z_of(level), found.error
     with np.errstate(divide="ignore", invalid="ignore"):
-        center = np.log(area / (1.0 - area))
-        half = z_of(level) * np.sqrt(found.variance) / (area * (1.0 - area))
-        low, high = special.expit(center - half), special.expit(center + half)
-    return low, high
+        if logit:
+            far, error = np.log(area / (1.0 - area)), error / (area * (1.0 - area))
+            low, high = special.expit(far - z * error), special.expit(far + z * error)
+        else:
+            far, half = area - 0.5, z * np.where(error == 0.0, np.nan, error)
+            low, high = np.clip((area - half, area + half), 0.0, 1.0)
+        tail = special.ndtr(-np.abs(far) / np.where(error > 0.0, error, np.nan))
+    return low, high, 2.0 * tail
 
 
 def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
@@ -312,26 +348,18 @@ def with_two_scores(
     return low, high, np.where(two, tail, p_value)
 
 
-def p_of_half(area: FloatArray, found: AreaSpread, ci: str = "newcombe") -> FloatArray:
-    """Return the two-sided p-value for a test of area = 1/2, consistent with ``ci``.
+def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
+    """Return the two-sided p-value for a test of area = 1/2, consistent with Newcombe's limits.
 
-    The p-value is NaN if the interval is NaN or if there is no variation.
+    The p-value is NaN if the interval is NaN.
     """
     from scipy import special
 
-    far, half = np.abs(area - 0.5), np.full(np.shape(area), 0.5)
+    ratio, normal, freedom = _newcombe_law(area, found)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if ci == "newcombe":
-            ratio, normal, freedom = _newcombe_law(area, found)
-            statistic = far / np.sqrt(ratio * found.at(half))
-            student = special.stdtr(freedom, -statistic)
-            tail = np.where(normal, special.ndtr(-statistic), student)
-        else:
-            error = found.error
-            if ci == "logit":
-                far, error = np.abs(special.logit(area)), error / (area * (1.0 - area))
-            known = error > 0.0
-            tail = np.where(known, special.ndtr(-far / np.where(known, error, 1.0)), np.nan)
+        scale = np.sqrt(ratio * found.at(np.full(np.shape(area), 0.5)))
+        statistic = np.abs(area - 0.5) / scale
+    tail = np.where(normal, special.ndtr(-statistic), special.stdtr(freedom, -statistic))
     p_value: FloatArray = np.where(np.isnan(found.variance), np.nan, 2.0 * tail)
     return p_value
 
@@ -360,6 +388,16 @@ class Outline(NamedTuple):
     def negative(self) -> int:
         """N - N+."""
         return int(self.tied.sum() + self.between.sum())
+
+
+class RankingOutline(NamedTuple):
+    """The outline of the ranking by a measure."""
+
+    measure: Hashable
+    scores: FloatArray  #: (score) ascending negated scores of the true positives
+    outline: Outline
+    unscored: int  #: number of candidates without a score
+    unscored_true: int  #: number of true positives without a score
 
 
 def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
@@ -391,6 +429,15 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     return value, spread
 
 
+def joined_spreads(spreads: Sequence[AreaSpread]) -> AreaSpread:
+    """Return the variances of several areas as one array."""
+    names = ("variance", "freedom", "positive", "negative", "untied", "better")
+    columns: dict[str, Any] = {}
+    for name in names:
+        columns[name] = np.array([getattr(x, name) for x in spreads]).T
+    return AreaSpread(**columns)
+
+
 class OutlinePrecision(NamedTuple):
     """Average precision of one ranking, with equal scores as one block."""
 
@@ -401,21 +448,22 @@ class OutlinePrecision(NamedTuple):
 
 
 def outline_precision(
-    outline: Outline, inverse_ends: float, unscored: int, *, unscored_true: bool, ends: bool
+    ranking: RankingOutline, inverse_ends: float, *, ends: bool
 ) -> OutlinePrecision:
     """Return average precision with its variance and chance level.
 
     The results equal those of :func:`rankeval_pd.stats.areas.influences`.
     ``inverse_ends`` is the sum of 1 / n over the scored candidates, where n is the end of the
-    candidate's block. ``unscored`` candidates are the last block, which contains a positive if
-    ``unscored_true``. If ``ends``, no list contains them.
+    candidate's block. Candidates without a score are the last block. If ``ends``, no list contains
+    them.
     """
+    outline, unscored = ranking.outline, ranking.unscored
     positive, negative = outline.positive, outline.negative
     total = positive + negative
     n = np.cumsum(outline.between[:-1] + outline.tp + outline.tied)
     tp, true = np.cumsum(outline.tp), outline.tp.astype(float)
     inside = np.ones(n.size, dtype=bool)
-    if ends and unscored_true:
+    if ends and ranking.unscored_true:
         inside[-1] = False
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = np.where(inside, tp / n, 0.0)
@@ -507,7 +555,7 @@ def area_difference_limits(
     therefore multiplied by true / (true - observed) and added to DeLong's variance. For a true
     difference of 0, nothing is added. If the test rejects 0, the limit nearer to 0 comes from the
     test. A positive ``moved`` shifts this limit toward 0. ``moved`` is the variance due to the
-    number of true positives divided by the squared true difference (see ``ClusteredSpread``).
+    number of true positives divided by the squared true difference (see :class:`AreaSpread`).
     """
     gap = areas[0] - areas[1]
     variance, t = variances[2], student_quantile(freedom, level)
@@ -531,7 +579,7 @@ def area_difference_limits(
     return np.maximum(gap - inside[0], -1.0), np.minimum(gap + inside[1], 1.0)
 
 
-def same_order(first: Ranking, second: Ranking) -> BoolArray:
+def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
     """Return whether both scores give the same ranking, including ties."""
     steps = []  # from rank to rank by the first score: up, down or neither
     for score in (first.score, second.score):
@@ -556,34 +604,12 @@ def same_order(first: Ranking, second: Ranking) -> BoolArray:
 #
 # The mean over all orderings of tied scores uses the same sums, because at each rank of a block
 # with m candidates and t positives, t / m positives are expected.
-
-
-class Influence(NamedTuple):
-    """Average precision and the influence of each candidate; candidates on the last axis."""
-
-    value: FloatArray
-    influence: FloatArray
-    """An array (..., candidate) with mean 0 in each class, and 0 for absent candidates.
-
-    The influences include a factor N+ / (N+ - 1), which controls the error rate of the tests but
-    does not make the variance unbiased. The variance is 1.3 to 2 times the true variance with 5
-    positives, and 1.0 to 1.6 times with 15. Without the factor, the ratio is 0.84 to 1.5. Intervals
-    for one average precision then cover 93.5% or more, but the error rates of two-sample tests at
-    5% reach 7.3% (``tests/reference/average_precision.csv``, ``unpaired.csv``).
-    """
-    gold: BoolArray
-    present: BoolArray
-    corrected: FloatArray
-    """The mean of (tp - 1) / (n - 1), which excludes each positive from its own precision.
-
-    Given n, this mean is unbiased if the counts of both classes above a score are Poisson.
-    """
-    drift: FloatArray
-    """The change in the value per unit of the logit of the proportion of positives.
-
-    The influences assume fixed class sizes. If clusters are resampled, class sizes also vary.
-    """
-    chance: FloatArray  #: the value averaged over all permutations of the labels
+#
+# The influences include a factor N+ / (N+ - 1), which controls the error rate of the tests but does
+# not make the variance unbiased. The variance is 1.3 to 2 times the true variance with 5 positives,
+# and 1.0 to 1.6 times with 15. Without the factor, the ratio is 0.84 to 1.5. Intervals for one
+# average precision then cover 93.5% or more, but the error rates of two-sample tests at 5% reach
+# 7.3% (``tests/reference/average_precision.csv``, ``unpaired.csv``).
 
 
 def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
@@ -620,9 +646,9 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
         np.where(ranking.present, influence * scale, 0.0),
         ranking.gold,
         ranking.present,
+        chance,
         corrected[..., 0],
         drift,
-        chance,
     )
 
 
@@ -736,15 +762,6 @@ def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray
 # McClish (1989), Analyzing a portion of the ROC curve, Medical Decision Making 9.
 
 
-class EarlyShare(NamedTuple):
-    """A value between 0 and 1, and the influence of each candidate on the last axis."""
-
-    share: FloatArray
-    influence: FloatArray  #: influences with mean 0 in each class; 0 for absent candidates
-    gold: BoolArray
-    present: BoolArray
-
-
 def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> FloatArray:
     """Return influences, centered in each class: (..., rank) -> (..., candidate)."""
     result = np.zeros(of_positive.shape)
@@ -757,17 +774,10 @@ def _by_candidate(at: Blocks, of_positive: FloatArray, of_other: FloatArray) -> 
     return influence
 
 
-class Bedroc(NamedTuple):
-    """BEDROC, which is linear in the positives' mean weight, and its mean under chance."""
-
-    early: EarlyShare
-    chance: FloatArray
-
-
 _EARLY_ROUNDING = 1e-13  # one misplaced candidate among millions changes the mean weight by more
 
 
-def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
+def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
     """Return BEDROC with influences in O(N log N); NaN if a class is empty.
 
     The candidate at rank r has a weight of exp(-alpha r / N). Candidates with equal scores get the
@@ -799,8 +809,7 @@ def bedroc(ranking: Ranking, alpha: float) -> Bedroc:
     for end, exact in ((best, 1.0), (worst, 0.0)):  # rounding must not move the ends of the scale
         at_end = np.isclose(mean, end, rtol=_EARLY_ROUNDING, atol=0.0) & ~np.isnan(value)
         value = np.where(at_end, exact, value)
-    early = EarlyShare(value[..., 0], influence, ranking.gold, ranking.present)
-    return Bedroc(early, chance[..., 0])
+    return Influence(value[..., 0], influence, ranking.gold, ranking.present, chance[..., 0])
 
 
 def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
@@ -810,7 +819,7 @@ def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
     return half
 
 
-def partial_area(ranking: Ranking, most: float) -> EarlyShare:
+def area_up_to(ranking: Ranking, most: float) -> Influence:
     """Return the mean true positive rate over false positive rates from 0 to ``most``.
 
     Blocks of equal scores are straight segments of the curve, as in scikit-learn. The cost is O(N
@@ -838,21 +847,22 @@ def partial_area(ranking: Ranking, most: float) -> EarlyShare:
         influence = _by_candidate(at, found, behind)
     known = (at.positive > 0) & (negative > 0)
     value = np.where(known, value, np.nan)[..., 0]
-    return EarlyShare(value, influence, ranking.gold, ranking.present)
+    chance = np.where(np.isnan(value), np.nan, 0.5)  # of the standardized area
+    return Influence(value, influence, ranking.gold, ranking.present, chance)
 
 
-def area_between(ranking: Ranking, least: float, most: float) -> EarlyShare:
+def area_between(ranking: Ranking, least: float, most: float) -> Influence:
     """Return the mean true positive rate over false positive rates between two limits."""
-    found = partial_area(ranking, most)
+    found = area_up_to(ranking, most)
     if least == 0.0:
         return found
-    below, width = partial_area(ranking, least), most - least
-    share = (most * found.share - least * below.share) / width
+    below, width = area_up_to(ranking, least), most - least
+    value = (most * found.value - least * below.value) / width
     influence = (most * found.influence - least * below.influence) / width
-    return found._replace(share=share, influence=influence)
+    return found._replace(value=value, influence=influence)
 
 
-def found_early(ranking: Ranking, share: float) -> EarlyShare:
+def found_early(ranking: Ranking, share: float) -> Influence:
     """Return the recall of a list with this fraction of the candidates.
 
     A block split by the end of the list counts fractionally. A candidate above the end of the list
@@ -871,7 +881,7 @@ def found_early(ranking: Ranking, share: float) -> EarlyShare:
         influence = _by_candidate(at, inside * (1.0 - local), -inside * others)
     known = (at.positive > 0) & (at.total > at.positive)
     value = np.where(known, value, np.nan)[..., 0]
-    return EarlyShare(value, influence, ranking.gold, ranking.present)
+    return Influence(value, influence, ranking.gold, ranking.present)
 
 
 def with_end_pairs(ranking: Ranking) -> Ranking:

@@ -478,7 +478,7 @@ _TOGETHER = 2**18  # number of values in a block of pairs that fits into the pro
 EQUAL = 1e-12  # tolerance for equal gains, relative to the scale of the score
 
 
-def blocks(which: IntArray, width: int) -> Iterator[IntArray]:
+def pair_blocks(which: IntArray, width: int) -> Iterator[IntArray]:
     """Yield blocks of pairs, given the number of values per pair."""
     size = max(1, _TOGETHER // max(width, 1))
     for start in range(0, which.size, size):
@@ -600,45 +600,30 @@ def accelerated(
 
 def quantiles(samples: FloatArray, shares: tuple[float, float]) -> tuple[float, float]:
     """Return two linearly interpolated quantiles; NaN values lie beyond both."""
-    size = samples.size
-    ranks = [share * (size - 1) for share in shares]
-    needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
-    undefined = int(np.isnan(samples).sum())
-    listed = []
-    for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
-        filled = samples
-        if undefined:
-            filled = np.where(np.isnan(samples), missing, samples)
-        ordered = np.partition(filled, needed)
-        low, high = ordered[int(np.floor(rank))], ordered[int(np.ceil(rank))]
-        part, between = rank - np.floor(rank), low
-        if part > 0.0 and np.isfinite(low):
-            between = high
-            if np.isfinite(high):
-                between = low + part * (high - low)
-        listed.append(float(between))
-    return listed[0], listed[1]
+    low, high = row_quantiles(samples[np.newaxis], shares)
+    return float(low[0]), float(high[0])
 
 
 def row_quantiles(
     samples: FloatArray, shares: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray]:
     """Return :func:`quantiles` for each row."""
-    ranks = [share * (samples.shape[1] - 1) for share in shares]
+    size = samples.shape[1]
+    ranks = [share * (size - 1) for share in shares]
     needed = sorted({int(k) for rank in ranks for k in (np.floor(rank), np.ceil(rank))})
-    ordered = np.partition(samples, needed, axis=1)
+    ordered, undefined = np.partition(samples, needed, axis=1), np.isnan(samples)
     listed = []
-    for rank in ranks:
+    for rank, missing in zip(ranks, (-np.inf, np.inf), strict=True):
+        if undefined.any():
+            ordered = np.partition(np.where(undefined, missing, samples), needed, axis=1)
         low, high = ordered[:, int(np.floor(rank))], ordered[:, int(np.ceil(rank))]
         part = rank - np.floor(rank)
         if part > 0.0:
-            with np.errstate(invalid="ignore"):  # infinite values are handled below
-                low = low + part * (high - low)
+            with np.errstate(invalid="ignore"):
+                between = np.where(np.isfinite(high), low + part * (high - low), high)
+            low = np.where(np.isfinite(low), between, low)
         listed.append(low)
-    below, above = listed
-    for k in np.flatnonzero(~np.isfinite(samples).all(axis=1)):
-        below[k], above[k] = quantiles(samples[k], shares)
-    return below, above
+    return listed[0], listed[1]
 
 
 def law_interval(
@@ -744,7 +729,7 @@ def mean_errors(
     squares = (centered**2).sum(axis=1)
     w, total = weights.astype(float), weights.sum(axis=1, dtype=float)
     result = np.empty((len(pairs), len(weights)))
-    for block in blocks(np.arange(len(pairs)), values.shape[1]):
+    for block in pair_blocks(np.arange(len(pairs)), values.shape[1]):
         a, b = pairs[block].T
         gains = (centered[a] - centered[b]).T
         variance = w @ gains**2 - (w @ gains) ** 2 / total[:, np.newaxis]

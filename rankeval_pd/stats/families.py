@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.bootstrap import EQUAL, blocks, monte_carlo
+from rankeval_pd.stats.bootstrap import EQUAL, monte_carlo, pair_blocks
 from rankeval_pd.stats.items import PairOptions
 
 # -------------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def max_t(
     order = np.argsort(-size, kind="stable")[: np.count_nonzero(~np.isnan(size))]
     edge = size - np.where(np.isfinite(size), EQUAL * np.maximum(np.abs(size), 1.0), 0.0)
     own, down = np.zeros((2, size.size), dtype=np.int64)
-    for block in blocks(order[::-1], n_resamples):
+    for block in pair_blocks(order[::-1], n_resamples):
         moved = t_star(block)
         if two_sided:
             moved = np.abs(moved)

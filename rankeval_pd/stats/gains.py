@@ -427,7 +427,7 @@ def bootstrap_tests(
     rows = no_tests(len(pairs))
     scattered = np.array([on is None for on in lattices], dtype=bool)
     together = scattered & signs & (ratios is None)
-    for block in bootstrap.blocks(np.flatnonzero(together), items.n_drawn):
+    for block in bootstrap.pair_blocks(np.flatnonzero(together), items.n_drawn):
         rows.put(block, *_wild_p(draws, block))
     alone = _resampled_p
     if signs:
@@ -686,7 +686,7 @@ def _gain_limits(
     together = np.zeros_like(scattered)
     if options.ci == "wild":  # on a lattice, agree with the exact distribution
         together = scattered if options.event == "wild" else ~together
-    for block in bootstrap.blocks(np.flatnonzero(together), draws.items.n_drawn):
+    for block in bootstrap.pair_blocks(np.flatnonzero(together), draws.items.n_drawn):
         low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
     for k in np.flatnonzero(~together).tolist():
         low[k], high[k] = _gain_interval(
@@ -837,7 +837,7 @@ def swap_tests(
         for k in np.flatnonzero(~scattered).tolist():
             unit, gain = items.unit or 1.0, float(both[k, 0] - both[k, 1])
             rows.put(k, *_signed_row(lattices[k], unit, gain, options))
-        for block in bootstrap.blocks(np.flatnonzero(scattered), gains.shape[1]):
+        for block in bootstrap.pair_blocks(np.flatnonzero(scattered), gains.shape[1]):
             rows.put(block, *_swapped_rows(gains[block], both[block], options, every=every))
         return rows
 

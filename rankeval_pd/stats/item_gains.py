@@ -469,7 +469,7 @@ class Draws:
             return self._binary_lattices(which)
         values = self.items.sign * (self.drawn if drawn else self.there.statistics)[..., 0]
         result: list[Lattice | None] = [None] * which.size
-        for block in bootstrap.blocks(np.arange(which.size), values.shape[1]):
+        for block in bootstrap.pair_blocks(np.arange(which.size), values.shape[1]):
             a, b = self.pairs[which[block]].T
             differences = values[a] - values[b]
             for row in np.flatnonzero(~off_lattice(differences)).tolist():

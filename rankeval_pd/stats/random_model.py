@@ -43,50 +43,44 @@ class Bounds(NamedTuple):
     critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
 
 
+Lists = Population | FiniteEach | InfiniteEach  #: one population, or one for each list
 BOUND_KINDS = ("critical", "discrete", "interpolated", "parametric")
 
 
-def bound(kind: str, p: float, n: FloatArray, population: Finite | FiniteEach) -> FloatArray:
-    """Return the named bound for lists from one population, or from one population each."""
-    if isinstance(population, FiniteEach):
-        if kind == "parametric":
-            return parametric_each(p, n, population.prior)
-        return np.asarray(getattr(bounds_each(p, n, population), kind))
+def bound(kind: str, p: float, n: FloatArray, population: Lists) -> FloatArray:
+    """Return the named bound, or the envelope, for lists from one or several populations."""
     if kind == "parametric":
         return parametric_bound(p, n, population.prior)
+    if kind == "envelope":
+        assert isinstance(population, Finite)
+        return envelope(p, n, population).counts
     return np.asarray(getattr(bounds(p, n, population), kind))
 
 
-def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
-    """Return the bounds at level p for lists of size n >= 1, in any order."""
-    n = np.asarray(n, dtype=float)
-    if n.size == 0:
-        return Bounds(n.copy(), n.copy(), n.copy())
+def bounds(p: float, n: FloatArray, population: Lists) -> Bounds:
+    """Return the bounds at level p for lists of size n >= 1, in any order.
+
+    If each list has its own population, all distinct lists are searched in parallel. The cost per
+    list is then a few microseconds, regardless of the number of populations.
+    """
+    n, back = np.asarray(n, dtype=float), None
+    if isinstance(population, FiniteEach | InfiniteEach):
+        (n, *columns), back = unique_rows(n, *vars(population).values())
+        population = type(population)(*columns)
     lowest, highest = population.support(n)
     if p >= 1.0 - _EQUAL:  # every count has a probability of at most 1
-        return Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
-    if (lowest == highest).all():  # if none or all are positive, the count is not random
-        return Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
-    return _bounds_from_tails(*_critical_tails(math.log(p), n, population))
-
-
-def bounds_each(p: float, n: FloatArray, population: FiniteEach | InfiniteEach) -> Bounds:
-    """Return the bounds at level p when each list has its own population.
-
-    All distinct lists are searched in parallel. The cost per list is a few tail evaluations, or a
-    few microseconds, regardless of the number of populations.
-    """
-    if isinstance(population, InfiniteEach):
-        lists, back = unique_rows(n, population.prior)
-        n, population = lists[0], InfiniteEach(lists[1])
-    else:
-        lists, back = unique_rows(n, population.total, population.positive)
-        n, population = lists[0], FiniteEach(lists[1], lists[2])
-    if p >= 1.0 - _EQUAL:
-        lowest = population.support(n)[0]
         result = Bounds(lowest, np.maximum(lowest - 1.0, 0.0), lowest)
+    elif (lowest == highest).all():  # if none or all are positive, the count is not random
+        result = Bounds(lowest, np.maximum(lowest - p, 0.0), lowest + 1.0)
     else:
-        result = _bounds_from_tails(*_critical_search(math.log(p), n, population)[:3])
+        # the critical count c, P(X >= c) / p and P(X = c - 1) / p
+        critical, tail, below = _critical_tails(math.log(p), n, population)
+        # P(X > c - 1) = P(X >= c) is at most p, so the discrete bound is c - 1, or c if it equals p
+        discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
+        interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
+        result = Bounds(discrete, interpolated, critical)
+    if back is None:
+        return result
     return Bounds(*(x[back] for x in result))
 
 
@@ -102,14 +96,6 @@ def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
     back = np.empty_like(order)
     back[order] = np.cumsum(new) - 1
     return [column[new] for column in ordered], back
-
-
-def _bounds_from_tails(critical: FloatArray, tail: FloatArray, below: FloatArray) -> Bounds:
-    """Compute the bounds from the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
-    # P(X > c - 1) = P(X >= c) is at most p, so the discrete bound is c - 1, or c if it equals p
-    discrete = critical - np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)
-    interpolated = np.maximum(critical - 1.0 + (tail - 1.0) / below, 0.0)
-    return Bounds(discrete, interpolated, critical)
 
 
 def critical_counts(log_p: FloatArray, n: FloatArray, population: Population) -> FloatArray:
@@ -137,13 +123,14 @@ def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
 
 
 def _critical_tails(
-    log_p: float | FloatArray, n: FloatArray, population: Population
+    log_p: float | FloatArray, n: FloatArray, population: Lists
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
     first, last = float(n.min()), float(n.max())
     # search if list sizes are few or far apart, or if tails in units of p would overflow
     if (
-        n.size <= MOST_SEARCHED
+        isinstance(population, FiniteEach | InfiniteEach)
+        or n.size <= MOST_SEARCHED
         or last - first > MOST_SEARCHED * n.size
         or np.min(log_p) < _LEAST_LOG_P
     ):
@@ -154,7 +141,7 @@ def _critical_tails(
 
 
 def _critical_search(
-    log_p: float | FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
+    log_p: float | FloatArray, n: FloatArray, population: Lists
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the critical count c, P(X >= c) / p, P(X = c - 1) / p and P(X = c) / p."""
     n, log_p = np.broadcast_arrays(n, log_p)
@@ -179,9 +166,7 @@ def _critical_search(
     return high, in_p[0], in_p[1], in_p[2]
 
 
-def _normal_quantile(
-    log_p: FloatArray, n: FloatArray, population: Population | FiniteEach | InfiniteEach
-) -> FloatArray:
+def _normal_quantile(log_p: FloatArray, n: FloatArray, population: Lists) -> FloatArray:
     """Return the rounded normal quantile, a guess at the count with an upper tail of p."""
     from scipy import special
 
@@ -237,18 +222,28 @@ def _next_size(
     return c + rises, tail, below, at
 
 
-def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
+def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
     """Return the x >= 0 with I_z(x + 1, n - x) = p and z = prior (Macskassy's Eqs 8 and 9).
 
     The printed Eq. 8 has N instead of k, which is corrected here. The regularized incomplete beta
-    function with z = N+/N is a continuous extension of the binomial upper tail P(X > x).
+    function with z = N+/N is a continuous extension of the binomial upper tail P(X > x). Each list
+    can have its own prior.
     """
     n = np.asarray(n, dtype=float)
-    if p >= 1.0 - _EQUAL or prior == 0.0:
+    if p >= 1.0 - _EQUAL:
         return np.zeros_like(n)
+    if isinstance(prior, np.ndarray):
+        (n, priors), back = unique_rows(n, prior)
+        result = np.where(priors == 1.0, n, 0.0)
+        inside = (priors > 0.0) & (priors < 1.0)
+        inside[inside] = -np.expm1(n[inside] * np.log1p(-priors[inside])) > p
+        result[inside] = _smooth_root(p, n[inside], priors[inside])
+        return np.asarray(result[back])
+    result = np.zeros_like(n)
+    if prior == 0.0:
+        return result
     if prior == 1.0:
         return n.copy()
-    result = np.zeros_like(n)
     # the root is above 0 if P(X > 0) is above p, which holds from some n onward
     positive = -np.expm1(n * np.log1p(-prior)) > p
     # use a spline only if a list of positives alone is far rarer than p; otherwise the root is
@@ -264,19 +259,6 @@ def parametric_bound(p: float, n: FloatArray, prior: float) -> FloatArray:
 
 
 _KNOTS = 1000  # number of exact roots for a spline
-
-
-def parametric_each(p: float, n: FloatArray, prior: FloatArray) -> FloatArray:
-    """Return :func:`parametric_bound` for lists with different priors."""
-    n, prior = np.asarray(n, dtype=float), np.asarray(prior, dtype=float)
-    if p >= 1.0 - _EQUAL:
-        return np.zeros_like(n)
-    (n, prior), back = unique_rows(n, prior)
-    result = np.where(prior == 1.0, n, 0.0)
-    inside = (prior > 0.0) & (prior < 1.0)
-    inside[inside] = -np.expm1(n[inside] * np.log1p(-prior[inside])) > p
-    result[inside] = _smooth_root(p, n[inside], prior[inside])
-    return np.asarray(result[back])
 
 
 def _log_tail(x: FloatArray, n: FloatArray, prior: float | FloatArray) -> FloatArray:
@@ -994,8 +976,17 @@ class _LevelSearch:
         self, alpha: float, n: FloatArray, population: Population, step: Callable[[int], object]
     ) -> None:
         self.alpha, self.n, self.population, self.step = alpha, n, population, step
-        self.time = _log_odds_time(n, population)
-        self.heights = _step_heights(n, self.time, population)
+        # the time scale on which X_n resembles an Ornstein-Uhlenbeck process
+        self.time: FloatArray = np.log(n) / 2.0
+        variance = n * population.prior * (1.0 - population.prior)
+        if isinstance(population, Finite):
+            self.time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
+            variance = variance * (1.0 - n / population.total)
+        # the approximate effect of changing each count by one, in a common unit: moving the
+        # boundary by one standard deviation has the same effect over equal time spans
+        gaps = np.minimum(np.diff(self.time), _CORRELATION_TIME)
+        around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)
+        self.heights: FloatArray = around / np.sqrt(variance + 0.25)
 
     def at(self, log_t: float) -> _LevelTrial:
         """Try a level."""
@@ -1035,15 +1026,16 @@ class _LevelSearch:
         Trials start at the level of the model and move toward the desired level by the distance
         that the model predicts, or at least twice the previous distance.
         """
+        from scipy import special
+
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
         here = self.at(min(max(self.likely_level(0.0), lowest), highest))
         step = 0.0
         while not (self.holds(here) and here.log_t == highest):
             up = self.holds(here)
             # the factor by which the model's hazard is off, and the corrected level for alpha
-            off = _log_hazard(here.reached) - math.log(
-                self.hazard(-_normal_quantile_of_envelope(here.log_t))
-            )
+            boundary = -min(float(special.ndtri_exp(here.log_t)), 0.0)
+            off = _log_hazard(here.reached) - math.log(self.hazard(boundary))
             way = 0.5
             if math.isfinite(off):
                 way = abs(self.likely_level(off) - here.log_t)
@@ -1141,12 +1133,6 @@ class _LevelSearch:
         return above + time * c * math.exp(-c * c / 2.0) / math.sqrt(2.0 * math.pi)
 
 
-def _normal_quantile_of_envelope(log_t: float) -> float:
-    from scipy import special
-
-    return min(float(special.ndtri_exp(log_t)), 0.0)
-
-
 def _log_hazard(p: float) -> float:
     """Return log(-log(1 - p)), the log rate of a Poisson process with probability p."""
     if 0.0 < p < 1.0:
@@ -1162,27 +1148,3 @@ def _share_below(wanted: float, low: float, high: float) -> float:
     if not (first < last and math.isfinite(last - first)):
         return 0.5
     return min(max((wanted - first) / (last - first), 0.0), 1.0)
-
-
-def _log_odds_time(n: FloatArray, population: Population) -> FloatArray:
-    """Return the time scale on which X_n resembles an Ornstein-Uhlenbeck process."""
-    time: FloatArray = np.log(n) / 2.0
-    if isinstance(population, Finite):
-        time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
-    return time
-
-
-def _step_heights(n: FloatArray, time: FloatArray, population: Population) -> FloatArray:
-    """Return the approximate effect of changing each count by one, in a common unit.
-
-    Moving the boundary by one standard deviation has the same effect over equal time spans. The
-    result converts standard deviations of X_n to counts.
-    """
-    gaps = np.minimum(np.diff(time), _CORRELATION_TIME)
-    around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)
-    prior = population.prior
-    variance = n * prior * (1.0 - prior)
-    if isinstance(population, Finite):
-        variance = variance * (1.0 - n / population.total)
-    heights: FloatArray = around / np.sqrt(variance + 0.25)
-    return heights

@@ -52,15 +52,12 @@ def drawn(n_clusters, sizes, icc, strength, gain=0.0):
             roc_areas.placements(Ranking.of(data[name].to_numpy(), *given[:2])) for name in "ab"
         )
         found = [
-            spread_of(values, *given, warned="", alone=alone)
-            for values, alone in (
-                (a.placement, True), (a.placement, False), (b.placement, False),
-                (a.placement - b.placement, False),
-            )
-        ]  # fmt: skip
+            spread_of(values, cluster, warned="", alone=alone)
+            for values, alone in ((a, True), (a, False), (b, False), (a.minus(b), False))
+        ]
         parts.append([
             (area, x.variance, x.freedom, x.positive, x.negative, x.moved)
-            for area, x in zip((a.area, a.area, b.area, a.area - b.area), found, strict=True)
+            for area, x in zip((a.value, a.value, b.value, a.value - b.value), found, strict=True)
         ])  # fmt: skip
     return np.moveaxis(np.array(parts, dtype=float), 0, 2)
 

@@ -271,12 +271,11 @@ def clusters_warned(ranked: ListMembers) -> bool:
 
 def areas(a: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
     """Return area and average precision with their limits, and 1 for the p-value."""
-    given = np.asarray(a.gold), np.asarray(a.present), cluster
     roc, ap = roc_areas.placements(a), early.influences(a)
-    one = spread_of(roc.placement, *given, warned="", alone=True)
-    limits = roc_areas.newcombe_limits(roc.area, one, 0.95)
-    result = {"area": (float(roc.area), *map(float, limits), 1.0)}
-    one = spread_of(ap.influence, *given, ap.drift, warned="", alone=True)
+    one = spread_of(roc, cluster, warned="", alone=True)
+    limits = roc_areas.newcombe_limits(roc.value, one, 0.95)
+    result = {"area": (float(roc.value), *map(float, limits), 1.0)}
+    one = spread_of(ap, cluster, warned="", alone=True)
     own = one.error, one.least_freedom, one.positive
     limits = early.ap_limits(ap.value, ap.corrected, *own, 0.95)
     result["area and summary, kind='ap'"] = (float(ap.value), *map(float, limits), 1.0)

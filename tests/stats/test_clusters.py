@@ -113,7 +113,7 @@ def test_an_area_has_the_freedom_of_the_class_with_fewer_clusters():
     gold = np.isin(cluster, [1, 2, 3, 4]) & (rng.random(300) < 0.7)
     here = np.ones(300, dtype=bool)
     placed = roc_areas.placements(Ranking.of(gold + rng.normal(size=300), gold, here))
-    found = roc_areas.cluster_spread(placed.placement, gold, here, cluster)
+    found = roc_areas.cluster_spread(placed.influence, gold, here, cluster)
     sizes = [np.bincount(cluster[one]) for one in (gold, ~gold)]
     effective = [x.sum() ** 2 / (x**2).sum() for x in sizes]
     assert effective[0] < 4 < effective[1]
@@ -122,13 +122,13 @@ def test_an_area_has_the_freedom_of_the_class_with_fewer_clusters():
     mixed = 2.0 / (1.0 / 4.0 + 1.0 / 7.0)  # of 4 clusters with positives, at least 4 and at most 7
     assert_allclose(found.freedom, mixed, rtol=1e-12)
     assert found.n_groups == 4
-    drift = roc_areas.cluster_spread(placed.placement, gold, here, cluster, np.array(0.2))
+    drift = roc_areas.cluster_spread(placed.influence, gold, here, cluster, np.array(0.2))
     assert_allclose(drift.freedom, 6.0, rtol=1e-12)
     alone = roc_areas.cluster_spread(
-        placed.placement, gold, here, cluster, np.array(0.2), alone=True
+        placed.influence, gold, here, cluster, np.array(0.2), alone=True
     )
     assert 0.7 * drift.variance < alone.variance < drift.variance  # a smaller correction
-    twice = roc_areas.cluster_spread(placed.placement, gold, here, cluster, np.array(0.4))
+    twice = roc_areas.cluster_spread(placed.influence, gold, here, cluster, np.array(0.4))
     assert drift.variance < twice.variance
 
 
@@ -140,12 +140,12 @@ def test_an_area_alone_has_a_part_of_the_variance_of_one_candidate_per_cluster()
     for shift in (0.5, 3.0):
         placed = roc_areas.placements(Ranking.of(shift * gold + rng.normal(size=300), gold, here))
         of_two, alone = (
-            roc_areas.cluster_spread(placed.placement, *given, alone=x) for x in (False, True)
+            roc_areas.cluster_spread(placed.influence, *given, alone=x) for x in (False, True)
         )
         equal = roc_areas.cluster_spread(np.ones(300), *given)
         few, many = equal.positive, equal.negative
-        near = (placed.area * few + 1.0) / (few + 2.0)
-        added = 0.02 * (2.0 * placed.area - 1.0) ** 6
+        near = (placed.value * few + 1.0) / (few + 2.0)
+        added = 0.02 * (2.0 * placed.value - 1.0) ** 6
         added *= roc_areas.newcombe_variance(near, few, many)
         assert_allclose(alone.variance - of_two.variance, added, rtol=1e-9)
         assert alone.freedom == of_two.freedom

@@ -33,9 +33,9 @@ def test_area_variance_and_freedom(seed, decimals):
     score = (gold + rng.normal(size=60)).round(decimals)
     here = np.ones(60, dtype=bool)
     placed = roc_areas.placements(Ranking.of(score, gold, here))
-    wanted = roc_areas.area_spread(placed.placement, gold, here)
+    wanted = roc_areas.area_spread(placed.influence, gold, here)
     value, found = roc_areas.outline_area(outline(score, gold))
-    assert_allclose(value, placed.area, rtol=1e-14)
+    assert_allclose(value, placed.value, rtol=1e-14)
     assert_allclose(found.variance, wanted.variance, rtol=1e-12)
     assert_allclose(found.freedom, wanted.freedom, rtol=1e-12)
 

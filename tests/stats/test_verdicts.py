@@ -26,13 +26,13 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
     for student in (False, True):
         how = options(None, 0.9, kind="roc")
         found = measure_pairs.of_influences(
-            placed.area, placed.placement, gold, here, joint=False, level=0.9,
+            placed.value, placed.influence, gold, here, joint=False, level=0.9,
             score=score, baseline=None, n_resamples=1, most=1, seed=1, student=student,
         )  # fmt: skip
         half = adjusted_tests(found, how).half
         for number, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
-            gap = placed.area[a] - placed.area[b]
-            spread = roc_areas.area_spread(placed.placement[a] - placed.placement[b], gold, here)
+            gap = placed.value[a] - placed.value[b]
+            spread = roc_areas.area_spread(placed.influence[a] - placed.influence[b], gold, here)
             error, law = np.sqrt(spread.variance), stats.t(19 if student else spread.freedom)
             assert_allclose(found["difference"][number, 0], gap, rtol=1e-12)
             assert_allclose(found["p_value"][number, 0], 2 * law.sf(abs(gap) / error), rtol=1e-9)
