@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 import textwrap
@@ -10,10 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from functools import cache
-from typing import Any, TypeVar, cast
+from functools import cache, partial
+from typing import Any, TypeVar
 
-from rankeval_pd.doors.datasets import taking_datasets
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import MEANINGS, Roles, default_of
 from rankeval_pd.tables import Short
@@ -75,10 +73,16 @@ class Capabilities:
 
     def __call__(self, function: Function) -> Function:
         """Attach the capabilities, and apply the session's options to the function."""
-        answered = function
+        of_dataset = None
         if self.layout:
-            answered = cast("Function", taking_datasets(function, self))
-        asked = with_options(answered, self.short, quantity=self.quantity, noted=not self.own_rows)
+            of_dataset = partial(_answer_dataset, function, self)
+        asked = with_options(
+            function,
+            self.short,
+            quantity=self.quantity,
+            noted=not self.own_rows,
+            of_dataset=of_dataset,
+        )
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
 
@@ -91,6 +95,15 @@ class Capabilities:
             return tuple(self.layout.split())
         special = (x for x in self.layout if x == form or options.get(x) is not None)
         return tuple(self.layout[next(special, "")].split())
+
+
+def _answer_dataset(
+    function: Callable[..., Any], able: Capabilities, *args: Any, **keywords: Any
+) -> Any:
+    """Answer a Dataset at its door, which is loaded when it is needed."""
+    from rankeval_pd.doors.datasets import taking_datasets
+
+    return taking_datasets(function, able)(*args, **keywords)
 
 
 def can(function: Any, **differences: Any) -> Capabilities:
@@ -197,41 +210,28 @@ def _line(role: str, meaning: str) -> str:
 
 # ------------------------------------------- Read the data once for several functions in one call
 
-Form = TypeVar("Form")
-_Read = tuple[Any, Roles, bool, Any]  # the data, the roles, whether scores were read, and the form
-
-_let_in: ContextVar[list[_Read] | None] = ContextVar("let_in", default=None)
+Reading = tuple[Any, Roles, bool, Any]  # the data, the roles, whether scores were read, the form
+READINGS: ContextVar[list[Reading] | None] = ContextVar("READINGS", default=None)
 
 
 @contextmanager
 def one_reading() -> Iterator[None]:
     """Cache the data for all functions called in the block."""
-    before = _let_in.set([])
+    before = READINGS.set([])
     try:
         yield
     finally:
-        _let_in.reset(before)
+        READINGS.reset(before)
 
 
-def cached_reading(read: Callable[..., Form]) -> Callable[..., Form]:
-    """Make a reader function reuse data cached for the same roles."""
-
-    @functools.wraps(read)
-    def reading(data: Any, roles: Roles, *, scored: bool = True) -> Form:
-        let_in = _let_in.get()
-        if let_in is None:
-            return read(data, roles, scored=scored)
-        for earlier, their_roles, with_scores, form in let_in:
-            # data with scores can also be used without scores, unless candidates are dropped
-            enough = with_scores == scored or (with_scores and roles.missing != "drop")
-            if earlier is data and enough and _same_roles(their_roles, roles):
-                known: Form = form
-                return known
-        form = read(data, roles, scored=scored)
-        let_in.append((data, roles, scored, form))
-        return form
-
-    return reading
+def earlier_reading(readings: list[Reading], data: Any, roles: Roles, *, scored: bool) -> Any:
+    """Return the form of the same data that was read with the same roles, or None."""
+    for earlier, their_roles, with_scores, form in readings:
+        # data with scores can also be used without scores, unless candidates are dropped
+        enough = with_scores == scored or (with_scores and roles.missing != "drop")
+        if earlier is data and enough and _same_roles(their_roles, roles):
+            return form
+    return None
 
 
 def _same_roles(one: Roles, other: Roles) -> bool:

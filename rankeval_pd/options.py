@@ -135,7 +135,12 @@ def details_wanted() -> bool:
 
 
 def with_options(
-    function: Function, short: Short = "", *, quantity: str = "", noted: bool = True
+    function: Function,
+    short: Short = "",
+    *,
+    quantity: str = "",
+    noted: bool = True,
+    of_dataset: Callable[..., Any] | None = None,
 ) -> Function:
     """Make a public function use the session options and return a short table.
 
@@ -150,6 +155,8 @@ def with_options(
         callable returns the short table.
     quantity : str
         What the table measures, unless the options say so.
+    of_dataset : callable, optional
+        A function that answers a Dataset. By default, ``function`` does.
     noted : bool
         Whether ``attrs`` describe how the table was computed.
     """
@@ -169,6 +176,10 @@ def with_options(
         check(args, keywords)
         if not _LONG.isdisjoint(keywords):
             args, keywords = _in_wide_form(args, keywords)
+        data = args[0] if args else keywords.get("data")
+        ask: Callable[..., Any] = function
+        if of_dataset is not None and isinstance(data, xr.Dataset):
+            ask = of_dataset
         inside = _details.get()
         choices = settings()
         if details is not None:
@@ -176,12 +187,12 @@ def with_options(
         if progress is not None:
             choices["progress"] = bool(progress)
         if inside is not None:
-            result = function(*args, **keywords)
+            result = ask(*args, **keywords)
         else:
             if not draws:  # a plot passes the defaults on to its method
                 keywords = {**{x: choices[x] for x in filled if x in choices}, **keywords}
             with held(details=choices["details"], progress=choices["progress"]):
-                result = function(*args, **keywords)
+                result = ask(*args, **keywords)
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
             return result
         result.attrs = record(result.attrs, function.__name__, quantity, keywords)
@@ -191,7 +202,7 @@ def with_options(
             result = shortened(result, short, keywords)
         if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
             result.attrs["columns"] = json.dumps([*result.variables], default=str)
-        return with_order(result, next(iter(args), None), keywords)
+        return with_order(result, data, keywords)
 
     asked.filled = filled  # type: ignore[attr-defined]
     return asked  # type: ignore[return-value]

@@ -150,12 +150,13 @@ _ROLES = (
 ).split()
 #: the unit of each quantity; for systems, the metric is the quantity
 _UNITS = {
-    "proportion": "precision recall specificity npv f1 area bedroc agreement accuracy kappa",
+    "proportion": "precision recall specificity npv f1 area bedroc agreement accuracy kappa"
+    " average-precision",
     "ratio": "lift enrichment odds-ratio",
     "candidates": "list-size true-positives",
     "probability": "probability p-value",
     "points": "bleu chrf ter",
-    "score": "mean sum",
+    "score": "mean sum threshold",
 }
 
 

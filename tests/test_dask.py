@@ -9,6 +9,7 @@ from collections.abc import Collection
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -389,3 +390,43 @@ def test_one_ranking_in_a_store(tmp_path, chunks):
         for name in expected:
             xr.testing.assert_identical(found[name].drop_attrs(), expected[name].drop_attrs())
         assert without_draws(found).attrs == without_draws(expected).attrs
+
+
+COUNTED = {
+    "random_bound": lambda r: r.random_bound([0.05], [3, 9]),
+    "random_envelope": lambda r: r.random_envelope(n=[3, 9]),
+    "random_cdf": lambda r: r.random_cdf([3, 9]),
+    "random_band": lambda r: r.random_band(n=[3, 9]),
+    "isolines": lambda r: r.isolines(n=[3, 9]),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_measures_do_not_matter_where_only_labels_are_counted(queries, name):
+    """Named measures are not read by methods that need no scores, in any form of data."""
+    ask, roles = COUNTED[name], {"gold": "gold", "measures": ["good", "fair"]}
+    wanted = ask(queries.rankeval(**roles))
+    found = ask(queries.chunk(query=2).rankeval(**roles))
+    xr.testing.assert_identical(found.compute(), wanted)
+    dd = pytest.importorskip("dask.dataframe")
+    import rankeval_pd.dask  # noqa: F401
+
+    frame = queries.isel(query=0).to_dataframe().drop(columns="query")
+    ddf = dd.from_pandas(frame, npartitions=3)
+    table = ask(ddf.rankeval(**roles))
+    pd.testing.assert_frame_equal(table, ask(frame.rankeval(**roles)))
+
+
+def test_shares_of_padded_lazy_groups(queries):
+    """Their sizes depend on labels that are not read yet, so that a share is no number."""
+    ask = {
+        "nbest_precision": lambda r: r.nbest_precision([0.1, 0.5]),
+        "enrichment": lambda r: r.enrichment([0.1, 0.5]),
+    }
+    for question in ask.values():
+        with pytest.raises(ValueError, match="n is a share of the candidates in a lazy Dataset"):
+            question(queries.chunk(query=2).rankeval)
+    whole = queries.isel(query=[0, 2, 4, 5]).astype({"gold": bool})
+    for question in ask.values():
+        found = question(whole.chunk(query=2).rankeval)
+        xr.testing.assert_identical(found.compute(), question(whole.rankeval))

@@ -94,10 +94,10 @@ def test_the_order_is_that_of_the_first_edition_where_labels_are_words_or_whole_
     """Computed by the first edition, whose hashes of these kinds stay."""
     group = np.zeros(6, dtype=int)
     words = pd.Index(["kick", "take", "be", "go", "make", "do"])
-    assert label_order(words, 0, group)[0].tolist() == WORDS
-    assert label_order(pd.Index(range(6)), 0, group)[0].tolist() == NUMBERS
+    assert label_order(label_hashes(words), 0, group)[0].tolist() == WORDS
+    assert label_order(label_hashes(pd.Index(range(6))), 0, group)[0].tolist() == NUMBERS
     levels = pd.MultiIndex.from_arrays([words, range(6)])
-    assert label_order(levels, 3, group)[0].tolist() == LEVELS
+    assert label_order(label_hashes(levels), 3, group)[0].tolist() == LEVELS
 
 
 @pytest.mark.parametrize("label", [frozenset("ab"), object(), (1, frozenset())])

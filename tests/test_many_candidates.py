@@ -108,7 +108,7 @@ def test_sums_of_swapped_ranks(most):
     weight[: most + 1] = np.append(
         np.cumsum((1.0 / n)[::-1])[::-1][:1], np.cumsum(1.0 / n[::-1])[::-1]
     )
-    found = swaps.swapped_sums(a, b, gold, weight, keys, most=most, n_resamples=70, seed=5)
+    found = swaps.Swaps(a, b, gold, keys, n_resamples=70, seed=5).sums(weight, most)
     for draw, swap in enumerate(swap_draws.coins(keys, 5, 0, 70).T.astype(bool)):
         counts = np.array(plain(a, b, gold, swap, n))
         assert found[draw] == pytest.approx(((counts[:, 2] - counts[:, 3]) / n).sum(), abs=1e-12)

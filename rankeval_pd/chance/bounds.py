@@ -60,6 +60,7 @@ UNRANKED = with_roles_but(
     counts=True,
     short="measure p n expected critical discrete interpolated parametric",
     layout="p n",
+    quantity="true-positives",
 )
 @UNRANKED
 def random_bound(
@@ -211,6 +212,7 @@ def rows_of_pools(
     any_ties=True,
     heads=True,
     layout="row",
+    quantity="probability",
 )
 @UNRANKED
 def random_cdf(
@@ -353,7 +355,14 @@ CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # tolerance that lets a count equal to a fractional bound reach the bound
 
 
-@Capabilities(rankings="Is it better than chance?", lists=True, ends=True, heads=True, layout="row")
+@Capabilities(
+    rankings="Is it better than chance?",
+    lists=True,
+    ends=True,
+    heads=True,
+    layout="row",
+    quantity="list-size",
+)
 @with_roles
 def crossovers(
     data: Data,
@@ -503,6 +512,7 @@ ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attain
     heads=True,
     counts=True,
     layout="alpha n",
+    quantity="true-positives",
 )
 @UNRANKED
 def random_envelope(

@@ -604,6 +604,7 @@ ADJUSTMENTS = (None, "envelope")
     clusters=True,
     short="measure n tp expected lift p_value p_adjusted",
     layout="measure n",
+    quantity="true-positives",
 )
 @with_roles
 def random_test(

@@ -196,6 +196,7 @@ _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays 
     short="measure_a measure_b difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
     layout="pair",
+    quantity="area",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(

@@ -64,6 +64,7 @@ _OWN = {"roc": "newcombe", "ap": "logit"}
     by_groups=True,
     short="measure area ci_low ci_high chance",
     layout="measure",
+    quantity="area",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def area(
@@ -494,6 +495,7 @@ class AreaOptions(Decision):
     short="measure sample_a sample_b difference ci_low ci_high p_value p_adjusted better",
     layout="pair measure",
     pooled=True,
+    quantity="area",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def unpaired_area(

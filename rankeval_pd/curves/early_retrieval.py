@@ -26,7 +26,12 @@ BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")
 PARTIAL_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 
 
-@Capabilities(rankings="How good is each list?", clusters=True, layout="measure share")
+@Capabilities(
+    rankings="How good is each list?",
+    clusters=True,
+    layout="measure share",
+    quantity="enrichment",
+)
 @with_roles
 def enrichment(
     data: Data,
@@ -104,6 +109,7 @@ def enrichment(
     clusters=True,
     short="measure value ci_low ci_high chance",
     layout="measure",
+    quantity="bedroc",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def bedroc(
@@ -169,6 +175,7 @@ def bedroc(
     clusters=True,
     short="measure area ci_low ci_high chance",
     layout="measure",
+    quantity="area",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def partial_area(

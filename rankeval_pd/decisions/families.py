@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -15,33 +15,6 @@ from rankeval_pd.stats.families import adjust, interval_levels, step_down
 
 OVER = ("all", "group")
 OVER_LISTS = ("all", "n", "group")
-
-
-def family_numbers(over: str, *, group: AnyArray, place: AnyArray | None = None) -> IntArray:
-    """Return the number of each row's family.
-
-    Parameters
-    ----------
-    over : {"all", "n", "group"}
-        Rows that form a family: all rows, rows with the same list size, or rows of one group.
-    group, place : array (row)
-        Number of the group, and position of the list size among the sizes of the group.
-    """
-    if over == "group":
-        return np.asarray(group)
-    if over == "n" and place is not None:
-        return np.asarray(place)
-    return np.zeros(len(group), dtype=np.int64)
-
-
-def in_families(
-    families: IntArray, values: FloatArray, compute: Callable[[FloatArray], FloatArray]
-) -> FloatArray:
-    """Apply a function of one family's values to each family."""
-    result = np.empty(values.shape)
-    for rows in _members(families):
-        result[rows] = compute(values[rows])
-    return result
 
 
 def _members(families: IntArray) -> list[Any]:
@@ -68,16 +41,16 @@ def adjusted_p(
     families, pairs : array (row)
         Numbers of the family, and of the pair within all groups.
     """
-    if not method.startswith("max-t"):
-        return in_families(families, p_values, lambda p: adjust(p, method))
     result = np.empty(p_values.shape)
     for rows in _members(families):
         p, pair = p_values[rows], pairs[rows]
         if method == "max-t":
             tested = np.unique(pair[~np.isnan(p)]).size
             result[rows] = np.minimum(tested * p, 1.0)
-        else:
+        elif method == "max-t-stepdown":
             result[rows] = step_down(p, pair)
+        else:
+            result[rows] = adjust(p, method)
     return result
 
 
@@ -85,7 +58,10 @@ def family_levels(
     p_values: FloatArray, method: str, families: IntArray, level: float
 ) -> FloatArray:
     """Return the confidence level of each row's interval, given the adjustment."""
-    return in_families(families, p_values, lambda p: interval_levels(p, method, level))
+    result = np.empty(p_values.shape)
+    for rows in _members(families):
+        result[rows] = interval_levels(p_values[rows], method, level)
+    return result
 
 
 def numbered(*columns: AnyArray) -> IntArray:

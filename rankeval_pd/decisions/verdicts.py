@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.decisions.families import adjusted_p, family_levels, family_numbers, numbered
+from rankeval_pd.decisions.families import adjusted_p, family_levels, numbered
 from rankeval_pd.errors import warn
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats import swaps
@@ -123,9 +123,17 @@ def decide(
                 table[name] = family.adjusted_ends(table[name], how.adjust)
     table["ci_low"], table["ci_high"] = low, high
     table["significant"] = rejects(p, how.alpha)
-    _add_better(table, towards)
-    if "p_tie_low" in table:
-        _add_tie_decisions(table, names, towards, how.alpha)
+    # "leaning" is the first measure if the sign is above 0, and the second if it is below 0
+    sign, a, b = np.sign(table[towards]), table["measure_a"], table["measure_b"]
+    leaning = table["leaning"] = np.where(sign > 0, a, np.where(sign < 0, b, -1))
+    table["better"] = np.where(table["significant"], leaning, -1)
+    if "p_tie_low" in table:  # whether another order of equal scores changes the decision
+        own, differs = np.nan_to_num(sign) * table["significant"], np.zeros(p.shape, dtype=bool)
+        for name, p_name in zip(TIE_ENDS, P_ENDS, strict=True):
+            differs |= np.sign(table[name]) * rejects(table[p_name], how.alpha) != own
+        table["tie_decides"] = differs & table["cuts_tie"]
+        if table["tie_decides"].any():
+            _warn_of_ties(table, names)
     if "times" in table:  # recall or lift
         for name in _MULTIPLES:
             if name in table:
@@ -149,7 +157,11 @@ class Family(NamedTuple):
     def of(cls, table: Rows, how: Decision) -> Family:
         """Return the families of a table."""
         group, pair = table[GROUP], table[PAIR]
-        families = family_numbers(how.adjust_over, group=group, place=table.get(PLACE))
+        families = np.zeros(group.size, dtype=np.int64)
+        if how.adjust_over == "group":
+            families = group
+        elif how.adjust_over == "n":
+            families = table.get(PLACE, families)
         p = table["p_value"]
         if how.swapped:
             p = table["p_swaps"]
@@ -233,21 +245,6 @@ def _band(table: Rows, alone: Limits, p: FloatArray, how: Decision) -> Limits:
     return agree_with_test(low, high, p, how.alternative, how.level)
 
 
-# ---------------------------------------------------------------------------- The better measure
-
-
-def _add_better(table: Rows, towards: str) -> None:
-    """Add the columns ``leaning`` and ``better``.
-
-    ``leaning`` is the first measure if ``towards`` is above 0, the second measure if ``towards`` is
-    below 0, and missing at 0. ``better`` is ``leaning`` if ``significant`` is True.
-    """
-    sign = table[towards]
-    leaning = np.where(sign > 0, table["measure_a"], np.where(sign < 0, table["measure_b"], -1))
-    table["leaning"] = leaning
-    table["better"] = np.where(table["significant"], leaning, -1)
-
-
 # ---------------------------------------------------------------------------- Margins (equivalence)
 
 
@@ -286,19 +283,13 @@ def _of_two_regions(margin: FloatArray, counts: list[AnyArray], how: Decision) -
 # ----------------------------------------------- Decisions that depend on the order of equal scores
 
 
-def _add_tie_decisions(table: Rows, names: Sequence[Hashable], towards: str, alpha: float) -> None:
-    """Add whether another order of equal scores changes the decision, and warn once if so."""
-    own = np.nan_to_num(np.sign(table[towards])) * table["significant"]
-    differs = np.zeros(own.shape, dtype=bool)
-    for name, p_name in zip(TIE_ENDS, P_ENDS, strict=True):
-        differs |= np.sign(table[name]) * rejects(table[p_name], alpha) != own
-    table["tie_decides"] = differs & table["cuts_tie"]
+def _warn_of_ties(table: Rows, names: Sequence[Hashable]) -> None:
+    """Warn once about decisions that depend on the order of equal scores."""
     deciding = np.flatnonzero(table["tie_decides"])
-    if deciding.size:
-        first = deciding[0]
-        pair = [names[table[name][first]] for name in ("measure_a", "measure_b")]
-        sizes = [table[name][first] for name in ("n", *UNCUT) if name in table]
-        warn_of_rows([(*pair, *sizes)], deciding.size, combined="n_left_out" in table)
+    first = deciding[0]
+    pair = [names[table[name][first]] for name in ("measure_a", "measure_b")]
+    sizes = [table[name][first] for name in ("n", *UNCUT) if name in table]
+    warn_of_rows([(*pair, *sizes)], deciding.size, combined="n_left_out" in table)
 
 
 def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = False) -> None:
@@ -323,12 +314,7 @@ def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = Fa
 # Intervals for the difference of two lists or sets: columns in, two-sided limits out.
 
 
-def of_regions(ci: str, phi: float) -> Interval:
-    """Return the interval for two difference regions of equal size."""
-    return Interval(partial(_of_regions, ci, phi), (*REGIONS, "error_of_few"))
-
-
-def _of_regions(
+def of_regions(
     ci: str,
     phi: float,
     tp_a: IntArray,

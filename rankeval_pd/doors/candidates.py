@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.capabilities import cached_reading
+from rankeval_pd.capabilities import READINGS, earlier_reading
 from rankeval_pd.doors.columns import (
     admit,
     as_compared,
@@ -391,7 +391,10 @@ class Groups:
         """Return the largest number of candidates that a measure has in a group."""
         if self.whole is not None:
             return int(np.max(self.whole.total, initial=0))
-        return int(self.tally(self.columns["present"]).max(initial=0))
+        present = self.columns["present"]
+        if present.all():
+            return int(np.bincount(self.number).max(initial=0))
+        return int(self.tally(present).max(initial=0))
 
     def tally(self, of: BoolArray) -> IntArray:
         """Count rows by group, converting (measure, row) to (group, measure)."""
@@ -404,12 +407,18 @@ class Groups:
         return np.stack(counts, axis=-1)
 
 
-@cached_reading
-def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Groups:
+def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Groups:
     """Convert a DataFrame with one row per candidate to the internal form."""
-    head, asked = head_of(frame), roles
-    refuse_dim(roles.dim, "candidate")
-    frame, roles = with_given_frame(frame, roles)
+    readings = READINGS.get()
+    if readings is not None:
+        known: Groups | None = earlier_reading(readings, data, asked, scored=scored)
+        if known is not None:
+            return known
+    head = None
+    if isinstance(data, HeadFrame):
+        head = data.known
+    refuse_dim(asked.dim, "candidate")
+    frame, roles = with_given_frame(data, asked)
     share = places = None
     if isinstance(roles.gold, list) or roles.agreement != "majority":
         label_of_all = one_label(frame, roles)
@@ -477,15 +486,16 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         order = column_order(key, roles.key, number, falling=roles.ties == "trec")
         draws = label_hashes(pd.Index(key.to_numpy()))
     elif scored:
-        order, again, draws = label_order(labels, roles.seed, number)
+        order, again, draws = label_order(label_hashes(labels), roles.seed, number)
     else:  # counts do not depend on the order of candidates
         order = np.argsort(number, kind="stable")
     same = None
     if scored:
+        positive, total = int((truth == 1.0).sum()), int((~np.isnan(truth)).sum())
         if whole is not None:
-            warn_of_counts(whole.positive, whole.total, gold)
-        else:
-            warn_of_counts(int((truth == 1.0).sum()), int((~np.isnan(truth)).sum()), gold)
+            positive, total = whole.positive, whole.total
+        if positive in (0, total):
+            warn_of_counts(positive, total, gold)
         unnamed = not label and set(frame.index.names) <= set(by)  # only names of groups
         if again is not None and again.any() and cluster is None and not (unnamed and by):
             warn_of_repeated(labels, again, by=by, label=label)
@@ -495,7 +505,9 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
                 numbers["by"] = number
             if cluster is not None and len(roles.factors) == 1:
                 numbers["groups"] = cluster
-            refuse_text(frame, roles, [*named, *measures], "measures")
+            taken = {*named, *measures}
+            if not taken.issuperset(columns):
+                refuse_text(frame, roles, taken, "measures")
             warn_of_identifiers(columns_read, taken_as="measures", groups=numbers, truth=truth)
         if by and cluster is None and draws is not None and roles.agreement != "each":
             warn_of_copied_groups(score, number, draws, by)
@@ -507,7 +519,7 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
     for name, values in (("draws", draws), ("cluster", cluster), ("votes", share)):
         if values is not None:
             arrays[name] = values
-    return Groups(
+    groups = Groups(
         keys,
         number,
         order,
@@ -520,3 +532,6 @@ def read_frame(frame: pd.DataFrame, roles: Roles, *, scored: bool = True) -> Gro
         same,
         dtypes,
     )
+    if readings is not None:
+        readings.append((data, asked, scored, groups))
+    return groups

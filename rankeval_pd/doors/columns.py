@@ -133,6 +133,8 @@ def gold_values(
     if positive is not None:
         return _marked_positive(values, name, positive, all_there=all_there)
     dtype = values.dtype
+    if dtype == np.bool_ and min_grade is None:
+        return values.to_numpy(dtype=np.float64)
     if values.dtype == object or isinstance(dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
         if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
@@ -538,14 +540,13 @@ _MISSING, _UNSIGNED, _FRACTIONAL = (
 _UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
-def label_order(labels: _Labels, seed: int, group: IntArray) -> tuple[IntArray, BoolArray, Keys]:
-    """Return the positions of candidates, sorted by group and hash.
+def label_order(hashes: Keys, seed: int, group: IntArray) -> tuple[IntArray, BoolArray, Keys]:
+    """Return the positions of candidates, sorted by group and hash of the label.
 
     ``group`` is the number of each candidate's group. Repeated labels are counted within groups.
     The second result marks rows that repeat the label of an earlier row in the same group. The
-    third result contains the hashes. Several indexes are treated as levels of one label.
+    third result contains the hashes, which then also depend on the seed.
     """
-    hashes = label_hashes(labels)
     again = np.zeros(hashes.size, dtype=bool)
     salt = mix(np.array([seed % 2**64], dtype=np.uint64))
     keys = mix(hashes + salt)
@@ -571,12 +572,29 @@ def label_hashes(labels: _Labels) -> Keys:
     if isinstance(labels, pd.CategoricalIndex):
         return _hashes_of_codes(labels.categories, labels.codes)
     known = np.asarray(labels.notna())
-    if known.all():
-        return _hash_known(labels)
-    hashes = np.full(len(labels), mix(np.array([_MISSING])))
-    if known.any():
-        hashes[known] = _hash_known(labels[known])
-    return hashes
+    if not known.all():
+        hashes = np.full(len(labels), mix(np.array([_MISSING])))
+        if known.any():
+            hashes[known] = label_hashes(labels[known])
+        return hashes
+    if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
+        return _times(labels.asi8, labels.unit)
+    if pd.api.types.is_unsigned_integer_dtype(labels.dtype):
+        large = labels.to_numpy(dtype=np.uint64)
+        return mix(np.where(large >= np.uint64(2**63), large ^ _UNSIGNED, large))
+    if pd.api.types.is_integer_dtype(labels.dtype):
+        return mix(labels.to_numpy(dtype=np.int64).view(np.uint64))
+    if not _is_number(labels.dtype):
+        return _hashes_of_objects(labels.to_numpy(dtype=object))
+    # whole numbers have the same hashes as integers
+    values = labels.to_numpy(dtype=np.float64) + 0.0
+    hashes = values.view(np.uint64) ^ _FRACTIONAL
+    whole = values == np.floor(values)
+    small = whole & (values >= -(2.0**63)) & (values < 2.0**63)
+    hashes[small] = values[small].astype(np.int64).view(np.uint64)
+    large = whole & (values >= 2.0**63) & (values < 2.0**64)
+    hashes[large] = values[large].astype(np.uint64) ^ _UNSIGNED
+    return mix(hashes)
 
 
 def _of_levels(levels: list[Keys], size: int) -> Keys:
@@ -593,13 +611,8 @@ def _hashes_of_codes(values: pd.Index, codes: AnyArray) -> Keys:
     return np.asarray(hashes[np.asarray(codes)], dtype=np.uint64)
 
 
-def _hash_known(labels: pd.Index) -> Keys:
-    """Return hashes for nonmissing labels that share a dtype."""
-    if isinstance(labels, pd.DatetimeIndex | pd.TimedeltaIndex):
-        return _times(labels.asi8, labels.unit)
-    if _is_number(labels.dtype):
-        return _numbers_of_tie_keys(labels)
-    values = labels.to_numpy(dtype=object)
+def _hashes_of_objects(values: AnyArray) -> Keys:
+    """Return hashes for nonmissing strings, tuples and other objects."""
     hashes = np.empty(values.size, dtype=np.uint64)
     strings = np.array([isinstance(x, str) for x in values], dtype=bool)
     hashes[strings] = _text(values[strings])
@@ -638,23 +651,6 @@ def _times(ticks: IntArray, unit: str) -> Keys:
     return hashes
 
 
-def _numbers_of_tie_keys(labels: pd.Index) -> Keys:
-    """Return the hashes of numbers. Whole numbers are hashed as integers."""
-    if pd.api.types.is_unsigned_integer_dtype(labels.dtype):
-        large = labels.to_numpy(dtype=np.uint64)
-        return mix(np.where(large >= np.uint64(2**63), large ^ _UNSIGNED, large))
-    if pd.api.types.is_integer_dtype(labels.dtype):
-        return mix(labels.to_numpy(dtype=np.int64).view(np.uint64))
-    values = labels.to_numpy(dtype=np.float64) + 0.0
-    hashes = values.view(np.uint64) ^ _FRACTIONAL
-    whole = values == np.floor(values)
-    small = whole & (values >= -(2.0**63)) & (values < 2.0**63)
-    hashes[small] = values[small].astype(np.int64).view(np.uint64)
-    large = whole & (values >= 2.0**63) & (values < 2.0**64)
-    hashes[large] = values[large].astype(np.uint64) ^ _UNSIGNED
-    return mix(hashes)
-
-
 def _one(label: Any) -> Keys:
     """Return the hash (1) of a label that is neither a string nor a tuple."""
     if isinstance(label, np.number | np.bool_):
@@ -682,12 +678,12 @@ def _one_number(label: Any) -> Keys:
         near = float(exact)
     except OverflowError:  # infinite or too large for floats
         if abs(label) == math.inf:
-            return _numbers_of_tie_keys(pd.Index([float(label)]))
+            return label_hashes(pd.Index([float(label)]))
         return _hash_of_repr(label)
     if exact.denominator == 1 and -(2**63) <= exact < 2**64:
-        return _numbers_of_tie_keys(pd.Index([int(exact)]))
+        return label_hashes(pd.Index([int(exact)]))
     if fractions.Fraction(near) == exact:
-        return _numbers_of_tie_keys(pd.Index([near]))
+        return label_hashes(pd.Index([near]))
     return _hash_of_repr(exact)
 
 

@@ -70,7 +70,7 @@ from rankeval_pd.stats import blocks
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import FloatArray, IntArray
 from rankeval_pd.stats.areas import Outline, RankingOutline
-from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, Needs, Plan, RemoteFacts
+from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, Plan, RemoteFacts
 from rankeval_pd.stats.bootstrap import INTERVALS
 from rankeval_pd.stats.items import ExactSums, PairOptions, exact_sums, studentises
 
@@ -619,7 +619,7 @@ class Blocks(NamedTuple):
                 later(function, *block, number=number, **known)
                 for block in zip(self.statistics, self.positions, strict=True)
             ]
-            lazy.append(folded(parts, blocks.block_totals))
+            lazy.append(folded(parts, sum))
         return blocks.one_after_another(computed(lazy), sizes, n_items=self.n_items)
 
 
@@ -657,14 +657,12 @@ def sums_of_items(
     sizes, n_resamples = known.sizes.reshape(-1), needs.options.n_resamples
     signed, swapped, counted = None, None, None
     if draws.signs and added is not None:
-        noted: dict[str, Any] = {"known": known, "linear": linear, "added": added, "needs": draws}
+        noted: dict[str, Any] = {"known": known, "linear": linear, "added": added}
         signed = items.drawn(blocks.signed_sums, added.sizes, n_resamples, **noted)
     if draws.swaps:
-        swapped = items.drawn(
-            blocks.swapped_block_sums, sizes, n_resamples, known=known, needs=draws
-        )
+        swapped = items.drawn(blocks.swapped_block_sums, sizes, n_resamples, known=known)
     if draws.counts:
-        sums = _counted_sums(items, known, draws)
+        sums = _counted_sums(items, known)
         counted = blocks.one_after_another(sums, sizes, n_items=n_items)
     ratios = items.total(blocks.ratio_sums_of, known=known)
     return RemoteFacts(known, laws, linear, added, squares, signed, swapped, counted, ratios)
@@ -674,14 +672,12 @@ def _merged_laws(parts: Sequence[blocks.Laws], *, n_items: int) -> blocks.Laws:
     return parts[0].merged(parts[1:], n_items)
 
 
-def _counted_sums(items: Blocks, known: ItemTotals, needs: Needs) -> list[Any]:
+def _counted_sums(items: Blocks, known: ItemTotals) -> list[Any]:
     """Return the sums over drawn items, as successive parts of all resamples.
 
     The scheduler runs once for as many blocks of resamples as there are threads.
     """
-    columns = kept(
-        [later(blocks.columns_of, x, known=known, needs=needs) for x in items.statistics]
-    )
+    columns = kept([later(blocks.columns_of, x, known=known) for x in items.statistics])
     total, threads = known.plan.options.n_resamples, max(2, _threads())
     sums: list[Any] = []
     first = range(0, total, resamples.BLOCK)
@@ -689,13 +685,13 @@ def _counted_sums(items: Blocks, known: ItemTotals, needs: Needs) -> list[Any]:
         lazy = []
         for number in range(k, min(k + threads, len(first))):
             size = min(resamples.BLOCK, total - first[number])
-            lazy += _counted_block(items, columns, known, needs, number, size)
+            lazy += _counted_block(items, columns, known, number, size)
         sums += computed(lazy)
     return sums
 
 
 def _counted_block(
-    items: Blocks, columns: list[Any], known: ItemTotals, needs: Needs, number: int, n: int
+    items: Blocks, columns: list[Any], known: ItemTotals, number: int, n: int
 ) -> list[Any]:
     """Return lazy sums for one block of resamples, a few resamples at a time.
 
@@ -705,13 +701,13 @@ def _counted_block(
     generator = None
     for size in resamples.draw_sizes(items.n_items, n):
         used = totals[-2] if len(totals) > 1 else None
-        drawn = later(blocks.next_counts, generator, known, needs, number, size, used)
+        drawn = later(blocks.next_counts, generator, known, number, size, used)
         generator = later(blocks.generator_of, drawn)
         parts = [
-            later(blocks.counted_sums, own, later(blocks.of_items, drawn, positions))
+            later(resamples.WholeColumns.sums, own, later(blocks.of_items, drawn, positions))
             for own, positions in zip(columns, items.positions, strict=True)
         ]
-        totals.append(folded(parts, blocks.block_totals))
+        totals.append(folded(parts, sum))
     return totals
 
 

@@ -18,6 +18,7 @@ from rankeval_pd.capabilities import with_roles_and
 from rankeval_pd.doors.columns import (
     dense,
     group_numbers,
+    label_hashes,
     label_order,
     refuse_text,
     score_values,
@@ -311,7 +312,8 @@ def tie_breaker(
     if roles.ties == "expected":
         return np.asarray  # any order
     if roles.ties == "shared" and name is None:
-        order, *_ = label_order(pd.Index(documents), roles.common.seed, query)
+        hashes = label_hashes(pd.Index(documents))
+        order, *_ = label_order(hashes, roles.common.seed, query)
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return place.__getitem__

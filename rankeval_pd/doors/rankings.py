@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,6 @@ from rankeval_pd.doors.candidates import (
     GroupFrame,
     Groups,
     SameOrder,
-    above_door,
-    below_door,
     check_data,
     count_distinct,
     read_frame,
@@ -103,12 +101,8 @@ class PairRanks(NamedTuple):
     draws: Keys  #: the key for each candidate's random draws
     total: IntArray  #: the number of candidates that both measures rank
     exists: BoolArray  #: whether both lists of size n exist
-    cluster: IntArray | None = None  #: the number of each candidate's group, or None
-
-    @property
-    def gold(self) -> BoolArray:
-        """Return whether each candidate is a true positive that has both scores."""
-        return self.a.gold
+    cluster: IntArray | None  #: the number of each candidate's group, or None
+    pairs: range  #: the numbers of the pairs
 
     @property
     def present(self) -> BoolArray:
@@ -120,11 +114,6 @@ class PairRanks(NamedTuple):
         """Return the counts of all candidates for heads."""
         return self.a.whole
 
-    @property
-    def ranks(self) -> tuple[IntArray, IntArray]:
-        """Return the rank of each candidate in both rankings, starting at 1."""
-        return self.a.ranks, self.b.ranks
-
     def regions(self, n: IntArray) -> Regions:
         """Return the difference regions of lists of size n, and their overlap."""
         return ranking.nbest_regions(self.a.ranks, self.b.ranks, self.a.gold, n)
@@ -132,7 +121,7 @@ class PairRanks(NamedTuple):
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
         """Return ranks and labels for one pair in one batch element."""
         here = self.present[row]
-        return self.a.ranks[row][here], self.b.ranks[row][here], self.gold[row][here]
+        return self.a.ranks[row][here], self.b.ranks[row][here], self.a.gold[row][here]
 
     def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
         """Return the candidate groups for one pair in one batch element."""
@@ -173,13 +162,11 @@ def with_empty_places(lists: PairRanks) -> PairRanks:
     if cluster is not None:
         # each empty place is a group of its own
         cluster = _padded(cluster, cluster.max(initial=-1) + np.arange(1, more + 1))
-    return PairRanks(
-        _ranking_with_places(lists.a, more),
-        _ranking_with_places(lists.b, more),
-        _padded(lists.draws, by_position(more)),
-        lists.total,
-        lists.exists,
-        cluster,
+    return lists._replace(
+        a=_ranking_with_places(lists.a, more),
+        b=_ranking_with_places(lists.b, more),
+        draws=_padded(lists.draws, by_position(more)),
+        cluster=cluster,
     )
 
 
@@ -242,6 +229,7 @@ class Candidates:
     whole: Whole | None = None  #: counts of all candidates, if these are only the best
     same: SameOrder | None = None  #: measures that rank all candidates identically
     counts: Size | None = None  #: (group, measure): N and N+, if no candidates are known
+    order: IntArray | None = None  #: (group, measure, rank): the candidates, if already sorted
 
     @property
     def total(self) -> int:
@@ -256,10 +244,9 @@ class Candidates:
             return ranking.every(self.gold.shape[-1], self.whole)
         return n
 
-    @cached_property
-    def order(self) -> IntArray:
-        """Return the candidates in order of rank, (group, measure, rank), sorted once."""
-        return self.rankings().order
+    def in_order(self) -> Candidates:
+        """Return the candidates with their order, so that they are sorted once."""
+        return replace(self, order=self.rankings().order)
 
     @property
     def keys(self) -> Keys:
@@ -284,8 +271,7 @@ class Candidates:
 
     def rankings(self, measures: Sequence[int] | AnyArray | None = None) -> Ranking:
         """Return the ranking of each measure: (group, measure)."""
-        score, present, whole = self.score, self.present, self.whole
-        order = vars(self).get("order")  # only if already sorted
+        score, present, whole, order = self.score, self.present, self.whole, self.order
         if measures is not None:
             chosen = np.asarray(measures)
             score, present = score[:, chosen], present[:, chosen]
@@ -420,6 +406,7 @@ def _only(candidates: Candidates, measures: Sequence[int]) -> Candidates:
         present=candidates.present[:, measures],
         sign=candidates.sign[measures],
         dtypes=[candidates.dtypes[k] for k in measures],
+        order=None,
     )
 
 
@@ -467,19 +454,55 @@ def rows_at(table: Rows, rows: AnyArray | slice) -> Rows:
     return {name: values[rows] for name, values in table.items()}
 
 
-PairKernel = Callable[[PairRanks, IntArray], Mapping[str, AnyArray]]
+def pair_lists(
+    candidates: Candidates,
+    pairs: Sequence[Pair],
+    n: IntArray | None,
+    ties: str,
+    *,
+    over_n: bool = True,
+) -> Iterator[PairRanks]:
+    """Yield the two rankings of each pair, in blocks of pairs that fit in memory.
+
+    Only candidates that both measures rank are in the rankings. ``n`` contains the list sizes; None
+    means every n. ``over_n`` means that the table will have one row for each n.
+    """
+    sizes = candidates.sizes(n)
+    if over_n:
+        what = f"{len(pairs):,} pairs of measures at {sizes.size:,} list sizes"
+        check_table(len(candidates.group) * len(pairs) * sizes.size, what)
+    assert candidates.draws is not None
+    sides = candidates.sides(pairs)
+    width = max(1, _RANKS // max(1, candidates.gold.size))
+    for start in range(0, max(len(pairs), 1), width):
+        first, second = sides[start : start + width].T
+        both = candidates.present[:, first] & candidates.present[:, second]
+        a = candidates.rankings(first).among(both)
+        b = candidates.rankings(second).among(both)
+        total = a.size.total
+        exists = sizes <= total[..., np.newaxis]  # (group, pair, n)
+        if ties != "shared":
+            exists = exists & a.nbest(n, ties).exists & b.nbest(n, ties).exists
+        cluster = candidates.clusters
+        if cluster is not None:
+            cluster = np.broadcast_to(cluster, both.shape)
+        draws = np.broadcast_to(candidates.draws[:, np.newaxis], both.shape)
+        exists = np.broadcast_to(exists, (*both.shape[:-1], sizes.size))
+        lists = PairRanks(a, b, draws, total, exists, cluster, range(start, start + first.size))
+        if candidates.ends:
+            lists = with_empty_places(lists)
+        yield lists
 
 
 def pair_rows(
     candidates: Candidates,
     pairs: Sequence[Pair],
-    kernel: PairKernel,
+    kernel: Callable[[PairRanks, IntArray], Mapping[str, AnyArray]],
     n: IntArray | None,
     *,
     ties: str,
     over_n: bool = True,
     alternative: str = "two-sided",
-    advance: Callable[[int], object] = lambda _: None,
 ) -> Rows:
     """Return one row per group, pair and list size, for pairs of measures.
 
@@ -498,32 +521,18 @@ def pair_rows(
         Whether there is one row for each n. If not, a row exists if all requested lists exist.
     alternative : str
         Direction of the tests: one-sided tests of (a, b) and (b, a) differ.
-    advance : callable, optional
-        A function to call with the number of finished pairs, multiplied by the groups.
     """
-    sizes = candidates.sizes(n)
-    sides = candidates.sides(pairs)
-    groups = len(candidates.group)
+    candidates, sizes, parts = candidates.in_order(), candidates.sizes(n), []
     along = {}
     if over_n:
-        what = f"{len(pairs):,} pairs of measures at {sizes.size:,} list sizes"
-        check_table(groups * len(pairs) * sizes.size, what)
         along["n"] = sizes
-    width = max(1, _RANKS // max(1, candidates.gold.size))
-    parts = []
-    for start in range(0, max(len(pairs), 1), width):
-        block = sides[start : start + width]
-        lists = _pair_ranks(candidates, block, sizes, ties, every=n is None)
-        columns = dict(kernel(lists, sizes))
-        exists = lists.exists
+    for lists in pair_lists(candidates, pairs, n, ties, over_n=over_n):
+        columns: dict[str, Any] = {"exists": lists.exists, **kernel(lists, sizes)}
         if not over_n and n is None:
-            exists = np.any(exists, axis=-1)
+            columns["exists"] = lists.exists.any(axis=-1)
         elif not over_n:
-            exists = np.all(exists, axis=-1)
-        columns.setdefault("exists", exists)
-        chosen = range(start, start + len(block))
-        parts.append(rows_of(columns, candidates, PAIR, chosen, along))
-        advance(len(block) * groups)
+            columns["exists"] = lists.exists.all(axis=-1)
+        parts.append(rows_of(columns, candidates, PAIR, lists.pairs, along))
     return with_pairs(concatenated(parts, GROUP), candidates, pairs, alternative)
 
 
@@ -563,33 +572,6 @@ def common_counts(candidates: Candidates, pairs: Sequence[Pair]) -> tuple[IntArr
     a, b = candidates.sides(pairs).T
     both = candidates.present[:, a] & candidates.present[:, b]
     return both.sum(axis=-1), (both & candidates.gold[:, np.newaxis]).sum(axis=-1)
-
-
-def _pair_ranks(
-    candidates: Candidates, sides: IntArray, sizes: IntArray, ties: str, *, every: bool
-) -> PairRanks:
-    """Return the two rankings of each pair, among the candidates that both measures rank."""
-    first, second = sides.T
-    both = candidates.present[:, first] & candidates.present[:, second]
-    _ = candidates.order  # sorts once for all blocks
-    a = candidates.rankings(first).among(both)
-    b = candidates.rankings(second).among(both)
-    exists = sizes <= a.size.total[..., np.newaxis]  # (group, pair, n)
-    if ties != "shared":
-        n: IntArray | None = sizes
-        if every:
-            n = None
-        exists = exists & a.nbest(n, ties).exists & b.nbest(n, ties).exists
-    shape = a.score.shape  # (group, pair, candidate)
-    exists = np.broadcast_to(exists, (*shape[:-1], sizes.size))
-    cluster = candidates.clusters
-    if cluster is not None:
-        cluster = np.broadcast_to(cluster, shape)
-    draws = np.broadcast_to(candidates.keys, shape)
-    lists = PairRanks(a, b, draws, a.size.total, exists, cluster)
-    if candidates.ends:
-        return with_empty_places(lists)
-    return lists
 
 
 def standing_pairs(
@@ -669,10 +651,18 @@ def tabulate(
     attrs : mapping, optional
         Notes on how the result was computed.
     """
-    chosen = Roles.of(roles)
-    _check_roles(chosen, able, combine)
     check_data(data)
-    frame = below_door(data)
+    frame: Any = data  # the door answers Datasets
+    chosen = Roles.of(roles)
+    # roles that the question does not support
+    if not able.any_ties:
+        chosen.check_ties()
+    if able.scores and not able.ends:
+        chosen.check_ends()
+    if not (able.clusters and able.crossed):
+        chosen.check_groups(crossed=able.clusters)
+    if combine is not None:
+        refuse_each(chosen, "combine=True or average=...")
     # a head contains the number of levels only for a single factor
     heads = able.heads and len(chosen.factors) <= 1
     if not heads:
@@ -681,7 +671,7 @@ def tabulate(
         answers_of, question=question, able=able, n=n, heads=heads, together=combine is not None
     )
     if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
-        answers = frame.answers(ask, chosen, scored=able.scores)
+        answers: Answers = frame.answers(ask, chosen, scored=able.scores)
     else:
         answers = ask(frame, chosen)
     keys = answers.keys
@@ -691,13 +681,30 @@ def tabulate(
             names.append("share")
         keys = tables.keys_apart(keys, names)
     facts: dict[str, Any] = {}
-    for _, of_part in answers.parts:
-        _join_facts(facts, of_part)
-    table = concatenated([rows for rows, _ in answers.parts])
+    parts: list[Rows] = []
+    for rows, of_part in answers.parts:
+        parts.append(rows)
+        for name, value in of_part.items():
+            if isinstance(value, int):  # the largest of the groups
+                facts[name] = max(value, facts.get(name, 0))
+            elif isinstance(value, list):
+                facts[name] = facts.get(name, []) + value
+            else:
+                facts[name] = value
+    table = concatenated(parts)
     if not len(keys):
         table = rows_at(table, slice(0))
     elif isinstance(n, np.ndarray) and WIDTH.get() is None:
-        _check_answered(n, table)
+        lacking = n
+        if "n" in table:
+            lacking = n[~np.isin(n, table["n"])]
+        elif table[GROUP].size:  # one row for all list sizes
+            lacking = n[:0]
+        if lacking.size:
+            raise ValueError(
+                f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
+                " padding and, if missing='drop', missing scores). Pass smaller n."
+            )
     if combine is not None:
         table = combine(table, len(keys))
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
@@ -709,9 +716,9 @@ def tabulate(
         columns = [*columns, "share"]
     if combine is None and len(answers.parts) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    return above_door(
-        leave_table(table, keys, columns, answers.measures, {**(attrs or {}), **facts}), data
-    )
+    noted = {**(attrs or {}), **facts}
+    result: Any = leave_table(table, keys, columns, answers.measures, noted)
+    return cast("Data", result)
 
 
 class Answers(NamedTuple):
@@ -720,7 +727,7 @@ class Answers(NamedTuple):
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     measures: Sequence[Hashable]
     parts: list[Answer]  #: rows and facts for groups of each size
-    totals: IntArray  #: the number of candidates of each group
+    totals: IntArray  #: the number of candidates of each group, if n is given as shares
 
 
 def answers_of(
@@ -743,7 +750,8 @@ def answers_of(
     whole = None
     if able.scores:
         whole = groups.whole
-    check_not_above(n, groups.largest, whole)
+    if n is not None:
+        check_not_above(n, groups.largest, whole)
     if together:
         check_groups(list(groups.keys.columns))
     if heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
@@ -757,53 +765,17 @@ def answers_of(
     totals = np.zeros(max(len(groups.keys), 1), dtype=np.int64)
     answers: list[Answer] = []
     for part in parts:
-        totals[part.group] = part.total
         if n_groups is not None:  # whether measures are identical is not known either
             part = replace(part, n_groups=n_groups, same=None)
         sizes = n
         if isinstance(sizes, Shares):
+            totals[part.group] = part.total
             sizes = np.unique(sizes.of(part.total))
         answer = question(part, sizes)
         if not isinstance(answer, tuple):
             answer = answer, {}
         answers.append(answer)
     return Answers(groups.keys, groups.measures, answers, totals)
-
-
-def _join_facts(facts: dict[str, Any], of_part: Mapping[str, Any]) -> None:
-    """Add the facts of some groups: the largest of different numbers, and all entries of lists."""
-    for name, value in of_part.items():
-        if isinstance(value, int):
-            value = max(value, facts.get(name, value))
-        elif isinstance(value, list):
-            value = [*facts.get(name, []), *value]
-        facts[name] = value
-
-
-def _check_roles(chosen: Roles, able: Capabilities, combine: Combination | None) -> None:
-    """Refuse roles that the question does not support."""
-    if not able.any_ties:
-        chosen.check_ties()
-    if able.scores and not able.ends:
-        chosen.check_ends()
-    if not (able.clusters and able.crossed):
-        chosen.check_groups(crossed=able.clusters)
-    if combine is not None:
-        refuse_each(chosen, "combine=True or average=...")
-
-
-def _check_answered(n: IntArray, table: Rows) -> None:
-    """Raise a ValueError if a list size exceeds the candidates of every group."""
-    lacking = n
-    if "n" in table:
-        lacking = n[~np.isin(n, table["n"])]
-    elif table[GROUP].size:  # one row for all list sizes
-        return
-    if lacking.size:
-        raise ValueError(
-            f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
-            " padding and, if missing='drop', missing scores). Pass smaller n."
-        )
 
 
 def _along_shares(table: Rows, n: Shares, totals: IntArray) -> Rows:

@@ -622,7 +622,12 @@ def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
 _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates")
 
 
-@Capabilities(rankings="What to judge, and how?", scores=False, layout="row")
+@Capabilities(
+    rankings="What to judge, and how?",
+    scores=False,
+    layout="row",
+    quantity="agreement",
+)
 @with_roles_but(
     "agreement",
     "measures",

@@ -307,7 +307,6 @@ def _region_tables(
     candidates: Candidates, judged: BoolArray, n: IntArray | None, *, rest: bool, regions: bool
 ) -> Iterator[_Table]:
     """Yield tables that compare top and lower ranks, or shared and other candidates."""
-    _ = candidates.order  # sorts once, also for the estimate
     present, rank = candidates.present, candidates.rankings().ranks
     total = present.sum(axis=-1)
     whole = int(total.max(initial=0))
@@ -578,6 +577,7 @@ _DIFFERENCE_COLUMNS = (
     clusters=True,
     short="measure n precision ci_low ci_high n_judged n_unjudged",
     layout="measure n",
+    quantity="precision",
 )
 @with_roles
 def judged_precision(
@@ -692,6 +692,7 @@ def judged_precision(
     clusters=True,
     short="measure n recall ci_low ci_high n_judged n_unjudged",
     layout="measure n",
+    quantity="recall",
 )
 @with_roles
 def judged_recall(
@@ -748,6 +749,7 @@ def judged_recall(
     clusters=True,
     short="measure average_precision ci_low ci_high n_judged n_unjudged",
     layout="measure",
+    quantity="average-precision",
 )
 @with_roles_but(
     "ties",
@@ -812,6 +814,7 @@ def judged_average_precision(
     design = sample.design()
 
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
+        candidates = candidates.in_order()  # also for the estimate
         warn_if_chosen(sample, candidates, None)
         judgments = sample.of(candidates)
         return measure_rows(
@@ -829,6 +832,7 @@ def judged_average_precision(
     clusters=True,
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
     layout="pair n",
+    quantity="precision",
 )
 @with_roles
 def judged_difference(
@@ -894,7 +898,7 @@ def judged_difference(
     design, ties = sample.design(), Roles.of(sample.roles).ties
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        lists = candidates.sizes(n)
+        candidates, lists = candidates.in_order(), candidates.sizes(n)
         warn_if_chosen(sample, candidates, lists, regions=True)
         [sides] = candidates.sides([(a, b)])
         present = candidates.present[:, sides]
@@ -934,7 +938,7 @@ def _judged_lists(
 
     def question(candidates: Candidates, n: IntArray | None) -> Answer:
         few, facts = few_or(sizes, candidates.sizes(n), ties)
-        lists = candidates.sizes(few)
+        candidates, lists = candidates.in_order(), candidates.sizes(few)
         warn_if_chosen(sample, candidates, lists, rest=quantity == "recall")
         total = len(candidates.group) * len(candidates.measures) * lists.size
         with progress_bar(total=total, what="lists judged in part", unit="lists") as advance:

@@ -63,6 +63,7 @@ ACCEPTANCE_COLUMNS = tuple(
     by_groups=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
     layout="measure cut",
+    quantity="precision",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def acceptance_precision(
@@ -438,6 +439,7 @@ COLUMNS = tuple("measure threshold n_accepted tp precision recall ci_low".split(
     by_groups=True,
     clusters=True,
     layout="measure",
+    quantity="threshold",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def choose_threshold(

@@ -14,11 +14,15 @@ from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.averages import Average, GroupAverage, GroupCells, over_groups
 from rankeval_pd.decisions.families import enough_draws
 from rankeval_pd.decisions.verdicts import (
+    GROUP,
     OF_CLUSTERS,
     OF_ERROR,
     P_ENDS,
+    PAIR,
+    REGIONS,
     TIE_COLUMNS,
     TIE_ENDS,
+    Interval,
     Rows,
     decide,
     decision_columns,
@@ -30,12 +34,23 @@ from rankeval_pd.doors.rankings import (
     Answer,
     Candidates,
     PairRanks,
+    concatenated,
     only_pair,
+    pair_lists,
     pair_names,
     pair_rows,
+    rows_of,
     tabulate,
+    with_pairs,
 )
-from rankeval_pd.errors import check_choice, check_flag, check_margin, hushed, is_known
+from rankeval_pd.errors import (
+    check_choice,
+    check_flag,
+    check_margin,
+    hushed,
+    is_known,
+    warn_of_thresholds,
+)
 from rankeval_pd.lists.acceptance import OF_SETS, check_threshold, compare_thresholds
 from rankeval_pd.lists.groups import (
     ListPair,
@@ -44,7 +59,7 @@ from rankeval_pd.lists.groups import (
     cluster_contrasts,
     in_rows,
 )
-from rankeval_pd.lists.precision import difference_margins, intervals_read
+from rankeval_pd.lists.precision import LEAST, difference_margins, intervals_read
 from rankeval_pd.lists.recall import precision_as
 from rankeval_pd.lists.regions import (
     REGION_COLUMNS,
@@ -52,7 +67,6 @@ from rankeval_pd.lists.regions import (
     Comparison,
     Drawing,
     check_means,
-    list_errors,
     mean_columns,
     of_means,
     of_pair,
@@ -77,10 +91,11 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import bands, swaps, two_by_two
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.bands import vote_difference
+from rankeval_pd.stats.bands import difference_spread, vote_difference
 from rankeval_pd.stats.clusters import QueryMean, t_test
 from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.ranking import nbest_regions
 from rankeval_pd.stats.ties import order_ends
 from rankeval_pd.stats.two_by_two import sample_odds_ratio
 from rankeval_pd.words import join
@@ -185,9 +200,10 @@ def _order(table: pd.DataFrame, first: str) -> list[Any]:
 # Compare lists by the mean votes from several annotators (agreement="mean").
 
 
-def _check_votes(how: Comparison, others: Mapping[str, tuple[Any, Any]]) -> None:
+def _check_votes(how: Comparison, others: Mapping[str, Any]) -> None:
     """Raise a ValueError if an option in ``others`` requires integer counts."""
-    for name, (given, usual) in others.items():
+    for name, given in others.items():
+        usual = _USUAL.get(name)
         if given is not usual and not is_known(given, [usual]):
             raise ValueError(
                 f"agreement='mean' with {name}={given!r}: mean votes are compared with a t test,"
@@ -206,7 +222,7 @@ def _compare_votes(data: Data, sizes: Sizes, how: Comparison, roles: Mapping[str
     how = replace(how, test="votes", ci="votes", target="nbest")
     return tabulate(
         data,
-        with_shares(only_pair(data, how.a, how.b, roles)),
+        with_shares(roles),
         partial(_rows_of_votes, how=how),
         _columns_of_pairs(how, ("p_value",)),
         can(compare, heads=False),
@@ -502,6 +518,7 @@ _USUAL: dict[str, Any] = {
     short="measure_a measure_b n n_a n_b difference ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior better",
     layout={"": "pair n", "threshold": "pair cut"},
+    quantity="precision",
 )
 @with_roles
 def compare(
@@ -699,7 +716,7 @@ def compare(
         raise ValueError("test='kosinski' compares acceptance sets. Pass threshold={...}.")
     check_flag("combine", combine)
     chosen = Roles.of(roles)
-    clustered = chosen.groups is not None
+    clustered, votes = chosen.groups is not None, chosen.agreement == "mean"
     given: dict[str, Any] = {
         "of": of,
         "threshold": threshold,
@@ -710,12 +727,13 @@ def compare(
         "n_resamples": n_resamples,
         "margin": margin,
     }
-    unusual = {name: (value, _USUAL[name]) for name, value in given.items()}
+    limited = dict(given)  # options that some comparisons do not support
     del given["threshold"]
     given |= {"alternative": alternative, "alpha": alpha, "level": level}
     given |= {"adjust": adjust, "adjust_over": adjust_over}
     given |= {"a": a, "b": b, "ties": chosen.ties, "seed": 0}
     if combine or average is not None:
+        unusual = {name: (value, _USUAL[name]) for name, value in limited.items()}
         check_joined(combine, average, sizes, unusual)
         how = Comparison.of_options(adjustments=ADJUSTMENTS, **given)
         return _compare_joined(data, sizes, how, average, roles)
@@ -727,12 +745,10 @@ def compare(
         margin, threshold=threshold is not None, phi=phi != 1.0, **several
     )
     how = Comparison.of_options(**given)
-    if chosen.agreement == "mean":
-        unsupported = {x: unusual[x] for x in ("of", "threshold", "test", "ci", "phi")}
-        _check_votes(how, {**unsupported, "groups": (chosen.groups, None)})
-        table = _compare_votes(data, sizes, how, roles)
-        return with_verdicts(table, data, roles, partial(_compare_lists, data, sizes, how))
-    if threshold is not None:
+    if votes:
+        unsupported = {x: limited[x] for x in ("of", "threshold", "test", "ci", "phi")}
+        _check_votes(how, {**unsupported, "groups": chosen.groups})
+    elif threshold is not None:
         how = check_threshold(n, threshold, how)
         return compare_thresholds(data, threshold, how, roles, can(compare, lists=False))
     if test in ("boschloo", "barnard") and n is None:
@@ -743,47 +759,52 @@ def compare(
     check_choice("ci", ci, DIFFERENCE_INTERVALS)
     if clustered:
         how = replace(how, test="cluster", ci="cluster")
-    if chosen.ties == "expected":
+    if chosen.ties == "expected" and not votes:
         check_means(data, test, phi, clustered=clustered)
         how = replace(how, test="expected")
-    table = _compare_lists(data, sizes, how, roles)
-    return with_verdicts(table, data, roles, partial(_compare_lists, data, sizes, how))
-
-
-def _compare_lists(data: Data, sizes: Sizes, how: Comparison, roles: Mapping[str, Any]) -> Data:
-    """Compare n-best lists with one test for each n, or with swaps for all n."""
-    means, attrs = how.means, how.noted()
+    attrs, means = how.noted(), how.test == "expected"
     extra: tuple[str, ...] = ()
     if not means:
         extra = TIE_COLUMNS
     if how.swapped:
-        chosen = Roles.of(roles)
         how = replace(how, seed=chosen.swaps)
         attrs |= chosen.noted_seed
         extra += DRAWN
-    if how.test == "cluster":
+    if clustered:
         extra += ("n_groups",)
         interval = OF_CLUSTERS
-    elif how.target == "nbest":
+    elif target == "nbest":
         interval = OF_ERROR
     elif means:
-        interval = of_means(how.ci)
+        interval = of_means(ci)
     else:
-        interval = of_regions(how.ci, how.phi)
-    return tabulate(
+        interval = Interval(partial(of_regions, ci, how.phi), (*REGIONS, "error_of_few"))
+    paired = only_pair(data, a, b, roles)
+    ask = partial(
+        tabulate,
         data,
-        only_pair(data, how.a, how.b, roles),
-        partial(_rows_of_lists, how=how),
-        _columns_of_pairs(how, REGION_COLUMNS[10:], *extra),
-        can(compare, any_ties=means, heads=not means, crossed=not how.swapped),
+        question=partial(_rows_of_lists, how=how),
+        columns=_columns_of_pairs(how, REGION_COLUMNS[10:], *extra),
+        able=can(compare, any_ties=means, heads=not means, crossed=not how.swapped),
         n=sizes,
         finish=partial(decide, how=how, interval=interval),
         attrs=attrs,
     )
+    answer: Callable[[dict[str, Any]], Data] = ask
+    if votes:
+        answer = partial(_compare_votes, data, sizes, how)
+    table = answer(paired)
+    if isinstance(chosen.gold, list):
+        table = with_verdicts(table, data, paired, ask)
+    return table
 
 
 def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
-    """Return one row per pair and n with the tests of the two lists, and facts for the record."""
+    """Return one row per pair and n, and facts for the record.
+
+    Each n has a test of its own, or swaps test all n together.
+    """
+    candidates, sizes = candidates.in_order(), candidates.sizes(n)
     pairs = pair_names(candidates.measures, how.a, how.b)
     tests, facts = how.family(candidates, pairs, 0 if n is None else n.size)
     total, what, unit = len(pairs) * len(candidates.group), "comparing lists", "pairs"
@@ -792,24 +813,34 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
         if how.adjust_over != "group":
             tests *= max(1, candidates.n_groups)
         draws = most = enough_draws(tests, how)
-        if how.n_resamples is None and candidates.sizes(n).size <= FEW:
+        if how.n_resamples is None and sizes.size <= FEW:
             most *= MORE
         total, what, unit = total * draws, "swapping labels", "draws"
         drawing = Drawing.of(how, tests, draws, most)
-    kernel = partial(mean_columns if how.means else _list_columns, how=how, drawing=drawing)
+    parts = []
     with progress_bar(total=total, what=what, unit=unit) as advance:
         if drawing is not None:  # the bar counts draws, not pairs
             drawing.swaps["advance"], advance = advance, nothing_moves
-        table = pair_rows(
-            candidates,
-            pairs,
-            kernel,
-            n,
-            ties=how.ties,
-            alternative=how.alternative,
-            advance=advance,
-        )
+        for lists in pair_lists(candidates, pairs, n, how.ties):
+            if how.test == "expected":
+                columns = mean_columns(lists, sizes, how=how, drawing=drawing)
+            else:
+                columns = _region_columns(lists, sizes, how=how, drawing=drawing)
+            columns["exists"] = lists.exists
+            parts.append(rows_of(columns, candidates, PAIR, lists.pairs, {"n": sizes}))
+            advance(len(lists.pairs) * len(candidates.group))
+    table = with_pairs(concatenated(parts, GROUP), candidates, pairs, how.alternative)
     table["reach"] = np.ones(table["difference"].shape)
+    if how.test != "expected":
+        counts = table["tp_only_a"], table["n_only_a"], table["tp_only_b"], table["n_only_b"]
+        table["odds_ratio"] = sample_odds_ratio(*counts)
+        if how.swapped or how.test == "cluster":
+            table["p_mid"] = np.full(table["reach"].shape, np.nan)
+        else:
+            table["p_value"], table["p_mid"] = region_tests(*counts, how)
+        if not how.swapped:  # both ends are equal if no list splits a tie
+            for name in P_ENDS:
+                table[name] = np.where(table["cuts_tie"], table[name], table["p_value"])
     if how.swapped and not np.isnan(table["drawn"]).all():
         facts["n_resamples"] = int(np.nanmax(table["drawn"]))
     if how.of != "precision":
@@ -820,16 +851,16 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
 def _columns_of_pairs(how: Comparison, p_values: tuple[str, ...], *extra: str) -> tuple[str, ...]:
     """Return the columns of a comparison of lists, in order."""
     decision, ending = decision_columns(how)
-    values = [name.replace("precision", how.of) for name in REGION_COLUMNS[:10]]
+    values = " ".join(REGION_COLUMNS[:10]).replace("precision", how.of).split()
     front = ("measure_a", "measure_b", "n", *values)
     return (*front, *p_values, *decision, "cuts_tie", *extra, *ending)
 
 
-def _list_columns(
+def _region_columns(
     lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Drawing | None
 ) -> dict[str, AnyArray]:
-    """Return the columns (group, pair, n) for the two lists of each pair."""
-    r = lists.regions(n)
+    """Return the columns (group, pair, n) for the two lists of each pair, but not exact tests."""
+    r = nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
     only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     columns: dict[str, AnyArray] = {
@@ -841,21 +872,38 @@ def _list_columns(
         "n_only_b": only,
         "tp_only_a": tp_only_a,
         "tp_only_b": tp_only_b,
-        "odds_ratio": sample_odds_ratio(tp_only_a, only, tp_only_b, only),
-        "p_mid": np.full(only.shape, np.nan),
         "cuts_tie": cut,
     }
     if how.test == "cluster":
         columns |= cluster_contrasts(lists, n, alternative=how.alternative)
     else:
-        columns |= list_errors(lists, n, only, (tp_only_a, tp_only_b), cut, how)
+        # the standard error for random thresholds, which regions need only if they are small or if
+        # a list splits a tie; other regions warn if their difference varies far more
+        ranks, tp_only = (lists.a.ranks, lists.b.ranks), (tp_only_a, tp_only_b)
+        spread = difference_spread(*ranks, lists.a.gold, lists.total, n, only, tp_only)
+        error = np.sqrt(how.phi * spread.variance) / n
+        if how.target == "nbest":
+            columns["error"] = np.where(only > 0, error, 0.0)
+            columns["freedom"] = np.full(only.shape, np.inf)
+        else:
+            large = (only >= LEAST) & ~cut
+            columns["error_of_few"] = np.where((only > 0) & ~large, error, np.nan)
+            if (large & lists.exists).any():
+                share_a, share_b = (
+                    (tp_only_a + 1.0) / (only + 2.0),
+                    (tp_only_b + 1.0) / (only + 2.0),
+                )
+                fixed = (only + 2.0) * (share_a * (1.0 - share_a) + share_b * (1.0 - share_b))
+                warn_of_thresholds(
+                    spread.variance / fixed,
+                    np.broadcast_to(n, only.shape),
+                    large & lists.exists,
+                    "difference of the n-best lists",
+                )
     if drawing is not None:
         names = (*SWAP_COLUMNS, *P_ENDS)
         compute = partial(_swaps_of_pair, lists, n, cut, how=how, drawing=drawing)
         columns |= in_rows(lists.exists, dict.fromkeys(names, float), compute)
-    elif how.test != "cluster":
-        tests = region_tests(tp_only_a, only, tp_only_b, only, how, lists.exists)
-        columns["p_value"], columns["p_mid"] = tests
     return {**tie_columns(lists, n, columns, how), **columns}  # swaps have p-values at both ends
 
 

@@ -68,6 +68,7 @@ AVERAGED_COLUMNS = tuple(
     heads=True,
     short="measure n tp precision ci_low ci_high lift tied",
     layout="measure n",
+    quantity="precision",
 )
 @with_roles
 def nbest_precision(
@@ -476,7 +477,12 @@ _TOO_PRECISE = 0.9  # above this precision, coverage can fall below the level
 
 
 @Capabilities(
-    rankings="What holds for all n?", lists=True, clusters=True, heads=True, layout="measure n"
+    rankings="What holds for all n?",
+    lists=True,
+    clusters=True,
+    heads=True,
+    layout="measure n",
+    quantity="precision",
 )
 @with_roles
 def precision_band(
@@ -657,7 +663,12 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
 
 
 @Capabilities(
-    rankings="What holds for all n?", lists=True, clusters=True, heads=True, layout="pair n"
+    rankings="What holds for all n?",
+    lists=True,
+    clusters=True,
+    heads=True,
+    layout="pair n",
+    quantity="precision",
 )
 @with_roles
 def difference_band(
@@ -820,7 +831,13 @@ def difference_margins(
 LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
 
 
-@Capabilities(rankings="How good is each list?", lists=True, heads=True, layout="measure n")
+@Capabilities(
+    rankings="How good is each list?",
+    lists=True,
+    heads=True,
+    layout="measure n",
+    quantity="precision",
+)
 @with_roles
 def local_precision(
     data: Data,

@@ -85,7 +85,12 @@ _ENDS = np.array(["none", "first", "last", "both"])
 
 
 @Capabilities(
-    rankings="Is A better than B?", heads=True, clusters=True, short=_joined_runs, layout="row"
+    rankings="Is A better than B?",
+    heads=True,
+    clusters=True,
+    short=_joined_runs,
+    layout="row",
+    quantity="precision",
 )
 @with_roles
 def significant_ranges(
@@ -229,6 +234,7 @@ COLUMNS = tuple(
     heads=True,
     short="measure_a measure_b n_first n_last difference ci_low ci_high p_value",
     layout="pair",
+    quantity="precision",
 )
 @with_roles
 def mean_difference(
@@ -355,7 +361,7 @@ def _mean_differences(
         listed = gold & (np.minimum(a, b) <= most)
         difference[row] = (weight[a] - weight[b])[listed].sum()
         keys = lists.draws_of(row)
-        drawn = swaps.swapped_sums(a, b, gold, weight, keys, most=most, **swapping)
+        drawn = swaps.Swaps(a, b, gold, keys, **swapping).sums(weight, most)
         sided = swaps.sided(np.append(difference[row], drawn), alternative)
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
         first[row], last[row], errors[row] = sizes[0], most, 0.0
@@ -430,7 +436,14 @@ ODDS_RATIOS_COLUMNS = tuple(
 )
 
 
-@Capabilities(rankings="Is A better than B?", lists=True, ends=True, heads=True, layout="pair n")
+@Capabilities(
+    rankings="Is A better than B?",
+    lists=True,
+    ends=True,
+    heads=True,
+    layout="pair n",
+    quantity="odds-ratio",
+)
 @with_roles
 def odds_ratios(
     data: Data,

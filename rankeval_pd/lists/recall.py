@@ -42,6 +42,7 @@ BANDS = ("clopper-pearson", "emproc", "emproc-plus")
     clusters=True,
     short="measure n tp recall ci_low ci_high lift tied",
     layout="measure n",
+    quantity="recall",
 )
 @with_roles
 def nbest_recall(
@@ -200,6 +201,7 @@ def _recall_columns(
     lists=True,
     short="measure n recall band_low band_high",
     layout="measure n",
+    quantity="recall",
 )
 @with_roles
 def recall_band(

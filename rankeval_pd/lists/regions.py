@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -49,10 +50,9 @@ from rankeval_pd.errors import (
     check_choice,
     check_share,
     unknown_name,
-    warn_of_thresholds,
 )
 from rankeval_pd.lists.groups import in_rows, p_of_gap
-from rankeval_pd.lists.precision import LEAST, TARGETS
+from rankeval_pd.lists.precision import TARGETS
 from rankeval_pd.memory import check_draws
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.roles import ListSizes, Names, RankingRoles, Roles, native, with_columns
@@ -268,8 +268,7 @@ class Comparison(Decision):
 
     def noted(self) -> dict[str, Any]:
         """Return attrs that describe the comparison for readers and plots."""
-        options = vars(self)
-        noted = {name: options[name] for name in _NOTED}
+        noted = dict(zip(_NOTED, attrgetter(*_NOTED)(self), strict=True))
         if self.of != "precision":
             noted["of"] = self.of
         if not self.swapped:
@@ -278,22 +277,17 @@ class Comparison(Decision):
             del noted["adjust_over"]
         if self.swapped:
             noted["test"] = "swaps"
-        elif self.means:
+        elif self.test == "expected":
             noted["test"] = "score"
         return noted
-
-    @property
-    def means(self) -> bool:
-        """Return whether the comparison uses means over orders of tied candidates."""
-        return self.test == "expected"
 
     def family(
         self, candidates: Candidates, pairs: Sequence[Pair], sizes: int
     ) -> tuple[int, dict[str, Any]]:
         """Return the number of tests at each n, and the attribute that describes the family."""
-        tests = distinct_tests(candidates, pairs, self.alternative, self.adjust)
         if self.adjust is None:
-            return tests, {}
+            return len(pairs), {}
+        tests = distinct_tests(candidates, pairs, self.alternative, self.adjust)
         text = family_of(
             tests,
             compared_with(self.a, self.b),
@@ -358,39 +352,6 @@ def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
     return ties.tied_lists(lists.a, lists.b, lists.present[row], row[:-1], (row[-1], row[-1]), n)
 
 
-# ------------------------------------------- The standard error of the difference between two lists
-
-
-def list_errors(
-    lists: PairRanks,
-    n: IntArray,
-    only: IntArray,
-    tp_only: tuple[IntArray, IntArray],
-    cut: BoolArray,
-    how: Comparison,
-) -> dict[str, FloatArray]:
-    """Return the standard error for random thresholds and its degrees of freedom.
-
-    With target="region", only small regions and split ties need the standard error. The function
-    then warns if differences between other lists vary far more than differences between fixed
-    regions.
-    """
-    spread = bands.difference_spread(*lists.ranks, lists.gold, lists.total, n, only, tp_only)
-    error = np.sqrt(how.phi * spread.variance) / n
-    if how.target == "nbest":
-        return {"error": np.where(only > 0, error, 0.0), "freedom": np.full(only.shape, np.inf)}
-    large = (only >= LEAST) & ~cut
-    exists = lists.exists & large
-    if exists.any():
-        share_a, share_b = (tp_only[0] + 1.0) / (only + 2.0), (tp_only[1] + 1.0) / (only + 2.0)
-        regions = (only + 2.0) * (share_a * (1.0 - share_a) + share_b * (1.0 - share_b))
-        sizes = np.broadcast_to(n, only.shape)
-        warn_of_thresholds(
-            spread.variance / regions, sizes, exists, "difference of the n-best lists"
-        )
-    return {"error_of_few": np.where((only > 0) & ~large, error, np.nan)}
-
-
 # ------------------------------------------ Effect of the order of equal scores (ties="shared")
 
 
@@ -439,12 +400,13 @@ def tie_columns(
 ) -> dict[str, AnyArray]:
     """Return columns for both limits, and the nearest n that splits no tie.
 
-    If no list splits a tie, both limits equal the difference. P-values from swap tests are added
-    later.
+    If no list splits a tie, both limits equal the difference, and p-values are NaN. P-values from
+    swap tests are added later.
     """
-    difference, p_value = columns["difference"], columns["p_value"]
-    gaps, p_ends = np.stack([difference, difference]), np.stack([p_value, p_value])
-    uncut = np.zeros((2, *difference.shape), dtype=np.int64)
+    difference = columns["difference"]
+    gaps = np.stack([difference, difference])
+    p_ends = np.full(gaps.shape, np.nan)
+    uncut = np.zeros(gaps.shape, dtype=np.int64)
     cut = columns["cuts_tie"] & lists.exists
     for row in np.ndindex(cut.shape[:-1]):
         if not cut[row].any():
@@ -659,7 +621,13 @@ def _limits_of_means(
 COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
 
-@Capabilities(rankings="Is A better than B?", lists=True, heads=True, layout="pair n")
+@Capabilities(
+    rankings="Is A better than B?",
+    lists=True,
+    heads=True,
+    layout="pair n",
+    quantity="p-value",
+)
 @with_roles
 def tie_sensitivity(
     data: Data,

@@ -58,6 +58,7 @@ _BOOTSTRAP = 999  # number of draws for the goodness-of-fit test
     short="measure n_samples n_mean precision sd_observed sd_expected phi p_dispersion",
     layout="measure",
     pooled=True,
+    quantity="precision",
 )
 @with_roles_but("key", "label", "ties")
 def repetition(
@@ -155,7 +156,11 @@ def repetition(
     return above_door(samples.table(table, pd.DataFrame(index=[0]), COLUMNS), data)
 
 
-@Capabilities(rankings="Would it happen again?", layout="row")
+@Capabilities(
+    rankings="Would it happen again?",
+    layout="row",
+    quantity="precision",
+)
 @with_roles_but("key", "label", "ties", "rng")
 def repetition_samples(
     data: Data,

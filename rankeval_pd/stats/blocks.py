@@ -343,31 +343,27 @@ def signed_sums(
     positions: Positions,
     known: ItemTotals,
     linear: Linear | None,
-    added: ContributionSums | None,
-    needs: Needs,
+    added: ContributionSums,
     number: int,
-) -> FloatArray | None:
+) -> FloatArray:
     """Return sums of contributions and weights over items, using random signs.
 
     The sums cover one block of resamples, as integers (level, resample, column).
     """
-    if not needs.signs or added is None:
-        return None
     rows = np.vstack(block_contributions(block, known, linear))
     columns = WholeColumns(rows.T, added.sizes, known.plan.n_items)
     return _turned(columns, positions, known.plan, number)
 
 
 def swapped_block_sums(
-    block: ItemStatistics, positions: Positions, known: ItemTotals, needs: Needs, number: int
-) -> FloatArray | None:
+    block: ItemStatistics, positions: Positions, known: ItemTotals, number: int
+) -> FloatArray:
     """Return sums of statistics over the swapped items in a block."""
-    if not needs.swaps:
-        return None
-    return _turned(_of_statistics(block, known), positions, known.plan, number)
+    return _turned(columns_of(block, known), positions, known.plan, number)
 
 
-def _of_statistics(block: ItemStatistics, known: ItemTotals) -> WholeColumns:
+def columns_of(block: ItemStatistics, known: ItemTotals) -> WholeColumns:
+    """Return the statistics of a block, prepared for weighted sums."""
     return WholeColumns(
         items.statistic_columns(block.statistics), known.sizes.reshape(-1), known.plan.n_items
     )
@@ -383,73 +379,37 @@ def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int
     return columns.sums_of_bits(packed, np.arange(first % 8, first % 8 + last - first))
 
 
-def columns_of(block: ItemStatistics, known: ItemTotals, needs: Needs) -> WholeColumns | None:
-    """Return the statistics of a block, prepared for sums weighted by counts."""
-    if not needs.counts:
-        return None
-    return _of_statistics(block, known)
-
-
-class CountDraws(NamedTuple):
-    """The next counts in a block of resamples, and the generator for the remaining counts."""
-
-    counts: AnyArray | None
-    rng: np.random.Generator | None
+CountDraws = tuple[AnyArray | None, np.random.Generator]  #: the next counts, and their generator
 
 
 def next_counts(
-    before: CountDraws | None,
-    known: ItemTotals,
-    needs: Needs,
-    number: int,
-    size: int,
-    _after: object,
+    before: CountDraws | None, known: ItemTotals, number: int, size: int, _after: object
 ) -> CountDraws:
     """Return how often each item occurs in the next resamples of a block."""
-    if not needs.counts:
-        return CountDraws(None, None)
-    rng = None
+    rng = items.block_generator(known.plan.options.seed, number)
     if before is not None:
-        rng = before.rng
-    rng = rng or items.block_generator(known.plan.options.seed, number)
-    return CountDraws(items.drawn_counts(rng, known.plan.n_items, size), rng)
+        rng = before[1]
+    return items.drawn_counts(rng, known.plan.n_items, size), rng
 
 
 def generator_of(drawn: CountDraws) -> CountDraws:
     """Return the generator for the next counts, after all previous draws."""
-    return CountDraws(None, drawn.rng)
+    return None, drawn[1]
 
 
-def of_items(drawn: CountDraws, positions: Positions) -> AnyArray | None:
+def of_items(drawn: CountDraws, positions: Positions) -> AnyArray:
     """Return the counts for the items in a block."""
-    if drawn.counts is None:
-        return None
-    return np.ascontiguousarray(drawn.counts[:, positions])
-
-
-def counted_sums(columns: WholeColumns | None, counts: AnyArray | None) -> FloatArray | None:
-    """Return the sums over a block's items, weighted by counts, as integers."""
-    if columns is None or counts is None:
-        return None
-    return columns.sums(counts)
-
-
-def block_totals(parts: Sequence[FloatArray | None]) -> FloatArray | None:
-    """Return the sums over all blocks of items; None if there are no draws."""
-    drawn = [part for part in parts if part is not None]
-    if not drawn:
-        return None
-    return sum(drawn[1:], start=drawn[0])
+    assert drawn[0] is not None
+    return np.ascontiguousarray(drawn[0][:, positions])
 
 
 def one_after_another(
-    parts: Sequence[FloatArray | None], sizes: FloatArray | None, *, n_items: int
+    parts: Sequence[FloatArray], sizes: FloatArray, *, n_items: int
 ) -> FloatArray | None:
     """Return the sums for all resamples (resample, column), joined from successive parts."""
-    listed = [part for part in parts if part is not None]
-    if sizes is None or not listed:
+    if not parts:
         return None
-    return PieceUnits.of(sizes, n_items).floats(np.concatenate(listed, axis=1))
+    return PieceUnits.of(sizes, n_items).floats(np.concatenate(parts, axis=1))
 
 
 # -------------------------------------------------------------------------------------------------

@@ -57,38 +57,24 @@ def miettinen_nurminen(
     + n_b, as in the paper. Mee's interval omits this factor. The limits are NaN if a sample is
     empty.
     """
-    tables = np.stack(broadcast_floats(tp_a, n_a, tp_b, n_b))
-    defined = (tables[1] > 0) & (tables[3] > 0)
-    low, high = np.full(defined.shape, np.nan), np.full(defined.shape, np.nan)
-    tables = tables[:, defined]
-    low[defined] = -_score_high(tables[[2, 3, 0, 1]], level)
-    high[defined] = _score_high(tables, level)
-    return low, high
-
-
-_LAST_STEP = 1e-9  # step relative to the distance below which only rounding errors remain
-_MOST_SECANTS = 12  # five steps usually suffice; limits that have not converged are bracketed
-
-
-def _score_high(tables: FloatArray, level: float) -> FloatArray:
-    """Return the difference above the observed difference at which the score statistic is z.
-
-    ``tables`` are tp_a, n_a, tp_b and n_b: (4, table). The result equals the observed difference
-    plus z standard deviations, where the standard deviation depends on the result. The equation is
-    nearly linear close to Newcombe's limit, so the secant method takes about five evaluations. If
-    the secant method does not converge, the limit is bracketed.
-    """
     from scipy.optimize import elementwise
 
-    tp_a, n_a, tp_b, n_b = tables
-    observed = tp_a / n_a - tp_b / n_b
+    each = np.stack(broadcast_floats(tp_a, n_a, tp_b, n_b))
+    defined = (each[1] > 0) & (each[3] > 0)
+    some = each[:, defined]
+    # the lower limit is minus the upper limit with the samples exchanged
+    ends = np.concatenate([some[[2, 3, 0, 1]], some], axis=1)
+    observed = ends[0] / ends[1] - ends[2] / ends[3]
     # counts divided by an overdispersion can add up to 1 or less; the limit is then 1
-    known = (n_a + n_b > 1.0) & (observed < 1.0)
-    high, gap = np.ones(known.shape), partial(_score_gap, z_of(level))
-    tables, least = tables[:, known], observed[known]
-    _, result = newcombe(tp_a[known], n_a[known], tp_b[known], n_b[known], level)
+    known = (ends[1] + ends[3] > 1.0) & (observed < 1.0)
+    tables, least = ends[:, known], observed[known]
+    # The limit is the observed difference plus z standard deviations, which depend on the limit.
+    # The equation is nearly linear close to Newcombe's limit, so the secant method takes about five
+    # evaluations. The second point is one step with slope 1, kept inside the bracket.
+    gap = partial(_score_gap, z_of(level))
+    tp_a, n_a, tp_b, n_b = tables
+    _, result = newcombe(tp_a, n_a, tp_b, n_b, level)
     result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
-    # second point for the secant: one step with slope 1, kept inside the bracket
     before, short_before = result, gap(result, *tables)
     result = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
     active = np.arange(result.size)
@@ -100,11 +86,9 @@ def _score_high(tables: FloatArray, level: float) -> FloatArray:
         after = result[active] + step
         inside = (after > least[active]) & (after < 1.0)  # False for NaN
         before, short_before = result[active], short
-        result[active] = np.where(inside, after, before)
         # drop limits that have converged, and set limits whose step leaves the bracket to NaN
+        result[active] = np.where(inside, after, np.nan)
         going = inside & (np.abs(step) > _LAST_STEP * (after - least[active]))
-        lost = ~inside
-        result[active[lost]] = np.nan
         active, before, short_before = active[going], before[going], short_before[going]
         if not active.size:
             break
@@ -114,8 +98,15 @@ def _score_high(tables: FloatArray, level: float) -> FloatArray:
     if left.any():
         bracket = least[left], np.ones(int(left.sum()))
         result[left] = elementwise.find_root(gap, bracket, args=tuple(tables[:, left])).x
+    high = np.ones(known.size)
     high[known] = result
-    return high
+    limits = np.full((2, *defined.shape), np.nan)
+    limits[:, defined] = high.reshape(2, -1)
+    return -limits[0], limits[1]
+
+
+_LAST_STEP = 1e-9  # step relative to the distance below which only rounding errors remain
+_MOST_SECANTS = 12  # five steps usually suffice; limits that have not converged are bracketed
 
 
 def _score_gap(

@@ -130,61 +130,49 @@ def series_sums(
     """
     factors = np.array(np.broadcast_arrays(a, b, c, d, weight), dtype=float)
     flat = factors.reshape(5, -1)
-    infinite = np.isinf(flat[:3]).all(axis=1)
+    no_a, no_b, no_c = np.isinf(flat[:3]).all(axis=1)
     out = np.zeros((highest_power + 1, flat.shape[1]))
     for start in range(0, flat.shape[1], _SUMS_AT_ONCE):
-        block = slice(start, start + _SUMS_AT_ONCE)
-        out[:, block] = _sums_of_block(flat[:, block].copy(), infinite, highest_power)
+        active = np.arange(start, min(start + _SUMS_AT_ONCE, flat.shape[1]))
+        a, b, c, d, weights = flat[:, active]
+        term, totals, m = np.ones_like(a), np.zeros((highest_power + 1, a.size)), 0.0
+        ratio, denominator = np.empty_like(a), np.empty_like(a)
+        uniform = bool((weights == 1.0).all())
+        while active.size:
+            # add the next terms in place to all sums that have not converged
+            for _ in range(_STRIDE):
+                if no_a:
+                    np.reciprocal(c, out=ratio)
+                elif no_c:
+                    np.copyto(ratio, a)
+                elif no_b:
+                    np.divide(a, c, out=ratio)
+                else:
+                    np.multiply(a, b, out=ratio)
+                    np.multiply(c, d, out=denominator)
+                    np.divide(ratio, denominator, out=ratio)
+                    b -= 1.0
+                    d += 1.0
+                if not uniform:
+                    ratio *= weights
+                term *= ratio
+                totals[0] += term
+                m += 1.0
+                for power in range(1, highest_power + 1):
+                    totals[power] += m**power * term
+                a -= 1.0
+                c += 1.0
+            # also stop sums that have overflowed, because they never converge
+            last = totals[highest_power]
+            going = (m**highest_power * term > _NEGLIGIBLE * last) & np.isfinite(last)
+            # compress the arrays only after a quarter of the sums are done: copying costs more
+            # than summing
+            if np.count_nonzero(going) <= 0.75 * active.size:
+                out[:, active] = totals
+                active, term, totals = active[going], term[going], totals[:, going]
+                a, b, c, d, weights = a[going], b[going], c[going], d[going], weights[going]
+                ratio, denominator = ratio[going], denominator[going]
     return out.reshape(highest_power + 1, *factors.shape[1:])
-
-
-def _sums_of_block(factors: FloatArray, infinite: BoolArray, highest_power: int) -> FloatArray:
-    """Return the sums for one block, (power, sum); the factors (a to weight, sum) are overwritten.
-
-    ``infinite`` says whether a, b and c are infinite.
-    """
-    a, b, c, d, weight = factors
-    no_a, no_b, no_c = infinite
-    result = np.zeros((highest_power + 1, a.size))
-    active = np.arange(a.size)
-    term, totals, m = np.ones_like(a), np.zeros_like(result), 0.0
-    ratio, denominator = np.empty_like(a), np.empty_like(a)
-    uniform = bool((weight == 1.0).all())
-    while active.size:
-        # add the next terms in place to all sums that have not converged
-        for _ in range(_STRIDE):
-            if no_a:
-                np.reciprocal(c, out=ratio)
-            elif no_c:
-                np.copyto(ratio, a)
-            elif no_b:
-                np.divide(a, c, out=ratio)
-            else:
-                np.multiply(a, b, out=ratio)
-                np.multiply(c, d, out=denominator)
-                np.divide(ratio, denominator, out=ratio)
-                b -= 1.0
-                d += 1.0
-            if not uniform:
-                ratio *= weight
-            term *= ratio
-            totals[0] += term
-            m += 1.0
-            for power in range(1, highest_power + 1):
-                totals[power] += m**power * term
-            a -= 1.0
-            c += 1.0
-        # also stop sums that have overflowed, because they never converge
-        last = totals[highest_power]
-        going = (m**highest_power * term > _NEGLIGIBLE * last) & np.isfinite(last)
-        # compress the arrays only after a quarter of the sums are done: copying costs more than
-        # summing
-        if np.count_nonzero(going) <= 0.75 * active.size:
-            result[:, active] = totals
-            active, term, totals = active[going], term[going], totals[:, going]
-            a, b, c, d, weight = a[going], b[going], c[going], d[going], weight[going]
-            ratio, denominator = ratio[going], denominator[going]
-    return result
 
 
 def _tails_from_series(
@@ -201,12 +189,16 @@ def _tails_from_series(
     P(X < i) / P(X = i), and the large upper tails are computed as complements.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        log_strict = log_pmf + np.log(series)
-        log_with = log_pmf + np.log1p(series)
-        log_half = log_pmf + np.log(0.5 + series)
-        ge = np.where(above_mode, log_with, _log_complement(log_strict))
-        gt = np.where(above_mode, log_strict, _log_complement(log_with))
-        mid = np.where(above_mode, log_half, _log_complement(log_half))
+        strict, whole = log_pmf + np.log(series), log_pmf + np.log1p(series)
+        half = log_pmf + np.log(0.5 + series)
+        # rounding can move the probability of the other tail slightly above 1
+        other = np.minimum([strict, whole, half], 0.0)
+        rare = other < _LOG_HALF
+        # log1p(-p) is accurate for small p, and log(-expm1) for p near 1
+        complement = np.where(
+            rare, np.log1p(-np.exp(other)), np.log(-np.expm1(np.where(rare, -1.0, other)))
+        )
+        ge, gt, mid = np.where(above_mode, [whole, strict, half], complement)
     lowest, highest = support
     below, above = i < lowest, i > highest
     return Tails(
@@ -215,14 +207,6 @@ def _tails_from_series(
         np.where(below, 0.0, np.where(above, -np.inf, mid)),
         np.where(below | above, -np.inf, log_pmf),
     )
-
-
-def _log_complement(log_p: FloatArray) -> FloatArray:
-    """Return log(1 - exp(log_p)), even if rounding moved p slightly above 1."""
-    log_p = np.minimum(log_p, 0.0)
-    rare = log_p < _LOG_HALF
-    # log1p(-p) is accurate for small p, and log(-expm1) for p near 1
-    return np.where(rare, np.log1p(-np.exp(log_p)), np.log(-np.expm1(np.where(rare, -1.0, log_p))))
 
 
 # --------------------------------------------------- Logarithms of factorials without cancellation
@@ -260,20 +244,15 @@ _SMALL_REMAINDERS = np.array(
 
 
 def stirling_remainder(x: FloatArray) -> FloatArray:
-    """Return log(x!) - (x log x - x) for integers x >= 0, to about 1e-16."""
+    """Return log(x!) - (x log x - x) for integers x >= 0, and any x >= 15, to about 1e-16."""
     small = _SMALL_REMAINDERS[np.minimum(x, 15.0).astype(np.intp)]
-    return np.where(x <= 15.0, small, _stirling_series(np.maximum(x, 15.0)))
-
-
-def _stirling_series(x: FloatArray) -> FloatArray:
-    """Return log Gamma(x + 1) - (x log x - x) for x >= 15."""
+    large = np.maximum(x, 15.0)
     # log(2 pi x)/2 + 1/(12 x) - 1/(360 x^3) + ...: for x >= 15, six terms give 1e-16
-    u = 1.0 / (x * x)
+    u = 1.0 / (large * large)
     series = (
         1 / 12 - u * (1 / 360 - u * (1 / 1260 - u * (1 / 1680 - u * (1 / 1188 - u * 691 / 360360))))
-    ) / x
-    rest: FloatArray = _HALF_LOG_2PI + 0.5 * np.log(x) + series
-    return rest
+    ) / large
+    return np.where(x <= 15.0, small, _HALF_LOG_2PI + 0.5 * np.log(large) + series)
 
 
 def real_stirling_remainder(x: FloatArray) -> FloatArray:
@@ -282,7 +261,7 @@ def real_stirling_remainder(x: FloatArray) -> FloatArray:
 
     near = np.minimum(x, 15.0)
     small = special.gammaln(near + 1.0) - special.xlogy(near, near) + near
-    return np.where(x < 15.0, small, _stirling_series(np.maximum(x, 15.0)))
+    return np.where(x < 15.0, small, stirling_remainder(np.maximum(x, 15.0)))
 
 
 def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = None) -> FloatArray:
@@ -476,30 +455,15 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
 # Populations for the random model (Macskassy 2005): a finite or an infinite population.
 
 
-class _HypergeometricCounts:
-    """Counts in lists from a finite population."""
-
-    total: Any
-    positive: Any
-
-    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest possible count in a list of n."""
-        return support(self.total, self.positive, n)
-
-    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of size n."""
-        return tails(i, self.total, self.positive, n)
-
-
 @dataclass(frozen=True)
-class Finite(_HypergeometricCounts):
+class Finite:
     """A finite population of ``total`` candidates, with hypergeometric counts."""
 
-    total: float
-    positive: float
+    total: Any  #: float, or an array for :class:`FiniteEach`
+    positive: Any
 
     @property
-    def prior(self) -> float:
+    def prior(self) -> Any:
         """The prevalence N+/N, or 0 without candidates."""
         if not self.total:
             return 0.0
@@ -514,10 +478,17 @@ class Finite(_HypergeometricCounts):
         """Return the population for some of the lists; all lists have the same population."""
         return self
 
+    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest possible count in a list of n."""
+        return support(self.total, self.positive, n)
+
+    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+        """Return the upper tails at counts i in lists of size n."""
+        return tails(i, self.total, self.positive, n)
+
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
         """Return P(next candidate is positive | i of n were positive), Macskassy's Eq. 12."""
-        chance: FloatArray = (self.positive - i) / np.maximum(self.total - n, 1.0)
-        return chance
+        return np.asarray((self.positive - i) / np.maximum(self.total - n, 1.0))
 
     def stay(self, i: FloatArray, n: FloatArray) -> FloatArray:
         """Return P(next candidate is negative | i of n were positive), Macskassy's Eq. 13."""
@@ -526,52 +497,24 @@ class Finite(_HypergeometricCounts):
 
 
 @dataclass(frozen=True)
-class FiniteEach(_HypergeometricCounts):
+class FiniteEach(Finite):
     """A finite population for each list; ``total`` and ``positive`` have the same shape as n."""
-
-    total: FloatArray
-    positive: FloatArray
 
     @property
     def prior(self) -> FloatArray:
         """The prevalence N+/N."""
-        return self.positive / np.maximum(self.total, 1.0)
+        return np.asarray(self.positive / np.maximum(self.total, 1.0))
 
     def at(self, where: BoolArray) -> FiniteEach:
         """Return the populations for some of the lists."""
         return FiniteEach(self.total[where], self.positive[where])
 
 
-class _BinomialCounts:
-    """Counts in lists from an infinite population."""
-
-    prior: Any
-
-    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the lowest and the highest possible count in a list of n."""
-        return np.where(self.prior == 1.0, n, 0.0), np.where(self.prior == 0.0, 0.0, n)
-
-    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of size n."""
-        return tails_of_binomial(i, n, self.prior)
-
-
 @dataclass(frozen=True)
-class InfiniteEach(_BinomialCounts):
-    """An infinite population for each list; ``prior`` has the same shape as n."""
-
-    prior: FloatArray
-
-    def at(self, where: BoolArray) -> InfiniteEach:
-        """Return the infinite populations for some of the lists."""
-        return InfiniteEach(self.prior[where])
-
-
-@dataclass(frozen=True)
-class Infinite(_BinomialCounts):
+class Infinite:
     """An infinite population with prevalence ``prior`` and binomial counts."""
 
-    prior: float
+    prior: Any  #: float, or an array for :class:`InfiniteEach`
 
     @property
     def opposite(self) -> Infinite:
@@ -582,6 +525,14 @@ class Infinite(_BinomialCounts):
         """Return the population, which is the same for all lists."""
         return self
 
+    def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lowest and the highest possible count in a list of n."""
+        return np.where(self.prior == 1.0, n, 0.0), np.where(self.prior == 0.0, 0.0, n)
+
+    def tails(self, i: FloatArray, n: FloatArray) -> Tails:
+        """Return the upper tails at counts i in lists of size n."""
+        return tails_of_binomial(i, n, self.prior)
+
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
         """Return the probability of a positive (Macskassy, Eq. 17)."""
         return np.full(np.broadcast(i, n).shape, self.prior)
@@ -589,6 +540,15 @@ class Infinite(_BinomialCounts):
     def stay(self, i: FloatArray, n: FloatArray) -> FloatArray:
         """Return the probability of a negative (Macskassy, Eq. 18)."""
         return np.full(np.broadcast(i, n).shape, 1.0 - self.prior)
+
+
+@dataclass(frozen=True)
+class InfiniteEach(Infinite):
+    """An infinite population for each list; ``prior`` has the same shape as n."""
+
+    def at(self, where: BoolArray) -> InfiniteEach:
+        """Return the infinite populations for some of the lists."""
+        return InfiniteEach(self.prior[where])
 
 
 Population = Finite | Infinite

@@ -31,11 +31,6 @@ class BetaTail(NamedTuple):
         a, b = np.mean(self.shifts, axis=0)
         return float(a), float(b)
 
-    def parameters(self, tp: FloatArray, fp: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return tp + a and fp + b for flat counts: (shift, count)."""
-        a, b = np.array(self.shifts).T[:, :, np.newaxis]
-        return tp + a, fp + b
-
 
 _AT_LEAST, _MORE, _JEFFREYS = (0.0, 1.0), (1.0, 0.0), (0.5, 0.5)  # P(X >= tp), P(X > tp)
 
@@ -139,10 +134,30 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
 
     sign = 1.0 - 2.0 * wanted.upper
     target, parts = np.log(wanted.tail), len(wanted.shifts)
-    x = _first_guess(tp, fp, wanted)
-    _set_infinite_logits(x, tp, fp, wanted)
+    # start at the approximate quantile of Abramowitz and Stegun (1964), 26.5.22
+    shift_a, shift_b = wanted.mean_shift
+    a, b = tp + shift_a, fp + shift_b
+    y = sign * float(-special.ndtri(wanted.tail))
+    u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
+    h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
+    w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
+    x: FloatArray = np.log(a / b) - 2.0 * w
+    # (shift, count), with infinite logits if floats cannot distinguish the quantile from 0 or 1:
+    # such quantiles occur for tiny fractional counts, after division by a large overdispersion
+    shifts = np.array(wanted.shifts).T[:, :, np.newaxis]
+    a, b = tp + shifts[0], fp + shifts[1]
+    few = np.flatnonzero(np.minimum(tp, fp) + np.min(wanted.shifts) < _FRACTION_OF_SUCCESS)
+    if few.size:
+        at_zero: Any = special.betainc
+        at_one: Any = special.betaincc
+        if wanted.upper:
+            at_zero, at_one = at_one, at_zero
+        area_0 = at_zero(a[:, few], b[:, few], _LEAST_QUANTILE).mean(axis=0)
+        area_1 = at_one(b[:, few], a[:, few], _LEAST_QUANTILE).mean(axis=0)
+        x[few[sign * (area_0 - wanted.tail) > 0.0]] = -np.inf
+        x[few[sign * (area_1 - wanted.tail) < 0.0]] = np.inf
     active = np.flatnonzero(np.isfinite(x))
-    a, b = wanted.parameters(tp[active], fp[active])
+    a, b = a[:, active], b[:, active]
     log_beta = special.betaln(a, b)
     for _ in range(100):
         now = x[active]
@@ -168,28 +183,6 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
             break
         active, a, b, log_beta = active[going], a[:, going], b[:, going], log_beta[:, going]
     return x
-
-
-def _set_infinite_logits(x: FloatArray, tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> None:
-    """Set logits to infinity if floats cannot distinguish the quantile from 0 or 1.
-
-    Such quantiles occur for tiny fractional counts, after division by a large overdispersion.
-    """
-    from scipy import special
-
-    few = np.flatnonzero(np.minimum(tp, fp) + np.min(wanted.shifts) < _FRACTION_OF_SUCCESS)
-    if not few.size:
-        return
-    a, b = wanted.parameters(tp[few], fp[few])
-    at_zero: Any = special.betainc
-    at_one: Any = special.betaincc
-    sign = 1.0
-    if wanted.upper:
-        at_zero, at_one, sign = at_one, at_zero, -1.0
-    area_0 = at_zero(a, b, _LEAST_QUANTILE).mean(axis=0)
-    area_1 = at_one(b, a, _LEAST_QUANTILE).mean(axis=0)
-    x[few[sign * (area_0 - wanted.tail) > 0.0]] = -np.inf
-    x[few[sign * (area_1 - wanted.tail) < 0.0]] = np.inf
 
 
 # if a or b is below the first number, quantiles can be closer to 0 or 1 than the second
@@ -224,22 +217,6 @@ def _beta_tail(
                 total += np.where(k < a, term, 0.0)
         area[rare] = total
     return area
-
-
-def _first_guess(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
-    """Return the logit of an approximate quantile (Abramowitz and Stegun 1964, 26.5.22)."""
-    from scipy import special
-
-    shift_a, shift_b = wanted.mean_shift
-    a, b = tp + shift_a, fp + shift_b
-    y = float(special.ndtri(wanted.tail))
-    if not wanted.upper:
-        y = -y
-    u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
-    h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
-    w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
-    guess: FloatArray = np.log(a / b) - 2.0 * w
-    return guess
 
 
 def alike_share(count: AnyArray, level: float) -> FloatArray:

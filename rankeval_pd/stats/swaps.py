@@ -9,7 +9,7 @@ give the same counts:
 
 * **windows** (:class:`_Window`), for few list sizes, visit only the slots near the ends of the
   lists, and sum over the candidates before the windows;
-* **ranks** (:func:`_rank_blocks`) are used if the windows together are longer than all the slots;
+* **ranks** are used if the windows together are longer than all the slots;
 * **walks** (:class:`swap_draws.Walk`) are used if a block of draws does not fit in the cache.
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,16 @@ import numpy as np
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.proportions import clopper_pearson
-from rankeval_pd.stats.ranking import Bits, Keys, Regions, Slots, TrueSlots, Walk, nbest_regions
+from rankeval_pd.stats.ranking import (
+    Bits,
+    Keys,
+    Regions,
+    Slots,
+    TrueSlots,
+    Walk,
+    by_position,
+    nbest_regions,
+)
 
 Advance = Callable[[int], object]
 _BLOCK = 1_000_000  # number of slots times draws that fits in the cache
@@ -49,199 +59,199 @@ def enough_swaps(n_tests: int, alpha: float) -> int:
     return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
 
 
-def swapped_sums(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: BoolArray,
-    weight: FloatArray,
-    keys: Keys,
-    *,
-    most: int,
-    n_resamples: int,
-    seed: int,
-    advance: Advance = lambda _: None,
-) -> FloatArray:
-    """Return the weight of true positives in the first swapped ranking minus the second.
+@dataclass(eq=False)
+class Swaps:
+    """Random swaps of the ranks of two rankings.
 
-    ``weight`` is indexed by rank from 0, and is 0 above ``most``. Candidates are in key
-    order, and candidates with equal ``keys`` share their swaps. The cost is O(slots) per draw.
+    Candidates are in key order, and candidates with equal ``keys`` share their swaps.
     """
-    slots, half = Slots.of(rank_a, rank_b), _slots_beyond(rank_a, rank_b, most)
-    result, every = np.empty(n_resamples), slots.candidate.size
-    part = TrueSlots.of(slots, gold, keys, min(2 * (most + half), every))
-    for start in range(0, n_resamples, ranking.WORD):
-        stop, sums = min(start + ranking.WORD, n_resamples), None
-        while sums is None:
-            whole = part.keys.size == every
-            sums = part.sums(weight, most, seed, start, stop, whole=whole)
-            if sums is None:  # a list ends outside the slots (once in a billion draws)
-                part = TrueSlots.of(slots, gold, keys, min(4 * part.keys.size, every))
-        result[start:stop] = sums
-        advance(stop - start)
-    return result
 
+    rank_a: IntArray
+    rank_b: IntArray
+    gold: BoolArray
+    keys: Keys | None = None  #: by default, the positions of the candidates
+    n_resamples: int = field(kw_only=True)
+    seed: int = field(kw_only=True)
+    advance: Advance = field(kw_only=True, default=lambda _: None)
 
-def _rank_blocks(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    keys: Keys,
-    most: int,
-    *,
-    n_resamples: int,
-    seed: int,
-    advance: Advance,
-) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-    """Yield the candidates that can reach rank ``most``, and both of their ranks."""
-    slots = Slots.of(rank_a, rank_b)
-    half = _slots_beyond(rank_a, rank_b, most)
-    for start, stop in _blocks(n_resamples, min(2 * (most + half), 2 * rank_a.size)):
-        wider, draws = half, (seed, start, stop)
-        while (result := _swapped_ranks(slots, keys, most, wider, draws)) is None:
-            wider *= 4
-        yield result
-        advance(stop - start)
+    def __post_init__(self) -> None:
+        """Find the slots, and the key of each candidate's draws."""
+        self.slots = Slots.of(self.rank_a, self.rank_b)
+        self.draws_of = self.keys if self.keys is not None else by_position(self.rank_a.size)
 
+    def sums(self, weight: FloatArray, most: int) -> FloatArray:
+        """Return the weight of true positives in the first swapped ranking minus the second.
 
-def _swapped_ranks(
-    slots: Slots, keys: Keys, most: int, half: int, draws: tuple[int, int, int]
-) -> tuple[IntArray, IntArray, IntArray] | None:
-    """Return candidates and ranks; None if a list of size ``most`` ends beyond the slots.
+        ``weight`` is indexed by rank from 0, and is 0 above ``most``. The cost is O(slots) per
+        draw.
+        """
+        result, every = np.empty(self.n_resamples), self.slots.candidate.size
+        reach = min(2 * (most + self._beyond(most)), every)
+        part = TrueSlots.of(self.slots, self.gold, self.draws_of, reach)
+        for start, stop in self._blocks(_BLOCK):
+            sums = None
+            while sums is None:
+                whole = part.keys.size == every
+                sums = part.sums(weight, most, self.seed, start, stop, whole=whole)
+                if sums is None:  # a list ends outside the slots (once in a billion draws)
+                    reach = min(4 * part.keys.size, every)
+                    part = TrueSlots.of(self.slots, self.gold, self.draws_of, reach)
+            result[start:stop] = sums
+            self.advance(stop - start)
+        return result
 
-    The first ranking gets the a slots of unswapped and the b slots of swapped candidates. A
-    candidate's rank is the number of the ranking's slots up to the candidate's slot.
-    """
-    reach = min(2 * (most + half), slots.candidate.size)
-    # only candidates with a slot within reach need draws
-    near = np.flatnonzero(np.minimum(slots.a, slots.b) < reach)
-    place = np.empty(keys.size, dtype=np.int64)
-    place[near] = np.arange(near.size)
-    swap = ranking.coins(keys[near], *draws)  # (near, draw), 0 or 1
-    first = swap[place[slots.candidate[:reach]]]  # (slot, draw)
-    # a swap exchanges an a slot for a b slot in the first ranking: exclusive or of bytes
-    first ^= slots.from_a[:reach].view(np.uint8)[:, np.newaxis]
-    # (slot, draw): number of the first ranking's slots up to each slot, which is the rank
-    up_to = np.empty((reach + 1, swap.shape[1]), dtype=np.int32)
-    for start in range(0, reach, _STRETCH):
-        stretch = slice(start, min(start + _STRETCH, reach))
-        np.cumsum(first[stretch], axis=0, dtype=np.int32, out=up_to[stretch])
-        if start:
-            up_to[stretch] += up_to[start - 1]
-    listed = np.zeros(1, dtype=np.int32)
-    if reach:
-        listed = up_to[reach - 1]
-    if 0 < reach < slots.candidate.size and min(listed.min(), reach - listed.max()) < most:
-        return None
-    up_to[-1] = most + 1  # outside the slots
-    # (near, draw): whether swapped, and the first ranking's count up to the a slot and the b slot
-    moved = swap.view(bool)
-    of_a, of_b = (up_to[np.minimum(side[near], reach)] for side in (slots.a, slots.b))
-    del up_to, first, swap
-    first_rank = np.where(moved, of_b, of_a)
-    # reuse the arrays for the second ranking, whose ranks count the remaining slots up to each slot
-    for counts, side in ((of_a, slots.a[near]), (of_b, slots.b[near])):
-        slot = np.where(side < reach, side + 1, 2 * (most + 1)).astype(np.int32)
-        np.subtract(slot[:, np.newaxis], counts, out=counts)
-    second_rank = np.where(moved, of_a, of_b)
-    for ranks in (first_rank, second_rank):
-        np.minimum(ranks, most + 1, out=ranks)
-    return near, first_rank.T, second_rank.T
+    def counts(self, n: IntArray) -> Iterator[Regions]:
+        """Yield blocks of counts for both lists after random swaps, (draw, n)."""
+        n = np.minimum(n, self.rank_a.size)
+        only = n - nbest_regions(self.rank_a, self.rank_b, self.gold, n).overlap
+        # lists of size n end near slot 2n, within about sqrt(number of unshared candidates)
+        half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
+        stops = np.minimum(2 * (n + half), self.slots.candidate.size)
+        inside = int((stops - 2 * np.maximum(n - half, 0)).sum())
+        # many windows overlap and contain more slots in total than precede the last end
+        if inside > stops.max(initial=0):
+            yield from self._at_many_n(n)
+            return
+        windows = [
+            _Window.around(int(x), int(y), self.slots, self.gold)
+            for x, y in zip(n, half, strict=True)
+        ]
+        for start, stop in self._blocks(inside):
+            sums = self._sums_ahead(windows, start, stop)
+            counts = np.empty((4, stop - start, n.size), dtype=np.int64)
+            for column, window in enumerate(windows):
+                ahead, result = sums[column], None
+                while result is None:
+                    keys = self.draws_of[window.candidate]
+                    result = window.counts(ranking.coins(keys, self.seed, start, stop), *ahead)
+                    if result is None:  # a list ends outside the slots (once in a billion draws)
+                        window = _Window.around(window.n, 4 * window.half, self.slots, self.gold)
+                        [ahead] = self._sums_ahead([window], start, stop)
+                counts[:, :, column] = result
+            yield Regions(*counts)
+            self.advance(stop - start)
 
+    def _at_many_n(self, n: IntArray) -> Iterator[Regions]:
+        """Yield the counts, computed from the ranks of all candidates that a list can reach."""
+        most = int(n.max())
+        sizes, place = np.unique(n, return_inverse=True)  # (list), and back to (n)
+        half = self._beyond(most)
+        # use walks if a block of draws does not fit in the cache, and ranks otherwise
+        if 2 * most > _LONG:
+            walk = Walk.of(self.slots, self.gold, self.draws_of, sizes, half)
+            for start, stop in self._blocks(_BLOCK):
+                while (counts := walk.counts(self.seed, start, stop)) is None:
+                    # a list ends outside the slots (once in a billion draws)
+                    walk = Walk.of(self.slots, self.gold, self.draws_of, sizes, 4 * walk.half)
+                yield Regions(*counts[:, :, place])
+                self.advance(stop - start)
+            return
+        listed = np.searchsorted(sizes, np.arange(most + 2))  # first list that contains a rank
+        for start, stop in self._blocks(min(2 * (most + half), 2 * self.rank_a.size)):
+            wider = half
+            while (ranks := self._swapped_ranks(most, wider, start, stop)) is None:
+                wider *= 4
+            candidates, a, b = ranks
+            both, true = np.maximum(a, b), self.gold[candidates]
+            # (draw, candidate) -> (draw, list) -> (draw, n)
+            yield Regions(
+                _counts_in_lists(both, listed)[:, place],
+                *(_counts_in_lists(ranks[:, true], listed)[:, place] for ranks in (both, a, b)),
+            )
+            self.advance(stop - start)
 
-def swapped(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: BoolArray,
-    n: IntArray,
-    keys: Keys | None = None,
-    *,
-    n_resamples: int,
-    seed: int,
-    advance: Advance = lambda _: None,
-) -> Iterator[Regions]:
-    """Yield blocks of counts for both lists after random swaps, (draw, n).
+    def _swapped_ranks(
+        self, most: int, half: int, start: int, stop: int
+    ) -> tuple[IntArray, IntArray, IntArray] | None:
+        """Return the candidates that can reach rank ``most``, and both of their ranks.
 
-    ``keys`` are the keys for the candidates' draws, by default the positions of the candidates.
-    """
-    n = np.minimum(n, rank_a.size)
-    slots = Slots.of(rank_a, rank_b)
-    if keys is None:
-        keys = ranking.by_position(rank_a.size)
-    only = n - nbest_regions(rank_a, rank_b, gold, n).overlap
-    # lists of size n end near slot 2n, within about sqrt(number of unshared candidates)
-    half = np.ceil(_FAR * np.sqrt(only / 2.0)).astype(np.int64) + 2
-    stops = np.minimum(2 * (n + half), slots.candidate.size)
-    inside = int((stops - 2 * np.maximum(n - half, 0)).sum())
-    # many windows overlap and contain more slots in total than precede the last end
-    if inside > stops.max(initial=0):
-        yield from _at_many_n(
-            rank_a, rank_b, gold, n, keys, n_resamples=n_resamples, seed=seed, advance=advance
+        The first ranking gets the a slots of unswapped and the b slots of swapped candidates. A
+        candidate's rank is the number of the ranking's slots up to the candidate's slot. The result
+        is None if a list of size ``most`` ends beyond the slots.
+        """
+        slots, keys = self.slots, self.draws_of
+        reach = min(2 * (most + half), slots.candidate.size)
+        # only candidates with a slot within reach need draws
+        near = np.flatnonzero(np.minimum(slots.a, slots.b) < reach)
+        place = np.empty(keys.size, dtype=np.int64)
+        place[near] = np.arange(near.size)
+        swap = ranking.coins(keys[near], self.seed, start, stop)  # (near, draw), 0 or 1
+        first = swap[place[slots.candidate[:reach]]]  # (slot, draw)
+        # a swap exchanges an a slot for a b slot in the first ranking: exclusive or of bytes
+        first ^= slots.from_a[:reach].view(np.uint8)[:, np.newaxis]
+        # (slot, draw): number of the first ranking's slots up to each slot, which is the rank
+        up_to = np.empty((reach + 1, swap.shape[1]), dtype=np.int32)
+        for low in range(0, reach, _STRETCH):
+            stretch = slice(low, min(low + _STRETCH, reach))
+            np.cumsum(first[stretch], axis=0, dtype=np.int32, out=up_to[stretch])
+            if low:
+                up_to[stretch] += up_to[low - 1]
+        listed = np.zeros(1, dtype=np.int32)
+        if reach:
+            listed = up_to[reach - 1]
+        if 0 < reach < slots.candidate.size and min(listed.min(), reach - listed.max()) < most:
+            return None
+        up_to[-1] = most + 1  # outside the slots
+        # (near, draw): whether swapped, and the first ranking's count up to the a and the b slot
+        moved = swap.view(bool)
+        of_a, of_b = (up_to[np.minimum(side[near], reach)] for side in (slots.a, slots.b))
+        del up_to, first, swap
+        first_rank = np.where(moved, of_b, of_a)
+        # reuse the arrays for the second ranking, whose ranks count the remaining slots
+        for counts, side in ((of_a, slots.a[near]), (of_b, slots.b[near])):
+            slot = np.where(side < reach, side + 1, 2 * (most + 1)).astype(np.int32)
+            np.subtract(slot[:, np.newaxis], counts, out=counts)
+        second_rank = np.where(moved, of_a, of_b)
+        for ranks in (first_rank, second_rank):
+            np.minimum(ranks, most + 1, out=ranks)
+        return near, first_rank.T, second_rank.T
+
+    def _sums_ahead(self, windows: list[_Window], start: int, stop: int) -> IntArray:
+        """Count the first ranking's slots, and its true positives, before each window.
+
+        A candidate with both slots before the window counts once. A candidate with one slot there
+        counts if that slot belongs to the first ranking. The result is (window, all and true,
+        draw).
+        """
+        from scipy import sparse
+
+        slots, gold = self.slots, self.gold
+        # (candidate): the bit moves the slot before a window to or from the first ranking, ±1
+        early, late = np.minimum(slots.a, slots.b), np.maximum(slots.a, slots.b)
+        signs = np.where(slots.a < slots.b, -1, 1).astype(np.int32)  # in the first unless swapped
+        sums = np.empty((2 * len(windows), stop - start), dtype=np.int64)
+        rows, columns = [], []
+        for number, window in enumerate(windows):
+            once = np.flatnonzero((early < window.start) & (late >= window.start))
+            for row, result in ((2 * number, once), (2 * number + 1, once[gold[once]])):
+                rows.append(np.full(result.size, row))
+                columns.append(result)
+                sums[row] = (signs[result] < 0).sum()
+            sums[2 * number : 2 * number + 2] += np.array([[window.both], [window.both_true]])
+        at, column = np.concatenate(rows), np.concatenate(columns)
+        needed = np.unique(column)
+        # sparse (window and kind, candidate) times (candidate, draw), some candidates at a time
+        width = max(1, _BLOCK // (stop - start))
+        matrix = sparse.csc_array(
+            (signs[column], (at, np.searchsorted(needed, column))),
+            shape=(2 * len(windows), needed.size),
         )
-        return
-    windows = [_Window.around(int(x), int(y), slots, gold) for x, y in zip(n, half, strict=True)]
-    for start, stop in _blocks(n_resamples, inside):
-        sums = _sums_ahead(slots, gold, windows, keys, seed, start, stop)
-        counts = np.empty((4, stop - start, n.size), dtype=np.int64)
-        for column, window in enumerate(windows):
-            ahead, result = sums[column], None
-            while result is None:
-                coins = ranking.coins(keys[window.candidate], seed, start, stop)
-                result = window.counts(coins, *ahead)
-                if result is None:  # a list ends outside the slots (once in a billion draws)
-                    window = _Window.around(window.n, 4 * window.half, slots, gold)
-                    [ahead] = _sums_ahead(slots, gold, [window], keys, seed, start, stop)
-            counts[:, :, column] = result
-        yield Regions(*counts)
-        advance(stop - start)
+        for first in range(0, needed.size, width):
+            part = slice(first, first + width)
+            drawn = ranking.coins(self.draws_of[needed[part]], self.seed, start, stop)
+            sums += np.asarray(matrix[:, part] @ drawn.astype(np.int32), dtype=np.int64)
+        return sums.reshape(len(windows), 2, -1)
 
+    def _beyond(self, most: int) -> int:
+        """Return the initial number of slots to use beyond the end of a list of size ``most``."""
+        only = most - int((np.maximum(self.rank_a, self.rank_b) <= most).sum())
+        return int(_FAR * np.sqrt(only / 2.0)) + 2
 
-def _at_many_n(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, keys: Keys, **drawing: Any
-) -> Iterator[Regions]:
-    """Yield the counts, computed from the ranks of all candidates that a list can reach."""
-    # use walks if a block of draws does not fit in the cache, and ranks otherwise
-    if 2 * int(n.max()) > _LONG:
-        yield from _draw_by_draw(rank_a, rank_b, gold, n, keys, **drawing)
-        return
-    most = int(n.max())
-    sizes, place = np.unique(n, return_inverse=True)  # (list), and back to (n)
-    listed = np.searchsorted(sizes, np.arange(most + 2))  # first list that contains a rank
-    # (draw, candidate) -> (draw, list) -> (draw, n)
-    for candidates, a, b in _rank_blocks(rank_a, rank_b, keys, most, **drawing):
-        both, true = np.maximum(a, b), gold[candidates]
-        yield Regions(
-            _counts_in_lists(both, listed)[:, place],
-            *(_counts_in_lists(ranks[:, true], listed)[:, place] for ranks in (both, a, b)),
-        )
-
-
-def _draw_by_draw(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: BoolArray,
-    n: IntArray,
-    keys: Keys,
-    *,
-    n_resamples: int,
-    seed: int,
-    advance: Advance = lambda _: None,
-) -> Iterator[Regions]:
-    """Yield the counts from one pass through the slots for each draw."""
-    slots = Slots.of(rank_a, rank_b)
-    sizes, place = np.unique(n, return_inverse=True)
-    walk = Walk.of(slots, gold, keys, sizes, _slots_beyond(rank_a, rank_b, int(sizes[-1])))
-    for start in range(0, n_resamples, ranking.WORD):
-        stop = min(start + ranking.WORD, n_resamples)
-        while (counts := walk.counts(seed, start, stop)) is None:
-            # a list ends outside the slots (once in a billion draws)
-            walk = Walk.of(slots, gold, keys, sizes, 4 * walk.half)
-        yield Regions(*counts[:, :, place])
-        advance(stop - start)
-
-
-def _slots_beyond(rank_a: IntArray, rank_b: IntArray, most: int) -> int:
-    """Return the initial number of slots to use beyond the end of a list of size ``most``."""
-    only = most - int((np.maximum(rank_a, rank_b) <= most).sum())
-    return int(_FAR * np.sqrt(only / 2.0)) + 2
+    def _blocks(self, size: int) -> Iterator[tuple[int, int]]:
+        """Yield the first and the last resample of each block of this many slots per draw."""
+        width = ranking.WORD * max(1, _BLOCK // (ranking.WORD * max(1, size)))
+        for start in range(0, self.n_resamples, width):
+            yield start, min(start + width, self.n_resamples)
 
 
 def _counts_in_lists(ranks: IntArray, listed: IntArray) -> IntArray:
@@ -249,13 +259,6 @@ def _counts_in_lists(ranks: IntArray, listed: IntArray) -> IntArray:
     lists = int(listed[-1])
     counts = [np.bincount(listed[drawn], minlength=lists + 1)[:lists] for drawn in ranks]
     return np.cumsum(np.array(counts, dtype=np.int64).reshape(-1, lists), axis=-1)
-
-
-def _blocks(n_resamples: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last resample of each block that fits in memory."""
-    width = ranking.WORD * max(1, _BLOCK // (ranking.WORD * max(1, size)))
-    for start in range(0, n_resamples, width):
-        yield start, min(start + width, n_resamples)
 
 
 class _Window(NamedTuple):
@@ -343,49 +346,6 @@ def _sum(rows: BoolArray) -> IntArray:
     return result
 
 
-def _sums_ahead(
-    slots: Slots,
-    gold: BoolArray,
-    windows: list[_Window],
-    keys: Keys,
-    seed: int,
-    start: int,
-    stop: int,
-) -> IntArray:
-    """Count the first ranking's slots, and its true positives, before each window.
-
-    A candidate with both slots before the window counts once. A candidate with one slot there
-    counts if that slot belongs to the first ranking. The result is (window, all and true, draw).
-    """
-    from scipy import sparse
-
-    # (candidate): the bit moves the single slot before a window to or from the first ranking, ±1
-    early, late = np.minimum(slots.a, slots.b), np.maximum(slots.a, slots.b)
-    signs = np.where(slots.a < slots.b, -1, 1).astype(np.int32)  # in the first unless swapped
-    sums = np.empty((2 * len(windows), stop - start), dtype=np.int64)
-    rows, columns = [], []
-    for number, window in enumerate(windows):
-        once = np.flatnonzero((early < window.start) & (late >= window.start))
-        for row, result in ((2 * number, once), (2 * number + 1, once[gold[once]])):
-            rows.append(np.full(result.size, row))
-            columns.append(result)
-            sums[row] = (signs[result] < 0).sum()
-        sums[2 * number : 2 * number + 2] += np.array([[window.both], [window.both_true]])
-    at, column = np.concatenate(rows), np.concatenate(columns)
-    needed = np.unique(column)
-    # sparse (window and kind, candidate) times (candidate, draw), this many candidates at a time
-    width = max(1, _BLOCK // (stop - start))
-    matrix = sparse.csc_array(
-        (signs[column], (at, np.searchsorted(needed, column))),
-        shape=(2 * len(windows), needed.size),
-    )
-    for first in range(0, needed.size, width):
-        part = slice(first, first + width)
-        drawn = ranking.coins(keys[needed[part]], seed, start, stop).astype(np.int32)
-        sums += np.asarray(matrix[:, part] @ drawn, dtype=np.int64)
-    return sums.reshape(len(windows), 2, -1)
-
-
 def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
     """Return the standardized difference between the true positives in the two regions.
 
@@ -454,8 +414,7 @@ def swap_tests(
     *,
     ends: FloatArray | None = None,
     n_resamples: int,
-    seed: int,
-    advance: Advance = lambda _: None,
+    **drawing: Any,
 ) -> SwapTests:
     """Return p-values: the fraction of swaps that reach the observed statistic.
 
@@ -464,9 +423,8 @@ def swap_tests(
     below the first. ``ends`` contains further statistics.
     """
     observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
-    drawing: Any = {"n_resamples": n_resamples, "seed": seed, "advance": advance}
-    swaps = swapped(rank_a, rank_b, gold, n, keys, **drawing)
-    drawn = (region_statistic(counts, n) for counts in swaps)
+    swaps = Swaps(rank_a, rank_b, gold, keys, n_resamples=n_resamples, **drawing)
+    drawn = (region_statistic(counts, n) for counts in swaps.counts(n))
     return share_of_swaps(observed, drawn, alternative, n_resamples, ends)
 
 

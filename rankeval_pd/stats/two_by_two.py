@@ -100,14 +100,12 @@ def _tail_mass(
     limit: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
 ) -> FloatArray:
     """Return the total probability of the counts with a log probability up to ``limit``."""
-    ends = lowest, highest = support(total, positive, n)
-    middle = np.clip(mode(total, positive, n), lowest, highest)
 
     def unlikely(inside: FloatArray) -> BoolArray:
         log_p = distributions.log_pmf_of_hypergeometric(inside, np.maximum(total, 1.0), positive, n)
         return np.asarray(log_p <= limit)
 
-    right, left = _first_beside(unlikely, ends, middle, middle - 1.0)
+    right, left = _first_beside(unlikely, total, positive, n, apart=1.0)
     upper = np.exp(distributions.tails(right, total, positive, n).ge)
     # P(X <= left) is the upper tail of the positives outside the list
     lower = np.exp(distributions.tails(positive - left, total, positive, total - n).ge)
@@ -116,22 +114,25 @@ def _tail_mass(
 
 def _first_beside(
     predicate: Callable[[FloatArray], BoolArray],
-    ends: tuple[FloatArray, FloatArray],
-    start: FloatArray,
-    below: FloatArray,
+    total: FloatArray,
+    positive: FloatArray,
+    n: FloatArray,
+    *,
+    apart: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the first counts that satisfy the predicate, from ``start`` up and ``below`` down.
+    """Return the first counts that satisfy the predicate, up from the mode and down below it.
 
     Probabilities decrease on both sides of the mode, so bisection finds the counts. The predicate
-    is true outside the ends of the support.
+    is true outside the ends of the support. The lower search starts ``apart`` below the mode.
     """
-    lowest, highest = ends
+    lowest, highest = support(total, positive, n)
+    middle = np.clip(mode(total, positive, n), lowest, highest)
 
     def holds(count: FloatArray) -> BoolArray:
         return predicate(np.clip(count, lowest, highest)) | (count < lowest) | (count > highest)
 
-    right = first_true(holds, start, highest + 1.0)
-    return right, -first_true(lambda count: holds(-count), -below, 1.0 - lowest)
+    right = first_true(holds, middle, highest + 1.0)
+    return right, -first_true(lambda count: holds(-count), apart - middle, 1.0 - lowest)
 
 
 # ------------------------------------- Two proportions within strata: Cochran, Mantel and Haenszel
@@ -841,14 +842,12 @@ def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[F
     """Return the low and high critical counts in a for each sum of the two counts."""
     both = np.arange(least, end, dtype=float)
     total, of_a = np.full((2, both.size), [[n_a + n_b], [n_a]], dtype=float)
-    ends = support(total, both, of_a)
-    middle = np.clip(mode(np.maximum(total, 1.0), both, of_a), *ends)
 
     def rejected(i: FloatArray) -> BoolArray:
         p_value = fisher_test(i, of_a, both - i, total - of_a, "two-sided").p_value
         return np.asarray(rejects(p_value, alpha))
 
-    high, low = _first_beside(rejected, ends, middle, middle)
+    high, low = _first_beside(rejected, total, both, of_a, apart=0.0)
     return low, high
 
 

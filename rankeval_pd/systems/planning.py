@@ -40,25 +40,6 @@ class _Plan(NamedTuple):
     #: proportion of items on which only one system is right, or NaN for other metrics
     differ: float
 
-    def power(
-        self, n_items: float, n_seeds: float, tail: float, tails: int
-    ) -> Callable[[float], float]:
-        """Return the power for each gain with these items and seeds."""
-        if not np.isnan(self.differ):
-            return lambda gain: equivalence.accuracy_power(
-                gain, min(max(self.differ, gain), 1.0), round(n_items), tail, tails
-            )
-        ratio = self.n_items / n_items
-        drawn = max(self.n_drawn / ratio, _FEWEST)
-        items = self.items * ratio * drawn / (drawn - 1.0)
-        parts = equivalence.Parts(items, drawn - 1.0)
-        if self.seeds:
-            freedom = (n_seeds - 1.0) * (self.pooled or 1.0)
-            seeds = self.seeds * self.n_seeds / n_seeds
-            parts = equivalence.Parts(items, drawn - 1.0, seeds, freedom, self.pooled > 0.0)
-        edges = parts.edges(tail)
-        return lambda gain: parts.power(gain, edges, tails)
-
 
 @with_options
 def detectable_gain(
@@ -280,9 +261,23 @@ class _PlannedTest:
         self._tails = int(SIDES[alternative])
         self._tail = alpha / SIDES[alternative]
 
-    def power_of(self, plan: _Plan, items: float, seeds: float) -> Callable[[float], float]:
-        """Return the power for each gain."""
-        return plan.power(items, seeds, self._tail, self._tails)
+    def power_of(self, plan: _Plan, n_items: float, n_seeds: float) -> Callable[[float], float]:
+        """Return the power for each gain with these items and seeds."""
+        tail, tails = self._tail, self._tails
+        if not np.isnan(plan.differ):
+            return lambda gain: equivalence.accuracy_power(
+                gain, min(max(plan.differ, gain), 1.0), round(n_items), tail, tails
+            )
+        ratio = plan.n_items / n_items
+        drawn = max(plan.n_drawn / ratio, _FEWEST)
+        items = plan.items * ratio * drawn / (drawn - 1.0)
+        parts = equivalence.Parts(items, drawn - 1.0)
+        if plan.seeds:
+            freedom = (n_seeds - 1.0) * (plan.pooled or 1.0)
+            seeds = plan.seeds * plan.n_seeds / n_seeds
+            parts = equivalence.Parts(items, drawn - 1.0, seeds, freedom, plan.pooled > 0.0)
+        edges = parts.edges(tail)
+        return lambda gain: parts.power(gain, edges, tails)
 
     def detects(self, plan: _Plan, gain: float, items: float, seeds: float) -> bool:
         """Return whether the test has enough power for this gain."""
@@ -389,7 +384,7 @@ def _plans(
             check_numbers(name, value, least, missing=False)
             given[name] = value
     parts = dict(zip(given, check_shapes(**given), strict=True))
-    return _plan_of_parts(parts, metric == "accuracy" and len(given) == 2, 0.0)
+    return _plan_of_parts(parts, accuracy=metric == "accuracy" and len(given) == 2)
 
 
 def _plans_of(table: Any) -> AnyArray:
@@ -412,31 +407,25 @@ def _plans_of(table: Any) -> AnyArray:
     pooled = 0.0
     if attrs.get("seed_variance") == "pooled":
         pooled = attrs.get("n_systems", 0.0)
-    return _plan_of_parts(parts, plain and attrs.get("metric") == "accuracy", float(pooled))
+    accuracy = plain and attrs.get("metric") == "accuracy"
+    return _plan_of_parts(parts, accuracy=accuracy, pooled=pooled)
 
 
-def _plan_of_parts(parts: dict[str, AnyArray], accuracy: bool, pooled: float) -> AnyArray:
+def _plan_of_parts(parts: dict[str, AnyArray], *, accuracy: bool, pooled: float = 0.0) -> AnyArray:
+    """Return a plan for each element of the broadcast parts."""
     error, n = parts["gain_se"], parts["n_items"]
-    gain = parts.get("gain", np.zeros(()))
-    differ = np.full((), np.nan)
+    differ: FloatArray | float = np.nan
     if accuracy:
-        differ = np.minimum(n * error**2 + gain**2, 1.0)
+        differ = np.minimum(n * error**2 + parts.get("gain", 0.0) ** 2, 1.0)
     # after an overflow, no test set is large enough, and an error is raised
     with np.errstate(over="ignore"):
         square = error**2
-    fields = np.broadcast_arrays(
-        square,
-        n,
-        parts.get("n_groups", n),
-        parts.get("gain_se_seeds", np.zeros(())) ** 2,
-        parts.get("n_seeds", np.ones(())),
-        np.full((), pooled),
-        differ,
-    )
-    columns = [np.asarray(x, dtype=float) for x in fields]
-    result = np.empty(columns[0].shape, dtype=object)
+    drawn, n_seeds = parts.get("n_groups", n), parts.get("n_seeds", 1.0)
+    of_seeds = parts.get("gain_se_seeds", 0.0) ** 2
+    fields = np.broadcast_arrays(square, n, drawn, of_seeds, n_seeds, pooled, differ)
+    result = np.empty(fields[0].shape, dtype=object)
     for place in np.ndindex(result.shape):
-        result[place] = _Plan(*(float(x[place]) for x in columns))
+        result[place] = _Plan(*(float(x[place]) for x in fields))
     return result
 
 

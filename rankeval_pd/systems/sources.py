@@ -6,7 +6,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -25,8 +25,8 @@ from rankeval_pd.stats.items import METRICS
 # --------------------- Translation statistics for paired tests
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
-#: defaults of sacrebleu that the formulas of this package assume
-_FIXED: Mapping[str, Mapping[str, Any]] = {
+#: metrics of sacrebleu, and the defaults that the formulas of this package assume
+SCORERS: Mapping[str, Mapping[str, Any]] = {
     "bleu": {"smooth_method": "exp", "max_ngram_order": 4, "effective_order": False},
     "chrf": {"beta": 2, "eps_smoothing": False},
     "ter": {},
@@ -106,19 +106,15 @@ def from_sacrebleu(
         raise ValueError(
             f"references: segment {alone[0]} (counted from 0) has no reference. Add a reference."
         )
-    scorer = SCORERS[metric](options)
+    scorer, statistics = _scorer(metric, options)
+    score = partial(_segment_row, metric, scorer)
     tables = {}
     for system, texts in hypotheses.items():
         _check_segments(texts, f"hypotheses[{shown(system)}]", size)
-        rows = [scorer.score(text, of) for text, of in zip(texts, beside, strict=True)]
-        tables[system] = pd.DataFrame(rows, columns=list(scorer.statistics), dtype=float)
+        rows = [score(text, of) for text, of in zip(texts, beside, strict=True)]
+        tables[system] = pd.DataFrame(rows, columns=statistics, dtype=float)
     joined = pd.concat(tables, axis=1, names=["system", "statistic"])
     return joined.rename_axis(index="segment")
-
-
-class _Scorer(NamedTuple):
-    statistics: Sequence[str]
-    score: Callable[[str, Sequence[str]], Row]
 
 
 def _check_hypotheses(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
@@ -134,7 +130,7 @@ def _check_hypotheses(hypotheses: Any, metric: Any, options: Mapping[str, Any]) 
             f"metric={shown(metric)} is not one of {listed(SCORERS)}. Pass settings as keyword "
             "arguments: metric='chrf', word_order=2."
         )
-    for name, known in _FIXED[metric].items():
+    for name, known in SCORERS[metric].items():
         if options.get(name, known) != known:
             raise ValueError(
                 f"{name}={shown(options[name])} changes the formula of metric={metric!r}, which"
@@ -175,47 +171,37 @@ def _check_segments(texts: Any, name: str, size: int, *, optional: bool = False)
             )
 
 
-def _metrics() -> Any:
+def _scorer(metric: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    """Return sacrebleu's metric, and the names of its statistics."""
     try:
-        import sacrebleu.metrics as metrics
+        import sacrebleu.metrics
     except ImportError as error:
         raise ImportError("from_sacrebleu needs sacrebleu: pip install sacrebleu.") from error
-    return metrics
-
-
-def _bleu(options: Mapping[str, Any]) -> _Scorer:
+    metrics: Any = sacrebleu.metrics
+    if metric == "chrf":
+        chrf = metrics.CHRF(**options)  # checks the options and determines the n-gram orders
+        orders = range(1, chrf.char_order + chrf.word_order + 1)
+        return chrf, [f"{kind}_{i}" for i in orders for kind in ("hyp", "ref", "match")]
+    statistics = list(METRICS[metric].statistics)
+    if metric == "ter":
+        return metrics.TER(**options), statistics
     # effective_order does not change counts and avoids a warning about single segments
-    scorer = _metrics().BLEU(**{**options, "effective_order": True})
-    return _Scorer(METRICS["bleu"].statistics, partial(_bleu_counts, scorer))
+    return metrics.BLEU(**{**options, "effective_order": True}), statistics
 
 
-def _bleu_counts(scorer: Any, text: str, references: Sequence[str]) -> Row:
+def _segment_row(metric: str, scorer: Any, text: str, references: Sequence[str]) -> Row:
+    """Return the statistics of a segment."""
+    if metric == "chrf":
+        own = _chrf_grams(scorer, text)
+        rows = [_matches(own, _chrf_grams(scorer, reference)) for reference in references]
+        if len(rows) == 1:
+            return rows[0]
+        # the first of equally good references, as in sacrebleu
+        return max(rows, key=lambda row: float(METRICS["chrf"].score(np.array(row))))
     segment = scorer.sentence_score(text, references)
+    if metric == "ter":
+        return 100.0 * segment.num_edits, segment.ref_length
     return (segment.sys_len, segment.ref_len, *segment.counts, *segment.totals)
-
-
-def _ter(options: Mapping[str, Any]) -> _Scorer:
-    return _Scorer(METRICS["ter"].statistics, partial(_ter_counts, _metrics().TER(**options)))
-
-
-def _ter_counts(scorer: Any, text: str, references: Sequence[str]) -> Row:
-    segment = scorer.sentence_score(text, references)
-    return 100.0 * segment.num_edits, segment.ref_length
-
-
-def _chrf(options: Mapping[str, Any]) -> _Scorer:
-    scorer = _metrics().CHRF(**options)  # CHRF checks the options and determines the n-gram orders
-    orders = range(1, scorer.char_order + scorer.word_order + 1)
-    statistics = [f"{kind}_{i}" for i in orders for kind in ("hyp", "ref", "match")]
-    return _Scorer(statistics, partial(_chrf_counts, scorer))
-
-
-def _chrf_counts(scorer: Any, text: str, references: Sequence[str]) -> Row:
-    own = _chrf_grams(scorer, text)
-    rows = [_matches(own, _chrf_grams(scorer, reference)) for reference in references]
-    if len(rows) == 1:
-        return rows[0]
-    return max(rows, key=_chrf_of)  # the first of equally good references, as in sacrebleu
 
 
 def _chrf_grams(scorer: Any, text: str) -> list[Counter[str]]:
@@ -231,10 +217,6 @@ def _chrf_grams(scorer: Any, text: str) -> list[Counter[str]]:
         for k in range(1, scorer.word_order + 1):
             grams.append(Counter(" ".join(run) for run in _ngrams(tokens, k)))
     return grams
-
-
-def _chrf_of(row: Row) -> float:
-    return float(METRICS["chrf"].score(pd.Series(row).to_numpy()))
 
 
 def _ngrams(sequence: Any, length: int) -> list[Any]:
@@ -260,13 +242,6 @@ def _matches(own: list[Counter[str]], reference: list[Counter[str]]) -> Row:
     for ours, theirs in zip(own, reference, strict=True):
         row += [ours.total() if theirs else 0, theirs.total(), (ours & theirs).total()]
     return tuple(row)
-
-
-SCORERS: Mapping[str, Callable[[Mapping[str, Any]], _Scorer]] = {
-    "bleu": _bleu,
-    "chrf": _chrf,
-    "ter": _ter,
-}
 
 
 # ----------- Synthetic systems (Berg-Kirkpatrick et al. 2012, §3.2)
@@ -655,7 +630,7 @@ def _label_array(values: Any, name: str) -> tuple[AnyArray, pd.Index | None]:
     """Return labels as an array, and their index or None."""
     if isinstance(values, (str, bytes)) or not np.iterable(values):
         raise TypeError(f"{name} is of type {type(values).__name__}: pass a label for each item.")
-    array = _only_column(_array(values))
+    array = _array(values)
     if array.ndim != 1 or not array.size:
         raise ValueError(
             f"{name} has shape {array.shape}: pass one label for each item. Pass several models as"
@@ -688,15 +663,19 @@ def _is_positive(labels: AnyArray, among: list[Any]) -> BoolArray:
 
 
 def _array(values: Any) -> AnyArray:
-    """Return values as an array; keep mixed label types."""
+    """Return values as an array, and a single column as a vector; keep mixed label types."""
     if hasattr(values, "to_numpy"):
-        return np.asarray(values.to_numpy())
-    if isinstance(values, np.ndarray):
-        return values
-    labels = list(values)
-    if len({isinstance(x, str) for x in labels}) > 1:
-        return np.array(labels, dtype=object)
-    return np.asarray(labels)
+        values = values.to_numpy()
+    if hasattr(values, "__array__"):
+        array = np.asarray(values)
+    else:
+        labels = list(values)
+        array = np.asarray(labels)
+        if len({isinstance(x, str) for x in labels}) > 1:
+            array = np.array(labels, dtype=object)
+    if array.ndim == 2 and array.shape[1] == 1:
+        return array[:, 0]
+    return array
 
 
 def _models(
@@ -796,7 +775,7 @@ def _positive_labels(positive: Any, known: list[Any]) -> list[Any]:
 def _by_class(values: Any, known: list[Any]) -> pd.DataFrame | None:
     """Return probabilities with a column per class, or None if these cannot be recognized."""
     columns = getattr(values, "columns", None)
-    frame = pd.DataFrame(_array_of(values), columns=columns).infer_objects()
+    frame = pd.DataFrame(_array(values), columns=columns).infer_objects()
     numbered = isinstance(frame.columns, pd.RangeIndex)
     if not _are_probabilities(frame.to_numpy()) or (numbered and frame.shape[1] != 2):
         return None
@@ -806,19 +785,6 @@ def _by_class(values: Any, known: list[Any]) -> pd.DataFrame | None:
     if {*known} <= {*frame}:
         return frame
     return None
-
-
-def _array_of(values: Any) -> AnyArray:
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    return _only_column(np.asarray(values))
-
-
-def _only_column(array: AnyArray) -> AnyArray:
-    """Return a matrix with one column as a vector, and other arrays unchanged."""
-    if array.ndim == 2 and array.shape[1] == 1:
-        return array[:, 0]
-    return array
 
 
 def _are_probabilities(array: AnyArray) -> bool:
@@ -833,7 +799,7 @@ def _classifier_scores(
     values: Any, name: Hashable, known: list[Any], among: list[Any]
 ) -> FloatArray:
     """Return one score per candidate; select the positive-class column."""
-    array = _array_of(values)
+    array = _array(values)
     if array.ndim == 2:
         shares = _by_class(values, known)
         if shares is None:

@@ -67,7 +67,11 @@ THRESHOLD_COLUMNS = (
 )  # fmt: skip
 
 
-@Capabilities(pairs="Which gain is worth reporting?", layout="row")
+@Capabilities(
+    pairs="Which gain is worth reporting?",
+    layout="row",
+    quantity="gain",
+)
 def gain_threshold(
     data: Data,
     *,
@@ -236,6 +240,7 @@ def _window(window: Any) -> tuple[float, float]:
     ),
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
     layout="size pair",
+    quantity="gain",
 )
 @with_roles
 def gain_by_size(
@@ -363,7 +368,11 @@ Prior = Literal["flat", "estimated"]
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 
-@Capabilities(pairs="Does a gain replicate on other data?", layout="row")
+@Capabilities(
+    pairs="Does a gain replicate on other data?",
+    layout="row",
+    quantity="probability",
+)
 @with_roles
 def calibration(
     data: Data,
@@ -451,7 +460,8 @@ def calibration(
             raise unknown_name("other", name, scores)
     table = _shrunken(table, groups, prior)
     table = table[table["gain"].abs() > 0.0]
-    there = np.array([scores[a] - scores[b] for a, b in _system_pairs(table)], dtype=float)
+    systems = zip(table["system_a"], table["system_b"], strict=True)
+    there = np.array([scores[a] - scores[b] for a, b in systems], dtype=float)
     there *= np.sign(table["gain"].to_numpy())
     expected = pair_studies.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
@@ -530,10 +540,6 @@ def _check_given(roles: Mapping[str, Any]) -> None:
         )
 
 
-def _system_pairs(pairs: pd.DataFrame) -> Iterator[tuple[Any, Any]]:
-    return zip(pairs["system_a"], pairs["system_b"], strict=True)
-
-
 def _bins(bins: Sequence[float]) -> list[float]:
     try:
         edges = [float(edge) for edge in bins]
@@ -583,6 +589,7 @@ _COLUMNS = 25  # number of columns in a table of pairs
     ),
     layout="row",
     pooled=True,
+    quantity="probability",
 )
 @with_roles
 def population_calibration(
@@ -682,7 +689,8 @@ def population_calibration(
             tables.append(pairs[pairs["gain"] > 0.0])
             advance(1)
     table = pd.concat(tables, ignore_index=True)
-    agrees = np.array([scores[a] > scores[b] for a, b in _system_pairs(table)], dtype=bool)
+    pairs_of = zip(table["system_a"], table["system_b"], strict=True)
+    agrees = np.array([scores[a] > scores[b] for a, b in pairs_of], dtype=bool)
     expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
     table = table.assign(agrees=agrees, expected=expected)
     rows = list(_calibrated(table, edges, ci, level, 1000, seed))

@@ -309,6 +309,7 @@ RANK_COLUMNS = (
     sums=True,
     short="system value ci_low ci_high rank_low rank_high letters",
     layout="system",
+    quantity="score",
 )
 @with_roles
 def system_ranks(
@@ -608,6 +609,7 @@ class _Asked(NamedTuple):
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
     layout="pair",
+    quantity="gain",
 )
 @with_roles
 def paired_bootstrap(
@@ -838,6 +840,7 @@ def paired_bootstrap(
     short="system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted p_equivalence"
     " p_noninferior",
     layout="pair",
+    quantity="gain",
 )
 @with_roles
 def paired_permutation(

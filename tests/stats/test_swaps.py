@@ -38,7 +38,7 @@ def test_swapped_rankings(case):
     rank_a, rank_b, gold = case
     n = np.arange(1, rank_a.size + 1)
     drawn = swap_draws.coins(swap_draws.by_position(rank_a.size), 5, 0, 7).T.astype(bool)
-    found = list(swaps.swapped(rank_a, rank_b, gold, n, n_resamples=7, seed=5))
+    found = list(swaps.Swaps(rank_a, rank_b, gold, n_resamples=7, seed=5).counts(n))
     counts = [np.concatenate(parts) for parts in zip(*found, strict=True)]
     for draw, swap in enumerate(drawn):
         assert np.transpose([x[draw] for x in counts]).tolist() == [
@@ -128,7 +128,7 @@ def test_few_n_and_many_n_count_alike(monkeypatch, far):
         [
             np.concatenate(parts)
             for parts in zip(
-                *swaps.swapped(rank_a, rank_b, gold, asked, keys, n_resamples=130, seed=3),
+                *swaps.Swaps(rank_a, rank_b, gold, keys, n_resamples=130, seed=3).counts(asked),
                 strict=True,
             )
         ]
@@ -138,7 +138,7 @@ def test_few_n_and_many_n_count_alike(monkeypatch, far):
         assert part.tolist() == whole[:, n - 1].tolist()
     up_to = np.arange(1, 201)
     part = np.concatenate(
-        [x.tp_a for x in swaps.swapped(rank_a, rank_b, gold, up_to, n_resamples=130, seed=3)]
+        [x.tp_a for x in swaps.Swaps(rank_a, rank_b, gold, n_resamples=130, seed=3).counts(up_to)]
     )
     assert part.tolist() == many[2][:, :200].tolist()
 
@@ -154,12 +154,16 @@ def test_draws_one_by_one_and_in_blocks_count_alike(monkeypatch, far, n):
     drawing = {"n_resamples": 130, "seed": 3, "advance": lambda _: None}
     blocks = [
         np.concatenate(parts)
-        for parts in zip(*swaps._at_many_n(rank_a, rank_b, gold, n, keys, **drawing), strict=True)
+        for parts in zip(
+            *swaps.Swaps(rank_a, rank_b, gold, keys, **drawing)._at_many_n(n), strict=True
+        )
     ]
     monkeypatch.setattr(swaps, "_LONG", 0)
     single = [
         np.concatenate(parts)
-        for parts in zip(*swaps._at_many_n(rank_a, rank_b, gold, n, keys, **drawing), strict=True)
+        for parts in zip(
+            *swaps.Swaps(rank_a, rank_b, gold, keys, **drawing)._at_many_n(n), strict=True
+        )
     ]
     for one, other in zip(single, blocks, strict=True):
         assert one.tolist() == other.tolist()
@@ -171,7 +175,9 @@ def test_swapped_rankings_draw_by_draw(case):
     n = np.arange(1, rank_a.size + 1)
     keys = swap_draws.by_position(rank_a.size)
     drawn = swap_draws.coins(keys, 5, 0, 7).T.astype(bool)
-    (counts,) = swaps._draw_by_draw(rank_a, rank_b, gold, n, keys, n_resamples=7, seed=5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(swaps, "_LONG", 0)
+        (counts,) = swaps.Swaps(rank_a, rank_b, gold, keys, n_resamples=7, seed=5)._at_many_n(n)
     for draw, swap in enumerate(drawn):
         assert np.transpose([x[draw] for x in counts]).tolist() == [
             list(row) for row in plain(rank_a, rank_b, gold, swap, n)
