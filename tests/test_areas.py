@@ -17,7 +17,7 @@ from scipy import stats
 from sklearn import metrics
 
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.lists.measure_ranks import RankCriterion, pairs_tested
+from rankeval_pd.lists.measure_ranks import pairs_tested, rank_options
 from rankeval_pd.stats import areas as early
 from rankeval_pd.stats import areas as roc_areas
 from rankeval_pd.stats.ranking import Ranking
@@ -199,7 +199,7 @@ def test_pairs_behind_ranks_are_those_of_compare_area():
     pairs = df.rankeval.compare_area("a", kind="ap").set_index("measure_b")["p_value"]
     mine = ranks.set_index("measure")["p_value"].drop("a")
     np.testing.assert_allclose(mine, pairs.loc[mine.index], rtol=1e-9)
-    asked = RankCriterion.of(None, "roc", None, None, 0.95, None)
+    asked = rank_options(None, "roc", None, None, 0.95)
     tested = pairs_tested(df, asked, {}).set_index(["measure_a", "measure_b"])["p_value"]
     pairs = df.rankeval.compare_area().set_index(["measure_a", "measure_b"])["p_value"]
     np.testing.assert_allclose(tested, pairs.loc[tested.index], rtol=1e-9)

@@ -23,7 +23,7 @@ from rankeval_pd.stats import item_gains as item_draws
 from rankeval_pd.stats import judged as judged_sums
 from rankeval_pd.stats.judged import Design, JudgedClusters, cluster_share_limits
 from rankeval_pd.stats.proportions import INTERVALS
-from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats.ranking import Ranking, Size
 from tests.questions import ASKED, FRAME, PARTLY, PLOTS
 from tests.reference import dependence, judged_clusters
 
@@ -139,11 +139,15 @@ def test_variance_of_recall_is_that_of_totals_by_hand():
     assert_allclose(found.typical, (positive**2).sum() / positive.sum(), rtol=1e-12)
 
 
+def all_of(gold):
+    return Size(np.array(gold.size), gold.sum())
+
+
 def test_groups_of_one_random_test_is_the_t_test_of_the_covariance():
     rng = np.random.default_rng(3)
     gold, score = rng.random(400) < 0.3, rng.normal(size=400)
     one = ListMembers.of(Ranking.of(score + 0.3 * gold, gold, gold | True), (), np.arange(400))
-    p = clustered_lists.random_p(one, np.array([120]), 400, int(gold.sum()))[0][0]
+    p = clustered_lists.random_p(one, np.array([120]), (), size=all_of(gold))[0][0]
     inside = one.rank <= 120
     apart = (inside - 0.3) * (gold - gold.mean()) / np.sqrt(1.0 - 1.0 / 400)
     excess = (inside & gold).sum() - 120 * gold.mean()
@@ -175,7 +179,7 @@ def test_copies_of_a_candidate_are_one_group(seed):
     varies = (inside > 0) & (inside < one.gold.sum())  # a recall of 0 or 1 shows no spread
     assert (many <= 1.05 * few)[varies].all()
     p, thrice = (
-        clustered_lists.random_p(x, size, x.gold.size, int(x.gold.sum()))[0]
+        clustered_lists.random_p(x, size, (), size=all_of(x.gold))[0]
         for x, size in ((one, n), (three, 3 * n))
     )
     assert_allclose(p, thrice, atol=0.02)

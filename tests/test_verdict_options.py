@@ -22,7 +22,7 @@ from rankeval_pd.judging.annotation import (
     _smallest_sample,
     _State,
 )
-from rankeval_pd.lists.measure_ranks import PAIRS, RankCriterion, pairs_tested
+from rankeval_pd.lists.measure_ranks import PAIRS, pairs_tested, rank_options
 from rankeval_pd.stats import areas as early
 from rankeval_pd.stats.ranking import Ranking
 from rankeval_pd.words import alpha_of, join, least_p, p_text, unit_of
@@ -98,7 +98,7 @@ def test_a_pair_of_average_precisions_has_students_law(candidates):
 
 
 def test_the_pairs_behind_the_ranks(candidates):
-    asked = RankCriterion.of([20, 40], None, "holm", None, 0.95, None)
+    asked = rank_options([20, 40], None, "holm", None, 0.95)
     pairs = pairs_tested(candidates, asked, {})
     assert set(PAIRS) <= set(pairs)
     np.testing.assert_allclose(pairs["difference"], pairs["value_a"] - pairs["value_b"])

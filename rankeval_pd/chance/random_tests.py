@@ -29,7 +29,7 @@ from rankeval_pd.errors import (
     checked_call,
     warn,
 )
-from rankeval_pd.lists.groups import of_rows, random_p_of_row
+from rankeval_pd.lists.groups import of_rows, random_p
 from rankeval_pd.memory import check_memory
 from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
@@ -831,8 +831,9 @@ def _test_columns(
     if model.adjust is not None:
         columns["p_adjusted"] = _adjusted_for_all_n(lists, n, size, model, tails.ge)
     if candidates.clusters is not None:
-        of_groups = partial(random_p_of_row, size=size)
-        p, n_groups = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists)
+        of_groups, names = partial(random_p, size=size), ("more", "fewer")
+        by = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists, names)
+        p, n_groups = by["more"], by["n_groups"]
         with np.errstate(divide="ignore"):
             log10_p = np.log10(p)
         columns |= {"p_value": p, "p_mid": p, "p_strict": p, "log10_p": log10_p}

@@ -16,7 +16,7 @@ from rankeval_pd.doors.rankings import tabulate
 from rankeval_pd.errors import check_share, check_shares
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.lists.recall import recall_of_lists
-from rankeval_pd.roles import ProportionInterval, RankingRoles
+from rankeval_pd.roles import ProportionInterval, RankingRoles, Roles
 from rankeval_pd.stats import areas
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.ranking import Ranking
@@ -93,8 +93,10 @@ def enrichment(
     1    good   0.05  50  32  7.191011  5.697795   8.791656     0
     """
     shares = Shares(check_shares("share", share, one=True))
-    kind = IntervalKind.of(ci=ci, level=level, target="nbest")
-    columns = ("measure", "n", *_ENRICHED)
+    kind = IntervalKind.of(ci, level, target="nbest")
+    columns: tuple[str, ...] = ("measure", "n", *_ENRICHED)
+    if Roles.of(roles).groups is not None:
+        columns += ("n_groups",)
     table = recall_of_lists(data, shares, kind, columns, roles, of_lift=True)
     names = [name for name in table.columns if name != "share"]
     names.insert(names.index("measure") + 1, "share")

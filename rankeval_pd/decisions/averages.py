@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Collection, Hashable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -90,39 +90,28 @@ def over_groups(
     return GroupAverage(means.value, clusters.t_test(means, alternative), means.n, means.se)
 
 
-Combination = Callable[[Rows, int], Rows]
-
-
-def of_lists(average: str, level: float) -> Combination:
-    """Return a function that averages n-best lists over groups."""
-
-    def combine(lists: Rows, n_groups: int) -> Rows:
-        cells = GroupCells.of(lists, n_groups)
-        tp, positive, total, drawn, n = (
-            cells.of_column(lists[name]) for name in ("tp", "positive", "total", "drawn", "n")
-        )
-        if average == "macro":
-            precision, recall, lift = (
-                over_groups(cells.of_column(lists[name]))
-                for name in ("precision", "recall", "lift")
-            )
-        else:
-            precision = over_groups(tp, n)
-            recall = over_groups(np.where(positive > 0, tp, np.nan), positive)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                lift = over_groups(tp, n * drawn / total)
-        return {
-            **cells.keys,
-            "tp": cells.sums(lists["tp"]),
-            "precision": precision.value,
-            "recall": recall.value,
-            "lift": lift.value,
-            **precision.limits(level),
-            "n_queries": precision.n_queries,
-            "n_missing": (~cells.exists).sum(axis=-1),
-        }
-
-    return combine
+def average_lists(lists: Rows, n_groups: int, *, average: str, level: float) -> Rows:
+    """Average n-best lists over groups, at each n."""
+    cells = GroupCells.of(lists, n_groups)
+    names = ("precision", "recall", "lift", "tp", "positive", "total", "drawn", "n")
+    *rates, tp, positive, total, drawn, n = (cells.of_column(lists[name]) for name in names)
+    if average == "macro":
+        precision, recall, lift = map(over_groups, rates)
+    else:
+        precision = over_groups(tp, n)
+        recall = over_groups(np.where(positive > 0, tp, np.nan), positive)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lift = over_groups(tp, n * drawn / total)
+    return {
+        **cells.keys,
+        "tp": cells.sums(lists["tp"]),
+        "precision": precision.value,
+        "recall": recall.value,
+        "lift": lift.value,
+        **precision.limits(level),
+        "n_queries": precision.n_queries,
+        "n_missing": (~cells.exists).sum(axis=-1),
+    }
 
 
 def average_areas(areas: Rows, n_groups: int, *, average: str, level: float) -> Rows:

@@ -11,12 +11,14 @@ measures have the axes (..., measure, n). Tests are the named columns of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankeval_pd.decisions.families import adjusted_p, family_levels
+from rankeval_pd.decisions.verdicts import Decision
 from rankeval_pd.stats import swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import agree_with_test
@@ -25,23 +27,20 @@ from rankeval_pd.stats.proportions import quantile_of
 from rankeval_pd.stats.ranks import BASELINE, all_pairs, with_one
 
 
-class RankOptions(NamedTuple):
-    """Options for ranks and for the adjustment."""
+@dataclass(frozen=True, kw_only=True)
+class RankOptions(Decision):
+    """The criterion that ranks measures, and the options of its tests."""
 
-    adjust: str | None
-    each: bool  #: whether each n is a separate family
-    areas: bool  #: whether the draws are already simultaneous over all pairs
-    level: float
-
-    @property
-    def alpha(self) -> float:
-        """Return the significance level."""
-        return round(1.0 - self.level, 12)
+    alternative: str = "two-sided"
+    n: Any = None  #: list sizes, if precision ranks the measures
+    kind: str | None = None  #: the area, if areas rank the measures
+    n_resamples: int | None = None
+    baseline: Hashable = None
 
     @property
-    def swapped(self) -> bool:
-        """Return whether p-values come from random draws."""
-        return (self.adjust or "").startswith("max-t")
+    def each(self) -> bool:
+        """Return whether each n is a separate family."""
+        return self.adjust_over == "n"
 
 
 class AdjustedTests(NamedTuple):
@@ -84,14 +83,16 @@ def adjusted_tests(
         first = first[back]
         repeated = (first != np.arange(first.size)) | (stands < 0)
         once = np.where(repeated[:, np.newaxis], np.nan, drawn)
-    families, pairs = _families(p.shape, each=how.each)
+    families, pairs, place = np.indices((int(np.prod(p.shape[:-2])), *p.shape[-2:])).reshape(3, -1)
+    if how.each:
+        families = families * p.shape[-1] + place
     if not how.swapped:
         held = adjusted_p(once.ravel(), how.adjust, families, pairs).reshape(p.shape)
         levels = family_levels(once.ravel(), how.adjust, families, how.level)
         half = quantile_of(freedom, levels.reshape(p.shape)) * error
     else:
         held = drawn
-        if not how.areas:
+        if how.kind is None:  # draws for areas are already simultaneous over all pairs
             held = adjusted_p(once.ravel(), how.adjust, families, pairs).reshape(p.shape)
         # ratio of Student's t to the normal, and of draws to a formula
         held = np.fmax(held, p)
@@ -104,14 +105,6 @@ def adjusted_tests(
     alike = (stands < 0)[:, np.newaxis]
     undecided = undecided[..., first, :] & ~alike
     return AdjustedTests(np.where(alike, p, held), np.where(alike, 0.0, half), undecided)
-
-
-def _families(shape: tuple[int, ...], *, each: bool) -> tuple[IntArray, IntArray]:
-    """Return the numbers of the family and of the pair for each test (..., pair, n)."""
-    group, pair, place = np.indices((int(np.prod(shape[:-2])), *shape[-2:])).reshape(3, -1)
-    if each:
-        group = group * shape[-1] + place
-    return group, pair
 
 
 # ----------------------------------------------------------------- Ranks, letters and differences
@@ -180,8 +173,13 @@ class RankLimits(NamedTuple):
 def _possible_ranks(value: FloatArray, better: BoolArray) -> RankLimits:
     """Return ranks and letters; ``better`` (..., i, j, n) says that j is better than i."""
     told_apart = better | np.swapaxes(better, -3, -2)
+    names = np.full(value.shape, "", dtype=object)
+    for *row, k in np.ndindex(*value.shape[:-2], value.shape[-1]):
+        order = np.argsort(-value[(*row, slice(None), k)], kind="stable")
+        apart = told_apart[(*row, slice(None), slice(None), k)]
+        names[(*row, order, k)] = letters(apart[np.ix_(order, order)])
     low, high = 1 + better.sum(axis=-2), value.shape[-2] - better.sum(axis=-3)
-    return RankLimits(low, high, _letters(value, told_apart))
+    return RankLimits(low, high, names)
 
 
 def rank_limits(rank: IntArray, p_values: FloatArray, alpha: float) -> RankLimits:
@@ -219,17 +217,6 @@ def _beside(reference: IntArray, matrix: FloatArray) -> FloatArray:
     at = reference[..., np.newaxis, np.newaxis, :]
     at = np.broadcast_to(at, (*matrix.shape[:-2], 1, matrix.shape[-1]))
     return np.take_along_axis(matrix, at, axis=-2)[..., 0, :]
-
-
-def _letters(value: FloatArray, told_apart: BoolArray) -> AnyArray:
-    """Return the letters for each measure: (..., measure, n)."""
-    result = np.full(value.shape, "", dtype=object)
-    for row in np.ndindex(value.shape[:-2]):
-        for k in range(value.shape[-1]):
-            order = np.argsort(-value[(*row, slice(None), k)], kind="stable")
-            apart = told_apart[row][:, :, k][np.ix_(order, order)]
-            result[(*row, order, k)] = letters(apart)
-    return result
 
 
 def of_measures(pairs: BoolArray, count: int) -> BoolArray:

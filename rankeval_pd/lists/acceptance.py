@@ -20,6 +20,7 @@ from rankeval_pd.doors.rankings import (
     Pair,
     measure_rows,
     only_pair,
+    others_of,
     pair_names,
     rows_of,
     tabulate,
@@ -27,7 +28,8 @@ from rankeval_pd.doors.rankings import (
 )
 from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, unknown_name, warn
 from rankeval_pd.lists.groups import ListMembers, set_weights
-from rankeval_pd.lists.precision import IntervalKind, shares_of
+from rankeval_pd.lists.precision import IntervalKind, rates_of
+from rankeval_pd.lists.recall import rows_of_sizes
 from rankeval_pd.lists.regions import (
     REGION_COLUMNS,
     SET_INTERVALS,
@@ -128,7 +130,7 @@ def acceptance_precision(
     0      G2        3.3           3   2   0.666667     1.0  0.094299  0.991596
     1      G2      100.0           0   0        NaN     0.0  0.000000  1.000000
     """
-    kind = IntervalKind.of(ci=ci, level=level, phi=phi)
+    kind = IntervalKind.of(ci, level, phi=phi)
     if (threshold is None) == (n is None):
         raise ValueError(
             f"threshold={threshold!r}, n={n!r}: pass either the lowest accepted score,"
@@ -138,7 +140,7 @@ def acceptance_precision(
     able, attrs = can(acceptance_precision), kind._asdict()
     if sizes is not None:
         columns = ("measure", "n", *ACCEPTANCE_COLUMNS[1:])
-        question = partial(_sets_of_lists, kind=kind)
+        question = partial(rows_of_sizes, kernel=_sets_at, kind=kind)
         return tabulate(data, roles, question, columns, able, n=sizes, attrs=attrs)
     # the head contains the counts for these thresholds
     able = replace(able, heads=True)
@@ -148,16 +150,10 @@ def acceptance_precision(
     return tabulate(data, roles, of_thresholds, ACCEPTANCE_COLUMNS, able, attrs=attrs)
 
 
-def _sets_of_lists(candidates: Candidates, n: IntArray | None, *, kind: IntervalKind) -> Rows:
-    """Return the sets of all candidates with at least the last score of a list."""
-    sizes = candidates.sizes(n)
-    return measure_rows(candidates, partial(_sets_at, n=sizes, kind=kind), {"n": sizes})
-
-
 def _sets_at(
-    ranking: Ranking, candidates: Candidates, *, n: IntArray, kind: IntervalKind
+    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, kind: IntervalKind
 ) -> dict[str, AnyArray]:
-    """Return the columns (group, measure, n) of the sets at the n-th scores."""
+    """Return the columns of sets with at least the n-th score: (group, measure, n)."""
     lists = ranking.nbest(n)
     columns = _shares_of_sets(ranking, ranking.accepted(lists.threshold), kind)
     columns["threshold"] = lists.threshold * candidates.sign[:, np.newaxis] + 0.0
@@ -196,26 +192,26 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dic
     total, positive = (np.broadcast_to(x[..., np.newaxis], every.shape) for x in ranking.size)
     tp, others = sets.tp, total - positive
     fp = sets.size - tp
-    tn = others - fp
+    tn, either = others - fp, positive + fp
     columns: dict[str, AnyArray] = {
         "n_accepted": sets.size,
         "tp": tp,
-        **shares_of(tp, sets.size, ranking.size, kind, exists=every),
+        **rates_of(tp, sets.size, ranking.size, ranking.size),
+        **kind.columns(tp, sets.size, every),
     }
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for name, short, right, of in (
-            ("recall", "recall", tp, positive),
-            ("specificity", "spec", tn, others),
-            ("npv", "npv", tn, total - sets.size),
-            ("jaccard", "jaccard", tp, positive + fp),
-        ):
+    for name, right, of, defined in (
+        ("recall", tp, positive, positive > 0),
+        ("spec", tn, others, others > 0),
+        ("npv", tn, total - sets.size, every),
+        ("f1", tp, either, either > 0),
+    ):
+        with np.errstate(divide="ignore", invalid="ignore"):
             columns[name] = np.true_divide(right, of)
-            limits = np.array(kind.limits(right, of))
-            if name != "npv":
-                limits = np.where(of > 0, limits, np.nan)
-            columns[f"{short}_low"], columns[f"{short}_high"] = limits
+        limits = kind.columns(right, of, defined)
+        columns[f"{name}_low"], columns[f"{name}_high"] = limits["ci_low"], limits["ci_high"]
+    columns["specificity"] = columns.pop("spec")
     for end in ("", "_low", "_high"):
-        share = columns.pop(f"jaccard{end}")
+        share = columns[f"f1{end}"]
         columns[f"f1{end}"] = 2.0 * share / (1.0 + share)
     columns["youden"] = columns["recall"] + columns["specificity"] - 1.0
     a, n_a, b, n_b = (x / kind.phi for x in (tp, positive, fp, others))
@@ -265,23 +261,6 @@ def check_threshold(n: Any, threshold: Any, how: Comparison) -> Comparison:
     return how
 
 
-def _of_pair(
-    data: Any, threshold: Mapping[Hashable, Any], a: Hashable, b: Hashable
-) -> Mapping[Hashable, Any]:
-    """Select the thresholds for two measures from a mapping for all pairs."""
-    if b is None or not isinstance(threshold, Mapping):
-        return threshold
-    columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
-    meant = [a, b]
-    if isinstance(b, list):
-        meant = [a, *b]
-    others = [name for name in threshold if not is_known(name, meant)]
-    for name in others:
-        if name not in columns:
-            raise unknown_name("threshold", name, columns)
-    return {name: cuts for name, cuts in threshold.items() if is_known(name, meant)}
-
-
 def compare_thresholds(
     data: Data,
     threshold: Mapping[Hashable, Any],
@@ -290,6 +269,14 @@ def compare_thresholds(
     able: Capabilities,
 ) -> Data:
     """Compare the acceptance sets for each pair of measures."""
+    a, b = how.a, how.b
+    if b is not None and isinstance(threshold, Mapping):  # a mapping for all pairs
+        meant = others_of(b)
+        meant.append(a)
+        for name in threshold:
+            if not is_known(name, meant) and name not in data.columns:
+                raise unknown_name("threshold", name, data.columns)
+        threshold = {name: cuts for name, cuts in threshold.items() if is_known(name, meant)}
     interval = of_sets(how.ci, how.phi)
     if how.of in _PAIRED:
         interval = of_paired()
@@ -302,8 +289,8 @@ def compare_thresholds(
     columns += decided[1]
     return tabulate(
         data,
-        only_pair(data, how.a, how.b, roles),
-        partial(_rows_of_sets, threshold=_of_pair(data, threshold, how.a, how.b), how=how),
+        only_pair(data, a, b, roles),
+        partial(_rows_of_sets, threshold=threshold, how=how),
         columns,
         able,
         finish=partial(decide, how=how, interval=interval, towards="towards"),
@@ -321,7 +308,7 @@ def _rows_of_sets(
     """Return one row per pair and pair of thresholds, and the facts about the family."""
     pairs = pair_names(candidates.measures, how.a, how.b)
     cuts = _paired_cuts(candidates, pairs, threshold)
-    width = cuts[0].shape[1]
+    width = cuts.shape[-1]
     facts = how.family(candidates, pairs, width)[1]
     columns = _set_columns(candidates, candidates.sides(pairs).T, cuts, how)
     rows = rows_of(columns, candidates, PAIR, range(len(pairs)), {"cut": np.arange(width)})
@@ -330,15 +317,13 @@ def _rows_of_sets(
 
 def _paired_cuts(
     candidates: Candidates, pairs: list[Pair], threshold: Mapping[Hashable, Any]
-) -> tuple[FloatArray, FloatArray]:
-    """Return the thresholds for the two measures (pair, cut), padded with NaN."""
-    measures = candidates.measures
-    place = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
-    cuts = asked_thresholds(threshold, measures, unique=False)
+) -> FloatArray:
+    """Return the thresholds for the two measures: (side, pair, cut), padded with NaN."""
+    cuts = asked_thresholds(threshold, candidates.measures, unique=False)
     cuts = cut_scores(cuts, candidates.dtypes)
-    sides: tuple[list[FloatArray], list[FloatArray]] = ([], [])
-    for pair in pairs:
-        rows = [row[~np.isnan(row)] for row in (cuts[place[name]] for name in pair)]
+    paired = np.full((2, len(pairs), cuts.shape[1]), np.nan)
+    for number, (pair, sides) in enumerate(zip(pairs, candidates.sides(pairs), strict=True)):
+        rows = [row[~np.isnan(row)] for row in cuts[sides]]
         longest = max(row.size for row in rows)
         for name, row in zip(pair, rows, strict=True):
             if not row.size:
@@ -346,81 +331,64 @@ def _paired_cuts(
                     f"threshold={threshold!r} has no entry for {name!r}. Pass a threshold for each"
                     " measure, or name two measures: compare(a, b, threshold=...)."
                 )
-        for side, name, row in zip(sides, pair, rows, strict=True):
+        for side, (name, row) in enumerate(zip(pair, rows, strict=True)):
             if row.size not in (1, longest):
                 raise ValueError(
                     f"threshold: {pair[0]!r} has {rows[0].size} thresholds and {pair[1]!r} has"
                     f" {rows[1].size}, but thresholds are compared in pairs. Pass {longest}"
                     f" thresholds for {name!r}, or a single threshold."
                 )
-            side.append(np.broadcast_to(row, longest))
-    width = max(row.size for row in sides[0])
-    a, b = (
-        np.array([np.pad(row, (0, width - row.size), constant_values=np.nan) for row in side])
-        for side in sides
-    )
-    return a, b
+            paired[side, number, :longest] = row
+    return paired
 
 
 def _set_columns(
-    candidates: Candidates,
-    sides: IntArray,
-    cuts: tuple[FloatArray, FloatArray],
-    how: Comparison,
+    candidates: Candidates, sides: IntArray, cuts: FloatArray, how: Comparison
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, cut) for two sets, in the candidates with both scores."""
-    of, (a, b) = how.of, sides
-    gold = candidates.gold[:, np.newaxis]
+    of, gold = how.of, candidates.gold[:, np.newaxis]
+    a, b = sides
     both = candidates.present[:, a] & candidates.present[:, b]
-    cut_a = cuts[0] * candidates.sign[a][:, np.newaxis]
-    cut_b = cuts[1] * candidates.sign[b][:, np.newaxis]
-    score_a, score_b = candidates.score[:, a], candidates.score[:, b]
-    r = accepted_regions(score_a, score_b, gold, both, cut_a, cut_b)
-    exists = ~np.isnan(cut_a) & ~np.isnan(cut_b) & np.ones(r.n_a.shape, dtype=bool)
+    cut_a, cut_b = cuts * candidates.sign[sides][..., np.newaxis]
+    r = accepted_regions(candidates.score[:, a], candidates.score[:, b], gold, both, cut_a, cut_b)
+    exists = np.broadcast_to(~np.isnan(cut_a) & ~np.isnan(cut_b), r.n_a.shape)
     total, positive = (x.sum(axis=-1)[..., np.newaxis] for x in (both, gold & both))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        recall = r.tp_a / positive, r.tp_b / positive
+    sets, of_all = r, positive
     if of in ("npv", "specificity"):  # compare the rejected sets, and the negatives in these sets
-        right = r.n_a - r.tp_a, r.n_b - r.tp_b, r.overlap - r.tp_overlap
-        others = total - positive
+        fp_a, fp_b, of_all = r.n_a - r.tp_a, r.n_b - r.tp_b, total - positive
         sets = AcceptedRegions(
             total - r.n_a,
             total - r.n_b,
             total - r.n_a - r.n_b + r.overlap,
-            others - right[0],
-            others - right[1],
-            others - right[0] - right[1] + right[2],
+            of_all - fp_a,
+            of_all - fp_b,
+            of_all - fp_a - fp_b + r.overlap - r.tp_overlap,
         )
-        of_all = others
-    else:
-        sets, of_all = r, positive
+    below = sets.n_a, sets.n_b
     if of in _PAIRED:  # both denominators are N+ for recall and N - N+ for specificity
         sets = sets._replace(n_a=sets.tp_a, n_b=sets.tp_b, overlap=sets.tp_overlap)
+        below = of_all, of_all
     only_a, only_b = sets.n_a - sets.overlap, sets.n_b - sets.overlap
     tp_only_a, tp_only_b = sets.tp_a - sets.tp_overlap, sets.tp_b - sets.tp_overlap
-    below = sets.n_a, sets.n_b
-    if of in _PAIRED:
-        below = of_all, of_all
+    odds_ratio = sample_odds_ratio(tp_only_a, only_a, tp_only_b, only_b)
     with np.errstate(divide="ignore", invalid="ignore"):
+        recall = r.tp_a / positive, r.tp_b / positive
         share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
         difference = share_a - share_b
         towards = np.sign(difference)
-        if how.test not in ("kosinski", "mcnemar", "midp") or of == "precision":
-            towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
-    odds_ratio = sample_odds_ratio(tp_only_a, only_a, tp_only_b, only_b)
-    if of in _PAIRED:
-        with np.errstate(divide="ignore", invalid="ignore"):
+        if of in _PAIRED:
             odds_ratio = np.true_divide(tp_only_a, tp_only_b)
-        p_value, p_mid = discordant_test(tp_only_a, tp_only_b, how.alternative)
-        if how.test == "midp":
-            p_value = p_mid
-    elif how.test == "kosinski":
-        counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
-        p_value = kosinski_test(*counts, how.alternative)
-        p_mid, towards = np.full(difference.shape, np.nan), np.sign(difference)
-    else:
-        p_value, p_mid = region_tests(tp_only_a, only_a, tp_only_b, only_b, how, exists)
-        towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= how.alpha))
+            p_value, p_mid = discordant_test(tp_only_a, tp_only_b, how.alternative)
+            if how.test == "midp":
+                p_value = p_mid
+        elif how.test == "kosinski":
+            counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
+            p_value = kosinski_test(*counts, how.alternative)
+            p_mid = np.full(difference.shape, np.nan)
+        else:
+            p_value, p_mid = region_tests(tp_only_a, only_a, tp_only_b, only_b, how, exists)
+            towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
+            towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= how.alpha))
     return {
         "recall_a": recall[0],
         "recall_b": recall[1],
@@ -596,7 +564,7 @@ def _chosen_thresholds(
     ranking: Ranking, candidates: Candidates, *, wanted: float, level: float, aim: str
 ) -> dict[str, AnyArray]:
     """Return the chosen threshold and its set: (group, measure)."""
-    shape = ranking.score.shape[:-1]
+    shape, clusters = ranking.score.shape[:-1], candidates.clusters
     signs = np.broadcast_to(candidates.sign, shape)
     columns: dict[str, AnyArray] = {name: np.full(shape, np.nan) for name in COLUMNS[1:]}
     columns |= {name: np.zeros(shape, dtype=np.int64) for name in ("n_accepted", "tp")}
@@ -604,8 +572,8 @@ def _chosen_thresholds(
     reasons = []
     for row in np.ndindex(shape):
         sets = ranks.sets_of(ranking.row(row))
-        if candidates.cluster is not None and sets.n.size:
-            members = ListMembers.of(ranking, row, candidates.cluster[:, np.newaxis])
+        if clusters is not None and sets.n.size:
+            members = ListMembers.of(ranking, row, clusters)
             sets = set_weights(members, sets, of_recall=aim == "recall")
         promise = _PROMISES[aim](sets, wanted, level)
         if promise.chosen is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -171,37 +171,20 @@ def list_spread(
     return totals, clusters.total_spread(totals, added), precision
 
 
-def weights(
-    ranking: Ranking,
-    cluster: IntArray,
-    n: IntArray,
-    exists: BoolArray,
-    *,
-    target: str,
-    level: float,
-) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Return candidate weights and cluster counts for each list's interval.
+def list_weights(
+    ranked: ListMembers, n: IntArray, _: tuple[int, ...], *, target: str, levels: Sequence[float]
+) -> list[AnyArray]:
+    """Return a candidate's weight in the interval of each list, per level, and two more arrays.
 
-    The third return value is the variance of the list's precision divided by the variance for a
-    fixed region.
+    They are the variance of the list's precision divided by the variance for a fixed region, and
+    the number of clusters. ``n`` must ascend.
     """
-    weight: FloatArray = np.ones(exists.shape)
-    ratio: FloatArray = np.ones(exists.shape)
-    n_groups = np.zeros(exists.shape, dtype=np.int64)
-    for row in np.ndindex(exists.shape[:-1]):
-        asked = exists[row]
-        if asked.any():
-            ranked = ListMembers.of(ranking, row, cluster)
-            ranked.warn_of_few()
-            rising, back = np.unique(n[asked], return_inverse=True)
-            _, result, precision = list_spread(ranked, rising, target)
-            size = clusters.effective_size(rising, precision, result, level)
-            weight[(*row, asked)] = (size / rising)[back]
-            n_groups[(*row, asked)] = result.n_groups[back]
-            if target == "region":
-                list_variance = list_spread(ranked, rising, "nbest")[1].variance
-                ratio[(*row, asked)] = (list_variance / result.variance)[back]
-    return weight, n_groups, ratio
+    spread, precision = list_spread(ranked, n, target)[1:]
+    columns = [clusters.effective_size(n, precision, spread, level) / n for level in levels]
+    ratio = np.ones(n.shape)
+    if target == "region":
+        ratio = list_spread(ranked, n, "nbest")[1].variance / spread.variance
+    return [*columns, ratio, spread.n_groups]
 
 
 def band(
@@ -381,27 +364,28 @@ def _contrast_of_pair(
 
 
 def of_rows(
-    compute: Callable[..., tuple[AnyArray, ...]],
+    compute: Callable[..., Sequence[AnyArray]],
     ranking: Ranking,
     cluster: IntArray,
     n: IntArray,
     exists: BoolArray,
-) -> tuple[FloatArray, IntArray]:
-    """Compute values for the lists in each ranking, with NaN for missing lists.
+    names: Sequence[str] = ("value",),
+) -> dict[str, AnyArray]:
+    """Return columns of the lists in each ranking, and ``n_groups``, the clusters in each list.
 
-    The last return value is the number of clusters in each list. ``compute`` takes the members, n
-    in ascending order, and the position of the ranking.
+    ``compute`` takes the members, n in ascending order, and the position of the ranking.
     """
-    value, n_groups = np.full(exists.shape, np.nan), np.zeros(exists.shape, dtype=np.int64)
+    columns: dict[str, AnyArray] = {name: np.full(exists.shape, np.nan) for name in names}
+    columns["n_groups"] = np.zeros(exists.shape, dtype=np.int64)
     for row in np.ndindex(exists.shape[:-1]):
-        asked = exists[row]
-        if asked.any():
+        there = exists[row]
+        if there.any():
             ranked = ListMembers.of(ranking, row, cluster)
             ranked.warn_of_few()
-            rising, back = np.unique(n[asked], return_inverse=True)
-            found, groups = compute(ranked, rising, row)
-            value[(*row, asked)], n_groups[(*row, asked)] = found[back], groups[back]
-    return value, n_groups
+            rising, back = np.unique(n[there], return_inverse=True)
+            for values, own in zip(columns.values(), compute(ranked, rising, row), strict=True):
+                values[(*row, there)] = own[back]
+    return columns
 
 
 def recall_sizes(
@@ -452,25 +436,19 @@ def _recall_weight(ranked: ListMembers, sets: Sets, level: float) -> FloatArray:
 
 
 def random_p(
-    ranked: ListMembers,
-    n: IntArray,
-    total: int,
-    positive: int,
-    *,
-    alone: bool = False,
-    fewer: bool = False,
-) -> tuple[FloatArray, IntArray]:
-    """Return P(X >= tp) for a list of random clusters, and the number of clusters.
+    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: Size, alone: bool = False
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return P(X >= tp) and P(X <= tp) for a list of random clusters, and the number of clusters.
 
-    With ``fewer``, the function returns P(X <= tp).
-
+    ``row`` is the position of the ranking in ``size``, the numbers of candidates in all rankings.
     The test is Student's t test for the covariance between label and list membership, summed over
     clusters. The variance is at least the variance for independent candidates. With ``alone``, the
     test uses only clusters in the list, because a head contains no others. ``n`` must ascend.
     """
     from scipy import special
 
-    prior, inside = positive / max(total, 1), n / max(total, 1)
+    total = max(int(size.total[row]), 1)
+    prior, inside = int(size.positive[row]) / total, n / total
     totals = ranked.totals(n, "nbest")[0]._replace(edges=(np.full(n.shape, prior),))
     if alone:
         spread = clusters.total_spread(totals)
@@ -480,25 +458,16 @@ def random_p(
     variance = np.maximum(spread.variance, least)
     tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (least > 0.0) & (spread.freedom > 0.0)
     t = (tp - n * prior) / np.sqrt(np.where(known, variance, 1.0))
-    if not fewer:
-        t = -t
-    p = special.stdtr(np.where(known, spread.freedom, 1.0), t)
-    return np.where(known, p, 1.0), spread.n_groups
+    freedom = np.where(known, spread.freedom, 1.0)
+    more, fewer = special.stdtr(freedom, -t), special.stdtr(freedom, t)
+    return np.where(known, more, 1.0), np.where(known, fewer, 1.0), spread.n_groups
 
 
 def random_tails(
     ranking: Ranking, cluster: IntArray, n: IntArray, exists: BoolArray
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[AnyArray, AnyArray]:
     """Return upper and lower tail probabilities for a random list."""
+    tails = partial(random_p, size=ranking.size, alone=True)
     with hushed("groups"):
-        tail = partial(random_p_of_row, size=ranking.size, alone=True)
-        above, _ = of_rows(tail, ranking, cluster, n, exists)
-        below, _ = of_rows(partial(tail, fewer=True), ranking, cluster, n, exists)
-    return above, below
-
-
-def random_p_of_row(
-    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: Size, **sides: bool
-) -> tuple[FloatArray, IntArray]:
-    """Return the result of :func:`random_p` for one ranking, given the sizes of all."""
-    return random_p(ranked, n, int(size.total[row]), int(size.positive[row]), **sides)
+        columns = of_rows(tails, ranking, cluster, n, exists, ("more", "fewer"))
+    return columns["more"], columns["fewer"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles
-from rankeval_pd.decisions.averages import Average, of_lists
-from rankeval_pd.decisions.verdicts import GROUP, Rows
+from rankeval_pd.decisions.averages import Average, average_lists
+from rankeval_pd.decisions.verdicts import Rows
 from rankeval_pd.doors.candidates import Data
-from rankeval_pd.doors.columns import check_n, few_or
+from rankeval_pd.doors.columns import Sizes, check_n, few_or
 from rankeval_pd.doors.rankings import (
     Answer,
     Candidates,
@@ -38,7 +38,7 @@ from rankeval_pd.errors import (
     warn_of_thresholds,
 )
 from rankeval_pd.lists import groups
-from rankeval_pd.lists.groups import ListPair, check_joined, in_rows, weights
+from rankeval_pd.lists.groups import ListPair, check_joined, in_rows, list_weights, of_rows
 from rankeval_pd.memory import check_draws
 from rankeval_pd.options import with_options
 from rankeval_pd.progress import progress_bar
@@ -47,10 +47,7 @@ from rankeval_pd.stats import bands
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.proportions import INTERVALS, z_of
-from rankeval_pd.stats.ranking import Ranking, Size, nbest_regions
-
-# -------------------------------------------------------------------------------------------------
-# Compute the precision of n-best lists, with intervals (Evert 2004, section 3.2).
+from rankeval_pd.stats.ranking import Keys, NBest, Ranking, Size, nbest_regions
 
 # -------------------------------------------------------------------------------------------------
 # Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2).
@@ -175,56 +172,49 @@ def nbest_precision(
     """
     chosen = Roles.of(roles)
     clustered = chosen.groups is not None
-    kind = IntervalKind.of(ci=ci, level=level, target=target, phi=phi).of_groups(clustered)
-    sizes, ties = check_n(n), chosen.ties
+    kind = IntervalKind.of(ci, level, phi=phi, target=target, clustered=clustered)
+    sizes = check_n(n)
     if clustered and kind.phi > 1.0:
         raise ValueError(
             f"phi={phi:g} with groups: the overdispersion is estimated from the groups. Omit one of"
             " the two."
         )
-    columns: tuple[str, ...] = ("measure", "n", *NBEST_COLUMNS)
-    if ties == "expected":
-        columns += ("tp_sd",)
-    if clustered:
-        columns += ("n_groups",)
+    columns = columns_of_lists(chosen)
     columns += ("ci_low_best", "ci_high_best")
+    noted: dict[str, Any] = {**kind._asdict(), "ties": chosen.ties}
+    combine = None
     if average is not None:
         only = {"ci": (ci, "clopper-pearson"), "target": (target, "region"), "phi": (phi, 1.0)}
         check_joined(False, average, sizes, only)
         columns = AVERAGED_COLUMNS
-
-    noted = {**kind._asdict(), "ties": ties}
-    combine = None
-    if average is not None:
+        combine = partial(average_lists, average=average, level=kind.level)
         noted |= {"average": average, "ci": "korn-graubard"}
-        combine = of_lists(average, kind.level)
-    # averages do not use the intervals for individual lists
-    with nullcontext() if average is None else intervals_unread():
-        return tabulate(
-            data,
-            roles,
-            partial(_rows_of_nbest, kind=kind, ties=ties, pooled=average is not None),
-            columns,
-            can(nbest_precision, clusters=average is None),
-            n=sizes,
-            combine=combine,
-            attrs=noted,
-        )
+    return tabulate(
+        data,
+        roles,
+        partial(_rows_of_nbest, kind=kind, ties=chosen.ties, pooled=average is not None),
+        columns,
+        can(nbest_precision, clusters=average is None),
+        n=sizes,
+        combine=combine,
+        attrs=noted,
+    )
 
 
-def _rows_of_nbest(
-    candidates: Candidates, n: IntArray | None, *, kind: IntervalKind, ties: str, pooled: bool
-) -> Rows:
-    """Return one row per measure and n; averages over groups also need N and N+ of each pool."""
-    best = level_of_each(kind.level, len(candidates.measures))
-    kernel = partial(_nbest_columns, n=n, kind=kind, ties=ties, best=best)
-    rows = measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
-    if pooled:
-        retrieved = candidates.rankings().retrieved
-        at = np.searchsorted(candidates.group, rows[GROUP]), rows["measure"]
-        rows["total"], rows["drawn"] = retrieved.total[at], retrieved.positive[at]
-        rows["positive"] = candidates.positives()[at]
-    return rows
+def columns_of_lists(chosen: Roles) -> tuple[str, ...]:
+    """Return the columns of n-best lists, given the roles."""
+    columns: tuple[str, ...] = ("measure", "n", *NBEST_COLUMNS)
+    if chosen.ties == "expected":
+        columns += ("tp_sd",)
+    if chosen.groups is not None:
+        columns += ("n_groups",)
+    return columns
+
+
+def _rows_of_nbest(candidates: Candidates, n: IntArray | None, **how: Any) -> Rows:
+    """Return one row per measure and n."""
+    kernel = partial(_nbest_columns, n=n, together=len(candidates.measures), **how)
+    return measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
 
 
 def _nbest_columns(
@@ -232,62 +222,75 @@ def _nbest_columns(
     candidates: Candidates,
     *,
     n: IntArray | None,
+    together: int,
     kind: IntervalKind,
     ties: str,
-    best: float,
+    pooled: bool,
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of the n-best lists."""
-    lists = ranking.nbest(n, ties)
-    every = n
-    if every is None:
-        every = ranking.every
-    sizes = np.broadcast_to(every, lists.tp.shape)
-    columns: dict[str, AnyArray] = {}
-    weight: FloatArray | float = 1.0
-    of_best: FloatArray | float | None = None
-    if candidates.cluster is not None:
-        cluster = candidates.cluster[:, np.newaxis]
-        weight, columns["n_groups"], ratio = weights(
-            ranking, cluster, every, lists.exists, target=kind.target, level=kind.level
-        )
-        with hushed("groups"):
-            of_best, *_ = weights(
-                ranking, cluster, every, lists.exists, target=kind.target, level=best
-            )
+    n, lists, columns = counted_lists(ranking, candidates, n, ties)
+    exists, sizes = lists.exists, np.broadcast_to(n, lists.tp.shape)
+    if pooled:  # averages use no intervals of individual lists, but N and N+ of each pool
+        pool, positive = ranking.retrieved, ranking.size.positive
+        return {**columns, "total": pool.total, "drawn": pool.positive, "positive": positive}
+    best = level_of_each(kind.level, together)
+    weight: Any = 1.0
+    if candidates.clusters is not None:
+        weigh = partial(list_weights, target=kind.target, levels=(kind.level, best))
+        names = ("weight", "weight_of_best", "ratio")
+        spread = of_rows(weigh, ranking, candidates.clusters, n, exists, names)
+        weight, of_best, ratio = (spread[name] for name in names)
+        columns["n_groups"] = spread["n_groups"]
     else:
-        spread = bands.nbest_spread(ranking.cumulated(ties), every, ranking.size.total)
+        variance = bands.nbest_spread(ranking.cumulated(ties), n, ranking.size.total)
         if kind.target == "nbest":
-            weight = spread.effective(sizes) / sizes
-        ratio = spread.ratio
+            weight = variance.effective(sizes) / sizes
+        of_best, ratio = weight, variance.ratio
     if kind.target == "region":
-        long = lists.exists & (sizes >= LEAST)
+        long = exists & (sizes >= LEAST)
         warn_of_thresholds(ratio, sizes, long, "precision of the n-best list")
-    shares = partial(
-        shares_of,
-        lists.tp,
-        sizes,
-        ranking.size,
-        exists=lists.exists,
-        drawn_from=ranking.retrieved,
-    )
-    columns |= shares(kind, weight=weight)
-    limits_of_best = columns
+    limits = limits_of_best = kind.columns(lists.tp * weight, sizes * weight, exists)
     if best != kind.level:
-        if of_best is None:
-            of_best = weight
-        limits_of_best = shares(kind._replace(level=best), weight=of_best)
-    for end in ("ci_low", "ci_high"):
-        columns[f"{end}_best"] = limits_of_best[end]
-    sign = candidates.sign[:, np.newaxis]
-    columns |= {
-        "threshold": lists.threshold * sign + 0.0,
+        counts = lists.tp * of_best, sizes * of_best
+        limits_of_best = kind._replace(level=best).columns(*counts, exists)
+    columns["ci_low_best"], columns["ci_high_best"] = limits_of_best.values()
+    return columns | limits
+
+
+def counted_lists(
+    ranking: Ranking, candidates: Candidates, n: IntArray | None, ties: str
+) -> tuple[IntArray, NBest, dict[str, AnyArray]]:
+    """Return the sizes of n-best lists, the lists, and their columns (group, measure, n)."""
+    lists = ranking.nbest(n, ties)
+    if n is None:
+        n = ranking.every
+    columns = {
+        "threshold": lists.threshold * candidates.sign[:, np.newaxis] + 0.0,
         "tp": lists.tp,
         "tied": lists.tied,
         "exists": lists.exists,
+        **rates_of(lists.tp, n, ranking.size, ranking.retrieved),
     }
     if ties == "expected":
-        columns["tp_sd"] = lists.block.tp_sd(every)
-    return columns
+        columns["tp_sd"] = lists.block.tp_sd(n)
+    return n, lists, columns
+
+
+def rates_of(
+    tp: FloatArray | IntArray, n: IntArray, size: Size, drawn_from: Size
+) -> dict[str, FloatArray]:
+    """Return precision, recall and lift, NaN if undefined.
+
+    ``drawn_from`` are the candidates from which a random list is drawn.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.true_divide(tp, n)
+        chance = np.true_divide(drawn_from.positive, drawn_from.total)
+        return {
+            "precision": precision,
+            "recall": np.true_divide(tp, size.positive[..., np.newaxis]),
+            "lift": precision / chance[..., np.newaxis],
+        }
 
 
 # --------------------------------------------- Intervals for precision (Evert 2004, section 3.2)
@@ -312,25 +315,36 @@ class IntervalKind(NamedTuple):
     target: str = "region"
 
     @classmethod
-    def of(cls, *, ci: str, level: float, phi: float = 1.0, target: str = "region") -> IntervalKind:
-        """Check and return the kind of interval."""
+    def of(
+        cls,
+        ci: str,
+        level: float,
+        *,
+        phi: float = 1.0,
+        target: str = "region",
+        clustered: bool = False,
+    ) -> IntervalKind:
+        """Check and return the kind of interval.
+
+        For grouped candidates, the effective number of candidates is not an integer. Clopper and
+        Pearson's interval would be wider than Wilson's interval without being exact.
+        """
         check_choice("ci", ci, INTERVALS)
         check_choice("target", target, TARGETS)
+        if clustered and ci == "clopper-pearson":
+            ci = "wilson"
         return cls(ci, check_share("level", level), check_at_least_one("phi", phi), target)
-
-    def of_groups(self, clustered: bool) -> IntervalKind:
-        """Return the kind of interval for a fractional effective number of candidates.
-
-        For grouped candidates, Clopper and Pearson's interval would be wider than Wilson's interval
-        without being exact.
-        """
-        if clustered and self.ci == "clopper-pearson":
-            return self._replace(ci="wilson")
-        return self
 
     def limits(self, tp: AnyArray, n: AnyArray) -> tuple[FloatArray, FloatArray]:
         """Return limits for precision. Overdispersion reduces the effective list size."""
         return INTERVALS[self.ci](tp / self.phi, n / self.phi, self.level)
+
+    def columns(self, tp: AnyArray, n: AnyArray, exists: BoolArray) -> dict[str, FloatArray]:
+        """Return the columns of limits, NaN where lists do not exist."""
+        limits = np.full((2, *exists.shape), np.nan)
+        counts = tp[exists] / self.phi, n[exists] / self.phi
+        limits[:, exists] = INTERVALS[self.ci](*counts, self.level)
+        return {"ci_low": limits[0], "ci_high": limits[1]}
 
 
 @with_options
@@ -388,14 +402,11 @@ def precision_interval(
     >>> print(f"{low:.12f} {high:.12f}")
     0.356761372060 0.444428200757
     """
-    kind = IntervalKind.of(ci=ci, level=level, phi=phi)
+    kind = IntervalKind.of(ci, level, phi=phi)
     check_together(tp=tp, n=n)
     tp, n = np.broadcast_arrays(tp, n)
     for name, values in (("tp", tp), ("n", n)):
-        if (
-            values.dtype.kind not in "iuf"
-            or not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all()
-        ):
+        if not are_counts(values, 0):
             raise ValueError(
                 f"{name}={brief(values)}: pass counts, which are whole numbers of at least 0."
             )
@@ -416,37 +427,14 @@ def precision_interval(
     return Interval(low, high)
 
 
-def shares_of(
-    tp: FloatArray | IntArray,
-    n: IntArray,
-    size: Size,
-    kind: IntervalKind,
-    *,
-    exists: BoolArray,
-    weight: FloatArray | float = 1.0,
-    drawn_from: Size | None = None,
-) -> dict[str, FloatArray]:
-    """Return precision, recall, lift and limits for precision, NaN if undefined.
+def are_numbers(values: AnyArray, least: float) -> bool:
+    """Return whether all values are finite numbers of at least ``least``."""
+    return values.dtype.kind in "iuf" and bool((np.isfinite(values) & (values >= least)).all())
 
-    ``weight`` is a candidate's weight in the limits. ``drawn_from`` is the number of candidates
-    from which a random list is drawn.
-    """
-    positive = size.positive[..., np.newaxis]
-    pool = [x[..., np.newaxis] for x in drawn_from or size]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.true_divide(tp, n)
-        recall = np.true_divide(tp, positive)
-        lift = precision / np.true_divide(pool[1], pool[0])
-    weight = np.broadcast_to(weight, n.shape)[exists]
-    limits = np.full((2, *n.shape), np.nan)
-    limits[:, exists] = kind.limits(tp[exists] * weight, n[exists] * weight)
-    return {
-        "precision": precision,
-        "recall": recall,
-        "lift": lift,
-        "ci_low": limits[0],
-        "ci_high": limits[1],
-    }
+
+def are_counts(values: AnyArray, least: int) -> bool:
+    """Return whether all values are whole numbers of at least ``least``."""
+    return are_numbers(values, least) and bool((values == np.floor(values)).all())
 
 
 def warn_of_reversed(worse: BoolArray) -> None:
@@ -560,20 +548,31 @@ def precision_band(
     0    good  100       0.49  0.374009   0.606785
     1    good  200       0.32  0.252090   0.394029
     """
-    level = check_share("level", level)
-    draws = enough(n_resamples, level)
-    sizes = check_n(n)
-    chosen = Roles.of(roles)
-    kernel = partial(_precision_band, level=level, n_resamples=draws, seed=chosen.draws)
+    sizes, chosen, drawing = checked_band(n, level, n_resamples, roles)
     return tabulate(
         data,
         roles,
-        partial(rows_of_bands, kernel=kernel, ties=chosen.ties, draws=draws),
+        partial(rows_of_bands, kernel=_precision_band, ties=chosen.ties, **drawing),
         PRECISION_COLUMNS,
         can(precision_band, heads=chosen.groups is None),
         n=sizes,
-        attrs={"level": level, "band": "sup-t"},
+        attrs={"level": drawing["level"], "band": "sup-t"},
     )
+
+
+def checked_band(
+    n: Any, level: float, n_resamples: int, roles: Mapping[str, Any]
+) -> tuple[Sizes, Roles, dict[str, Any]]:
+    """Return the list sizes, roles and draws of a band, and reject too few draws for the level."""
+    level = check_share("level", level)
+    draws, needed = check_draws("n_resamples", n_resamples), bands.draws_needed(level)
+    if draws < needed:
+        raise ValueError(
+            f"n_resamples={draws} is too small for level={level!r}: too few draws lie beyond this"
+            f" level. Pass n_resamples={needed} or more."
+        )
+    sizes, chosen = check_n(n), Roles.of(roles)
+    return sizes, chosen, {"level": level, "n_resamples": draws, "seed": chosen.draws}
 
 
 def rows_of_bands(
@@ -582,27 +581,15 @@ def rows_of_bands(
     *,
     kernel: Callable[..., dict[str, AnyArray]],
     ties: str,
-    draws: int,
+    **drawing: Any,
 ) -> Answer:
     """Return the rows of bands that are drawn, and the size of the grid if n is None."""
     few, facts = few_or(n, candidates.sizes(n), ties)
-    total = len(candidates.measures) * len(candidates.group) * draws
+    drawing["at_once"] = n is None and few is not None
+    total = len(candidates.measures) * len(candidates.group) * drawing["n_resamples"]
     with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
-        kernel = partial(
-            kernel, n=few, ties=ties, at_once=n is None and few is not None, advance=advance
-        )
+        kernel = partial(kernel, n=few, ties=ties, advance=advance, **drawing)
         return measure_rows(candidates, kernel, {"n": candidates.sizes(few)}), facts
-
-
-def enough(n_resamples: Any, level: float) -> int:
-    """Return the number of draws, and reject numbers too small for the level."""
-    draws, needed = check_draws("n_resamples", n_resamples), bands.draws_needed(level)
-    if draws < needed:
-        raise ValueError(
-            f"n_resamples={draws} is too small for level={level!r}: too few draws lie beyond this"
-            f" level. Pass n_resamples={needed} or more."
-        )
-    return draws
 
 
 def _precision_band(
@@ -634,20 +621,17 @@ def _precision_limits(
     from scipy import special
 
     rising, back = np.unique(n[there], return_inverse=True)
-    if candidates.cluster is not None:
-        one = groups.ListMembers.of(ranking, row, candidates.cluster[:, np.newaxis])
+    if candidates.clusters is not None:
+        one = groups.ListMembers.of(ranking, row, candidates.clusters)
         low, high = groups.band(one, rising, level, **drawing)
         return {"band_low": low[back], "band_high": high[back]}
-    best_first, whole = ranking.order[row][: ranking.here[row]], ranking.whole
-    ranked = ranking.gold[row][best_first]
-    keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
-    tp = np.concatenate([[0], np.cumsum(ranked)])
-    total = groups.whole_size(whole, ranked.size)
+    ranked, keys = labels_by_rank(ranking, candidates, row)
+    tp, total = np.append(0, np.cumsum(ranked)), groups.whole_size(ranking.whole, ranked.size)
     spread = bands.nbest_spread(tp, rising, np.array(total))
     share = tp[rising] / rising
-    cells = bands.cells(ranked, (np.arange(1, ranked.size + 1),), rising, keys, whole)
+    ranks = (np.arange(1, ranked.size + 1),)
     largest = bands.largest(
-        cells,
+        bands.cells(ranked, ranks, rising, keys, ranking.whole),
         (spread.edge,),
         (share - spread.edge) * rising / total,
         spread.influence,
@@ -658,6 +642,15 @@ def _precision_limits(
     size = spread.effective(rising)
     low, high = INTERVALS["clopper-pearson"](size * share, size, within)
     return {"band_low": low[back], "band_high": high[back]}
+
+
+def labels_by_rank(
+    ranking: Ranking, candidates: Candidates, row: tuple[int, ...]
+) -> tuple[BoolArray, Keys]:
+    """Return the labels and the keys for draws of the candidates in one ranking, best first."""
+    best_first = ranking.order[row][: ranking.here[row]]
+    keys: Keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
+    return ranking.gold[row][best_first], keys
 
 
 def _warn_if_too_precise(precision: FloatArray) -> None:
@@ -740,19 +733,15 @@ def difference_band(
     >>> found[found["band_low"] > 0]["n"].agg(["min", "max"]).tolist()
     [68, 500]
     """
-    level = check_share("level", level)
-    draws = enough(n_resamples, level)
-    sizes = check_n(n)
-    chosen = Roles.of(roles)
-    drawing: dict[str, Any] = {"level": level, "n_resamples": draws, "seed": chosen.draws}
+    sizes, chosen, drawing = checked_band(n, level, n_resamples, roles)
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        partial(_rows_of_differences, a=a, b=b, ties=chosen.ties, drawing=drawing),
+        partial(_rows_of_differences, a=a, b=b, ties=chosen.ties, **drawing),
         DIFFERENCE_COLUMNS,
         can(difference_band, heads=chosen.groups is None),
         n=sizes,
-        attrs={"level": level, "band": "sup-t"},
+        attrs={"level": drawing["level"], "band": "sup-t"},
     )
 
 
@@ -763,23 +752,20 @@ def _rows_of_differences(
     a: Hashable,
     b: Hashable,
     ties: str,
-    drawing: Mapping[str, Any],
+    **drawing: Any,
 ) -> Answer:
     """Return one row per pair and n, and the size of the grid if n is None."""
     pairs = pair_names(candidates.measures, a, b)
     few, facts = few_or(n, candidates.sizes(n), ties)
+    if n is None and few is not None and candidates.cluster is None:
+        drawing["at_once"] = True
     total = len(pairs) * len(candidates.group) * drawing["n_resamples"]
     with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
-        drawing = {**drawing, "advance": advance}
-        if n is None and few is not None and candidates.cluster is None:
-            drawing["at_once"] = True
-        kernel = partial(_difference_columns, drawing=drawing)
+        kernel = partial(_difference_columns, advance=advance, **drawing)
         return pair_rows(candidates, pairs, kernel, few, ties=ties), facts
 
 
-def _difference_columns(
-    lists: PairRanks, n: IntArray, *, drawing: Mapping[str, Any]
-) -> dict[str, AnyArray]:
+def _difference_columns(lists: PairRanks, n: IntArray, **drawing: Any) -> dict[str, AnyArray]:
     """Return the difference of precision and its band: (group, pair, n)."""
     compute = partial(_difference_of_pair, lists, n, **drawing)
     columns = in_rows(lists.exists, {"difference": float, "margin": float}, compute)
@@ -901,12 +887,16 @@ def local_precision(
     1      G2  3       0.50  0.067586  0.932414
     2      G2  4       0.25  0.006309  0.805880
     """
-    kind = IntervalKind.of(ci=ci, level=level)
-    half = _half_window(window)
+    kind = IntervalKind.of(ci, level)
+    size = check_count("window", window, 2)
+    if size % 2:
+        raise ValueError(
+            f"window={window!r} is odd, but a window needs the same number of candidates on both"
+            f" sides of the rank. Pass {size + 1}."
+        )
     ties = Roles.of(roles).ties
-
     attrs = {**kind._asdict(), "window": window}
-    question = partial(_rows_of_windows, half=half, kind=kind, ties=ties)
+    question = partial(_rows_of_windows, half=size // 2, kind=kind, ties=ties)
     result = tabulate(data, roles, question, LOCAL_COLUMNS, can(local_precision), attrs=attrs)
     if not len(result) and len(data) and ties != "blocks":
         raise ValueError(
@@ -916,7 +906,7 @@ def local_precision(
 
 
 def _rows_of_windows(
-    candidates: Candidates, n: IntArray | None, *, half: int, kind: IntervalKind, ties: str
+    candidates: Candidates, _: IntArray | None, *, half: int, kind: IntervalKind, ties: str
 ) -> Rows:
     """Return one row per measure and n for which the window fits."""
     largest = candidates.sizes(None).size
@@ -926,33 +916,16 @@ def _rows_of_windows(
     return measure_rows(candidates, kernel, {"n": n})
 
 
-def _half_window(window: Any) -> int:
-    size = check_count("window", window, 2)
-    if size % 2:
-        raise ValueError(
-            f"window={window!r} is odd, but a window needs the same number of candidates on both"
-            f" sides of the rank. Pass {size + 1}."
-        )
-    return size // 2
-
-
 def _local_columns(
-    ranking: Ranking,
-    _: Candidates,
-    *,
-    n: IntArray,
-    half: int,
-    kind: IntervalKind,
-    ties: str,
+    ranking: Ranking, _: Candidates, *, n: IntArray, half: int, kind: IntervalKind, ties: str
 ) -> dict[str, AnyArray]:
     """Return the precision of windows around n: (group, measure, n)."""
     lists = ranking.nbest(None, ties)
-    upper = n + half - 1  # the list that ends with the window
     start = np.zeros_like(lists.tp[..., :1])
     up_to = np.concatenate([start, lists.tp], axis=-1)
     tp = up_to[..., n + half] - up_to[..., n - half]
     begins = np.concatenate([start == 0, lists.exists], axis=-1)[..., n - half]
-    exists = lists.exists[..., upper] & begins
+    exists = lists.exists[..., n + half - 1] & begins  # also the list that ends with the window
     limits = np.full((2, *tp.shape), np.nan)
     counts, back = np.unique(tp[exists], return_inverse=True)  # there are few distinct counts
     limits[:, exists] = np.array(kind.limits(counts, np.full(counts.size, 2 * half)))[:, back]

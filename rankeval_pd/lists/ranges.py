@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -186,50 +186,39 @@ def _groups(table: pd.DataFrame) -> list[Hashable]:
 def _significant_runs(table: pd.DataFrame) -> pd.DataFrame:
     """Return maximal runs of sizes for which the same measure is significantly better."""
     groups = _groups(table)
-    pair = (
-        table.groupby([*groups, "measure_a", "measure_b"], sort=False, dropna=False, observed=True)
-        .ngroup()
-        .to_numpy()
+    pairs = table.groupby(
+        [*groups, "measure_a", "measure_b"], sort=False, dropna=False, observed=True
     )
+    pair = pairs.ngroup().to_numpy()
     order = np.lexsort((table["n"].to_numpy(), pair))
     table, pair = table.iloc[order], pair[order]
     side = np.sign(table["difference"].to_numpy()) * table["significant"].to_numpy(dtype=bool)
     fresh = (np.diff(pair, prepend=-1) != 0) | (np.diff(side, prepend=2.0) != 0)
-    run = np.cumsum(fresh)
-    ends = _undecided_ends(table, pair) if "undecided" in table else None
-    inside = np.abs(side) == 1.0
-    table, run = table[inside], run[inside]
-    p = "p_adjusted" if "p_adjusted" in table else "p_value"
+    place = np.flatnonzero(side)
+    inside, run = table.iloc[place], np.cumsum(fresh)[place]
     first = np.flatnonzero(np.diff(run, prepend=0))
     last = np.append(first[1:], len(run))[: len(first)] - 1
-    rows = table.iloc[first]
+    p = "p_adjusted" if "p_adjusted" in table else "p_value"
+    rows = inside.iloc[first]
     result = rows[[*groups, "measure_a", "measure_b"]].reset_index(drop=True)
     result = result.assign(
         better=result["measure_a"].where(rows["difference"].to_numpy() > 0, result["measure_b"]),
         n_first=rows["n"].to_numpy(),
-        n_last=table["n"].to_numpy()[last],
+        n_last=inside["n"].to_numpy()[last],
         n_tests=last - first + 1,
-        p_max=table[p].groupby(run).max().to_numpy(dtype=float),
+        p_max=inside[p].groupby(run).max().to_numpy(dtype=float),
     )
-    place, pair = np.flatnonzero(inside), pair[inside]
-    follows = np.diff(pair[first], prepend=-1) == 0
+    follows = np.diff(pair[place][first], prepend=-1) == 0
     before = np.diff(place[first], prepend=0) - np.append(0, result["n_tests"])[:-1]
     result["n_before"] = np.where(follows, before, 0)
-    if ends is None:
-        return result
-    at_first, at_last = (x[inside] for x in ends)
-    which = at_first[first].astype(int) + 2 * at_last[last].astype(int)
-    return result.assign(undecided_ends=_ENDS[which])
-
-
-def _undecided_ends(table: pd.DataFrame, pair: AnyArray) -> tuple[BoolArray, BoolArray]:
-    """Return whether more draws could move the start or the end of each run."""
-    open_ = table["undecided"].to_numpy(dtype=bool)
-    same = pair[1:] == pair[:-1]
-    at_first, at_last = open_.copy(), open_.copy()
-    at_first[1:] |= open_[:-1] & same
-    at_last[:-1] |= open_[1:] & same
-    return at_first, at_last
+    if "undecided" in table:  # more draws could move the start or the end of a run
+        open_, same = table["undecided"].to_numpy(dtype=bool), pair[1:] == pair[:-1]
+        at_first, at_last = open_.copy(), open_.copy()
+        at_first[1:] |= open_[:-1] & same
+        at_last[:-1] |= open_[1:] & same
+        which = at_first[place[first]].astype(int) + 2 * at_last[place[last]].astype(int)
+        result["undecided_ends"] = _ENDS[which]
+    return result
 
 
 # ---------------------- A single test for a range of list sizes
@@ -350,13 +339,13 @@ def _rows_of_means(
     """Return one row per group with the mean difference and its test."""
     pairs, total = pair_names(candidates.measures, a, b), draws * len(candidates.group)
     with progress_bar(total=total, what="swapping labels", unit="draws") as advance:
-        swapping = {"n_resamples": draws, "seed": chosen.swaps, "advance": advance}
-        kernel = partial(_mean_differences, alternative=alternative, swapping=swapping)
+        swapping: dict[str, Any] = {"n_resamples": draws, "seed": chosen.swaps, "advance": advance}
+        kernel = partial(_mean_differences, alternative=alternative, **swapping)
         return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties, over_n=False)
 
 
 def _mean_differences(
-    lists: PairRanks, n: IntArray, *, alternative: str, swapping: Mapping[str, Any]
+    lists: PairRanks, n: IntArray, *, alternative: str, **swapping: Any
 ) -> dict[str, AnyArray]:
     """Return the mean difference of precision over all n, and its test: (group, pair)."""
     shape = lists.exists.shape[:-1]
@@ -544,19 +533,18 @@ def _odds_ratios_of_lists(
     lists: PairRanks, n: IntArray, *, level: float, advance: Callable[[int], object]
 ) -> dict[str, FloatArray]:
     """Return the odds ratios of the difference regions: (group, pair, n)."""
-    r = lists.regions(n)
+    r, exists = lists.regions(n), lists.exists
     only = n - r.overlap
     tp_a, tp_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    exists = lists.exists
     values = np.full((3, *only.shape), np.nan)
-    of_a, of_b, size = tp_a[exists], tp_b[exists], only[exists]
-    parts = []
-    for start in range(0, max(size.size, 1), _TOGETHER):
-        some = slice(start, start + _TOGETHER)
-        n_only = size[some]
-        parts.append(conditional_odds_ratio(of_a[some], n_only, of_b[some], n_only, level))
-        advance(n_only.size)
-    values[:, exists] = np.concatenate(parts, axis=1)
+    places = np.flatnonzero(exists)
+    for start in range(0, places.size, _TOGETHER):
+        some: Any = np.unravel_index(places[start : start + _TOGETHER], exists.shape)
+        size = only[some]
+        values[(slice(None), *some)] = conditional_odds_ratio(
+            tp_a[some], size, tp_b[some], size, level
+        )
+        advance(size.size)
     return {
         "odds_ratio": sample_odds_ratio(tp_a, only, tp_b, only),
         "odds_ratio_mle": values[0],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -13,13 +13,15 @@ from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Sizes, check_n
 from rankeval_pd.doors.rankings import Candidates, Pair, common_counts, measure_rows, tabulate
-from rankeval_pd.errors import check_choice, check_share, warn_of_thresholds
+from rankeval_pd.errors import check_choice, warn_of_thresholds
 from rankeval_pd.lists.groups import in_rows, of_rows, recall_sizes
 from rankeval_pd.lists.precision import (
     LEAST,
-    NBEST_COLUMNS,
     IntervalKind,
-    enough,
+    checked_band,
+    columns_of_lists,
+    counted_lists,
+    labels_by_rank,
     rows_of_bands,
     warn_of_reversed,
 )
@@ -109,13 +111,10 @@ def nbest_recall(
     0    good   50  32  0.359551  0.284890  0.439583  7.191011     0
     1    good  200  64  0.719101  0.620155  0.804586  3.595506     0
     """
-    clustered = Roles.of(roles).groups is not None
-    kind = IntervalKind.of(ci=ci, level=level, target=target).of_groups(clustered)
-    sizes = check_n(n)
-    columns: tuple[str, ...] = ("measure", "n", *NBEST_COLUMNS)
-    if Roles.of(roles).ties == "expected":
-        columns = (*columns, "tp_sd")
-    return recall_of_lists(data, sizes, kind, columns, roles)
+    chosen = Roles.of(roles)
+    clustered = chosen.groups is not None
+    kind = IntervalKind.of(ci, level, target=target, clustered=clustered)
+    return recall_of_lists(data, check_n(n), kind, columns_of_lists(chosen), roles)
 
 
 def recall_of_lists(
@@ -123,29 +122,32 @@ def recall_of_lists(
     sizes: Sizes,
     kind: IntervalKind,
     columns: tuple[str, ...],
-    roles: Any,
+    roles: Mapping[str, Any],
     *,
     of_lift: bool = False,
 ) -> Data:
     """Return the columns for n-best lists, with limits for recall or lift."""
-    chosen = Roles.of(roles)
-    if chosen.groups is not None:
-        columns = (*columns, "n_groups")
+    ties = Roles.of(roles).ties
     return tabulate(
         data,
         roles,
-        partial(_rows_of_recalls, kind=kind, ties=chosen.ties, of_lift=of_lift),
+        partial(rows_of_sizes, kernel=_recall_columns, kind=kind, ties=ties, of_lift=of_lift),
         columns,
         can(nbest_recall),
         n=sizes,
-        attrs={**kind._asdict(), "ties": chosen.ties},
+        attrs={**kind._asdict(), "ties": ties},
     )
 
 
-def _rows_of_recalls(candidates: Candidates, n: IntArray | None, **how: Any) -> Rows:
+def rows_of_sizes(
+    candidates: Candidates,
+    n: IntArray | None,
+    *,
+    kernel: Callable[..., dict[str, AnyArray]],
+    **how: Any,
+) -> Rows:
     """Return one row per measure and n."""
-    kernel = partial(_recall_columns, n=n, **how)
-    return measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
+    return measure_rows(candidates, partial(kernel, n=n, **how), {"n": candidates.sizes(n)})
 
 
 def _recall_columns(
@@ -158,60 +160,39 @@ def _recall_columns(
     of_lift: bool,
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of the lists, with limits for recall or lift."""
-    lists = ranking.nbest(n, ties)
-    every = ranking.every if n is None else n
+    n, lists, columns = counted_lists(ranking, candidates, n, ties)
     total, positive = (x[..., np.newaxis] for x in ranking.size)
-    inside = np.minimum(every, np.maximum(total, 1))
+    inside = np.minimum(n, np.maximum(total, 1))
     edge = bands.edge_precision(ranking.cumulated(ties), inside, total)
     spread = bands.spread(lists.tp, inside, total, positive, edge)
-    exists = lists.exists & (positive > 0)
-    columns: dict[str, AnyArray] = {}
-    if candidates.cluster is not None:
-        fixed = kind.target == "region"
-        size, columns["n_groups"] = of_rows(
+    exists, fixed = lists.exists & (positive > 0), kind.target == "region"
+    if candidates.clusters is not None:
+        of_clusters = of_rows(
             lambda ranked, n, _: recall_sizes(ranked, n, kind.level, fixed=fixed),
             ranking,
-            candidates.cluster[:, np.newaxis],
-            every,
+            candidates.clusters,
+            n,
             exists,
         )
-    elif kind.target == "region":
-        long = exists & (every >= LEAST)
-        sizes = np.broadcast_to(every, lists.tp.shape)
-        warn_of_thresholds(spread.ratio, sizes, long, "recall of the n-best list")
+        size, columns["n_groups"] = of_clusters["value"], of_clusters["n_groups"]
+    elif fixed:
+        sizes = np.broadcast_to(n, lists.tp.shape)
+        warn_of_thresholds(spread.ratio, sizes, exists & (n >= LEAST), "recall of the n-best list")
         size = np.broadcast_to(positive.astype(float), lists.tp.shape)
     else:
         size = spread.effective(positive)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        recall = np.true_divide(lists.tp, positive)
-        precision = np.true_divide(lists.tp, every)
-        of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
-        # factor that converts recall to lift
-        times = np.true_divide(positive * of_pool[0], every * of_pool[1])
-    limits = np.full((2, *recall.shape), np.nan)
-    limits[:, exists] = kind.limits(recall[exists] * size[exists], size[exists])
+    columns |= kind.columns(columns["recall"] * size, size, exists)
     if of_lift:  # no lift exceeds one over the prevalence, here over its lower limit
-        weight = np.ones(recall.shape)
-        if candidates.cluster is not None:
+        of_pool = [x[..., np.newaxis] for x in ranking.retrieved]
+        weight = np.ones(exists.shape)
+        if candidates.clusters is not None:
             weight = np.minimum(size / np.maximum(positive, 1), 1.0)
         least = kind.limits(of_pool[1] * weight, of_pool[0] * weight)[0]
-        with np.errstate(divide="ignore"):
-            most = 1.0 / least
-        limits = np.minimum(limits * times, most)
-        warn_of_reversed(limits[1][exists] < 1.0)
-    columns |= {
-        "threshold": lists.threshold * candidates.sign[:, np.newaxis] + 0.0,
-        "tp": lists.tp,
-        "precision": precision,
-        "recall": recall,
-        "lift": recall * times,
-        "ci_low": limits[0],
-        "ci_high": limits[1],
-        "tied": lists.tied,
-        "exists": lists.exists,
-    }
-    if ties == "expected":
-        columns["tp_sd"] = lists.block.tp_sd(every)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            times = np.true_divide(positive * of_pool[0], n * of_pool[1])  # from recall to lift
+            for name in ("ci_low", "ci_high"):
+                columns[name] = np.minimum(columns[name] * times, 1.0 / least)
+        warn_of_reversed(columns["ci_high"][exists] < 1.0)
     return columns
 
 
@@ -287,20 +268,15 @@ def recall_band(
     1    good  200  0.719101  0.604883   0.816040
     """
     check_choice("ci", ci, BANDS)
-    level = check_share("level", level)
-    draws = enough(n_resamples, level)
-    sizes = check_n(n)
-    chosen = Roles.of(roles)
-
-    kernel = partial(_recall_band, ci=ci, level=level, n_resamples=draws, seed=chosen.draws)
+    sizes, chosen, drawing = checked_band(n, level, n_resamples, roles)
     return tabulate(
         data,
         roles,
-        partial(rows_of_bands, kernel=kernel, ties=chosen.ties, draws=draws),
+        partial(rows_of_bands, kernel=_recall_band, ci=ci, ties=chosen.ties, **drawing),
         BAND_COLUMNS,
         can(recall_band),
         n=sizes,
-        attrs={"level": level, "band": "sup-t", "ci": ci},
+        attrs={"level": drawing["level"], "band": "sup-t", "ci": ci},
     )
 
 
@@ -309,7 +285,8 @@ def _recall_band(
 ) -> dict[str, AnyArray]:
     """Return recall and its band: (group, measure, n)."""
     lists = ranking.nbest(n, ties)
-    n = ranking.every if n is None else n
+    if n is None:
+        n = ranking.every
     types = dict.fromkeys(("recall", "band_low", "band_high"), float)
     band = partial(_band_of_ranking, ranking, candidates, n, **drawing)
     # the recall is undefined without true positives
@@ -330,9 +307,7 @@ def _band_of_ranking(
     **drawing: Any,
 ) -> dict[str, AnyArray]:
     """Return recall and a band for one ranking."""
-    best_first = ranking.order[row][: ranking.here[row]]
-    ranked = ranking.gold[row][best_first]
-    keys = np.broadcast_to(candidates.keys, ranking.score.shape)[row][best_first]
+    ranked, keys = labels_by_rank(ranking, candidates, row)
     rising, back = np.unique(n[there], return_inverse=True)
     positive = int(ranked.sum())
     if ci == "clopper-pearson":
@@ -341,7 +316,7 @@ def _band_of_ranking(
         found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
         low, high = bands.exact_band(found, positive)
     else:
-        lists = bands.kernel_lists(ranking.score[row][best_first], ranked, rising)
+        lists = bands.kernel_lists(ranking.scores_by_rank[row][: ranked.size], ranked, rising)
         tp, added = lists.tp, 2 if ci == "emproc-plus" else 0
         found = bands.sup_t(ranked, rising, lists.edge, tp, keys, level, added=added, **drawing)
         low, high = bands.emproc_band(found, rising, positive)

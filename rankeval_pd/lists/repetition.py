@@ -12,7 +12,7 @@ import pandas as pd
 from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities, with_roles_but
 from rankeval_pd.chance.random_tests import number_or_array
-from rankeval_pd.decisions.verdicts import GROUP
+from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors.candidates import (
     Data,
     above_door,
@@ -32,6 +32,7 @@ from rankeval_pd.errors import (
     checked_call,
     listed,
 )
+from rankeval_pd.lists.precision import are_counts, are_numbers
 from rankeval_pd.options import with_options
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
@@ -143,20 +144,16 @@ def repetition(
       measure  n_samples  n_mean  precision  sd_observed  sd_expected       phi  p_dispersion
     0    good         40    50.0      0.472     0.065876     0.071231  0.811921      0.791708
     """
-    study = _Study.of(threshold, n, ci, level, roles)
-    counts = SampleCounts.of(below_door(data), study)
-    total = len(counts.measures) * _BOOTSTRAP
+    samples = Samples.of(data, threshold, n, ci, level, roles)
+    total = len(samples.measures) * _BOOTSTRAP
     with progress_bar(total=total, what="testing the fit", unit="draws") as advance:
-        rows = [
-            _study_row(sizes, tp, study, advance)
-            for sizes, tp in zip(counts.sizes, counts.tp, strict=True)
-        ]
+        rows = []
+        for sizes, tp in zip(samples.sizes, samples.tp, strict=True):
+            rows.append(_study_row(sizes, tp, samples, advance))
     columns = {name: np.array([row[name] for row in rows]) for name in COLUMNS[2:]}
     place = np.arange(len(rows))
-    table = {GROUP: 0 * place, "measure": place, "threshold": counts.threshold, **columns}
-    nothing = pd.DataFrame(index=[0])
-    result = leave_table(table, nothing, COLUMNS, counts.measures, study.noted())
-    return above_door(result, data)
+    table = {GROUP: 0 * place, "measure": place, "threshold": samples.threshold, **columns}
+    return above_door(samples.table(table, pd.DataFrame(index=[0]), COLUMNS), data)
 
 
 @Capabilities(
@@ -212,42 +209,45 @@ def repetition_samples(
     0     1      G2        7.5           2   1        0.5  0.012579  0.987421    False
     1     2      G2        7.5           2   2        1.0  0.158114  1.000000     True
     """
-    study = _Study.of(threshold, n, ci, level, roles)
-    counts = SampleCounts.of(below_door(data), study)
-    sizes, tp = counts.sizes.T, counts.tp.T  # (sample, measure)
+    samples = Samples.of(data, threshold, n, ci, level, roles)
+    sizes, tp = samples.sizes.T, samples.tp.T  # (sample, measure)
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = tp / sizes
-    low, high = INTERVALS[ci](tp.astype(float), sizes.astype(float), study.level)
+    low, high, covered = samples.covered(sizes, tp)
     place: AnyArray = np.indices(sizes.shape)
     columns: dict[str, AnyArray] = {
         GROUP: place[0],
         "measure": place[1],
-        "threshold": np.broadcast_to(counts.threshold, sizes.shape),
+        "threshold": np.broadcast_to(samples.threshold, sizes.shape),
         "n_accepted": sizes,
         "tp": tp,
         "precision": precision,
         "ci_low": low,
         "ci_high": high,
-        "covered": _covered(sizes, tp, study),
+        "covered": covered,
     }
     table = {name: values.ravel() for name, values in columns.items()}
-    keys = tables.keys_apart(counts.keys, SAMPLE_COLUMNS)
-    result = leave_table(table, keys, SAMPLE_COLUMNS, counts.measures, study.noted())
-    return above_door(result, data)
+    keys = tables.keys_apart(samples.keys, SAMPLE_COLUMNS)
+    return above_door(samples.table(table, keys, SAMPLE_COLUMNS), data)
 
 
-class _Study(NamedTuple):
-    """Store the options for a repetition study."""
+class Samples(NamedTuple):
+    """Store the accepted candidates in every sample, and the options of the study."""
 
-    threshold: Any
-    n: int | None
+    keys: pd.DataFrame  #: one row per sample
+    measures: list[Hashable]
+    threshold: FloatArray  #: (measure)
+    sizes: IntArray  #: accepted candidates: (measure, sample)
+    tp: IntArray  #: accepted true positives: (measure, sample)
     ci: str
     level: float
-    roles: Roles
     seed: int  #: draws for the goodness-of-fit test
 
     @classmethod
-    def of(cls, threshold: Any, n: Any, ci: str, level: float, roles: Mapping[str, Any]) -> _Study:
+    def of(
+        cls, data: Data, threshold: Any, n: Any, ci: str, level: float, roles: Mapping[str, Any]
+    ) -> Samples:
+        """Check the options, and count the candidates that each measure accepts per sample."""
         check_choice("ci", ci, INTERVALS)
         chosen = Roles.of(roles)
         chosen.check_ties()
@@ -257,78 +257,68 @@ class _Study(NamedTuple):
                 f"threshold={threshold!r}, n={n!r}: pass either a score, threshold=..., or the"
                 " average number of accepted candidates, n=..."
             )
-        size = None if n is None else check_count("n", n)
-        return cls(threshold, size, ci, check_share("level", level), chosen, chosen.draws)
-
-    def noted(self) -> dict[str, Any]:
-        """Return attrs that describe the study for readers and plots."""
-        return {"ci": self.ci, "level": self.level}
-
-    def thresholds(self, measures: Sequence[Hashable]) -> FloatArray:
-        """Return the threshold for each measure, or NaN if the user passes n."""
-        if self.threshold is None:
-            return np.full(len(measures), np.nan)
-        if not isinstance(self.threshold, Mapping) and len(measures) > 1:
-            raise ValueError(
-                f"threshold={self.threshold!r}: a single number requires a single measure, but"
-                f" there are {listed(measures)}. Pass a mapping from each measure to a number, or"
-                " the average number of accepted candidates, n=..."
-            )
-        cuts = asked_thresholds(self.threshold, measures)
-        if cuts.shape[1] != 1 or np.isnan(cuts).any():
-            raise ValueError(
-                f"threshold={self.threshold!r}: pass one number for each of the measures"
-                f" {measures!r}, or name fewer measures with measures=..."
-            )
-        return cuts[:, 0]
-
-
-class SampleCounts(NamedTuple):
-    """Store the accepted candidates in every sample."""
-
-    keys: pd.DataFrame  #: one row per sample
-    measures: list[Hashable]
-    threshold: FloatArray  #: (measure)
-    sizes: IntArray  #: accepted candidates: (measure, sample)
-    tp: IntArray  #: accepted true positives: (measure, sample)
-
-    @classmethod
-    def of(cls, data: pd.DataFrame, study: _Study) -> SampleCounts:
-        """Count the candidates that each measure accepts in each sample."""
-        check_data(data)
-        refuse_each(study.roles, "samples")
-        if not as_names(study.roles.by, data.columns):
+        if n is not None:
+            n = check_count("n", n)
+        level, seed, frame = check_share("level", level), chosen.draws, below_door(data)
+        check_data(frame)
+        refuse_each(chosen, "samples")
+        if not as_names(chosen.by, frame.columns):
             raise ValueError(
                 "by is missing. Pass the sample column, for example by='sample'; a Dataset needs a"
                 " sample dimension."
             )
-        groups = read_frame(data, study.roles)
-        samples = len(groups.keys)
-        if samples < 2:
+        groups = read_frame(frame, chosen)
+        count, measures = len(groups.keys), list(groups.measures)
+        if count < 2:
             raise ValueError(
                 "variation between samples needs at least two samples, but the number of samples is"
-                f" {samples}. Pass the sample column: by=..."
+                f" {count}. Pass the sample column: by=..."
             )
-        measures = list(groups.measures)
-        threshold = study.thresholds(measures)
-        least = cut_scores(threshold, groups.dtypes) * groups.signs
         score, gold = groups.columns["score"], groups.columns["gold"]
         usable = groups.columns["present"] & ~np.isnan(score)
-        if study.n is not None:
-            most = study.n * samples
-            least = np.array(
-                [
-                    least_score(x[ranked], most, study.n)
-                    for x, ranked in zip(score, usable, strict=True)
-                ]
-            )
-            threshold = least * groups.signs + 0.0
+        if n is None:
+            cuts = _one_threshold_each(threshold, measures)
+            least = cut_scores(cuts, groups.dtypes) * groups.signs
+        else:
+            ranked = zip(score, usable, strict=True)
+            least = np.array([least_score(x[there], n * count, n) for x, there in ranked])
+            cuts = least * groups.signs + 0.0
         accepted = usable & (score >= least[:, np.newaxis])  # (measure, candidate)
         sizes, tp = (
-            np.stack([np.bincount(groups.number[rows], minlength=samples) for rows in chosen])
-            for chosen in (accepted, accepted & gold)
+            np.stack([np.bincount(groups.number[rows], minlength=count) for rows in some])
+            for some in (accepted, accepted & gold)
         )
-        return cls(groups.keys, measures, threshold, sizes, tp)
+        return cls(groups.keys, measures, cuts, sizes, tp, ci, level, seed)
+
+    def covered(self, n: IntArray, tp: IntArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Return intervals, and whether they contain the precision of all other samples.
+
+        The samples are the first axis.
+        """
+        others = (tp.sum(axis=0) - tp) / np.maximum(n.sum(axis=0) - n, 1)
+        low, high = INTERVALS[self.ci](tp.astype(float), n.astype(float), self.level)
+        return low, high, np.asarray((low <= others) & (others <= high))
+
+    def table(self, rows: Rows, keys: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+        """Return the rows as a table."""
+        return leave_table(rows, keys, columns, self.measures, {"ci": self.ci, "level": self.level})
+
+
+def _one_threshold_each(threshold: Any, measures: Sequence[Hashable]) -> FloatArray:
+    """Return the threshold for each measure."""
+    if not isinstance(threshold, Mapping) and len(measures) > 1:
+        raise ValueError(
+            f"threshold={threshold!r}: a single number requires a single measure, but"
+            f" there are {listed(measures)}. Pass a mapping from each measure to a number, or"
+            " the average number of accepted candidates, n=..."
+        )
+    cuts = asked_thresholds(threshold, measures)
+    if cuts.shape[1] != 1 or np.isnan(cuts).any():
+        raise ValueError(
+            f"threshold={threshold!r}: pass one number for each of the measures"
+            f" {measures!r}, or name fewer measures with measures=..."
+        )
+    return cuts[:, 0]
 
 
 def least_score(scores: FloatArray, most: int, n: int) -> float:
@@ -350,7 +340,7 @@ def least_score(scores: FloatArray, most: int, n: int) -> float:
 
 
 def _study_row(
-    sizes: IntArray, tp: IntArray, study: _Study, advance: Callable[[int], object]
+    sizes: IntArray, tp: IntArray, samples: Samples, advance: Callable[[int], object]
 ) -> dict[str, Any]:
     """Return the columns for one measure from its sizes and true positives: (sample)."""
     some = sizes > 0
@@ -359,33 +349,18 @@ def _study_row(
     row |= {"n_samples": int(n.size), "n_mean": sizes.mean(), "ci_failures": 0}
     if n.size < 2:
         return row
-    share = t.sum() / n.sum()
+    share, ci, level = t.sum() / n.sum(), samples.ci, samples.level
     sd_expected, sd_observed = float(proportions.model_sd(share, n)), float((t / n).std(ddof=1))
-    phi = proportions.overdispersion(proportions.pearson(t, n), n.size - 1, study.level)
+    phi = proportions.overdispersion(proportions.pearson(t, n), n.size - 1, level)
     fit = proportions.goodness_of_fit(
-        t, n, n_resamples=_BOOTSTRAP, seed=study.seed, advance=advance
+        t, n, n_resamples=_BOOTSTRAP, seed=samples.seed, advance=advance
     )
-    missed = int(np.count_nonzero(~_covered(n, t, study)))
-    as_many = failures(n, t, missed, study.ci, study.level)
+    missed = int(np.count_nonzero(~samples.covered(n, t)[2]))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.float64(sd_observed) / sd_expected
-    row |= {
-        "precision": share,
-        "sd_expected": sd_expected,
-        "sd_observed": sd_observed,
-        "sd_ratio": ratio,
-        "ci_failures": missed,
-    }
-    row |= dict(zip(("phi", "phi_low", "phi_high", "p_dispersion"), phi, strict=True))
-    row |= dict(zip(("ks_statistic", "p_ks"), fit, strict=True))
-    return row | dict(zip(("ci_failures_expected", "p_coverage"), as_many, strict=True))
-
-
-def _covered(n: IntArray, tp: IntArray, study: _Study) -> BoolArray:
-    """Return whether each interval contains the precision of all other samples, the first axis."""
-    others = (tp.sum(axis=0) - tp) / np.maximum(n.sum(axis=0) - n, 1)
-    low, high = INTERVALS[study.ci](tp.astype(float), n.astype(float), study.level)
-    return np.asarray((low <= others) & (others <= high))
+    as_many = failures(n, t, missed, ci, level)
+    values = (share, sd_expected, sd_observed, ratio, *phi, *fit, missed, *as_many)
+    return row | dict(zip(COLUMNS[4:], values, strict=True))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -487,9 +462,7 @@ def _true_positives(name: str, value: Any, size: int) -> int:
     return nearest
 
 
-def _overlaps(
-    tp_a: int, n_a: int, tp_b: int, n_b: int, overlap: Any
-) -> Iterator[tuple[IntArray, IntArray]]:
+def _overlaps(tp_a: int, n_a: int, tp_b: int, n_b: int, overlap: Any) -> Iterator[IntArray]:
     """Yield blocks of possible overlaps and shared true positives."""
     pair = isinstance(overlap, (tuple, list))
     if pair and len(overlap) != 2:
@@ -503,28 +476,23 @@ def _overlaps(
         shared = overlap[0]
     if overlap is not None:
         sizes = [check_count("overlap", shared, 0)]
-    listed: list[tuple[IntArray, IntArray]] = []
+    blocks: list[IntArray] = []  # (overlap and shared true positives, possibility)
     for size in sizes:
         least = max(0, size - (n_a - tp_a), size - (n_b - tp_b))
         true = np.arange(least, min(size, tp_a, tp_b) + 1)
         if pair:
             true = true[true == check_count("overlap", overlap[1], 0)]
-        listed.append((np.full(true.size, size), true))
-        if sum(block.size for _, block in listed) >= _BLOCK:
-            yield _concatenated(listed)
-            listed = []
-    if not sum(block.size for _, block in listed) and overlap is not None:
+        blocks.append(np.stack([np.full(true.size, size), true]))
+        if sum(block.shape[1] for block in blocks) >= _BLOCK:
+            yield np.concatenate(blocks, axis=1)
+            blocks = []
+    if not sum(block.size for block in blocks) and overlap is not None:
         raise ValueError(
             f"overlap={overlap!r}: lists of {n_a} and {n_b} candidates with {tp_a} and {tp_b} true"
             " positives cannot have this overlap. Check the counts."
         )
-    if listed:
-        yield _concatenated(listed)
-
-
-def _concatenated(found: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
-    sizes, true = zip(*found, strict=True)
-    return np.concatenate(sizes), np.concatenate(true)
+    if blocks:
+        yield np.concatenate(blocks, axis=1)
 
 
 # -------------------------------- Repeated samples with published numbers (Evert 2004, section 4)
@@ -587,8 +555,10 @@ def dispersion_for(
     level = check_share("level", level)
     check_together(sd_observed=sd_observed, sd_expected=sd_expected, n_samples=n_samples)
     observed, expected, samples = np.broadcast_arrays(sd_observed, sd_expected, n_samples)
-    check_positive("sd_observed", observed, zero=True)
-    check_positive("sd_expected", expected, zero=False)
+    if not are_numbers(observed, 0):
+        raise ValueError(f"sd_observed={brief(observed)}: pass finite numbers of at least 0.")
+    if not are_numbers(expected, 0) or (expected == 0).any():
+        raise ValueError(f"sd_expected={brief(expected)}: pass finite numbers above 0.")
     check_samples(samples, 2)
     freedom = samples - 1.0
     with np.errstate(over="ignore"):  # values too large for float64 become infinite
@@ -633,30 +603,15 @@ def coverage_for(
     check_together(failures=failures, n_samples=n_samples, failure_rate=failure_rate)
     failures, samples, rate = np.broadcast_arrays(failures, n_samples, failure_rate)
     check_samples(samples, 1)
-    if (
-        failures.dtype.kind not in "iuf"
-        or not ((failures >= 0) & (failures <= samples) & (failures == np.floor(failures))).all()
-    ):
+    if not are_counts(failures, 0) or (failures > samples).any():
         raise ValueError(f"failures={brief(failures)}: pass whole numbers from 0 to n_samples.")
-    if rate.dtype.kind not in "iuf" or not ((rate >= 0) & (rate <= 1)).all():
+    if not are_numbers(rate, 0) or (rate > 1).any():
         raise ValueError(f"failure_rate={brief(rate)}: pass a probability, from 0 to 1.")
     p_value = np.exp(distributions.tails_of_binomial(failures, samples, rate).ge)
     return number_or_array(p_value)
 
 
-def check_positive(argument: str, values: AnyArray, *, zero: bool) -> None:
-    """Raise a ValueError if a number is not finite and positive."""
-    kind = values.dtype.kind in "iuf"
-    if not kind or not (np.isfinite(values) & ((values >= 0) if zero else (values > 0))).all():
-        least = "of at least 0" if zero else "above 0"
-        raise ValueError(f"{argument}={brief(values)}: pass finite numbers {least}.")
-
-
 def check_samples(samples: AnyArray, least: int) -> None:
     """Raise a ValueError unless the numbers are valid sample counts."""
-    whole = (
-        samples.dtype.kind in "iuf"
-        and (np.isfinite(samples) & (samples == np.floor(samples))).all()
-    )
-    if not whole or (samples < least).any():
+    if not are_counts(samples, least):
         raise ValueError(f"n_samples={brief(samples)}: pass whole numbers of at least {least}.")

@@ -13,7 +13,7 @@ from rankeval_pd.doors.candidates import Data, above_door, below_door, check_dat
 from rankeval_pd.doors.item_tables import item_roles
 from rankeval_pd.errors import check_choice, listed, unknown_name, warn
 from rankeval_pd.lists.comparison import as_tuple, with_verdicts
-from rankeval_pd.lists.measure_ranks import VERDICT, RankCriterion, best_first, ranked
+from rankeval_pd.lists.measure_ranks import VERDICT, rank_options, ranked
 from rankeval_pd.queries.per_query import OverMetrics, Undefined, query_summary
 from rankeval_pd.roles import (
     AnyRoles,
@@ -195,16 +195,11 @@ def summary(
     kind = None
     if n is None:
         kind = "ap"
-    criterion = RankCriterion.of(n, kind, adjust, n_resamples, level, baseline, over=adjust_over)
-    summarize = partial(_of_candidates, data, criterion)
+    how = rank_options(n, kind, adjust, n_resamples, level, baseline, over=adjust_over)
+    summarize = partial(ranked, data, how, VERDICT)
     result = with_verdicts(summarize(roles), data, roles, summarize)
     _warn_of_many_groups(result)
     return result
-
-
-def _of_candidates(data: Data, criterion: RankCriterion, roles: Mapping[str, Any]) -> Data:
-    """Return the summary of the measures, best first."""
-    return best_first(ranked(data, criterion, VERDICT, roles))
 
 
 _MANY = 100  # few users want separate results for so many groups

@@ -13,7 +13,7 @@ import xarray as xr
 
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.errors import check_share, checked_call
-from rankeval_pd.lists.measure_ranks import RankCriterion, pairs_tested
+from rankeval_pd.lists.measure_ranks import pairs_tested, rank_options
 from rankeval_pd.plotting.canvas import (
     ABOVE,
     BESIDE,
@@ -130,7 +130,7 @@ def pairs_of_measures(
         else:
             ranked[name] = given
     level = 1.0 - check_share("alpha", ranked["alpha"])
-    options = RankCriterion.of(n, kind, adjust, ranked["n_resamples"], level, None)
+    options = rank_options(n, kind, adjust, ranked["n_resamples"], level)
     return as_systems(pairs_tested(data, options, roles))
 
 

@@ -47,7 +47,7 @@ from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import item_gains as item_draws
 from rankeval_pd.stats.items import METRICS, Items, PairOptions
 from rankeval_pd.stats.proportions import INTERVALS
-from rankeval_pd.stats.ranking import Ranking, up_to_ranks
+from rankeval_pd.stats.ranking import Ranking, Size, up_to_ranks
 
 SAMPLES, MORE = 2_000, 12_000
 PAIR = np.array([[0, 1]])
@@ -197,7 +197,7 @@ def _ranked(groups: int, kind: str, icc: float, samples: int) -> Iterator[Row]:
             low, high = INTERVALS["wilson"](worth * tp / size, worth, 0.95)
             row = (tp[0] / size, low[0], high[0], 1.0, clusters_warned(a))
             found.setdefault(call, []).append(row)
-        p = lists.random_p(r, n, gold.size, positive)[0][0]
+        p = lists.random_p(r, n, (), size=Size(np.array(gold.size), np.array(positive)))[0][0]
         found.setdefault("random_test", []).append((0.0, 0.0, 0.0, p, clusters_warned(r)))
         better = Ranking.of(common + together(other) + 2.0 * gold, gold, here)
         for call, one in (

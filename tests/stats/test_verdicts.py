@@ -12,6 +12,11 @@ from rankeval_pd.stats import ranks as measure_pairs
 from rankeval_pd.stats.ranking import Ranking
 
 
+def options(adjust, level, **more):
+    alpha = round(1.0 - level, 12)
+    return RankOptions(adjust=adjust, adjust_over="n", alpha=alpha, level=level, **more)
+
+
 def test_pairs_of_areas_have_delongs_p_values_and_intervals():
     """From the variance of the difference, which agrees with R's pROC, by Student's t."""
     rng = np.random.default_rng(5)
@@ -19,7 +24,7 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
     score = 0.7 * gold + rng.normal(size=80) + rng.normal(size=(3, 80))
     placed = roc_areas.placements(Ranking.of(score, gold, here))
     for student in (False, True):
-        how = RankOptions(None, each=True, areas=True, level=0.9)
+        how = options(None, 0.9, kind="roc")
         found = measure_pairs.of_influences(
             placed.value, placed.influence, gold, here, joint=False, level=0.9,
             score=score, baseline=None, n_resamples=1, most=1, seed=1, student=student,
@@ -40,7 +45,7 @@ def test_ranks_that_decisions_leave_open():
     gaps, error = np.array([[0.2], [0.4], [0.2]]), np.full((3, 1), 0.3 / stats.norm.ppf(0.975))
     endless = np.full((3, 1), np.inf)
     tests = {"difference": gaps, "error": error, "freedom": endless, "p_value": p}
-    found = rank_columns(value, tests, RankOptions(None, True, False, 0.95))
+    found = rank_columns(value, tests, options(None, 0.95))
     assert_array_equal(found["rank"][:, 0], [1, 2, 3])
     assert_array_equal(found["rank_low"][:, 0], [1, 1, 2])
     assert_array_equal(found["rank_high"][:, 0], [2, 3, 3])
@@ -58,7 +63,7 @@ def test_a_family_of_the_comparisons_with_one_measure():
     gaps, error = np.array([[0.2], [0.4], [0.2]]), np.full((3, 1), 0.1)
     freedom = np.full((3, 1), 5.0)
     tests = {"difference": gaps, "error": error, "freedom": freedom, "p_value": p}
-    how = RankOptions("bonferroni", True, False, 0.95)
+    how = options("bonferroni", 0.95)
     for baseline, factor in ((2, 2), (None, 3)):
         found = rank_columns(value, tests, how, baseline)
         half = stats.t.ppf(1 - 0.025 / factor, 5) * 0.1
