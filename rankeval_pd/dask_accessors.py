@@ -22,7 +22,15 @@ from rankeval_pd.errors import argument_check, check_count, checked_call, listed
 from rankeval_pd.lists import regions
 from rankeval_pd.options import as_asked, session_defaults, with_order
 from rankeval_pd.overview import SYNONYMS, not_there
-from rankeval_pd.roles import AnyRoles, RankingRoles, Roles, find_gold, find_measures, with_roles_of
+from rankeval_pd.roles import (
+    SCORED,
+    AnyRoles,
+    RankingRoles,
+    Roles,
+    find_gold,
+    find_measures,
+    with_roles_of,
+)
 from rankeval_pd.stats.families import ADJUSTMENTS
 
 QUESTIONS = declared(Accessor)

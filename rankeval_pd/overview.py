@@ -20,7 +20,7 @@ from rankeval_pd.doors.candidates import one_label
 from rankeval_pd.doors.candidates import read_frame as read_frame_of_candidates
 from rankeval_pd.doors.columns import maybe_gold, with_given_dataset, with_given_frame
 from rankeval_pd.doors.datasets import frame_of
-from rankeval_pd.doors.item_tables import frame_as_items, item_roles, read_frame
+from rankeval_pd.doors.item_tables import frame_as_items, item_roles, read_items
 from rankeval_pd.doors.queries import QueryOptions, read_queries
 from rankeval_pd.errors import listed
 from rankeval_pd.roles import (
@@ -176,7 +176,7 @@ def _item_facts(
 ) -> list[tuple[str, str]]:
     frame, named = frame_of(data, keywords, "items")
     roles = item_roles(named)
-    table = read_frame(frame, roles)
+    table = read_items(frame, roles)
     metric, systems = table.metric, table.systems
     each = [len(rows) for rows in table.members]
     if roles.seeds is not None:  # one row for each seed

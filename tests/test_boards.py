@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import rankeval_pd
-from rankeval_pd.doors.item_tables import item_roles, read_frame
+from rankeval_pd.doors.item_tables import item_roles, read_items
 from rankeval_pd.stats import bootstrap as lattice
 from rankeval_pd.stats import differences
 from rankeval_pd.stats import equivalence as mixed_t
@@ -548,7 +548,7 @@ def test_large_tables_of_right_and_wrong_draw_from_the_normal_law(monkeypatch):
     np.testing.assert_allclose(normal["p_best"], drawn["p_best"], atol=0.02)
     pairs = ask.paired_bootstrap(adjust="max-t", details=True)
     monkeypatch.setattr(test_items, "_NORMAL_ITEMS", 10**9)
-    items = read_frame(right, item_roles({"metric": "accuracy"}))
+    items = read_items(right, item_roles({"metric": "accuracy"}))
     assert items.items(items.members[0]).binary
     again = ask.paired_bootstrap(adjust="max-t", details=True)
     np.testing.assert_allclose(pairs["p_adjusted"], again["p_adjusted"], atol=0.02)

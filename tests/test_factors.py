@@ -13,7 +13,7 @@ import xarray as xr
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.doors.item_tables import item_roles, read_frame
+from rankeval_pd.doors.item_tables import item_roles, read_items
 from rankeval_pd.stats import bootstrap as bootstrap_tests
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats import items as test_items
@@ -65,7 +65,7 @@ def trainings() -> pd.DataFrame:
 
 def inner(frame: pd.DataFrame, **roles) -> Items:
     """Return the inner form of all items."""
-    table = read_frame(frame, item_roles(roles))
+    table = read_items(frame, item_roles(roles))
     return table.items(table.members[0])
 
 

@@ -13,7 +13,7 @@ from numpy.testing import assert_equal
 import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
-from rankeval_pd.plotting.look import mix
+from rankeval_pd.plotting.look import mixed_color
 from rankeval_pd.plotting.names import EndLabels, Key
 from tests.test_pictures import _close_figures  # noqa: F401
 
@@ -238,7 +238,7 @@ def to_mark(ax, table, *findings, row=None) -> dict:
             place = (1 - kind, 0.6) if row is None else (row, (0.6, 0.36)[kind])
             covered = np.asarray(hits) & ahead.to_numpy()
             if covered.any():
-                rows[(*place, mix(color, "white", (0.45, 1.0)[kind]))] = covered
+                rows[(*place, mixed_color(color, "white", (0.45, 1.0)[kind]))] = covered
     return rows
 
 
@@ -342,7 +342,9 @@ def test_comparison_over_recall_and_with_overlap(frame):
         ax = frame.rankeval.plot.comparison(*pair, [20, 50, 200], x="recall", simultaneous=False)
         (marks,) = ax.figure.axes[1].collections
         assert set(marks.get_offsets()[:, 0].round(12)) <= set(recall["good"].round(12))
-        assert to_hex(marks.get_facecolor()[0]) == mix(line(ax, "good").get_color(), "white", 0.45)
+        assert to_hex(marks.get_facecolor()[0]) == mixed_color(
+            line(ax, "good").get_color(), "white", 0.45
+        )
         assert "the measure in this color (at its recall) is significantly better" in caption(ax)
 
 

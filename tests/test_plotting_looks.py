@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal as equal
 import rankeval_pd
 from rankeval_pd import RankevalWarning, plotting
 from rankeval_pd.plotting import caption
-from rankeval_pd.plotting.look import Ink, mix
+from rankeval_pd.plotting.look import Ink, mixed_color
 from rankeval_pd.plotting.panels import seen
 from tests.questions import NAMES, PLOTS, candidates, items
 from tests.test_pictures import PICTURES, _close_figures, texts  # noqa: F401
@@ -297,7 +297,7 @@ def cells(ax) -> tuple[dict[tuple[int, int], str | None], list[str]]:
     """Return the color of each cell, None where it is pale, and the names on the diagonal."""
     (drawn,) = ax.collections
     places = [tuple(int(x) for x in path.get_extents().min[::-1]) for path in drawn.get_paths()]
-    pale = mix("black", "white", 0.08)
+    pale = mixed_color("black", "white", 0.08)
     colors = [to_hex(face) for face in drawn.get_facecolors()]
     shades = [None if shade == pale else shade for shade in colors]
     return dict(zip(places, shades, strict=True)), _rows(ax)

@@ -21,13 +21,13 @@ from rankeval_pd.plotting.look import (
     Ink,
     contrast,
     digits_for,
-    interval,
+    interval_text,
     luminance,
-    mix,
+    mixed_color,
     number,
     percent,
 )
-from rankeval_pd.plotting.names import EndLabels, Key, apart
+from rankeval_pd.plotting.names import EndLabels, Key, spread_apart
 from rankeval_pd.stats.families import letters
 from rankeval_pd.tables import listed_in
 from rankeval_pd.words import p_text
@@ -65,7 +65,7 @@ def test_ink_is_legible_on_white_and_black(fg, bg):
     assert contrast(ink.note, bg) >= 4.5
     assert contrast(ink.reference, bg) >= 3.0
     assert contrast(ink.muted, bg) < contrast(ink.reference, bg)
-    assert mix("white", "black", 0.2) == "#333333"
+    assert mixed_color("white", "black", 0.2) == "#333333"
 
 
 def test_ink_is_that_of_the_axes_and_of_the_figure_around():
@@ -189,9 +189,9 @@ def test_numbers_are_written_as_in_print():
         "0.26", "−0.05", "0.00", "1,234.50", "–", "−∞",
     ]  # fmt: skip
     assert [number(x, 0, signed=True) for x in (10.2, -3.0, 0.2)] == ["+10", "−3", "0"]
-    assert interval(0.26, 0.32, 2) == "0.26–0.32"
-    assert interval(-0.05, 0.05, 2) == "−0.05 to 0.05"
-    assert interval(1.0, 3.0, 0, signed=True) == "+1 to +3"
+    assert interval_text(0.26, 0.32, 2) == "0.26–0.32"
+    assert interval_text(-0.05, 0.05, 2) == "−0.05 to 0.05"
+    assert interval_text(1.0, 3.0, 0, signed=True) == "+1 to +3"
     assert [percent(x) for x in (0.11, 0.0995, 0.098, 0.0095, 0.0043, 1.0)] == [
         "11%", "10%", "9.8%", "0.9%", "0.43%", "100%",
     ]  # fmt: skip
@@ -249,7 +249,7 @@ def test_names_stand_as_near_as_they_can(wanted, least, low, room, data):
     """Of all places that keep order, distance and limits, no others are nearer (squares)."""
     needed = (len(wanted) - 1) * least
     high = float(low + needed + room)
-    found = apart(wanted, float(least), float(low), high)
+    found = spread_apart(wanted, float(least), float(low), high)
     order = np.argsort(wanted, kind="stable")
     assert (np.diff(found[order]) >= least - 1e-9).all()
     assert low - 1e-9 <= found.min() <= found.max() <= high + 1e-9
@@ -265,7 +265,7 @@ def test_names_stand_as_near_as_they_can(wanted, least, low, room, data):
 
 
 def test_names_without_room_keep_their_distance():
-    assert apart([5.0, 5.0, 5.0], 10.0, 0.0, 12.0).tolist() == [0.0, 10.0, 20.0]
+    assert spread_apart([5.0, 5.0, 5.0], 10.0, 0.0, 12.0).tolist() == [0.0, 10.0, 20.0]
 
 
 # ------------------------------------------------------------------------------------- long lines

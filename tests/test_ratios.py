@@ -14,7 +14,7 @@ import rankeval_pd
 from rankeval_pd.decisions import gains as paired_gains
 from rankeval_pd.decisions.gains import pairs_tested_once
 from rankeval_pd.stats import item_gains as ratio_gains
-from rankeval_pd.stats.gains import swap_tests
+from rankeval_pd.stats.gains import swapped_tests
 from rankeval_pd.stats.item_gains import _Law
 from rankeval_pd.stats.items import METRICS, Items
 from tests.reference.ratios import PAIR, asked, guesses
@@ -162,7 +162,7 @@ def test_the_findings_size(n_a, n_b, shared, p):
     for _ in range(150):
         items = Items(draw(rng), None, METRICS["precision"].score, 1.0, None)
         drawn = paired_gains.bootstrapped_pairs(items, PAIR, asked("wild"))
-        swapped = pairs_tested_once(swap_tests, items, PAIR, asked("recentred"))
+        swapped = pairs_tested_once(swapped_tests, items, PAIR, asked("recentred"))
         errs["bootstrap"] += drawn["p_value"][0] <= 0.05
         errs["permutation"] += swapped["p_value"][0] <= 0.05
         assert swapped["p_value"][0] >= drawn["p_value"][0] - 1e-12

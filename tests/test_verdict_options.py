@@ -17,8 +17,8 @@ from rankeval_pd import in_words
 from rankeval_pd.judging.annotation import (
     _TEETH,
     _bisected_sample,
-    _of_regions,
     _sample_sizes,
+    _shares_of_regions,
     _smallest_sample,
     _State,
 )
@@ -448,7 +448,7 @@ def test_lists_to_plan_with_share_candidates_of_their_mean_precision():
         for i in count
     ]
     assert found["power"] == pytest.approx((law * rejected).sum(), abs=0.02)
-    assert _of_regions(0.6, 0.2, 0.2) == pytest.approx((0.65, 0.15))
+    assert _shares_of_regions(0.6, 0.2, 0.2) == pytest.approx((0.65, 0.15))
     high = rankeval_pd.needed_candidates(0.9, 0.5, 0.6, 50).iloc[0]  # those of both lists: 0.83
     assert high["power"] == pytest.approx(1.0, abs=1e-3)
 

@@ -294,7 +294,7 @@ def _in_one_family(rows: Rows, group: IntArray, how: PairOptions) -> tuple[Float
     return p, _is_undecided(low, high, how.alpha)
 
 
-def ranked(rows: Rows, *, how: PairOptions, over_all: bool) -> Rows:
+def ranked_systems(rows: Rows, *, how: PairOptions, over_all: bool) -> Rows:
     """Rank the systems of each group; ``over_all`` adjusts all groups as one family.
 
     The columns of pairs have one value per pair, and the other columns one value per system.

@@ -109,7 +109,7 @@ def decide(
     if how.margin is not None:
         table[margin_name(how.alternative)] = _p_of_margin(table, how, how.margin, interval)
     p = table["p_value"]
-    low, high = limits(table, p, np.full(p.size, how.level), how, interval)
+    low, high = limits_with_test(table, p, np.full(p.size, how.level), how, interval)
     if how.adjust is not None:
         table["ci_low_alone"], table["ci_high_alone"] = low, high
         family = Family.of(table, how)
@@ -117,7 +117,9 @@ def decide(
         if how.swapped:
             low, high = _band(table, (low, high), family.adjusted("max-t"), how)
         else:
-            low, high = limits(table, p, family.levels(how.adjust, how.level), how, interval)
+            low, high = limits_with_test(
+                table, p, family.levels(how.adjust, how.level), how, interval
+            )
         for name in P_ENDS:
             if name in table:
                 table[name] = family.adjusted_ends(table[name], how.adjust)
@@ -209,7 +211,7 @@ def _standing_rows(table: Rows) -> IntArray | None:
 # ------------------------------------------------------------------------------------- Intervals
 
 
-def limits(
+def limits_with_test(
     table: Rows, p: FloatArray, levels: FloatArray, how: Decision, interval: Interval
 ) -> Limits:
     """Return limits at the given levels, including 0 if the test is not significant.

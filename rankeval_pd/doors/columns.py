@@ -138,7 +138,7 @@ def gold_values(
     if values.dtype == object or isinstance(dtype, pd.CategoricalDtype):
         values = pd.Series(values.astype(object).to_numpy(), dtype=object)
         if all(isinstance(x, (bool, np.bool_, int, float, np.number)) for x in values.dropna()):
-            values = pd.Series([_as_float(x) for x in values], dtype=float)
+            values = pd.Series([_float_of(x) for x in values], dtype=float)
     truth, grades = None, ""
     if _is_number(values.dtype):
         truth = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -161,7 +161,7 @@ def gold_values(
     return truth
 
 
-def _as_float(value: Any) -> float:
+def _float_of(value: Any) -> float:
     try:
         return np.nan if pd.isna(value) else float(value)
     except OverflowError:  # an integer too large for a float is neither a grade nor a label

@@ -51,7 +51,7 @@ from rankeval_pd.doors.item_tables import (
     check_counts,
     check_size,
     item_order,
-    read_frame,
+    read_items,
 )
 from rankeval_pd.doors.rankings import Answers
 from rankeval_pd.errors import unknown_name
@@ -765,7 +765,7 @@ def _item_statistics(
     """Return checked statistics (system, item, statistic) for some rows of a partition."""
     refuse_changed(frame, size)
     frame = frame.iloc[rows]
-    table = read_frame(frame.reset_index(drop=True), Roles.of(named))
+    table = read_items(frame.reset_index(drop=True), Roles.of(named))
     check_complete(table.statistics, table.systems, frame.index)
     block = ItemStatistics(table.statistics, table.metric.ones)
     if table.metric.counts:

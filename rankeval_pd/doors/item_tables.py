@@ -802,7 +802,7 @@ class ItemTable(NamedTuple):
         return items
 
 
-def read_frame(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> ItemTable:
+def read_items(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> ItemTable:
     """Read a frame with one row per item; ``shape`` warns if its columns may not be systems."""
     refuse_dim(roles.dim, "item")
     frame = whole = frame_as_items(frame)  # tables from per_query are long
@@ -948,14 +948,14 @@ def roles_of_systems(data: pd.DataFrame, roles: Mapping[str, Any]) -> dict[str, 
             "data is a long table from per_query, but this method draws subsets of the queries, so "
             "each row must be one query. Call per_query(..., wide=True)."
         )
-    systems = read_frame(data, chosen, shape=True).systems
+    systems = read_items(data, chosen, shape=True).systems
     return {**roles, "measures": systems, "exclude": None}
 
 
 def system_scores(data: pd.DataFrame, roles: Roles) -> tuple[dict[Hashable, float], int]:
     """Return a score for each system (larger is better), and the number of items."""
     check_items(data)
-    table = read_frame(data, roles)
+    table = read_items(data, roles)
     if table.keys.shape[1]:
         raise ValueError(
             f"by={roles.by!r}: this method supports only one domain. Omit by, or select one domain."

@@ -24,7 +24,7 @@ from rankeval_pd.doors.item_tables import (
     ItemTable,
     check_items,
     item_roles,
-    read_frame,
+    read_items,
 )
 from rankeval_pd.doors.rankings import concatenated, leave_table, named
 from rankeval_pd.errors import is_known, shown, unknown_name
@@ -87,7 +87,7 @@ def tabulate_items(
         check_needs(None if needs is None else needs(1), chosen, FROM_FRAME)
         frame = frame._meta
     check_items(frame)
-    table = read_frame(frame, chosen, shape=not distributed)
+    table = read_items(frame, chosen, shape=not distributed)
     keys = tables.keys_apart(table.keys, columns)
     pairs = pairs_of_systems(table.systems, a, b, baseline)
     beside = {}
@@ -132,7 +132,7 @@ def _sums_of(
     sums = sums_of_items(ddf, table, roles, needs, pairs)
     if not isinstance(sums, pd.DataFrame):
         return sums
-    few = read_frame(sums, replace(roles, measures=table.systems, exclude=None))
+    few = read_items(sums, replace(roles, measures=table.systems, exclude=None))
     return few.items(np.arange(len(sums)))
 
 

@@ -363,7 +363,7 @@ def needed_candidates(
             f"precision_a={first!r} and precision_b={second!r} are equal, so there is no difference"
             " to detect. Pass the expected precisions."
         )
-    shares = _of_regions(first, second, overlap)
+    shares = _shares_of_regions(first, second, overlap)
     pilots = None
     if n_judged is not None:
         seen = (1.0 - overlap) * check_count("n_judged", n_judged)
@@ -411,7 +411,7 @@ def _power_of_lists(
     return float(fisher_power(laws[0], size, laws[1], size, alpha)[0, 0])
 
 
-def _of_regions(first: float, second: float, overlap: float) -> tuple[float, float]:
+def _shares_of_regions(first: float, second: float, overlap: float) -> tuple[float, float]:
     """Return the precisions in the two regions, given the precisions of the lists."""
     lowest, highest = 0.0, 1.0
     if overlap:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities, can, with_roles
-from rankeval_pd.decisions.verdicts import Decision, Interval, Rows, limits
+from rankeval_pd.decisions.verdicts import Decision, Interval, Rows, limits_with_test
 from rankeval_pd.doors.candidates import Data, above_door, below_door
 from rankeval_pd.doors.columns import check_n
 from rankeval_pd.doors.rankings import (
@@ -381,7 +381,7 @@ def _decided_means(table: Rows, names: Sequence[Hashable], *, draws: int, how: D
     """Add the limits, and whether more draws could change the decision."""
     p_value = table["p_value"]
     levels, drawn = np.full(p_value.shape, how.level), np.full(p_value.shape, float(draws))
-    table["ci_low"], table["ci_high"] = limits(table, p_value, levels, how, _OF_MEANS)
+    table["ci_low"], table["ci_high"] = limits_with_test(table, p_value, levels, how, _OF_MEANS)
     table["p_stderr"], table["undecided"] = swaps.monte_carlo_error(
         p_value, p_value, drawn, alpha=how.alpha
     )

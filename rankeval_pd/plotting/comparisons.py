@@ -32,13 +32,13 @@ from rankeval_pd.plotting.look import (
     LEAST,
     Ink,
     compact,
+    cut_text,
     font,
     in_percent,
     in_points,
-    mix,
+    mixed_color,
     plainly,
     set_ticks,
-    shortened,
     wide,
 )
 from rankeval_pd.plotting.panels import (
@@ -401,7 +401,7 @@ def _draw_strips(canvas: Canvas, strip: Any, compared: _Compared) -> None:
                 if not better.any():
                     continue
                 color = canvas.look.color(canvas.ax, measure)
-                shade = color if finding.together else mix(color, ink.bg, 0.45)
+                shade = color if finding.together else mixed_color(color, ink.bg, 0.45)
                 across = compared.across(pair["n"], measure)
                 if len(across) > FEW:  # the outline keeps narrow bars visible
                     bars = canvas.look.band(color=shade, linewidth=0.5)
@@ -449,7 +449,7 @@ def _name_strip_rows(canvas: Canvas, strip: Axes, compared: _Compared) -> None:
     texts = []
     for rows in pairs:
         a, b = (canvas.text(rows[f"measure_{s}"].iloc[0]) for s in "ab")
-        texts.append(shortened(f"{a} : {b}", size, room))
+        texts.append(cut_text(f"{a} : {b}", size, room))
     if len(pairs) == 1:
         texts = [("each n separately", "all n jointly")[x.together] for x in findings]
         texts = [text * (wide(text, size) < room) for text in texts]
@@ -465,7 +465,7 @@ def _name_strip_rows(canvas: Canvas, strip: Axes, compared: _Compared) -> None:
     better = {name for finding in findings for name in favored[finding.hits]}
     if len(better) == 1:
         name = next(iter(better))
-        text = f"{shortened(canvas.text(name), size, 0.16 * width)}\nbetter"
+        text = f"{cut_text(canvas.text(name), size, 0.16 * width)}\nbetter"
         beside |= {"color": ink.text(canvas.look.color(canvas.ax, name)), "ha": "right"}
         write(strip, text, (0.0, 0.5 * len(findings)), (-6, 0), **beside)
 

@@ -33,7 +33,7 @@ from rankeval_pd.plotting.look import (
     digits_for,
     font,
     in_percent,
-    interval,
+    interval_text,
     most_text,
     number,
     panel_size,
@@ -223,7 +223,7 @@ def _values(
         if known:
             limits = zip(rows["measure"], rows["ci_low"], rows["ci_high"], strict=True)
             header = interval_header(rows.attrs.get("level"))
-            canvas.values(header, {n: interval(a, b, digits) for n, a, b in limits})
+            canvas.values(header, {n: interval_text(a, b, digits) for n, a, b in limits})
             canvas.tell(f"{spec.area}: {interval_kind(rows.attrs, 'separately for each measure')}.")
     if enrichment is not None and spec.y == "lift":
         shares = np.atleast_1d(np.asarray(enrichment, dtype=float))

@@ -34,17 +34,17 @@ from rankeval_pd.plotting.look import (
     LEAST,
     Ink,
     compact,
+    cut_text,
     digits_for,
     font,
     in_percent,
     in_points,
-    interval,
-    mix,
+    interval_text,
+    mixed_color,
     number,
     panel_size,
     plainly,
     set_ticks,
-    shortened,
     small,
     wide,
 )
@@ -152,7 +152,7 @@ def draw_forest(
     room = 0.28 * width
     if ax.figure.get_layout_engine() is None:  # the layout reserves no space on the left
         room = min(room, ax.bbox.x0 * 72.0 / ax.figure.dpi - 8.0)
-    texts = [shortened(canvas.text(name), letters, room) for name in names]
+    texts = [cut_text(canvas.text(name), letters, room) for name in names]
     shades = np.where(accent, out.text(out.accent), out.fg).tolist()
     if rest.size:
         texts, shades = [*texts, f"{rest.size:,} more"], [*shades, out.note]
@@ -272,7 +272,7 @@ def _values_and_limits(rows: pd.DataFrame, numbers: Numbers) -> tuple[list[str],
     if not len(widths):
         return texts, []
     ends = zip(low, high, strict=True)
-    limits = [interval(a, b, digits, signed=signed) + numbers.unit for a, b in ends]
+    limits = [interval_text(a, b, digits, signed=signed) + numbers.unit for a, b in ends]
     return texts, np.where(np.isfinite(low + high), limits, "–").tolist()
 
 
@@ -754,7 +754,7 @@ def _draw_samples(
     """Draw one measure's samples with two normal curves; return the largest height."""
     panel, look, measure, ink = canvas.ax, canvas.look, row["measure"], canvas.ink
     color = canvas.color(measure)
-    bars = {"color": mix(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}
+    bars = {"color": mixed_color(color, ink.bg, 0.38), "edgecolor": ink.bg, "linewidth": 0.8}
     counts, _, _ = panel.hist(found, bins=edges, **look.band(measure, **bars, label="samples"))
     across = np.linspace(edges[0], edges[-1], 400)
     wide, high = edges[1] - edges[0], float(np.max(counts, initial=0.0))
@@ -776,7 +776,7 @@ def _draw_samples(
     )
     variance = f"variance {row['phi']:.1f} times the model's"
     if "phi_low" in row:
-        variance += f" ({interval(row['phi_low'], row['phi_high'], 1)})"
+        variance += f" ({interval_text(row['phi_low'], row['phi_high'], 1)})"
     own = ink.text(color)
     lines = [
         (f"{found.size:,} samples vary by {100 * row['sd_observed']:.1f} points (sd)", own),
@@ -784,7 +784,7 @@ def _draw_samples(
         (variance, ink.fg),
     ]
     size = font(panel, "note")
-    name = shortened(canvas.text(measure), font(panel, "name"), 0.6 * panel_size(panel)[0])
+    name = cut_text(canvas.text(measure), font(panel, "name"), 0.6 * panel_size(panel)[0])
     shade = Ink.of(panel, outside=True).text(color)
     panel.set_title(name, fontsize=font(panel, "name"), loc="left", color=shade)
     start, va = -2, "top"

@@ -10,22 +10,22 @@ import pandas as pd
 
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.datasets import frame_of
-from rankeval_pd.doors.item_tables import as_items, each_metric, item_roles, read_frame
+from rankeval_pd.doors.item_tables import as_items, each_metric, item_roles, read_items
 from rankeval_pd.errors import listed, unknown_name
 from rankeval_pd.plotting.canvas import Canvas, interval_kind, level_before, write
 from rankeval_pd.plotting.forests import gain_of
 from rankeval_pd.plotting.look import (
     Ink,
     compact,
+    cut_text,
     digits_for,
     font,
     in_percent,
-    interval,
+    interval_text,
     number,
     panel_size,
     plainly,
     set_ticks,
-    shortened,
     small,
     wide,
 )
@@ -90,7 +90,7 @@ def draw_paired_differences(
         (b, (gains < 0).sum(), (0.03, 0.03), "left", "bottom"),
     ):
         size, color = font(ax, "name"), ink.text(canvas.color(name))
-        short = shortened(canvas.text(name), size, 0.4 * panel_size(ax)[0])
+        short = cut_text(canvas.text(name), size, 0.4 * panel_size(ax)[0])
         place = {"transform": ax.transAxes, "ha": ha, "va": va, "bbox": box}
         ax.text(*corner, f"{short} better: {count:,}", fontsize=size, color=color, **place)
     equal = np.count_nonzero(gains == 0)
@@ -118,7 +118,7 @@ def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -
         digits = digits_for(high - low)
     said = f"gain {number(gain, digits)}"
     if np.isfinite(low) or np.isfinite(high):
-        said += f"\n({interval(low, high, digits)})"
+        said += f"\n({interval_text(low, high, digits)})"
     end, aside, ha, va = gain, (6, 0), "left", "center"
     if small(ax):  # above the bars of losses if there is room
         end, aside, ha, va = max(gain, 0.0), (-8, 3), "right", "bottom"
@@ -144,7 +144,7 @@ def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> 
                 x, ha = count - beside, "right"
             line = {"arrowstyle": "-", "lw": 0.5, "color": canvas.ink.reference}
             look = {"textcoords": "data", "arrowprops": line | {"shrinkA": 1, "shrinkB": 0}}
-            name, at = shortened(names[place], size, room), (place + 1, gains[place])
+            name, at = cut_text(names[place], size, room), (place + 1, gains[place])
             write(ax, name, at, (x, sign * y), va="center", ha=ha, color=canvas.ink.fg, **look)
 
 
@@ -241,7 +241,7 @@ _Group = tuple[Items, dict[Any, Any], list[Hashable], pd.Index]
 def groups_of_items(data: Any, roles: Any) -> list[_Group]:
     """Return the items and the key of each group, and the names of systems and items."""
     frame, named = frame_of(data, roles, "items")
-    table = read_frame(frame, item_roles(named))
+    table = read_items(frame, item_roles(named))
     keys = table.keys.to_dict("records") if table.keys.shape[1] else [{}]
     return [
         (table.items(rows), key, table.systems, table.labels[rows])
@@ -311,7 +311,7 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
     set_ticks(ax.xaxis, plainly, 5.0)
     set_ticks(ax.yaxis, plainly, 5.0)
     room = 0.5 * min(panel_size(ax))
-    first, second = (shortened(text, font(ax, "label"), room) for text in (first, second))
+    first, second = (cut_text(text, font(ax, "label"), room) for text in (first, second))
     canvas.frame(xlabel=f"{metric} of {second}", ylabel=f"{metric} of {first}")
 
 
@@ -334,7 +334,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
     halo = withStroke(linewidth=2.5, foreground=canvas.ink.bg)  # names may cover dots
     look: dict[str, Any] = {"color": canvas.ink.fg, "zorder": 5, "path_effects": [halo]}
     for k in sorted(chosen, key=lambda k: -abs(gap[k])):
-        text = shortened(names[k], size, 0.35 * side)
+        text = cut_text(names[k], size, 0.35 * side)
         box = np.array([wide(text, size), 1.1 * size])
         best = None
         for right, up in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):

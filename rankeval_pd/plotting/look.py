@@ -48,7 +48,7 @@ def contrast(a: Any, b: Any) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def mix(a: Any, b: Any, share: float) -> str:
+def mixed_color(a: Any, b: Any, share: float) -> str:
     """Mix two colors, with this proportion of ``a``."""
     from matplotlib.colors import to_hex, to_rgb
 
@@ -88,7 +88,7 @@ class Ink:
     def legible(self, color: Any, least: float) -> str:
         """Shift the color toward the text color until the contrast is sufficient."""
         for share in _STEPS:
-            mixed = mix(self.fg, color, share)
+            mixed = mixed_color(self.fg, color, share)
             if contrast(mixed, self.bg) >= least:
                 return mixed
         return self.fg
@@ -103,7 +103,7 @@ class Ink:
 
     def gray(self, share: float) -> str:
         """Return a gray with this proportion of the text color."""
-        return mix(self.fg, self.bg, share)
+        return mixed_color(self.fg, self.bg, share)
 
     @property
     def reference(self) -> str:
@@ -454,7 +454,7 @@ def _measured(text: str, family: tuple[str, ...]) -> float:
     return 1.03 * float(width) / 10.0  # letters are placed on whole pixels
 
 
-def shortened(text: str, size: float, room: float) -> str:
+def cut_text(text: str, size: float, room: float) -> str:
     """Shorten a name in the middle if the name is wider than ``room`` points."""
     if wide(text, size) <= room:
         return text
@@ -508,7 +508,7 @@ def number(value: float, digits: int, *, signed: bool = False) -> str:
     return text.replace("-", "−")
 
 
-def interval(low: float, high: float, digits: int, *, signed: bool = False) -> str:
+def interval_text(low: float, high: float, digits: int, *, signed: bool = False) -> str:
     """Format an interval, such as 0.26–0.32 or −0.05 to 0.05."""
     between = "–" if low >= 0.0 and not signed else " to "
     return f"{number(low, digits, signed=signed)}{between}{number(high, digits, signed=signed)}"

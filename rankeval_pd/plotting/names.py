@@ -12,7 +12,7 @@ from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea, HPacker, TextAr
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox, ScaledTranslation
 
-from rankeval_pd.plotting.look import LEAST, Ink, Named, font, panel_size, shortened, wide
+from rankeval_pd.plotting.look import LEAST, Ink, Named, cut_text, font, panel_size, wide
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ _APART = 0.01  # smallest difference between line ends, relative to the range
 _MARGIN = 14.0  # margin around a key in points
 
 
-def apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any, Any]:
+def spread_apart(wanted: Any, least: float, low: float, high: float) -> np.ndarray[Any, Any]:
     """Return positions close to the desired positions, within limits and at least this far apart.
 
     The method is isotonic regression (pool adjacent violators) of the positions minus the space for
@@ -88,7 +88,7 @@ class EndLabels(Names):
         while size > LEAST and _LINE * size * pixels * len(own) > ax.bbox.height:
             size -= 0.5
         room = 2.0 * pixels
-        places = apart(own, _LINE * size * pixels, ax.bbox.y0 - room, ax.bbox.y1 + room)
+        places = spread_apart(own, _LINE * size * pixels, ax.bbox.y0 - room, ax.bbox.y1 + room)
         moved = bool(np.abs(places - own).max(initial=0.0) > _MOVED * size * pixels)
         start, stop = ax.bbox.x1 + room, ax.bbox.x1 + (13.0 if moved else 5.0) * pixels
         for text, y in zip(self.texts, places, strict=True):
@@ -272,7 +272,7 @@ def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:
     """Add a row for each name, with a dash, the name in color, and values."""
     ink, out, size = Ink.of(ax), Ink.of(ax, outside=True), font(ax, "note")
     room = 0.45 * panel_size(ax)[0]
-    names = [x._replace(text=shortened(x.text, size, room)) for x in names]
+    names = [x._replace(text=cut_text(x.text, size, room)) for x in names]
 
     most = 0.62 * panel_size(ax)[0]
     needed = 19.0 + max(wide(x.text, size) for x in names)

@@ -20,7 +20,7 @@ from rankeval_pd.errors import argument_check, checked_call, hushed, no_table
 from rankeval_pd.lists.precision import nbest_precision
 from rankeval_pd.options import session_defaults
 from rankeval_pd.plotting.canvas import XLABELS, Canvas, name_figure, shared_legend, some
-from rankeval_pd.plotting.look import LARGE_RATIO, escaped, font, panel_size, shortened
+from rankeval_pd.plotting.look import LARGE_RATIO, cut_text, escaped, font, panel_size
 from rankeval_pd.plotting.look import Look as Look_of_look
 from rankeval_pd.roles import (
     MEANINGS,
@@ -328,7 +328,7 @@ def picture(
                 if not alone:  # the group above its panel
                     size_of_key = font(canvas.ax, "label")
                     text = escaped(", ".join(f"{group} = {x}" for group, x in key.items()))
-                    text = shortened(text, size_of_key, panel_size(canvas.ax)[0])
+                    text = cut_text(text, size_of_key, panel_size(canvas.ax)[0])
                     canvas.ax.set_title(text, fontsize=size_of_key)
             if alone:
                 return panels[0]

@@ -39,17 +39,17 @@ from rankeval_pd.plotting.look import (
     LEAST,
     Ink,
     contrast,
+    cut_text,
     cycle,
     digits_for,
     font,
-    mix,
+    mixed_color,
     number,
     panel_size,
     plainly,
     set_chosen_ticks,
     set_ticks,
     settle,
-    shortened,
     wide,
 )
 from rankeval_pd.plotting.panels import (
@@ -189,7 +189,7 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
         apart[place[a], place[b]] = apart[place[b], place[a]] = rejects(chance, alpha)
     numbers = Numbers()
-    if _of_precision(attrs):
+    if _are_proportions(attrs):
         numbers = PRECISION
     rows = pd.DataFrame({"name": pd.Series(order, dtype=object), "low": np.nan, "high": np.nan})
     rows["value"] = [scores[name] for name in order]
@@ -300,16 +300,16 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     p = table.get("p_adjusted", table["p_value"]).to_numpy(dtype=float)
     hue = cycle(canvas.look.colors)[0]
     scale = LinearSegmentedColormap.from_list(
-        "gain", [mix(hue, ink.bg, 0.22), ink.line(hue), mix(ink.fg, hue, 0.55)]
+        "gain", [mixed_color(hue, ink.bg, 0.22), ink.line(hue), mixed_color(ink.fg, hue, 0.55)]
     )
     told = rejects(p, alpha)
     most = 1.0
     if told.any():
         most = float(table["gain"].abs()[told].max())
-    norm, pale = PowerNorm(0.5, 0.0, most or 1.0), mix(ink.fg, ink.bg, 0.08)
+    norm, pale = PowerNorm(0.5, 0.0, most or 1.0), mixed_color(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
     digits = digits_for(0.5 * most)
-    shares = _of_precision(table.attrs)
+    shares = _are_proportions(table.attrs)
     size = font(ax, "note")
     cells, faces = [], []
     pairs: dict[tuple[int, int], tuple[float, bool]] = {}
@@ -352,7 +352,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         size = LEAST
     look = {"ha": "right", "va": "center", "fontsize": size, "color": ink.fg}
     for k, name in enumerate(shown):  # on the diagonal, to the left of the cells
-        text = shortened(name, size, k * cell + 0.22 * width)
+        text = cut_text(name, size, k * cell + 0.22 * width)
         write(ax, text, (k + 1, k + 0.5), (-4, 0), annotation_clip=True, **look)
     if told.any():
         _scale_bar(canvas, scale, norm, table, ink, shares=shares)
@@ -429,7 +429,7 @@ def pairs(
     return draw_pairs(table, **look)
 
 
-def _of_precision(attrs: Mapping[Any, Any]) -> bool:
+def _are_proportions(attrs: Mapping[Any, Any]) -> bool:
     """Return whether the scores are the precision of measures."""
     return "what" in attrs and attrs.get("kind") is None
 
@@ -437,7 +437,7 @@ def _of_precision(attrs: Mapping[Any, Any]) -> bool:
 def _what(attrs: Mapping[Any, Any]) -> str:
     if "what" not in attrs:
         return gain_of(attrs)
-    return f"difference in {attrs['what']}" + " (points)" * _of_precision(attrs)
+    return f"difference in {attrs['what']}" + " (points)" * _are_proportions(attrs)
 
 
 def _gain_text(gain: float, digits: int, *, shares: bool) -> str:

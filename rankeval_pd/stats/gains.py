@@ -777,7 +777,7 @@ def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
 _SUMS_TOGETHER = 4_000_000  # number of sums scored at a time
 
 
-def swap_tests(
+def swapped_tests(
     items: AnyItems, pairs: IntArray, options: PairOptions, step: Step = quiet
 ) -> Tested:
     """Return approximate randomization tests for all pairs, using the same swaps."""

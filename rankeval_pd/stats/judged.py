@@ -300,7 +300,7 @@ def inferred_average_precision(
     if chosen is None or not hit.any():
         return np.nan, low, high
     weight = 1.0 / chosen
-    start, end = ranking.blocks(score)
+    start, end = ranking.block_edges(score)
     mass, positive = _at_ends(weight * judged, end), _at_ends(weight * hit, end)
     others, seen = positive - weight * hit, mass - weight * judged
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -445,7 +445,7 @@ def average_precision_bounds(
     and smallest if the last k are positive. The search over all k takes O(N).
     """
     hit, open_ = judged & true, ~judged
-    start, end = ranking.blocks(score)
+    start, end = ranking.block_edges(score)
     above = _at_ends(hit.astype(float), end)  # judged positives up to the end of the block
     if not open_.any():
         value = np.nan

@@ -242,7 +242,7 @@ class Ranking:
     @cached_property
     def blocks(self) -> tuple[IntArray, IntArray]:
         """(..., rank): numbers of candidates with a higher score, and with this score or higher."""
-        return blocks(self.scores_by_rank)
+        return block_edges(self.scores_by_rank)
 
     @property
     def every(self) -> IntArray:
@@ -359,7 +359,7 @@ def _beyond(
     )
 
 
-def blocks(ranked: FloatArray) -> tuple[IntArray, IntArray]:
+def block_edges(ranked: FloatArray) -> tuple[IntArray, IntArray]:
     """Count the candidates above each rank's score, and those at or above it.
 
     NaN values count as equal.

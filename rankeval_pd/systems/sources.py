@@ -334,7 +334,7 @@ def synthetic_systems(
             model.fit(_training_rows(X, rows), _training_rows(y, rows))
             result = model.predict(X_test)
             name = f"{family} {size}-{repeat}"
-            columns[name] = _scored(y_test, result, item_score)
+            columns[name] = _item_scores(y_test, result, item_score)
             families[name] = family
     table = pd.DataFrame(columns, index=_index_of(X_test))
     table.attrs["families"] = families
@@ -426,7 +426,7 @@ def _training_rows(data: Any, rows: Any) -> Any:
     return np.asarray(data)[rows]
 
 
-def _scored(
+def _item_scores(
     y_test: Any, found: Any, item_score: Callable[[Any, Any], Any] | None
 ) -> np.ndarray[Any, Any]:
     if item_score is None:

@@ -17,7 +17,7 @@ from rankeval_pd.decisions.gains import (
     bootstrapped_pairs,
     over_all_groups,
     pairs_tested_once,
-    ranked,
+    ranked_systems,
     ranks_by_draws,
     ranks_by_t,
 )
@@ -56,7 +56,7 @@ from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.bootstrap import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.equivalence import margin_name
 from rankeval_pd.stats.families import ADJUSTMENTS, with_resamples
-from rankeval_pd.stats.gains import METHODS, margin_p, swap_tests
+from rankeval_pd.stats.gains import METHODS, margin_p, swapped_tests
 from rankeval_pd.stats.item_gains import (
     FEW_ANSWERS,
     LEAST_ANSWERS,
@@ -441,7 +441,7 @@ def _ranks_of_group(
 
 def _by_rank(rows: Rows, *, plan: TestPlan) -> Rows:
     """Rank the systems of all groups, and sort the systems of each group by rank."""
-    rows = ranked(rows, how=plan.options, over_all=plan.over_all)
+    rows = ranked_systems(rows, how=plan.options, over_all=plan.over_all)
     return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
 
@@ -899,7 +899,7 @@ def paired_permutation(
 
 
 _Kernel = Callable[[AnyItems, IntArray, PairOptions, Step], Rows]
-_swapped_pairs: _Kernel = partial(pairs_tested_once, swap_tests)
+_swapped_pairs: _Kernel = partial(pairs_tested_once, swapped_tests)
 _KERNELS: dict[str, _Kernel] = {
     "swaps": _swapped_pairs,
     "t": partial(pairs_tested_once, t_tests),

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from rankeval_pd.decisions.gains import bootstrapped_pairs, ranked, ranks_by_draws
+from rankeval_pd.decisions.gains import bootstrapped_pairs, ranked_systems, ranks_by_draws
 from rankeval_pd.decisions.verdicts import GROUP
 from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
 from rankeval_pd.roles import Roles
@@ -123,7 +123,7 @@ def ranks(samples: int) -> Iterator[Row]:
                     data = items(trained(rng, systems, seeds, n, sds), seeds=True)
                     rows = ranks_by_draws(data, replace(options, seed=k), "simultaneous")
                     rows[GROUP] = np.zeros(data.n_systems, dtype=int)
-                    table = ranked(rows, how=options, over_all=False)
+                    table = ranked_systems(rows, how=options, over_all=False)
                     told.append(bool((table["rank_low"] > 1).any()))
                 for _ in range(CALLS):
                     warned += warns(trained(rng, systems, seeds, n, sds))

@@ -195,7 +195,7 @@ def families(
     kind = "simultaneous" if procedure == "default" else "percentile"
     rows = rank_tests.ranks_by_draws(items, replace(asked, event="wild", ci="percentile"), kind)
     rows[GROUP] = np.zeros(items.n_systems, dtype=int)
-    ranked = rank_tests.ranked(rows, how=asked, over_all=False)
+    ranked = rank_tests.ranked_systems(rows, how=asked, over_all=False)
     rank = 1 + (truth[:, np.newaxis] < truth).sum(axis=1)
     inside = (ranked["rank_low"] <= rank) & (rank <= ranked["rank_high"])
     wrong = tested["p_adjusted"][equal] <= 0.05

@@ -20,7 +20,7 @@ from scipy import stats
 
 from rankeval_pd.decisions import gains as paired_gains
 from rankeval_pd.decisions.gains import pairs_tested_once
-from rankeval_pd.stats.gains import swap_tests
+from rankeval_pd.stats.gains import swapped_tests
 from rankeval_pd.stats.item_gains import FEW_ANSWERS, draws_of
 from rankeval_pd.stats.items import METRICS, Items, PairOptions, quiet
 
@@ -170,7 +170,7 @@ def simulate(
                 held = bool(row["ci_low"][0] <= gain <= row["ci_high"][0])
             swapped = np.nan
             if sample < SWAPPED and values.shape[1] > 20:
-                other = pairs_tested_once(swap_tests, items, PAIR, asked("recentred"))
+                other = pairs_tested_once(swapped_tests, items, PAIR, asked("recentred"))
                 swapped = bool(other["p_value"][0] <= 0.05)
             known[key] = rejected, held, few, swapped
         found.append(known[key])

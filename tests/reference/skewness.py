@@ -19,7 +19,7 @@ from rankeval_pd.decisions import gains as paired_gains
 from rankeval_pd.decisions import gains as rank_tests
 from rankeval_pd.decisions.gains import pairs_tested_once
 from rankeval_pd.stats import bootstrap as bootstrap_tests
-from rankeval_pd.stats.gains import swap_tests
+from rankeval_pd.stats.gains import swapped_tests
 from rankeval_pd.stats.item_gains import draws_of, skewed
 from rankeval_pd.stats.items import METRICS, Items, PairOptions, quiet
 
@@ -105,7 +105,7 @@ def rejections(d: np.ndarray, seed: int) -> dict[str, np.ndarray]:
         tested = paired_gains.bootstrapped_pairs(items, pairs, asked(seed, skewness=skewness))
         found[f"paired_bootstrap, {name}"] = tested["p_value"] <= 0.05
         options = asked(seed, skewness=skewness, event="recentred")
-        swapped = pairs_tested_once(swap_tests, items, pairs, options)
+        swapped = pairs_tested_once(swapped_tests, items, pairs, options)
         found[f"paired_permutation, {name}"] = swapped["p_value"] <= 0.05
     return found
 

@@ -82,7 +82,7 @@ def test_what_stands_at_or_below_each_candidate():
     """Those of equal scores included, by plain comparison."""
     score, values = np.array([5.0, 4, 4, 4, 2, 1, 1]), np.array([1.0, 2, 4, 8, 16, 32, 64])
     wanted = [values[score <= x].sum() for x in score]
-    start = ranking.blocks(score)[0]
+    start = ranking.block_edges(score)[0]
     assert_allclose(judged_sums._from_on(values, start), wanted, rtol=0)
 
 

@@ -100,7 +100,7 @@ def test_blocks(batch):
     score, _, present = batch
     everyone = np.ones_like(present)
     ranked = Ranking.of(score, everyone, everyone).scores_by_rank
-    starts, ends = ranking.blocks(ranked)
+    starts, ends = ranking.block_edges(ranked)
     for row, start, end in zip(ranked, starts, ends, strict=True):
         assert start.tolist() == [min(j for j, y in enumerate(row) if same(x, y)) for x in row]
         assert end.tolist() == [max(j + 1 for j, y in enumerate(row) if same(x, y)) for x in row]
