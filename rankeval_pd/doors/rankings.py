@@ -818,9 +818,12 @@ def named(numbers: IntArray, names: Sequence[Hashable]) -> Any:
     present = pd.unique(numbers)
     present = present[present >= 0]
     known = list(map(names.__getitem__, present.tolist())) or list(names)
+    for place, name in enumerate(known):
+        if tables.is_missing(name):  # tables contain missing names as NaN
+            known[place] = np.nan
     header = pd.Series(pd.Index(known, tupleize_cols=False))
-    place = np.full(len(names) + 1, -1, dtype=np.intp)
-    place[present] = np.arange(present.size)
+    places = np.full(len(names) + 1, -1, dtype=np.intp)
+    places[present] = np.arange(present.size)
     if numbers.size and numbers.min() < 0:
-        return header.reindex(place[numbers]).array
-    return header.array.take(place[numbers])
+        return header.reindex(places[numbers]).array
+    return header.array.take(places[numbers])
