@@ -190,7 +190,9 @@ def with_options(
             result = ask(*args, **keywords)
         else:
             if not draws:  # a plot passes the defaults on to its method
-                keywords = {**{x: choices[x] for x in filled if x in choices}, **keywords}
+                for name in filled:
+                    if name in choices:
+                        keywords.setdefault(name, choices[name])
             with held(details=choices["details"], progress=choices["progress"]):
                 result = ask(*args, **keywords)
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -43,30 +44,28 @@ def progress_bar(
         yield bar.advance
     finally:
         _INSIDE.reset(inside)
-        bar.close()
+        if bar.bar is not None:
+            bar.bar.close()
 
 
+@dataclass
 class _LateBar:
     """Count units, and open tqdm's bar when the wait is over."""
 
-    def __init__(self, since: float, labels: dict[str, Any]) -> None:
-        self._since, self._labels = since, labels
-        self._count = 0
-        self._bar: Any = None
+    since: float
+    labels: dict[str, Any]
+    count: int = 0
+    bar: Any = None  #: tqdm's bar, once it is open
 
     def open(self) -> None:
-        self._bar = _bar()(leave=False, mininterval=0.5, initial=self._count, **self._labels)
+        self.bar = _bar()(leave=False, mininterval=0.5, initial=self.count, **self.labels)
 
     def advance(self, units: int) -> None:
-        self._count += units
-        if self._bar is not None:
-            self._bar.update(units)
-        elif time.monotonic() >= self._since + _DELAY:
+        self.count += units
+        if self.bar is not None:
+            self.bar.update(units)
+        elif time.monotonic() >= self.since + _DELAY:
             self.open()
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
 
 
 def _bar() -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
@@ -17,7 +17,6 @@ from rankeval_pd.errors import (
     check_choice,
     check_flag,
     check_number,
-    hushed,
     is_hushed,
     listed,
     shown,
@@ -354,12 +353,16 @@ class Roles:
     def check_ties(self) -> None:
         """Raise a ValueError if the method does not support this value of ``ties``."""
         if self.ties not in CUTTING:
-            raise ValueError(
-                f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
-                " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
-                " compare, significant_ranges, measure_ranks and summary. Pass one of"
-                f" {listed(CUTTING)}."
-            )
+            self.refuse_ties()
+
+    def refuse_ties(self) -> None:
+        """Raise a ValueError for a value of ``ties`` that the method does not support."""
+        raise ValueError(
+            f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
+            " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
+            " compare, significant_ranges, measure_ranks and summary. Pass one of"
+            f" {listed(CUTTING)}."
+        )
 
     @property
     def seed(self) -> int:
@@ -442,7 +445,7 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
         return []
     if isinstance(names, str) or not isinstance(names, Iterable):
         return [names]
-    if isinstance(names, tuple) and _is_column(names, columns):
+    if isinstance(names, tuple) and names and _is_column(names, columns):
         return [names]
     try:
         return list(dict.fromkeys(names))
@@ -456,6 +459,8 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
 def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
     """Return the names in ``exclude``, and reject unknown names."""
     names = dict.fromkeys(known)  # a dict finds pd.NA, which is not equal to itself
+    if roles.exclude is None:
+        return []
     out = as_names(roles.exclude, names)
     for name in out:
         if name not in names:
@@ -701,8 +706,12 @@ def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFram
 
 def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return a column by label, or an index level by name."""
+    columns = frame.columns
     try:
-        result = _place(frame.columns, name)
+        if isinstance(columns, pd.MultiIndex) and name not in set(columns):
+            result: Any = _columns_below(columns, name)
+        else:
+            result = columns.get_loc(name)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
         if role in ("by", "groups", "strata", "seeds") and names_level(frame, name):
             level = list(frame.index.names).index(name)
@@ -733,14 +742,12 @@ def names_level(frame: pd.DataFrame, name: object) -> bool:
         return False
 
 
-def _place(columns: pd.Index, name: Hashable) -> Any:
-    """Return a column's position or mask, without a sorting warning from pandas."""
-    if isinstance(columns, pd.MultiIndex) and name not in set(columns):
-        mask = np.array([name in {label[0]} for label in columns], dtype=bool)
-        if not mask.any():
-            raise KeyError(name)
-        return mask
-    return columns.get_loc(name)
+def _columns_below(columns: pd.MultiIndex, name: Hashable) -> AnyArray:
+    """Return a mask of the columns below a name, without a sorting warning from pandas."""
+    mask = np.array([name in {label[0]} for label in columns], dtype=bool)
+    if not mask.any():
+        raise KeyError(name)
+    return mask
 
 
 def variables_by_column(
@@ -874,23 +881,25 @@ def measures_of(
     data: pd.DataFrame | xr.Dataset, options: Mapping[str, Any], *, every: bool = True
 ) -> list[Hashable]:
     """Return the measures, or an empty list if the measures are unclear."""
-    known = {f.name for f in fields(Roles)}
-    if every:
-        known.remove("measures")
+    known: dict[str, Any] = {}
+    for role in Roles.__dataclass_fields__:
+        if role in options and not (every and role == "measures"):
+            known[role] = options[role]
     try:
-        roles = Roles.of({name: given for name, given in options.items() if name in known})
+        roles = Roles.of(known)
         if isinstance(roles.gold, list):
             out = [*as_names(roles.exclude, ()), *roles.gold[1:]]
             roles = replace(roles, gold=roles.gold[0], exclude=out)
         if isinstance(data, xr.Dataset):
             data = header_of(data, roles)
         taken = with_roles_of(find_gold(data, roles), roles, data.columns)
-        with hushed():  # the called method warns about suspicious columns
-            found = find_measures(data, roles, taken, needed=True)
+        found = find_measures(data, roles, taken, needed=True)
     except (ValueError, TypeError, KeyError):  # the called method raises the error
         return []
-    # tables contain missing names as NaN
-    return [np.nan if is_missing(x) else x for x in found]
+    for place, name in enumerate(found):
+        if is_missing(name):  # tables contain missing names as NaN
+            found[place] = np.nan
+    return found
 
 
 def find_measures(
@@ -902,7 +911,9 @@ def find_measures(
     """
     columns = dtypes_of(data)
     out = excluded_names(roles, columns)
-    beside = {*taken, *out, *CONTINGENCY, *listed_in(data.attrs, MARGINS)}
+    beside = {*taken, *out, *CONTINGENCY}
+    if MARGINS in data.attrs:
+        beside.update(listed_in(data.attrs, MARGINS))
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         if not names:
@@ -916,11 +927,10 @@ def find_measures(
             if name not in columns:
                 raise unknown_name("measures", name, columns)
     else:
-        names = [
-            name
-            for name, dtypes in columns.items()
-            if all(map(is_score, dtypes)) and name not in beside
-        ]
+        names = []
+        for name, dtypes in columns.items():
+            if name not in beside and all(map(is_score, dtypes)):
+                names.append(name)
     if not needed and roles.missing != "drop":
         return []
     if needed and not names:
@@ -936,6 +946,8 @@ def find_measures(
 
 def signs_of(measures: list[Hashable], roles: Roles, columns: Any) -> FloatArray:
     """Return -1 for measures that rank small scores first, and 1 for other measures."""
+    if isinstance(roles.lower_is_better, tuple) and not roles.lower_is_better:
+        return np.ones(len(measures))
     signs = dict.fromkeys(measures, 1.0)
     signs.update(dict.fromkeys(roles.lower(measures, columns), -1.0))
     return np.array(list(signs.values())[: len(measures)])

@@ -124,12 +124,13 @@ def shortened(table: pd.DataFrame, short: Short, keywords: Mapping[str, Any]) ->
     if not names:
         return table
     columns = list(table.columns)
-    present = [columns.index(name) for name in names if name in columns]
-    first = min(present, default=0)
-    names += _ADDED
-    names += [name for name in _IF_TRUE if name in columns and table[name].any()]
-    rest = {*columns[first:]}
-    result = table[[*columns[:first], *dict.fromkeys(name for name in names if name in rest)]]
+    first = min(map(columns.index, {*names} & {*columns}), default=0)
+    shown = dict.fromkeys(columns[:first])
+    for name in (*names, *_ADDED, *_IF_TRUE):
+        idle = name in _IF_TRUE and name in columns and not table[name].any()
+        if name in columns[first:] and not idle:
+            shown[name] = None
+    result = table[list(shown)]
     for cut in ("tied", "cuts_tie"):
         if cut in columns and cut not in result:
             if ending := int((table[cut] > 0).sum()):
@@ -168,7 +169,10 @@ def record(
     The facts are the options that the kernel got, and what it counted. Roles in the keywords are
     noted if the facts do not contain them. All values have types for Parquet and netCDF.
     """
-    known: dict[Any, Any] = {name: keywords[name] for name in _ROLES if name in keywords}
+    known: dict[Any, Any] = {}
+    for name in _ROLES:
+        if name in keywords:
+            known[name] = keywords[name]
     known.update(facts)
     known["method"] = method
     if "ci" in known:

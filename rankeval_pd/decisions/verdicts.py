@@ -228,7 +228,9 @@ def limits_with_test(
             some = levels[start : start + _ROWS]
             for level in np.unique(some[~np.isnan(some)]).tolist():
                 rows = start + np.flatnonzero(some == level)
-                columns = [table[name][rows] for name in interval.columns]
+                columns = []
+                for name in interval.columns:
+                    columns.append(table[name][rows])
                 low[rows], high[rows] = interval.limits(*columns, level=level)
             advance(some.size)
     varies = ~np.isnan(low) & ((low != 0.0) | (high != 0.0))

@@ -416,7 +416,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     head = None
     if isinstance(data, HeadFrame):
         head = data.known
-    refuse_dim(asked.dim, "candidate")
+    if asked.dim != "candidate":
+        refuse_dim(asked.dim, "candidate")
     frame, roles = with_given_frame(data, asked)
     share = places = None
     if isinstance(roles.gold, list) or roles.agreement != "majority":

@@ -31,7 +31,7 @@ from rankeval_pd.doors.columns import WIDTH, Shares, Sizes, check_not_above
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.memory import check_table
 from rankeval_pd.progress import progress_bar
-from rankeval_pd.roles import Names, Roles, as_names, warn_of_same_order
+from rankeval_pd.roles import CUTTING, Names, Roles, as_names, warn_of_same_order
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.ranking import Keys, Ranking, Regions, Size, Whole, by_position, stands_for
@@ -483,9 +483,9 @@ def pair_lists(
         exists = sizes <= total[..., np.newaxis]  # (group, pair, n)
         if ties != "shared":
             exists = exists & a.nbest(n, ties).exists & b.nbest(n, ties).exists
-        cluster = candidates.clusters
+        cluster = candidates.cluster
         if cluster is not None:
-            cluster = np.broadcast_to(cluster, both.shape)
+            cluster = np.broadcast_to(cluster[:, np.newaxis], both.shape)
         draws = np.broadcast_to(candidates.draws[:, np.newaxis], both.shape)
         exists = np.broadcast_to(exists, (*both.shape[:-1], sizes.size))
         lists = PairRanks(a, b, draws, total, exists, cluster, range(start, start + first.size))
@@ -655,8 +655,8 @@ def tabulate(
     frame: Any = data  # the door answers Datasets
     chosen = Roles.of(roles)
     # roles that the question does not support
-    if not able.any_ties:
-        chosen.check_ties()
+    if not able.any_ties and chosen.ties not in CUTTING:
+        chosen.refuse_ties()
     if able.scores and not able.ends:
         chosen.check_ends()
     if not (able.clusters and able.crossed):

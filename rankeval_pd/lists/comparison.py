@@ -741,9 +741,11 @@ def compare(
         check_clustered(test, ci, phi, threshold)
         given["test"] = None
     several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
-    given["margin"] = check_margin(
-        margin, threshold=threshold is not None, phi=phi != 1.0, **several
-    )
+    given["margin"] = None
+    if margin is not None:
+        given["margin"] = check_margin(
+            margin, threshold=threshold is not None, phi=phi != 1.0, **several
+        )
     how = Comparison.of_options(**given)
     if votes:
         unsupported = {x: limited[x] for x in ("of", "threshold", "test", "ci", "phi")}
