@@ -561,7 +561,7 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
             axes.append(_Axis(word, places[number], pairs, sides))
         elif word in table and not any(word in x.columns for x in axes):
             # all labels differ from the labels of a lazy block
-            codes, distinct = pd.factorize(table[word].array, use_na_sentinel=False)
+            codes, distinct = pd.factorize(table[word], use_na_sentinel=False)
             found_labels: pd.Index = pd.Index(distinct, tupleize_cols=False)
             index = found_labels
             if word in known:

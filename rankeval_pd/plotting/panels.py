@@ -120,8 +120,9 @@ def table_of(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.
 
 def by_name(table: pd.DataFrame, column: Any = "measure") -> dict[Any, pd.DataFrame]:
     """Return the rows for each name, including a missing name, in order of n."""
-    parts = dict(list(table.groupby(column, sort=False, dropna=False)))
-    for name, rows in parts.items():
+    parts: dict[Any, pd.DataFrame] = {}
+    for name, rows in table.groupby(column, sort=False, dropna=False):
+        parts[name] = rows
         if not rows["n"].is_monotonic_increasing:
             parts[name] = rows.sort_values("n", kind="stable")
     return parts
