@@ -88,7 +88,7 @@ class Capabilities:
 
     def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
         """Return the dimensions of the result for a Dataset, for these keywords and this form."""
-        blocks = self.lists and options.get("ties") == "blocks" and options.get("n") is None
+        blocks = self.lists and str(options.get("ties")) == "blocks" and options.get("n") is None
         if blocks or self.any_rows:
             return ("row",)
         if isinstance(self.layout, str):

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pandas as pd
 import xarray as xr
@@ -204,7 +204,7 @@ def with_options(
             result = shortened(result, short, keywords)
         if isinstance(result, xr.Dataset):  # Zarr and netCDF 3 change the order of variables
             result.attrs["columns"] = json.dumps([*result.variables], default=str)
-        return with_order(result, data, keywords)
+        return with_order(cast("Any", result), data, keywords)
 
     asked.filled = filled  # type: ignore[attr-defined]
     return asked  # type: ignore[return-value]

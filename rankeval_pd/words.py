@@ -981,11 +981,12 @@ def _rank_sentences(
         (f"{they} {are} significantly better than", apart, "and"),
         (f"Only some of the best {name}s are significantly better than", mixed & ~untested, "and"),
     )
+    named: Any = others[name]
     for text, which, last in texts:
         if which.any():
             no_proof = last == "or" and "difference" not in others
             end = ", which is not evidence of equality" * no_proof
-            yield f"{text} {join(others[name][which], last)}{how}{end}."
+            yield f"{text} {join(named[which], last)}{how}{end}."
             how = ""
     if untested.any():
         yield f"{they} {were} not tested against {join(others[name][untested], 'or')}."

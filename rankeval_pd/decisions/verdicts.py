@@ -291,7 +291,7 @@ def _warn_of_ties(table: Rows, names: Sequence[Hashable]) -> None:
     """Warn once about decisions that depend on the order of equal scores."""
     deciding = np.flatnonzero(table["tie_decides"])
     first = deciding[0]
-    pair = [names[table[name][first]] for name in ("measure_a", "measure_b")]
+    pair = [names[int(table[name][first])] for name in ("measure_a", "measure_b")]
     sizes = [table[name][first] for name in ("n", *UNCUT) if name in table]
     warn_of_rows([(*pair, *sizes)], deciding.size, combined="n_left_out" in table)
 

@@ -116,7 +116,8 @@ def _threads() -> int:
         from distributed import get_client
 
         try:
-            return sum(get_client().nthreads().values())
+            threads: Any = get_client().nthreads()
+            return sum(threads.values())
         except ValueError:
             pass
     return os.cpu_count() or 1
@@ -705,7 +706,7 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
     To number the items, the scheduler runs once over the index or the first column.
     """
     systems, meta = table.systems, ddf._meta
-    columns = [
+    columns: list[Hashable] = [
         x
         for x in meta.columns
         if x in systems or (isinstance(x, tuple) and not {*x}.isdisjoint(systems))

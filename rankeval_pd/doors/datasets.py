@@ -33,7 +33,7 @@ from pandas.api.extensions import ExtensionDtype
 
 from rankeval_pd.doors.columns import WIDTH, check_n, true_values, with_given_dataset
 from rankeval_pd.doors.item_tables import check_dimension
-from rankeval_pd.errors import hushed, listed, warn
+from rankeval_pd.errors import hushed, is_known, listed, warn
 from rankeval_pd.memory import check_memory
 from rankeval_pd.options import details_wanted, held
 from rankeval_pd.progress import SHOWN
@@ -302,7 +302,7 @@ def _ranking_columns(data: xr.Dataset, question: Question) -> Columns:
     roles = question.named("key", "label", "groups", "judged_with")
     if question.form == "queries" and options.get("key") is None:
         roles.append("document")
-    roles = [x for x in roles if x in data.variables and x not in data.xindexes]
+    roles = [x for x in roles if is_known(x, data.variables) and x not in data.xindexes]
     for name in dict.fromkeys([*golds, *roles]):
         if dim not in data[name].dims:
             raise ValueError(
@@ -338,7 +338,7 @@ def _ranking_columns(data: xr.Dataset, question: Question) -> Columns:
 def _golds(data: xr.Dataset, question: Question) -> list[Hashable]:
     """Return the variables that contain the gold label or votes, as far as they are known."""
     if given := question.named("gold"):
-        return [x for x in given if x in data.variables and x not in data.xindexes]
+        return [x for x in given if is_known(x, data.variables) and x not in data.xindexes]
     along = [x for x, v in data.data_vars.items() if question.dim in v.dims]
     if question.form == "queries" and "grade" in along:
         return ["grade"]

@@ -182,7 +182,7 @@ class Counts(NamedTuple):
     @classmethod
     def merged(cls, parts: Sequence[Counts]) -> Self:
         """Add the counts of several parts."""
-        sums = {
+        sums: dict[str, Any] = {
             name: sum(getattr(part, name) for part in parts)
             for name in cls._fields
             if name != "kinds"

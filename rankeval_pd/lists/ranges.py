@@ -350,7 +350,7 @@ def _mean_differences(
     """Return the mean difference of precision over all n, and its test: (group, pair)."""
     shape = lists.exists.shape[:-1]
     difference, errors, p_value = np.full((3, *shape), np.nan)
-    first, last = np.zeros((2, *shape), dtype=np.int64)
+    first, last = (np.zeros(shape, dtype=np.int64) for _ in range(2))
     for row in np.ndindex(shape):
         if not lists.exists[row].any():
             continue

@@ -287,7 +287,7 @@ def _recall_band(
     lists = ranking.nbest(n, ties)
     if n is None:
         n = ranking.every
-    types = dict.fromkeys(("recall", "band_low", "band_high"), float)
+    types: dict[str, type] = dict.fromkeys(("recall", "band_low", "band_high"), float)
     band = partial(_band_of_ranking, ranking, candidates, n, **drawing)
     # the recall is undefined without true positives
     columns = in_rows(lists.exists & (ranking.size.positive > 0)[..., np.newaxis], types, band)

@@ -268,7 +268,7 @@ class Comparison(Decision):
 
     def noted(self) -> dict[str, Any]:
         """Return attrs that describe the comparison for readers and plots."""
-        noted = dict(zip(_NOTED, attrgetter(*_NOTED)(self), strict=True))
+        noted: dict[str, Any] = dict(zip(_NOTED, attrgetter(*_NOTED)(self), strict=True))
         if self.of != "precision":
             noted["of"] = self.of
         if not self.swapped:

@@ -477,7 +477,7 @@ def _draw_difference(canvas: Canvas, low: Any, compared: _Compared, together: An
     found, limits, words = pair, ["ci_low", "ci_high"], "interval, separately at each n"
     bands = [["band_low", "band_high"], limits]
     known = [x for x in bands if together is not None and {*x} <= {*together}]
-    if known:
+    if known and together is not None:
         found, limits = table_of(together, "measure_a n", ""), known[0]
         words = "simultaneous band for all n"
     elif pair.attrs.get("adjust") is not None:

@@ -219,7 +219,7 @@ def paired_differences(
     whole: Any = paired_bootstrap(items, a, b, **asked)
     needed: str = "system_a system_b gain ci_low ci_high"
     pairs = tidy(whole, needed, "paired_bootstrap")
-    own: list[str] = DIFFERENCES.split()
+    own: list[str] = [*DIFFERENCES.split()]
     parts = [_of_pairs(*group, pairs) for group in read]
     table = pd.concat([x for part in parts for x in part], ignore_index=True)
     several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
@@ -353,7 +353,7 @@ def _name_farthest(canvas: Canvas, names: list[str], x: Any, y: Any) -> None:
         right, up = best[2]
         look["ha"] = {1: "left", 0: "center", -1: "right"}[right]
         look["va"] = {1: "bottom", 0: "center", -1: "top"}[up]
-        write(ax, text, at[k], (_APART * right, _APART * up), **look)
+        write(ax, text, (at[k, 0], at[k, 1]), (_APART * right, _APART * up), **look)
     if taken:
         canvas.tell("The dots farthest from the diagonal are labeled.")
 

@@ -72,6 +72,7 @@ class Ink:
         faces = [(1.0, 1.0, 1.0, 1.0), to_rgba(ax.figure.get_facecolor())]
         if not outside and ax.patch.get_visible():
             faces.append(to_rgba(ax.get_facecolor()))
+        bg = "#ffffff"
         for face in faces:  # the last one that is not transparent
             if face[3] > 0.5:
                 bg = to_hex(face)

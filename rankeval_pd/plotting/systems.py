@@ -287,7 +287,8 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
 
     ax, ink = canvas.ax, Ink.of(canvas.ax, outside=True)
     names = table[["system_a", "system_b"]].astype(object)
-    table = table.assign(**names.where(names.notna(), "nan"))  # NaN is not equal to NaN
+    names = names.where(names.notna(), "nan")  # NaN is not equal to NaN
+    table = table.assign(system_a=names["system_a"], system_b=names["system_b"])
     systems = by_wins(table)
     width, height = panel_size(ax)
     named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))

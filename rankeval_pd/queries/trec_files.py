@@ -157,6 +157,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
     except pa.ArrowInvalid:
         return None  # the slower reader reads the file or finds the malformed line
     by_name: dict[str, Any] = {}
+    kernels: Any = compute
     for name in types:
         column = table[name]
         if name == kind.number:
@@ -165,7 +166,7 @@ def _by_arrow(content: bytes, kind: FileKind) -> dict[str, Any] | None:
         by_name[name] = words = column.unify_dictionaries().combine_chunks()
         if types[name] == few:
             words = words.dictionary
-        if compute.any(compute.equal(words, "")).as_py():
+        if kernels.any(kernels.equal(words, "")).as_py():
             return None
     return by_name
 
@@ -191,7 +192,8 @@ def _by_pandas(content: bytes, kind: FileKind) -> dict[str, Any]:
     if table.isna().to_numpy().any():
         raise ValueError("a line has too few words")
     numbers = np.array([*map(_file_number, table[kind.number])])
-    return {name: table[name].to_numpy() for name in table} | {kind.number: numbers}
+    by_name: dict[str, Any] = {str(name): table[name].to_numpy() for name in table}
+    return {**by_name, kind.number: numbers}
 
 
 def _file_number(word: str) -> float:

@@ -130,7 +130,8 @@ def series_sums(
     """
     factors = np.array(np.broadcast_arrays(a, b, c, d, weight), dtype=float)
     flat = factors.reshape(5, -1)
-    no_a, no_b, no_c = np.isinf(flat[:3]).all(axis=1)
+    infinite: Any = np.isinf(flat[:3]).all(axis=1)
+    no_a, no_b, no_c = infinite
     out = np.zeros((highest_power + 1, flat.shape[1]))
     for start in range(0, flat.shape[1], _SUMS_AT_ONCE):
         active = np.arange(start, min(start + _SUMS_AT_ONCE, flat.shape[1]))

@@ -322,9 +322,10 @@ class WholeColumns:
         sizes : array (column,), optional
             The largest absolute number in each column over all items, if there are other blocks.
         """
+        largest: Any = sizes
         if sizes is None:
-            sizes = np.abs(values).max(axis=0, initial=0.0)
-        self.scale = PieceUnits.of(sizes, most)
+            largest = np.abs(values).max(axis=0, initial=0.0)
+        self.scale = PieceUnits.of(largest, most)
         levels, columns = self.scale.exponents.shape
         # columns of ones (numbers of items) are equal, so keep only one
         alike = np.flatnonzero((sizes == 1.0) & (values == 1.0).all(axis=0))

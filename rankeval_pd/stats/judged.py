@@ -539,7 +539,7 @@ class JudgedClusters(NamedTuple):
         for start in range(0, n.size, step):
             block = slice(start, start + step)
             size, own = n[block].size, share[block, np.newaxis]
-            firsts = []
+            firsts, first = [], n[:0]
             for rank, listed in lists:
                 first = np.searchsorted(n[block], rank[self.here], side="left")
                 firsts.append(np.where(listed[self.here], first, size))
