@@ -44,6 +44,7 @@ MOST = 4  # differences that are printed for a call
 EXCEPTIONS: dict[str, str] = {
     r"attrs\.keys: ": "the record has one order in every table",
     r"attrs\.'(ci': gone|interval': new)": "the record calls the interval by this name",
+    r"attrs\.'(quantity|unit)': new": "the record says what was measured",
     r"attrs\.'columns': ": "a Dataset lists its dimensions in the order of its layout",
 }
 
