@@ -236,10 +236,10 @@ FAULTS = [
     ),
     *_in(
         "proportions.py", "stats/many_quantiles",
-        ("slant = width * (b - a)", "slant = width * (a - b)"),
-        ("result *= -width", "result *= width"),
+        ("slant = width * (b_part - a_part)", "slant = width * (a_part - b_part)"),
+        ("value *= -width", "value *= width"),
         ("_DEGREE = 10", "_DEGREE = 5"),
-        ("for value in reversed(powers[:-1]):", "for value in reversed(powers[1:-1]):"),
+        ("in reversed(powers[:-1]):", "in reversed(powers[1:-1]):"),
         ("2.0 / (width**2 * (1.0 + t)), 2.0 / (width**2 * (1.0 - t))",
          "2.0 / (width**2 * (1.0 - t)), 2.0 / (width**2 * (1.0 + t))"),
         ("if not left <= _WORST_RESIDUAL:", "if left > 1.0:"),

@@ -25,37 +25,8 @@ class BetaTail(NamedTuple):
     tail: float
     upper: bool
 
-    @property
-    def mean_shift(self) -> tuple[float, float]:
-        """The means of a and of b."""
-        a, b = np.mean(self.shifts, axis=0)
-        return float(a), float(b)
-
 
 _AT_LEAST, _MORE, _JEFFREYS = (0.0, 1.0), (1.0, 0.0), (0.5, 0.5)  # P(X >= tp), P(X > tp)
-
-
-def clopper_pearson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
-    """Return Clopper-Pearson limits, which invert one-sided tests at (1 - level)/2."""
-    return _beta_limits(tp, n, level, lower=(_AT_LEAST,), upper=(_MORE,))
-
-
-def jeffreys(tp: AnyArray, n: AnyArray, level: float) -> Limits:
-    """Return the quantiles of Beta(tp + 1/2, n - tp + 1/2), with 0 at tp = 0 and 1 at tp = n."""
-    return _beta_limits(tp, n, level, lower=(_JEFFREYS,), upper=(_JEFFREYS,))
-
-
-def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
-    """Return the proportions whose mid-p tails, P(beyond tp) + P(tp)/2, are (1 - level)/2."""
-    # the mid-p tail is the mean of the two beta tails P(X >= tp) and P(X > tp)
-    halves = _AT_LEAST, _MORE
-    low, high = _beta_limits(tp, n, level, lower=halves, upper=halves, inner=True)
-    tp, n = np.broadcast_arrays(tp, n)
-    # at tp = n or tp = 0 the mid-p tail is p^n / 2 or (1 - p)^n / 2, which is solved directly
-    end = np.log(1.0 - level) / np.where(n > 0, n, 1.0)
-    low = np.where((tp == n) & (n > 0), np.exp(end), low)
-    high = np.where((tp == 0) & (n > 0), -np.expm1(end), high)
-    return low, high
 
 
 def _beta_limits(
@@ -65,23 +36,40 @@ def _beta_limits(
     *,
     lower: tuple[tuple[float, float], ...],
     upper: tuple[tuple[float, float], ...],
-    inner: bool = False,
 ) -> Limits:
     """Return the limits at which the mean of tails of Beta(tp + a, fp + b) is (1 - level)/2.
 
     ``lower`` and ``upper`` are lists of (a, b). The lower limit is 0 at tp = 0, and the upper limit
-    is 1 at tp = n. If ``inner`` is True, no limits are computed at tp = 0 and tp = n.
+    is 1 at tp = n.
     """
     tail = (1.0 - level) / 2.0
     tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
     fp = n - tp
     some, not_all = tp > 0, fp > 0
-    if inner:
-        some = not_all = some & not_all
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     low[some] = beta_quantile(tp[some], fp[some], BetaTail(lower, tail, upper=False))
     high[not_all] = beta_quantile(tp[not_all], fp[not_all], BetaTail(upper, tail, upper=True))
     return np.minimum(low, high), high  # at tiny levels, both limits are equal up to rounding
+
+
+clopper_pearson = partial(_beta_limits, lower=(_AT_LEAST,), upper=(_MORE,))
+"""Clopper-Pearson limits, which invert one-sided tests at (1 - level)/2."""
+
+jeffreys = partial(_beta_limits, lower=(_JEFFREYS,), upper=(_JEFFREYS,))
+"""The quantiles of Beta(tp + 1/2, n - tp + 1/2), with 0 at tp = 0 and 1 at tp = n."""
+
+
+def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
+    """Return the proportions whose mid-p tails, P(beyond tp) + P(tp)/2, are (1 - level)/2."""
+    tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
+    # at tp = n or tp = 0 the mid-p tail is p^n / 2 or (1 - p)^n / 2, which is solved directly
+    end = np.log(1.0 - level) / np.where(n > 0, n, 1.0)
+    low = np.where((tp == n) & (n > 0), np.exp(end), 0.0)
+    high = np.where((tp == 0) & (n > 0), -np.expm1(end), 1.0)
+    # elsewhere, it is the mean of the two beta tails P(X >= tp) and P(X > tp)
+    halves, inner = (_AT_LEAST, _MORE), (tp > 0) & (tp < n)
+    low[inner], high[inner] = _beta_limits(tp[inner], n[inner], level, lower=halves, upper=halves)
+    return low, high
 
 
 _LAST_STEP = 1e-5  # after a Halley step of this size the error is below 1e-15
@@ -94,31 +82,51 @@ def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArra
     """Return the p at which flat counts have this tail.
 
     The relative error, with respect to p and to 1 - p, is about 1e-13. If both counts are 100 or
-    more, the quantiles are computed from one polynomial (:func:`fit_expansion`). Otherwise the
-    quantiles are found as roots.
+    more, the quantiles are computed from one polynomial (:func:`fit_expansion`), also for single
+    counts, because a limit must not depend on other counts. Otherwise, they are found as roots.
     """
     from scipy import special
 
-    shift_a, shift_b = wanted.mean_shift
+    # for the mean of two beta tails, a and b are the means of their parameters
+    shift_a, shift_b = np.mean(wanted.shifts, axis=0)
     a, b = tp + shift_a, fp + shift_b
     large = np.minimum(a, b) >= LEAST_EXPANDED
-    # use the polynomial for single counts as well: a limit must not depend on other counts
-    law = None
+    coefficients = None
     if large.any():
-        law = _cached_expansion(wanted)
-    result, rest = np.empty(tp.size), np.ones(tp.size, dtype=bool)
-    if law is not None:
-        result[large] = law.quantiles(a[large], b[large])
-        rest = ~large
-    result[rest] = special.expit(beta_logits(tp[rest], fp[rest], wanted))
+        coefficients = _cached_expansion(wanted)
+    if coefficients is None:
+        large[:] = False
+    result = np.empty(tp.size)
+    result[~large] = special.expit(beta_logits(tp[~large], fp[~large], wanted))
+    places = np.flatnonzero(large)
+    for start in range(0, places.size, _QUANTILES_AT_ONCE):
+        part = places[start : start + _QUANTILES_AT_ONCE]
+        a_part, b_part = a[part], b[part]
+        square = 1.0 / a_part + 1.0 / b_part
+        width = np.sqrt(square)
+        slant = width * (b_part - a_part) / (a_part + b_part)
+        # Horner's scheme in both variables, in place
+        value, row = np.zeros(part.size), np.empty(part.size)
+        for powers in reversed(coefficients or ()):
+            row.fill(powers[-1])
+            for coefficient in reversed(powers[:-1]):
+                row *= square
+                row += coefficient
+            value *= slant
+            value += row
+        # expit(log(a/b) + w P) = a / (a + b exp(-w P)), without another logarithm
+        value *= -width
+        np.exp(value, out=value)
+        value *= b_part
+        value += a_part
+        result[part] = a_part / value
     return result
 
 
 @lru_cache(maxsize=64)
-def _cached_expansion(wanted: BetaTail) -> QuantileExpansion | None:
+def _cached_expansion(wanted: BetaTail) -> Coefficients | None:
     """Return the polynomial for the quantiles of a tail, or None if it is not accurate enough."""
-    # for the mean of two beta tails, a and b are the means of their parameters
-    shift = wanted.mean_shift
+    shift = np.mean(wanted.shifts, axis=0)
     return fit_expansion(lambda a, b: beta_logits(a - shift[0], b - shift[1], wanted))
 
 
@@ -132,10 +140,14 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     """
     from scipy import special
 
+    at_zero: Any = special.betainc
+    at_one: Any = special.betaincc
+    if wanted.upper:
+        at_zero, at_one = at_one, at_zero
     sign = 1.0 - 2.0 * wanted.upper
     target, parts = np.log(wanted.tail), len(wanted.shifts)
     # start at the approximate quantile of Abramowitz and Stegun (1964), 26.5.22
-    shift_a, shift_b = wanted.mean_shift
+    shift_a, shift_b = np.mean(wanted.shifts, axis=0)
     a, b = tp + shift_a, fp + shift_b
     y = sign * float(-special.ndtri(wanted.tail))
     u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
@@ -148,10 +160,6 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     a, b = tp + shifts[0], fp + shifts[1]
     few = np.flatnonzero(np.minimum(tp, fp) + np.min(wanted.shifts) < _FRACTION_OF_SUCCESS)
     if few.size:
-        at_zero: Any = special.betainc
-        at_one: Any = special.betaincc
-        if wanted.upper:
-            at_zero, at_one = at_one, at_zero
         area_0 = at_zero(a[:, few], b[:, few], _LEAST_QUANTILE).mean(axis=0)
         area_1 = at_one(b[:, few], a[:, few], _LEAST_QUANTILE).mean(axis=0)
         x[few[sign * (area_0 - wanted.tail) > 0.0]] = -np.inf
@@ -162,9 +170,20 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     for _ in range(100):
         now = x[active]
         p, q = special.expit(now), special.expit(-now)
+        tails = np.asarray(at_zero(a, b, p), dtype=float)
+        successes, trials, share = b, a, q  # I_p(a, b) is the upper tail of Beta(b, a) at q
+        if wanted.upper:
+            successes, trials, share = a, b, p
+        # SciPy's function is less accurate for a few successes in very many trials
+        rare = (successes <= _FEW_TERMS) & (trials >= _MANY_TRIALS)
+        rare &= successes == np.floor(successes)
+        if rare.any():
+            tails[rare] = _rare_tail(
+                successes[rare], trials[rare], np.broadcast_to(share, rare.shape)[rare]
+            )
         # mean tail, its first derivative in x = logit p, and its second
         mass = np.exp(a * special.log_expit(now) + b * special.log_expit(-now) - log_beta)
-        area = _beta_tail(a, b, p, q, upper=wanted.upper).sum(axis=0)
+        area = tails.sum(axis=0)
         density = mass.sum(axis=0)  # p (1 - p) times the density
         bend = (mass * (a - (a + b) * p)).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -192,31 +211,15 @@ _FARTHEST_LOGIT = 700.0  # exp(-700) is 1e-304, near the smallest float
 _FEW_TERMS, _MANY_TRIALS = 64.0, 1e6
 
 
-def _beta_tail(
-    a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray, *, upper: bool
-) -> FloatArray:
-    """Return I_p(a, b), or 1 - I_p(a, b) for the upper tail; q is 1 - p.
-
-    The terms are summed for a few successes in very many trials, because SciPy's function is less
-    accurate in this case.
-    """
-    from scipy import special
-
-    area = np.asarray((special.betaincc if upper else special.betainc)(a, b, p), dtype=float)
-    if not upper:  # I_p(a, b) is the upper tail of Beta(b, a) at q
-        a, b, p = b, a, q
-    rare = (a <= _FEW_TERMS) & (b >= _MANY_TRIALS) & (a == np.floor(a))
-    if rare.any():
-        a, b, p = a[rare], b[rare], np.broadcast_to(p, rare.shape)[rare]
-        # 1 - I_p(a, b) = (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...), a finite sum for integer a
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            term = np.exp(b * np.log1p(-p))
-            total = term.copy()
-            for k in range(1, int(a.max())):
-                term = term * ((b + k - 1.0) * p / k)
-                total += np.where(k < a, term, 0.0)
-        area[rare] = total
-    return area
+def _rare_tail(a: FloatArray, b: FloatArray, p: FloatArray) -> FloatArray:
+    """Return 1 - I_p(a, b), term by term: (1 - p)^b (1 + b p + b (b + 1) p^2 / 2 + ...)."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        term = np.exp(b * np.log1p(-p))
+        total: FloatArray = term.copy()
+        for k in range(1, int(a.max())):
+            term = term * ((b + k - 1.0) * p / k)
+            total += np.where(k < a, term, 0.0)
+    return total
 
 
 def alike_share(count: AnyArray, level: float) -> FloatArray:
@@ -356,45 +359,13 @@ _GRID_POINTS = 16  # number of grid points in each direction
 _WORST_RESIDUAL = 2e-13  # largest acceptable absolute error of a logit
 _QUANTILES_AT_ONCE = 1 << 14  # a few arrays of this size fit into the processor's cache
 
-Logits = Callable[[FloatArray, FloatArray], FloatArray]
+# one polynomial for one level: (power of σ t, power of σ²)
+Coefficients = tuple[tuple[float, ...], ...]
 
 
-class QuantileExpansion(NamedTuple):
-    """The polynomial for one level, as coefficients (power of σ t, power of σ²)."""
-
-    coefficients: tuple[tuple[float, ...], ...]
-
-    def quantiles(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Return the quantiles of Beta(a, b) for flat arrays."""
-        result = np.empty(a.size)
-        for start in range(0, a.size, _QUANTILES_AT_ONCE):
-            part = slice(start, start + _QUANTILES_AT_ONCE)
-            result[part] = self._block(a[part], b[part])
-        return result
-
-    def _block(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        square = 1.0 / a + 1.0 / b
-        width = np.sqrt(square)
-        slant = width * (b - a) / (a + b)
-        # Horner's scheme in both variables, in place
-        result, row = np.zeros(a.size), np.empty(a.size)
-        for powers in reversed(self.coefficients):
-            row.fill(powers[-1])
-            for value in reversed(powers[:-1]):
-                row *= square
-                row += value
-            result *= slant
-            result += row
-        # expit(log(a/b) + w P) = a / (a + b exp(-w P)), without another logarithm
-        result *= -width
-        np.exp(result, out=result)
-        result *= b
-        result += a
-        quantiles: FloatArray = np.divide(a, result, out=result)
-        return quantiles
-
-
-def fit_expansion(exact: Logits) -> QuantileExpansion | None:
+def fit_expansion(
+    exact: Callable[[FloatArray, FloatArray], FloatArray],
+) -> Coefficients | None:
     """Return the polynomial for a level, or None if its error exceeds 2e-13.
 
     ``exact`` returns the logits of the quantiles for arrays of a and b.
@@ -415,10 +386,8 @@ def fit_expansion(exact: Logits) -> QuantileExpansion | None:
     if not left <= _WORST_RESIDUAL:
         return None
     values = dict(zip(powers, (fitted / scale).tolist(), strict=True))
-    return QuantileExpansion(
-        tuple(
-            tuple(values[k, i] for i in range((_DEGREE - k) // 2 + 1)) for k in range(_DEGREE + 1)
-        )
+    return tuple(
+        tuple(values[k, i] for i in range((_DEGREE - k) // 2 + 1)) for k in range(_DEGREE + 1)
     )
 
 
@@ -601,9 +570,14 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
     share = positive / total
     expected, kinds = 0.0, []
     for size, times in zip(*(x.tolist() for x in np.unique(n, return_counts=True)), strict=True):
-        low, high = _likely_range(size, total, share)
-        count = np.arange(max(low, positive - (total - size)), min(high, positive) + 1)
-        fails = _exclusions(count, size, positive, total, ci, level)
+        mean = size * share
+        reach = 12.0 * math.sqrt(mean * (1.0 - share) * (1.0 - size / total)) + 12.0
+        fewest = max(0, math.floor(mean - reach), positive - (total - size))
+        most = min(size, math.ceil(mean + reach), positive)
+        count = np.arange(fewest, most + 1)
+        low, high = INTERVALS[ci](count.astype(float), np.full(count.size, float(size)), level)
+        others = (positive - count) / max(total - size, 1)
+        fails = (others < low) | (high < others)
         # the count in one sample is hypergeometric given the total; jointly, counts are binomial
         cells = broadcast_floats(count, total, positive, size)
         alone = np.exp(distributions.log_pmf_of_hypergeometric(*cells))
@@ -616,21 +590,6 @@ def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) ->
     if not any(kind.fails.any() for kind in kinds):
         return IntervalFailures(expected, 0.0)
     return IntervalFailures(expected, min(_tail_probability(kinds, observed, total, positive), 1.0))
-
-
-def _likely_range(drawn: int, total: int, share: float) -> tuple[int, int]:
-    """Return the range of counts within 12 standard deviations of the mean."""
-    mean = drawn * share
-    reach = 12.0 * math.sqrt(mean * (1.0 - share) * (1.0 - drawn / total)) + 12.0
-    return max(0, math.floor(mean - reach)), min(drawn, math.ceil(mean + reach))
-
-
-def _exclusions(
-    count: IntArray, size: int, positive: int, total: int, ci: str, level: float
-) -> BoolArray:
-    low, high = INTERVALS[ci](count.astype(float), np.full(count.size, float(size)), level)
-    others = (positive - count) / max(total - size, 1)
-    return np.asarray((others < low) | (high < others))
 
 
 def _log_binomial(count: IntArray, size: int, share: float) -> FloatArray:
