@@ -36,9 +36,7 @@ from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, Ta
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import (
     Finite,
-    FiniteEach,
     Infinite,
-    InfiniteEach,
     Population,
     Tails,
     binomial_laws,
@@ -50,7 +48,6 @@ from rankeval_pd.stats.distributions import (
 from rankeval_pd.stats.distributions import tails as hypergeometric_tails
 from rankeval_pd.stats.random_model import (
     EVERY,
-    Lists,
     averaged_tails,
     bounds,
     parametric_bound,
@@ -230,7 +227,7 @@ def random_bound_for(
     return pd.concat(parts, ignore_index=True)
 
 
-def bound_columns(p: float, n: IntArray, model: Lists) -> dict[str, AnyArray]:
+def bound_columns(p: float, n: IntArray, model: Population) -> dict[str, AnyArray]:
     """Return the bounds at level p for lists from one or several populations."""
     size = n.astype(float)
     found = bounds(p, size, model)
@@ -560,15 +557,11 @@ POPULATIONS = ("finite", "infinite")
 LOG_10 = math.log(10.0)
 
 
-def population_model(population: str, total: Any, positive: Any) -> Any:
+def population_model(population: str, total: Any, positive: Any) -> Population:
     """Return the population, or the population of each list if N and N+ are arrays."""
-    kinds: tuple[Any, Any] = Finite, Infinite
-    if isinstance(total, np.ndarray):
-        kinds = FiniteEach, InfiniteEach
-    model = kinds[0](total, positive)
     if population == "finite":
-        return model
-    return kinds[1](model.prior)
+        return Finite(total, positive)
+    return Infinite(Finite(total, positive).prior)
 
 
 def sum_tails(

@@ -32,7 +32,7 @@ from rankeval_pd.roles import Bound, CurveInterval, ListSizes, RankingRoles, Rol
 from rankeval_pd.stats import bands, random_model
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.bands import CurveLists, edge_precision
-from rankeval_pd.stats.distributions import Finite, FiniteEach
+from rankeval_pd.stats.distributions import Finite
 from rankeval_pd.stats.proportions import clopper_pearson
 from rankeval_pd.stats.ranking import Ranking
 
@@ -742,7 +742,7 @@ def random_band(
 
 
 def _points_at_bound(
-    p: float, n: IntArray, model: Finite | FiniteEach, *, space: str, kind: str
+    p: float, n: IntArray, model: Finite, *, space: str, kind: str
 ) -> dict[str, AnyArray]:
     """Return the curve coordinates of lists at the bound; NaN if no list has this count."""
     size = n.astype(float)

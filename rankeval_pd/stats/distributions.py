@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -62,12 +62,6 @@ def support(
     return np.maximum(0.0, n - (total - positive)), np.minimum(n, positive)
 
 
-def mode(total: FloatArray, positive: FloatArray, n: FloatArray) -> FloatArray:
-    """Return the most likely count, or the larger of two equally likely counts."""
-    result: FloatArray = np.floor((n + 1.0) * (positive + 1.0) / (total + 2.0))
-    return result
-
-
 def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: AnyArray) -> Tails:
     """Return the log upper tails of X at integers i.
 
@@ -77,7 +71,8 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
     lowest, highest = support(total, positive, n)
     inside = np.clip(i, lowest, highest)
     lp = log_pmf_of_hypergeometric(inside, np.maximum(total, 1.0), positive, n)
-    above_mode = inside >= mode(total, positive, n)
+    # the mode is the most likely count, or the larger of two equally likely counts
+    above_mode = inside >= np.floor((n + 1.0) * (positive + 1.0) / (total + 2.0))
     # the other three cells of the table: P(i + 1) / P(i) = only_positive only_listed / ((i + 1)
     # (neither + 1)), and for P(i - 1) / P(i) the two pairs are swapped
     only_listed, only_positive = n - inside, positive - inside
@@ -456,28 +451,37 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
 # Populations for the random model (Macskassy 2005): a finite or an infinite population.
 
 
+class _OfLists:
+    """One population for all lists, or one for each list: arrays of the same shape as n."""
+
+    @property
+    def each(self) -> bool:
+        """Whether each list has its own population."""
+        return any(isinstance(x, np.ndarray) for x in vars(self).values())
+
+    def at(self, where: BoolArray) -> Self:
+        """Return the population of some of the lists."""
+        if not self.each:
+            return self
+        return type(self)(*(x[where] for x in vars(self).values()))
+
+
 @dataclass(frozen=True)
-class Finite:
+class Finite(_OfLists):
     """A finite population of ``total`` candidates, with hypergeometric counts."""
 
-    total: Any  #: float, or an array for :class:`FiniteEach`
+    total: Any  #: float or array
     positive: Any
 
     @property
     def prior(self) -> Any:
         """The prevalence N+/N, or 0 without candidates."""
-        if not self.total:
-            return 0.0
-        return self.positive / self.total
+        return self.positive / np.maximum(self.total, 1.0)
 
     @property
     def opposite(self) -> Finite:
         """The same candidates with the labels swapped."""
         return Finite(self.total, self.total - self.positive)
-
-    def at(self, where: BoolArray) -> Finite:
-        """Return the population for some of the lists; all lists have the same population."""
-        return self
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest possible count in a list of n."""
@@ -498,33 +502,15 @@ class Finite:
 
 
 @dataclass(frozen=True)
-class FiniteEach(Finite):
-    """A finite population for each list; ``total`` and ``positive`` have the same shape as n."""
-
-    @property
-    def prior(self) -> FloatArray:
-        """The prevalence N+/N."""
-        return np.asarray(self.positive / np.maximum(self.total, 1.0))
-
-    def at(self, where: BoolArray) -> FiniteEach:
-        """Return the populations for some of the lists."""
-        return FiniteEach(self.total[where], self.positive[where])
-
-
-@dataclass(frozen=True)
-class Infinite:
+class Infinite(_OfLists):
     """An infinite population with prevalence ``prior`` and binomial counts."""
 
-    prior: Any  #: float, or an array for :class:`InfiniteEach`
+    prior: Any  #: float or array
 
     @property
     def opposite(self) -> Infinite:
         """The same population with the labels swapped."""
         return Infinite(1.0 - self.prior)
-
-    def at(self, where: BoolArray) -> Infinite:
-        """Return the population, which is the same for all lists."""
-        return self
 
     def support(self, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the lowest and the highest possible count in a list of n."""
@@ -541,15 +527,6 @@ class Infinite:
     def stay(self, i: FloatArray, n: FloatArray) -> FloatArray:
         """Return the probability of a negative (Macskassy, Eq. 18)."""
         return np.full(np.broadcast(i, n).shape, 1.0 - self.prior)
-
-
-@dataclass(frozen=True)
-class InfiniteEach(Infinite):
-    """An infinite population for each list; ``prior`` has the same shape as n."""
-
-    def at(self, where: BoolArray) -> InfiniteEach:
-        """Return the infinite populations for some of the lists."""
-        return InfiniteEach(self.prior[where])
 
 
 Population = Finite | Infinite
@@ -584,20 +561,11 @@ def binomial_laws(n: FloatArray, prior: FloatArray) -> FloatArray:
 
 
 def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
-    """Return the upper-tail probabilities of sums of independent counts.
+    """Return the log upper tails of a sum of independent counts.
 
-    Parameters
-    ----------
-    count : float
-    laws : array (law, i)
-        log P(X = i) for i = 0, 1, ...
-    times : array (law)
-        Number of counts with each distribution.
-
-    Notes
-    -----
-    The relative error is about 1e-12. The cost is a few convolutions of arrays about twenty
-    standard deviations long.
+    ``laws`` (law, i) contains log P(X = i) for i = 0, 1, ..., and ``times`` (law) is the number of
+    counts with each distribution. The relative error is about 1e-12. The cost is a few convolutions
+    of arrays about twenty standard deviations long.
     """
     i = np.arange(float(laws.shape[1]))
     possible = laws > -np.inf

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,9 +14,7 @@ from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import (
     Finite,
-    FiniteEach,
     Infinite,
-    InfiniteEach,
     Population,
     log_betainc,
     log_pmf,
@@ -43,11 +42,10 @@ class Bounds(NamedTuple):
     critical: FloatArray  #: min{i: P(X >= i) <= p}, a test of level p
 
 
-Lists = Population | FiniteEach | InfiniteEach  #: one population, or one for each list
 BOUND_KINDS = ("critical", "discrete", "interpolated", "parametric")
 
 
-def bound(kind: str, p: float, n: FloatArray, population: Lists) -> FloatArray:
+def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatArray:
     """Return the named bound, or the envelope, for lists from one or several populations."""
     if kind == "parametric":
         return parametric_bound(p, n, population.prior)
@@ -57,14 +55,14 @@ def bound(kind: str, p: float, n: FloatArray, population: Lists) -> FloatArray:
     return np.asarray(getattr(bounds(p, n, population), kind))
 
 
-def bounds(p: float, n: FloatArray, population: Lists) -> Bounds:
+def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
     """Return the bounds at level p for lists of size n >= 1, in any order.
 
     If each list has its own population, all distinct lists are searched in parallel. The cost per
     list is then a few microseconds, regardless of the number of populations.
     """
     n, back = np.asarray(n, dtype=float), None
-    if isinstance(population, FiniteEach | InfiniteEach):
+    if population.each:
         (n, *columns), back = unique_rows(n, *vars(population).values())
         population = type(population)(*columns)
     lowest, highest = population.support(n)
@@ -123,13 +121,13 @@ def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
 
 
 def _critical_tails(
-    log_p: float | FloatArray, n: FloatArray, population: Lists
+    log_p: float | FloatArray, n: FloatArray, population: Population
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
     first, last = float(n.min()), float(n.max())
     # search if list sizes are few or far apart, or if tails in units of p would overflow
     if (
-        isinstance(population, FiniteEach | InfiniteEach)
+        population.each
         or n.size <= MOST_SEARCHED
         or last - first > MOST_SEARCHED * n.size
         or np.min(log_p) < _LEAST_LOG_P
@@ -141,13 +139,21 @@ def _critical_tails(
 
 
 def _critical_search(
-    log_p: float | FloatArray, n: FloatArray, population: Lists
+    log_p: float | FloatArray, n: FloatArray, population: Population
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return the critical count c, P(X >= c) / p, P(X = c - 1) / p and P(X = c) / p."""
+    from scipy import special
+
     n, log_p = np.broadcast_arrays(n, log_p)
     lowest, highest = population.support(n)
     low, high = lowest.copy(), highest + 1.0
-    at, step = np.clip(_normal_quantile(log_p, n, population), low, highest), 1.0
+    # guess the count as the rounded normal quantile
+    variance = n * population.prior * (1.0 - population.prior)
+    if isinstance(population, Finite):
+        variance = variance * (population.total - n) / np.maximum(population.total - 1.0, 1.0)
+    z = -special.ndtri_exp(np.minimum(log_p, -1e-6))
+    guess = np.round(n * population.prior + z * np.sqrt(variance) + 0.5)
+    at, step = np.clip(guess, low, highest), 1.0
     while (active := low < high).any():
         middle = at[active]
         rare = population.at(active).tails(middle, n[active]).ge - log_p[active] <= _EQUAL
@@ -166,17 +172,6 @@ def _critical_search(
     return high, in_p[0], in_p[1], in_p[2]
 
 
-def _normal_quantile(log_p: FloatArray, n: FloatArray, population: Lists) -> FloatArray:
-    """Return the rounded normal quantile, a guess at the count with an upper tail of p."""
-    from scipy import special
-
-    variance = n * population.prior * (1.0 - population.prior)
-    if not isinstance(population, Infinite | InfiniteEach):
-        variance = variance * (population.total - n) / np.maximum(population.total - 1.0, 1.0)
-    z = -special.ndtri_exp(np.minimum(log_p, -1e-6))
-    return np.asarray(np.round(n * population.prior + z * np.sqrt(variance) + 0.5))
-
-
 def _critical_path(
     log_p: float | FloatArray, first: float, last: float, population: Population
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -189,37 +184,23 @@ def _critical_path(
     path = np.empty((3, *c.shape, steps))  # (quantity, level, stretch, step)
     for step in range(steps):
         path[0, ..., step], path[1, ..., step], path[2, ..., step] = c, tail, below
-        c, tail, below, at = _next_size(c, tail, below, at, n + step, population)
+        # from n to n + 1 by Eqs 12 to 15: P(X' >= c) = P(X >= c) + up(c - 1) P(X = c - 1), and
+        # P(X' = c) = stay(c) P(X = c) + up(c - 1) P(X = c - 1)
+        up, stay = population.up(c, n), population.stay(c, n)
+        gain = below * population.up(c - 1.0, n)
+        rises = tail + gain > 1.0 + _EQUAL
+        # the same counts at n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
+        below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
+        at_next = at * stay + gain
+        # if the tail exceeds p, c increases by 1. P(X' >= c + 1) is computed from P(X >= c) minus
+        # P(X = c). Both terms are at most p, so the subtraction is accurate enough
+        tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
+        below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
+        c, n = c + rises, n + 1.0
     c_path, tail_path, below_path = path.reshape(3, *c.shape[:-1], -1)[..., :count]
     return c_path, tail_path, below_path
-
-
-def _next_size(
-    c: FloatArray,
-    tail: FloatArray,
-    below: FloatArray,
-    at: FloatArray,
-    n: FloatArray,
-    population: Population,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Advance a result of :func:`_critical_search` from n to n + 1.
-
-    Eqs 12 to 15: P(X' >= c) = P(X >= c) + up(c - 1) P(X = c - 1), and
-    P(X' = c) = stay(c) P(X = c) + up(c - 1) P(X = c - 1).
-    """
-    up, stay = population.up(c, n), population.stay(c, n)
-    gain = below * population.up(c - 1.0, n)
-    rises = tail + gain > 1.0 + _EQUAL
-    # the same counts at n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
-    below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
-    at_next = at * stay + gain
-    # if the tail exceeds p, c increases by 1. P(X' >= c + 1) is computed from P(X >= c) - P(X = c).
-    # Both terms are at most p, so the subtraction is accurate enough
-    tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
-    below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
-    return c + rises, tail, below, at
 
 
 def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
@@ -232,30 +213,20 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
     n = np.asarray(n, dtype=float)
     if p >= 1.0 - _EQUAL:
         return np.zeros_like(n)
-    if isinstance(prior, np.ndarray):
-        (n, priors), back = unique_rows(n, prior)
-        result = np.where(priors == 1.0, n, 0.0)
-        inside = (priors > 0.0) & (priors < 1.0)
-        inside[inside] = -np.expm1(n[inside] * np.log1p(-priors[inside])) > p
-        result[inside] = _smooth_root(p, n[inside], priors[inside])
-        return np.asarray(result[back])
-    result = np.zeros_like(n)
-    if prior == 0.0:
-        return result
-    if prior == 1.0:
-        return n.copy()
+    (n, priors), back = unique_rows(n, np.broadcast_to(prior, n.shape))
+    result = np.where(priors == 1.0, n, 0.0)
     # the root is above 0 if P(X > 0) is above p, which holds from some n onward
-    positive = -np.expm1(n * np.log1p(-prior)) > p
-    # use a spline only if a list of positives alone is far rarer than p; otherwise the root is
-    # close to n and not smooth
-    smooth = positive & (n * math.log(prior) < math.log(p) - 20.0)
-    if np.count_nonzero(smooth) <= 2 * _KNOTS:
-        smooth = np.zeros_like(positive)
-    rough = positive & ~smooth
-    result[rough] = _smooth_root(p, n[rough], prior)
-    if smooth.any():
-        result[smooth] = _interpolated_root(p, n[smooth], prior)
-    return result
+    rough = (priors > 0.0) & (priors < 1.0)
+    rough[rough] = -np.expm1(n[rough] * np.log1p(-priors[rough])) > p
+    if np.ndim(prior) == 0 and np.count_nonzero(rough) > 2 * _KNOTS:
+        # use a spline only if a list of positives alone is far rarer than p; otherwise the root is
+        # close to n and not smooth
+        smooth = rough & (n * math.log(prior) < math.log(p) - 20.0)
+        if np.count_nonzero(smooth) > 2 * _KNOTS:
+            result[smooth] = _interpolated_root(p, n[smooth], float(prior))
+            rough &= ~smooth
+    result[rough] = _smooth_root(p, n[rough], priors[rough])
+    return np.asarray(result[back])
 
 
 _KNOTS = 1000  # number of exact roots for a spline
@@ -341,47 +312,17 @@ _CELLS_AT_ONCE = 2**21  # cells (list, t) in an array: 16 MB
 _NEGLIGIBLE_LOG = 45.0  # exp(-45) = 3e-20 added to 1 changes nothing in float64
 
 
-class LogTails(NamedTuple):
-    """Logarithms of P(at least the observed count) and of P(a larger count)."""
-
-    ge: FloatArray
-    gt: FloatArray
-
-
 def averaged_tails(
     above: int, tp_above: int, size: int, tp: int, taken: IntArray, model: Population
-) -> LogTails:
-    """Return the tails of T0 + j t / m at the observed counts, for each number j.
+) -> tuple[FloatArray, FloatArray]:
+    """Return log P(at least the observed T0 + j t / m) and log P(more), for each number j.
 
     T0 m + j t is compared as an integer, so rounding errors cannot affect equality. The limits for
     T0 repeat from one j to the next. With J values of j and T values of t, only about T^2 / 2 of
     the J T tails are therefore distinct.
     """
-    in_block, log_weight = _block_counts(above, tp_above, size, tp, model)
-    # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
-    missing = tp - in_block
-    lookup = _tail_function(missing, in_block, float(above), float(size), model, tp_above)
-    if taken.size > missing.size:  # if j takes more values than t, compute each tail only once
-        lookup = _tail_table(missing, in_block, float(above), float(size), model, tp_above)
-    ge, gt = np.empty(taken.size), np.empty(taken.size)
-    step = max(_CELLS_AT_ONCE // missing.size, 1)
-    for start in range(0, taken.size, step):
-        part = slice(start, start + step)
-        needed = taken[part, np.newaxis] * missing  # (j, t), in units of 1/m
-        # round up for "at least", and add one to the rounded-down value for "more"
-        ge[part] = np.logaddexp.reduce(log_weight + lookup(-(-needed // size)), axis=-1)
-        gt[part] = np.logaddexp.reduce(log_weight + lookup(needed // size + 1), axis=-1)
-    return LogTails(np.minimum(ge, 0.0), np.minimum(gt, 0.0))  # rounding can push the sum above 1
-
-
-def _block_counts(
-    above: int, tp_above: int, size: int, tp: int, model: Population
-) -> tuple[IntArray, FloatArray]:
-    """Return the relevant counts t in the block, and their log probabilities.
-
-    Adding one to the observed T0 or to the observed t gives a larger count for any j. Counts t that
-    are far less likely than these two events do not change the sum.
-    """
+    # the relevant counts t: adding one to the observed T0 or to the observed t gives a larger count
+    # for any j, and counts t that are far less likely than these two events do not change the sum
     low, high = model.support(np.array([float(size)]))
     in_block = np.arange(int(low[0]), int(high[0]) + 1)
     whole = in_block.astype(float)
@@ -390,29 +331,32 @@ def _block_counts(
     t = in_block[near]
     more = log_weight[near] + _conditional_log_tail(tp_above + tp + 1 - t, t, above, size, model)
     matters = log_weight >= more.max() - _NEGLIGIBLE_LOG - np.log(log_weight.size)
-    return in_block[matters], log_weight[matters]
-
-
-TailLookup = Callable[[IntArray], FloatArray]  # (j, t) of T0 minus the observed T0 -> log tails
-
-
-def _tail_table(
-    missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
-) -> TailLookup:
-    """Compute every tail with 0 < j <= m and a limit between 0 and ``missing``."""
-    # all limits from the lowest to the highest for each t, in one array: (t, limit)
-    lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
-    counts = highest - lowest + 1
-    first = np.cumsum(counts) - counts - lowest
-    limits = np.arange(counts.sum()) - np.repeat(first, counts)
-    table = _conditional_log_tail(limits + seen, np.repeat(in_block, counts), above, size, model)
-    return lambda more: table[first + more]
-
-
-def _tail_function(
-    missing: IntArray, in_block: IntArray, above: float, size: float, model: Population, seen: int
-) -> TailLookup:
-    return lambda more: _conditional_log_tail(more + seen, in_block, above, size, model)
+    in_block, log_weight = in_block[matters], log_weight[matters]
+    # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
+    missing = tp - in_block
+    given = float(above), float(size), model
+    table = None
+    if taken.size > missing.size:
+        # if j takes more values than t, compute each tail only once: all limits from the lowest to
+        # the highest for each t, in one array (t, limit)
+        lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
+        counts = highest - lowest + 1
+        first = np.cumsum(counts) - counts - lowest
+        limits = np.arange(counts.sum()) - np.repeat(first, counts)
+        table = _conditional_log_tail(limits + tp_above, np.repeat(in_block, counts), *given)
+    ge, gt = np.empty(taken.size), np.empty(taken.size)
+    step = max(_CELLS_AT_ONCE // missing.size, 1)
+    for start in range(0, taken.size, step):
+        part = slice(start, start + step)
+        needed = taken[part, np.newaxis] * missing  # (j, t), in units of 1/m
+        # round up for "at least", and add one to the rounded-down value for "more"
+        for result, more in ((ge, -(-needed // size)), (gt, needed // size + 1)):
+            if table is not None:
+                tails = table[first + more]
+            else:
+                tails = _conditional_log_tail(more + tp_above, in_block, *given)
+            result[part] = np.logaddexp.reduce(log_weight + tails, axis=-1)
+    return np.minimum(ge, 0.0), np.minimum(gt, 0.0)  # rounding can push the sum above 1
 
 
 def _conditional_log_tail(
@@ -698,46 +642,61 @@ def crossing_by_jumps(
 ) -> float:
     """Return P(X_k >= path at some k) for one boundary that rises from each k to the next.
 
-    Parameters
-    ----------
-    path, k : array (rise)
-        The counts on the boundary, and for each count the last list size before the next rise.
-    kept : array (rise)
-        The lowest counts that are kept. Lower counts are dropped.
-    prior : float
-        The probability of a positive in an infinite sequence.
-    population : Finite or Infinite
+    ``path`` (rise) contains the counts on the boundary, ``k`` the last list size before the next
+    rise, and ``kept`` the lowest counts that are kept. ``prior`` is the probability of a positive
+    in an infinite sequence.
     """
-    rare = _negligible_log_p(path, k, population)
-    if rare == -math.inf:  # no count on the path is possible
-        return 0.0
-    walk = _Walk(path, k, kept, prior, population, rare)
-    counts, ends, weights = walk.first_crossings()
-    if isinstance(population, Finite):
-        weights *= completion_factor(counts, ends, prior, population)
-    return float(weights.sum()) / _START
-
-
-def _negligible_log_p(path: IntArray, k: IntArray, population: Population) -> float:
-    """Return the log probability that each step is allowed to omit on each side.
-
-    In total, the steps omit at most a fraction ``_LOST_SHARE`` of the probability of reaching the
-    path. The result is an integer, so that boundaries with similar levels can share cached values.
-    """
+    # all steps together omit at most a fraction ``_LOST_SHARE`` of the probability of reaching the
+    # path: the counts above ``near``, once per rise and level, and both tails at each step
     of = slice(None, None, max(k.size // _SAMPLED_RISES, 1))
     best = float(population.tails(path[of].astype(float), k[of].astype(float)).ge.max())
     if best == -math.inf:
         best = float(population.tails(path.astype(float), k.astype(float)).ge.max())
-    if best == -math.inf:
-        return best
-    # omitted: the counts above ``near``, once per rise and level, and both tails at each step
-    times = k.size * (_levels(k.size) + 4)
-    return math.floor(best + math.log(_LOST_SHARE / times))
-
-
-def _levels(rises: int) -> int:
-    """Return the number of halvings until a stretch has ``_SHORTEST_STRETCH`` rises."""
-    return max(math.ceil(math.log2(max(rises / _SHORTEST_STRETCH, 1.0))), 0)
+    if best == -math.inf:  # no count on the path is possible
+        return 0.0
+    levels = max(math.ceil(math.log2(max(k.size / _SHORTEST_STRETCH, 1.0))), 0)
+    # an integer, so that boundaries with similar levels can share cached values
+    rare = math.floor(best + math.log(_LOST_SHARE / (k.size * (levels + 4))))
+    # the first rise of each stretch, for each level
+    starts = [np.arange(0, k.size, _SHORTEST_STRETCH << level) for level in range(levels + 1)]
+    before = np.append(0, k)  # number of candidates before each rise
+    # number of candidates from the start of the stretch to each rise, at every level: (rise)
+    since = [k - np.repeat(before[s], np.diff(s, append=k.size)) for s in starts]
+    steps = np.diff(k, prepend=0)
+    # the smallest and largest plausible number of positives among candidates of these numbers
+    lengths = np.unique(np.concatenate([steps, *since]))
+    if lengths[-1] <= _DENSE_FACTOR * k.size:
+        lengths = np.arange(1, lengths[-1] + 1)
+    key = lengths.astype(float).tobytes()
+    most = _largest_counts(rare, key, population)
+    fewest = np.maximum(lengths - _largest_counts(rare, key, population.opposite), 0)
+    # the distribution for each length that is needed, in one flat array (length, count)
+    whole = [np.diff(before[np.append(s, k.size)]) for s in starts]
+    needed = np.unique(np.concatenate([steps, *whole]))
+    at = np.searchsorted(lengths, needed)
+    sizes = most[at] - fewest[at] + 1
+    ends = np.cumsum(sizes)
+    counts = np.arange(ends[-1]) - np.repeat(ends - sizes - fewest[at], sizes)
+    chances = np.array(prior)
+    flat = np.exp(log_pmf(counts.astype(float), np.repeat(needed.astype(float), sizes), chances))
+    split = zip(fewest[at].tolist(), np.split(flat, ends[:-1]), strict=True)
+    laws = dict(zip(needed.tolist(), split, strict=True))
+    walk = _Walk(path.tolist(), kept.tolist())
+    for m, s, w in zip(since, starts, whole, strict=True):
+        reaching = path - most[np.searchsorted(lengths, m)]
+        walk.near.append(np.minimum.reduceat(reaching, s).tolist())
+        walk.lasts.append(np.append(s[1:], k.size).tolist())
+        walk.stretches.append([laws[length] for length in w.tolist()])
+    walk.steps = [laws[length] for length in steps.tolist()]
+    walk.cross_stretch(levels, 0, np.array([_START]), 0)
+    # flatten the parts: (part, count) -> (crossing)
+    weights = np.concatenate(walk.weights)
+    if isinstance(population, Finite):
+        sizes = np.array([x.size for x in walk.weights])
+        place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        counts = np.repeat(np.array(walk.firsts), sizes) + place
+        weights *= completion_factor(counts, np.repeat(k[walk.rises], sizes), prior, population)
+    return float(weights.sum()) / _START
 
 
 @lru_cache(maxsize=4)  # cached for boundaries with similar levels
@@ -749,34 +708,7 @@ def _largest_counts(rare: float, lengths: bytes, population: Population) -> IntA
     return largest
 
 
-class _CountLimits:
-    """Lower and upper limits for the number of positives in stretches of each length."""
-
-    def __init__(self, lengths: IntArray, rises: int, rare: float, population: Population) -> None:
-        last = int(lengths.max())
-        self.dense = last <= _DENSE_FACTOR * rises
-        self.all = np.arange(1, last + 1)
-        if not self.dense:
-            self.all = np.unique(lengths)
-        key = self.all.astype(float).tobytes()
-        self._most = _largest_counts(rare, key, population)
-        self._fewest = self.all - _largest_counts(rare, key, population.opposite)
-
-    def most(self, lengths: IntArray) -> IntArray:
-        """Return the largest plausible number of positives among this many candidates."""
-        return self._most[self._place(lengths)]
-
-    def fewest(self, lengths: IntArray) -> IntArray:
-        """Return the smallest plausible number of positives."""
-        few: IntArray = np.maximum(self._fewest[self._place(lengths)], 0)
-        return few
-
-    def _place(self, lengths: IntArray) -> IntArray:
-        if self.dense:
-            return lengths - 1
-        return np.searchsorted(self.all, lengths)
-
-
+@dataclass
 class _Walk:
     """The distribution of the count below a boundary, computed one rise at a time.
 
@@ -784,50 +716,19 @@ class _Walk:
     stretches, each twice as long, and the highest level has a single stretch.
     """
 
-    def __init__(
-        self,
-        path: IntArray,
-        k: IntArray,
-        kept: IntArray,
-        prior: float,
-        population: Population,
-        rare: float,
-    ) -> None:
-        self.k, self.path, self.kept = k, path.tolist(), kept.tolist()
-        # the first rise of each stretch, for each level
-        starts = [
-            np.arange(0, k.size, _SHORTEST_STRETCH << level) for level in range(_levels(k.size) + 1)
-        ]
-        before = np.append(0, k)  # number of candidates before each rise
-        # number of candidates from the start of the stretch to each rise, at every level: (rise)
-        since = [k - np.repeat(before[s], np.diff(s, append=k.size)) for s in starts]
-        steps = np.diff(k, prepend=0)
-        lengths = _CountLimits(np.concatenate([steps, *since]), k.size, rare, population)
-        # : lowest count that can reach the path within the stretch, for each level and stretch
-        self.near = [
-            np.minimum.reduceat(path - lengths.most(m), s).tolist()
-            for m, s in zip(since, starts, strict=True)
-        ]
-        # : rise after the last one in the stretch, for each level and stretch
-        self.lasts = [np.append(s[1:], k.size).tolist() for s in starts]
-        whole = [np.diff(before[np.append(s, k.size)]) for s in starts]
-        laws = _step_laws(np.unique(np.concatenate([steps, *whole])), prior, lengths)
-        # (fewest positives, distribution from there up) between rises and for each whole stretch
-        self.steps = [laws[m] for m in steps.tolist()]
-        self.stretches = [[laws[m] for m in w.tolist()] for w in whole]
-        # the removed parts: lowest count, probabilities, and rise
-        self.firsts: list[int] = []
-        self.weights: list[FloatArray] = []
-        self.rises: list[int] = []
-
-    def first_crossings(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return counts at or above the path, list sizes, and first-crossing probabilities."""
-        self.cross_stretch(len(self.near) - 1, 0, np.array([_START]), 0)
-        # flatten the parts: (part, count) -> (crossing)
-        sizes = np.array([x.size for x in self.weights])
-        place = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        counts = np.repeat(np.array(self.firsts), sizes) + place
-        return counts, np.repeat(self.k[self.rises], sizes), np.concatenate(self.weights)
+    path: list[int]
+    kept: list[int]
+    #: the lowest count that can reach the path within the stretch, for each level and stretch
+    near: list[list[int]] = field(default_factory=list)
+    #: the rise after the last one in the stretch
+    lasts: list[list[int]] = field(default_factory=list)
+    #: fewest positives, and the distribution from there up, for each whole stretch
+    stretches: list[list[tuple[int, FloatArray]]] = field(default_factory=list)
+    steps: list[tuple[int, FloatArray]] = field(default_factory=list)  #: the same between rises
+    # the removed parts: lowest count, probabilities, and rise
+    firsts: list[int] = field(default_factory=list)
+    weights: list[FloatArray] = field(default_factory=list)
+    rises: list[int] = field(default_factory=list)
 
     def cross_stretch(
         self, level: int, stretch: int, law: FloatArray, base: int
@@ -869,22 +770,6 @@ class _Walk:
                 if not law.size:  # no mass is left below the path
                     break
         return law, base
-
-
-def _step_laws(
-    lengths: IntArray, prior: float, known: _CountLimits
-) -> dict[int, tuple[int, FloatArray]]:
-    """Return, for each length, the smallest count and the probabilities from that count on."""
-    # compute all distributions in one flat array, (length, count), and then split it
-    fewest, most = known.fewest(lengths), known.most(lengths)
-    sizes = most - fewest + 1
-    ends = np.cumsum(sizes)
-    counts = np.arange(ends[-1]) - np.repeat(ends - sizes - fewest, sizes)
-    law = np.exp(
-        log_pmf(counts.astype(float), np.repeat(lengths.astype(float), sizes), np.array(prior))
-    )
-    laws = zip(fewest.tolist(), np.split(law, ends[:-1]), strict=True)
-    return dict(zip(lengths.tolist(), laws, strict=True))
 
 
 def _sum_of_laws(

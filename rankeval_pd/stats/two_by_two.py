@@ -16,7 +16,6 @@ from rankeval_pd.stats.distributions import (
     broadcast_floats,
     first_true,
     hypergeometric_laws,
-    mode,
     series_sums,
     support,
     tails_of_sum,
@@ -126,7 +125,8 @@ def _first_beside(
     is true outside the ends of the support. The lower search starts ``apart`` below the mode.
     """
     lowest, highest = support(total, positive, n)
-    middle = np.clip(mode(total, positive, n), lowest, highest)
+    likely = np.floor((n + 1.0) * (positive + 1.0) / (total + 2.0))
+    middle = np.clip(likely, lowest, highest)
 
     def holds(count: FloatArray) -> BoolArray:
         return predicate(np.clip(count, lowest, highest)) | (count < lowest) | (count > highest)
