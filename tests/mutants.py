@@ -582,7 +582,7 @@ FAULTS = [
     ),
     *_in(
         "random_model.py", "stats/boundary",
-        ("tried.reached <= self.alpha * (1.0", "tried.reached <= 2.0 * self.alpha * (1.0"),
+        ("reached <= self.alpha * (1.0", "reached <= 2.0 * self.alpha * (1.0"),
         ("math.erfc(c / math.sqrt(2.0)) / 2.0", "math.erfc(c / math.sqrt(2.0))",
          "where the search starts changes what it costs, not what it finds"),
         ("return here, None", "return here._replace(counts=here.counts + 1.0), None"),

@@ -33,7 +33,7 @@ from rankeval_pd.lists.groups import of_rows, random_p
 from rankeval_pd.memory import check_memory
 from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import (
     Finite,
     Infinite,
@@ -355,16 +355,25 @@ def random_pvalue(
     for name, value in (("tp", tp), ("n", n), ("prior", prior)):
         if value is not None and np.asarray(value).dtype.kind not in "iuf":
             raise TypeError(f"{name}={value!r}: pass a number, or an array of numbers.")
+    given = {"tp": tp, "n": n, "n_candidates": n_candidates, "n_positive": n_positive}
     if prior is not None:
-        count, size, share = _broadcast(tp=tp, n=n, prior=prior)
+        given, population = {"tp": tp, "n": n, "prior": prior}, "infinite"
+    shapes = {name: np.shape(values) for name, values in given.items()}
+    try:
+        count, size, *others = np.broadcast_arrays(*given.values())
+    except ValueError:
+        shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
+        raise ValueError(
+            f"{shown}: the shapes do not match. Pass the same number of values for each argument,"
+            " or a single number."
+        ) from None
+    if prior is not None:
+        [share] = others
         total = positive = np.zeros(count.shape)
-        population = "infinite"
         if not ((share >= 0) & (share <= 1)).all():
             raise ValueError(f"prior={prior!r}: pass the share of positives, a number from 0 to 1.")
     else:
-        count, size, total, positive = _broadcast(
-            tp=tp, n=n, n_candidates=n_candidates, n_positive=n_positive
-        )
+        total, positive = others
         check_random_counts(size, total, positive, finite=population == "finite")
         share = positive / np.maximum(total, 1)
     numbers = [np.asarray(x, dtype=float) for x in (count, size, total, positive, share)]
@@ -379,7 +388,10 @@ def random_pvalue(
         count = np.ceil(count)
     at = count - float(not strict)
     if method == "parametric":
-        log_p = _log_parametric(at, size, share)
+        # I_z(x + 1, n - x), which is 1 for x <= -1 or z = 1, and 0 for x >= n
+        log_p = np.where((at <= -1.0) | ((at < size) & (share == 1.0)), 0.0, -np.inf)
+        inside = (at > -1.0) & (at < size) & (share > 0.0) & (share < 1.0)
+        log_p[inside] = log_betainc(at[inside] + 1.0, size[inside] - at[inside], share[inside])
     else:
         whole = np.floor(at)
         if population == "infinite":
@@ -403,20 +415,6 @@ def number_or_array(values: Any) -> Any:
     if np.ndim(values) == 0:
         return float(values)
     return values
-
-
-def _broadcast(**given: Any) -> tuple[AnyArray, ...]:
-    """Broadcast the values to a common shape, or raise an error."""
-    shapes = {name: np.shape(values) for name, values in given.items()}
-    try:
-        np.broadcast_shapes(*shapes.values())
-    except ValueError:
-        shown = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
-        raise ValueError(
-            f"{shown}: the shapes do not match. Pass the same number of values for each argument,"
-            " or a single number."
-        ) from None
-    return np.broadcast_arrays(*given.values())
 
 
 @checked_call
@@ -540,17 +538,6 @@ def check_random_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, fin
             f"n={brief(n)}, n_candidates={brief(total)}, n_positive={brief(positive)}: n and "
             "n_positive cannot exceed n_candidates. To allow any n, pass population='infinite'."
         )
-
-
-def _log_parametric(x: FloatArray, n: FloatArray, share: FloatArray) -> FloatArray:
-    """Return log I_z(x + 1, n - x), which is 0 for x <= -1 and -inf for x >= n."""
-    result = np.where(x <= -1.0, 0.0, -np.inf)
-    inside = (x > -1.0) & (x < n)
-    result[inside & (share == 1.0)] = 0.0
-    for z in np.unique(share[inside & (share > 0.0) & (share < 1.0)]):
-        at = inside & (share == z)
-        result[at] = log_betainc(x[at] + 1.0, n[at] - x[at], float(z))
-    return result
 
 
 POPULATIONS = ("finite", "infinite")
@@ -724,7 +711,17 @@ def random_test(
         )
 
     if clustered:
-        _check_groups(adjust, combine, pool, ties)
+        for name, value, refused in (
+            ("adjust", adjust, adjust is not None),
+            ("combine", combine, combine),
+            ("pool", pool, pool != "all"),
+            ("ties", ties, ties not in ("shared", "blocks", "error")),
+        ):
+            if refused:
+                raise ValueError(
+                    f"groups with {name}={value!r}: {name} assumes that individual candidates, not"
+                    " whole groups, are in random order. Omit one of the two."
+                )
     model = _Model(population, adjust, ties, pool)
     options = {"population": population, "ties": ties, "adjust": adjust}
     columns = tuple(x for x in TEST_COLUMNS if adjust or x != "p_adjusted")
@@ -749,21 +746,6 @@ def random_test(
     if pool == "retrieved" and not (combine or sizes is None):
         warn_of_whole_lists(result["n_pool"].to_numpy(), result["n"].to_numpy())
     return result
-
-
-def _check_groups(adjust: str | None, combine: bool, pool: Pool, ties: str) -> None:
-    """Refuse options that assume that individual candidates are in random order."""
-    values: dict[str, Any] = {"adjust": adjust, "combine": combine or None}
-    if pool != "all":
-        values["pool"] = pool
-    if ties not in ("shared", "blocks", "error"):
-        values["ties"] = ties
-    for name, value in values.items():
-        if value is not None:
-            raise ValueError(
-                f"groups with {name}={value!r}: {name} assumes that individual candidates, not"
-                " whole groups, are in random order. Omit one of the two."
-            )
 
 
 class _Model(NamedTuple):
@@ -906,7 +888,9 @@ def _combined_test(
         tp = np.where(exists | ~long, tp, sizes["found"])
         exists = exists | (long & (here > 0))
     if warned:
-        _warn_of_groups(cells, exists, total)
+        first = np.unique(measure, return_index=True)[1]
+        in_lists = np.logical_or.reduceat(exists, first, axis=0)  # (measure, group)
+        warn_of_whole_lists(total[first][in_lists][:, np.newaxis], np.unique(n))
     drawn = np.broadcast_to(n[:, np.newaxis], total.shape)
     if population == "finite":
         drawn = np.minimum(drawn, total)
@@ -932,14 +916,6 @@ def _combined_test(
         "n_left_out": (here > 0).sum(axis=-1) - counted,
     }
     return rows_at(columns, counted > 0)
-
-
-def _warn_of_groups(cells: GroupCells, exists: BoolArray, total: IntArray) -> None:
-    """Warn if most lists of the groups contain all retrieved candidates."""
-    measure = cells.keys["measure"]
-    first = np.unique(measure, return_index=True)[1]
-    listed = np.logical_or.reduceat(exists, first, axis=0)  # (measure, group)
-    warn_of_whole_lists(total[first][listed][:, np.newaxis], np.unique(cells.keys["n"]))
 
 
 def _average_ties(lists: NBest, n: IntArray, size: Size, population: str, tails: Tails) -> None:

@@ -473,7 +473,15 @@ def _crossing_by_steps(
         part = path[start : start + together]
         taken = _first_crossings(part, kept, prior)
         if isinstance(population, Finite):
-            taken *= _completion_factors(part, prior, population)
+            # rows have few distinct counts at each k: compute each once, (count - lowest, k)
+            lowest = part.min(axis=0)
+            above = np.arange(int((part - lowest).max()) + 1)[:, np.newaxis]
+            each = np.arange(1, last + 1)
+            if above.size < part.shape[0]:
+                factors = completion_factor(lowest + above, each, prior, population)
+                taken *= np.take_along_axis(factors, part - lowest, axis=0)
+            else:
+                taken *= completion_factor(part, each, prior, population)
         values[start : start + together] = taken.sum(axis=-1) / _START
     return values
 
@@ -529,17 +537,6 @@ def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray
     return taken.T
 
 
-def _completion_factors(path: IntArray, prior: float, population: Finite) -> FloatArray:
-    """Return :func:`completion_factor` for the counts on the paths: (row, k)."""
-    k, lowest = np.arange(1, path.shape[1] + 1), path.min(axis=0)
-    # the rows have few distinct counts at each k: compute each factor once, (count - lowest, k)
-    rows = int((path - lowest).max()) + 1
-    if rows >= path.shape[0]:
-        return completion_factor(path, k, prior, population)
-    table = completion_factor(lowest + np.arange(rows)[:, np.newaxis], k, prior, population)
-    return np.take_along_axis(table, path - lowest, axis=0)
-
-
 EVERY = 3_000  #: largest number of list sizes with a separate recursion each
 _ALPHAS = (0.1, 0.05, 0.01, 0.001)  # p-values are never rounded across these levels
 _LEVELS, _FEWER = 512, 64  # number of p-values computed for up to, and above, 20,000 sizes
@@ -556,19 +553,11 @@ def simultaneous_p_values(
 ) -> FloatArray:
     """Return, for each p, the probability that any list size has a p-value <= p.
 
-    Parameters
-    ----------
-    log_p, tp : array (n)
-        Logarithms of P(X_n >= tp), and the counts tp of one ranking.
-    n : array
-        The list sizes without duplicates. ``advance`` is called with the number of values computed.
-
-    Notes
-    -----
-    The function computes one boundary for each distinct p. For more than 3,000 list sizes, at most
-    about 550 p-values are computed. The remaining p-values are rounded up to the next computed
-    value, but never across 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times
-    the number of list sizes.
+    ``log_p`` (n) contains the logarithms of P(X_n >= tp) for the counts ``tp`` of one ranking, and
+    ``n`` is without duplicates. There is one boundary for each distinct p. For more than 3,000 list
+    sizes, at most about 550 values are computed, and the others are rounded up to the next one, but
+    never across 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times the number of
+    list sizes. ``advance`` is called with the number of values computed.
     """
     result = np.ones(n.size)
     ascending = np.argsort(n)
@@ -852,6 +841,7 @@ class _LevelTrial(NamedTuple):
     log_t: float
     counts: FloatArray
     reached: float
+    holds: bool  #: whether this probability is <= alpha
 
 
 class _LevelSearch:
@@ -878,11 +868,8 @@ class _LevelSearch:
         counts = critical_counts(np.array([log_t]), self.n, self.population)
         (reached,) = boundary_probability(counts, self.n, self.population)
         self.step(1)
-        return _LevelTrial(log_t, counts[0], float(reached))
-
-    def holds(self, tried: _LevelTrial) -> bool:
-        """Return whether the boundary for a level is reached with probability <= alpha."""
-        return tried.reached <= self.alpha * (1.0 + _EQUAL)
+        holds = bool(reached <= self.alpha * (1.0 + _EQUAL))
+        return _LevelTrial(log_t, counts[0], float(reached), holds)
 
     def largest_level(self) -> _LevelTrial:
         """Close the bracket from both ends."""
@@ -895,11 +882,10 @@ class _LevelSearch:
             middle = self.at(log_t)
             # a trial from the nearer end that lands just beyond the level moves the other end
             share = _share_below(self.alpha, low.reached, high.reached)
-            far_end_moved = self.holds(middle) == (share >= 0.5)
             behind += 1
-            if far_end_moved:
+            if middle.holds == (share >= 0.5):
                 behind = 0
-            if self.holds(middle):
+            if middle.holds:
                 low = middle
             else:
                 high = middle
@@ -916,8 +902,8 @@ class _LevelSearch:
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
         here = self.at(min(max(self.likely_level(0.0), lowest), highest))
         step = 0.0
-        while not (self.holds(here) and here.log_t == highest):
-            up = self.holds(here)
+        while not (here.holds and here.log_t == highest):
+            up = here.holds
             # the factor by which the model's hazard is off, and the corrected level for alpha
             boundary = -min(float(special.ndtri_exp(here.log_t)), 0.0)
             off = _log_hazard(here.reached) - math.log(self.hazard(boundary))
@@ -926,7 +912,7 @@ class _LevelSearch:
                 way = abs(self.likely_level(off) - here.log_t)
             step = max((1.0 + _MARGIN) * way, 2.0 * step, _LEAST_ASIDE)
             there = self.at(min(max(here.log_t + (step if up else -step), lowest), highest))
-            if there.log_t == lowest or self.holds(there) != up:
+            if there.log_t == lowest or there.holds != up:
                 if up:
                     return here, there
                 return there, here
