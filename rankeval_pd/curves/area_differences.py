@@ -33,7 +33,6 @@ from rankeval_pd.decisions.verdicts import (
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.rankings import (
     Candidates,
-    Pair,
     concatenated,
     distinct_tests,
     only_pair,
@@ -352,20 +351,17 @@ def compare_area(
     else:
         kernel = partial(roc_gap, test=test)
         interval = {"t": OF_ROC_GAP, "delong": _OF_DELONG_GAP}[test]
+    decision, ending = decision_columns(how)
+    groups = ["n_groups"] * clustered
     return tabulate(
         data,
         only_pair(data, a, b, roles),
         partial(_compared_areas, a=a, b=b, kernel=kernel, how=how),
-        _columns_of_areas(how, ["n_groups"] * clustered),
+        (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending),
         can(compare_area),
         finish=partial(_decided, how=how, interval=interval),
         attrs=noted,
     )
-
-
-def _columns_of_areas(how: AreaOptions, groups: Sequence[str]) -> tuple[str, ...]:
-    decision, ending = decision_columns(how)
-    return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
 
 
 def _compared_areas(
@@ -377,7 +373,10 @@ def _compared_areas(
     kernel: PairOfRankings,
     how: AreaOptions,
 ) -> tuple[Rows, dict[str, Any]]:
-    """Return one row per group and pair of measures, and the family of the tests."""
+    """Return one row per group and pair of measures, and the family of the tests.
+
+    The kernel of ROC areas also gets the placements, unless the measures rank different candidates.
+    """
     pairs = pair_names(candidates.measures, a, b)
     facts: dict[str, Any] = {}
     if how.adjust is not None:
@@ -386,9 +385,30 @@ def _compared_areas(
         facts["family"] = family_of(
             tests, compared_with(a, b), groups=candidates.n_groups, over=over
         )
-    total = len(pairs) * len(candidates.group)
+    sides, gold = candidates.sides(pairs), candidates.gold[:, np.newaxis]
+    present = candidates.present
+    known: FloatArray | None = None
+    if how.kind == "roc" and (present == present[:, :1]).all():
+        of_blocks = [candidates.rankings(block) for block in candidates.blocks()]
+        known = np.concatenate([areas.placements(x).influence for x in of_blocks], axis=1)
+    width = max(1, _TOGETHER // max(1, candidates.gold.size))
+    parts, total = [], len(pairs) * len(candidates.group)
     with progress_bar(total=total, what="comparing areas", unit="pairs") as advance:
-        rows = _rows_of_areas(candidates, pairs, kernel, how, advance)
+        for start in range(0, len(pairs), width):
+            first, second = sides[start : start + width].T
+            both = present[:, first] & present[:, second]
+            rankings = [
+                Ranking.of(candidates.score[:, side], gold, both, ends=candidates.ends)
+                for side in (first, second)
+            ]
+            options: dict[str, Any] = {"alternative": how.alternative}
+            if known is not None:
+                options["placed"] = [known[:, first], known[:, second]]
+            columns = kernel(*rankings, candidates.clusters, **options)
+            numbers = range(start, start + first.size)
+            parts.append(rows_of(columns, candidates, PAIR, numbers, {}))
+            advance(first.size * len(candidates.group))
+    rows = concatenated(parts, GROUP)
     return with_pairs(rows, candidates, pairs, how.alternative), facts
 
 
@@ -404,43 +424,6 @@ def _decided(
             ends = np.abs(rows[name]) == 1.0
             rows[name] = np.where(ends, rows[name] * rows["factor"], rows[name])
     return rows
-
-
-def _rows_of_areas(
-    candidates: Candidates,
-    pairs: Sequence[Pair],
-    kernel: PairOfRankings,
-    how: AreaOptions,
-    advance: Callable[[int], object],
-) -> Rows:
-    """Return one row per group and pair, from a function of two rankings and the clusters.
-
-    For ROC areas, the function also gets the placements, unless the measures rank different
-    candidates.
-    """
-    sides, gold = candidates.sides(pairs), candidates.gold[:, np.newaxis]
-    present = candidates.present
-    known: FloatArray | None = None
-    if how.kind == "roc" and (present == present[:, :1]).all():
-        of_blocks = [candidates.rankings(block) for block in candidates.blocks()]
-        known = np.concatenate([areas.placements(x).influence for x in of_blocks], axis=1)
-    width = max(1, _TOGETHER // max(1, candidates.gold.size))
-    parts = []
-    for start in range(0, len(pairs), width):
-        first, second = sides[start : start + width].T
-        both = present[:, first] & present[:, second]
-        rankings = [
-            Ranking.of(candidates.score[:, side], gold, both, ends=candidates.ends)
-            for side in (first, second)
-        ]
-        options: dict[str, Any] = {"alternative": how.alternative}
-        if known is not None:
-            options["placed"] = [known[:, first], known[:, second]]
-        columns = kernel(*rankings, candidates.clusters, **options)
-        numbers = range(start, start + first.size)
-        parts.append(rows_of(columns, candidates, PAIR, numbers, {}))
-        advance(first.size * len(candidates.group))
-    return concatenated(parts, GROUP)
 
 
 # ------------------------------------------------------------ The difference between two ROC areas

@@ -309,7 +309,7 @@ class _Lists(NamedTuple):
     """The lists of a curve: (group, measure, n)."""
 
     n: IntArray
-    tp: FloatArray | IntArray
+    tp: AnyArray
     threshold: FloatArray
     exists: BoolArray
 

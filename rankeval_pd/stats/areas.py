@@ -543,7 +543,7 @@ def area_difference_limits(
     areas: tuple[FloatArray, FloatArray],
     variances: tuple[FloatArray, FloatArray, FloatArray],
     freedom: FloatArray,
-    sizes: tuple[IntArray | FloatArray, IntArray | FloatArray],
+    sizes: tuple[AnyArray, AnyArray],
     level: float,
     moved: AnyArray | float = 0.0,
 ) -> Limits:
@@ -702,10 +702,10 @@ def ap_limits(
     value: FloatArray,
     corrected: FloatArray,
     error: FloatArray,
-    freedom: FloatArray | IntArray,
-    positive: FloatArray | IntArray,
+    freedom: AnyArray,
+    positive: AnyArray,
     level: float,
-) -> tuple[FloatArray, FloatArray]:
+) -> Limits:
     """Return limits for average precision: the outer limits of two intervals.
 
     Both intervals are symmetric on the logit scale and use Student's quantile. The first is
@@ -721,10 +721,10 @@ def ap_limits_at(
     value: FloatArray,
     corrected: FloatArray,
     error: FloatArray,
-    positive: FloatArray | IntArray,
+    positive: AnyArray,
     quantile: FloatArray,
     tail: FloatArray | float,
-) -> tuple[FloatArray, FloatArray]:
+) -> Limits:
     """Return :func:`ap_limits` at the quantile of Student's t with this tail probability."""
     low, high = _limits_around(value, quantile * error)
     lower, higher = _limits_around(corrected, quantile * error)
@@ -737,7 +737,7 @@ def ap_limits_at(
     return np.where(known, low, np.nan), np.where(known, np.where(first, 1.0, high), np.nan)
 
 
-def _limits_around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _limits_around(value: FloatArray, half: FloatArray) -> Limits:
     """Return value ± half, computed on the logit scale by the delta method."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         odds = np.log(value) - np.log1p(-value)
@@ -745,7 +745,7 @@ def _limits_around(value: FloatArray, half: FloatArray) -> tuple[FloatArray, Flo
         return 1.0 / (1.0 + np.exp(margin - odds)), 1.0 / (1.0 + np.exp(-margin - odds))
 
 
-def student_quantile(freedom: FloatArray | IntArray, level: float) -> FloatArray:
+def student_quantile(freedom: AnyArray, level: float) -> FloatArray:
     """Return Student's two-sided quantile, with at least one degree of freedom."""
     return t_of(np.maximum(freedom, 1.0), level)
 
@@ -802,7 +802,8 @@ def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
         # each candidate moves lower candidates down by one rank. The factor is between the changes
         # if a candidate is left out or repeated, and gives a perfect ranking a variance of 0
         lost = 2.0 * np.tanh(0.5 * alpha / size)
-        moved = _sums_below(np.where(at.true, weight, 0.0), at) * lost
+        below = sums_before(np.where(at.true, weight, 0.0)[..., ::-1])[..., ::-1]
+        moved = 0.5 * at.around(below) * lost  # with half of the block
         of_positive = (weight - moved) * scale
         of_other = -moved * (at.total - at.positive) / at.positive * scale
         influence = _by_candidate(at, of_positive, of_other)
@@ -810,13 +811,6 @@ def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
         at_end = np.isclose(mean, end, rtol=_EARLY_ROUNDING, atol=0.0) & ~np.isnan(value)
         value = np.where(at_end, exact, value)
     return Influence(value[..., 0], influence, ranking.gold, ranking.present, chance[..., 0])
-
-
-def _sums_below(values: FloatArray, at: Blocks) -> FloatArray:
-    """Return, for each rank, the sum of values below the block plus half the block's sum."""
-    below = sums_before(values[..., ::-1])[..., ::-1]
-    half: FloatArray = 0.5 * at.around(below)
-    return half
 
 
 def area_up_to(ranking: Ranking, most: float) -> Influence:
@@ -910,10 +904,10 @@ _FAR = 4.0  # limits this far away on the logit scale multiply the odds by 55
 def logit_limits(
     share: FloatArray,
     error: FloatArray,
-    freedom: FloatArray | IntArray,
-    positive: FloatArray | IntArray,
+    freedom: AnyArray,
+    positive: AnyArray,
     level: float,
-) -> tuple[FloatArray, FloatArray]:
+) -> Limits:
     """Return limits that are symmetric on the logit scale, using Student's quantile.
 
     If the value is 0 or 1, the variance is 0. The limits are then the exact limits for no

@@ -53,7 +53,7 @@ class Spread(NamedTuple):
         return np.asarray(n / np.maximum(self.ratio, 1.0), dtype=float)
 
 
-def edge_precision(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> FloatArray:
+def edge_precision(tp: AnyArray, n: IntArray, total: IntArray) -> FloatArray:
     """Return the proportion of true positives among the candidates around rank n.
 
     ``tp`` counts the true positives up to each rank, from rank 0. The window includes n^0.8 / 2
@@ -68,7 +68,7 @@ def edge_precision(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> F
     return share
 
 
-def nbest_spread(tp: FloatArray | IntArray, n: IntArray, total: IntArray) -> Spread:
+def nbest_spread(tp: AnyArray, n: IntArray, total: IntArray) -> Spread:
     """Return the variance of the precision of n-best lists.
 
     ``tp`` (..., rank from 0) is the number of true positives, and ``total`` (...) the number of
@@ -216,8 +216,17 @@ def cells(
     if keys is None:
         keys = ranking.by_position(gold.size)
     times: IntArray = np.ones(gold.size, dtype=np.int64)
-    if whole is not None:
-        gold, ranks, keys, times = _with_rest(gold, ranks, n, keys, whole)
+    if whole is not None:  # one candidate per label stands for all unlisted ones
+        listed = np.min(ranks, axis=0) <= n[-1]
+        gold, keys = gold[listed], keys[listed]
+        positive = whole.positive - int(gold.sum())
+        rest = np.array([whole.total - whole.positive - int((~gold).sum()), positive])
+        there = np.flatnonzero(rest)
+        behind = np.full(there.size, n[-1] + 1)
+        times = np.concatenate([times[listed], rest[there]])
+        gold = np.concatenate([gold, there == 1])
+        ranks = tuple(np.concatenate([rank[listed], behind]) for rank in ranks)
+        keys = np.concatenate([keys, _NOWHERE[: there.size]])
     first = [np.searchsorted(n, rank, side="left") for rank in ranks]
     key = gold.astype(np.int64)
     for position in first:
@@ -233,25 +242,6 @@ def cells(
         of,
         where,
         keys,
-    )
-
-
-def _with_rest(
-    gold: BoolArray, ranks: tuple[IntArray, ...], n: IntArray, keys: Keys, whole: Whole
-) -> tuple[BoolArray, tuple[IntArray, ...], Keys, IntArray]:
-    """Return listed candidates, one candidate per label for the unlisted ones, and counts."""
-    listed = np.min(ranks, axis=0) <= n[-1]
-    positive = int(gold[listed].sum())
-    rest = np.array(
-        [whole.total - whole.positive - (int(listed.sum()) - positive), whole.positive - positive]
-    )
-    there = np.flatnonzero(rest)
-    behind = np.full(there.size, n[-1] + 1)
-    return (
-        np.concatenate([gold[listed], there == 1]),
-        tuple(np.concatenate([rank[listed], behind]) for rank in ranks),
-        np.concatenate([keys[listed], _NOWHERE[: there.size]]),
-        np.concatenate([np.ones(int(listed.sum()), dtype=np.int64), rest[there]]),
     )
 
 
@@ -276,7 +266,11 @@ def largest(
     cell directly.
     """
     true = found.tp > 0
-    lists = [_entering(first, true, center.size) for first in found.first]
+    every = np.ones_like(true)
+    # the cells, and the true-positive cells, that enter the list at each n
+    lists = [
+        [_entering(first, chosen, center.size) for chosen in (every, true)] for first in found.first
+    ]
     scale = np.sqrt(np.maximum(influence, 0.0))
     varies = scale > _NOTHING
     result = np.empty(n_resamples)
@@ -288,8 +282,8 @@ def largest(
         z = -np.outer(center, drawn.sum(axis=0))
         if of_true is not None:
             z += np.outer(of_true, drawn[true].sum(axis=0))
-        for sign, (every, trues), edge in zip((1.0, -1.0), lists, edges, strict=False):
-            listed, tp = (np.cumsum(entering @ drawn, axis=0) for entering in (every, trues))
+        for sign, both, edge in zip((1.0, -1.0), lists, edges, strict=False):
+            listed, tp = (np.cumsum(entering @ drawn, axis=0) for entering in both)
             z += sign * (tp - edge[:, np.newaxis] * listed)
         deviations = np.abs(z[varies] / scale[varies, np.newaxis])
         result[start:stop] = deviations.max(axis=0, initial=0.0)
@@ -297,16 +291,13 @@ def largest(
     return result
 
 
-def _entering(first: IntArray, true: BoolArray, n_lists: int) -> tuple[Any, Any]:
-    """Return the cells that enter the list at each n, (n, cell), and the true-positive cells."""
+def _entering(first: IntArray, chosen: BoolArray, n_lists: int) -> Any:
+    """Return which of the chosen cells enter the list at each n: (n, cell)."""
     from scipy import sparse
 
-    def of(chosen: BoolArray) -> Any:
-        cells = np.flatnonzero(chosen & (first < n_lists))
-        shape = (n_lists, first.size)
-        return sparse.csr_array((np.ones(cells.size), (first[cells], cells)), shape=shape)
-
-    return of(np.ones_like(true)), of(true)
+    cells = np.flatnonzero(chosen & (first < n_lists))
+    shape = (n_lists, first.size)
+    return sparse.csr_array((np.ones(cells.size), (first[cells], cells)), shape=shape)
 
 
 def draws_needed(level: float) -> int:
@@ -369,7 +360,7 @@ class RecallSpread(NamedTuple):
 
 
 def spread(
-    tp: FloatArray | IntArray,
+    tp: AnyArray,
     n: IntArray,
     total: IntArray,
     positive: IntArray,
@@ -527,13 +518,6 @@ class CurveLists(NamedTuple):
         return CurveLists._make([*(x[which] for x in self[:7]), *self[7:]])
 
 
-class _Influence(NamedTuple):
-    a: FloatArray
-    b: FloatArray
-    c: FloatArray
-    d: FloatArray
-
-
 def _odds(space: str, x: CurveLists) -> FloatArray:
     """Return the odds of a true positive at the end of the list, shifted to widen limits."""
     width = np.maximum(40.0, x.n**0.8)  # window of :func:`bands.edge_precision`
@@ -544,19 +528,19 @@ def _odds(space: str, x: CurveLists) -> FloatArray:
     return np.asarray(edge / (1.0 - edge), dtype=float)
 
 
-def _influence(space: str, x: CurveLists) -> _Influence:
-    """Return the influences on N+ times the curve height, with ``_AT_ENDS`` at the ends."""
+def _influence(space: str, x: CurveLists) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return a, b, c and d for N+ times the height of the curve, with ``_AT_ENDS``."""
     positive = x.positive + 2.0 * _AT_ENDS
     negative = x.total - x.positive + 2.0 * _AT_ENDS
     tp, fp = x.tp + _AT_ENDS, x.n - x.tp + _AT_ENDS
     odds = _odds(space, x)
     if space in ("roc", "det"):
-        return _Influence(-tp / positive, np.ones_like(tp), -odds, odds * fp / negative)
+        return (-tp / positive, np.ones_like(tp), -odds, odds * fp / negative)
     if space == "precision_recall":
-        return _Influence(1.0 - tp / (odds * fp), positive / (odds * fp), -positive / fp, 0.0 * fp)
+        return (1.0 - tp / (odds * fp), positive / (odds * fp), -positive / fp, 0.0 * fp)
     share = (tp + fp) / (positive + negative)  # the edge
     d = x.edge * share
-    return _Influence(d - tp / positive, 1.0 - x.edge, -x.edge, d)
+    return (d - tp / positive, 1.0 - x.edge, -x.edge, d)
 
 
 def _effective(space: str, x: CurveLists) -> FloatArray:
@@ -626,7 +610,13 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
     """
     from scipy import special
 
-    every, x = x.n.size, _evenly_spaced(x)
+    every = x.n.size
+    if every > _POINTS:  # evenly spaced lists on the logit scales of both classes
+        middle = 0.5 * (x.tp / x.positive + (x.n - x.tp) / (x.total - x.positive))
+        middle = np.clip(middle, 1e-9, 1.0 - 1e-9)
+        place = np.log(middle / (1.0 - middle))
+        kept = np.unique(np.searchsorted(place, np.linspace(place[0], place[-1], _POINTS)))
+        x = x.chosen(kept[kept < every])
     a, b, c, d = (v[:, np.newaxis] for v in _influence(space, x))
     inside = ((x.n - x.above) / x.size)[:, np.newaxis]
     end = x.above + np.where(inside[:, 0] > 0, x.size, 0.0)
@@ -650,18 +640,6 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
     if x.n.size < every:  # Siegmund's correction for the lists between two points
         factor += _BETWEEN * float(np.sqrt(np.mean(np.diff(z, axis=0) ** 2)))
     return 1.0 - 2.0 * float(special.ndtr(-factor))
-
-
-def _evenly_spaced(x: CurveLists) -> CurveLists:
-    """Return at most ``_POINTS`` lists, evenly spaced on the logit scales of both classes."""
-    if x.n.size <= _POINTS:
-        return x
-    middle = 0.5 * (x.tp / x.positive + (x.n - x.tp) / (x.total - x.positive))
-    middle = np.clip(middle, 1e-9, 1.0 - 1e-9)
-    scale = np.log(middle / (1.0 - middle))
-    kept = np.unique(np.searchsorted(scale, np.linspace(scale[0], scale[-1], _POINTS)))
-    kept = kept[kept < x.n.size]
-    return x.chosen(kept)
 
 
 # -------------------------------------------------------------------------------------------------
