@@ -17,7 +17,7 @@ from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.averages import GroupCells
 from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors.candidates import Data
-from rankeval_pd.doors.columns import Shares, Sizes, check_n, check_not_above
+from rankeval_pd.doors.columns import Shares, check_n, check_not_above
 from rankeval_pd.doors.rankings import Candidates, measure_rows, rows_at, tabulate
 from rankeval_pd.errors import (
     brief,
@@ -217,7 +217,13 @@ def random_bound_for(
             f"n={n!r} needs a finite number of candidates, but the population is infinite. Pass"
             " whole numbers."
         )
-    sizes, shares = _sizes_of(wanted, total or 0)
+    shares: dict[str, FloatArray] = {}
+    if isinstance(wanted, Shares):
+        sizes, shares = wanted.of(total or 0), {"share": wanted.values}  # noqa: PD011
+    elif wanted is None:
+        sizes = np.arange(1, (total or 0) + 1)
+    else:
+        sizes = wanted
     if isinstance(model, Finite):
         check_not_above(sizes, int(model.total))
     parts = []
@@ -239,15 +245,6 @@ def bound_columns(p: float, n: IntArray, model: Population) -> dict[str, AnyArra
         "critical": found.critical.astype(np.int64),
         "attainable": found.critical <= model.support(size)[1],
     }
-
-
-def _sizes_of(n: Sizes, total: int) -> tuple[IntArray, dict[str, FloatArray]]:
-    """Return list sizes for ``total`` candidates, and any requested fractions."""
-    if isinstance(n, Shares):
-        return n.of(total), {"share": n.values}  # noqa: PD011
-    if n is None:
-        return np.arange(1, total + 1), {}
-    return n, {}
 
 
 def _published_model(

@@ -256,34 +256,31 @@ def _curve(
     columns: tuple[str, ...] = SPACES[space]
     if sizes is not None:
         columns = _AT_N
-    curve = Curve(space, ties)
-    if interval is not None:
-        curve = Curve(space, ties, interval, level, chosen.draws)
+    if isinstance(sizes, Shares):
+        columns = tuple(name for name in columns if name != "share")
+    curve, kernel, together = Curve(space, ties), _curve_columns, None
     noted: dict[str, Any] = {"space": space, "ties": ties}
     if average is not None:
-        return tabulate(
-            data,
-            roles,
-            partial(_curve_rows, curve=curve, kernel=_counted_columns),
-            ("measure", "n", *columns, "ci_low", "ci_high", "n_queries", "n_missing"),
-            replace(_CURVE, clusters=False),
-            combine=partial(average_curves, average=average, rates=SPACES[space], level=level),
-            attrs=noted | {"average": average, "level": level},
-        )
+        kernel = _counted_columns
+        together = partial(average_curves, average=average, rates=columns, level=level)
+        columns = (*columns, "ci_low", "ci_high", "n_queries", "n_missing")
+        noted |= {"average": average, "level": level}
+    else:
+        columns = ("threshold", *columns)
     if interval is not None:
+        curve = Curve(space, ties, interval, level, chosen.draws)
         columns = (*columns, "ci_low", "ci_high")
         noted |= {"level": level, "interval": interval}
     if interval == "simultaneous":
         noted["range"] = RANGE
-    if isinstance(sizes, Shares):
-        columns = tuple(name for name in columns if name != "share")
     table = tabulate(
         data,
         roles,
-        partial(_curve_rows, curve=curve, kernel=_curve_columns),
-        ("measure", "n", "threshold", *columns),
-        replace(_CURVE, clusters=interval is None),
+        partial(_curve_rows, curve=curve, kernel=kernel),
+        ("measure", "n", *columns),
+        replace(_CURVE, clusters=average is None and interval is None),
         n=sizes,
+        combine=together,
         attrs=noted,
     )
     if isinstance(sizes, Shares):

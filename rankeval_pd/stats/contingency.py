@@ -164,21 +164,15 @@ def average_mutual_information(t: Cells) -> FloatArray:
     return log_likelihood(t) / (2.0 * math.log(2.0))
 
 
-def chi_squared(t: Cells) -> FloatArray:
-    """Return Pearson's X2 with the sign of O11 - E11; 0 if a margin is 0."""
-    return _signed_square(t.excess, t)
+def chi_squared(t: Cells, *, yates: bool = False) -> FloatArray:
+    """Return Pearson's X2 with the sign of O11 - E11; 0 if a margin is 0.
 
-
-def chi_squared_yates(t: Cells) -> FloatArray:
-    """Return X2 with Yates's correction, which reduces abs(O11 - E11) by at most 1/2."""
-    return _signed_square(t.corrected_excess, t)
-
-
-def _signed_square(excess: Exact, t: Cells) -> FloatArray:
-    """Return the sum over the cells of excess^2 / (N^2 E) with the sign of the excess.
-
-    If the excess is the same in all cells, the result is excess^2 N / (R1 R2 C1 C2).
+    X2 is the sum over the cells of excess^2 / (N^2 E). The excess is the same in all cells, so X2
+    is excess^2 N / (R1 R2 C1 C2). Yates's correction reduces abs(O11 - E11) by at most 1/2.
     """
+    excess = t.excess
+    if yates:
+        excess = t.corrected_excess
     margins = product(product(t.r1, t.r2), product(t.c1, t.c2))
     statistic = quotient(product(excess, excess, t.total), margins)
     return np.where(margins.high > 0, np.copysign(statistic, excess.high) + 0.0, 0.0)
@@ -189,18 +183,11 @@ def t_score(t: Cells) -> FloatArray:
     return quotient(t.excess, root(product(t.o11, t.total, t.total)))
 
 
-def z_score(t: Cells) -> FloatArray:
-    """Return (O11 - E11) / sqrt(E11)."""
-    return _per_root(t.excess, t)
-
-
-def z_score_yates(t: Cells) -> FloatArray:
-    """Return the z-score with Yates's correction, which reduces abs(O11 - E11) by up to 1/2."""
-    return _per_root(t.corrected_excess, t)
-
-
-def _per_root(excess: Exact, t: Cells) -> FloatArray:
-    """Return excess / (N sqrt(E11))."""
+def z_score(t: Cells, *, yates: bool = False) -> FloatArray:
+    """Return (O11 - E11) / sqrt(E11), with or without Yates's correction."""
+    excess = t.excess
+    if yates:
+        excess = t.corrected_excess
     return quotient(excess, root(product(product(t.r1, t.c1), t.total)))
 
 
@@ -331,10 +318,10 @@ def frequency(t: Cells) -> FloatArray:
 MEASURES: dict[str, Measure] = {
     "G2": log_likelihood,
     "X2": chi_squared,
-    "X2_yates": chi_squared_yates,
+    "X2_yates": partial(chi_squared, yates=True),
     "t": t_score,
     "z": z_score,
-    "z_yates": z_score_yates,
+    "z_yates": partial(z_score, yates=True),
     "neglog10_poisson": neglog10_poisson,
     "neglog10_fisher": neglog10_fisher,
     "poisson_stirling": poisson_stirling,
