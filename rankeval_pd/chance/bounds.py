@@ -172,8 +172,8 @@ def rows_of_pools(
 ) -> Rows:
     """Return one row per pool, level and list size, which are the labels in ``along``.
 
-    ``of_lists`` takes a level, list sizes and the population of the lists. It is called once for
-    each N and N+, or for up to ``most`` list sizes, once for the lists from all pools.
+    ``of_lists`` (level, list sizes, population) is called once for each N and N+, or for up to
+    ``most`` list sizes, once for the lists from all pools.
     """
     pools = pool_sizes(candidates, pool)
     (total, positive), back = unique_rows(pools.total.ravel(), pools.positive.ravel())
@@ -226,14 +226,8 @@ def random_cdf(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a gold label. Scores are not used.
-    n : int, sequence of int, range or None
-        Sizes of the lists. None means every n.
-    population : {"finite", "infinite"}
-        See :func:`random_bound`.
-    **roles
-        Column roles. See :func:`nbest_precision`.
+    data, n, population, **roles
+        As in :func:`random_bound`.
 
     Returns
     -------
@@ -377,19 +371,15 @@ def crossovers(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    p : float or list of float
-        Significance levels, 0 < p <= 1.
+    data, **roles
+        As in :func:`nbest_precision`.
+    p, pool
+        As in :func:`random_bound`, for all candidates or the pool in random order.
     contiguous : int
         Minimum length of a run. Macskassy (2005) uses 2.
     bound : {"critical", "discrete", "interpolated", "parametric"}
         The bound from :func:`random_bound` that a measure must reach. "critical" gives a test at
         level p for each n, and "discrete" is Macskassy's (2005) bound.
-    pool : {"retrieved", "all"} or int, optional
-        Candidates that are ranked at random. See :func:`random_test`.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -527,24 +517,16 @@ def random_envelope(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a gold label. Scores are not used.
+    data, n, pool, **roles
+        As in :func:`random_bound`.
     alpha : float or list of float
         Significance levels, 0 < alpha < 1.
-    n : int, sequence of int, range or None
-        Sizes of the lists. None means every n from 1 to the number of candidates.
-    pool : {"retrieved", "all"} or int, optional
-        Candidates that are ranked at random. See :func:`random_test`.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per alpha and n (Dataset: dimensions alpha and n). With ``pool="retrieved"``, each
-        measure has separate rows. The columns are:
+        One row per alpha and n, with ``expected`` as in :func:`random_bound`, and:
 
-        * ``expected``: the mean number of true positives, n N+ / N;
         * ``envelope``: the critical count. A random ranking reaches the envelope at one or more n
           with a probability of at most alpha. The envelope is min(n, N+) + 1 if no count is rare
           enough;

@@ -175,14 +175,10 @@ def random_bound_for(
 
     Parameters
     ----------
-    p : float or list of float
-        Significance levels, 0 < p <= 1.
-    n : int, sequence of int, range or None
-        Sizes of the lists. None means every n from 1 to ``n_candidates``.
+    p, n, population
+        As in :func:`random_bound`. If n is None, every n from 1 to ``n_candidates``.
     n_candidates, n_positive : int
         Number of candidates N, and number of true positives N+.
-    population : {"finite", "infinite"}
-        See :func:`random_bound`.
     prior : float
         Prevalence, as an alternative to ``n_candidates`` and ``n_positive``. The population is then
         infinite, and ``n`` is required.
@@ -599,10 +595,8 @@ def random_test(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    n : int, sequence of int, range or None
-        Sizes of the lists. None means every n from 1 to the number of candidates.
+    data, n, **roles
+        As in :func:`nbest_precision`.
     adjust : {None, "envelope"}
         Whether to add ``p_adjusted``, which corrects for all requested n.
     combine : bool
@@ -618,8 +612,6 @@ def random_test(
         default is "retrieved" with ``missing="absent"`` and "all" otherwise.
     n_candidates : int, optional
         Former name for a numeric ``pool``.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------

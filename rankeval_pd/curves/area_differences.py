@@ -230,12 +230,10 @@ def compare_area(
         The quantity to compare: the area under the ROC curve or average precision (see
         :func:`area`), or the value of :func:`partial_area`, :func:`bedroc` or :func:`enrichment`.
         If the list for an enrichment factor splits a tie, the tied candidates count fractionally.
-    fpr, tpr : float or pair of floats, optional
-        Range of the partial area (see :func:`partial_area`). Used by kind="partial".
-    share : float, optional
-        Fraction of the candidates in the list. Used by kind="enrichment".
-    bedroc_alpha : float
-        Weight of early ranks (see ``alpha`` in :func:`bedroc`).
+    fpr, tpr, share, bedroc_alpha
+        Range of the partial area (see :func:`partial_area`), used by kind="partial"; fraction of
+        the candidates in the list, used by kind="enrichment"; weight of early ranks (see ``alpha``
+        in :func:`bedroc`).
     test : {"t", "delong"}
         "t" uses DeLong's standard error and Student's distribution with Welch's degrees of freedom
         for the two classes. If a class has fewer than 5 candidates, the degrees of freedom are the
@@ -246,19 +244,12 @@ def compare_area(
         influence values. The degrees of freedom are the size of the smaller class minus one.
     equal : {"block", "mean"}
         Treatment of equal scores in average precision (see :func:`area`).
-    alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis. "greater" means that a has the larger area.
-    margin : float, optional
-        Largest difference that is irrelevant in practice, as in :func:`compare`. The p-value
-        ``p_equivalence`` or ``p_noninferior`` is the level at which a one-sided confidence limit
-        reaches the margin.
-    adjust : {None, "holm", "bonferroni", "bh", "by"}
-        Adjustment of p-values and intervals for all pairs in all groups, as in :func:`compare`.
+    alternative, margin, adjust, level
+        As in :func:`compare`, for the difference in area. "greater" means that a has the larger
+        area. The p-value ``p_equivalence`` or ``p_noninferior`` is the level at which a one-sided
+        confidence limit reaches the margin.
     adjust_over : {"all", "group"}
-        Whether to adjust over all pairs in all groups of ``by``, or over the pairs in each group
-        separately.
-    level : float
-        Confidence level of the interval for the difference.
+        Whether to adjust over all pairs in all groups of ``by``, or in each group separately.
     **roles
         Column roles (see :func:`nbest_precision`). Equal scores always count one half.
 

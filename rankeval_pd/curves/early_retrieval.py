@@ -45,17 +45,13 @@ def enrichment(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, **roles
+        As in :func:`nbest_precision`.
     share : float or list of float
         Fractions of the candidates, above 0 and at most 1. Each list is the smallest list
         that contains at least this fraction of the candidates.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval (see :func:`nbest_recall`).
-    level : float
-        Confidence level of the interval at each fraction.
-    **roles
-        Column roles (see :func:`nbest_precision`).
+    ci, level
+        As in :func:`nbest_recall`, for the interval at each fraction.
 
     Returns
     -------
@@ -190,16 +186,14 @@ def partial_area(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, level
+        As in :func:`bedroc`.
     fpr : float or pair of floats, optional
         Largest false positive rate, above 0 and at most 1. The area then starts at a false positive
         rate of 0. Pass a pair to set the smallest and largest rates.
     tpr : float or pair of floats, optional
         Smallest true positive rate, at least 0 and below 1, for the area to the right of the curve.
         Pass a pair to set the smallest and largest rates. Do not combine ``tpr`` with ``fpr``.
-    level : float
-        Confidence level of the interval.
     **roles
         Column roles (see :func:`nbest_precision`). ``ties`` has no effect, because the curve is a
         straight line within a block of equal scores.

@@ -663,23 +663,15 @@ def random_band(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a gold label. Scores are not used.
+    data, p, n, pool, **roles
+        As in :func:`random_bound`.
     space : {"roc", "precision_recall", "det", "lift", "gain"}
         Curve whose coordinates are returned.
-    p : float or list of float
-        Levels, 0 < p <= 1.
-    n : int, sequence of int, range or None
-        Sizes of the lists. None means every n from 1 to the number of candidates.
     simultaneous : bool
         Whether the bounds apply jointly to all requested n, as in :func:`random_envelope` with
         alpha = p. By default, the bounds apply to each n separately, as in :func:`random_bound`.
     bound : {"critical", "discrete", "interpolated", "parametric"}
         Kind of bound for each n. Macskassy's (2005) bound is "discrete".
-    pool : {"retrieved", "all"} or int, optional
-        Candidates from which a random ranking is drawn (see :func:`random_test`).
-    **roles
-        Column roles (see :func:`nbest_precision`).
 
     Returns
     -------
@@ -762,14 +754,10 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a gold label. Scores are not used.
+    data, space, **roles
+        As in :func:`random_band`.
     n : int or sequence of int
         Sizes of the lists.
-    space : {"roc", "precision_recall", "det", "lift", "gain"}
-        Curve whose coordinates are returned.
-    **roles
-        Column roles (see :func:`nbest_precision`).
 
     Returns
     -------
