@@ -70,10 +70,7 @@ class Influence(NamedTuple):
 
 
 def placements(ranking: Ranking) -> Influence:
-    """Return the area under the ROC curve and the placements in O(N log N).
-
-    The area is NaN if a class is empty.
-    """
+    """Return the area under the ROC curve (NaN if a class is empty) and the placements."""
     at = Blocks.of(ranking)
     # (..., rank from 0): true positives and negatives up to each rank
     tp, fp = at.tp, np.minimum(np.arange(at.tp.shape[-1]), at.total) - at.tp
@@ -149,10 +146,7 @@ class AreaSpread(NamedTuple):
 
 
 def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> AreaSpread:
-    """Return DeLong's variance with degrees of freedom, from the placements.
-
-    The variance is a sum with one term per class.
-    """
+    """Return DeLong's variance from the placements, with one term per class."""
     parts, sizes = [], []
     for group in (gold & present, ~gold & present):
         size = group.sum(axis=-1)
@@ -172,9 +166,8 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
 def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArray:
     """Return Welch-Satterthwaite degrees of freedom for the sum of the classes' variances.
 
-    If both variances are 0, or if a class has fewer than 5 candidates, the smaller class determines
-    the degrees of freedom. The reason is that a few placements can be equal by chance, which gives
-    a variance of 0.
+    A few placements can be equal by chance. Therefore, if both variances are 0, or if a class has
+    fewer than 5 candidates, the smaller class determines the degrees of freedom.
     """
     (a, b), (n, m) = parts, sizes
     total, least = a + b, np.minimum(n, m) - 1.0
@@ -196,13 +189,12 @@ def cluster_spread(
 
     The totals in a class are divided by the square root of 1 - h, where h is the fraction of the
     class in the cluster (Bell and McCaffrey). The degrees of freedom are one less than Simpson's
-    number of clusters in the more uneven class (see ``cluster_totals``), but at least 4. A
-    difference has more degrees of freedom, because the totals are symmetric if the measures are
-    equal. Average precision also depends on the prevalence, with a slope of ``drift`` per unit of
-    the logit. Its totals are divided by 1 - h (or a power of it if ``alone``), with at least 6
-    degrees of freedom. Both minimums assume enough clusters. Near 0 or 1, few clusters have
-    candidates on the wrong side, and a sample may lack these clusters. For an area ``alone``, a
-    fraction of Newcombe's variance for one candidate per cluster is therefore added.
+    number of clusters in the more uneven class, but at least 4, and more for a difference, whose
+    totals are symmetric. Average precision also depends on the prevalence, with a slope of
+    ``drift`` per unit of the logit. Its totals are divided by 1 - h (or a power of it if
+    ``alone``), with at least 6 degrees of freedom. Near 0 or 1, a sample may lack the few clusters
+    with candidates on the wrong side. For an area ``alone``, a fraction of Newcombe's variance for
+    one candidate per cluster is therefore added.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
@@ -330,8 +322,7 @@ def with_two_scores(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return Miettinen and Nurminen's limits and p-value for two-valued scores.
 
-    If the scores have two values, the area is (1 + d) / 2, where d is the difference between
-    two proportions, and Mann and Whitney's test is the score test for d = 0.
+    The area is then (1 + d) / 2, where d is the difference between two proportions.
     """
     from scipy import special
 
@@ -349,10 +340,7 @@ def with_two_scores(
 
 
 def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
-    """Return the two-sided p-value for a test of area = 1/2, consistent with Newcombe's limits.
-
-    The p-value is NaN if the interval is NaN.
-    """
+    """Return the two-sided p-value for area = 1/2, consistent with Newcombe's limits."""
     from scipy import special
 
     ratio, normal, freedom = _newcombe_law(area, found)
@@ -368,8 +356,7 @@ def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
 # Outlines of rankings.
 #
 # An outline contains the scores of the true positives and the numbers of negatives between them.
-# These O(N+) numbers are sufficient to compute curves, the area under the ROC curve and its
-# variance.
+# These O(N+) numbers suffice for curves, the area under the ROC curve and its variance.
 
 
 class Outline(NamedTuple):
@@ -401,10 +388,7 @@ class RankingOutline(NamedTuple):
 
 
 def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
-    """Return the area under the ROC curve and DeLong's variance with degrees of freedom.
-
-    The results equal those of :func:`placements` and :func:`area_spread` for individual candidates.
-    """
+    """Return the results of :func:`placements` and :func:`area_spread` for an outline."""
     positive, negative = outline.positive, outline.negative
     # negatives above each score of true positives; twice the number of discordant pairs
     above = np.cumsum(outline.between[:-1]) + np.cumsum(outline.tied) - outline.tied
@@ -450,9 +434,8 @@ class OutlinePrecision(NamedTuple):
 def outline_precision(
     ranking: RankingOutline, inverse_ends: float, *, ends: bool
 ) -> OutlinePrecision:
-    """Return average precision with its variance and chance level.
+    """Return the results of :func:`influences` for an outline, with the chance level.
 
-    The results equal those of :func:`rankeval_pd.stats.areas.influences`.
     ``inverse_ends`` is the sum of 1 / n over the scored candidates, where n is the end of the
     candidate's block. Candidates without a score are the last block. If ``ends``, no list contains
     them.
@@ -520,9 +503,8 @@ def difference_freedom(
 ) -> FloatArray:
     """Return the degrees of freedom for an area difference, increased for areas near 1.
 
-    For areas near 1, a few placements determine the difference. These placements increase both the
-    difference and its standard error, so a normal test is conservative. If a class has fewer than 5
-    candidates, the degrees of freedom are not changed.
+    There, a few placements determine both the difference and its standard error, so a normal test
+    is conservative. With fewer than 5 candidates in a class, nothing changes.
     """
     far = np.abs(0.5 * (areas[0] + areas[1]) - 0.5) + 0.5
     student, normal = _NORMAL
@@ -532,10 +514,7 @@ def difference_freedom(
 
 
 def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
-    """Return the effective class size used for unseen candidates, at most ``size``.
-
-    It is the geometric mean of the candidate and group counts, because group members are similar.
-    """
+    """Return the geometric mean of candidate and group counts, because members are alike."""
     return np.asarray(np.minimum(size, np.sqrt(size * groups)), dtype=float)
 
 
@@ -549,13 +528,11 @@ def area_difference_limits(
 ) -> Limits:
     """Return limits for the difference between two areas that agree with Student's test.
 
-    ``variances`` are the variances of both areas and of the difference. The variance of a small
-    class is too small if the sample lacks the few candidates with extreme scores. For a given true
-    difference, the variance of 0.4 candidates in each class, reduced by the correlation, is
-    therefore multiplied by true / (true - observed) and added to DeLong's variance. For a true
-    difference of 0, nothing is added. If the test rejects 0, the limit nearer to 0 comes from the
-    test. A positive ``moved`` shifts this limit toward 0. ``moved`` is the variance due to the
-    number of true positives divided by the squared true difference (see :class:`AreaSpread`).
+    ``variances`` are the variances of both areas and of the difference. A small sample lacks the
+    few candidates with extreme scores. For a given true difference, the variance of 0.4 candidates
+    in each class, reduced by the correlation, is therefore multiplied by true / (true - observed)
+    and added to DeLong's variance. If the test rejects 0, the limit nearer to 0 comes from the
+    test, shifted toward 0 by ``moved`` (see :class:`AreaSpread`).
     """
     gap = areas[0] - areas[1]
     variance, t = variances[2], student_quantile(freedom, level)
@@ -605,19 +582,16 @@ def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
 # The mean over all orderings of tied scores uses the same sums, because at each rank of a block
 # with m candidates and t positives, t / m positives are expected.
 #
-# The influences include a factor N+ / (N+ - 1), which controls the error rate of the tests but does
-# not make the variance unbiased. The variance is 1.3 to 2 times the true variance with 5 positives,
-# and 1.0 to 1.6 times with 15. Without the factor, the ratio is 0.84 to 1.5. Intervals for one
-# average precision then cover 93.5% or more, but the error rates of two-sample tests at 5% reach
-# 7.3% (``tests/reference/average_precision.csv``, ``unpaired.csv``).
+# The influences include a factor N+ / (N+ - 1). The variance is 1.3 to 2 times the true variance
+# with 5 positives, and 1.0 to 1.6 times with 15. Without the factor, the ratio is 0.84 to 1.5, and
+# the error rates of two-sample tests at 5% reach 7.3% (``tests/reference/average_precision.csv``).
 
 
 def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     """Return average precision and the influences in O(N log N); NaN without positives.
 
     If ``ties`` is "expected", the result is the mean over all orderings of tied scores. Otherwise
-    each score forms one block. In an incomplete ranking, a positive without a score contributes a
-    precision of 0.
+    each score forms one block. A positive without a score contributes a precision of 0.
     """
     lists = _RankedLists.of(ranking, ties)
     at, inside, n, tp = lists.at, lists.inside, lists.n, lists.tp
@@ -653,10 +627,7 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
 
 
 class _RankedLists(NamedTuple):
-    """The candidates by rank, and the list that determines the precision at each rank.
-
-    All fields except the first are (..., rank).
-    """
+    """The candidates by rank (..., rank), and the list that gives the precision there."""
 
     at: Blocks
     inside: BoolArray  #: whether the ranking reaches this rank
@@ -687,11 +658,7 @@ class _RankedLists(NamedTuple):
         return np.asarray(after - before)
 
     def from_own_on(self, values: FloatArray) -> FloatArray:
-        """Return, for each rank, the sum over the lists that contain its candidate.
-
-        The sum includes every list that ends below the candidate's block, and a fraction ``reach``
-        of the lists that end inside the block.
-        """
+        """Return, for each rank, the sum over the lists that contain its candidate."""
         values = np.where(self.inside, values, 0.0)
         below = sums_before(values[..., ::-1])[..., ::-1]
         later: FloatArray = np.take_along_axis(below, self.at.end, axis=-1)
@@ -706,12 +673,11 @@ def ap_limits(
     positive: AnyArray,
     level: float,
 ) -> Limits:
-    """Return limits for average precision: the outer limits of two intervals.
+    """Return the outer limits of two intervals for average precision.
 
-    Both intervals are symmetric on the logit scale and use Student's quantile. The first is
-    centered at the value, and the second at a value in which no positive contributes to its own
-    precision. If all positives are ranked first, the variance is 0, and the lower limit is the
-    limit for ``positive`` successes in ``positive`` trials.
+    Both use Student's quantile on the logit scale. The first is centered at the value, the second
+    at a value in which no positive contributes to its own precision. If all positives come first,
+    the lower limit is the limit for ``positive`` successes in ``positive`` trials.
     """
     quantile = student_quantile(freedom, level)
     return ap_limits_at(value, corrected, error, positive, quantile, 0.5 - 0.5 * level)
@@ -780,8 +746,7 @@ _EARLY_ROUNDING = 1e-13  # one misplaced candidate among millions changes the me
 def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
     """Return BEDROC with influences in O(N log N); NaN if a class is empty.
 
-    The candidate at rank r has a weight of exp(-alpha r / N). Candidates with equal scores get the
-    mean of their weights.
+    The candidate at rank r has a weight of exp(-alpha r / N), averaged over equal scores.
     """
     at = Blocks.of(ranking)
     size = np.maximum(at.total, 1)
@@ -816,8 +781,7 @@ def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
 def area_up_to(ranking: Ranking, most: float) -> Influence:
     """Return the mean true positive rate over false positive rates from 0 to ``most``.
 
-    Blocks of equal scores are straight segments of the curve, as in scikit-learn. The cost is O(N
-    log N). The result is NaN if a class is empty.
+    Blocks of equal scores are straight segments of the curve. It is NaN if a class is empty.
     """
     at = Blocks.of(ranking)
     negative = at.total - at.positive
@@ -857,11 +821,10 @@ def area_between(ranking: Ranking, least: float, most: float) -> Influence:
 
 
 def found_early(ranking: Ranking, share: float) -> Influence:
-    """Return the recall of a list with this fraction of the candidates.
+    """Return the recall of a list with this fraction of the candidates, also of a split block.
 
-    A block split by the end of the list counts fractionally. A candidate above the end of the list
-    pushes one candidate out. The expected loss of positives is the precision around the
-    end of the list, estimated between half and 1.5 times the list size (Jiang and Zhao 2015).
+    A candidate above the end of the list pushes one candidate out. The expected loss of positives
+    is the precision between half and 1.5 times the list size (Jiang and Zhao 2015).
     """
     at = Blocks.of(ranking)
     size = np.ceil(share * at.total - 1e-9)
@@ -881,8 +844,8 @@ def found_early(ranking: Ranking, share: float) -> Influence:
 def with_end_pairs(ranking: Ranking) -> Ranking:
     """Return the ranking with a true positive and a negative added at each end.
 
-    The lower end is after the last score and before candidates without a score. No sorting is
-    needed, because ranks increase by two, or by four for candidates without scores.
+    The lower end is before candidates without a score. Nothing is sorted: ranks increase by two, or
+    by four for candidates without scores.
     """
     shape = (*ranking.score.shape[:-1], 2)
     pair = np.broadcast_to(np.array([True, False]), shape)
@@ -910,9 +873,9 @@ def logit_limits(
 ) -> Limits:
     """Return limits that are symmetric on the logit scale, using Student's quantile.
 
-    If the value is 0 or 1, the variance is 0. The limits are then the exact limits for no
-    successes, or only successes, in ``positive`` trials. Near 0 and 1, where the logit scale
-    multiplies the standard error by any factor, the arcsine scale gives the limits.
+    At 0 or 1, the limits are exact for no successes, or only successes, in ``positive`` trials.
+    Near 0 and 1, where the logit scale multiplies the error by any factor, the arcsine scale is
+    used.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         odds, spread = np.log(share) - np.log1p(-share), np.sqrt(share * (1.0 - share))

@@ -54,10 +54,9 @@ class Spread(NamedTuple):
 
 
 def edge_precision(tp: AnyArray, n: IntArray, total: IntArray) -> FloatArray:
-    """Return the proportion of true positives among the candidates around rank n.
+    """Return the proportion of true positives among the n^0.8 / 2 candidates around rank n.
 
-    ``tp`` counts the true positives up to each rank, from rank 0. The window includes n^0.8 / 2
-    candidates, but at least 20, on each side.
+    ``tp`` counts from rank 0. The window has at least 20 candidates on each side.
     """
     half = np.maximum(20, (0.5 * n**0.8).astype(np.int64))
     low = np.maximum(n - half, 0)
@@ -69,11 +68,7 @@ def edge_precision(tp: AnyArray, n: IntArray, total: IntArray) -> FloatArray:
 
 
 def nbest_spread(tp: AnyArray, n: IntArray, total: IntArray) -> Spread:
-    """Return the variance of the precision of n-best lists.
-
-    ``tp`` (..., rank from 0) is the number of true positives, and ``total`` (...) the number of
-    candidates.
-    """
+    """Return the variance of the precision of n-best lists; ``tp`` is (..., rank from 0)."""
     total = total[..., np.newaxis]
     n = np.minimum(np.broadcast_to(n, (*tp.shape[:-1], n.size)), np.maximum(total, 1))
     n = np.minimum(n, tp.shape[-1] - 1)
@@ -109,9 +104,8 @@ def difference_spread(
     """Return the variance of the difference in precision between two n-best lists.
 
     The influence of a candidate on n times the difference is y - edge_a if the first list contains
-    the candidate, minus y - edge_b if the second list does. ``only`` is the size of each
-    difference region. One positive and one negative are added to each region (Agresti and Caffo),
-    so that the variance is positive. ``total`` (...) is the number of candidates.
+    it, minus y - edge_b if the second list does. ``only`` is the size of each difference region.
+    One positive and one negative are added to each region (Agresti and Caffo).
     """
     total = total[..., np.newaxis]
     size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
@@ -148,9 +142,8 @@ class Cells(NamedTuple):
     def multipliers(self, seed: int, start: int, stop: int, *, at_once: bool = False) -> FloatArray:
         """Return the sum of standard normal draws, one per candidate, for each cell.
 
-        Large cells use random signs instead of normal numbers, because the sum is nearly normal.
-        Candidates outside all lists form separate cells. With ``at_once``, each sum is a single
-        normal draw that uses one candidate's key.
+        Large cells use random signs, whose sum is nearly normal. Candidates outside all lists form
+        separate cells. With ``at_once``, each sum is one normal draw with one candidate's key.
         """
         if at_once:
             drawn = ranking.normals(self.keys[self.where], seed, start, stop)
@@ -210,8 +203,8 @@ def cells(
 ) -> Cells:
     """Group candidates into cells by ascending ``n``; the last is outside all lists.
 
-    ``keys`` are the keys of the candidates' draws, by default the positions of the candidates. If
-    ``whole`` is given, candidates outside all lists are only counted, in one cell for each label.
+    The keys of the candidates' draws are their positions by default. With ``whole``, candidates
+    outside all lists are only counted, in one cell for each label.
     """
     if keys is None:
         keys = ranking.by_position(gold.size)
@@ -259,11 +252,10 @@ def largest(
 ) -> FloatArray:
     """Return the largest |Z| over all n for each draw of multipliers.
 
-    Z is the sum of multipliers times influences over the candidates, divided by its standard
-    deviation, the square root of ``influence``. ``center`` is subtracted from the influences of all
-    candidates, and ``of_true`` is added to the influences of all true positives. For two rankings,
-    Z uses the differences of the influences. ``at_once`` draws the sum of the multipliers in each
-    cell directly.
+    Z is the sum of multipliers times influences over the candidates (for two rankings, times their
+    differences), divided by the square root of ``influence``. ``center`` is subtracted from all
+    influences, and ``of_true`` is added to those of true positives. ``at_once`` draws the sum of
+    the multipliers in each cell directly.
     """
     true = found.tp > 0
     every = np.ones_like(true)
@@ -308,8 +300,7 @@ def draws_needed(level: float) -> int:
 def critical_value(largest_of_draw: FloatArray, level: float) -> float:
     """Return the ``level`` quantile of the draws, with the data counted as one draw.
 
-    The result is at least the normal quantile for a single n. The draws are uninformative if all
-    candidates in the lists have the same label.
+    The result is at least the normal quantile, because draws say nothing about equal labels.
     """
     ordered = np.sort(largest_of_draw)
     rank = math.ceil((ordered.size + 1) * level * (1.0 - 1e-12))
@@ -370,8 +361,7 @@ def spread(
 ) -> RecallSpread:
     """Return the variance of the recall of lists of size n with tp true positives.
 
-    ``added`` true positives are added at the top and at the bottom, so that no variance is 0 by
-    chance.
+    ``added`` true positives at each end keep every variance above 0.
     """
     n, total, positive = n + added, total + 2 * added, positive + 2 * added
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -404,8 +394,7 @@ def sup_t(
 ) -> Sup:
     """Return a simulated bound on one ranking's largest deviation at any n.
 
-    ``ranked`` contains the labels by rank, ``n`` is in ascending order, and ``tp`` is the number of
-    true positives in each list. ``added`` true positives are added at the top and at the bottom.
+    ``ranked`` are the labels by rank, ``n`` ascends, and ``added`` true positives are at each end.
     """
     total, positive = np.array(ranked.size), np.array(int(ranked.sum()))
     found = spread(tp, n, total, positive, edge, added=added)
@@ -450,10 +439,9 @@ class KernelLists(NamedTuple):
 
 
 def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLists:
-    """Return true positives, and a kernel estimate of their proportion at the edge.
+    """Return true positives, and a kernel estimate of their proportion at the edge, in O(n).
 
-    ``score`` is in descending order. The Nadaraya-Watson estimate uses a normal kernel with
-    bandwidth N^(-1/5) sd over 1,000 ranks on each side. The cost is O(n).
+    ``score`` descends. The Nadaraya-Watson estimate has a normal kernel of width N^(-1/5) sd.
     """
     total = score.size
     tp, edge = np.zeros(n.size, dtype=np.int64), np.zeros(n.size)
@@ -572,9 +560,9 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
 def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
     """Return pointwise limits for the height of a curve at each list size.
 
-    ``space`` is "roc" or "det" (at a fixed false positive rate), "gain" or "lift" (at a fixed
-    fraction of the candidates) or "precision_recall" (at fixed recall). For "det" and "lift", the
-    function returns limits for recall.
+    "roc" and "det" are at a fixed false positive rate, "gain" and "lift" at a fixed fraction of the
+    candidates, and "precision_recall" at fixed recall. For "det" and "lift", the limits are for
+    recall.
     """
     size = _effective(space, x)
     if space == "precision_recall":

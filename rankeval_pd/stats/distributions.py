@@ -32,8 +32,8 @@ def log_pmf_of_hypergeometric(
 ) -> FloatArray:
     """Return log P(X = i) for the number X of positives in a random list of size n.
 
-    i must be a possible count. The error is a few times 1e-13 for a total of ten million, because
-    deviances of cells from their expectations replace logarithms of factorials.
+    The error is a few times 1e-13 for a total of ten million, because deviances of cells from their
+    expectations replace logarithms of factorials.
     """
     # the 2x2 table, each cell with its row and column sum
     negative, left = total - positive, total - n
@@ -63,10 +63,7 @@ def support(
 
 
 def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: AnyArray) -> Tails:
-    """Return the log upper tails of X at integers i.
-
-    Arguments are broadcast. i can lie outside the support.
-    """
+    """Return the log upper tails of X at integers i, inside or outside the support."""
     i, total, positive, n = broadcast_floats(i, total, positive, n)
     lowest, highest = support(total, positive, n)
     inside = np.clip(i, lowest, highest)
@@ -89,8 +86,7 @@ def tails(i: AnyArray, total: AnyArray | float, positive: AnyArray | float, n: A
 # ----------------------------------------------------------- Tail sums in units of one probability
 #
 # A tail is the probability of its first point times ``1 + r1 + r1 r2 + ...``, where each r is a
-# ratio of neighboring probabilities. All terms are positive, so there is no cancellation. The sum
-# is of order one even if the probabilities are 1e-300 or less.
+# ratio of neighboring probabilities: positive terms, and a sum of order one even at 1e-300.
 
 _SUMS_AT_ONCE = 4096  # nine arrays of this size fit into the processor's cache
 _STRIDE = 8  # number of terms between two checks for convergence
@@ -117,11 +113,9 @@ def series_sums(
 ) -> FloatArray:
     """Return the sum over m >= 1 of the product over t < m of weight (a-t)(b-t) / ((c+t)(d+t)).
 
-    The first axis of the result is for further sums, with terms times powers of m. The ratios
-    decrease with t and reach 0 at t = min(a, b), where a and b are integers. c and d are positive.
-    If b and d are infinite, the corresponding factors are 1, and the same applies to an infinite a
-    or c. The cost is proportional to the number of relevant terms. These span about eight standard
-    deviations, or fewer far from the mode.
+    The first axis is for further sums, with terms times powers of m. The ratios decrease with t and
+    reach 0 at t = min(a, b), where a and b are integers; c and d are positive. If b and d, or a or
+    c, are infinite, their factors are 1. The relevant terms span about eight standard deviations.
     """
     factors = np.array(np.broadcast_arrays(a, b, c, d, weight), dtype=float)
     flat = factors.reshape(5, -1)
@@ -180,9 +174,8 @@ def _tails_from_series(
 ) -> Tails:
     """Return the tails, with probability 1 or 0 for counts outside the support.
 
-    ``log_pmf`` is for the count in the support closest to i. If ``above_mode`` is True, ``series``
-    is P(X > i) / P(X = i), and the tails are computed as sums. Otherwise ``series`` is
-    P(X < i) / P(X = i), and the large upper tails are computed as complements.
+    ``log_pmf`` is for the count in the support closest to i. ``series`` is P(X > i) / P(X = i) if
+    ``above_mode``. Otherwise it is P(X < i) / P(X = i), and the tails are complements.
     """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         strict, whole = log_pmf + np.log(series), log_pmf + np.log1p(series)
@@ -208,11 +201,8 @@ def _tails_from_series(
 # --------------------------------------------------- Logarithms of factorials without cancellation
 #
 # ``lgamma`` of ten million is 1.5e8, so differences between such values lose eight of their sixteen
-# digits. Loader's decomposition expresses binomial and hypergeometric probabilities in terms of
-# Stirling remainders and deviances. Stirling remainders are always small, and deviances are small
-# unless the probability is tiny.
-#
-# Reference: C. Loader (2000), Fast and accurate computation of binomial probabilities.
+# digits. Stirling remainders are always small, and deviances are small unless the probability is
+# tiny. Reference: C. Loader (2000), Fast and accurate computation of binomial probabilities.
 
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -252,8 +242,7 @@ def real_stirling_remainder(x: FloatArray) -> FloatArray:
 def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = None) -> FloatArray:
     """Return x log(x/mean) + mean - x >= 0 (Loader's bd0), accurate if x is close to mean.
 
-    0 log 0 counts as 0, and a mean of 0 requires x = 0. Pass ``difference`` = x - mean if it is
-    known more precisely than subtraction would give.
+    A mean of 0 requires x = 0. ``difference`` is x - mean if it is known more precisely.
     """
     x, mean = np.broadcast_arrays(x, mean)
     total = x + mean
@@ -301,10 +290,8 @@ def first_near(
 ) -> FloatArray:
     """Return the result of :func:`first_true`, searching outward from a guess.
 
-    From the guess, each step is four times as large as the previous one until the steps bracket the
-    change. The bracket is then halved repeatedly. The cost is logarithmic in the error of the
-    guess. ``predicate`` is also called with the positions of the numbers that are not yet
-    determined.
+    Each step is four times as large as the previous one until the steps bracket the change, which
+    is then bisected. ``predicate`` also gets the positions of the undetermined numbers.
     """
     low, high = low.copy(), np.maximum(low, high)
     probe, step = np.clip(np.floor(guess), low, high), 1.0
@@ -342,10 +329,7 @@ def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
 
 
 def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
-    """Return the log upper tails of X ~ Binomial(n, z) at integers i.
-
-    Arguments are broadcast. i can lie outside 0, ..., n, and z can be 0 or 1.
-    """
+    """Return the log upper tails of X ~ Binomial(n, z) at any integers i; z can be 0 or 1."""
     i, n, z = broadcast_floats(i, n, z)
     lowest, highest = np.where(z == 1.0, n, 0.0), np.where(z == 0.0, 0.0, n)
     inside = np.clip(i, lowest, highest)
@@ -378,8 +362,8 @@ _UNDERFLOW_LIMIT = 1e-200
 def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArray:
     """Return log I_z(a, b) for a > 0, b >= 0, 0 < z < 1, which is -inf only at b = 0.
 
-    In the far tail, I_z is its leading term, a binomial probability, times the hypergeometric
-    series 2F1(a + b, 1; a + 1; z), whose terms are positive.
+    In the far tail, I_z is a binomial probability times 2F1(a + b, 1; a + 1; z), with positive
+    terms.
     """
     from scipy import special
 
@@ -412,10 +396,7 @@ def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArr
 
 
 def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
-    """Return the log upper tails of X ~ Poisson(mean) at integers i.
-
-    Arguments are broadcast. i can be negative, and the mean can be 0.
-    """
+    """Return the log upper tails of X ~ Poisson(mean) at any integers i; the mean can be 0."""
     i, mean = broadcast_floats(i, mean)
     lowest = np.zeros(i.shape)
     highest = np.where(mean > 0.0, np.inf, 0.0)
@@ -477,7 +458,7 @@ class Finite(_OfLists):
         return support(self.total, self.positive, n)
 
     def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of size n."""
+        """Return the log upper tails of X at integers i, inside or outside the support."""
         return tails(i, self.total, self.positive, n)
 
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
@@ -506,7 +487,7 @@ class Infinite(_OfLists):
         return np.where(self.prior == 1.0, n, 0.0), np.where(self.prior == 0.0, 0.0, n)
 
     def tails(self, i: FloatArray, n: FloatArray) -> Tails:
-        """Return the upper tails at counts i in lists of size n."""
+        """Return the log upper tails of X at integers i, inside or outside the support."""
         return tails_of_binomial(i, n, self.prior)
 
     def up(self, i: FloatArray, n: FloatArray) -> FloatArray:
@@ -523,10 +504,9 @@ Population = Finite | Infinite
 
 # ---------------------------------------------------------------------- Sums of independent counts
 #
-# These functions apply the random model to several queries. The distribution of the sum is a
-# convolution of distributions, in which all terms are positive. To avoid underflow in far tails,
-# every distribution is first tilted by exp(theta i), with theta chosen so that the mean of the sum
-# equals the observed count. The tilting is undone at the end.
+# The distribution of the sum is a convolution, in which all terms are positive. To avoid underflow
+# in far tails, every distribution is first tilted by exp(theta i), with theta chosen so that the
+# mean of the sum equals the observed count. The tilting is undone at the end.
 
 _NEGLIGIBLE_MASS = 1e-30  # probabilities cut off at the ends of a tilted distribution
 _TILT_TOLERANCE = 0.25  # in standard deviations or counts
@@ -584,10 +564,7 @@ def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
 def _tilt(
     count: float, laws: FloatArray, times: IntArray, i: FloatArray
 ) -> tuple[float, FloatArray]:
-    """Return a theta >= 0 with a tilted mean near the count, and each log E exp(theta X).
-
-    If the count is at or below the mean, the tail is not small, and theta is 0.
-    """
+    """Return a theta >= 0 whose tilted mean is near the count, and each log E exp(theta X)."""
     # Newton's method with bisection as a fallback: the derivative is the tilted variance
     low, high, theta = 0.0, np.inf, 0.0
     while True:
@@ -619,8 +596,8 @@ def _tilt(
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
     """Return the distribution of the sum of all counts, starting at its lowest count.
 
-    Equal distributions are raised to a power by repeated squaring. The two shortest distributions
-    are then convolved repeatedly until only one is left, which keeps the arrays short.
+    Powers come from repeated squaring. The two shortest distributions are convolved until one is
+    left.
     """
     number = itertools.count()
     # (length, number, first count, law): the number breaks ties between equal lengths

@@ -39,8 +39,7 @@ def _beta_limits(
 ) -> Limits:
     """Return the limits at which the mean of tails of Beta(tp + a, fp + b) is (1 - level)/2.
 
-    ``lower`` and ``upper`` are lists of (a, b). The lower limit is 0 at tp = 0, and the upper limit
-    is 1 at tp = n.
+    ``lower`` and ``upper`` list (a, b). The limits are 0 at tp = 0 and 1 at tp = n.
     """
     tail = (1.0 - level) / 2.0
     tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
@@ -133,10 +132,9 @@ def _cached_expansion(wanted: BetaTail) -> Coefficients | None:
 def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     """Return the logits of the quantiles, for flat arrays.
 
-    The logarithm of the tail is a concave function of logit p. Newton's method therefore converges
-    from any starting point, and Halley's method is used for the last steps. Two or three
-    evaluations of the incomplete beta function suffice. (SciPy's inverse has a similar accuracy. At
-    49,001 of 50,000 its error is 1e-13 in SciPy 1.15 and 3e-12 in 1.17.)
+    The logarithm of the tail is concave in logit p, so Newton's method converges from anywhere,
+    with Halley's method for the last steps. (SciPy's inverse has an error of 1e-13 at 49,001 of
+    50,000 in SciPy 1.15, and 3e-12 in 1.17.)
     """
     from scipy import special
 
@@ -223,10 +221,7 @@ def _rare_tail(a: FloatArray, b: FloatArray, p: FloatArray) -> FloatArray:
 
 
 def alike_share(count: AnyArray, level: float) -> FloatArray:
-    """Return a lower limit for the share of equal values if ``count`` values agree.
-
-    This is the Clopper-Pearson lower limit, which is 1 for an infinite count.
-    """
+    """Return Clopper-Pearson's lower limit for the share of equal values if all agree."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
 
@@ -251,13 +246,11 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
 def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the smallest and the largest proportion not rejected by Blaker's (2000) test.
 
-    The acceptability of a proportion is the smaller tail probability at tp plus the largest tail
-    probability on the other side that is not larger. A proportion is rejected if its acceptability
-    is at most 1 - level. The accepted proportions need not form an interval, and gaps between the
+    The acceptability of a proportion is the smaller tail probability at tp plus the largest one on
+    the other side that is not larger. It is rejected if this is at most 1 - level. Gaps between the
     limits are ignored. Therefore the coverage is at least the level, the limits lie within the
-    Clopper-Pearson limits, and a higher level never gives a narrower interval. Counts that were
-    divided by an overdispersion can be fractional, and their tails are tails of Beta distributions.
-    Each interval takes about 60 microseconds.
+    Clopper-Pearson limits, and a higher level never gives a narrower interval. Fractional counts,
+    divided by an overdispersion, have tails of Beta distributions.
     """
     from scipy import special
 
@@ -275,11 +268,9 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
     """Return the logit of the smallest proportion with acceptability above ``alpha``, tp > 0.
 
     Let p increase from the Clopper-Pearson limit, at which P(X >= tp) = alpha/2. Let k be the first
-    count for which P(X <= k) is above P(X >= tp). While this inequality is true, the acceptability
-    is P(X >= tp) + P(X <= k - 1), which starts at no more than alpha, decreases and then increases.
-    When P(X <= k) has decreased to P(X >= tp), the acceptability jumps to 2 P(X >= tp), which is
-    above alpha. The limit is the first p at which the acceptability increases through alpha or
-    jumps.
+    count for which P(X <= k) is above P(X >= tp). Until P(X <= k) has decreased to P(X >= tp), the
+    acceptability is P(X >= tp) + P(X <= k - 1), which decreases and then increases. It then jumps
+    to 2 P(X >= tp), above alpha. The limit is where it first increases through alpha or jumps.
     """
     from scipy import special
     from scipy.optimize import elementwise
@@ -337,8 +328,8 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 # ---------------------------------------------------------------- Beta quantiles as one polynomial
 #
 # For millions of counts, a polynomial replaces root finding. The logit of a beta variable is the
-# difference between the logarithms of two gamma variables. The cumulants of the logit are
-# differences and sums of polygamma functions. With
+# difference between the logarithms of two gamma variables, with polygamma functions as cumulants.
+# With
 #
 #     σ² = 1/a + 1/b,    t = (b - a)/(a + b),
 #
@@ -347,11 +338,10 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 #
 #     log(a/b) + σ P(σ², σ t)
 #
-# with one polynomial P for all a and b at a given level. The coefficients of P are fitted to exact
-# quantiles on a grid of Chebyshev points, and the residuals show the accuracy. If a and b are 100
-# or more, ten powers leave an error of about 1e-14. Temme's uniform inversion (1992, Asymptotic
-# inversion of incomplete gamma functions, and of the beta function in the same issue) has the same
-# small parameter, but the coefficients are expensive functions of a/b.
+# with one polynomial P for all a and b. Its coefficients are fitted to exact quantiles on a grid of
+# Chebyshev points, and the residuals show the accuracy: about 1e-14 with ten powers for a and b of
+# 100 or more. Temme's uniform inversion (1992) has the same small parameter, but its coefficients
+# are expensive functions of a/b.
 
 LEAST_EXPANDED = 100.0  #: smallest a and b for which the polynomial is used
 _DEGREE = 10
@@ -366,10 +356,7 @@ Coefficients = tuple[tuple[float, ...], ...]
 def fit_expansion(
     exact: Callable[[FloatArray, FloatArray], FloatArray],
 ) -> Coefficients | None:
-    """Return the polynomial for a level, or None if its error exceeds 2e-13.
-
-    ``exact`` returns the logits of the quantiles for arrays of a and b.
-    """
+    """Return the polynomial for a function of exact logits, or None beyond an error of 2e-13."""
     # Chebyshev points for t in [-1, 1] and for σ relative to its maximum, flattened: (point)
     turn = np.cos((np.arange(_GRID_POINTS) + 0.5) * np.pi / _GRID_POINTS)
     t, part = (x.ravel() for x in np.meshgrid(turn, 0.5 * (1.0 + turn), indexing="ij"))
@@ -402,10 +389,7 @@ def z_of(level: float) -> float:
 
 
 def t_of(freedom: Any, level: float | FloatArray) -> FloatArray:
-    """Return Student's two-sided critical value for this level.
-
-    The value is computed from the lower tail, because an upper tail close to 1 is rounded to 1.
-    """
+    """Return Student's two-sided critical value, from the lower tail, which is not rounded to 1."""
     from scipy import special
 
     return -np.asarray(special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=np.float64)
@@ -461,18 +445,15 @@ def pearson(tp: IntArray, n: IntArray) -> float:
 
 
 def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
-    """Return the standard deviation of precision predicted by Eq. 4 for these sample sizes.
-
-    The effective size is the harmonic mean, because the variance is a mean of 1/n.
-    """
+    """Return the sd of precision predicted by Eq. 4, a mean of variances over the sample sizes."""
     return np.sqrt(np.asarray(share) * (1.0 - np.asarray(share)) * np.mean(1.0 / n))
 
 
 def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
     """Return the Kolmogorov distance between precision values and the Eq. 4 distribution.
 
-    The array of precision values is (..., sample). The mean and the standard deviation of the
-    distribution are computed from the pooled precision.
+    The values are (..., sample). The mean and the standard deviation come from the pooled
+    precision.
     """
     from scipy import special
 
@@ -504,9 +485,8 @@ def goodness_of_fit(
 ) -> GoodnessOfFit:
     """Test Eq. 4 by a parametric bootstrap; ``advance`` receives the number of new draws.
 
-    The distribution of the distance is simulated, with a new estimate of the mean in each draw. A
-    standard table would be wrong, because the mean is estimated from the same samples and counts
-    are integers.
+    Each draw has its own mean. A table would be wrong, because the mean is estimated and counts are
+    integers.
     """
     observed = float(normal_distance(tp, n))
     share = tp.sum() / n.sum()
@@ -528,10 +508,9 @@ def goodness_of_fit(
 
 # --------------------------------------- Intervals that exclude the precision of the other samples
 #
-# The number of such intervals, called failures, is compared with the exact distribution under the
-# model. The joint distribution of failures and true positives is convolved by Fourier transforms,
-# after tilting the mean to the observed pair. Small tails are accurate, because none of them is
-# computed as a difference.
+# Their number, called failures, is compared with the exact distribution under the model: the joint
+# distribution of failures and true positives is convolved by Fourier transforms, after tilting the
+# mean to the observed pair. No tail is a difference, so small tails are accurate.
 
 _REACH = 14.0  # standard deviations on each side; probabilities farther out are below 1e-40
 _NEGLIGIBLE_LOG = -60.0  # logarithm of negligible terms
@@ -558,13 +537,10 @@ class _SizeClass(NamedTuple):
 def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> IntervalFailures:
     """Return the expected number of failures and the p-value under equal mean precision.
 
-    The counts in all samples are random. Given the total number of true positives, the count in a
-    sample determines the precision of the other samples, and the counts are binomial variables with
-    a fixed sum. The distribution of the number of failures is therefore exact for any precision.
-    Counts more than 12 standard deviations from the mean are omitted.
-
-    The cost is one fast Fourier transform over the likely numbers of failures and of true positives
-    for each sample size. The computation takes a second for 20,000 samples of 55 different sizes.
+    Given the total number of true positives, the count in a sample determines the precision of the
+    other samples, and the counts are binomial variables with a fixed sum. The distribution is
+    therefore exact for any precision, except that counts more than 12 standard deviations from the
+    mean are omitted. The cost is one fast Fourier transform for each sample size.
     """
     total, positive = int(n.sum()), int(tp.sum())
     share = positive / total
@@ -687,9 +663,8 @@ def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positi
 def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -> FloatArray:
     """Return P(sum = total, failures = f), f modulo the width: (f).
 
-    The transform of the distribution over all samples is the product of the samples' transforms.
-    Only one total is needed, so one term of the inverse transform of the sum suffices. For the
-    failures, the full inverse transform is computed.
+    The transform over all samples is the product of the samples' transforms. One total needs one
+    term of the inverse transform of the sum; the failures need the full inverse transform.
     """
     # for each size, the transforms (angle of the sum) for counts inside and outside the interval
     parts = []

@@ -23,10 +23,10 @@ from rankeval_pd.stats.distributions import (
 # -------------------------------------------------------------------------------------------------
 # Bounds on the count at a level p (Macskassy 2005, section 2).
 #
-# Two algorithms give the same bounds. For a few list sizes, each bound is found by bisection on the
-# exact tail. For every n, the bounds form a path that rises by 0 or 1 at each candidate. The path
-# is split into a few hundred stretches. Each stretch starts from an exact tail, and all stretches
-# advance in parallel with the recursion (Eqs 12 to 15), with all quantities in units of p.
+# For a few list sizes, each bound is found by bisection on the exact tail. For every n, the bounds
+# form a path that rises by 0 or 1 at each candidate, split into a few hundred stretches. Each
+# starts from an exact tail, and all advance in parallel with the recursion (Eqs 12 to 15), in units
+# of p.
 
 _LEAST_LOG_P = -700.0  # for smaller p, tails in units of p could overflow
 _EQUAL = 1e-12  # a tail within this relative difference of p counts as equal
@@ -56,11 +56,7 @@ def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatAr
 
 
 def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
-    """Return the bounds at level p for lists of size n >= 1, in any order.
-
-    If each list has its own population, all distinct lists are searched in parallel. The cost per
-    list is then a few microseconds, regardless of the number of populations.
-    """
+    """Return the bounds at level p for lists of size n >= 1, in any order."""
     n, back = np.asarray(n, dtype=float), None
     if population.each:
         (n, *columns), back = unique_rows(n, *vars(population).values())
@@ -83,10 +79,7 @@ def bounds(p: float, n: FloatArray, population: Population) -> Bounds:
 
 
 def unique_rows(*columns: AnyArray) -> tuple[list[Any], IntArray]:
-    """Return the distinct rows of values, and each row's index among them.
-
-    ``np.unique(axis=...)`` gives the same result but takes several times as long.
-    """
+    """Return the distinct rows, and each row's index; faster than ``np.unique(axis=...)``."""
     order = np.lexsort(columns)
     ordered = [column[order] for column in columns]
     new = np.ones(order.size, dtype=bool)
@@ -206,9 +199,8 @@ def _critical_path(
 def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
     """Return the x >= 0 with I_z(x + 1, n - x) = p and z = prior (Macskassy's Eqs 8 and 9).
 
-    The printed Eq. 8 has N instead of k, which is corrected here. The regularized incomplete beta
-    function with z = N+/N is a continuous extension of the binomial upper tail P(X > x). Each list
-    can have its own prior.
+    The printed Eq. 8 has N instead of k, which is corrected here. I_z continues the binomial tail
+    P(X > x). Each list can have its own prior.
     """
     n = np.asarray(n, dtype=float)
     if p >= 1.0 - _EQUAL:
@@ -276,11 +268,7 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
 
 
 def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
-    """Return the root for very many list sizes, from a spline and a Newton step.
-
-    The root is a smooth function of log n. If the Newton step is not small, the root is computed
-    exactly.
-    """
+    """Return the root, which is smooth in log n, from a spline and a Newton step."""
     from scipy.interpolate import CubicSpline
 
     first, last = float(n.min()), float(n.max())
@@ -304,9 +292,9 @@ def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
 
 # --------------------------------------------------------------------- Lists that end inside a tie
 #
-# Equal scores form a block, and counts are averaged over the orderings of each block. If the labels
-# of N candidates are in random order, there are T0 positives above the block and t positives in the
-# block. The list contains j of the m candidates in the block, so its mean count is T0 + j t / m.
+# If the labels of N candidates are in random order, there are T0 positives above a block of m tied
+# candidates, and t positives in the block. A list that contains j of the m has, averaged over their
+# orderings, T0 + j t / m positives.
 
 _CELLS_AT_ONCE = 2**21  # cells (list, t) in an array: 16 MB
 _NEGLIGIBLE_LOG = 45.0  # exp(-45) = 3e-20 added to 1 changes nothing in float64
@@ -317,9 +305,7 @@ def averaged_tails(
 ) -> tuple[FloatArray, FloatArray]:
     """Return log P(at least the observed T0 + j t / m) and log P(more), for each number j.
 
-    T0 m + j t is compared as an integer, so rounding errors cannot affect equality. The limits for
-    T0 repeat from one j to the next. With J values of j and T values of t, only about T^2 / 2 of
-    the J T tails are therefore distinct.
+    T0 m + j t is compared as an integer, so rounding errors cannot affect equality.
     """
     # the relevant counts t: adding one to the observed T0 or to the observed t gives a larger count
     # for any j, and counts t that are far less likely than these two events do not change the sum
@@ -372,15 +358,10 @@ def _conditional_log_tail(
 # -------------------------------------------------------------------------------------------------
 # The probability that a random ranking reaches a boundary at any n.
 #
-# Let X_k be the number of positives among the first k candidates. From k to k + 1, X_k increases by
-# 0 or 1. The recursion of Macskassy (2005, section 2.2, Eqs 12 to 15) computes the distribution of
-# X_{k+1} from the distribution of X_k. In this module, the probability mass at or above the
-# boundary is removed at each k, and the sum of the removed masses is the result. All terms are
+# Let X_k be the number of positives among the first k candidates. The recursion of Macskassy (2005,
+# section 2.2, Eqs 12 to 15) computes the distribution of X_{k+1} from that of X_k. Here, the mass
+# at or above the boundary is removed at each k, and the removed masses are added up. All terms are
 # positive, so the relative error is small even for tiny probabilities.
-
-# --------------------------------------------------------------------------------- Many boundaries
-#
-# The recursion is fast for three reasons:
 #
 # * A random order of N candidates is an infinite random sequence, given that N+ of the first N are
 #   positive. The recursion therefore uses constant probabilities (Eqs 17, 18), and each removed
@@ -403,9 +384,7 @@ _CELLS_IN_MEMORY = 2**22  # list sizes k in all rows: 32 MB
 def boundary_probability(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
     """Return P(X_n >= count at some n) for each row of counts, with ascending n.
 
-    The cost of a row is about ten microseconds per rise of the boundary. For many rows, another
-    method is used if it costs less. Its cost per n and row is about ten times the standard
-    deviation of X_n. The relative error is about 1e-12, down to 1e-300.
+    The relative error is about 1e-12, down to 1e-300.
     """
     lowest, highest = population.support(n)
     if not counts.size or (lowest == highest).all():  # X_n is not random
@@ -445,10 +424,9 @@ def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
 def _lowest_kept(sizes: bytes, population: Population) -> IntArray:
     """Return the lowest counts that are kept for the list sizes k (int64 as bytes).
 
-    A lower count at some k makes it less likely that a boundary is reached at any n. The reason is
-    that orderings of the candidates form a distributive lattice on which high counts are associated
-    (Fortuin, Kasteleyn and Ginibre 1971). The relative error is therefore at most the probability
-    of a lower count.
+    The relative error is at most the probability of a lower count, which makes it less likely that
+    a boundary is reached: orderings form a distributive lattice on which high counts are associated
+    (Fortuin, Kasteleyn and Ginibre 1971).
     """
     k = np.frombuffer(sizes, dtype=np.int64).astype(float)
     log_p = np.array([math.log(_LOST_SHARE / k.size)])
@@ -487,11 +465,7 @@ def _crossing_by_steps(
 
 
 def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray:
-    """Return ``_START`` times P(an infinite random sequence first reaches the path at k).
-
-    The result is (row, k). The path never decreases, so a sequence's count always equals the path's
-    when it gets there.
-    """
+    """Return ``_START`` times P(an infinite sequence first reaches the path at k): (row, k)."""
     rows, last = path.shape
     taken = np.zeros((last, rows))
     top = np.minimum(path.max(axis=0), np.arange(1, last + 1))
@@ -610,15 +584,11 @@ def _envelope_rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]
 
 # ---------------------------------------------------------------------- One boundary, rise by rise
 #
-# X_k never decreases, so only the last list size before each rise of the boundary is relevant.
-# Between two of these sizes, the distribution of the count is convolved with the distribution of
-# the count among the candidates in between, which is binomial in an infinite sequence. Counts on or
-# above the boundary are then removed.
-#
-# Only counts near the boundary can reach it soon. Counts that are too low to reach the boundary
-# within a stretch that contains many rises are propagated through the stretch in one convolution.
-# For all higher counts, the stretch is halved. The cost of a boundary with J rises is about J log J
-# and does not depend on the width of the distribution.
+# Between two sizes before a rise, the distribution of the count is convolved with the distribution
+# among the candidates in between, which is binomial in an infinite sequence. Counts on or above the
+# boundary are then removed. Counts that are too low to reach the boundary within a stretch of many
+# rises pass it in one convolution. For all higher counts, the stretch is halved. The cost of a
+# boundary with J rises is about J log J and does not depend on the width of the distribution.
 
 _SHORTEST_STRETCH = 16  # number of rises in a stretch that is not halved
 _SAMPLED_RISES = 1024  # number of rises among which to search for the one most likely to be reached
@@ -631,9 +601,8 @@ def crossing_by_jumps(
 ) -> float:
     """Return P(X_k >= path at some k) for one boundary that rises from each k to the next.
 
-    ``path`` (rise) contains the counts on the boundary, ``k`` the last list size before the next
-    rise, and ``kept`` the lowest counts that are kept. ``prior`` is the probability of a positive
-    in an infinite sequence.
+    ``k`` (rise) is the last list size before the next rise, and ``kept`` the lowest count that is
+    kept. ``prior`` is the probability of a positive in an infinite sequence.
     """
     # all steps together omit at most a fraction ``_LOST_SHARE`` of the probability of reaching the
     # path: the counts above ``near``, once per rise and level, and both tails at each step
@@ -779,8 +748,8 @@ def _sum_of_laws(
 def completion_factor(count: IntArray, k: IntArray, prior: float, population: Finite) -> FloatArray:
     """Return the factor by which conditioning on N+ of N changes a count's probability.
 
-    The factor is the probability that the other N - k candidates contain the remaining positives,
-    divided by the probability of N+ positives among N, both in an infinite sequence.
+    It is the probability that the other N - k candidates contain the remaining positives, divided
+    by that of N+ positives among N, both in an infinite sequence.
     """
     total, positive = population.total, population.positive
     possible = (count <= positive) & (k - count <= total - positive) & (count <= k)
@@ -796,10 +765,10 @@ def completion_factor(count: IntArray, k: IntArray, prior: float, population: Fi
 # -------------------------------------------------------------------------------------------------
 # Envelopes with equal local levels for random rankings.
 #
-# The probability of reaching the boundary for a level t is a step function of t. The steps are at
-# the tail probabilities P(X_n >= i), and a million candidates have tens of millions of steps.
-# Because one evaluation is expensive, the search starts at a level predicted by a model, estimates
-# the heights of the steps, and closes the bracket from both ends.
+# The probability of reaching the boundary for a level t is a step function of t, with steps at the
+# tail probabilities P(X_n >= i): tens of millions for a million candidates. One evaluation is
+# expensive, so the search starts at a level predicted by a model, estimates the heights of the
+# steps, and closes the bracket from both ends.
 
 _MOST_STEPS = 2**14  # number of highest steps that are listed; all other steps count as a slope
 _MARGIN = 0.03  # relative error allowed for a guess
@@ -822,9 +791,9 @@ def envelope(
 ) -> Envelope:
     """Return the envelope with equal local levels for distinct list sizes n in any order.
 
-    The count at n is min{i: P(X_n >= i) <= t} with the same t for all n. t is the largest level for
-    which the probability of reaching a count at any n is at most alpha. This t lies between alpha /
-    (number of list sizes) and alpha. ``step`` is called for every t that is tried.
+    The count at n is min{i: P(X_n >= i) <= t} for the largest t, between alpha / (number of list
+    sizes) and alpha, with which a ranking reaches a count at any n with a probability of at most
+    alpha. ``step`` is called for every t that is tried.
     """
     if n.size == 0:
         return Envelope(n.copy(), math.nan)
@@ -894,8 +863,8 @@ class _LevelSearch:
     def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
         """Return a level that satisfies the condition, and one that does not (None if all do).
 
-        Trials start at the level of the model and move toward the desired level by the distance
-        that the model predicts, or at least twice the previous distance.
+        Each trial moves by the distance that the model predicts, or at least twice the previous
+        one.
         """
         from scipy import special
 
@@ -920,10 +889,7 @@ class _LevelSearch:
         return here, None
 
     def between(self, low: _LevelTrial, high: _LevelTrial, margin: float) -> float | None:
-        """Return a level just beyond the predicted level, as seen from the nearer end.
-
-        Return None if there is no step between the two ends.
-        """
+        """Return a level just beyond the prediction of the nearer end; None if no step is left."""
         # position of alpha between the hazards of the two ends, shifted by the margin
         share = _share_below(self.alpha, low.reached, high.reached)
         aside = max(min(share, 1.0 - share), _LEAST_ASIDE) * margin
@@ -950,10 +916,7 @@ class _LevelSearch:
         return float(tails[min(max(place, 0), tails.size - 2)])
 
     def steps(self, low: _LevelTrial, high: _LevelTrial) -> tuple[FloatArray, FloatArray, float]:
-        """Return the steps between two levels, their heights, and the total of the rest.
-
-        The heights are in an arbitrary unit. Equal tail probabilities form a single step.
-        """
+        """Return the steps between two levels, relative heights, and the total of the rest."""
         # number of counts between the two boundaries at each n: (n)
         many = (low.counts - high.counts).astype(np.int64)
         whole = float((many * self.heights).sum())
@@ -995,9 +958,8 @@ class _LevelSearch:
     def hazard(self, c: float) -> float:
         """Return the approximate number of upward crossings of c by a Brownian bridge.
 
-        X_n is modeled as a Brownian bridge in time n / N. After standardization, on the time scale
-        log(n / (N - n)) / 2, a bridge is an Ornstein-Uhlenbeck process, which crosses c about T c
-        phi(c) times in a time T.
+        X_n is modeled as a Brownian bridge in time n / N. On the time scale log(n / (N - n)) / 2,
+        it is an Ornstein-Uhlenbeck process, which crosses c about T c phi(c) times in a time T.
         """
         above = math.erfc(c / math.sqrt(2.0)) / 2.0
         time = float(self.time[-1] - self.time[0])
