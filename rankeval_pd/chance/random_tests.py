@@ -33,7 +33,7 @@ from rankeval_pd.lists.groups import of_rows, random_p
 from rankeval_pd.memory import check_memory
 from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import (
     Finite,
     Infinite,
@@ -206,7 +206,26 @@ def random_bound_for(
     0  0.1   5  0.931183         2      1.721096    1.582719         3        True
     1  0.1  10  1.862365         3      2.988192    2.982536         4        True
     """
-    model, total = _published_model(population, n_candidates, n_positive, prior)
+    check_choice("population", population, POPULATIONS)
+    _check_population(n_candidates, n_positive, prior)
+    model: Population
+    total = None
+    if prior is not None:
+        share = 0.0
+        number = isinstance(prior, int | float | np.number) and prior is not False
+        if not number or prior != 0:
+            share = check_share("prior", prior, one=True)
+        model = Infinite(share)
+    else:
+        total = check_whole("n_candidates", n_candidates)
+        positive = check_whole("n_positive", n_positive)
+        if positive > total or total < 1:
+            raise ValueError(
+                f"n_positive={positive} of n_candidates={total}: there must be at least one"
+                " candidate, and no more positives than candidates. Pass n_candidates before"
+                " n_positive."
+            )
+        model = population_model(population, float(total), float(positive))
     levels, wanted = check_shares("p", p, one=True), check_n(n)
     if not isinstance(wanted, np.ndarray) and total is None:
         raise ValueError(
@@ -221,7 +240,7 @@ def random_bound_for(
     else:
         sizes = wanted
     if isinstance(model, Finite):
-        check_not_above(sizes, int(model.total))
+        check_not_above(sizes, total or 0)
     parts = []
     for level in levels.tolist():
         columns = {"p": level, "n": sizes, **bound_columns(level, sizes, model), **shares}
@@ -241,28 +260,6 @@ def bound_columns(p: float, n: IntArray, model: Population) -> dict[str, AnyArra
         "critical": found.critical.astype(np.int64),
         "attainable": found.critical <= model.support(size)[1],
     }
-
-
-def _published_model(
-    population: str, n_candidates: Any, n_positive: Any, prior: Any
-) -> tuple[Population, int | None]:
-    """Return the population, and N if N is known."""
-    check_choice("population", population, POPULATIONS)
-    _check_population(n_candidates, n_positive, prior)
-    if prior is not None:
-        share = 0.0
-        number = isinstance(prior, int | float | np.number) and prior is not False
-        if not number or prior != 0:
-            share = check_share("prior", prior, one=True)
-        return Infinite(share), None
-    total = check_whole("n_candidates", n_candidates)
-    positive = check_whole("n_positive", n_positive)
-    if positive > total or total < 1:
-        raise ValueError(
-            f"n_positive={positive} of n_candidates={total}: there must be at least one candidate,"
-            " and no more positives than candidates. Pass n_candidates before n_positive."
-        )
-    return population_model(population, float(total), float(positive)), total
 
 
 def _check_population(n_candidates: Any, n_positive: Any, prior: Any) -> None:
@@ -775,7 +772,7 @@ def _test_columns(
         n = ranking.every
     total, positive = size.total[..., np.newaxis], size.positive[..., np.newaxis]
     inside = np.minimum(n, np.maximum(total, 1))  # lists that do not exist are removed later
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         expected = inside * np.true_divide(positive, total)
         lift = lists.tp / expected
     if model.population == "finite":
@@ -793,7 +790,19 @@ def _test_columns(
         "exists": lists.exists,
     }
     if model.adjust is not None:
-        columns["p_adjusted"] = _adjusted_for_all_n(lists, n, size, model, tails.ge)
+        # simultaneous over the list sizes of each ranking; a full list is not random
+        p_adjusted = np.where(lists.exists, 1.0, np.nan)
+        for row in np.ndindex(tails.ge.shape[:-1]):
+            here = lists.exists[row] & (n <= size.total[row])
+            numbers = float(size.total[row]), float(size.positive[row])
+            p_adjusted[(*row, here)] = simultaneous_p_values(
+                tails.ge[(*row, here)],
+                lists.tp[(*row, here)].astype(float),
+                n[here].astype(float),
+                population_model(model.population, *numbers),
+                model.advance,
+            )
+        columns["p_adjusted"] = p_adjusted
     if candidates.clusters is not None:
         of_groups, names = partial(random_p, size=size), ("more", "fewer")
         by = of_rows(of_groups, ranking, candidates.clusters, n, lists.exists, names)
@@ -813,25 +822,6 @@ def _random_p_values(tails: Tails) -> dict[str, FloatArray]:
         "p_strict": np.exp(tails.gt),
         "log10_p": tails.ge / LOG_10,
     }
-
-
-def _adjusted_for_all_n(
-    lists: NBest, n: IntArray, size: Size, model: _Model, log_ge: FloatArray
-) -> FloatArray:
-    """Return p-values that are simultaneous over the list sizes of each ranking."""
-    p_adjusted = np.where(lists.exists, 1.0, np.nan)  # a full list is not random
-    for row in np.ndindex(log_ge.shape[:-1]):
-        here = lists.exists[row] & (n <= size.total[row])
-        total, positive = float(size.total[row]), float(size.positive[row])
-        population = population_model(model.population, total, positive)
-        p_adjusted[(*row, here)] = simultaneous_p_values(
-            log_ge[(*row, here)],
-            lists.tp[(*row, here)].astype(float),
-            n[here].astype(float),
-            population,
-            model.advance,
-        )
-    return p_adjusted
 
 
 # ------------------------------------------------- The sum of true positives over all groups
@@ -891,7 +881,7 @@ def _combined_test(
         if some.any():
             size, of_all, of_gold = (x[key][some] for x in (drawn, total, positive))
             tails[:, key] = sum_tails(float(tp[key]), size, of_all, of_gold, population)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         lift = tp / expected
     counted = exists.sum(axis=-1)
     columns = {

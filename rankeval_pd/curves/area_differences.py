@@ -54,7 +54,7 @@ from rankeval_pd.roles import (
     Roles,
 )
 from rankeval_pd.stats import areas, differences
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.families import ADJUSTMENTS
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
 from rankeval_pd.stats.ranking import Ranking
@@ -477,7 +477,7 @@ def _mean_placement(placement: FloatArray, gold: BoolArray, here: BoolArray) -> 
     """
     positive, halves = gold & here, 2.0 * (~gold & here).sum(axis=-1)
     whole = np.rint(np.where(positive, placement, 0.0) * halves[..., np.newaxis]).sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         mean: FloatArray = whole / (halves * positive.sum(axis=-1))
     return mean
 

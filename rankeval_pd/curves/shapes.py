@@ -30,7 +30,7 @@ from rankeval_pd.doors.rankings import Candidates, measure_rows, rows_of, tabula
 from rankeval_pd.errors import check_choice, check_flag, check_share, check_shares, warn
 from rankeval_pd.roles import Bound, CurveInterval, ListSizes, RankingRoles, Roles, Space
 from rankeval_pd.stats import bands, random_model
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.bands import CurveLists, edge_precision
 from rankeval_pd.stats.distributions import Finite
 from rankeval_pd.stats.proportions import clopper_pearson
@@ -208,7 +208,7 @@ def rates(
     counts |= {"fp": n - tp, "negative": total - positive, "missed": positive - tp}
     shape = np.broadcast_shapes(*(np.shape(x) for x in (tp, n, total, positive)))
     found = {}
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         for name in names:
             above, below = _RATES[name]
             rate = np.true_divide(counts[above], counts[below])

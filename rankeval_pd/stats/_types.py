@@ -1,7 +1,8 @@
-"""Type aliases for arrays."""
+"""Type aliases for arrays, and quotients without warnings."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,3 +12,6 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
+
+silent_division = partial(np.errstate, divide="ignore", invalid="ignore")
+"""A context in which 0/0 is NaN, and any other number / 0 infinite, without a warning."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats import differences
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.clusters import between, positives_variance, simpson_number
 from rankeval_pd.stats.proportions import Limits, t_of, z_of
 from rankeval_pd.stats.ranking import Blocks, Ranking, inverse, sums_before
@@ -77,12 +77,12 @@ def placements(ranking: Ranking) -> Influence:
     positive, negative = at.positive, at.total - at.positive
     # (..., rank): twice the negatives, and twice the true positives, above the middle of the block
     worse, better = at.around(fp), at.around(tp)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         beaten, ahead = 1.0 - 0.5 * worse / negative, 0.5 * better / positive
     placed = np.empty(at.true.shape)
     np.put_along_axis(placed, at.positions, np.where(at.true, beaten, ahead), axis=-1)
     wrong = np.where(at.true, worse, 0).sum(axis=-1)  # twice the value, an integer
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         area = 1.0 - wrong / (2.0 * positive[..., 0] * negative[..., 0])
         # sum over blocks that contain positives: a sum over positives, each divided by the block's
         first, last = at.at_edges(tp)
@@ -151,7 +151,7 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
     for group in (gold & present, ~gold & present):
         size = group.sum(axis=-1)
         inside = np.where(group, placement, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             mean = (inside.sum(axis=-1) / size)[..., np.newaxis]
             far = np.where(group, np.abs(inside - mean), 0.0)
             # equal placements differ only by rounding errors, unequal placements by at least 1 / (2
@@ -171,7 +171,7 @@ def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArr
     """
     (a, b), (n, m) = parts, sizes
     total, least = a + b, np.minimum(n, m) - 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         freedom = total**2 / (a**2 / (n - 1.0) + b**2 / (m - 1.0))
     return np.asarray(np.where((total == 0.0) | (least < LEAST), least, freedom))
 
@@ -256,7 +256,7 @@ def _cluster_variance(
 
 def delong(
     area: FloatArray, found: AreaSpread, level: float, *, logit: bool
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, ...]:
     """Return DeLong's limits, area ± z se, and the p-value for a test of area = 1/2.
 
     With ``logit``, the limits are computed for log(area / (1 - area)), and are NaN at 0 and 1.
@@ -265,7 +265,7 @@ def delong(
     from scipy import special
 
     z, error = z_of(level), found.error
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         if logit:
             far, error = np.log(area / (1.0 - area)), error / (area * (1.0 - area))
             low, high = special.expit(far - z * error), special.expit(far + z * error)
@@ -292,7 +292,7 @@ def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits
     outside = np.stack([np.zeros(np.shape(area)), np.ones(np.shape(area))])
     for _ in range(60):
         middle = 0.5 * (inside + outside)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             within = (area - middle) ** 2 <= scale * found.at(middle)
         inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
     low, high = np.where(np.isnan(found.variance), np.nan, inside)
@@ -301,7 +301,7 @@ def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits
 
 def _newcombe_law(area: FloatArray, found: AreaSpread) -> tuple[FloatArray, BoolArray, FloatArray]:
     """Return the factor for Newcombe's variance, whether z is normal, and Student's freedom."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         ratio = found.variance / found.at(area)
     larger = ratio > 1.0
     normal = ~larger & (found.n_groups is None)
@@ -310,7 +310,7 @@ def _newcombe_law(area: FloatArray, found: AreaSpread) -> tuple[FloatArray, Bool
 
 def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatArray:
     """Return the variance at an area by Newcombe's method 5 (exponential scores)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         half = 0.5 * (positive + negative) - 1.0
         spread = 1.0 + half * ((1.0 - area) / (2.0 - area) + area / (1.0 + area))
         variance: FloatArray = area * (1.0 - area) * spread / (positive * negative)
@@ -319,7 +319,7 @@ def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatAr
 
 def with_two_scores(
     found: AreaSpread, level: float, limits: Limits, p_value: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, ...]:
     """Return Miettinen and Nurminen's limits and p-value for two-valued scores.
 
     The area is then (1 + d) / 2, where d is the difference between two proportions.
@@ -344,7 +344,7 @@ def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
     from scipy import special
 
     ratio, normal, freedom = _newcombe_law(area, found)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         scale = np.sqrt(ratio * found.at(np.full(np.shape(area), 0.5)))
         statistic = np.abs(area - 0.5) / scale
     tail = np.where(normal, special.ndtr(-statistic), special.stdtr(freedom, -statistic))
@@ -394,7 +394,7 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
     above = np.cumsum(outline.between[:-1]) + np.cumsum(outline.tied) - outline.tied
     wrong = int((outline.tp * (2 * above + outline.tied)).sum())
     tp_up_to = np.concatenate([[0], np.cumsum(outline.tp)])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         value = float(1.0 - np.float64(wrong) / (2.0 * positive * negative))
         beaten = 1.0 - 0.5 * (2 * above + outline.tied) / negative
         ahead = 0.5 * np.concatenate([2 * tp_up_to, tp_up_to[1:] + tp_up_to[:-1]]) / positive
@@ -448,7 +448,7 @@ def outline_precision(
     inside = np.ones(n.size, dtype=bool)
     if ends and ranking.unscored_true:
         inside[-1] = False
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         precision = np.where(inside, tp / n, 0.0)
         others = np.where(n <= 1, 1.0, (tp - 1.0) / (n - 1.0))
         value = (true * precision).sum() / np.float64(positive)
@@ -520,7 +520,7 @@ def unseen_counts(size: AnyArray, groups: AnyArray | int) -> FloatArray:
 
 def area_difference_limits(
     areas: tuple[FloatArray, FloatArray],
-    variances: tuple[FloatArray, FloatArray, FloatArray],
+    variances: tuple[FloatArray, ...],
     freedom: FloatArray,
     sizes: tuple[AnyArray, AnyArray],
     level: float,
@@ -537,7 +537,7 @@ def area_difference_limits(
     gap = areas[0] - areas[1]
     variance, t = variances[2], student_quantile(freedom, level)
     positive, negative = sizes[0] * 1.0, sizes[1] * 1.0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         swapped = 2.0 / (positive * negative) ** 2  # the variance if one pair is reversed
         apart = (variance + swapped) / (variances[0] + variances[1] + swapped)
         unseen = apart * (_UNSEEN / positive + _UNSEEN / negative) ** 2
@@ -599,7 +599,7 @@ def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     share = np.where(inside, lists.share, 0.0)
     # given a positive, every other candidate is a positive with this probability
     random = (positive - 1.0) / np.maximum(at.total - 1.0, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         # precision at each rank, with and without the positive at this rank: (..., rank)
         precision = np.where(inside, tp / n, 0.0)
         others = np.where(inside, (tp - 1.0) / (n - 1.0), 0.0)
@@ -694,7 +694,7 @@ def ap_limits_at(
     """Return :func:`ap_limits` at the quantile of Student's t with this tail probability."""
     low, high = _limits_around(value, quantile * error)
     lower, higher = _limits_around(corrected, quantile * error)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         # the Clopper-Pearson lower limit for k out of k: p^k = (1 - level) / 2
         alone = tail ** (1.0 / positive)
     first = value == 1.0
@@ -786,7 +786,7 @@ def area_up_to(ranking: Ranking, most: float) -> Influence:
     at = Blocks.of(ranking)
     negative = at.total - at.positive
     tp_first, tp_last = at.at_edges(at.tp)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         # (..., rank): false and true positive rates at the start and at the end of the block, and
         # the fraction of the block inside the range
         low, high = (at.start - tp_first) / negative, (at.end - tp_last) / negative
@@ -830,7 +830,7 @@ def found_early(ranking: Ranking, share: float) -> Influence:
     size = np.ceil(share * at.total - 1e-9)
     ends = [np.clip(np.rint(x * size), 0, at.total).astype(np.int64) for x in (0.5, 1.5)]
     first, last = (np.take_along_axis(at.tp, x, axis=-1) for x in ends)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         inside = np.clip((size - at.start) / np.maximum(at.end - at.start, 1), 0.0, 1.0)
         local = (last - first) / (ends[1] - ends[0])
         value = np.where(at.true, inside, 0.0).sum(axis=-1, keepdims=True) / at.positive

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats import ranking
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
 from rankeval_pd.stats.ranking import Keys, Whole, up_to_ranks
 
@@ -338,7 +338,7 @@ class RecallSpread(NamedTuple):
     @property
     def ratio(self) -> FloatArray:
         """The ratio of the variance to the variance for a fixed region."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             return np.asarray(self.variance / (self.recall * (1.0 - self.recall)), dtype=float)
 
     def effective(self, positive: IntArray) -> FloatArray:
@@ -364,7 +364,7 @@ def spread(
     ``added`` true positives at each end keep every variance above 0.
     """
     n, total, positive = n + added, total + 2 * added, positive + 2 * added
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         recall = np.asarray((tp + added) / positive, dtype=float)
         region = recall * (1.0 - recall) * (1.0 - 2.0 * edge)
         variance = region + edge**2 * (1.0 - n / total) * n / positive
@@ -516,7 +516,7 @@ def _odds(space: str, x: CurveLists) -> FloatArray:
     return np.asarray(edge / (1.0 - edge), dtype=float)
 
 
-def _influence(space: str, x: CurveLists) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def _influence(space: str, x: CurveLists) -> tuple[FloatArray, ...]:
     """Return a, b, c and d for N+ times the height of the curve, with ``_AT_ENDS``."""
     positive = x.positive + 2.0 * _AT_ENDS
     negative = x.total - x.positive + 2.0 * _AT_ENDS

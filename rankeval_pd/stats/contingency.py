@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats._types import FloatArray, silent_division
 from rankeval_pd.stats.distributions import deviance
 from rankeval_pd.stats.proportions import BetaTail, beta_logits
 
@@ -66,7 +66,7 @@ def root(x: Exact) -> Exact:
 def quotient(above: FloatArray | Exact, below: FloatArray | Exact) -> FloatArray:
     """Return above / below, which is NaN for 0/0 and infinite for any other number / 0."""
     above, below = product(above), product(below)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         near = above.high / below.high
         rest = minus(above, product(below, near)).high / below.high
     return np.where(np.isfinite(near), near + rest, near)
@@ -286,7 +286,7 @@ def neglog10_fisher(t: Cells) -> FloatArray:
 def normalised_mutual_information(t: Cells) -> FloatArray:
     """Return log(O11 / E11) / -log(O11 / N) (Bouma 2009), between -1 and 1."""
     information = mutual_information(t)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         score = information / np.log2(t.total / t.o11)
     return np.where(np.isneginf(information), -1.0, score)
 

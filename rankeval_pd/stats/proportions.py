@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import broadcast_floats, first_true
 
 # ---------------------------------------------------------------------- Intervals for a proportion
@@ -60,7 +60,7 @@ jeffreys = partial(_beta_limits, lower=(_JEFFREYS,), upper=(_JEFFREYS,))
 
 def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the proportions whose mid-p tails, P(beyond tp) + P(tp)/2, are (1 - level)/2."""
-    tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
+    tp, n = broadcast_floats(tp, n)
     # at tp = n or tp = 0 the mid-p tail is p^n / 2 or (1 - p)^n / 2, which is solved directly
     end = np.log(1.0 - level) / np.where(n > 0, n, 1.0)
     low = np.where((tp == n) & (n > 0), np.exp(end), 0.0)
@@ -184,7 +184,7 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
         area = tails.sum(axis=0)
         density = mass.sum(axis=0)  # p (1 - p) times the density
         bend = (mass * (a - (a + b) * p)).sum(axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             gap = np.log(area / parts) - target
             first = sign * density / area
             second = sign * bend / area - first * first
@@ -222,13 +222,13 @@ def _rare_tail(a: FloatArray, b: FloatArray, p: FloatArray) -> FloatArray:
 
 def alike_share(count: AnyArray, level: float) -> FloatArray:
     """Return Clopper-Pearson's lower limit for the share of equal values if all agree."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         return np.asarray((0.5 - 0.5 * level) ** (1.0 / np.asarray(count, dtype=float)))
 
 
 def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the Wilson score interval; (0, 1) for an empty list."""
-    tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
+    tp, n = broadcast_floats(tp, n)
     z2 = z_of(level) ** 2
     size = np.where(n > 0, n, 1.0)  # n can be below 1 after division by the overdispersion
     share = tp / size
@@ -254,7 +254,7 @@ def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """
     from scipy import special
 
-    tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
+    tp, n = broadcast_floats(tp, n)
     fp = n - tp
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     some, not_all = tp > 0, fp > 0
@@ -427,7 +427,7 @@ def overdispersion(
 
     chi2, freedom = np.broadcast_arrays(np.asarray(chi2, dtype=float), freedom)
     tail = (1.0 - level) / 2.0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         return Overdispersion(
             chi2 / freedom,
             chi2 / special.chdtri(freedom, tail),
@@ -440,7 +440,7 @@ def overdispersion(
 def pearson(tp: IntArray, n: IntArray) -> float:
     """Return Pearson's statistic for samples with tp true positives among n candidates."""
     share = tp.sum() / n.sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         return float(np.sum(np.square(tp - n * share) / (n * share * (1.0 - share))))
 
 
@@ -460,7 +460,7 @@ def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
     share = tp.sum(axis=-1, keepdims=True) / n.sum()
     sd = model_sd(share, n)
     ordered = np.sort(tp / n, axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         expected = special.ndtr((ordered - share) / sd)
     # compare both ends of every jump in the empirical distribution
     steps = np.arange(n.size + 1) / n.size
@@ -687,7 +687,7 @@ def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -
         row, place = (x.ravel() for x in np.indices((block.size, length)))
         logs = np.zeros(row.size, dtype=complex)
         for times, held, missed in parts:
-            with np.errstate(divide="ignore", invalid="ignore"):  # drop log 0
+            with silent_division():  # drop log 0
                 logs += times * np.log(held[place] + turn[block[row]] * missed[place])
             near = logs.real > _NEGLIGIBLE_LOG
             row, place, logs = row[near], place[near], logs[near]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import (
     Finite,
     Infinite,
@@ -115,7 +115,7 @@ def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
 
 def _critical_tails(
     log_p: float | FloatArray, n: FloatArray, population: Population
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, ...]:
     """Return the critical count c, P(X >= c) / p and P(X = c - 1) / p."""
     first, last = float(n.min()), float(n.max())
     # search if list sizes are few or far apart, or if tails in units of p would overflow
@@ -127,13 +127,13 @@ def _critical_tails(
     ):
         return _critical_search(log_p, n, population)[:3]
     here = (n - first).astype(np.intp)
-    critical, tail, below = (x[..., here] for x in _critical_path(log_p, first, last, population))
-    return critical, tail, below
+    path = _critical_path(log_p, first, last, population)
+    return tuple(quantity[..., here] for quantity in path)
 
 
 def _critical_search(
     log_p: float | FloatArray, n: FloatArray, population: Population
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, ...]:
     """Return the critical count c, P(X >= c) / p, P(X = c - 1) / p and P(X = c) / p."""
     from scipy import special
 
@@ -162,12 +162,12 @@ def _critical_search(
     there, under = population.tails(high, n), population.tails(high - 1.0, n)
     with np.errstate(over="ignore"):  # infinite for p below the smallest float
         in_p = [np.exp(x - log_p) for x in (there.ge, under.pmf, there.pmf)]
-    return high, in_p[0], in_p[1], in_p[2]
+    return high, *in_p
 
 
 def _critical_path(
     log_p: float | FloatArray, first: float, last: float, population: Population
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, ...]:
     """Return the critical count c, P(X >= c)/p and P(X = c - 1)/p for every n in a range."""
     # split the range of n into sqrt(n) stretches of sqrt(n) steps that advance in parallel
     count = int(last - first) + 1
@@ -188,12 +188,11 @@ def _critical_path(
         # if the tail exceeds p, c increases by 1. P(X' >= c + 1) is computed from P(X >= c) minus
         # P(X = c). Both terms are at most p, so the subtraction is accurate enough
         tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
         below, at = np.where(rises, at_next, below), np.where(rises, above, at_next)
         c, n = c + rises, n + 1.0
-    c_path, tail_path, below_path = path.reshape(3, *c.shape[:-1], -1)[..., :count]
-    return c_path, tail_path, below_path
+    return tuple(path.reshape(3, *c.shape[:-1], -1)[..., :count])
 
 
 def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
@@ -248,7 +247,7 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
     while active.size:
         at_x = _log_tail(x, n, prior) - target
         low, high = np.where(at_x >= 0.0, x, low), np.where(at_x <= 0.0, x, high)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             secant = x - at_x * (x - other) / (at_x - at_other)
         # bisect if the secant leaves the bracket or if a tail has underflowed
         inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
@@ -282,7 +281,7 @@ def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
     curve = CubicSpline(np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes]))
     scaled, slope = np.moveaxis(curve(np.log(n)), -1, 0)
     x = np.clip(scaled * np.sqrt(n), 0.0, np.nextafter(n, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         step = (math.log(p) - _log_tail(x, n, prior)) / slope
     x = x + step
     rough = ~(np.abs(step) <= 1e-6 * np.minimum(np.maximum(x, 1e-3), 1e2))
