@@ -33,12 +33,7 @@ from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Ro
 from rankeval_pd.stats import random_model
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.distributions import Finite
-from rankeval_pd.stats.random_model import (
-    MOST_SEARCHED,
-    Envelope,
-    envelope,
-    unique_rows,
-)
+from rankeval_pd.stats.random_model import MOST_SEARCHED, Envelope, envelope, unique_rows
 from rankeval_pd.stats.ranking import Ranking, Size
 
 # -------------------------------------------------------------------------------------------------
@@ -216,11 +211,7 @@ def rows_of_pools(
 )
 @UNRANKED
 def random_cdf(
-    data: Data,
-    n: Any,
-    *,
-    population: PopulationKind = "finite",
-    **roles: Unpack[RankingRoles],
+    data: Data, n: Any, *, population: PopulationKind = "finite", **roles: Unpack[RankingRoles]
 ) -> Data:
     """Return the distribution of the number of true positives in a random list.
 
@@ -441,13 +432,7 @@ def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArra
 
 
 def _sizes_at_bound(
-    ranking: Ranking,
-    _: Candidates,
-    *,
-    p: FloatArray,
-    bound: str,
-    ties: str,
-    pool: Pool,
+    ranking: Ranking, _: Candidates, *, p: FloatArray, bound: str, ties: str, pool: Pool
 ) -> dict[str, AnyArray]:
     """Return true positives and whether they reach the bound: (group, measure, p, n)."""
     lists, size = ranking.nbest(None, ties), pool_of(ranking, pool)

@@ -22,14 +22,7 @@ from rankeval_pd.curves.areas import (
 )
 from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turned_over
 from rankeval_pd.decisions.families import OVER, compared_with, family_of
-from rankeval_pd.decisions.verdicts import (
-    GROUP,
-    PAIR,
-    Interval,
-    Rows,
-    decide,
-    decision_columns,
-)
+from rankeval_pd.decisions.verdicts import GROUP, PAIR, Interval, Rows, decide, decision_columns
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.rankings import (
     Candidates,

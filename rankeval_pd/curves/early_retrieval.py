@@ -27,10 +27,7 @@ PARTIAL_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se")
 
 
 @Capabilities(
-    rankings="How good is each list?",
-    clusters=True,
-    layout="measure share",
-    quantity="enrichment",
+    rankings="How good is each list?", clusters=True, layout="measure share", quantity="enrichment"
 )
 @with_roles
 def enrichment(

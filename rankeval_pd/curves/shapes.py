@@ -9,19 +9,9 @@ from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from rankeval_pd.capabilities import (
-    NO_CONCLUSION,
-    Capabilities,
-    can,
-    with_roles_and,
-)
+from rankeval_pd.capabilities import NO_CONCLUSION, Capabilities, can, with_roles_and
 from rankeval_pd.chance.bounds import UNRANKED, rows_of_pools
-from rankeval_pd.chance.random_tests import (
-    Pool,
-    able_with,
-    chosen_pool,
-    pool_columns,
-)
+from rankeval_pd.chance.random_tests import Pool, able_with, chosen_pool, pool_columns
 from rankeval_pd.decisions.averages import Average, average_curves, check_average
 from rankeval_pd.decisions.verdicts import Rows
 from rankeval_pd.doors.candidates import Data

@@ -865,11 +865,7 @@ _FAR = 4.0  # limits this far away on the logit scale multiply the odds by 55
 
 
 def logit_limits(
-    share: FloatArray,
-    error: FloatArray,
-    freedom: AnyArray,
-    positive: AnyArray,
-    level: float,
+    share: FloatArray, error: FloatArray, freedom: AnyArray, positive: AnyArray, level: float
 ) -> Limits:
     """Return limits that are symmetric on the logit scale, using Student's quantile.
 

@@ -353,9 +353,7 @@ _QUANTILES_AT_ONCE = 1 << 14  # a few arrays of this size fit into the processor
 Coefficients = tuple[tuple[float, ...], ...]
 
 
-def fit_expansion(
-    exact: Callable[[FloatArray, FloatArray], FloatArray],
-) -> Coefficients | None:
+def fit_expansion(exact: Callable[[FloatArray, FloatArray], FloatArray]) -> Coefficients | None:
     """Return the polynomial for a function of exact logits, or None beyond an error of 2e-13."""
     # Chebyshev points for t in [-1, 1] and for σ relative to its maximum, flattened: (point)
     turn = np.cos((np.arange(_GRID_POINTS) + 0.5) * np.pi / _GRID_POINTS)

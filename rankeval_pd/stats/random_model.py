@@ -12,13 +12,7 @@ import numpy as np
 
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
-from rankeval_pd.stats.distributions import (
-    Finite,
-    Infinite,
-    Population,
-    log_betainc,
-    log_pmf,
-)
+from rankeval_pd.stats.distributions import Finite, Infinite, Population, log_betainc, log_pmf
 
 # -------------------------------------------------------------------------------------------------
 # Bounds on the count at a level p (Macskassy 2005, section 2).
