@@ -542,7 +542,7 @@ FAULTS = [
         ("max(first, observed), first + width", "max(first, observed + 1), first + width"),
         ("kind.times * (float(most)", "(float(most)"),
         ("expected += times * float", "expected += float"),
-        ("if observed > center[0]:", "if False:"),
+        ("if observed > tilted.mean[0]:", "if False:"),
     ),
     # -------------------------------------------------------------------------------- random model
     *_in(

@@ -36,8 +36,7 @@ from rankeval_pd.stats.distributions import Finite
 from rankeval_pd.stats.random_model import MOST_SEARCHED, Envelope, envelope, unique_rows
 from rankeval_pd.stats.ranking import Ranking, Size
 
-# -------------------------------------------------------------------------------------------------
-# Bounds for each n (Macskassy 2005).
+# --------------------------------------------------------------- Bounds for each n (Macskassy 2005)
 
 BOUND_COLUMNS = (
     *("p", "n", "expected", "discrete", "interpolated", "parametric", "critical", "attainable"),
@@ -123,12 +122,12 @@ def random_bound(
     0  0.5  20       4.0         5         4       3.42541    3.396055
     """
     check_choice("population", population, POPULATIONS)
-    levels, sizes = check_shares("p", p, one=True), check_n(n)
+    levels = check_shares("p", p, one=True)
+    sizes, beyond = _split_sizes(check_n(n), population)
     pool = chosen_pool(pool, roles, population)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        lists = _lists_of(candidates, n, sizes)
-        along = {"p": levels, "n": lists}
+        along = {"p": levels, "n": candidates.sizes(n) if beyond is None else beyond}
         return rows_of_pools(candidates, along, pool, bound_columns, population=population)
 
     return tabulate(
@@ -137,23 +136,16 @@ def random_bound(
         question,
         pool_columns(BOUND_COLUMNS, pool),
         able_with(can(random_bound), pool),
-        n=_within(sizes, population),
+        n=sizes,
         attrs={"population": population, "pool": pool},
     )
 
 
-def _within(sizes: Sizes, population: str) -> Sizes:
-    """Return the list sizes that must not exceed the number of candidates."""
+def _split_sizes(sizes: Sizes, population: str) -> tuple[Sizes, IntArray | None]:
+    """Return the list sizes up to N, or those that can exceed N in an infinite population."""
     if population == "infinite" and isinstance(sizes, np.ndarray):
-        return None
-    return sizes
-
-
-def _lists_of(candidates: Candidates, n: IntArray | None, sizes: Sizes) -> IntArray:
-    """Return the list sizes, which can exceed N if the population is infinite."""
-    if isinstance(sizes, np.ndarray):
-        return sizes
-    return candidates.sizes(n)
+        return None, sizes
+    return sizes, None
 
 
 def rows_of_pools(
@@ -249,10 +241,10 @@ def random_cdf(
     90  20  3.50    0.4022        0.5172      0.5230
     """
     check_choice("population", population, POPULATIONS)
-    sizes = check_n(n)
+    sizes, beyond = _split_sizes(check_n(n), population)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        lists = _lists_of(candidates, n, sizes)
+        lists = candidates.sizes(n) if beyond is None else beyond
         size = candidates.common_size()
         count, exists = _cdf_grid(lists, size)
         if population == "finite":
@@ -275,7 +267,7 @@ def random_cdf(
         question,
         ("n", "tp", *TAIL_METHODS),
         can(random_cdf),
-        n=_within(sizes, population),
+        n=sizes,
         attrs={"population": population},
     )
 
@@ -333,8 +325,7 @@ def _strict_tail(
     return np.asarray(tail)
 
 
-# -------------------------------------------------------------------------------------------------
-# Crossover points with chance (Macskassy 2005, section 3.3).
+# --------------------------------------- Crossover points with chance (Macskassy 2005, section 3.3)
 
 CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # tolerance that lets a count equal to a fractional bound reach the bound

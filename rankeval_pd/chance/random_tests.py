@@ -55,8 +55,7 @@ from rankeval_pd.stats.random_model import (
 )
 from rankeval_pd.stats.ranking import NBest, Ranking, Size
 
-# -------------------------------------------------------------------------------------------------
-# Determine the pool of candidates from which random lists are drawn.
+# ------------------------------- Determine the pool of candidates from which random lists are drawn
 
 Pool = Literal["retrieved", "all"] | int
 
@@ -112,8 +111,6 @@ def pool_of(ranking: Ranking, pool: Pool) -> Size:
     """Return N and N+ for the pool: (..., measure)."""
     if pool == "retrieved":
         return ranking.retrieved
-    if pool == "all":
-        return ranking.size
     return _in_collection(ranking.size, pool)
 
 
@@ -122,14 +119,13 @@ def pool_sizes(candidates: Candidates, pool: Pool) -> Size:
     if pool == "retrieved":
         return candidates.rankings().retrieved
     total, positive = candidates.common_size()
-    size = Size(total[:, np.newaxis], positive[:, np.newaxis])
-    if pool == "all":
+    return _in_collection(Size(total[:, np.newaxis], positive[:, np.newaxis]), pool)
+
+
+def _in_collection(size: Size, collection: int | str) -> Size:
+    """Return the sizes, with N replaced by the number of candidates in a collection, if any."""
+    if isinstance(collection, str):
         return size
-    return _in_collection(size, pool)
-
-
-def _in_collection(size: Size, collection: int) -> Size:
-    """Return the sizes with N replaced by the number of candidates in the collection."""
     largest = int(size.total.max(initial=0))
     if largest > collection:
         raise ValueError(
@@ -140,10 +136,7 @@ def _in_collection(size: Size, collection: int) -> Size:
 
 
 def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
-    """Warn if most lists at some n contain all retrieved candidates.
-
-    ``retrieved`` contains the numbers of retrieved candidates, and is broadcast with ``n``.
-    """
+    """Warn if most lists at some n contain all ``retrieved`` candidates, broadcast with n."""
     sizes, whole = np.broadcast_arrays(n, retrieved <= n)
     for size in np.unique(sizes):
         if (share := whole[sizes == size].mean()) >= 0.5:
@@ -155,8 +148,7 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
             return
 
 
-# -------------------------------------------------------------------------------------------------
-# Apply the random model to published numbers.
+# ------------------------------------------------------ Apply the random model to published numbers
 
 TAIL_METHODS = ("discrete", "interpolated", "parametric")
 
@@ -554,8 +546,7 @@ def sum_tails(
     return tails_of_sum(count, laws, times.astype(np.int64))
 
 
-# -------------------------------------------------------------------------------------------------
-# Test n-best lists against random rankings.
+# -------------------------------------------------------- Test n-best lists against random rankings
 
 TEST_COLUMNS = (
     *("measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p"),
@@ -830,10 +821,7 @@ def _random_p_values(tails: Tails) -> dict[str, FloatArray]:
 def _list_counts(
     ranking: Ranking, _: Candidates, *, n: IntArray | None, ties: str, pool: Pool
 ) -> dict[str, AnyArray]:
-    """Return the true positives in each list, and the sizes of groups and pools.
-
-    Rows of lists that do not exist are kept, because they show the sizes of their groups.
-    """
+    """Return the true positives in each list, and the sizes of groups and pools in any row."""
     lists, pools = ranking.nbest(n, ties), pool_of(ranking, pool)
     return {
         "tp": lists.tp,

@@ -53,8 +53,7 @@ from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
 from rankeval_pd.stats.ranking import Ranking
 from rankeval_pd.stats.two_by_two import ALTERNATIVES
 
-# -------------------------------------------------------------------------------------------------
-# Differences between two measures in partial area, BEDROC and enrichment factor.
+# ------------------- Differences between two measures in partial area, BEDROC and enrichment factor
 
 EARLY_KINDS = ("partial", "bedroc", "enrichment")
 
@@ -168,8 +167,7 @@ OF_EARLY_GAP = Interval(
 """The interval for a difference in partial area, BEDROC or enrichment factor."""
 
 
-# -------------------------------------------------------------------------------------------------
-# Differences in area between rankings of the same candidates.
+# -------------------------------------- Differences in area between rankings of the same candidates
 
 COMPARE_COLUMNS = (
     *("measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high"),
@@ -335,17 +333,20 @@ def compare_area(
     else:
         kernel = partial(roc_gap, test=test)
         interval = {"t": OF_ROC_GAP, "delong": _OF_DELONG_GAP}[test]
-    decision, ending = decision_columns(how)
-    groups = ["n_groups"] * clustered
     return tabulate(
         data,
         only_pair(data, a, b, roles),
         partial(_compared_areas, a=a, b=b, kernel=kernel, how=how),
-        (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending),
+        _columns_of_areas(how, ["n_groups"] * clustered),
         can(compare_area),
         finish=partial(_decided, how=how, interval=interval),
         attrs=noted,
     )
+
+
+def _columns_of_areas(how: AreaOptions, groups: Sequence[str]) -> tuple[str, ...]:
+    decision, ending = decision_columns(how)
+    return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
 
 
 def _compared_areas(

@@ -283,10 +283,9 @@ def _early_columns(
     level: float,
     cluster: IntArray | None,
 ) -> dict[str, AnyArray]:
-    """Return a value, its chance level, outer limits and standard error.
+    """Return a value, its chance level, standard error, and limits.
 
-    The limits are those from the original sample and from a sample with a pair of candidates added
-    at each end. Each added candidate is a separate group.
+    They are the outer limits of the sample with and without a pair of candidates at each end.
     """
     result, added = statistic(ranking), statistic(areas.with_end_pairs(ranking))
     longer = cluster

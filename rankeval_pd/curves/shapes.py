@@ -26,8 +26,7 @@ from rankeval_pd.stats.distributions import Finite
 from rankeval_pd.stats.proportions import clopper_pearson
 from rankeval_pd.stats.ranking import Ranking
 
-# -------------------------------------------------------------------------------------------------
-# Pointwise intervals and simultaneous bands for curves.
+# -------------------------------------------- Pointwise intervals and simultaneous bands for curves
 
 INTERVALS = (None, "pointwise", "simultaneous")
 RANGE = (
@@ -155,8 +154,7 @@ def _heights_of_one(ranking: Ranking, n: IntArray, listed: BoolArray, curve: Cur
     return result
 
 
-# -------------------------------------------------------------------------------------------------
-# ROC, precision-recall, DET, gain and lift curves over all cutoffs.
+# -------------------------------- ROC, precision-recall, DET, gain and lift curves over all cutoffs
 
 SPACES: dict[str, tuple[str, str]] = {
     "roc": ("fpr", "tpr"),
@@ -248,11 +246,12 @@ def _curve(
         columns = _AT_N
     if isinstance(sizes, Shares):
         columns = tuple(name for name in columns if name != "share")
-    curve, kernel, together = Curve(space, ties), _curve_columns, None
+    curve, together = Curve(space, ties), None
+    kernel: Callable[..., Mapping[str, AnyArray]] = _curve_columns
     noted: dict[str, Any] = {"space": space, "ties": ties}
     if average is not None:
         kernel = _counted_columns
-        together = partial(average_curves, average=average, rates=columns, level=level)
+        together = partial(average_curves, average=average, rates=SPACES[space], level=level)
         columns = (*columns, "ci_low", "ci_high", "n_queries", "n_missing")
         noted |= {"average": average, "level": level}
     else:
@@ -624,8 +623,7 @@ def lift(
     return _curve(data, "lift", roles, n=n, interval=interval, level=level)
 
 
-# -------------------------------------------------------------------------------------------------
-# Reference lines for curves: bands for random rankings, and lines of equal n.
+# ---------------------- Reference lines for curves: bands for random rankings, and lines of equal n
 
 
 @Capabilities(

@@ -13,8 +13,7 @@ from rankeval_pd.stats.clusters import between, positives_variance, simpson_numb
 from rankeval_pd.stats.proportions import Limits, t_of, z_of
 from rankeval_pd.stats.ranking import Blocks, Ranking, inverse, sums_before
 
-# -------------------------------------------------------------------------------------------------
-# The area under the ROC curve, and DeLong's variance.
+# ---------------------------------------------- The area under the ROC curve, and DeLong's variance
 #
 # A pair of a positive and a negative with the same score counts one half.
 #
@@ -154,8 +153,7 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
         with silent_division():
             mean = (inside.sum(axis=-1) / size)[..., np.newaxis]
             far = np.where(group, np.abs(inside - mean), 0.0)
-            # equal placements differ only by rounding errors, unequal placements by at least 1 / (2
-            # N)
+            # unequal placements differ by at least 1 / (2 N)
             far = np.where(far.max(axis=-1, keepdims=True, initial=0.0) < _ROUNDING, 0.0, far)
             squares = (far**2).sum(axis=-1)
             parts.append(squares / (size * np.where(size > 1, size - 1.0, np.nan)))
@@ -200,17 +198,14 @@ def cluster_spread(
     shape = placement.shape[:-1]
     variance, freedom = np.full(shape, np.nan), np.full(shape, np.nan)
     effective, n_groups = np.full((2, *shape), np.nan), np.zeros(shape, dtype=np.int64)
-    by = None
-    if drift is not None:
-        by = np.broadcast_to(drift, shape)
     clusters, moved = np.iinfo(np.int64).max, np.zeros(shape)
     for row in np.ndindex(shape):
         here, true = present[row], gold[row][present[row]]
         if true.any() and not true.all():
             number = np.unique(cluster[row][here], return_inverse=True)[1]
             own = None
-            if by is not None:
-                own = float(by[row])
+            if drift is not None:
+                own = float(np.broadcast_to(drift, shape)[row])
             result = _cluster_variance(placement[row][here], true, number, own, alone)
             variance[row], freedom[row], effective[(slice(None), *row)], n_groups[row] = result
             clusters = min(clusters, int(number.max()) + 1)
@@ -352,8 +347,7 @@ def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
     return p_value
 
 
-# -------------------------------------------------------------------------------------------------
-# Outlines of rankings.
+# ----------------------------------------------------------------------------- Outlines of rankings
 #
 # An outline contains the scores of the true positives and the numbers of negatives between them.
 # These O(N+) numbers suffice for curves, the area under the ROC curve and its variance.
@@ -491,8 +485,7 @@ def _class_variance(placement: FloatArray, times: IntArray) -> float:
     return squares / (size * (size - 1.0))
 
 
-# -------------------------------------------------------------------------------------------------
-# Intervals for differences between two areas on the same candidates.
+# ------------------------------- Intervals for differences between two areas on the same candidates
 
 _UNSEEN = 0.4  # extreme candidates to add per class; with 0.35 a margin test had a size of 0.06
 _NORMAL = 0.85, 0.95  # mean area: Student's t up to the first, normal from the second on
@@ -542,8 +535,7 @@ def area_difference_limits(
         apart = (variance + swapped) / (variances[0] + variances[1] + swapped)
         unseen = apart * (_UNSEEN / positive + _UNSEEN / negative) ** 2
         own = t * np.sqrt(variance)
-    # bisection between the observed difference (distance 0) and the largest possible one, or 0 if
-    # the test rejects 0: (side, ...)
+    # bisection from the observed difference to the largest one, or 0 if 0 is rejected: (side, ...)
     side = np.array([-1.0, 1.0]).reshape(2, *(1,) * own.ndim)
     excluded = (own > 0.0) & (own < -side * gap)
     inside, outside = 0.0 * own, np.where(excluded, np.abs(gap), 2.0)
@@ -569,8 +561,7 @@ def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
     return same
 
 
-# -------------------------------------------------------------------------------------------------
-# Average precision and its variance.
+# --------------------------------------------------------------- Average precision and its variance
 #
 # Average precision is the mean over the positives of P = tp / n, the precision of the list that
 # ends at the positive. Equal scores form one block. If the numbers N+ and N- of positives and
@@ -579,8 +570,7 @@ def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
 # mean, plus its contribution to the lists of the positives at or below its rank. The influence of a
 # negative is its negative contribution to the same lists.
 #
-# The mean over all orderings of tied scores uses the same sums, because at each rank of a block
-# with m candidates and t positives, t / m positives are expected.
+# With tied scores, t / m positives are expected at each rank of a block.
 #
 # The influences include a factor N+ / (N+ - 1). The variance is 1.3 to 2 times the true variance
 # with 5 positives, and 1.0 to 1.6 times with 15. Without the factor, the ratio is 0.84 to 1.5, and
@@ -716,11 +706,9 @@ def student_quantile(freedom: AnyArray, level: float) -> FloatArray:
     return t_of(np.maximum(freedom, 1.0), level)
 
 
-# -------------------------------------------------------------------------------------------------
-# BEDROC and partial ROC areas.
+# --------------------------------------------------------------------- BEDROC and partial ROC areas
 #
-# Both statistics are means over two samples of fixed size, the positives and the negatives. The
-# variances are computed from the candidates' influences.
+# Both are means over two samples of fixed size, the positives and the negatives.
 #
 # References: J.-F. Truchon and C. I. Bayly (2007), Evaluating virtual screening methods: good and
 # bad metrics for the "early recognition" problem, Journal of Chemical Information and Modeling 47.
@@ -764,8 +752,8 @@ def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
         worst = best * np.exp(-alpha * (1.0 - share))
         scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
         value, chance = np.clip((mean - worst) * scale, 0.0, 1.0), (every - worst) * scale
-        # each candidate moves lower candidates down by one rank. The factor is between the changes
-        # if a candidate is left out or repeated, and gives a perfect ranking a variance of 0
+        # a factor between the changes if a candidate, which moves lower ones down by one rank, is
+        # left out or repeated; a perfect ranking has a variance of 0
         lost = 2.0 * np.tanh(0.5 * alpha / size)
         below = sums_before(np.where(at.true, weight, 0.0)[..., ::-1])[..., ::-1]
         moved = 0.5 * at.around(below) * lost  # with half of the block
@@ -787,8 +775,7 @@ def area_up_to(ranking: Ranking, most: float) -> Influence:
     negative = at.total - at.positive
     tp_first, tp_last = at.at_edges(at.tp)
     with silent_division():
-        # (..., rank): false and true positive rates at the start and at the end of the block, and
-        # the fraction of the block inside the range
+        # (..., rank): rates at the start and at the end of the block, and its fraction in the range
         low, high = (at.start - tp_first) / negative, (at.end - tp_last) / negative
         rate, later = tp_first / at.positive, tp_last / at.positive
         width = np.where(high > low, high - low, 1.0)
@@ -797,8 +784,7 @@ def area_up_to(ranking: Ranking, most: float) -> Influence:
         found = np.where(high <= most, most - 0.5 * (low + high), 0.5 * inside**2 * width)
         found = np.where(low >= most, 0.0, found) / most
         value = np.where(at.true, found, 0.0).sum(axis=-1, keepdims=True) / at.positive
-        # influence of a negative: the positives above it minus the positives at the end of the
-        # range
+        # influence of a negative: the positives above it minus those at the end of the range
         reached = np.where(at.here & (low <= most), rate + inside * (later - rate), 0.0)
         last = reached.max(axis=-1, keepdims=True, initial=0.0)
         behind = inside * (rate + 0.5 * inside * (later - rate) - last) / most

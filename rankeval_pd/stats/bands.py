@@ -13,12 +13,10 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, 
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
 from rankeval_pd.stats.ranking import Keys, Whole, up_to_ranks
 
-# -------------------------------------------------------------------------------------------------
-# Variance and simultaneous bands for the precision of n-best lists at all n.
+# ----------------------- Variance and simultaneous bands for the precision of n-best lists at all n
 #
-# An n-best list has no fixed threshold. If the candidates are a sample, the precision at n has two
-# sources of variation. One is the random labels of the candidates in the list, with the binomial
-# variance of Evert (2004, section 3.2). The other is the threshold at the end of the list, where
+# If the candidates are a sample, the precision at n varies with the labels in the list (the
+# binomial variance of Evert 2004, section 3.2) and with the threshold at the end of the list, where
 # the proportion of true positives is ``edge``. The influence of a candidate with label y on the
 # precision p of a list of n of the N candidates is
 #
@@ -148,7 +146,7 @@ class Cells(NamedTuple):
         if at_once:
             drawn = ranking.normals(self.keys[self.where], seed, start, stop)
             return drawn * np.sqrt(self.size)[:, np.newaxis]
-        sums: Any = np.zeros((self.size.size, stop - start))
+        sums = np.zeros((self.size.size, stop - start))
         beyond = np.flatnonzero(~self.listed)
         apart = ranking.normals(_NOWHERE[: beyond.size], seed, start, stop)
         sums[beyond] = apart * np.sqrt(self.size[beyond])[:, np.newaxis]
@@ -157,8 +155,7 @@ class Cells(NamedTuple):
         sums[small] += self._summed(ranking.normals, small, seed, start, stop)
         heads = self._summed(ranking.coins, signs, seed, start, stop)
         sums[signs] += 2.0 * heads - self.size[signs, np.newaxis]
-        result: FloatArray = np.asarray(sums, dtype=np.float64)
-        return result
+        return sums
 
     def _summed(
         self, draw: Callable[..., Any], chosen: BoolArray, seed: int, start: int, stop: int
@@ -308,8 +305,7 @@ def critical_value(largest_of_draw: FloatArray, level: float) -> float:
     return max(float(ordered[min(rank, ordered.size) - 1]), alone)
 
 
-# -------------------------------------------------------------------------------------------------
-# Variance, interval and simultaneous band for the recall of n-best lists.
+# -------------------------- Variance, interval and simultaneous band for the recall of n-best lists
 #
 # If the candidates are a sample, the recall k = tp / N+ of a list of n of the N candidates varies
 # with the true positives in the list, with the threshold, and with N+. Let ``edge`` be the
@@ -459,8 +455,7 @@ def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLis
     return KernelLists(tp, edge)
 
 
-# -------------------------------------------------------------------------------------------------
-# Intervals and simultaneous bands for ROC, DET, precision-recall, gain and lift curves.
+# ------------ Intervals and simultaneous bands for ROC, DET, precision-recall, gain and lift curves
 #
 # If the candidates are a sample, a curve varies with the candidates in the lists and with the ends
 # of the lists. Let y be the label of a candidate, and w = 1 if the list of size n contains the
@@ -630,8 +625,7 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
     return 1.0 - 2.0 * float(special.ndtr(-factor))
 
 
-# -------------------------------------------------------------------------------------------------
-# Differences between n-best lists in mean labels from 0 to 1, such as vote fractions.
+# -------------- Differences between n-best lists in mean labels from 0 to 1, such as vote fractions
 #
 # Let e be the mean label at the end of a list. The contribution u of a candidate is y - e if the
 # first list contains the candidate, minus y - e for the second list if that list contains the

@@ -14,8 +14,7 @@ from rankeval_pd.stats._types import FloatArray, silent_division
 from rankeval_pd.stats.distributions import deviance
 from rankeval_pd.stats.proportions import BetaTail, beta_logits
 
-# -------------------------------------------------------------------------------------------------
-# Products, differences and quotients with twice the digits of a float (Dekker 1971).
+# --------------- Products, differences and quotients with twice the digits of a float (Dekker 1971)
 #
 # Rounded once at the end, the results do not depend on the order of the factors, and equal
 # quotients of different counts are equal floats.
@@ -72,8 +71,7 @@ def quotient(above: FloatArray | Exact, below: FloatArray | Exact) -> FloatArray
     return np.where(np.isfinite(near), near + rest, near)
 
 
-# -------------------------------------------------------------------------------------------------
-# Association measures for 2x2 contingency tables, from the four observed frequencies.
+# -------------- Association measures for 2x2 contingency tables, from the four observed frequencies
 #
 # The formulas follow Evert's (2004) online repository of association measures. R1 and C1 are the
 # frequencies of the first and second words, and E11 = R1 C1 / N. Scores are high if the two words
@@ -138,11 +136,10 @@ class Cells(NamedTuple):
 Measure = Callable[..., FloatArray]
 
 
-def log_likelihood(t: Cells) -> FloatArray:
-    """Return Dunning's G2 with the sign of O11 - E11.
+def log_likelihood(t: Cells, unit: float = 1.0) -> FloatArray:
+    """Return Dunning's G2 with the sign of O11 - E11, as the sum of four positive deviances.
 
-    The sum of O log(O/E) is computed as the sum of four positive deviances. The two sums are equal
-    because the differences O - E add up to 0.
+    It equals twice the sum of O log(O/E), because the differences O - E add up to 0.
     """
     total = t.total
     excess = quotient(t.excess, total)
@@ -156,12 +153,7 @@ def log_likelihood(t: Cells) -> FloatArray:
         )
     )
     result = (both + neither) + (first + second)
-    return np.copysign(2.0 * result, excess) + 0.0
-
-
-def average_mutual_information(t: Cells) -> FloatArray:
-    """Return the sum of O log2(O/E) with the sign of O11 - E11, a rescaled G2."""
-    return log_likelihood(t) / (2.0 * math.log(2.0))
+    return (np.copysign(2.0 * result, excess) + 0.0) / unit
 
 
 def chi_squared(t: Cells, *, yates: bool = False) -> FloatArray:
@@ -329,7 +321,7 @@ MEASURES: dict[str, Measure] = {
     "MI2": partial(mutual_information, power=2),
     "MI3": partial(mutual_information, power=3),
     "local_MI": local_mutual_information,
-    "average_MI": average_mutual_information,
+    "average_MI": partial(log_likelihood, unit=2.0 * math.log(2.0)),  # the sum of O log2(O/E)
     "dice": dice,
     "jaccard": jaccard,
     "gmean": geometric_mean,

@@ -155,8 +155,7 @@ def series_sums(
             # also stop sums that have overflowed, because they never converge
             last = totals[highest_power]
             going = (m**highest_power * term > _NEGLIGIBLE * last) & np.isfinite(last)
-            # compress the arrays only after a quarter of the sums are done: copying costs more
-            # than summing
+            # copying costs more than summing, so compress after a quarter of the sums is done
             if np.count_nonzero(going) <= 0.75 * active.size:
                 out[:, active] = totals
                 active, term, totals = active[going], term[going], totals[:, going]
@@ -251,8 +250,7 @@ def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = No
         gap = x - mean
     v = gap / np.where(total > 0, total, 1.0)
     v2 = v * v
-    # for |v| < 0.1, x log(x/mean) = 2x artanh(v) = 2x (v + v^3/3 + ... + v^21/21). Use Horner's
-    # scheme from v^3; the first term 2x v minus the gap is gap v
+    # for |v| < 0.1, 2x artanh(v) = 2x (v + v^3/3 + ... + v^21/21); 2x v minus the gap is gap v
     series = np.zeros_like(v)
     for odd in range(21, 2, -2):
         series = (series + 1.0 / odd) * v2
@@ -417,8 +415,7 @@ def poisson_tails(i: AnyArray, mean: AnyArray | float) -> Tails:
     return _tails_from_series(i, (lowest, highest), lp, series, above_mode)
 
 
-# -------------------------------------------------------------------------------------------------
-# Populations for the random model (Macskassy 2005): a finite or an infinite population.
+# ------------ Populations for the random model (Macskassy 2005): a finite or an infinite population
 
 
 class _OfLists:

@@ -444,7 +444,7 @@ def pearson(tp: IntArray, n: IntArray) -> float:
 
 def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
     """Return the sd of precision predicted by Eq. 4, a mean of variances over the sample sizes."""
-    return np.sqrt(np.asarray(share) * (1.0 - np.asarray(share)) * np.mean(1.0 / n))
+    return np.sqrt(share * (1.0 - share) * np.mean(1.0 / n))
 
 
 def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
@@ -629,14 +629,12 @@ def _tilt_to(kinds: list[_SizeClass], wanted: FloatArray) -> tuple[FloatArray, _
 
 def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positive: int) -> float:
     """Return the probability of at least this number of failures, given the true positives."""
-    # tilt only for small tails above the mean
-    center = _tilted_law(kinds, np.zeros(2)).mean
-    if observed > center[0]:
+    tilt = np.zeros(2)
+    tilted = _tilted_law(kinds, tilt)
+    middle = round(tilted.mean[0])
+    if observed > tilted.mean[0]:  # tilt only for small tails above the mean
         tilt, tilted = _tilt_to(kinds, np.array([observed, positive], dtype=float))
         middle = observed
-    else:
-        tilt, tilted = np.zeros(2), _tilted_law(kinds, np.zeros(2))
-        middle = round(center[0])
     sd_failures, sd_sum = np.sqrt(np.diag(tilted.covariance))
     samples = sum(kind.times for kind in kinds)
     span = sum(kind.times * (kind.counts.size - 1) for kind in kinds)

@@ -14,8 +14,7 @@ from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import Finite, Infinite, Population, log_betainc, log_pmf
 
-# -------------------------------------------------------------------------------------------------
-# Bounds on the count at a level p (Macskassy 2005, section 2).
+# ------------------------------------- Bounds on the count at a level p (Macskassy 2005, section 2)
 #
 # For a few list sizes, each bound is found by bisection on the exact tail. For every n, the bounds
 # form a path that rises by 0 or 1 at each candidate, split into a few hundred stretches. Each
@@ -44,7 +43,6 @@ def bound(kind: str, p: float, n: FloatArray, population: Population) -> FloatAr
     if kind == "parametric":
         return parametric_bound(p, n, population.prior)
     if kind == "envelope":
-        assert isinstance(population, Finite)
         return envelope(p, n, population).counts
     return np.asarray(getattr(bounds(p, n, population), kind))
 
@@ -211,7 +209,7 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
             result[smooth] = _interpolated_root(p, n[smooth], float(prior))
             rough &= ~smooth
     result[rough] = _smooth_root(p, n[rough], priors[rough])
-    return np.asarray(result[back])
+    return result[back]
 
 
 _KNOTS = 1000  # number of exact roots for a spline
@@ -246,8 +244,7 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
         # bisect if the secant leaves the bracket or if a tail has underflowed
         inside = (secant >= low) & (secant <= high) & np.isfinite(at_x + at_other)
         new = np.where(at_x == 0.0, x, np.where(inside, secant, 0.5 * (low + high)))
-        # the error of a secant step is roughly the product of the errors at the two points, divided
-        # by the scale
+        # the error of a secant step is about the product of the errors at both points, in the scale
         ends = np.minimum(np.maximum(new, 1e-3), np.maximum(n - new, 1e-12 * n))
         scale = np.minimum(sd, ends)
         settled = inside & (np.abs(new - x) <= 1e-8 * scale) & (np.abs(x - other) <= 1e-3 * scale)
@@ -267,8 +264,7 @@ def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
     first, last = float(n.min()), float(n.max())
     knots = np.unique(np.round(np.geomspace(first, last, _KNOTS)))
     roots = _smooth_root(p, knots, prior)
-    # slope of the log tail at each knot, by a backward difference, because a forward difference
-    # would underflow at p = 1e-300
+    # slope of the log tail by a backward difference: a forward one underflows at p = 1e-300
     width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
     slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
     # one spline over log n for root / sqrt(n), which varies less than the root, and for the slope
@@ -316,8 +312,7 @@ def averaged_tails(
     given = float(above), float(size), model
     table = None
     if taken.size > missing.size:
-        # if j takes more values than t, compute each tail only once: all limits from the lowest to
-        # the highest for each t, in one array (t, limit)
+        # compute each tail only once: all limits for each t, in one array (t, limit)
         lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1
         counts = highest - lowest + 1
         first = np.cumsum(counts) - counts - lowest
@@ -348,8 +343,7 @@ def _conditional_log_tail(
     return distributions.tails(limit, rest, model.positive - in_block, taken).ge
 
 
-# -------------------------------------------------------------------------------------------------
-# The probability that a random ranking reaches a boundary at any n.
+# -------------------------------- The probability that a random ranking reaches a boundary at any n
 #
 # Let X_k be the number of positives among the first k candidates. The recursion of Macskassy (2005,
 # section 2.2, Eqs 12 to 15) computes the distribution of X_{k+1} from that of X_k. Here, the mass
@@ -382,8 +376,7 @@ def boundary_probability(counts: FloatArray, n: FloatArray, population: Populati
     lowest, highest = population.support(n)
     if not counts.size or (lowest == highest).all():  # X_n is not random
         return (counts <= lowest).any(axis=-1).astype(float)
-    # X_n never decreases, so a count that a ranking reaches now is also reached at any later n.
-    # Lower the boundary to its minimum over all later n, (row, n)
+    # X_n never decreases: lower the boundary to its minimum over all later n, (row, n)
     path = np.minimum.accumulate(counts[:, ::-1], axis=-1)[:, ::-1]
     sure = (path <= lowest).any(axis=-1)
     path = np.clip(path, 1.0, highest[-1] + 1.0).astype(np.int64)
@@ -476,8 +469,7 @@ def _first_crossings(path: IntArray, kept: IntArray, prior: float) -> FloatArray
             low = int(kept[start - 1])
         if top[stop - 1] < low:  # no mass is left below the path
             break
-        # law (row, count from base): drop counts below ``low`` and add a last column of zeros, so
-        # that the shift by one cell below does not leak into the next row
+        # law (row, count from base), with a last column of zeros against leaks into the next row
         carried = law[:, low - base : -1] * scale
         base, width = low, int(top[stop - 1]) - low + 2
         law = np.zeros((rows, width))
@@ -755,8 +747,7 @@ def completion_factor(count: IntArray, k: IntArray, prior: float, population: Fi
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# Envelopes with equal local levels for random rankings.
+# -------------------------------------------- Envelopes with equal local levels for random rankings
 #
 # The probability of reaching the boundary for a level t is a step function of t, with steps at the
 # tail probabilities P(X_n >= i): tens of millions for a million candidates. One evaluation is
@@ -819,8 +810,7 @@ class _LevelSearch:
         if isinstance(population, Finite):
             self.time -= np.log(np.maximum(population.total - n, 1.0)) / 2.0
             variance = variance * (1.0 - n / population.total)
-        # the approximate effect of changing each count by one, in a common unit: moving the
-        # boundary by one standard deviation has the same effect over equal time spans
+        # moving the boundary by one standard deviation has the same effect over equal time spans
         gaps = np.minimum(np.diff(self.time), _CORRELATION_TIME)
         around = np.append(gaps, _CORRELATION_TIME) + np.insert(gaps, 0, _CORRELATION_TIME)
         self.heights: FloatArray = around / np.sqrt(variance + 0.25)
