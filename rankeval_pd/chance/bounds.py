@@ -127,7 +127,9 @@ def random_bound(
     pool = chosen_pool(pool, roles, population)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        along = {"p": levels, "n": candidates.sizes(n) if beyond is None else beyond}
+        if beyond is not None:
+            n = beyond
+        along = {"p": levels, "n": candidates.sizes(n)}
         return rows_of_pools(candidates, along, pool, bound_columns, population=population)
 
     return tabulate(
@@ -244,7 +246,9 @@ def random_cdf(
     sizes, beyond = _split_sizes(check_n(n), population)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        lists = candidates.sizes(n) if beyond is None else beyond
+        if beyond is not None:
+            n = beyond
+        lists = candidates.sizes(n)
         size = candidates.common_size()
         count, exists = _cdf_grid(lists, size)
         if population == "finite":
