@@ -602,39 +602,32 @@ def _tilted_law(kinds: list[_SizeClass], tilt: FloatArray) -> _TiltedLaw:
     return _TiltedLaw(found, log_norm, mean, covariance)
 
 
-def _tilt_to(kinds: list[_SizeClass], wanted: FloatArray) -> tuple[FloatArray, _TiltedLaw]:
-    """Return the tilt with the desired means, by Newton's method on a convex function."""
-    tilt = np.zeros(2)
-    here = _tilted_law(kinds, tilt)
-    for _ in range(100):
-        away = wanted - here.mean
-        if (np.abs(away) < 1e-3 * np.sqrt(np.diag(here.covariance) + 1e-12)).all():
-            break
-        # the ridge allows for a singular covariance; a step changes the tilt of f by at most 2
-        ridge = 1e-9 * np.diag(np.diag(here.covariance)) + 1e-12 * np.eye(2)
-        step = np.linalg.solve(here.covariance + ridge, away)
-        step *= min(1.0, 2.0 / max(abs(step[0]), 1e-300))
-        # halve the step while it increases the objective log_norm - tilt . wanted
-        before = here.log_norm - tilt @ wanted
-        for _ in range(40):
-            there = _tilted_law(kinds, tilt + step)
-            if there.log_norm - (tilt + step) @ wanted <= before:
-                break
-            step = 0.5 * step
-        else:
-            break
-        tilt, here = tilt + step, there
-    return tilt, here
-
-
 def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positive: int) -> float:
     """Return the probability of at least this number of failures, given the true positives."""
     tilt = np.zeros(2)
     tilted = _tilted_law(kinds, tilt)
     middle = round(tilted.mean[0])
     if observed > tilted.mean[0]:  # tilt only for small tails above the mean
-        tilt, tilted = _tilt_to(kinds, np.array([observed, positive], dtype=float))
-        middle = observed
+        # find the tilt with the desired means by Newton's method on a convex function
+        middle, wanted = observed, np.array([observed, positive], dtype=float)
+        for _ in range(100):
+            away = wanted - tilted.mean
+            if (np.abs(away) < 1e-3 * np.sqrt(np.diag(tilted.covariance) + 1e-12)).all():
+                break
+            # the ridge allows for a singular covariance; a step tilts f by at most 2
+            ridge = 1e-9 * np.diag(np.diag(tilted.covariance)) + 1e-12 * np.eye(2)
+            step = np.linalg.solve(tilted.covariance + ridge, away)
+            step *= min(1.0, 2.0 / max(abs(step[0]), 1e-300))
+            # halve the step while it increases the objective log_norm - tilt . wanted
+            before = tilted.log_norm - tilt @ wanted
+            for _ in range(40):
+                there = _tilted_law(kinds, tilt + step)
+                if there.log_norm - (tilt + step) @ wanted <= before:
+                    break
+                step = 0.5 * step
+            else:
+                break
+            tilt, tilted = tilt + step, there
     sd_failures, sd_sum = np.sqrt(np.diag(tilted.covariance))
     samples = sum(kind.times for kind in kinds)
     span = sum(kind.times * (kind.counts.size - 1) for kind in kinds)

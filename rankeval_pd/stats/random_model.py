@@ -92,19 +92,6 @@ def critical_counts(log_p: FloatArray, n: FloatArray, population: Population) ->
     return np.where(log_p >= -_EQUAL, lowest, critical)
 
 
-def largest_tail(log_p: float, n: FloatArray, population: Population) -> float:
-    """Return the logarithm of the largest P(X >= critical count) over some lists."""
-    lowest, highest = population.support(n)
-    if (lowest == highest).all():
-        return -math.inf
-    critical, tail, _ = _critical_tails(np.array([[log_p]]), n, population)
-    if log_p < _LEAST_LOG_P:  # too small to compare in units of p
-        return float(population.tails(critical[0], n).ge.max())
-    # tails from the recursion are less accurate, so recompute the tails near the largest one
-    near = tail[0] >= tail.max() * (1.0 - _WALK_ERROR)
-    return float(population.tails(critical[0, near], n[near]).ge.max())
-
-
 def _critical_tails(
     log_p: float | FloatArray, n: FloatArray, population: Population
 ) -> tuple[FloatArray, ...]:
@@ -206,8 +193,25 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
         # close to n and not smooth
         smooth = rough & (n * math.log(prior) < math.log(p) - 20.0)
         if np.count_nonzero(smooth) > 2 * _KNOTS:
-            result[smooth] = _interpolated_root(p, n[smooth], float(prior))
+            from scipy.interpolate import CubicSpline
+
+            # the root is smooth in log n: use a spline and a Newton step, if this step is small
+            size = n[smooth]
+            knots = np.unique(np.round(np.geomspace(size.min(), size.max(), _KNOTS)))
+            roots = _smooth_root(p, knots, prior)
+            # slope of the log tail by a backward difference: a forward one underflows at p = 1e-300
+            width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
+            slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
+            # root / sqrt(n) varies less than the root
+            curve = CubicSpline(np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes]))
+            scaled, slope = np.moveaxis(curve(np.log(size)), -1, 0)
+            x = np.clip(scaled * np.sqrt(size), 0.0, np.nextafter(size, 0.0))
+            with silent_division():
+                step = (math.log(p) - _log_tail(x, size, prior)) / slope
+            result[smooth] = x + step
+            scale = np.minimum(np.maximum(result[smooth], 1e-3), 1e2)
             rough &= ~smooth
+            rough[smooth] = ~(np.abs(step) <= 1e-6 * scale)
     result[rough] = _smooth_root(p, n[rough], priors[rough])
     return result[back]
 
@@ -255,28 +259,6 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
         prior = prior[keep]
         other, at_other, x = x[keep], at_x[keep], new[keep]
     return result
-
-
-def _interpolated_root(p: float, n: FloatArray, prior: float) -> FloatArray:
-    """Return the root, which is smooth in log n, from a spline and a Newton step."""
-    from scipy.interpolate import CubicSpline
-
-    first, last = float(n.min()), float(n.max())
-    knots = np.unique(np.round(np.geomspace(first, last, _KNOTS)))
-    roots = _smooth_root(p, knots, prior)
-    # slope of the log tail by a backward difference: a forward one underflows at p = 1e-300
-    width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
-    slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
-    # one spline over log n for root / sqrt(n), which varies less than the root, and for the slope
-    curve = CubicSpline(np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes]))
-    scaled, slope = np.moveaxis(curve(np.log(n)), -1, 0)
-    x = np.clip(scaled * np.sqrt(n), 0.0, np.nextafter(n, 0.0))
-    with silent_division():
-        step = (math.log(p) - _log_tail(x, n, prior)) / slope
-    x = x + step
-    rough = ~(np.abs(step) <= 1e-6 * np.minimum(np.maximum(x, 1e-3), 1e2))
-    x[rough] = _smooth_root(p, n[rough], prior)
-    return np.asarray(x)
 
 
 # --------------------------------------------------------------------- Lists that end inside a tie
@@ -536,7 +518,23 @@ def simultaneous_p_values(
         few, rest = order[:tiny], order[tiny:]
         result[few] = n.size * np.exp(log_p[few])
         if rest.size:
-            result[rest] = _envelope_rounded_up(log_p[rest], lambda places: at(rest[places]))
+            # compute the increasing function at some points, and round up elsewhere
+            ordered, count = log_p[rest], _LEVELS
+            if rest.size > _MANY:
+                count = _FEWER
+            levels = np.linspace(ordered[0], ordered[-1], count)
+            first = np.searchsorted(ordered, ordered)  # the first among tied p-values
+            places = np.unique(np.searchsorted(ordered, [*levels, ordered[-1]]))
+            values = at(rest[places])
+            for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
+                while True:
+                    right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
+                    if right in (0, places.size) or places[right] - places[right - 1] < 2:
+                        break
+                    place = np.array([(places[right - 1] + places[right]) // 2])
+                    values = np.insert(values, right, at(rest[place]))
+                    places = np.insert(places, right, place)
+            result[rest] = values[np.searchsorted(places, first)]
             result[few] = np.minimum(result[few], result[rest[0]])
         return np.maximum(result, np.exp(log_p))
     for start in range(0, n.size, _BOUNDARIES_AT_ONCE):
@@ -545,26 +543,6 @@ def simultaneous_p_values(
         if result[rows].min() >= 1.0 - _LOST_SHARE:
             break  # p increases, so the remaining simultaneous p-values are 1 as well
     return np.maximum(result, np.exp(log_p))
-
-
-def _envelope_rounded_up(log_p: FloatArray, at: Callable[[IntArray], FloatArray]) -> FloatArray:
-    """Return an increasing function, computed at some points and rounded up elsewhere."""
-    count = _LEVELS
-    if log_p.size > _MANY:
-        count = _FEWER
-    levels = np.linspace(log_p[0], log_p[-1], count)
-    places = np.unique(np.searchsorted(log_p, [*levels, log_p[-1]]))  # first among tied p-values
-    values = at(places)
-    for alpha in _ALPHAS:  # bisect until all p-values up to alpha are known individually
-        while True:
-            right = int(np.searchsorted(values, alpha * (1.0 + 1e-12), "right"))
-            if right in (0, places.size) or places[right] - places[right - 1] < 2:
-                break
-            place = np.array([(places[right - 1] + places[right]) // 2])
-            places, values = np.insert(places, right, place), np.insert(values, right, at(place))
-    first = np.searchsorted(log_p, log_p)  # equal p count once
-    result: FloatArray = values[np.searchsorted(places, first)]
-    return result
 
 
 # ---------------------------------------------------------------------- One boundary, rise by rise
@@ -784,8 +762,17 @@ def envelope(
     unsorted, n = n, np.sort(n)
     search = _LevelSearch(alpha, n, population, step)
     best = search.largest_level()
-    local_level = math.exp(largest_tail(best.log_t, n, population))
-    return Envelope(best.counts[np.searchsorted(n, unsorted)], local_level)
+    counts = best.counts[np.searchsorted(n, unsorted)]
+    lowest, highest = population.support(n)
+    if (lowest == highest).all():
+        return Envelope(counts, 0.0)
+    critical, tail, _ = _critical_tails(np.array([[best.log_t]]), n, population)
+    near = np.ones(n.size, dtype=bool)
+    if best.log_t >= _LEAST_LOG_P:  # smaller levels are too small to compare in units of p
+        # tails from the recursion are less accurate, so recompute the tails near the largest one
+        near = tail[0] >= tail.max() * (1.0 - _WALK_ERROR)
+    largest = population.tails(critical[0, near], n[near]).ge.max()
+    return Envelope(counts, math.exp(largest))
 
 
 class _LevelTrial(NamedTuple):
