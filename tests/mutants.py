@@ -355,7 +355,7 @@ FAULTS = [
         ("(ordered.size + 1) * level", "(ordered.size - 1) * level"),
         ("apart * np.sqrt(self.size[beyond])", "apart * (self.size[beyond])"),
         ("z += sign * (tp - edge[", "z += (tp - edge["),
-        ("return of(np.ones_like(true)), of(true)", "return of(~true), of(true)"),
+        ("every = np.ones_like(true)\n", "every = ~true\n"),
     ),
     *_in(
         "decisions/verdicts.py", "dependent",

@@ -197,7 +197,8 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
 
             # the root is smooth in log n: use a spline and a Newton step, if this step is small
             size = n[smooth]
-            knots = np.unique(np.round(np.geomspace(size.min(), size.max(), _KNOTS)))
+            first, last = float(size.min()), float(size.max())
+            knots = np.unique(np.round(np.geomspace(first, last, _KNOTS)))
             roots = _smooth_root(p, knots, prior)
             # slope of the log tail by a backward difference: a forward one underflows at p = 1e-300
             width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
