@@ -735,7 +735,7 @@ FAULTS = [
     *_in(
         "areas.py", "early",
         ("worst = best * np.exp(-alpha * (1.0 - share))", "worst = best * np.exp(-alpha * share)"),
-        ("half: FloatArray = 0.5 * at.around(below)", "half: FloatArray = at.around(below)"),
+        ("moved = 0.5 * at.around(below)", "moved = at.around(below)"),
         ("0.5 * inside**2 * width", "inside**2 * width"),
         ("step = np.expm1(alpha / size)", "step = alpha / size",
          "every weight is divided by it, and a ratio of weights is what is asked for"),
