@@ -435,7 +435,7 @@ FAULTS = [
         ("p_value, p_mid = np.exp(one.ge), np.exp(one.mid)",
          "p_value, p_mid = np.exp(one.gt), np.exp(one.mid)"),
         ("1.0 - 0.5 * np.exp(upper.pmf)", "1.0 - np.exp(upper.pmf)"),
-        ("0.5 * (at_most + less)", "less"),
+        ("0.5 * (p_value + _tail_mass(", "(_tail_mass("),
         ("_tail_mass(observed + _AS_LIKELY", "_tail_mass(observed - _AS_LIKELY"),
         ("tails(positive - left, total", "tails(positive - left + 1.0, total"),
     ),

@@ -205,9 +205,7 @@ def corrected_score(
     return np.maximum(low - step, -1.0), np.minimum(high + step, 1.0)
 
 
-DIFFERENCE_INTERVALS: dict[
-    str, Callable[[AnyArray, AnyArray, AnyArray, AnyArray, float], Limits]
-] = {
+DIFFERENCE_INTERVALS: dict[str, Callable[..., Limits]] = {
     "score": corrected_score,
     "newcombe": newcombe,
     "agresti-caffo": agresti_caffo,
@@ -240,16 +238,9 @@ def overlap_difference(
 ) -> Limits:
     """Return limits for the difference in precision between two overlapping sets.
 
-    Parameters
-    ----------
-    tp, size : tuple of arrays
-        Numbers of true positives and of candidates: in both sets, only in a, and only in b.
-    level : float
-    phi : float
-        Variance of the number of true positives divided by the binomial variance.
+    ``tp`` and ``size`` count true positives and candidates in both sets, only in a, and only in b.
+    ``phi`` is the variance of the number of true positives divided by the binomial variance.
 
-    Notes
-    -----
     The distances between the precision of each set and its Clopper-Pearson limits are combined like
     standard errors (Zou and Donner 2008). The correlation between the two precisions is estimated
     from the labels of the shared candidates, with each precision shrunk slightly toward one half.
@@ -276,15 +267,10 @@ def _mover_limits(
     a: FloatArray, of_a: Limits, b: FloatArray, of_b: Limits, correlation: FloatArray
 ) -> Limits:
     """Combine the limits of two proportions into limits for their difference (MOVER)."""
-    (low_a, high_a), (low_b, high_b) = of_a, of_b
-    below = _mover_distance(a - low_a, high_b - b, correlation)
-    above = _mover_distance(high_a - a, b - low_b, correlation)
+    x = np.stack([a - of_a[0], of_a[1] - a])  # below and above the difference
+    y = np.stack([of_b[1] - b, b - of_b[0]])
+    below, above = np.sqrt(np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0))
     return np.maximum(a - b - below, -1.0), np.minimum(a - b + above, 1.0)
-
-
-def _mover_distance(x: FloatArray, y: FloatArray, correlation: FloatArray) -> FloatArray:
-    square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
-    return np.asarray(np.sqrt(square), dtype=float)
 
 
 def paired_difference(
