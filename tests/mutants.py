@@ -800,8 +800,8 @@ FAULTS = [
         ("- 2.0 * x[left, right]", "- x[left, right]"),
         ("np.cov(influence[:, group]).reshape(shape) / size",
          "np.cov(influence[:, group]).reshape(shape)"),
-        ("rng.chisquare(self.freedom, size) / self.freedom", "rng.chisquare(self.freedom, size)"),
-        ("np.abs(areas[:, left] - areas[:, right])", "(areas[:, left] - areas[:, right])"),
+        ("rng.chisquare(freedom, size) / freedom", "rng.chisquare(freedom, size)"),
+        ("np.abs(areas[:, sides[0]] - areas[:, sides[1]])", "(areas[:, sides[0]] - areas[:, sides[1]])"),
     ),
     *_in(
         "decisions/ranks.py", "stats/verdicts measure_ranks one_verdict",
@@ -1112,7 +1112,7 @@ FAULTS = [
     ),
     *_in(
         "ranks.py", "stats/verdicts measure_ranks one_verdict::test_areas",
-        ("max(critical_value(drawn, self.level), alone)", "alone"),
+        ("max(critical_value(drawn, level), alone)", "alone"),
     ),
     *_in(
         "decisions/ranks.py",

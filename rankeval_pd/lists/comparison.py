@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -67,11 +67,11 @@ from rankeval_pd.lists.regions import (
     Comparison,
     Drawing,
     check_means,
+    ends_of,
     mean_columns,
     of_means,
     of_pair,
     region_tests,
-    swap_ends,
     tie_columns,
 )
 from rankeval_pd.progress import nothing_moves, progress_bar
@@ -338,17 +338,16 @@ _ORDERS = ("gap", "variance", "only", "positive")
 
 def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str, AnyArray]:
     """Return the counts for each pair, and their distribution over orders of equal scores."""
-    r = lists.regions(n)
-    only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
-    tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
+    r, cut = lists.regions(n), lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
+    tp_only_a, only, tp_only_b, _ = r.table(n)
     counts: dict[str, AnyArray] = {
         "tp_a": r.tp_a,
         "tp_b": r.tp_b,
         "overlap": r.overlap,
         "n_only_a": only,
         "n_only_b": only,
-        "tp_only_a": tp_only[0],
-        "tp_only_b": tp_only[1],
+        "tp_only_a": tp_only_a,
+        "tp_only_b": tp_only_b,
     }
     if means:
         counts = {name: values.astype(float) for name, values in counts.items()}
@@ -356,7 +355,7 @@ def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str,
         "gap": (r.tp_a - r.tp_b).astype(float),
         "variance": np.zeros(only.shape),
         "only": only.astype(float),
-        "positive": (tp_only[0] + tp_only[1]).astype(float),
+        "positive": (tp_only_a + tp_only_b).astype(float),
     }
     for row in np.ndindex(cut.shape[:-1]):
         tied = cut[row] & lists.exists[row]
@@ -397,7 +396,7 @@ def _tested_strata(cells: GroupCells, table: Rows, alternative: str) -> Rows:
     names = ("tp_only_a", "tp_only_b", "n_only_a", *_ORDERS)
     strata = [np.nan_to_num(cells.of_column(table[name])) for name in names]
     tests = [
-        _stratified_test(*(x[key] for x in strata), total=int(size), how=alternative)
+        _stratified_test([x[key] for x in strata], float(size), alternative)
         for key, size in enumerate(total)
     ]
     columns = {name: np.array([test[name] for test in tests]) for name in _TESTED}
@@ -411,22 +410,14 @@ _TESTED = ("difference", "error", "reach", "p_value", "p_mid", *TIE_ENDS, *P_END
 
 
 def _stratified_test(
-    tp_a: FloatArray,
-    tp_b: FloatArray,
-    only: FloatArray,
-    gap: FloatArray,
-    variance: FloatArray,
-    only_expected: FloatArray,
-    positive: FloatArray,
-    *,
-    total: int,
-    how: str,
+    strata: Sequence[FloatArray], total: float, alternative: str
 ) -> dict[str, float]:
     """Return the stratified test of the counts of all groups, also at both ends over tie orders."""
+    tp_a, tp_b, only, gap, variance, only_expected, positive = strata
     x, y, m = (counts.astype(np.int64) for counts in (tp_a, tp_b, only))
-    share = float(m.sum()) / float(total)
+    share = float(m.sum()) / total
     difference, error = two_by_two.mantel_haenszel_difference(x, y, m)
-    p_value, p_mid = two_by_two.stratified_exact_test(x, y, m, how)
+    p_value, p_mid = two_by_two.stratified_exact_test(x, y, m, alternative)
     columns = {
         "difference": share * difference,
         "error": share * error,
@@ -443,8 +434,8 @@ def _stratified_test(
     below = np.clip((_rounded_counts(positive) - gaps + 1) // 2, 0, m)
     above = np.clip(below + gaps, 0, m)
     for end, p_end, x, y, moved in zip(TIE_ENDS, P_ENDS, above, below, gaps, strict=True):
-        columns[end] = moved.sum() / float(total)
-        columns[p_end] = two_by_two.stratified_exact_test(x, y, m, how)[0]
+        columns[end] = moved.sum() / total
+        columns[p_end] = two_by_two.stratified_exact_test(x, y, m, alternative)[0]
     return columns
 
 
@@ -818,11 +809,11 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
         if how.n_resamples is None and sizes.size <= FEW:
             most *= MORE
         total, what, unit = total * draws, "swapping labels", "draws"
-        drawing = Drawing.of(how, tests, draws, most)
     parts = []
     with progress_bar(total=total, what=what, unit=unit) as advance:
-        if drawing is not None:  # the bar counts draws, not pairs
-            drawing.swaps["advance"], advance = advance, nothing_moves
+        if how.swapped:  # the bar counts draws, not pairs
+            drawing = Drawing.of(how, tests, n_resamples=draws, most=most, advance=advance)
+            advance = nothing_moves
         for lists in pair_lists(candidates, pairs, n, how.ties):
             if how.test == "expected":
                 columns = mean_columns(lists, sizes, how=how, drawing=drawing)
@@ -839,7 +830,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
         if how.swapped or how.test == "cluster":
             table["p_mid"] = np.full(table["reach"].shape, np.nan)
         else:
-            table["p_value"], table["p_mid"] = region_tests(*counts, how)
+            table["p_value"], table["p_mid"] = region_tests(counts, how)
         if not how.swapped:  # both ends are equal if no list splits a tie
             for name in P_ENDS:
                 table[name] = np.where(table["cuts_tie"], table[name], table["p_value"])
@@ -863,8 +854,8 @@ def _region_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) for the two lists of each pair, but not exact tests."""
     r = nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
-    only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
-    tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
+    tp_only_a, only, tp_only_b, _ = r.table(n)
+    cut = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     columns: dict[str, AnyArray] = {
         "precision_a": r.tp_a / n,
         "precision_b": r.tp_b / n,
@@ -891,11 +882,9 @@ def _region_columns(
             large = (only >= LEAST) & ~cut
             columns["error_of_few"] = np.where((only > 0) & ~large, error, np.nan)
             if (large & lists.exists).any():
-                share_a, share_b = (
-                    (tp_only_a + 1.0) / (only + 2.0),
-                    (tp_only_b + 1.0) / (only + 2.0),
-                )
-                fixed = (only + 2.0) * (share_a * (1.0 - share_a) + share_b * (1.0 - share_b))
+                size = only + 2.0
+                share_a, share_b = (tp_only_a + 1.0) / size, (tp_only_b + 1.0) / size
+                fixed = size * (share_a * (1.0 - share_a) + share_b * (1.0 - share_b))
                 warn_of_thresholds(
                     spread.variance / fixed,
                     np.broadcast_to(n, only.shape),
@@ -923,7 +912,9 @@ def _swaps_of_pair(
 
     ``p_tie_low`` and ``p_tie_high`` are the p-values for the two extreme tie orders.
     """
-    pair, sizes, ends = ListPair.of(lists, row), n[there], swap_ends(lists, row, n, cut)
+    pair, sizes, ends = ListPair.of(lists, row), n[there], None
+    if (cut[row] & there).any():
+        ends = ends_of(of_pair(lists, row, sizes)).statistics()
     found = swaps.decided_swap_tests(
         *pair[:3], sizes, how.alternative, pair.keys, ends=ends, **drawing.swaps
     )

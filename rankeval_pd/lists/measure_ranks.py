@@ -51,7 +51,6 @@ from rankeval_pd.lists.regions import (
     ends_of,
     half_width,
     p_of_ends,
-    swapped_means,
 )
 from rankeval_pd.memory import check_draws, check_needed
 from rankeval_pd.progress import progress_bar
@@ -70,7 +69,7 @@ from rankeval_pd.stats.families import ADJUSTMENTS, level_of_each
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import NBest, Ranking, nbest_regions
 from rankeval_pd.stats.ranks import BASELINE, all_pairs
-from rankeval_pd.stats.ties import tied_lists
+from rankeval_pd.stats.ties import tied_lists, tied_swap_tests
 from rankeval_pd.stats.two_by_two import fisher_test
 
 # -------------------------------------------------------------------------------------------------
@@ -240,7 +239,7 @@ def _tests_of_pair(
         columns = {"difference": (pair.tp[0] - pair.tp[1]) / n, "error": error, "freedom": freedom}
         if not how.swapped:
             return {**columns, "p_value": pair.p("two-sided")}
-        swapped = swapped_means(pair, "two-sided", **swapping)
+        swapped = swaps.decided_swap_tests(pair, "two-sided", test=tied_swap_tests, **swapping)
         margins = [half_width(swapped, error, level, each=how.each) for level in levels]
     else:  # the tie-breaking order, and both ends over orders
         rank_a, rank_b = (side.ranks for side in pair.pair)
@@ -251,7 +250,7 @@ def _tests_of_pair(
             keys = keys_of_clusters(keys, cluster)
         ranked = ListPair(rank_a, rank_b, pair.gold, keys, candidates.whole, cluster)
         r = nbest_regions(*ranked[:3], n)
-        only, tp_only = n - r.overlap, (r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap)
+        table = tp_a, only, tp_b, _ = r.table(n)
         columns = {"difference": (r.tp_a - r.tp_b) / n}
         if cluster is not None:
             contrast = pair_contrast(ranked, n)
@@ -259,12 +258,11 @@ def _tests_of_pair(
             of_clusters = columns["error"], columns["freedom"]
         else:
             total = np.array(ranked.total)
-            spread = bands.difference_spread(*ranked[:3], total, n, only, tp_only)
+            spread = bands.difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
             error = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
             columns |= {"error": error, "freedom": freedom}
             if not how.swapped:
-                test = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided")
-                columns["p_value"] = test.p_value
+                columns["p_value"] = fisher_test(*table, "two-sided").p_value
         cut = np.asarray((lists.tied[group, sides][:, there] > 0).any(axis=0))
         tied = None
         if cut.any():

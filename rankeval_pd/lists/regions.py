@@ -76,8 +76,6 @@ from rankeval_pd.stats.two_by_two import (
 # -------------------------------------------------------------------------------------------------
 # Find and test difference regions (Evert 2004, section 3.3).
 
-# ----------- The difference region (Evert 2004, section 3.3)
-
 
 @Capabilities(rankings="Is A better than B?", own_rows=True, clusters=True, layout="data")
 @with_roles_but("gold", "positive", "min_grade", groups=NO_CONCLUSION)
@@ -299,37 +297,27 @@ class Comparison(Decision):
 
 
 def region_tests(
-    tp_a: IntArray,
-    n_a: IntArray,
-    tp_b: IntArray,
-    n_b: IntArray,
-    how: Comparison,
-    exists: BoolArray | None = None,
+    table: Sequence[AnyArray], how: Comparison, exists: BoolArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the p-value and mid-p for two difference regions."""
-    tp_a, tp_b = np.clip(tp_a, 0, n_a), np.clip(tp_b, 0, n_b)  # includes missing lists
-    exact = fisher_test(tp_a, n_a, tp_b, n_b, how.alternative)
+    """Return the p-value and mid-p for two difference regions: tp_a, n_a, tp_b, n_b."""
+    tp_a, n_a, tp_b, n_b = table
+    table = np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b  # includes missing lists
+    exact = fisher_test(*table, how.alternative)
     p_value = exact.p_value
     if how.test == "midp":
         p_value = exact.p_mid
-    if how.test == "score":
-        phi = how.phi
-        p_value = score_test(tp_a / phi, n_a / phi, tp_b / phi, n_b / phi, how.alternative)
-    if how.test in OTHER_TESTS:
-        p_value = np.full(tp_a.shape, np.nan)
+    elif how.test == "score":
+        p_value = score_test(*(x / how.phi for x in table), how.alternative)
+    elif how.test in OTHER_TESTS:
         there = np.broadcast_to(True if exists is None else exists, tp_a.shape)
-        p_value[there] = _other_test(tp_a[there], n_a[there], tp_b[there], n_b[there], how)
+        test: Callable[..., FloatArray] = mcnemar_test
+        if how.test != "mcnemar":
+            slow = {"boschloo": boschloo, "barnard": barnard}[how.test]
+            test = partial(slow, progress=partial(_with_bar, how.test))
+        p_value = np.full(tp_a.shape, np.nan)
+        p_value[there] = test(*(x[there] for x in table), how.alternative)
     # mid-p assumes binomial counts and could contradict the test in the row
     return p_value, np.where(how.phi == 1.0, exact.p_mid, np.nan)
-
-
-def _other_test(
-    tp_a: IntArray, n_a: IntArray, tp_b: IntArray, n_b: IntArray, how: Comparison
-) -> FloatArray:
-    if how.test == "mcnemar":
-        return mcnemar_test(tp_a, n_a, tp_b, n_b, how.alternative)
-    test = {"boschloo": boschloo, "barnard": barnard}[how.test]
-    return test(tp_a, n_a, tp_b, n_b, how.alternative, partial(_with_bar, how.test))
 
 
 def _with_bar(
@@ -366,33 +354,24 @@ class Ends(NamedTuple):
     above: IntArray
 
     @property
-    def regions(self) -> Iterator[tuple[IntArray, IntArray]]:
-        """Return the true positives in the two regions at both limits over tie orders."""
+    def tables(self) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
+        """Return the table of the two regions at both limits over tie orders."""
+        only = self.only
         for gap in (self.low, self.high):
             tp_b = (self.positive - gap + 1) // 2  # the sum is odd if the difference is odd
-            yield np.clip(tp_b + gap, 0, self.only), np.clip(tp_b, 0, self.only)
+            yield np.clip(tp_b + gap, 0, only), only, np.clip(tp_b, 0, only), only
 
     def statistics(self) -> FloatArray:
         """Return the swap statistic (limit, n) at both limits."""
-        none = np.zeros_like(self.only)
-        return np.stack(
-            [swaps.region_statistic(Regions(none, none, *tp), self.only) for tp in self.regions]
-        )
+        none, at_ends = np.zeros_like(self.only), []
+        for tp_a, only, tp_b, _ in self.tables:
+            at_ends.append(swaps.region_statistic(Regions(none, none, tp_a, tp_b), only))
+        return np.stack(at_ends)
 
 
 def ends_of(lists: TiedLists) -> Ends:
     """Return the limits over tie orders for one pair in one batch element."""
     return Ends(*lists.ends(), *lists.uncut())
-
-
-def swap_ends(
-    lists: PairRanks, row: tuple[int, ...], n: IntArray, cut: BoolArray
-) -> FloatArray | None:
-    """Return the swap statistic (limit, n), or None if no list splits a tie."""
-    there = lists.exists[row]
-    if not (cut[row] & there).any():
-        return None
-    return ends_of(of_pair(lists, row, n[there])).statistics()
 
 
 def tie_columns(
@@ -420,8 +399,8 @@ def tie_columns(
             error, freedom = columns["error"][at], columns["freedom"][at]
             p_ends[both_ends] = p_of_gap(gaps[both_ends], error, freedom, how.alternative)
         elif not how.swapped:
-            for end, (tp_a, tp_b) in enumerate(ends.regions):
-                p_ends[(end, *at)] = region_tests(tp_a, ends.only, tp_b, ends.only, how)[0]
+            for end, table in enumerate(ends.tables):
+                p_ends[(end, *at)] = region_tests(table, how)[0]
     return dict(zip((*TIE_ENDS, *P_ENDS, *UNCUT), (*gaps, *p_ends, *uncut), strict=True))
 
 
@@ -431,8 +410,7 @@ def p_of_ends(
     """Return p-values at both ends, (end, n), with the standard error for whole groups."""
     if spread is not None:
         return p_of_gap(np.stack([ends.low, ends.high]) / n, *spread, "two-sided")
-    regions = [(tp_a, ends.only, tp_b, ends.only) for tp_a, tp_b in ends.regions]
-    return np.stack([fisher_test(*of_end, "two-sided").p_value for of_end in regions])
+    return np.stack([fisher_test(*table, "two-sided").p_value for table in ends.tables])
 
 
 def end_columns(
@@ -536,7 +514,8 @@ def _means_of_pair(
     }
     if drawing is None:
         return {**columns, "p_value": pair.p(how.alternative)}
-    found = swapped_means(pair, how.alternative, **drawing.swaps)
+    test = ties.tied_swap_tests
+    found = swaps.decided_swap_tests(pair, how.alternative, test=test, **drawing.swaps)
     each = drawing.swaps["each"]
     return {
         **columns,
@@ -554,25 +533,13 @@ class Drawing(NamedTuple):
     level: float  #: of the band that agrees with the tests
 
     @classmethod
-    def of(cls, how: Comparison, tests: int, draws: int, most: int) -> Drawing:
-        """Return the draws for a family of tests, at most ``most`` for p-values near alpha."""
+    def of(cls, how: Comparison, tests: int, **options: Any) -> Drawing:
+        """Return the draws for a family of tests."""
         share = (1.0 - how.level) / tests
         if how.alternative != "two-sided":
             share = min(2.0 * share, 0.999)
-        options: dict[str, Any] = {
-            "tests": [tests],
-            "alpha": how.alpha,
-            "each": how.adjust_over == "n",
-            "most": most,
-            "n_resamples": draws,
-            "seed": how.seed,
-        }
-        return cls(options, 1.0 - share)
-
-
-def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
-    """Test means with random swaps, using more swaps for p-values near alpha."""
-    return swaps.decided_swap_tests(pair, alternative, test=ties.tied_swap_tests, **how)
+        options |= {"tests": [tests], "alpha": how.alpha, "seed": how.seed}
+        return cls({**options, "each": how.adjust_over == "n"}, 1.0 - share)
 
 
 def half_width(
@@ -692,24 +659,36 @@ def tie_sensitivity(
     keys = check_draws("n_keys", n_keys)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    seed = chosen.draws
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, a, b)
-        total = (keys - 1) * len(candidates.group)
-        with progress_bar(total=total, what="ordering ties", unit="orders") as advance:
-            kernel = partial(_p_over_orders, n_keys=keys, seed=seed, advance=advance)
-            return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties)
-
+    kernel = partial(_p_over_orders, n_keys=keys, seed=chosen.draws)
+    bar = {"each": keys - 1, "what": "ordering ties", "unit": "orders"}
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        question,
+        partial(rows_of_pair, pair=(a, b), kernel=kernel, ties=chosen.ties, **bar),
         COLUMNS,
         can(tie_sensitivity, n_keys=keys),
         n=sizes,
         attrs={"n_keys": keys},
     )
+
+
+def rows_of_pair(
+    candidates: Candidates,
+    n: IntArray | None,
+    *,
+    pair: Pair,
+    kernel: Callable[..., Mapping[str, AnyArray]],
+    each: int | None = None,
+    what: str,
+    unit: str,
+    **how: Any,
+) -> Rows:
+    """Return the rows of one pair, with a bar of ``each`` steps per group, or one per list."""
+    if each is None:
+        each = candidates.sizes(n).size
+    pairs, total = pair_names(candidates.measures, *pair), each * len(candidates.group)
+    with progress_bar(total=total, what=what, unit=unit) as advance:
+        return pair_rows(candidates, pairs, partial(kernel, advance=advance), n, **how)
 
 
 def _p_over_orders(
@@ -726,15 +705,16 @@ def _p_over_orders(
         own, most = lists.draws_of(row), int(sizes.max(initial=0))
         sides = ((lists.a, a), (lists.b, b))
         tied = [Tied.of(side.score[row][present], ranks, most) for side, ranks in sides]
-        first = _region_counts(a, b, gold, sizes)
-        listed = [_p_value(first)]
+        first = np.stack(ranking.nbest_regions(a, b, gold, sizes).table(sizes))
+        listed = [fisher_test(*first, "two-sided").p_value]
         for number in range(1, n_keys):
             if any(x.candidate.size for x in tied):
                 keys = ranking.other_order(own, seed, number)
-                tables = _region_counts(tied[0].ranks(keys), tied[1].ranks(keys), gold, sizes)
-                other = (tables != first).any(axis=0)
+                r = ranking.nbest_regions(tied[0].ranks(keys), tied[1].ranks(keys), gold, sizes)
+                table = np.stack(r.table(sizes))
+                other = (table != first).any(axis=0)
                 p = listed[0].copy()
-                p[other] = _p_value(tables[:, other])
+                p[other] = fisher_test(*table[:, other], "two-sided").p_value
                 listed.append(p)
             advance(1)
         if sizes.size:
@@ -785,15 +765,3 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
                 f" ddf.rankeval.head(n_max, n_keys={n_keys}), or use"
                 " ddf.rankeval.tie_sensitivity(...)."
             )
-
-
-def _region_counts(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> IntArray:
-    """Return an array (4, n) with the true positives and sizes of the two regions."""
-    r = ranking.nbest_regions(rank_a, rank_b, gold, n)
-    only = n - r.overlap
-    return np.stack([r.tp_a - r.tp_overlap, only, r.tp_b - r.tp_overlap, only])
-
-
-def _p_value(tables: IntArray) -> FloatArray:
-    tp_a, n_a, tp_b, n_b = tables
-    return fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value

@@ -30,11 +30,6 @@ _LEAST_LOG = -230.0  # smallest log tail; SciPy's t quantiles are wrong below 1e
 _ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom treated as normal; value used for infinity
 
 
-def mixed_critical(level: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
-    """Return the two-sided critical value, given the fraction of variance due to seeds."""
-    return critical_of((1.0 - level) / 2.0, share, freedom, of_seeds)
-
-
 def critical_of(tail: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
     """Return the critical value for one tail."""
     from scipy.special import stdtrit

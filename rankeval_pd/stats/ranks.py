@@ -75,12 +75,10 @@ def of_influences(
     baseline: int | None,
     joint: bool,
     level: float,
-    n_resamples: int,
-    most: int,
-    seed: int,
     student: bool = False,
     cluster: IntArray | None = None,
     drift: FloatArray | None = None,
+    **drawing: int,
 ) -> dict[str, FloatArray]:
     """Test all pairs of areas, using the candidates' influences.
 
@@ -92,7 +90,8 @@ def of_influences(
     degrees of freedom are computed from whole clusters; with ``drift``, for average precision. If
     the scores give different rankings but the variance is 0, the standard error is infinite.
 
-    The result has the columns of :func:`empty_tests`, (..., pair, 1).
+    ``drawing`` are the arguments of :func:`_joint_tests`. The result has the columns of
+    :func:`empty_tests`, (..., pair, 1).
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -132,8 +131,8 @@ def of_influences(
             z = np.abs(np.where((difference == 0.0) & (error == 0.0), 0.0, difference / error))
         z = np.where(np.isinf(z), np.nan, z)
         for k in np.flatnonzero(error == 0.0):
-            sides = [left[k], right[k]]
-            a, b = score[row][sides][:, present[row][sides].all(axis=0)]
+            two = [left[k], right[k]]
+            a, b = score[row][two][:, present[row][two].all(axis=0)]
             a, b = (np.unique(x, return_inverse=True)[1] for x in (a, b))
             if not np.array_equal(a, b):
                 error[k] = np.inf
@@ -149,9 +148,11 @@ def of_influences(
         for name, values in zip(_TESTED, tested, strict=True):
             columns[name][row][:, 0] = values
         if count > 1 and np.isfinite(covariance).all():
-            law = _Joint(z, covariance, variance, error, (left, right), least, level)
             for family, pairs in families.items():
-                drawn = law.decided(pairs, n_resamples, most, seed)
+                sides = left[pairs], right[pairs]
+                common = z[pairs], variance[pairs], covariance, sides, least, level
+                p, critical, count = _joint_tests(*common, **drawing)
+                drawn = p, critical * error[pairs], count
                 for name, values in zip(_DRAWN, drawn, strict=True):
                     columns[f"{name}{family}"][row][pairs, 0] = values
     return columns
@@ -203,49 +204,43 @@ def _cluster_covariances(
     return covariance, [apart.variance], apart.freedom
 
 
-class _Joint(NamedTuple):
-    """Student's joint distribution of all area differences."""
+def _joint_tests(
+    z: FloatArray,
+    variance: FloatArray,
+    covariance: FloatArray,
+    sides: tuple[IntArray, IntArray],
+    freedom: float,
+    level: float,
+    *,
+    n_resamples: int,
+    most: int,
+    seed: int,
+) -> tuple[FloatArray, float, FloatArray]:
+    """Return the pairs' p-values, their common critical value, and the number of draws.
 
-    z: FloatArray
-    covariance: FloatArray
-    variance: FloatArray
-    error: FloatArray
-    sides: tuple[IntArray, IntArray]
-    freedom: float
-    level: float
-
-    def decided(
-        self, pairs: IntArray, draws: int, most: int, seed: int
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return p-values and margins, with enough draws to resolve p-values near alpha."""
-        rng, drawn = np.random.default_rng(seed), np.empty(0)
-        while True:
-            blocks = [drawn]
-            for start in range(drawn.size, draws, _AT_ONCE):
-                blocks.append(self._largest(pairs, min(_AT_ONCE, draws - start), rng))
-            drawn = np.concatenate(blocks)
-            p = np.where(np.isnan(self.z[pairs]), np.nan, swaps.exceedance(self.z[pairs], drawn))
-            count = np.full(p.shape, float(draws))
-            alpha = 1.0 - self.level
-            if draws >= most or not swaps.monte_carlo_error(p, p, count, alpha=alpha)[1].any():
-                break
-            draws = min(4 * draws, most)
-        alone = float(t_of(max(self.freedom, 1), self.level))
-        factor = max(critical_value(drawn, self.level), alone)
-        return p, factor * self.error[pairs], count
-
-    def _largest(self, pairs: IntArray, size: int, rng: np.random.Generator) -> FloatArray:
-        """Return the largest standardized difference in each draw."""
-        roots, vectors = np.linalg.eigh(self.covariance)
-        drawn = rng.standard_normal((size, roots.size)) * np.sqrt(np.maximum(roots, 0.0))
-        areas = drawn @ vectors.T
-        left, right = (side[pairs] for side in self.sides)
-        variance = self.variance[pairs]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            each = np.abs(areas[:, left] - areas[:, right]) / np.sqrt(variance)
-        spread = np.sqrt(rng.chisquare(self.freedom, size) / self.freedom)
-        largest: FloatArray = np.where(variance > 0, each, 0.0).max(axis=-1) / spread
-        return largest
+    The draws come from Student's joint distribution of all areas. P-values near alpha get more.
+    """
+    rng, drawn, draws = np.random.default_rng(seed), np.empty(0), n_resamples
+    roots, vectors = np.linalg.eigh(covariance)
+    scale = np.sqrt(np.maximum(roots, 0.0))
+    while True:
+        blocks = [drawn]
+        for start in range(drawn.size, draws, _AT_ONCE):
+            size = min(_AT_ONCE, draws - start)
+            areas = (rng.standard_normal((size, roots.size)) * scale) @ vectors.T
+            with np.errstate(divide="ignore", invalid="ignore"):
+                each = np.abs(areas[:, sides[0]] - areas[:, sides[1]]) / np.sqrt(variance)
+            spread = np.sqrt(rng.chisquare(freedom, size) / freedom)
+            blocks.append(np.where(variance > 0, each, 0.0).max(axis=-1) / spread)
+        drawn = np.concatenate(blocks)
+        p = np.where(np.isnan(z), np.nan, swaps.exceedance(z, drawn))
+        count = np.full(p.shape, float(draws))
+        near = swaps.monte_carlo_error(p, p, count, alpha=1.0 - level)[1]
+        if draws >= most or not near.any():
+            break
+        draws = min(4 * draws, most)
+    alone = float(t_of(max(freedom, 1), level))
+    return p, max(critical_value(drawn, level), alone), count
 
 
 # -------------------------------------------------------------------------------------------------

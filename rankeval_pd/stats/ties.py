@@ -71,14 +71,7 @@ def tied_lists(
 
 
 class TiedLists:
-    """The lists of two rankings of the same candidates, (n), with weights for tied scores.
-
-    Parameters
-    ----------
-    a, b : Ranking
-        Two rankings from one batch, with all candidates present.
-    n : array of int
-    """
+    """The lists of two rankings of the same candidates, (n), with weights for tied scores."""
 
     def __init__(self, a: Ranking, b: Ranking, n: IntArray) -> None:
         self.n, self.gold, self.pair = n, a.gold, (a, b)
@@ -417,6 +410,7 @@ def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterat
 # probability (r - 1)/(m - 1) (McSherry and Najork 2008).
 
 _CELLS_AT_ONCE = 2_000_000  # cells (block, position) in memory: 16 MB per array
+_ALL_RANKS = np.iinfo(np.int64).max
 
 
 def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
@@ -434,25 +428,17 @@ def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
 
 
-def _expected_hits(
-    request: MetricRequest, retrieved: Retrieved, cutoff: IntArray | None = None
-) -> FloatArray:
-    """Return the expected number of positives above the cutoff, by default k, in each query."""
-    if cutoff is None:
-        cutoff = _cutoffs(request, retrieved)
+def _expected_hits(request: MetricRequest, retrieved: Retrieved) -> FloatArray:
+    """Return the expected number of positives among the first k in each query."""
     hit = retrieved.grade >= request.least
-    return _expected_count(retrieved, hit, cutoff[retrieved.query])
+    return _expected_count(retrieved, hit, _deepest(request, _ALL_RANKS))
 
 
-def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray) -> FloatArray:
+def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray | int) -> FloatArray:
     """Return the expected number of chosen documents above the cutoff in each query."""
     # a document is above the cutoff with the same probability as a random position in its block
     within = np.clip(cutoff - retrieved.block_start, 0, retrieved.block_size)
     return retrieved.add(within / retrieved.block_size, which)
-
-
-def _cutoffs(request: MetricRequest, retrieved: Retrieved) -> IntArray:
-    return np.full(retrieved.n_queries, _deepest(request, np.iinfo(np.int64).max))
 
 
 def _deepest(request: MetricRequest, deepest: int) -> int:
@@ -481,12 +467,13 @@ def mean_f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> 
 def mean_r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected R-precision."""
     total = positive_counts(request, judged)
-    return ratio_or_nan(_expected_hits(request, retrieved, total), total)
+    hit = retrieved.grade >= request.least
+    return ratio_or_nan(_expected_count(retrieved, hit, total[retrieved.query]), total)
 
 
 def mean_judged(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected fraction of judged documents among the first k."""
-    cutoff = np.minimum(retrieved.size, _cutoffs(request, retrieved))
+    cutoff = np.minimum(retrieved.size, _deepest(request, _ALL_RANKS))
     known = retrieved.grade >= 0.0
     return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
 
@@ -542,12 +529,6 @@ def mean_average_precision(
     return ratio_or_nan(total, queries.ap_norm(request, judged))
 
 
-def _first_hit_blocks(request: MetricRequest, retrieved: Retrieved) -> TieBlocks:
-    """Return the block with the first positive in each query."""
-    block = tie_blocks(retrieved, retrieved.grade >= request.least)
-    return TieBlocks(*map(itemgetter(block.before == 0), block))
-
-
 def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
     """Return the mean weight at the first positive's rank in each block."""
     result = np.empty(block.query.size)
@@ -574,7 +555,8 @@ def _first_hit_mean(
 ) -> FloatArray:
     if request.cutoff is not None:
         weights = np.where(np.arange(weights.size) < request.cutoff, weights, 0.0)
-    block = _first_hit_blocks(request, retrieved)
+    block = tie_blocks(retrieved, retrieved.grade >= request.least)
+    block = TieBlocks(*map(itemgetter(block.before == 0), block))  # with the first positive
     return sums_by_query(block.query, _mean_first_weight(block, weights), retrieved.n_queries)
 
 
