@@ -290,17 +290,9 @@ def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = Fa
 # Intervals for the difference of two lists or sets: columns in, two-sided limits out.
 
 
-def of_regions(
-    ci: str,
-    phi: float,
-    tp_a: IntArray,
-    tp_b: IntArray,
-    only: IntArray,
-    n: IntArray,
-    error: FloatArray,
-    level: float,
-) -> Limits:
+def of_regions(ci: str, phi: float, *columns: AnyArray, level: float) -> Limits:
     """Return limits for regions; if they are small, the wider of those for regions and lists."""
+    tp_a, tp_b, only, n, error = columns
     size = only / phi
     low, high = DIFFERENCE_INTERVALS[ci](tp_a / phi, size, tp_b / phi, size, level)
     part, center, half = only / n, (tp_a - tp_b) / n, z_of(level) * error
@@ -309,19 +301,13 @@ def of_regions(
     return np.fmin(low, few_low), np.fmax(high, few_high)
 
 
-def _of_error(
-    difference: FloatArray,
-    error: FloatArray,
-    freedom: FloatArray,
-    reach: FloatArray,
-    only: FloatArray,
-    level: float,
-) -> Limits:
+def _of_error(*columns: FloatArray, level: float) -> Limits:
     """Return difference ± quantile times standard error.
 
     With no degrees of freedom, the limits are the ends of the range. If all queries or candidates
     have the same difference, the interval allows for unseen differences.
     """
+    difference, error, freedom, reach, only = columns
     known = freedom > 0
     margin = quantile_of(np.where(known, freedom, 1.0), level) * error
     margin = np.where(known, margin, np.where(error > 0, 2.0, 0.0 * error))
@@ -336,19 +322,13 @@ OF_ERROR = Interval(_of_error, ("difference", "error", "freedom", "reach", "n_on
 """The interval for a difference with a known standard error, limited to ±``reach``."""
 
 
-def _cluster_range(
-    difference: FloatArray,
-    error: FloatArray,
-    freedom: FloatArray,
-    reach: FloatArray,
-    moved: FloatArray,
-    level: float,
-) -> Limits:
+def _cluster_range(*columns: FloatArray, level: float) -> Limits:
     """Return limits for true differences d within t sqrt(error^2 + moved d^2).
 
     For d = 0, the criterion is the same as the test. As in Fieller's interval, a limit is the end
     of the range if the test does not exclude the largest possible difference.
     """
+    difference, error, freedom, reach, moved = columns
     known = freedom > 0
     t = quantile_of(np.where(known, freedom, 1.0), level)
     gap, half, more = np.abs(difference), t * error, t * t * np.where(known, moved, 0.0)
@@ -380,7 +360,7 @@ def of_sets(ci: str, phi: float) -> Interval:
 
 
 def _of_sets(*counts: FloatArray, level: float, ci: str, phi: float) -> Limits:
-    tp, size = (counts[0], counts[1], counts[2]), (counts[3], counts[4], counts[5])
+    tp, size = counts[:3], counts[3:]
     both, only_a, only_b = size
     low, high = overlap_difference(tp, size, level, phi)
     if ci == "delta":

@@ -78,8 +78,8 @@ def acceptance_precision(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, level, phi, **roles
+        As in :func:`nbest_precision`.
     threshold : float or mapping
         A number for a single measure, or a mapping from measure to a number or list of numbers. A
         candidate is accepted if its score is at least the threshold (at most the threshold for
@@ -90,12 +90,6 @@ def acceptance_precision(
         candidates. All candidates with this score are accepted.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval for each proportion. See :func:`precision_interval`.
-    level : float
-        Confidence level of each individual interval.
-    phi : float
-        Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------

@@ -22,6 +22,7 @@ from rankeval_pd.decisions.verdicts import (
     REGIONS,
     TIE_COLUMNS,
     TIE_ENDS,
+    UNCUT,
     Interval,
     Rows,
     decide,
@@ -58,6 +59,7 @@ from rankeval_pd.lists.groups import (
     check_joined,
     cluster_contrasts,
     in_rows,
+    p_of_gap,
 )
 from rankeval_pd.lists.precision import LEAST, difference_margins, intervals_read
 from rankeval_pd.lists.recall import precision_as
@@ -72,7 +74,6 @@ from rankeval_pd.lists.regions import (
     of_means,
     of_pair,
     region_tests,
-    tie_columns,
 )
 from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.roles import (
@@ -253,7 +254,7 @@ def _vote_columns(
     types |= dict.fromkeys(("overlap", "n_only_a", "n_only_b"), int)
     columns = in_rows(lists.exists, types, partial(_votes_of_pair, lists, n, shares, alternative))
     columns["reach"] = np.ones(lists.exists.shape)
-    return {**columns, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}
+    return {**columns, "cuts_tie": lists.cuts_tie(n)}
 
 
 def _votes_of_pair(
@@ -338,7 +339,7 @@ _ORDERS = ("gap", "variance", "only", "positive")
 
 def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str, AnyArray]:
     """Return the counts for each pair, and their distribution over orders of equal scores."""
-    r, cut = lists.regions(n), lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
+    r, cut = lists.regions(n), lists.cuts_tie(n)
     tp_only_a, only, tp_only_b, _ = r.table(n)
     counts: dict[str, AnyArray] = {
         "tp_a": r.tp_a,
@@ -895,7 +896,25 @@ def _region_columns(
         names = (*SWAP_COLUMNS, *P_ENDS)
         compute = partial(_swaps_of_pair, lists, n, cut, how=how, drawing=drawing)
         columns |= in_rows(lists.exists, dict.fromkeys(names, float), compute)
-    return {**tie_columns(lists, n, columns, how), **columns}  # swaps have p-values at both ends
+    # at both ends over tie orders; without a tie, they equal the difference, and p-values are NaN
+    gaps = np.stack([columns["difference"], columns["difference"]])
+    p_ends, uncut = np.full(gaps.shape, np.nan), np.zeros(gaps.shape, dtype=np.int64)
+    tied = cut & lists.exists
+    for row in np.ndindex(tied.shape[:-1]):
+        if not tied[row].any():
+            continue
+        at, sizes = (*row, tied[row]), n[tied[row]]
+        ends, both_ends = ends_of(of_pair(lists, row, sizes)), (slice(None), *at)
+        gaps[both_ends] = ends.low / sizes, ends.high / sizes
+        uncut[both_ends] = ends.below, ends.above
+        if how.test == "cluster":
+            error, freedom = columns["error"][at], columns["freedom"][at]
+            p_ends[both_ends] = p_of_gap(gaps[both_ends], error, freedom, how.alternative)
+        elif not how.swapped:
+            p_ends[both_ends] = [region_tests(table, how)[0] for table in ends.tables]
+    names = *TIE_ENDS, *P_ENDS, *UNCUT
+    # swaps have p-values at both ends
+    return {**dict(zip(names, (*gaps, *p_ends, *uncut), strict=True)), **columns}
 
 
 def _swaps_of_pair(

@@ -147,9 +147,7 @@ def whole_size(whole: Whole | None, size: int) -> int:
 
 
 def _everyone(whole: Whole | None) -> int | None:
-    if whole is None:
-        return None
-    return whole.clusters
+    return whole and whole.clusters
 
 
 def cluster_numbers(cluster: IntArray) -> IntArray:
@@ -349,14 +347,11 @@ def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
 def cluster_contrasts(lists: PairRanks, n: IntArray, *, alternative: str) -> dict[str, AnyArray]:
     """Return the test columns and ``moved`` for all pairs."""
     types = {"error": float, "freedom": float, "p_value": float, "n_groups": int, "moved": float}
-    return in_rows(lists.exists, types, partial(_contrast_of_pair, lists, n, alternative))
-
-
-def _contrast_of_pair(
-    lists: PairRanks, n: IntArray, alternative: str, row: tuple[int, ...], there: BoolArray
-) -> dict[str, Any]:
-    """Return the columns of one pair."""
-    return pair_contrast(ListPair.of(lists, row), n[there], alternative)
+    return in_rows(
+        lists.exists,
+        types,
+        lambda row, there: pair_contrast(ListPair.of(lists, row), n[there], alternative),
+    )
 
 
 # -------------------------------------------------------------------------------------------------
@@ -417,22 +412,17 @@ def recall_sizes(
 
 def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
     """Return the number of groups in each set, and the weight of a candidate."""
-    _, spread, precision = list_spread(ranked, sets.n, "region")
+    n, (_, spread, precision) = sets.n, list_spread(ranked, sets.n, "region")
     warn_of_few(spread.clusters)
-    weigh = partial(_precision_weight, sets.n, precision, spread)
-    if of_recall:
-        weigh = partial(_recall_weight, ranked, sets)
-    return sets._replace(groups=spread.n_groups, weigh=weigh)
-
-
-def _precision_weight(
-    n: IntArray, precision: FloatArray, spread: clusters.ClusterSpread, level: float
-) -> FloatArray:
-    return clusters.effective_size(n, precision, spread, level) / n
-
-
-def _recall_weight(ranked: ListMembers, sets: Sets, level: float) -> FloatArray:
-    return recall_sizes(ranked, sets.n, level, fixed=True)[0] / max(sets.positive, 1)
+    sets = sets._replace(groups=spread.n_groups)
+    if not of_recall:
+        return sets._replace(
+            weigh=lambda level: clusters.effective_size(n, precision, spread, level) / n
+        )
+    positive = max(sets.positive, 1)
+    return sets._replace(
+        weigh=lambda level: recall_sizes(ranked, n, level, fixed=True)[0] / positive
+    )
 
 
 def random_p(

@@ -363,8 +363,8 @@ def measure_ranks(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, **roles
+        As in :func:`nbest_precision`.
     n : int, sequence of int or range, optional
         Sizes of the n-best lists. Measures are ranked by the precision of n-best lists.
     kind : {"ap", "roc"}, optional
@@ -383,8 +383,6 @@ def measure_ranks(
         :func:`compare`, pairs near the level get up to 64 times as many swaps or draws.
     level : float
         Simultaneous confidence level for all values, and separately for all ranks.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------

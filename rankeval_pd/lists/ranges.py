@@ -248,22 +248,17 @@ def mean_difference(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures
+    data, a, b, alternative, **roles
+        As in :func:`compare`.
     n : int, sequence of int, range or None
         List sizes over which the difference in precision is averaged with equal weights. None means
         every n. Choose the list sizes before you look at the curves; otherwise the test is invalid.
-    alternative : {"two-sided", "greater", "less"}
-        "greater" tests whether a is better than b.
     alpha : float
         Significance level for ``undecided``.
     n_resamples : int
         Number of swaps for the p-value.
     level : float
         Confidence level of the interval.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -439,15 +434,10 @@ def odds_ratios(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures
-    n : int, sequence of int, range or None
-        Sizes of the n-best lists. None means every n.
+    data, a, b, n, **roles
+        As in :func:`compare`.
     level : float
         Confidence level of the interval.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------

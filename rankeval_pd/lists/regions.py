@@ -14,9 +14,7 @@ import pandas as pd
 from rankeval_pd.capabilities import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.decisions.families import OVER_LISTS, compared_with, family_of
 from rankeval_pd.decisions.verdicts import (
-    P_ENDS,
     SWAPPED,
-    TIE_ENDS,
     UNCUT,
     Decision,
     Interval,
@@ -86,13 +84,10 @@ def difference_region(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures
+    data, a, b, **roles
+        As in :func:`compare`.
     n : int
         Size of each list.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -320,9 +315,7 @@ def region_tests(
     return p_value, np.where(how.phi == 1.0, exact.p_mid, np.nan)
 
 
-def _with_bar(
-    test: str, cells: Iterable[tuple[int, int, int, int]]
-) -> Iterator[tuple[int, int, int, int]]:
+def _with_bar(test: str, cells: Iterable[Any]) -> Iterator[Any]:
     """Yield the tables of a slow test, and advance a progress bar."""
     tables = list(cells)
     with progress_bar(total=len(tables), what=f"{test}'s test", unit="tables") as advance:
@@ -372,36 +365,6 @@ class Ends(NamedTuple):
 def ends_of(lists: TiedLists) -> Ends:
     """Return the limits over tie orders for one pair in one batch element."""
     return Ends(*lists.ends(), *lists.uncut())
-
-
-def tie_columns(
-    lists: PairRanks, n: IntArray, columns: Mapping[str, AnyArray], how: Comparison
-) -> dict[str, AnyArray]:
-    """Return columns for both limits, and the nearest n that splits no tie.
-
-    If no list splits a tie, both limits equal the difference, and p-values are NaN. P-values from
-    swap tests are added later.
-    """
-    difference = columns["difference"]
-    gaps = np.stack([difference, difference])
-    p_ends = np.full(gaps.shape, np.nan)
-    uncut = np.zeros(gaps.shape, dtype=np.int64)
-    cut = columns["cuts_tie"] & lists.exists
-    for row in np.ndindex(cut.shape[:-1]):
-        if not cut[row].any():
-            continue
-        at, sizes = (*row, cut[row]), n[cut[row]]
-        ends = ends_of(of_pair(lists, row, sizes))
-        both_ends = (slice(None), *at)
-        gaps[both_ends] = ends.low / sizes, ends.high / sizes
-        uncut[both_ends] = ends.below, ends.above
-        if how.test == "cluster" and not how.swapped:
-            error, freedom = columns["error"][at], columns["freedom"][at]
-            p_ends[both_ends] = p_of_gap(gaps[both_ends], error, freedom, how.alternative)
-        elif not how.swapped:
-            for end, table in enumerate(ends.tables):
-                p_ends[(end, *at)] = region_tests(table, how)[0]
-    return dict(zip((*TIE_ENDS, *P_ENDS, *UNCUT), (*gaps, *p_ends, *uncut), strict=True))
 
 
 def p_of_ends(
@@ -480,7 +443,7 @@ def mean_columns(
         names += SWAP_COLUMNS[1:]
     compute = partial(_means_of_pair, lists, n, how=how, drawing=drawing)
     columns = in_rows(lists.exists, dict.fromkeys(names, float), compute)
-    return {**columns, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}
+    return {**columns, "cuts_tie": lists.cuts_tie(n)}
 
 
 def _means_of_pair(
@@ -561,17 +524,8 @@ def of_means(ci: str) -> Interval:
     return Interval(partial(_limits_of_means, ci), names)
 
 
-def _limits_of_means(
-    ci: str,
-    tp_a: FloatArray,
-    tp_b: FloatArray,
-    only: FloatArray,
-    n: FloatArray,
-    size_a: FloatArray,
-    size_b: FloatArray,
-    error: FloatArray,
-    level: float,
-) -> Limits:
+def _limits_of_means(ci: str, *columns: FloatArray, level: float) -> Limits:
+    tp_a, tp_b, only, n, size_a, size_b, error = columns
     whole = np.where(only > 0.0, only, 1.0)
     share_a, share_b = np.clip(tp_a / whole, 0.0, 1.0), np.clip(tp_b / whole, 0.0, 1.0)
     low, high = DIFFERENCE_INTERVALS[ci](share_a * size_a, size_a, share_b * size_b, size_b, level)
@@ -609,16 +563,11 @@ def tie_sensitivity(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures
-    n : int, sequence of int, range or None
-        Sizes of the n-best lists. None means every n.
+    data, a, b, n, **roles
+        As in :func:`compare`.
     n_keys : int
         Number of orders. The first order is the order in :func:`compare`, and all other orders are
         random. The two measures use the same orders.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -724,7 +673,7 @@ def _p_over_orders(
         "p_min": p_values[0],
         "p_median": p_values[1],
         "p_max": p_values[2],
-        "cuts_tie": lists.exists & (lists.a.cuts_tie(n) | lists.b.cuts_tie(n)),
+        "cuts_tie": lists.exists & lists.cuts_tie(n),
     }
 
 

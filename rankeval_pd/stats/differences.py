@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -72,8 +72,7 @@ def miettinen_nurminen(
     # The equation is nearly linear close to Newcombe's limit, so the secant method takes about five
     # evaluations. The second point is one step with slope 1, kept inside the bracket.
     gap = partial(_score_gap, z_of(level))
-    tp_a, n_a, tp_b, n_b = tables
-    _, result = newcombe(tp_a, n_a, tp_b, n_b, level)
+    _, result = newcombe(*tables, level)
     result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
     before, short_before = result, gap(result, *tables)
     result = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
@@ -109,16 +108,10 @@ _LAST_STEP = 1e-9  # step relative to the distance below which only rounding err
 _MOST_SECANTS = 12  # five steps usually suffice; limits that have not converged are bracketed
 
 
-def _score_gap(
-    z: float,
-    difference: FloatArray,
-    tp_a: FloatArray,
-    n_a: FloatArray,
-    tp_b: FloatArray,
-    n_b: FloatArray,
-) -> FloatArray:
+def _score_gap(z: float, difference: FloatArray, *table: FloatArray) -> FloatArray:
     """Return how far a difference is beyond the observed one, less z standard deviations."""
-    variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
+    tp_a, n_a, tp_b, n_b = table
+    variance = _restricted_variance(difference, *table)
     scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
     beyond = difference - (tp_a / n_a - tp_b / n_b)
     # the statistic is 0 at the observed difference even if its variance is 0
@@ -135,12 +128,9 @@ def difference_score(
     return np.asarray(_over_error(x_a / n_a - x_b / n_b - delta, variance))
 
 
-def _restricted_variance(
-    difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray
-) -> FloatArray:
+def _restricted_variance(difference: FloatArray, *table: FloatArray) -> FloatArray:
     """Return the variance at the most likely proportions with this difference."""
-    gap = np.abs(difference)
-    tables = np.stack([tp_a, n_a, tp_b, n_b])
+    gap, tables = np.abs(difference), np.stack(table)
     # x of n have the smaller proportion s, and y of m have s + gap
     x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
     s = restricted_share(gap, x, n, y, m)
@@ -165,13 +155,7 @@ def _restricted_variance(
     return variance
 
 
-def restricted_share(
-    gap: FloatArray | float,
-    x: FloatArray | float,
-    n: FloatArray | float,
-    y: FloatArray | float,
-    m: FloatArray | float,
-) -> FloatArray:
+def restricted_share(gap: Any, x: Any, n: Any, y: Any, m: Any) -> FloatArray:
     """Return an approximate maximum-likelihood s for x of n at s and y of m at s + gap.
 
     The score equation is a cubic, which is solved as in Farrington and Manning (1990).
@@ -231,8 +215,8 @@ def agree_with_test(
 
 
 def overlap_difference(
-    tp: tuple[AnyArray, AnyArray, AnyArray],
-    size: tuple[AnyArray, AnyArray, AnyArray],
+    tp: Sequence[AnyArray],
+    size: Sequence[AnyArray],
     level: float,
     phi: float = 1.0,
 ) -> Limits:
@@ -333,9 +317,9 @@ def correlated_limits(
 
 
 def delta_method(
-    tp: tuple[AnyArray, AnyArray, AnyArray],
-    size: tuple[AnyArray, AnyArray, AnyArray],
-    weight: tuple[AnyArray, AnyArray, AnyArray],
+    tp: Sequence[AnyArray],
+    size: Sequence[AnyArray],
+    weight: Sequence[AnyArray],
     difference: FloatArray,
     level: float,
     phi: float = 1.0,

@@ -272,13 +272,8 @@ def regions_margin_p(
     tp_a: int, tp_b: int, m: int, margin: float, alternative: str, alpha: float
 ) -> float:
     """Return the p-value of a margin test for two regions of m candidates each."""
-
-    def not_worse(sign: float) -> float:
-        if sign < 0.0:
-            return region_p(tp_b, m, tp_a, m, margin, alpha)
-        return region_p(tp_a, m, tp_b, m, margin, alpha)
-
-    return float(of_margin(alternative, not_worse))
+    tables = {1.0: (tp_a, m, tp_b, m), -1.0: (tp_b, m, tp_a, m)}
+    return float(of_margin(alternative, lambda sign: region_p(*tables[sign], margin, alpha)))
 
 
 def _largest(

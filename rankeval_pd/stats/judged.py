@@ -301,7 +301,7 @@ def inferred_average_precision(
         return np.nan, low, high
     weight = 1.0 / chosen
     start, end = ranking.block_edges(score)
-    mass, positive = _at_ends(weight * judged, end), _at_ends(weight * hit, end)
+    mass, positive = np.cumsum(weight * judged)[end - 1], np.cumsum(weight * hit)[end - 1]
     others, seen = positive - weight * hit, mass - weight * judged
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(seen > 0, others / seen, 0.0)
@@ -362,12 +362,6 @@ def _judging_rates(
         return None
     rates: FloatArray = seen / np.maximum(size, 1)
     return rates[stratum]
-
-
-def _at_ends(values: FloatArray, end: IntArray) -> FloatArray:
-    """Return the sum of the values up to the end of each value's block."""
-    result: FloatArray = np.cumsum(values)[end - 1]
-    return result
 
 
 def _from_on(values: FloatArray, start: IntArray) -> FloatArray:
@@ -446,7 +440,7 @@ def average_precision_bounds(
     """
     hit, open_ = judged & true, ~judged
     start, end = ranking.block_edges(score)
-    above = _at_ends(hit.astype(float), end)  # judged positives up to the end of the block
+    above = np.cumsum(hit.astype(float))[end - 1]  # judged positives up to the end of the block
     if not open_.any():
         value = np.nan
         if hit.any():

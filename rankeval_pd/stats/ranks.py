@@ -116,12 +116,16 @@ def of_influences(
             least = min(sizes) - 1.0
         else:
             group = np.broadcast_to(cluster, (*batch, cluster.shape[-1]))[row]
-            moves = None
+            classes = np.asarray(gold[row].any(axis=0)), np.asarray(present[row].all(axis=0)), group
+            moves, gaps = None, None
             if drift is not None:
-                moves = drift[row]
-            covariance, parts, shared = _cluster_covariances(
-                influence[row], gold[row], present[row], group, (left, right), moves
-            )
+                moves, gaps = drift[row], drift[row][left] - drift[row][right]
+            each = areas.cluster_spread(influence[row], *classes, moves).variance
+            apart = influence[row][left] - influence[row][right]
+            between = areas.cluster_spread(apart, *classes, gaps)
+            covariance, parts, shared = np.diag(each), [between.variance], between.freedom
+            together = 0.5 * (each[left] + each[right] - between.variance)
+            covariance[left, right], covariance[right, left] = together, together
             least = float(np.nan_to_num(shared, nan=1.0).min(initial=np.inf))
         own = np.diag(covariance)
         variance = np.where(parts[-1] <= _ZERO * (own[left] + own[right]), 0.0, parts[-1])
@@ -180,28 +184,6 @@ def _covariances(
         if size > 1:
             covariances[side] = np.cov(influence[:, group]).reshape(shape) / size
     return covariances, sizes
-
-
-def _cluster_covariances(
-    influence: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    cluster: IntArray,
-    sides: tuple[IntArray, IntArray],
-    drift: FloatArray | None,
-) -> tuple[FloatArray, list[FloatArray], FloatArray]:
-    """Return covariances of areas, variances of differences, and degrees of freedom."""
-    classes = np.asarray(gold.any(axis=0)), np.asarray(present.all(axis=0)), cluster
-    left, right = sides
-    moves = None
-    if drift is not None:
-        moves = drift[left] - drift[right]
-    own = areas.cluster_spread(influence, *classes, drift)
-    apart = areas.cluster_spread(influence[left] - influence[right], *classes, moves)
-    covariance = np.diag(own.variance)
-    both = 0.5 * (own.variance[left] + own.variance[right] - apart.variance)
-    covariance[sides], covariance[sides[::-1]] = both, both
-    return covariance, [apart.variance], apart.freedom
 
 
 def _joint_tests(
@@ -278,19 +260,16 @@ def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -
 
 def drawn_scores(draws: Draws) -> SystemScores:
     """Return the scores with intervals, and the resampled ranks."""
-    low, high, p_best = resampled_ranks(draws.ranked_scores, draws.options.level)
-    alone = _score_limits(draws, draws.options.level)
-    lowest, highest = _simultaneous_limits(draws, draws.options)
-    together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
-    return SystemScores(draws.theta, together, alone, low, high, p_best, draws.options.n_resamples)
-
-
-def _simultaneous_limits(draws: Draws, options: PairOptions) -> Limits:
-    """Return simultaneous intervals for all scores; larger scores are better."""
+    options = draws.options
+    low, high, p_best = resampled_ranks(draws.ranked_scores, options.level)
+    alone = _score_limits(draws, options.level)
     if options.ci == "wild" and draws.parametric is None:
-        return _largest_limits(draws, options)
-    shared = draws.items.n_systems * options.n_alike
-    return _score_limits(draws, level_of_each(options.level, shared))
+        lowest, highest = _largest_limits(draws, options)
+    else:
+        shared = draws.items.n_systems * options.n_alike
+        lowest, highest = _score_limits(draws, level_of_each(options.level, shared))
+    together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
+    return SystemScores(draws.theta, together, alone, low, high, p_best, options.n_resamples)
 
 
 def _score_limits(draws: Draws, level: float) -> Limits:

@@ -7,7 +7,7 @@ Arrays of tables are broadcast. The alternative "greater" means that the proport
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -376,18 +376,15 @@ _ROUNDING = 1e-15
 _REACH = 9.0  # standard deviations of K; probabilities farther out are only rounding errors
 _CELLS_AT_ONCE = 1 << 18  # number of probabilities (phi, k) in memory: 2 MB
 
-Cell = tuple[int, int, int, int]
-Progress = Callable[[Iterable[Cell]], Iterable[Cell]]
-
 
 def p_of_each_table(
-    test: Callable[[int, int, int, int, str], float],
+    test: Callable[..., float],
     tp_a: AnyArray,
     n_a: AnyArray,
     tp_b: AnyArray,
     n_b: AnyArray,
     alternative: str,
-    progress: Progress = iter,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
 ) -> FloatArray:
     """Return the p-value of a test for each table; equal tables are tested once.
 
@@ -399,8 +396,8 @@ def p_of_each_table(
     """
     tables = np.stack(np.broadcast_arrays(tp_a, n_a, tp_b, n_b), axis=-1).astype(np.int64)
     different, which = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
-    cells: list[Cell] = [(int(a), int(b), int(c), int(d)) for a, b, c, d in different]
-    p_values = np.array([test(*cell, alternative) for cell in progress(cells)], dtype=float)
+    cells = progress(list(map(tuple, different.tolist())))
+    p_values = np.array([test(*cell, alternative) for cell in cells], dtype=float)
     return p_values[which.ravel()].reshape(tables.shape[:-1])
 
 
@@ -672,9 +669,7 @@ def score_test(
 
 
 def kosinski_test(
-    tp: tuple[AnyArray, AnyArray, AnyArray],
-    size: tuple[AnyArray, AnyArray, AnyArray],
-    alternative: str,
+    tp: Sequence[AnyArray | int], size: Sequence[AnyArray | int], alternative: str
 ) -> FloatArray:
     """Return the p-value of the weighted generalized score test for two predictive values.
 
