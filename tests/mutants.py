@@ -396,7 +396,7 @@ FAULTS = [
         " groups::test_no_p_value_depends_on_the_target",
         ("edge = totals.edges[0] * (not fixed)", "edge = totals.edges[0]",
          "the edge of a region is its precision, near that at its end"),
-        ("stdtr(freedom, -t)", "stdtr(freedom, +t)"),
+        ("np.stack([-t, t])", "np.stack([t, -t])"),
     ),
     *_in(
         "gains.py", "groups::test_two_factors_are_as_statsmodels_has_them",
@@ -646,12 +646,12 @@ FAULTS = [
         ("seen / (np.maximum(f, g) if self.cut_off else 1.0)", "seen / 1.0"),
         ("np.where(end, rank, rank.size + 1)", "np.where(end, rank, 0)"),
         ("whole + f * (some - whole)", "whole + (some - whole)"),
+        ("(self.positive - gap + 1) // 2", "(self.positive - gap) // 3"),
         ("- center * difference[:, :draws]", "- 0.0 * difference[:, :draws]"),
         ("lists.p(alternative) / (1.0 +", "lists.p(alternative) / (1.0 + 0.0 *"),
     ),
     *_in(
         "lists/regions.py", "tie_verdicts",
-        ("(self.positive - gap + 1) // 2", "(self.positive - gap) // 3"),
         ("sizes - pair.only,", "pair.only,"),
     ),
     *_in(
@@ -1018,7 +1018,7 @@ FAULTS = [
     ),
     *_in(
         "ranks.py", "query_summary",
-        ("stdtr(freedom, -t), stdtr(freedom, t)", "stdtr(freedom, -t), stdtr(freedom, -t)"),
+        ("stdtr(freedom, np.stack([-t, t]))", "stdtr(freedom, np.stack([-t, -t]))"),
         ("freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 1.0",
          "freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 0.0"),
         ("(values[a] - values[b]).std(axis=1, ddof=1)", "(values[a] - values[b]).std(axis=1)"),
@@ -1026,7 +1026,7 @@ FAULTS = [
     *_in(
         "equivalence.py", "boards",
         ("share * far - (1.0 - share)", "share * far - share"),
-        ("found + ndtr((-gain - edge) / error)", "found"),
+        ("found + scipy.special.ndtr((-gain - edge) / error)", "found"),
         ("rejected = rejected + _upper(least, m, 1.0 - better)", "rejected = 0.5 * rejected"),
     ),
     *_in(

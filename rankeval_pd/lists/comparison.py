@@ -69,7 +69,6 @@ from rankeval_pd.lists.regions import (
     Comparison,
     Drawing,
     check_means,
-    ends_of,
     mean_columns,
     of_means,
     of_pair,
@@ -249,10 +248,9 @@ def _vote_columns(
     lists: PairRanks, n: IntArray, *, shares: FloatArray, alternative: str
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) of the lists' mean votes."""
-    floats = "precision_a precision_b difference tp_only_a tp_only_b p_value error freedom"
-    types: dict[str, type] = dict.fromkeys(floats.split(), float)
-    types |= dict.fromkeys(("overlap", "n_only_a", "n_only_b"), int)
-    columns = in_rows(lists.exists, types, partial(_votes_of_pair, lists, n, shares, alternative))
+    floats = "precision_a precision_b difference tp_only_a tp_only_b p_value error freedom".split()
+    compute = partial(_votes_of_pair, lists, n, shares, alternative)
+    columns = in_rows(lists.exists, floats, compute, ("overlap", "n_only_a", "n_only_b"))
     columns["reach"] = np.ones(lists.exists.shape)
     return {**columns, "cuts_tie": lists.cuts_tie(n)}
 
@@ -895,7 +893,7 @@ def _region_columns(
     if drawing is not None:
         names = (*SWAP_COLUMNS, *P_ENDS)
         compute = partial(_swaps_of_pair, lists, n, cut, how=how, drawing=drawing)
-        columns |= in_rows(lists.exists, dict.fromkeys(names, float), compute)
+        columns |= in_rows(lists.exists, names, compute)
     # at both ends over tie orders; without a tie, they equal the difference, and p-values are NaN
     gaps = np.stack([columns["difference"], columns["difference"]])
     p_ends, uncut = np.full(gaps.shape, np.nan), np.zeros(gaps.shape, dtype=np.int64)
@@ -904,7 +902,7 @@ def _region_columns(
         if not tied[row].any():
             continue
         at, sizes = (*row, tied[row]), n[tied[row]]
-        ends, both_ends = ends_of(of_pair(lists, row, sizes)), (slice(None), *at)
+        ends, both_ends = of_pair(lists, row, sizes).ends(), (slice(None), *at)
         gaps[both_ends] = ends.low / sizes, ends.high / sizes
         uncut[both_ends] = ends.below, ends.above
         if how.test == "cluster":
@@ -933,7 +931,7 @@ def _swaps_of_pair(
     """
     pair, sizes, ends = ListPair.of(lists, row), n[there], None
     if (cut[row] & there).any():
-        ends = ends_of(of_pair(lists, row, sizes)).statistics()
+        ends = of_pair(lists, row, sizes).ends().statistics()
     found = swaps.decided_swap_tests(
         *pair[:3], sizes, how.alternative, pair.keys, ends=ends, **drawing.swaps
     )

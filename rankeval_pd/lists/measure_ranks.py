@@ -41,16 +41,14 @@ from rankeval_pd.lists.groups import (
     in_rows,
     list_weights,
     of_rows,
+    p_of_gap,
     pair_contrast,
     random_tails,
 )
 from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
 from rankeval_pd.lists.regions import (
     check_means,
-    end_columns,
-    ends_of,
     half_width,
-    p_of_ends,
 )
 from rankeval_pd.memory import check_draws, check_needed
 from rankeval_pd.progress import progress_bar
@@ -69,7 +67,7 @@ from rankeval_pd.stats.families import ADJUSTMENTS, level_of_each
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import NBest, Ranking, nbest_regions
 from rankeval_pd.stats.ranks import BASELINE, all_pairs
-from rankeval_pd.stats.ties import tied_lists, tied_swap_tests
+from rankeval_pd.stats.ties import Ends, tied_lists, tied_swap_tests
 from rankeval_pd.stats.two_by_two import fisher_test
 
 # -------------------------------------------------------------------------------------------------
@@ -196,20 +194,18 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
 
 
 def list_tests(task: RankingTask, lists: NBest) -> dict[str, FloatArray]:
-    """Return the tests of all pairs of n-best lists, also for both ends over tie orders.
+    """Return the tests of all pairs of n-best lists, also at both ends over tie orders.
 
-    The result has the columns of ``ranks.empty_tests``, (group, pair, n), and of
-    :func:`end_columns`.
+    The columns are those of :func:`ranks.columns_of_tests`, (group, pair, n), and _END_COLUMNS.
     """
     families: list[str] = []
     if task.how.swapped:
         families = [*task.families]
-    ends = end_columns(None, task.sizes, np.zeros(task.sizes.shape, dtype=bool))
-    names = ranks.empty_tests((0,), families, [*ends])
+    names = [*ranks.columns_of_tests(families), *_END_COLUMNS]
     a, b = ranks.all_pairs(lists.exists.shape[1])
     exists = lists.exists[:, a] & lists.exists[:, b]
     compute = partial(_tests_of_pair, task, lists, np.stack([a, b], axis=1))
-    return in_rows(exists, dict.fromkeys(names, float), compute)
+    return in_rows(exists, names, compute)
 
 
 def _tests_of_pair(
@@ -266,17 +262,25 @@ def _tests_of_pair(
         cut = np.asarray((lists.tied[group, sides][:, there] > 0).any(axis=0))
         tied = None
         if cut.any():
-            tied = ends_of(pair)
+            tied = pair.ends()
         if not how.swapped:
-            p_ends = tied and p_of_ends(tied, n, of_clusters)
-            return columns | end_columns(tied, n, cut, p_ends, p_ends)
+            if tied is None:
+                return columns
+            if of_clusters is None:
+                p_ends = np.stack([fisher_test(*x, "two-sided").p_value for x in tied.tables])
+            else:
+                gaps = np.stack([tied.low, tied.high]) / n
+                p_ends = p_of_gap(gaps, *of_clusters, "two-sided")
+            return columns | _end_columns(tied, n, cut, p_ends, p_ends)
         statistics = tied and tied.statistics()
         swapped = swaps.decided_swap_tests(
             *ranked[:3], n, "two-sided", keys, ends=statistics, **swapping
         )
         drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
         margins = [*difference_margins(ranked, n, levels, **drawing)]
-        ends = end_columns(tied, n, cut, *swapped.ends)
+        ends = {}
+        if tied is not None:
+            ends = _end_columns(tied, n, cut, *swapped.ends)
     columns["p_value"] = p_family = swapped.alone
     if not how.each:
         p_family = swapped.together
@@ -285,6 +289,25 @@ def _tests_of_pair(
         columns[f"margin{family}"] = margin
         columns[f"drawn{family}"] = np.full(margin.shape, swapped.drawn)
     return columns | ends
+
+
+_END_COLUMNS = (
+    *"difference_tie_low difference_tie_high p_value_tie_low p_value_tie_high".split(),
+    *("p_family_tie_low", "p_family_tie_high", *UNCUT),
+)
+
+
+def _end_columns(
+    ends: Ends, n: IntArray, cut: BoolArray, alone: FloatArray, together: FloatArray
+) -> dict[str, AnyArray]:
+    """Return the tests of one pair at both ends over tie orders, NaN where no tie is split.
+
+    ``alone`` and ``together`` are p-values at both ends, (end, n): for each n, and simultaneous
+    over all n.
+    """
+    values = np.concatenate([np.stack([ends.low, ends.high]) / n, alone, together])
+    tested = np.where(cut, values, np.nan)
+    return dict(zip(_END_COLUMNS, [*tested, ends.below, ends.above], strict=True))
 
 
 # ------------------------------------------------------------------------------------------- Areas

@@ -281,10 +281,10 @@ def _recall_band(
     lists = ranking.nbest(n, ties)
     if n is None:
         n = ranking.every
-    types: dict[str, type] = dict.fromkeys(("recall", "band_low", "band_high"), float)
     band = partial(_band_of_ranking, ranking, candidates, n, **drawing)
     # the recall is undefined without true positives
-    columns = in_rows(lists.exists & (ranking.size.positive > 0)[..., np.newaxis], types, band)
+    defined = lists.exists & (ranking.size.positive > 0)[..., np.newaxis]
+    columns = in_rows(defined, ("recall", "band_low", "band_high"), band)
     expected = np.where(lists.exists, n / np.maximum(ranking.here, 1)[..., np.newaxis], np.nan)
     return {**columns, "expected": expected, "exists": lists.exists}
 

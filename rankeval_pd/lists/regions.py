@@ -15,7 +15,6 @@ from rankeval_pd.capabilities import NO_CONCLUSION, Capabilities, can, with_role
 from rankeval_pd.decisions.families import OVER_LISTS, compared_with, family_of
 from rankeval_pd.decisions.verdicts import (
     SWAPPED,
-    UNCUT,
     Decision,
     Interval,
     Rows,
@@ -49,7 +48,7 @@ from rankeval_pd.errors import (
     check_share,
     unknown_name,
 )
-from rankeval_pd.lists.groups import in_rows, p_of_gap
+from rankeval_pd.lists.groups import in_rows
 from rankeval_pd.lists.precision import TARGETS
 from rankeval_pd.memory import check_draws
 from rankeval_pd.progress import progress_bar
@@ -59,7 +58,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.families import ADJUSTMENTS
 from rankeval_pd.stats.proportions import Limits, z_of
-from rankeval_pd.stats.ranking import Keys, Ranking, Regions
+from rankeval_pd.stats.ranking import Keys, Ranking
 from rankeval_pd.stats.ties import TiedLists
 from rankeval_pd.stats.two_by_two import (
     ALTERNATIVES,
@@ -333,75 +332,6 @@ def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
     return ties.tied_lists(lists.a, lists.b, lists.present[row], row[:-1], (row[-1], row[-1]), n)
 
 
-# ------------------------------------------ Effect of the order of equal scores (ties="shared")
-
-
-class Ends(NamedTuple):
-    """Store the effect of random tie orders on lists that split a tie (..., n)."""
-
-    low: IntArray  #: the 2.5% quantile of the difference in true positives
-    high: IntArray
-    only: IntArray  #: mean number of candidates in only one list
-    positive: IntArray  #: total number of true positives in the two difference regions
-    below: IntArray  #: nearest n that splits no tie, or 0 if no such n exists
-    above: IntArray
-
-    @property
-    def tables(self) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
-        """Return the table of the two regions at both limits over tie orders."""
-        only = self.only
-        for gap in (self.low, self.high):
-            tp_b = (self.positive - gap + 1) // 2  # the sum is odd if the difference is odd
-            yield np.clip(tp_b + gap, 0, only), only, np.clip(tp_b, 0, only), only
-
-    def statistics(self) -> FloatArray:
-        """Return the swap statistic (limit, n) at both limits."""
-        none, at_ends = np.zeros_like(self.only), []
-        for tp_a, only, tp_b, _ in self.tables:
-            at_ends.append(swaps.region_statistic(Regions(none, none, tp_a, tp_b), only))
-        return np.stack(at_ends)
-
-
-def ends_of(lists: TiedLists) -> Ends:
-    """Return the limits over tie orders for one pair in one batch element."""
-    return Ends(*lists.ends(), *lists.uncut())
-
-
-def p_of_ends(
-    ends: Ends, n: IntArray, spread: tuple[FloatArray, FloatArray] | None = None
-) -> FloatArray:
-    """Return p-values at both ends, (end, n), with the standard error for whole groups."""
-    if spread is not None:
-        return p_of_gap(np.stack([ends.low, ends.high]) / n, *spread, "two-sided")
-    return np.stack([fisher_test(*table, "two-sided").p_value for table in ends.tables])
-
-
-def end_columns(
-    ends: Ends | None,
-    n: IntArray,
-    cut: BoolArray,
-    alone: FloatArray | None = None,
-    together: FloatArray | None = None,
-) -> dict[str, AnyArray]:
-    """Return the tests of one pair at both ends over tie orders, NaN where no tie is split.
-
-    ``alone`` and ``together`` are p-values at both ends, (end, n): for each n, and simultaneous
-    over all n.
-    """
-    blocks: AnyArray = np.full((2, n.size), np.nan)
-    columns: dict[str, AnyArray] = dict.fromkeys(("difference", "p_value", "p_family"), blocks)
-    if ends is not None and alone is not None and together is not None:
-        values = np.stack([ends.low, ends.high]) / n, alone, together
-        columns = {name: np.where(cut, x, np.nan) for name, x in zip(columns, values, strict=True)}
-        blocks = np.stack([ends.below, ends.above])
-    at_ends = {
-        f"{name}_tie_{end}": values[k]
-        for name, values in columns.items()
-        for k, end in enumerate(("low", "high"))
-    }
-    return at_ends | dict(zip(UNCUT, blocks, strict=True))
-
-
 # --------------------------------------------------- The mean over all orders (ties="expected")
 
 
@@ -442,7 +372,7 @@ def mean_columns(
     if drawing is not None:
         names += SWAP_COLUMNS[1:]
     compute = partial(_means_of_pair, lists, n, how=how, drawing=drawing)
-    columns = in_rows(lists.exists, dict.fromkeys(names, float), compute)
+    columns = in_rows(lists.exists, names, compute)
     return {**columns, "cuts_tie": lists.cuts_tie(n)}
 
 

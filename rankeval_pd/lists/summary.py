@@ -158,25 +158,19 @@ def summary(
     check_data(data)
     check_choice("test", test, get_args(MeanTest))
     adjust = cast("FamilyAdjustment | None", adjustment_of(test, adjust))
+    options: dict[str, Any] = {
+        "adjust": adjust,
+        "n_resamples": n_resamples,
+        "level": level,
+        **roles,
+    }
     if _are_metrics(n):
-        of_queries: Any = roles
         metrics: Any = n
         over: Any = adjust_over
         if over == "n":
             over = "metrics"
-        return query_summary(
-            data,
-            metrics,
-            baseline=baseline,
-            test=test,
-            adjust=adjust,
-            adjust_over=over,
-            undefined=undefined,
-            alpha=alpha,
-            n_resamples=n_resamples,
-            level=level,
-            **of_queries,
-        )
+        own = {"adjust_over": over, "undefined": undefined, "alpha": alpha}
+        return query_summary(data, metrics, baseline=baseline, test=test, **own, **options)
     if form_of(data, roles) == "items":
         if n is not None:
             item_roles(roles)
@@ -185,8 +179,7 @@ def summary(
                 f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
                 f" gold label if the rows are candidates: {label}."
             )
-        options = {"adjust": adjust, "n_resamples": n_resamples, "level": level}
-        return _of_items(data, baseline, test, {**options, **roles})
+        return _of_items(data, baseline, test, options)
     if test == "t":
         raise ValueError(
             "test='t' applies only to systems scored on items and to query metrics, as in"

@@ -72,7 +72,8 @@ def miettinen_nurminen(
     # The equation is nearly linear close to Newcombe's limit, so the secant method takes about five
     # evaluations. The second point is one step with slope 1, kept inside the bracket.
     gap = partial(_score_gap, z_of(level))
-    _, result = newcombe(*tables, level)
+    tp_a, n_a, tp_b, n_b = tables
+    _, result = newcombe(tp_a, n_a, tp_b, n_b, level)
     result = np.where((result > least) & (result < 1.0), result, 0.5 * (least + 1.0))
     before, short_before = result, gap(result, *tables)
     result = np.clip(before - short_before, 0.9 * least + 0.1 * before, 0.9 + 0.1 * before)
@@ -170,7 +171,8 @@ def restricted_share(gap: Any, x: Any, n: Any, y: Any, m: Any) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         turn = np.where(u == 0.0, 0.0, np.clip(v / (u * u * u), -1.0, 1.0))
     s = 2.0 * u * np.cos((np.pi + np.arccos(turn)) / 3.0) - c2 / 3.0
-    return np.clip(s, 0.0, 1.0 - gap)
+    share: FloatArray = np.clip(s, 0.0, 1.0 - gap)
+    return share
 
 
 def corrected_score(

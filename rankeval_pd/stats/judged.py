@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import distributions, ranking
@@ -145,11 +146,9 @@ class Design(NamedTuple):
 
 def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Return the gamma quantile for this mean and variance; 0 for a mean of 0."""
-    from scipy import special
-
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = variance / mean
-        quantile = special.gammaincinv(mean / scale, tail) * scale
+        quantile = scipy.special.gammaincinv(mean / scale, tail) * scale
     return np.where((mean > 0) & (variance > 0), quantile, 0.0)
 
 
@@ -419,13 +418,11 @@ def _judged_limits(
     value: float, error: float, positives: float, sure: tuple[float, float], level: float
 ) -> tuple[float, float]:
     """Return limits in the possible range, symmetric on the logit scale (Student's t)."""
-    from scipy import special
-
     if not (error > 1e-12 and 0.0 < value < 1.0):  # smaller values are rounding errors
         return sure
     middle = np.log(value / (1.0 - value))
     half = t_of(max(positives - 1.0, 1.0), level) * error / (value * (1.0 - value))
-    low, high = special.expit([middle - half, middle + half])
+    low, high = scipy.special.expit([middle - half, middle + half])
     low, high = np.clip((low, high), *sure)
     return min(float(low), value), max(float(high), value)  # the estimate can be impossible
 

@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import areas, bootstrap, families, swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -51,18 +52,15 @@ def with_one(count: int, baseline: int) -> IntArray:
     return np.flatnonzero((a == baseline) | (b == baseline))
 
 
-def empty_tests(
-    shape: tuple[int, ...], families: Sequence[str] = (), more: Sequence[str] = ()
-) -> dict[str, FloatArray]:
-    """Return named columns of NaN (..., pair, n) for the tests of all pairs.
+def columns_of_tests(families: Sequence[str]) -> list[str]:
+    """Return the names of the columns (..., pair, n) of the tests of all pairs.
 
     The columns are ``difference``, its standard ``error``, degrees of ``freedom`` of Student's t
     (inf means normal), and ``p_value`` of the pair at a single n. For each family (the ending of
     its columns), ``p_family`` is simultaneous over all n, or over all pairs of areas; ``margin`` is
     half the width of the family's simultaneous intervals; ``drawn`` is the number of draws.
     """
-    drawn = [f"{name}{family}" for family in families for name in _DRAWN]
-    return {name: np.full(shape, np.nan) for name in (*_TESTED, *drawn, *more)}
+    return [*_TESTED, *(f"{name}{family}" for family in families for name in _DRAWN)]
 
 
 def of_influences(
@@ -91,7 +89,7 @@ def of_influences(
     the scores give different rankings but the variance is 0, the standard error is infinite.
 
     ``drawing`` are the arguments of :func:`_joint_tests`. The result has the columns of
-    :func:`empty_tests`, (..., pair, 1).
+    :func:`columns_of_tests`, (..., pair, 1).
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -101,7 +99,8 @@ def of_influences(
         families[BASELINE] = with_one(count, baseline)
     if not joint:
         families = {}
-    columns = empty_tests((*batch, left.size, 1), [*families])
+    shape = *batch, left.size, 1
+    columns = {name: np.full(shape, np.nan) for name in columns_of_tests([*families])}
     gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
     for row in np.ndindex(batch):
         shared: FloatArray | None = None
@@ -164,10 +163,8 @@ def of_influences(
 
 def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
     """Return two-sided p-values of t statistics, or of z if ``freedom`` is infinite."""
-    from scipy import special
-
-    normal = special.erfc(z / np.sqrt(2.0))
-    student = 2.0 * special.stdtr(np.where(np.isinf(freedom), 1.0, freedom), -z)
+    normal = scipy.special.erfc(z / np.sqrt(2.0))
+    student = 2.0 * scipy.special.stdtr(np.where(np.isinf(freedom), 1.0, freedom), -z)
     return np.asarray(np.where(np.isinf(freedom), normal, student), dtype=float)
 
 
@@ -576,8 +573,6 @@ def _items_in_memory(
 
 def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float, float]:
     """Return the one-sided p-values for differences above 0 and below 0."""
-    from scipy.stats import rankdata
-
     moved = differences[np.abs(differences) > room]
     if not moved.size:
         return 1.0, 1.0
@@ -586,7 +581,7 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
     step = np.cumsum(np.diff(sizes[order], prepend=0.0) > room)
     level = np.empty(step.size, dtype=np.int64)
     level[order] = step
-    ranks = np.rint(2.0 * rankdata(level)).astype(np.int64)  # doubled to get integers
+    ranks = np.rint(2.0 * scipy.stats.rankdata(level)).astype(np.int64)  # doubled to get integers
     total = int((np.sign(moved).astype(np.int64) * ranks).sum())
     if int(ranks.sum()) <= 2 * MOST_POINTS:
         distinct, times = np.unique(ranks, return_counts=True)
@@ -598,8 +593,6 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
 
 def _nearly_normal_tail(total: int, ranks: IntArray) -> float:
     """Return the upper tail probability, corrected for continuity and kurtosis."""
-    from scipy.special import ndtr
-
     squares = ranks.astype(float) ** 2
     variance = float(squares.sum())
     step = 2.0  # half the distance between sums
@@ -608,7 +601,9 @@ def _nearly_normal_tail(total: int, ranks: IntArray) -> float:
     z = (total - step) / np.sqrt(variance)
     kurtosis = -2.0 * float((squares**2).sum()) / variance**2
     density = np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
-    return float(np.clip(ndtr(-z) + density * kurtosis / 24.0 * (z**3 - 3.0 * z), 0.0, 1.0))
+    return float(
+        np.clip(scipy.special.ndtr(-z) + density * kurtosis / 24.0 * (z**3 - 3.0 * z), 0.0, 1.0)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -698,8 +693,6 @@ _TOGETHER = 4_000_000  # number of differences in memory at a time
 
 def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Tested:
     """Return paired t tests for all pairs, with limits that agree with the tests."""
-    from scipy.special import stdtr
-
     items = _items_in_memory(
         items,
         options,
@@ -714,7 +707,7 @@ def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     rows.error[:] = error = _errors_of_t_tests(items, pairs)
     varies = error > 0.0
     t = np.divide(gain, error, where=varies, out=np.zeros_like(gain))
-    up, down = stdtr(freedom, -t), stdtr(freedom, t)  # without variance, p is 1/2
+    up, down = scipy.special.stdtr(freedom, np.stack([-t, t]))  # without variance, p is 1/2
     rows.p[:], rows.ordered[:] = up, np.where(gain < 0.0, down, up)
     limits_at = partial(student_limits, gain, error, freedom)
     rows.low[:], rows.high[:] = limits_at(options)

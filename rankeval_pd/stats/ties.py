@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import distributions, queries, swaps
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
@@ -24,7 +25,7 @@ from rankeval_pd.stats.queries import (
     sums_by_query,
     tie_blocks,
 )
-from rankeval_pd.stats.ranking import NBest, Ranking
+from rankeval_pd.stats.ranking import NBest, Ranking, Regions
 from rankeval_pd.stats.two_by_two import score_test
 
 # -------------------------------------------------------------------------------------------------
@@ -68,6 +69,32 @@ def tied_lists(
         )
 
     return TiedLists(alone(a, (*row, of[0])), alone(b, (*row, of[1])), n)
+
+
+class Ends(NamedTuple):
+    """Store the effect of random tie orders on lists that split a tie (..., n)."""
+
+    low: IntArray  #: the 2.5% quantile of the difference in true positives
+    high: IntArray
+    only: IntArray  #: mean number of candidates in only one list
+    positive: IntArray  #: total number of true positives in the two difference regions
+    below: IntArray  #: nearest n that splits no tie, or 0 if no such n exists
+    above: IntArray
+
+    @property
+    def tables(self) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
+        """Return the table of the two regions at both limits over tie orders."""
+        only = self.only
+        for gap in (self.low, self.high):
+            tp_b = (self.positive - gap + 1) // 2  # the sum is odd if the difference is odd
+            yield np.clip(tp_b + gap, 0, only), only, np.clip(tp_b, 0, only), only
+
+    def statistics(self) -> FloatArray:
+        """Return the swap statistic (limit, n) at both limits."""
+        none, at_ends = np.zeros_like(self.only), []
+        for tp_a, only, tp_b, _ in self.tables:
+            at_ends.append(swaps.region_statistic(Regions(none, none, tp_a, tp_b), only))
+        return np.stack(at_ends)
 
 
 class TiedLists:
@@ -179,15 +206,13 @@ class TiedLists:
         effective counts in the regions and accounts for small counts. The second comes from a
         normal distribution and accounts for random thresholds.
         """
-        from scipy import special
-
         some, size = self.only > _NONE, np.maximum(self.only, _NONE)
         tp_a, tp_b = (np.clip(tp / size, 0.0, 1.0) for tp in self.tp_only)
         a, b = (np.where(some, x, 1.0) for x in self.effective())
         score = score_test(tp_a * a, a, tp_b * b, b, alternative)
         z = (self.tp[0] - self.tp[1]) / self.n / np.where(some, self.error(), 1.0)
         sides = 1.0 + (alternative == "two-sided")
-        normal = sides * special.ndtr(-swaps.sided(z, alternative))
+        normal = sides * scipy.special.ndtr(-swaps.sided(z, alternative))
         return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
     def error(self) -> FloatArray:
@@ -213,7 +238,7 @@ class TiedLists:
 
     # ------------------------------------------------------------------ The range over tie orders
 
-    def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    def ends(self) -> Ends:
         """Return the range of the true-positive difference over tie orders, and the regions.
 
         The range extends from the 2.5% to the 97.5% quantile. The sizes and true positives of the
@@ -224,8 +249,8 @@ class TiedLists:
         a, b = self.tp
         up = self._share * np.hypot(high[0] - a, b - low[1])
         down = self._share * np.hypot(a - low[0], high[1] - b)
-        ends = (a - b - down, a - b + up, *self.regions)
-        return tuple(np.rint(x).astype(np.int64) for x in ends)  # type: ignore[return-value]
+        rounded = np.rint([a - b - down, a - b + up, *self.regions]).astype(np.int64)
+        return Ends(*rounded, *self.uncut())
 
     def spread_of_orders(self) -> FloatArray:
         """Return the standard deviation of the true-positive difference over tie orders."""
@@ -343,10 +368,8 @@ def tied_swap_tests(
     gain candidates at the end. The size of the observed difference is derived from its p-value,
     because swaps do not vary the labels in a region with few candidates.
     """
-    from scipy import special
-
     p = lists.p(alternative) / (1.0 + (alternative == "two-sided"))
-    observed = -special.ndtri(p)
+    observed = -scipy.special.ndtri(p)
     if alternative == "less":
         observed = -observed
 
@@ -363,8 +386,6 @@ def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterat
 
     Candidates whose states change at the same n share one draw, which is the sum of their signs.
     """
-    from scipy import sparse
-
     n, back = np.unique(lists.n, return_inverse=True)
     # the first requested n at which the weight is above 0, and the first at which it is 1
     steps = [[np.searchsorted(n, level) for level in of] for of in lists.levels]
@@ -376,7 +397,7 @@ def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterat
     true = lists.gold[cells][:, np.newaxis]
     sums = [
         [
-            sparse.csr_array(
+            scipy.sparse.csr_array(
                 (np.ones(cells.size)[inside], (step[inside], np.flatnonzero(inside))),
                 shape=(n.size, cells.size),
             )

@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -308,12 +309,10 @@ def _log_low(tables: FloatArray, tail: float) -> FloatArray:
     The logarithm of the tail is concave in theta, because X given X >= tp_a has a smaller variance
     than X. Newton's method converges from any starting value, and from below after the first step.
     """
-    from scipy import special
-
     # start at Wald's limit for the log odds ratio after adding 1/2 to each cell
     cells = tables + 0.5
     spread = np.sqrt((1.0 / cells).sum(axis=0))
-    start = _log_odds_ratio(cells) + float(special.ndtri(tail)) * spread
+    start = _log_odds_ratio(cells) + float(scipy.special.ndtri(tail)) * spread
     return _from_neighbors(partial(_newton_low, tail=tail), start, tables)
 
 
@@ -406,17 +405,14 @@ def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) ->
 
     The two-sided p-value is twice the smaller one-sided p-value, but at most 1.
     """
-    if alternative == "less":
-        return boschloo_cell(tp_b, n_b, tp_a, n_a, "greater")
-    if alternative == "two-sided":
-        if tp_a * n_b < tp_b * n_a:
-            tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
-        observed = _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
-        # the other tail matters only if its p is smaller; a few values of pi usually rule this out
-        return min(
-            1.0, 2.0 * min(observed, _one_sided_boschloo(tp_b, n_b, tp_a, n_a, enough=observed))
-        )
-    return _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
+    turned = tp_b, n_b, tp_a, n_a
+    if alternative == "less" or (alternative == "two-sided" and tp_a * n_b < tp_b * n_a):
+        tp_a, n_a, tp_b, n_b, turned = *turned, (tp_a, n_a, tp_b, n_b)
+    observed = _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
+    if alternative != "two-sided":
+        return observed
+    # the other tail matters only if its p is smaller; a few values of pi usually rule this out
+    return min(1.0, 2.0 * min(observed, _one_sided_boschloo(*turned, enough=observed)))
 
 
 def _one_sided_boschloo(
@@ -486,8 +482,6 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
     200 items. If p is below the p-value of the score statistic, McNemar's p-value is below it as
     well. Tango's interval therefore excludes 0 whenever p is significant.
     """
-    from scipy import special
-
     differ = only_a + only_b
     tail = float(
         np.exp(distributions.tails_of_binomial(np.array(only_a), np.array(differ), 0.5).ge)
@@ -496,10 +490,10 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
         return tail
     most = tail * (1.0 + _AS_EXTREME)
     m, count = np.arange(n + 1), np.arange(n + 2)[:, np.newaxis]
-    tails = np.where(count > m, 0.0, special.bdtrc(np.minimum(count, m + 1) - 1.0, m, 0.5))
+    tails = np.where(count > m, 0.0, scipy.special.bdtrc(np.minimum(count, m + 1) - 1.0, m, 0.5))
     tails[0] = 1.0
     value = np.where(tails <= most, tails, 0.0).max(axis=0) / tail
-    score = float(special.ndtr((only_b - only_a) / math.sqrt(differ)))
+    score = float(scipy.special.ndtr((only_b - only_a) / math.sqrt(differ)))
     return max(tail * _largest_expectation(np.minimum(value, 1.0)), min(score, tail))
 
 
@@ -601,12 +595,14 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
 
 def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Return the function phi -> mean of value[K], K ~ Binomial(N, sin(phi)^2)."""
-    from scipy import special
-
     n = value.size - 1
     reach = min(n, math.ceil(_REACH * 0.5 * math.sqrt(n)) + 10)
     k = np.arange(n + 1.0)
-    log_choose = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
+    log_choose = (
+        scipy.special.gammaln(n + 1.0)
+        - scipy.special.gammaln(k + 1.0)
+        - scipy.special.gammaln(n - k + 1.0)
+    )
     # padding, because counts outside 0, ..., N have probability 0
     log_choose = np.pad(log_choose, reach, constant_values=-np.inf)
     value = np.pad(value, reach)
@@ -645,8 +641,6 @@ def score_test(
     factor N/(N - 1). The interval "score" approximately inverts this test. p is 1 if a region is
     empty, or if none or all of the candidates are true positives.
     """
-    from scipy import special
-
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     total = n_a + n_b
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -659,7 +653,7 @@ def score_test(
         if alternative == "less":
             difference = -difference
         z = (difference - 0.25 * sizes) / sd
-    p_value = np.minimum(sides * special.ndtr(-z), 1.0)
+    p_value = np.minimum(sides * scipy.special.ndtr(-z), 1.0)
     known = (n_a > 0) & (n_b > 0) & (total > 1.0) & (sd > 0.0)
     return np.where(known, p_value, 1.0)
 
@@ -679,8 +673,6 @@ def kosinski_test(
     Statistics in Medicine 32) equals the pooled test of two proportions if the sets share no
     candidates. The p-value is 1 if there is no difference or no variation, or if a set is empty.
     """
-    from scipy import special
-
     both, only_a, only_b, n_both, n_a, n_b = broadcast_floats(*tp, *size)
     n_a, n_b = n_both + n_a, n_both + n_b
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -691,10 +683,10 @@ def kosinski_test(
         z = difference / np.sqrt(np.maximum(variance, 0.0))
     z = np.where((variance > 1e-15) & (np.abs(difference) > 1e-15), z, 0.0)
     if alternative == "two-sided":
-        return np.asarray(2.0 * special.ndtr(-np.abs(z)), dtype=float)
+        return np.asarray(2.0 * scipy.special.ndtr(-np.abs(z)), dtype=float)
     if alternative == "greater":
         z = -z
-    p_value = np.asarray(special.ndtr(z), dtype=float)
+    p_value = np.asarray(scipy.special.ndtr(z), dtype=float)
     return np.where(np.isfinite(difference), p_value, 1.0)
 
 
@@ -779,12 +771,10 @@ class Pilot(NamedTuple):
 
     def law(self, n: int) -> FloatArray:
         """Return the probabilities of 0, 1, ..., n true positives among n more candidates."""
-        from scipy import special
-
         (a, b), k = self._beta, np.arange(n + 1.0)
-        log_choose = -special.betaln(k + 1.0, n - k + 1.0) - np.log(n + 1.0)
+        log_choose = -scipy.special.betaln(k + 1.0, n - k + 1.0) - np.log(n + 1.0)
         law: FloatArray = np.exp(
-            log_choose + special.betaln(k + a, n - k + b) - special.betaln(a, b)
+            log_choose + scipy.special.betaln(k + a, n - k + b) - scipy.special.betaln(a, b)
         )
         law /= law.sum()
         return law
@@ -797,9 +787,7 @@ class Pilot(NamedTuple):
 
     def laws_of_rates(self, n: int) -> FloatArray:
         """Return distributions for n draws from an infinite population: (rate, k)."""
-        from scipy import special
-
-        rates = special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
+        rates = scipy.special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
         laws: FloatArray = np.exp(binomial_laws(np.full(_POINTS, float(n)), rates))
         return laws
 
