@@ -30,13 +30,7 @@ from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, 
 from rankeval_pd.lists.groups import ListMembers, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
 from rankeval_pd.lists.recall import rows_of_sizes
-from rankeval_pd.lists.regions import (
-    REGION_COLUMNS,
-    SET_INTERVALS,
-    TESTS,
-    Comparison,
-    region_tests,
-)
+from rankeval_pd.lists.regions import REGION_COLUMNS, SET_INTERVALS, TESTS, Comparison, region_tests
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles
 from rankeval_pd.stats import ranks
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray

@@ -105,6 +105,7 @@ from rankeval_pd.words import join
 
 _MOST_ROWS = 50  # size of the largest table that is recomputed for each annotator
 _MOST_VOTES = 2_000_000  # the largest product of annotators and candidates
+_VALUES = ("difference", "value", "precision_a", "rank_low", "lift_a", "recall_a")
 _INNER = ("pair", "measure", "measure_a", "measure_b", "n", "share")
 
 
@@ -149,9 +150,10 @@ def with_verdicts(
 
 def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
     """Return the better measure for each row, or for each list size."""
-    paired = "measure_a" in table
-    first = "measure_a" if paired else "measure"
-    groups = [x for x in _order(table, first) if x not in _INNER]
+    paired, columns = "measure_a" in table, list(table.columns)
+    first = "measure_a" if paired else "measure"  # the group columns come before
+    end = min(columns.index(name) for name in (first, *_VALUES) if name in columns)
+    groups = [x for x in columns[:end] if x not in _INNER]
     where: list[Any] = [*groups, *(x for x in ("n",) if x in table)]
     if paired:
         where += ["measure_a", "measure_b"]
@@ -159,7 +161,7 @@ def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
         return {"": _verdict_text(table)}
     result = {}
     for values, part in table.groupby(where, sort=False, observed=True):
-        key: dict[Any, Any] = dict(zip(where, as_tuple(values), strict=True))
+        key: dict[Any, Any] = dict(zip(where, values, strict=True))
         texts = [f"{name} {key[name]}" for name in groups]
         if "n" in key:
             texts.append(f"n = {int(key['n']):,}")
@@ -167,13 +169,6 @@ def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
             texts.append(join([key["measure_a"], key["measure_b"]]))
         result[f"{', '.join(texts)}: "] = _verdict_text(part)
     return result
-
-
-def as_tuple(key: Any) -> tuple[Any, ...]:
-    """Return the key of a group, which old pandas does not wrap if it is the only one."""
-    if isinstance(key, tuple):
-        return key
-    return (key,)
 
 
 def _verdict_text(part: pd.DataFrame) -> str:
@@ -186,14 +181,6 @@ def _verdict_text(part: pd.DataFrame) -> str:
     if pd.isna(better):
         return "not significant"
     return f"{better} is better"
-
-
-def _order(table: pd.DataFrame, first: str) -> list[Any]:
-    """Return the names of the group columns, which come first."""
-    values = ("difference", "value", "precision_a", "rank_low", "lift_a", "recall_a")
-    columns = list(table.columns)
-    end = min(columns.index(x) for x in (first, *values) if x in columns)
-    return columns[:end]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -299,7 +286,7 @@ def _compare_joined(
     """Compare pairs of measures with a combined test or with averages over groups."""
     means, combine = how.ties == "expected", average is None
     if means:
-        check_means(data, combine=combine)
+        check_means(data, {"combine=True": combine})
     p_values: tuple[str, ...] = ("p_value",)
     counts: tuple[str, ...] = ("n_queries", "n_missing")
     if combine:
@@ -752,7 +739,8 @@ def compare(
     if clustered:
         how = replace(how, test="cluster", ci="cluster")
     if chosen.ties == "expected" and not votes:
-        check_means(data, test, phi, clustered=clustered)
+        given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered}
+        check_means(data, given)
         how = replace(how, test="expected")
     attrs, means = how.noted(), how.test == "expected"
     extra: tuple[str, ...] = ()
@@ -853,7 +841,7 @@ def _region_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) for the two lists of each pair, but not exact tests."""
     r = nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
-    tp_only_a, only, tp_only_b, _ = r.table(n)
+    only, tp_only_a, tp_only_b = n - r.overlap, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     cut = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     columns: dict[str, AnyArray] = {
         "precision_a": r.tp_a / n,

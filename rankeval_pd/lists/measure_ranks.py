@@ -46,10 +46,7 @@ from rankeval_pd.lists.groups import (
     random_tails,
 )
 from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
-from rankeval_pd.lists.regions import (
-    check_means,
-    half_width,
-)
+from rankeval_pd.lists.regions import check_means, half_width
 from rankeval_pd.memory import check_draws, check_needed
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.roles import (
@@ -67,7 +64,7 @@ from rankeval_pd.stats.families import ADJUSTMENTS, level_of_each
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import NBest, Ranking, nbest_regions
 from rankeval_pd.stats.ranks import BASELINE, all_pairs
-from rankeval_pd.stats.ties import Ends, tied_lists, tied_swap_tests
+from rankeval_pd.stats.ties import Ends, TiedLists, ranking_alone, tied_swap_tests
 from rankeval_pd.stats.two_by_two import fisher_test
 
 # -------------------------------------------------------------------------------------------------
@@ -215,7 +212,8 @@ def _tests_of_pair(
     how, candidates, group = task.how, task.candidates, row[0]
     sides: Any = pairs[row[1]].tolist()
     both = np.asarray(candidates.present[group, sides].all(axis=0))
-    pair = tied_lists(task.ranking, task.ranking, both, (group,), tuple(sides), task.sizes[there])
+    a, b = (ranking_alone(task.ranking, (group, side), both) for side in sides)
+    pair = TiedLists(a, b, task.sizes[there])
     families = {
         ending: tests
         for ending, tests in task.families.items()
@@ -230,8 +228,9 @@ def _tests_of_pair(
         **task.drawing,
     }
     n, freedom = pair.n, np.full(pair.n.shape, np.inf)
+    ends: dict[str, AnyArray] = {}
     if task.ties == "expected":  # means over all orders of equal scores
-        error, ends = pair.error(), {}
+        error = pair.error()
         columns = {"difference": (pair.tp[0] - pair.tp[1]) / n, "error": error, "freedom": freedom}
         if not how.swapped:
             return {**columns, "p_value": pair.p("two-sided")}
@@ -278,7 +277,6 @@ def _tests_of_pair(
         )
         drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
         margins = [*difference_margins(ranked, n, levels, **drawing)]
-        ends = {}
         if tied is not None:
             ends = _end_columns(tied, n, cut, *swapped.ends)
     columns["p_value"] = p_family = swapped.alone
@@ -564,12 +562,7 @@ def _rank_table(
         roles,
         partial(question, how=how, chosen=chosen),
         [name for name in columns if over_n or name != "n"],
-        can(
-            measure_ranks,
-            lists=over_n,
-            any_ties=not over_n or means,
-            heads=over_n and not means,
-        ),
+        can(measure_ranks, lists=over_n, any_ties=not over_n or means, heads=over_n and not means),
         n=how.n,
         attrs=attrs,
     )

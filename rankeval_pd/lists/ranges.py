@@ -14,11 +14,7 @@ from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.verdicts import Decision, Interval, Rows, limits_with_test
 from rankeval_pd.doors.candidates import Data, above_door, below_door
 from rankeval_pd.doors.columns import check_n
-from rankeval_pd.doors.rankings import (
-    PairRanks,
-    only_pair,
-    tabulate,
-)
+from rankeval_pd.doors.rankings import PairRanks, only_pair, tabulate
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.groups import whole_size
@@ -298,14 +294,13 @@ def mean_difference(
     sizes = check_n(n)
     chosen = Roles.of(roles)
     how = Decision(adjust=None, alternative=alternative, alpha=alpha, level=level)
-    swapping = {"n_resamples": draws, "seed": chosen.swaps}
+    swapping: dict[str, Any] = {"n_resamples": draws, "seed": chosen.swaps}
     kernel = partial(_mean_differences, alternative=alternative, **swapping)
-    bar = {"each": draws, "what": "swapping labels", "unit": "draws"}
-    counted = {"ties": chosen.ties, "over_n": False}
+    bar, ties = (draws, "swapping labels", "draws"), chosen.ties
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        partial(rows_of_pair, pair=(a, b), kernel=kernel, **counted, **bar),
+        partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=ties, over_n=False),
         COLUMNS,
         can(mean_difference),
         n=sizes,
@@ -473,11 +468,11 @@ def odds_ratios(
     level = check_share("level", level)
     sizes = check_n(n)
     kernel = partial(_odds_ratios_of_lists, level=level)
-    bar = {"ties": Roles.of(roles).ties, "what": "odds ratios", "unit": "lists"}
+    bar, ties = (None, "odds ratios", "lists"), Roles.of(roles).ties
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        partial(rows_of_pair, pair=(a, b), kernel=kernel, **bar),
+        partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=ties),
         ODDS_RATIOS_COLUMNS,
         can(odds_ratios),
         n=sizes,
@@ -495,7 +490,8 @@ def _odds_ratios_of_lists(
     for start in range(0, places.size, _TOGETHER):
         block = places[start : start + _TOGETHER]
         some: Any = np.unravel_index(block, exists.shape)
-        values[(slice(None), *some)] = conditional_odds_ratio(*(x[some] for x in table), level)
+        tp_a, n_a, tp_b, n_b = (x[some] for x in table)
+        values[(slice(None), *some)] = conditional_odds_ratio(tp_a, n_a, tp_b, n_b, level)
         advance(block.size)
     return {
         "odds_ratio": sample_odds_ratio(*table),

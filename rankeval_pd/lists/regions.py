@@ -13,12 +13,7 @@ import pandas as pd
 
 from rankeval_pd.capabilities import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.decisions.families import OVER_LISTS, compared_with, family_of
-from rankeval_pd.decisions.verdicts import (
-    SWAPPED,
-    Decision,
-    Interval,
-    Rows,
-)
+from rankeval_pd.decisions.verdicts import SWAPPED, Decision, Interval, Rows
 from rankeval_pd.doors.candidates import (
     Data,
     HeadFrame,
@@ -42,12 +37,7 @@ from rankeval_pd.doors.rankings import (
     stacks,
     tabulate,
 )
-from rankeval_pd.errors import (
-    check_at_least_one,
-    check_choice,
-    check_share,
-    unknown_name,
-)
+from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
 from rankeval_pd.lists.groups import in_rows
 from rankeval_pd.lists.precision import TARGETS
 from rankeval_pd.memory import check_draws
@@ -301,7 +291,8 @@ def region_tests(
     if how.test == "midp":
         p_value = exact.p_mid
     elif how.test == "score":
-        p_value = score_test(*(x / how.phi for x in table), how.alternative)
+        tp_a, n_a, tp_b, n_b = (x / how.phi for x in table)
+        p_value = score_test(tp_a, n_a, tp_b, n_b, how.alternative)
     elif how.test in OTHER_TESTS:
         there = np.broadcast_to(True if exists is None else exists, tp_a.shape)
         test: Callable[..., FloatArray] = mcnemar_test
@@ -329,21 +320,15 @@ def _with_bar(test: str, cells: Iterable[Any]) -> Iterator[Any]:
 
 def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
     """Return the two lists for one pair, restricted to candidates with both scores."""
-    return ties.tied_lists(lists.a, lists.b, lists.present[row], row[:-1], (row[-1], row[-1]), n)
+    a, b = (ties.ranking_alone(side, row, lists.present[row]) for side in (lists.a, lists.b))
+    return TiedLists(a, b, n)
 
 
 # --------------------------------------------------- The mean over all orders (ties="expected")
 
 
-def check_means(
-    data: Any,
-    test: str | None = None,
-    phi: float = 1.0,
-    *,
-    clustered: bool = False,
-    combine: bool = False,
-) -> None:
-    """Raise an error for options that ties="expected" does not support."""
+def check_means(data: Any, given: Mapping[str, bool] | None = None) -> None:
+    """Raise an error for options that ties="expected" does not support, if they are given."""
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
@@ -351,13 +336,8 @@ def check_means(
             " DataFrame may contain only some of them. Pass ties='shared', or compute the columns"
             " you use: ddf[[...]].compute().rankeval."
         )
-    given = {
-        f"test={test!r}": test is not None,
-        f"phi={phi:g}": phi > 1.0,
-        "groups": clustered,
-        "combine=True": combine,
-    }
-    if refused := [name for name, is_given in given.items() if is_given]:
+    refused = [name for name, is_given in (given or {}).items() if is_given]
+    if refused:
         raise ValueError(
             f"ties='expected' with {', '.join(refused)}: counts averaged over orders are not whole "
             "numbers and need the score test for independent candidates. Pass ties='shared'."
@@ -473,11 +453,7 @@ COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
 
 @Capabilities(
-    rankings="Is A better than B?",
-    lists=True,
-    heads=True,
-    layout="pair n",
-    quantity="p-value",
+    rankings="Is A better than B?", lists=True, heads=True, layout="pair n", quantity="p-value"
 )
 @with_roles
 def tie_sensitivity(
@@ -539,11 +515,11 @@ def tie_sensitivity(
     sizes = check_n(n)
     chosen = Roles.of(roles)
     kernel = partial(_p_over_orders, n_keys=keys, seed=chosen.draws)
-    bar = {"each": keys - 1, "what": "ordering ties", "unit": "orders"}
+    bar = keys - 1, "ordering ties", "orders"
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        partial(rows_of_pair, pair=(a, b), kernel=kernel, ties=chosen.ties, **bar),
+        partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=chosen.ties),
         COLUMNS,
         can(tie_sensitivity, n_keys=keys),
         n=sizes,
@@ -557,12 +533,11 @@ def rows_of_pair(
     *,
     pair: Pair,
     kernel: Callable[..., Mapping[str, AnyArray]],
-    each: int | None = None,
-    what: str,
-    unit: str,
+    bar: tuple[int | None, str, str],
     **how: Any,
 ) -> Rows:
-    """Return the rows of one pair, with a bar of ``each`` steps per group, or one per list."""
+    """Return the rows of one pair. The bar has steps per group (None: lists), a text and a unit."""
+    each, what, unit = bar
     if each is None:
         each = candidates.sizes(n).size
     pairs, total = pair_names(candidates.measures, *pair), each * len(candidates.group)
@@ -585,7 +560,7 @@ def _p_over_orders(
         sides = ((lists.a, a), (lists.b, b))
         tied = [Tied.of(side.score[row][present], ranks, most) for side, ranks in sides]
         first = np.stack(ranking.nbest_regions(a, b, gold, sizes).table(sizes))
-        listed = [fisher_test(*first, "two-sided").p_value]
+        listed = [_p_value(first)]
         for number in range(1, n_keys):
             if any(x.candidate.size for x in tied):
                 keys = ranking.other_order(own, seed, number)
@@ -593,7 +568,7 @@ def _p_over_orders(
                 table = np.stack(r.table(sizes))
                 other = (table != first).any(axis=0)
                 p = listed[0].copy()
-                p[other] = fisher_test(*table[:, other], "two-sided").p_value
+                p[other] = _p_value(table[:, other])
                 listed.append(p)
             advance(1)
         if sizes.size:
@@ -644,3 +619,9 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
                 f" ddf.rankeval.head(n_max, n_keys={n_keys}), or use"
                 " ddf.rankeval.tie_sensitivity(...)."
             )
+
+
+def _p_value(table: IntArray) -> FloatArray:
+    tp_a, n_a, tp_b, n_b = table
+    result: FloatArray = fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value
+    return result

@@ -12,7 +12,7 @@ from rankeval_pd.capabilities import Capabilities, with_roles
 from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data
 from rankeval_pd.doors.item_tables import item_roles
 from rankeval_pd.errors import check_choice, listed, unknown_name, warn
-from rankeval_pd.lists.comparison import as_tuple, with_verdicts
+from rankeval_pd.lists.comparison import with_verdicts
 from rankeval_pd.lists.measure_ranks import VERDICT, rank_options, ranked
 from rankeval_pd.queries.per_query import OverMetrics, Undefined, query_summary
 from rankeval_pd.roles import (
@@ -230,7 +230,7 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
     listed = []
     for keys, part in parts:
         of_group = pairs
-        for name, key in zip(groups, as_tuple(keys), strict=True):
+        for name, key in zip(groups, keys, strict=True):
             of_group = of_group[of_group[name] == key]
         listed.append(_with_differences(part, of_group, baseline))
     table = pd.concat(listed, ignore_index=True)

@@ -217,10 +217,7 @@ def agree_with_test(
 
 
 def overlap_difference(
-    tp: Sequence[AnyArray],
-    size: Sequence[AnyArray],
-    level: float,
-    phi: float = 1.0,
+    tp: Sequence[AnyArray], size: Sequence[AnyArray], level: float, phi: float = 1.0
 ) -> Limits:
     """Return limits for the difference in precision between two overlapping sets.
 

@@ -76,7 +76,7 @@ def of_influences(
     student: bool = False,
     cluster: IntArray | None = None,
     drift: FloatArray | None = None,
-    **drawing: int,
+    **drawing: Any,
 ) -> dict[str, FloatArray]:
     """Test all pairs of areas, using the candidates' influences.
 
@@ -405,8 +405,8 @@ class Sets(NamedTuple):
 class Promise(NamedTuple):
     """The chosen set with a guaranteed lower limit, or None, NaN and the reason."""
 
-    chosen: int | None
-    low: float
+    chosen: int | None = None
+    low: float = math.nan
     why: str = ""
 
 
@@ -427,7 +427,7 @@ def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
     fails. The level is divided among the sequences.
     """
     if not sets.n.size:
-        return Promise(None, np.nan, "no candidate has a score")
+        return Promise(why="no candidate has a score")
     reach = sets.n
     if sets.groups is not None:
         reach = sets.groups
@@ -454,7 +454,7 @@ def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
         else:
             best = float(low[np.minimum(first, sets.n.size - 1)].max())
             why = f"the lower confidence limit of the first sets tested is at most {best:.3g}"
-        return Promise(None, np.nan, f"{why}. Request a lower precision")
+        return Promise(why=f"{why}. Request a lower precision")
     chosen = int(reached.max())
     return Promise(chosen, float(low[chosen]))
 
@@ -466,7 +466,7 @@ def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
     level is sufficient. The sequence starts at the largest set.
     """
     if not sets.n.size or not sets.positive:
-        return Promise(None, np.nan, "no true positive has a score")
+        return Promise(why="no true positive has a score")
     total = np.full(sets.tp.shape, sets.positive)
     low = sets.tp * 0.0
     if level > 0.5:
@@ -477,14 +477,14 @@ def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
             f"with all {sets.positive} true positives found, the lower confidence limit is"
             f" {low[-1]:.3g}"
         )
-        return Promise(None, np.nan, f"{why}. Request a lower recall, or judge more candidates")
+        return Promise(why=f"{why}. Request a lower recall, or judge more candidates")
     return Promise(int(passed[0]), float(low[passed[0]]))
 
 
 def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
     """Return the set with the largest Youden's J, and a lower limit valid for all sets."""
     if not sets.n.size or not sets.positive or not sets.others:
-        return Promise(None, np.nan, "J requires candidates in both classes")
+        return Promise(why="J requires candidates in both classes")
     index = sets.tp / sets.positive - (sets.n - sets.tp) / sets.others
     chosen = int(np.argmax(index))
     margin = math.sqrt(-0.5 * math.log(1.0 - level) * (1.0 / sets.positive + 1.0 / sets.others))
@@ -495,7 +495,7 @@ def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
             f"the largest J is {best}, but a search over all thresholds can reach {margin:.3g} by"
             " chance"
         )
-        return Promise(None, np.nan, f"{why}. Judge more candidates")
+        return Promise(why=f"{why}. Judge more candidates")
     return Promise(chosen, low)
 
 

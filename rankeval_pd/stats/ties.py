@@ -42,33 +42,17 @@ _NONE = 1e-9  # smaller numbers of candidates are rounding errors
 _AT_ONCE = 4_000_000  # number of sums of draws in memory
 
 
-def tied_lists(
-    a: Ranking,
-    b: Ranking,
-    present: BoolArray,
-    row: tuple[Any, ...],
-    of: tuple[Any, Any],
-    n: IntArray,
-) -> TiedLists:
-    """Return the lists of two rankings in one batch, for candidates in both rankings.
-
-    ``row`` and one element of ``of`` locate each ranking. ``present`` is a mask of candidates.
-    """
-    compact = np.cumsum(present) - 1
-
-    def alone(side: Ranking, at: tuple[Any, ...]) -> Ranking:
-        order = side.order[at]
-        whole = side.whole and side.whole.of(at[-1])
-        return Ranking.of(
-            side.score[at][present],
-            side.gold[at][present],
-            present[present],
-            ends=side.ends,
-            whole=whole,
-            positions=compact[order[present[order]]],
-        )
-
-    return TiedLists(alone(a, (*row, of[0])), alone(b, (*row, of[1])), n)
+def ranking_alone(side: Ranking, at: tuple[Any, ...], present: BoolArray) -> Ranking:
+    """Return one ranking of a batch, restricted to the candidates in a mask."""
+    order, compact = side.order[at], np.cumsum(present) - 1
+    return Ranking.of(
+        side.score[at][present],
+        side.gold[at][present],
+        present[present],
+        ends=side.ends,
+        whole=side.whole and side.whole.of(at[-1]),
+        positions=compact[order[present[order]]],
+    )
 
 
 class Ends(NamedTuple):
@@ -249,8 +233,8 @@ class TiedLists:
         a, b = self.tp
         up = self._share * np.hypot(high[0] - a, b - low[1])
         down = self._share * np.hypot(a - low[0], high[1] - b)
-        rounded = np.rint([a - b - down, a - b + up, *self.regions]).astype(np.int64)
-        return Ends(*rounded, *self.uncut())
+        ends = np.rint([a - b - down, a - b + up, *self.regions]).astype(np.int64)
+        return Ends(ends[0], ends[1], ends[2], ends[3], *self.uncut())
 
     def spread_of_orders(self) -> FloatArray:
         """Return the standard deviation of the true-positive difference over tie orders."""
@@ -550,8 +534,14 @@ def mean_average_precision(
     return ratio_or_nan(total, queries.ap_norm(request, judged))
 
 
-def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
-    """Return the mean weight at the first positive's rank in each block."""
+def _first_hit_mean(
+    request: MetricRequest, retrieved: Retrieved, weights: FloatArray
+) -> FloatArray:
+    """Return the mean weight at the first positive's rank in each query."""
+    if request.cutoff is not None:
+        weights = np.where(np.arange(weights.size) < request.cutoff, weights, 0.0)
+    block = tie_blocks(retrieved, retrieved.grade >= request.least)
+    block = TieBlocks(*map(itemgetter(block.before == 0), block))  # with the first positive
     result = np.empty(block.query.size)
     # positions that the first positive can take; blocks of similar width share a table
     width = np.maximum(block.size - block.hits + 1, 1)
@@ -568,17 +558,7 @@ def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
         chance = here * np.concatenate([np.ones((rows.size, 1)), not_before[:, :-1]], axis=1)
         rank = np.minimum(block.start[rows, np.newaxis] + place, weights.size - 1)
         result[rows] = (chance * weights[rank]).sum(axis=1)
-    return result
-
-
-def _first_hit_mean(
-    request: MetricRequest, retrieved: Retrieved, weights: FloatArray
-) -> FloatArray:
-    if request.cutoff is not None:
-        weights = np.where(np.arange(weights.size) < request.cutoff, weights, 0.0)
-    block = tie_blocks(retrieved, retrieved.grade >= request.least)
-    block = TieBlocks(*map(itemgetter(block.before == 0), block))  # with the first positive
-    return sums_by_query(block.query, _mean_first_weight(block, weights), retrieved.n_queries)
+    return sums_by_query(block.query, result, retrieved.n_queries)
 
 
 def mean_reciprocal_rank(
