@@ -801,7 +801,8 @@ FAULTS = [
         ("np.cov(influence[:, group]).reshape(shape) / size",
          "np.cov(influence[:, group]).reshape(shape)"),
         ("rng.chisquare(freedom, size) / freedom", "rng.chisquare(freedom, size)"),
-        ("np.abs(areas[:, sides[0]] - areas[:, sides[1]])", "(areas[:, sides[0]] - areas[:, sides[1]])"),
+        ("np.abs(areas[:, sides[0]] - areas[:, sides[1]])",
+         "(areas[:, sides[0]] - areas[:, sides[1]])"),
     ),
     *_in(
         "decisions/ranks.py", "stats/verdicts measure_ranks one_verdict",
