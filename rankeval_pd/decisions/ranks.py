@@ -6,7 +6,7 @@ significantly worse measures (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
 Arrays of pairs have the axes (..., pair, n), in the order of ``np.triu_indices``, and arrays of
 measures have the axes (..., measure, n). Tests are the named columns of
-:func:`rankeval_pd.stats.ranks.empty_tests`.
+:func:`rankeval_pd.stats.ranks.columns_of_tests`.
 """
 
 from __future__ import annotations

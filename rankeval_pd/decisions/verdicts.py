@@ -92,19 +92,9 @@ def decide(
     """Add intervals, adjusted p-values and decisions to the rows of all groups.
 
     Decisions rest on p_adjusted, or on p_value if p-values are not adjusted. An interval includes
-    0 if the p-value is above 1 - level.
-
-    Parameters
-    ----------
-    table : Rows
-        With max-t, also with ``p_swaps``, ``drawn`` and ``margin``, half the width of the
-        simultaneous band.
-    names : sequence
-        Names of the measures.
-    how : Decision
-    interval : Interval
-    towards : str
-        Column whose sign shows which measure is better.
+    0 if the p-value is above 1 - level. With max-t, the table has ``p_swaps``, ``drawn`` and
+    ``margin``, half the width of the simultaneous band. ``names`` are the measures. The sign of the
+    column ``towards`` shows which measure is better.
     """
     if how.margin is not None:
         table[margin_name(how.alternative)] = _p_of_margin(table, how, how.margin, interval)
@@ -122,7 +112,7 @@ def decide(
             )
         for name in P_ENDS:
             if name in table:
-                table[name] = family.adjusted_ends(table[name], how.adjust)
+                table[name] = adjusted_p(table[name], how.adjust, family.families, family.pairs)
     table["ci_low"], table["ci_high"] = low, high
     table["significant"] = rejects(p, how.alpha)
     # "leaning" is the first measure if the sign is above 0, and the second if it is below 0
@@ -151,6 +141,7 @@ class Family(NamedTuple):
     """Rows whose tests are adjusted together."""
 
     p_value: FloatArray  #: (row): with max-t, simultaneous over the list sizes of a pair
+    once: FloatArray  #: (row): NaN for repeated tests and for identical rankings
     families: IntArray  #: (row)
     pairs: IntArray  #: (row): number of the pair within all groups
     stands: IntArray | None  #: (row): the row of the same two rankings, or -1 if they are equal
@@ -167,15 +158,16 @@ class Family(NamedTuple):
         p = table["p_value"]
         if how.swapped:
             p = table["p_swaps"]
+        once, stands = p, None
+        if STANDS in table:  # the row of the first pair with the same two rankings
+            keys = [table[name].tolist() for name in (GROUP, PLACE) if name in table]
+            rows = {key: k for k, key in enumerate(zip(*keys, pair.tolist(), strict=True))}
+            wanted = zip(*keys, table[STANDS].tolist(), strict=True)
+            stands = np.array([rows.get(key, -1) for key in wanted], dtype=np.int64)
+            once = np.where(stands == np.arange(stands.size), p, np.nan)
         if group.any():
             pair = numbered(group, pair)
-        return cls(p, families, pair, _standing_rows(table))
-
-    def _once(self) -> FloatArray:
-        """Return p-values, with NaN for repeated tests and for identical rankings."""
-        if self.stands is None:
-            return self.p_value
-        return np.where(self.stands == np.arange(self.stands.size), self.p_value, np.nan)
+        return cls(p, once, families, pair, stands)
 
     def _shared(self, values: FloatArray, own: FloatArray) -> FloatArray:
         """Copy values to all rows with the same two rankings."""
@@ -185,27 +177,12 @@ class Family(NamedTuple):
 
     def adjusted(self, method: str) -> FloatArray:
         """Return the adjusted p-value of each row."""
-        values = adjusted_p(self._once(), method, self.families, self.pairs)
-        return self._shared(values, self.p_value)
-
-    def adjusted_ends(self, p_value: FloatArray, method: str) -> FloatArray:
-        """Return adjusted p-values for another order of equal scores."""
-        return adjusted_p(p_value, method, self.families, self.pairs)
+        return self._shared(adjusted_p(self.once, method, self.families, self.pairs), self.p_value)
 
     def levels(self, method: str, level: float) -> FloatArray:
         """Return the confidence level of each row's interval."""
-        values = family_levels(self._once(), method, self.families, level)
+        values = family_levels(self.once, method, self.families, level)
         return self._shared(values, np.full(values.shape, level))
-
-
-def _standing_rows(table: Rows) -> IntArray | None:
-    """Return, for each row, the row of the first pair with the same two rankings."""
-    if STANDS not in table:
-        return None
-    keys = [table[name].tolist() for name in (GROUP, PLACE) if name in table]
-    rows = {key: k for k, key in enumerate(zip(*keys, table[PAIR].tolist(), strict=True))}
-    wanted = zip(*keys, table[STANDS].tolist(), strict=True)
-    return np.array([rows.get(key, -1) for key in wanted], dtype=np.int64)
 
 
 # ------------------------------------------------------------------------------------- Intervals
@@ -262,23 +239,18 @@ def _p_of_margin(table: Rows, how: Decision, margin: float, interval: Interval) 
     if "times" in table:
         margins = margins / table["times"]
     columns = [table[name] for name in interval.columns]
-    if interval.columns[:4] == REGIONS:
-        return _of_two_regions(margins, columns[:4], how)
-    return interval_p(
-        lambda level: interval.limits(*columns, level=level), margins, how.alternative
-    )
-
-
-def _of_two_regions(margin: FloatArray, counts: list[AnyArray], how: Decision) -> FloatArray:
-    """Return exact p-values, with the margin multiplied by n / n_only."""
-    columns = np.column_stack([margin, *counts])
-    rows, back = np.unique(columns, axis=0, return_inverse=True)
+    if interval.columns[:4] != REGIONS:
+        return interval_p(
+            lambda level: interval.limits(*columns, level=level), margins, how.alternative
+        )
+    different = np.column_stack([margins, *columns[:4]])
+    rows, back = np.unique(different, axis=0, return_inverse=True)
     p_values = []
     for share, a, b, only, n in rows.tolist():
         if not share > 0.0:  # recall and lift are undefined without true positives
             p_values.append(np.nan)
             continue
-        scaled = share * n / only if only else np.inf
+        scaled = share * n / only if only else np.inf  # the margin in the regions
         counted = (int(a), int(b), int(only))
         p_values.append(regions_margin_p(*counted, scaled, how.alternative, how.alpha))
     return np.array(p_values, dtype=float)[back.ravel()]
@@ -318,17 +290,9 @@ def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = Fa
 # Intervals for the difference of two lists or sets: columns in, two-sided limits out.
 
 
-def of_regions(
-    ci: str,
-    phi: float,
-    tp_a: IntArray,
-    tp_b: IntArray,
-    only: IntArray,
-    n: IntArray,
-    error: FloatArray,
-    level: float,
-) -> Limits:
+def of_regions(ci: str, phi: float, *columns: AnyArray, level: float) -> Limits:
     """Return limits for regions; if they are small, the wider of those for regions and lists."""
+    tp_a, tp_b, only, n, error = columns
     size = only / phi
     low, high = DIFFERENCE_INTERVALS[ci](tp_a / phi, size, tp_b / phi, size, level)
     part, center, half = only / n, (tp_a - tp_b) / n, z_of(level) * error
@@ -337,19 +301,13 @@ def of_regions(
     return np.fmin(low, few_low), np.fmax(high, few_high)
 
 
-def _of_error(
-    difference: FloatArray,
-    error: FloatArray,
-    freedom: FloatArray,
-    reach: FloatArray,
-    only: FloatArray,
-    level: float,
-) -> Limits:
+def _of_error(*columns: FloatArray, level: float) -> Limits:
     """Return difference ± quantile times standard error.
 
     With no degrees of freedom, the limits are the ends of the range. If all queries or candidates
     have the same difference, the interval allows for unseen differences.
     """
+    difference, error, freedom, reach, only = columns
     known = freedom > 0
     margin = quantile_of(np.where(known, freedom, 1.0), level) * error
     margin = np.where(known, margin, np.where(error > 0, 2.0, 0.0 * error))
@@ -364,19 +322,13 @@ OF_ERROR = Interval(_of_error, ("difference", "error", "freedom", "reach", "n_on
 """The interval for a difference with a known standard error, limited to ±``reach``."""
 
 
-def _cluster_range(
-    difference: FloatArray,
-    error: FloatArray,
-    freedom: FloatArray,
-    reach: FloatArray,
-    moved: FloatArray,
-    level: float,
-) -> Limits:
+def _cluster_range(*columns: FloatArray, level: float) -> Limits:
     """Return limits for true differences d within t sqrt(error^2 + moved d^2).
 
     For d = 0, the criterion is the same as the test. As in Fieller's interval, a limit is the end
     of the range if the test does not exclude the largest possible difference.
     """
+    difference, error, freedom, reach, moved = columns
     known = freedom > 0
     t = quantile_of(np.where(known, freedom, 1.0), level)
     gap, half, more = np.abs(difference), t * error, t * t * np.where(known, moved, 0.0)
@@ -397,9 +349,8 @@ OF_CLUSTERS = Interval(_cluster_range, ("difference", "error", "freedom", "reach
 """The interval for a difference between lists whose candidates are clustered."""
 
 
-def of_paired() -> Interval:
-    """Return the interval function for paired proportions, and its columns."""
-    return Interval(paired_difference, ("tp_overlap", "tp_only_a", "tp_only_b", "of_all"))
+OF_PAIRED = Interval(paired_difference, ("tp_overlap", "tp_only_a", "tp_only_b", "of_all"))
+"""The interval for two proportions of the same candidates."""
 
 
 def of_sets(ci: str, phi: float) -> Interval:
@@ -409,7 +360,7 @@ def of_sets(ci: str, phi: float) -> Interval:
 
 
 def _of_sets(*counts: FloatArray, level: float, ci: str, phi: float) -> Limits:
-    tp, size = (counts[0], counts[1], counts[2]), (counts[3], counts[4], counts[5])
+    tp, size = counts[:3], counts[3:]
     both, only_a, only_b = size
     low, high = overlap_difference(tp, size, level, phi)
     if ci == "delta":

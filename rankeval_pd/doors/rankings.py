@@ -118,6 +118,10 @@ class PairRanks(NamedTuple):
         """Return the difference regions of lists of size n, and their overlap."""
         return ranking.nbest_regions(self.a.ranks, self.b.ranks, self.a.gold, n)
 
+    def cuts_tie(self, n: IntArray) -> BoolArray:
+        """Return whether a list of size n excludes candidates with its last score."""
+        return self.a.cuts_tie(n) | self.b.cuts_tie(n)
+
     def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
         """Return ranks and labels for one pair in one batch element."""
         here = self.present[row]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles_but
-from rankeval_pd.decisions.verdicts import PAIR, Rows, decide, decision_columns, of_paired, of_sets
+from rankeval_pd.decisions.verdicts import OF_PAIRED, PAIR, Rows, decide, decision_columns, of_sets
 from rankeval_pd.doors.candidates import Data, below_door, refuse_head
 from rankeval_pd.doors.columns import asked_thresholds, check_n, cut_scores
 from rankeval_pd.doors.rankings import (
@@ -30,13 +30,7 @@ from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, 
 from rankeval_pd.lists.groups import ListMembers, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
 from rankeval_pd.lists.recall import rows_of_sizes
-from rankeval_pd.lists.regions import (
-    REGION_COLUMNS,
-    SET_INTERVALS,
-    TESTS,
-    Comparison,
-    region_tests,
-)
+from rankeval_pd.lists.regions import REGION_COLUMNS, SET_INTERVALS, TESTS, Comparison, region_tests
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles
 from rankeval_pd.stats import ranks
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -46,9 +40,7 @@ from rankeval_pd.stats.ranking import Accepted, AcceptedRegions, Ranking, accept
 from rankeval_pd.stats.two_by_two import discordant_test, kosinski_test, sample_odds_ratio
 
 # -------------------------------------------------------------------------------------------------
-# Evaluate and compare acceptance sets, defined by thresholds (Evert 2004).
-
-# ----------------------------------- Precision of acceptance sets (Evert 2004, section 2)
+# Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2).
 
 ACCEPTANCE_COLUMNS = tuple(
     "measure threshold n_accepted tp precision recall lift ci_low ci_high recall_low "
@@ -80,8 +72,8 @@ def acceptance_precision(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, level, phi, **roles
+        As in :func:`nbest_precision`.
     threshold : float or mapping
         A number for a single measure, or a mapping from measure to a number or list of numbers. A
         candidate is accepted if its score is at least the threshold (at most the threshold for
@@ -92,12 +84,6 @@ def acceptance_precision(
         candidates. All candidates with this score are accepted.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval for each proportion. See :func:`precision_interval`.
-    level : float
-        Confidence level of each individual interval.
-    phi : float
-        Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -222,8 +208,6 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dic
 # ------------------------------------ Comparison of two acceptance sets
 
 _UNEQUAL = 0.1  # the largest relative size difference for comparing two sets by precision
-
-
 OF_SETS = ("precision", "recall", "specificity", "npv")
 _PAIRED = ("recall", "specificity")  # quantities with the same denominator in both sets
 
@@ -279,7 +263,7 @@ def compare_thresholds(
         threshold = {name: cuts for name, cuts in threshold.items() if is_known(name, meant)}
     interval = of_sets(how.ci, how.phi)
     if how.of in _PAIRED:
-        interval = of_paired()
+        interval = OF_PAIRED
     decided = decision_columns(how)
     columns = ["measure_a", "measure_b", "n_a", "n_b"]
     columns += [name.replace("precision", how.of) for name in REGION_COLUMNS]
@@ -370,7 +354,8 @@ def _set_columns(
         below = of_all, of_all
     only_a, only_b = sets.n_a - sets.overlap, sets.n_b - sets.overlap
     tp_only_a, tp_only_b = sets.tp_a - sets.tp_overlap, sets.tp_b - sets.tp_overlap
-    odds_ratio = sample_odds_ratio(tp_only_a, only_a, tp_only_b, only_b)
+    table = tp_only_a, only_a, tp_only_b, only_b
+    odds_ratio = sample_odds_ratio(*table)
     with np.errstate(divide="ignore", invalid="ignore"):
         recall = r.tp_a / positive, r.tp_b / positive
         share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
@@ -386,7 +371,7 @@ def _set_columns(
             p_value = kosinski_test(*counts, how.alternative)
             p_mid = np.full(difference.shape, np.nan)
         else:
-            p_value, p_mid = region_tests(tp_only_a, only_a, tp_only_b, only_b, how, exists)
+            p_value, p_mid = region_tests(table, how, exists)
             towards = np.sign(tp_only_a / only_a - tp_only_b / only_b)
             towards = _unless_unequal(towards, r.n_a, r.n_b, exists & (p_value <= how.alpha))
     return {

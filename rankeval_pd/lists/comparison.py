@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -22,6 +22,7 @@ from rankeval_pd.decisions.verdicts import (
     REGIONS,
     TIE_COLUMNS,
     TIE_ENDS,
+    UNCUT,
     Interval,
     Rows,
     decide,
@@ -58,6 +59,7 @@ from rankeval_pd.lists.groups import (
     check_joined,
     cluster_contrasts,
     in_rows,
+    p_of_gap,
 )
 from rankeval_pd.lists.precision import LEAST, difference_margins, intervals_read
 from rankeval_pd.lists.recall import precision_as
@@ -71,8 +73,6 @@ from rankeval_pd.lists.regions import (
     of_means,
     of_pair,
     region_tests,
-    swap_ends,
-    tie_columns,
 )
 from rankeval_pd.progress import nothing_moves, progress_bar
 from rankeval_pd.roles import (
@@ -105,6 +105,7 @@ from rankeval_pd.words import join
 
 _MOST_ROWS = 50  # size of the largest table that is recomputed for each annotator
 _MOST_VOTES = 2_000_000  # the largest product of annotators and candidates
+_VALUES = ("difference", "value", "precision_a", "rank_low", "lift_a", "recall_a")
 _INNER = ("pair", "measure", "measure_a", "measure_b", "n", "share")
 
 
@@ -149,9 +150,10 @@ def with_verdicts(
 
 def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
     """Return the better measure for each row, or for each list size."""
-    paired = "measure_a" in table
-    first = "measure_a" if paired else "measure"
-    groups = [x for x in _order(table, first) if x not in _INNER]
+    paired, columns = "measure_a" in table, list(table.columns)
+    first = "measure_a" if paired else "measure"  # the group columns come before
+    end = min(columns.index(name) for name in (first, *_VALUES) if name in columns)
+    groups = [x for x in columns[:end] if x not in _INNER]
     where: list[Any] = [*groups, *(x for x in ("n",) if x in table)]
     if paired:
         where += ["measure_a", "measure_b"]
@@ -159,7 +161,7 @@ def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
         return {"": _verdict_text(table)}
     result = {}
     for values, part in table.groupby(where, sort=False, observed=True):
-        key: dict[Any, Any] = dict(zip(where, as_tuple(values), strict=True))
+        key: dict[Any, Any] = dict(zip(where, values, strict=True))
         texts = [f"{name} {key[name]}" for name in groups]
         if "n" in key:
             texts.append(f"n = {int(key['n']):,}")
@@ -167,13 +169,6 @@ def _verdict_texts(table: pd.DataFrame) -> dict[str, str]:
             texts.append(join([key["measure_a"], key["measure_b"]]))
         result[f"{', '.join(texts)}: "] = _verdict_text(part)
     return result
-
-
-def as_tuple(key: Any) -> tuple[Any, ...]:
-    """Return the key of a group, which old pandas does not wrap if it is the only one."""
-    if isinstance(key, tuple):
-        return key
-    return (key,)
 
 
 def _verdict_text(part: pd.DataFrame) -> str:
@@ -186,14 +181,6 @@ def _verdict_text(part: pd.DataFrame) -> str:
     if pd.isna(better):
         return "not significant"
     return f"{better} is better"
-
-
-def _order(table: pd.DataFrame, first: str) -> list[Any]:
-    """Return the names of the group columns, which come first."""
-    values = ("difference", "value", "precision_a", "rank_low", "lift_a", "recall_a")
-    columns = list(table.columns)
-    end = min(columns.index(x) for x in (first, *values) if x in columns)
-    return columns[:end]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -248,12 +235,11 @@ def _vote_columns(
     lists: PairRanks, n: IntArray, *, shares: FloatArray, alternative: str
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) of the lists' mean votes."""
-    floats = "precision_a precision_b difference tp_only_a tp_only_b p_value error freedom"
-    types: dict[str, type] = dict.fromkeys(floats.split(), float)
-    types |= dict.fromkeys(("overlap", "n_only_a", "n_only_b"), int)
-    columns = in_rows(lists.exists, types, partial(_votes_of_pair, lists, n, shares, alternative))
+    floats = "precision_a precision_b difference tp_only_a tp_only_b p_value error freedom".split()
+    compute = partial(_votes_of_pair, lists, n, shares, alternative)
+    columns = in_rows(lists.exists, floats, compute, ("overlap", "n_only_a", "n_only_b"))
     columns["reach"] = np.ones(lists.exists.shape)
-    return {**columns, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}
+    return {**columns, "cuts_tie": lists.cuts_tie(n)}
 
 
 def _votes_of_pair(
@@ -300,7 +286,7 @@ def _compare_joined(
     """Compare pairs of measures with a combined test or with averages over groups."""
     means, combine = how.ties == "expected", average is None
     if means:
-        check_means(data, combine=combine)
+        check_means(data, {"combine=True": combine})
     p_values: tuple[str, ...] = ("p_value",)
     counts: tuple[str, ...] = ("n_queries", "n_missing")
     if combine:
@@ -338,17 +324,16 @@ _ORDERS = ("gap", "variance", "only", "positive")
 
 def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str, AnyArray]:
     """Return the counts for each pair, and their distribution over orders of equal scores."""
-    r = lists.regions(n)
-    only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
-    tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
+    r, cut = lists.regions(n), lists.cuts_tie(n)
+    tp_only_a, only, tp_only_b, _ = r.table(n)
     counts: dict[str, AnyArray] = {
         "tp_a": r.tp_a,
         "tp_b": r.tp_b,
         "overlap": r.overlap,
         "n_only_a": only,
         "n_only_b": only,
-        "tp_only_a": tp_only[0],
-        "tp_only_b": tp_only[1],
+        "tp_only_a": tp_only_a,
+        "tp_only_b": tp_only_b,
     }
     if means:
         counts = {name: values.astype(float) for name, values in counts.items()}
@@ -356,7 +341,7 @@ def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str,
         "gap": (r.tp_a - r.tp_b).astype(float),
         "variance": np.zeros(only.shape),
         "only": only.astype(float),
-        "positive": (tp_only[0] + tp_only[1]).astype(float),
+        "positive": (tp_only_a + tp_only_b).astype(float),
     }
     for row in np.ndindex(cut.shape[:-1]):
         tied = cut[row] & lists.exists[row]
@@ -397,7 +382,7 @@ def _tested_strata(cells: GroupCells, table: Rows, alternative: str) -> Rows:
     names = ("tp_only_a", "tp_only_b", "n_only_a", *_ORDERS)
     strata = [np.nan_to_num(cells.of_column(table[name])) for name in names]
     tests = [
-        _stratified_test(*(x[key] for x in strata), total=int(size), how=alternative)
+        _stratified_test([x[key] for x in strata], float(size), alternative)
         for key, size in enumerate(total)
     ]
     columns = {name: np.array([test[name] for test in tests]) for name in _TESTED}
@@ -411,22 +396,14 @@ _TESTED = ("difference", "error", "reach", "p_value", "p_mid", *TIE_ENDS, *P_END
 
 
 def _stratified_test(
-    tp_a: FloatArray,
-    tp_b: FloatArray,
-    only: FloatArray,
-    gap: FloatArray,
-    variance: FloatArray,
-    only_expected: FloatArray,
-    positive: FloatArray,
-    *,
-    total: int,
-    how: str,
+    strata: Sequence[FloatArray], total: float, alternative: str
 ) -> dict[str, float]:
     """Return the stratified test of the counts of all groups, also at both ends over tie orders."""
+    tp_a, tp_b, only, gap, variance, only_expected, positive = strata
     x, y, m = (counts.astype(np.int64) for counts in (tp_a, tp_b, only))
-    share = float(m.sum()) / float(total)
+    share = float(m.sum()) / total
     difference, error = two_by_two.mantel_haenszel_difference(x, y, m)
-    p_value, p_mid = two_by_two.stratified_exact_test(x, y, m, how)
+    p_value, p_mid = two_by_two.stratified_exact_test(x, y, m, alternative)
     columns = {
         "difference": share * difference,
         "error": share * error,
@@ -443,8 +420,8 @@ def _stratified_test(
     below = np.clip((_rounded_counts(positive) - gaps + 1) // 2, 0, m)
     above = np.clip(below + gaps, 0, m)
     for end, p_end, x, y, moved in zip(TIE_ENDS, P_ENDS, above, below, gaps, strict=True):
-        columns[end] = moved.sum() / float(total)
-        columns[p_end] = two_by_two.stratified_exact_test(x, y, m, how)[0]
+        columns[end] = moved.sum() / total
+        columns[p_end] = two_by_two.stratified_exact_test(x, y, m, alternative)[0]
     return columns
 
 
@@ -762,7 +739,8 @@ def compare(
     if clustered:
         how = replace(how, test="cluster", ci="cluster")
     if chosen.ties == "expected" and not votes:
-        check_means(data, test, phi, clustered=clustered)
+        given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered}
+        check_means(data, given)
         how = replace(how, test="expected")
     attrs, means = how.noted(), how.test == "expected"
     extra: tuple[str, ...] = ()
@@ -818,11 +796,11 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
         if how.n_resamples is None and sizes.size <= FEW:
             most *= MORE
         total, what, unit = total * draws, "swapping labels", "draws"
-        drawing = Drawing.of(how, tests, draws, most)
     parts = []
     with progress_bar(total=total, what=what, unit=unit) as advance:
-        if drawing is not None:  # the bar counts draws, not pairs
-            drawing.swaps["advance"], advance = advance, nothing_moves
+        if how.swapped:  # the bar counts draws, not pairs
+            drawing = Drawing.of(how, tests, n_resamples=draws, most=most, advance=advance)
+            advance = nothing_moves
         for lists in pair_lists(candidates, pairs, n, how.ties):
             if how.test == "expected":
                 columns = mean_columns(lists, sizes, how=how, drawing=drawing)
@@ -839,7 +817,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
         if how.swapped or how.test == "cluster":
             table["p_mid"] = np.full(table["reach"].shape, np.nan)
         else:
-            table["p_value"], table["p_mid"] = region_tests(*counts, how)
+            table["p_value"], table["p_mid"] = region_tests(counts, how)
         if not how.swapped:  # both ends are equal if no list splits a tie
             for name in P_ENDS:
                 table[name] = np.where(table["cuts_tie"], table[name], table["p_value"])
@@ -863,8 +841,8 @@ def _region_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) for the two lists of each pair, but not exact tests."""
     r = nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
-    only, cut = n - r.overlap, lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
-    tp_only_a, tp_only_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
+    only, tp_only_a, tp_only_b = n - r.overlap, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
+    cut = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     columns: dict[str, AnyArray] = {
         "precision_a": r.tp_a / n,
         "precision_b": r.tp_b / n,
@@ -891,11 +869,9 @@ def _region_columns(
             large = (only >= LEAST) & ~cut
             columns["error_of_few"] = np.where((only > 0) & ~large, error, np.nan)
             if (large & lists.exists).any():
-                share_a, share_b = (
-                    (tp_only_a + 1.0) / (only + 2.0),
-                    (tp_only_b + 1.0) / (only + 2.0),
-                )
-                fixed = (only + 2.0) * (share_a * (1.0 - share_a) + share_b * (1.0 - share_b))
+                size = only + 2.0
+                share_a, share_b = (tp_only_a + 1.0) / size, (tp_only_b + 1.0) / size
+                fixed = size * (share_a * (1.0 - share_a) + share_b * (1.0 - share_b))
                 warn_of_thresholds(
                     spread.variance / fixed,
                     np.broadcast_to(n, only.shape),
@@ -905,8 +881,26 @@ def _region_columns(
     if drawing is not None:
         names = (*SWAP_COLUMNS, *P_ENDS)
         compute = partial(_swaps_of_pair, lists, n, cut, how=how, drawing=drawing)
-        columns |= in_rows(lists.exists, dict.fromkeys(names, float), compute)
-    return {**tie_columns(lists, n, columns, how), **columns}  # swaps have p-values at both ends
+        columns |= in_rows(lists.exists, names, compute)
+    # at both ends over tie orders; without a tie, they equal the difference, and p-values are NaN
+    gaps = np.stack([columns["difference"], columns["difference"]])
+    p_ends, uncut = np.full(gaps.shape, np.nan), np.zeros(gaps.shape, dtype=np.int64)
+    tied = cut & lists.exists
+    for row in np.ndindex(tied.shape[:-1]):
+        if not tied[row].any():
+            continue
+        at, sizes = (*row, tied[row]), n[tied[row]]
+        ends, both_ends = of_pair(lists, row, sizes).ends(), (slice(None), *at)
+        gaps[both_ends] = ends.low / sizes, ends.high / sizes
+        uncut[both_ends] = ends.below, ends.above
+        if how.test == "cluster":
+            error, freedom = columns["error"][at], columns["freedom"][at]
+            p_ends[both_ends] = p_of_gap(gaps[both_ends], error, freedom, how.alternative)
+        elif not how.swapped:
+            p_ends[both_ends] = [region_tests(table, how)[0] for table in ends.tables]
+    names = *TIE_ENDS, *P_ENDS, *UNCUT
+    # swaps have p-values at both ends
+    return {**dict(zip(names, (*gaps, *p_ends, *uncut), strict=True)), **columns}
 
 
 def _swaps_of_pair(
@@ -923,7 +917,9 @@ def _swaps_of_pair(
 
     ``p_tie_low`` and ``p_tie_high`` are the p-values for the two extreme tie orders.
     """
-    pair, sizes, ends = ListPair.of(lists, row), n[there], swap_ends(lists, row, n, cut)
+    pair, sizes, ends = ListPair.of(lists, row), n[there], None
+    if (cut[row] & there).any():
+        ends = of_pair(lists, row, sizes).ends().statistics()
     found = swaps.decided_swap_tests(
         *pair[:3], sizes, how.alternative, pair.keys, ends=ends, **drawing.swaps
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.decisions.averages import check_average
 from rankeval_pd.doors.columns import Shares, Sizes
@@ -85,17 +86,17 @@ def check_joined(
 
 def in_rows(
     exists: BoolArray,
-    types: Mapping[str, type],
+    names: Iterable[str],
     compute: Callable[[tuple[int, ...], BoolArray], Mapping[str, Any]],
+    counts: Iterable[str] = (),
 ) -> dict[str, AnyArray]:
     """Return columns computed for one ranking or pair at a time: (..., n).
 
     ``compute`` takes the position of the ranking or pair, and which of its lists exist. The columns
-    of other lists are 0 or NaN.
+    of other lists are NaN, or 0 for ``counts``.
     """
-    columns: dict[str, AnyArray] = {}
-    for name, kind in types.items():
-        columns[name] = np.full(exists.shape, np.nan if kind is float else 0, dtype=kind)
+    columns: dict[str, AnyArray] = {name: np.full(exists.shape, np.nan) for name in names}
+    columns |= {name: np.zeros(exists.shape, dtype=np.int64) for name in counts}
     for row in np.ndindex(exists.shape[:-1]):
         there = exists[row]
         if there.any():
@@ -147,9 +148,7 @@ def whole_size(whole: Whole | None, size: int) -> int:
 
 
 def _everyone(whole: Whole | None) -> int | None:
-    if whole is None:
-        return None
-    return whole.clusters
+    return whole and whole.clusters
 
 
 def cluster_numbers(cluster: IntArray) -> IntArray:
@@ -191,12 +190,10 @@ def band(
     ranked: ListMembers, n: IntArray, level: float, **drawing: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits of a band around one precision curve, for sorted ``n``."""
-    from scipy import special
-
     totals, result, precision = list_spread(ranked, n, "nbest")
     warn_of_few(result.clusters)
     drawn = clusters.largest_statistics(totals, result, **drawing)
-    within = 1.0 - 2.0 * float(special.ndtr(-bands.critical_value(drawn, level)))
+    within = 1.0 - 2.0 * float(scipy.special.ndtr(-bands.critical_value(drawn, level)))
     result = result._replace(freedom=clusters.band_freedom(result, ranked.cluster))
     size = clusters.effective_size(n, precision, result, within)
     tp = up_to_ranks(ranked.rank, ranked.gold)
@@ -266,11 +263,9 @@ def p_of_gap(
     gap: FloatArray, error: FloatArray, freedom: FloatArray, alternative: str
 ) -> FloatArray:
     """Return p-values for differences. Unknown standard errors give p = 1."""
-    from scipy import special
-
     t = gap / np.where(error > 0.0, error, 1.0)
     far = {"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative]
-    tail = special.stdtr(np.where(freedom > 0.0, freedom, 1.0), far)
+    tail = scipy.special.stdtr(np.where(freedom > 0.0, freedom, 1.0), far)
     if alternative == "two-sided":
         tail = np.minimum(1.0, 2.0 * tail)
     return np.asarray(np.where((freedom > 0.0) & (error > 0.0), tail, 1.0), dtype=float)
@@ -348,15 +343,12 @@ def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
 
 def cluster_contrasts(lists: PairRanks, n: IntArray, *, alternative: str) -> dict[str, AnyArray]:
     """Return the test columns and ``moved`` for all pairs."""
-    types = {"error": float, "freedom": float, "p_value": float, "n_groups": int, "moved": float}
-    return in_rows(lists.exists, types, partial(_contrast_of_pair, lists, n, alternative))
-
-
-def _contrast_of_pair(
-    lists: PairRanks, n: IntArray, alternative: str, row: tuple[int, ...], there: BoolArray
-) -> dict[str, Any]:
-    """Return the columns of one pair."""
-    return pair_contrast(ListPair.of(lists, row), n[there], alternative)
+    return in_rows(
+        lists.exists,
+        ("error", "freedom", "p_value", "moved"),
+        lambda row, there: pair_contrast(ListPair.of(lists, row), n[there], alternative),
+        ("n_groups",),
+    )
 
 
 # -------------------------------------------------------------------------------------------------
@@ -417,22 +409,17 @@ def recall_sizes(
 
 def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
     """Return the number of groups in each set, and the weight of a candidate."""
-    _, spread, precision = list_spread(ranked, sets.n, "region")
+    n, (_, spread, precision) = sets.n, list_spread(ranked, sets.n, "region")
     warn_of_few(spread.clusters)
-    weigh = partial(_precision_weight, sets.n, precision, spread)
-    if of_recall:
-        weigh = partial(_recall_weight, ranked, sets)
-    return sets._replace(groups=spread.n_groups, weigh=weigh)
-
-
-def _precision_weight(
-    n: IntArray, precision: FloatArray, spread: clusters.ClusterSpread, level: float
-) -> FloatArray:
-    return clusters.effective_size(n, precision, spread, level) / n
-
-
-def _recall_weight(ranked: ListMembers, sets: Sets, level: float) -> FloatArray:
-    return recall_sizes(ranked, sets.n, level, fixed=True)[0] / max(sets.positive, 1)
+    sets = sets._replace(groups=spread.n_groups)
+    if not of_recall:
+        return sets._replace(
+            weigh=lambda level: clusters.effective_size(n, precision, spread, level) / n
+        )
+    positive = max(sets.positive, 1)
+    return sets._replace(
+        weigh=lambda level: recall_sizes(ranked, n, level, fixed=True)[0] / positive
+    )
 
 
 def random_p(
@@ -445,8 +432,6 @@ def random_p(
     clusters. The variance is at least the variance for independent candidates. With ``alone``, the
     test uses only clusters in the list, because a head contains no others. ``n`` must ascend.
     """
-    from scipy import special
-
     total = max(int(size.total[row]), 1)
     prior, inside = int(size.positive[row]) / total, n / total
     totals = ranked.totals(n, "nbest")[0]._replace(edges=(np.full(n.shape, prior),))
@@ -459,7 +444,7 @@ def random_p(
     tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (least > 0.0) & (spread.freedom > 0.0)
     t = (tp - n * prior) / np.sqrt(np.where(known, variance, 1.0))
     freedom = np.where(known, spread.freedom, 1.0)
-    more, fewer = special.stdtr(freedom, -t), special.stdtr(freedom, t)
+    more, fewer = scipy.special.stdtr(freedom, np.stack([-t, t]))
     return np.where(known, more, 1.0), np.where(known, fewer, 1.0), spread.n_groups
 
 

@@ -41,18 +41,12 @@ from rankeval_pd.lists.groups import (
     in_rows,
     list_weights,
     of_rows,
+    p_of_gap,
     pair_contrast,
     random_tails,
 )
 from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
-from rankeval_pd.lists.regions import (
-    check_means,
-    end_columns,
-    ends_of,
-    half_width,
-    p_of_ends,
-    swapped_means,
-)
+from rankeval_pd.lists.regions import check_means, half_width
 from rankeval_pd.memory import check_draws, check_needed
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.roles import (
@@ -70,7 +64,7 @@ from rankeval_pd.stats.families import ADJUSTMENTS, level_of_each
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import NBest, Ranking, nbest_regions
 from rankeval_pd.stats.ranks import BASELINE, all_pairs
-from rankeval_pd.stats.ties import tied_lists
+from rankeval_pd.stats.ties import Ends, TiedLists, ranking_alone, tied_swap_tests
 from rankeval_pd.stats.two_by_two import fisher_test
 
 # -------------------------------------------------------------------------------------------------
@@ -197,20 +191,18 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
 
 
 def list_tests(task: RankingTask, lists: NBest) -> dict[str, FloatArray]:
-    """Return the tests of all pairs of n-best lists, also for both ends over tie orders.
+    """Return the tests of all pairs of n-best lists, also at both ends over tie orders.
 
-    The result has the columns of ``ranks.empty_tests``, (group, pair, n), and of
-    :func:`end_columns`.
+    The columns are those of :func:`ranks.columns_of_tests`, (group, pair, n), and _END_COLUMNS.
     """
     families: list[str] = []
     if task.how.swapped:
         families = [*task.families]
-    ends = end_columns(None, task.sizes, np.zeros(task.sizes.shape, dtype=bool))
-    names = ranks.empty_tests((0,), families, [*ends])
+    names = [*ranks.columns_of_tests(families), *_END_COLUMNS]
     a, b = ranks.all_pairs(lists.exists.shape[1])
     exists = lists.exists[:, a] & lists.exists[:, b]
     compute = partial(_tests_of_pair, task, lists, np.stack([a, b], axis=1))
-    return in_rows(exists, dict.fromkeys(names, float), compute)
+    return in_rows(exists, names, compute)
 
 
 def _tests_of_pair(
@@ -220,7 +212,8 @@ def _tests_of_pair(
     how, candidates, group = task.how, task.candidates, row[0]
     sides: Any = pairs[row[1]].tolist()
     both = np.asarray(candidates.present[group, sides].all(axis=0))
-    pair = tied_lists(task.ranking, task.ranking, both, (group,), tuple(sides), task.sizes[there])
+    a, b = (ranking_alone(task.ranking, (group, side), both) for side in sides)
+    pair = TiedLists(a, b, task.sizes[there])
     families = {
         ending: tests
         for ending, tests in task.families.items()
@@ -235,12 +228,13 @@ def _tests_of_pair(
         **task.drawing,
     }
     n, freedom = pair.n, np.full(pair.n.shape, np.inf)
+    ends: dict[str, AnyArray] = {}
     if task.ties == "expected":  # means over all orders of equal scores
-        error, ends = pair.error(), {}
+        error = pair.error()
         columns = {"difference": (pair.tp[0] - pair.tp[1]) / n, "error": error, "freedom": freedom}
         if not how.swapped:
             return {**columns, "p_value": pair.p("two-sided")}
-        swapped = swapped_means(pair, "two-sided", **swapping)
+        swapped = swaps.decided_swap_tests(pair, "two-sided", test=tied_swap_tests, **swapping)
         margins = [half_width(swapped, error, level, each=how.each) for level in levels]
     else:  # the tie-breaking order, and both ends over orders
         rank_a, rank_b = (side.ranks for side in pair.pair)
@@ -251,7 +245,7 @@ def _tests_of_pair(
             keys = keys_of_clusters(keys, cluster)
         ranked = ListPair(rank_a, rank_b, pair.gold, keys, candidates.whole, cluster)
         r = nbest_regions(*ranked[:3], n)
-        only, tp_only = n - r.overlap, (r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap)
+        table = tp_a, only, tp_b, _ = r.table(n)
         columns = {"difference": (r.tp_a - r.tp_b) / n}
         if cluster is not None:
             contrast = pair_contrast(ranked, n)
@@ -259,26 +253,32 @@ def _tests_of_pair(
             of_clusters = columns["error"], columns["freedom"]
         else:
             total = np.array(ranked.total)
-            spread = bands.difference_spread(*ranked[:3], total, n, only, tp_only)
+            spread = bands.difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
             error = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
             columns |= {"error": error, "freedom": freedom}
             if not how.swapped:
-                test = fisher_test(tp_only[0], only, tp_only[1], only, "two-sided")
-                columns["p_value"] = test.p_value
+                columns["p_value"] = fisher_test(*table, "two-sided").p_value
         cut = np.asarray((lists.tied[group, sides][:, there] > 0).any(axis=0))
         tied = None
         if cut.any():
-            tied = ends_of(pair)
+            tied = pair.ends()
         if not how.swapped:
-            p_ends = tied and p_of_ends(tied, n, of_clusters)
-            return columns | end_columns(tied, n, cut, p_ends, p_ends)
+            if tied is None:
+                return columns
+            if of_clusters is None:
+                p_ends = np.stack([fisher_test(*x, "two-sided").p_value for x in tied.tables])
+            else:
+                gaps = np.stack([tied.low, tied.high]) / n
+                p_ends = p_of_gap(gaps, *of_clusters, "two-sided")
+            return columns | _end_columns(tied, n, cut, p_ends, p_ends)
         statistics = tied and tied.statistics()
         swapped = swaps.decided_swap_tests(
             *ranked[:3], n, "two-sided", keys, ends=statistics, **swapping
         )
         drawing = {name: swapping[name] for name in ("each", "n_resamples", "seed")}
         margins = [*difference_margins(ranked, n, levels, **drawing)]
-        ends = end_columns(tied, n, cut, *swapped.ends)
+        if tied is not None:
+            ends = _end_columns(tied, n, cut, *swapped.ends)
     columns["p_value"] = p_family = swapped.alone
     if not how.each:
         p_family = swapped.together
@@ -287,6 +287,25 @@ def _tests_of_pair(
         columns[f"margin{family}"] = margin
         columns[f"drawn{family}"] = np.full(margin.shape, swapped.drawn)
     return columns | ends
+
+
+_END_COLUMNS = (
+    *"difference_tie_low difference_tie_high p_value_tie_low p_value_tie_high".split(),
+    *("p_family_tie_low", "p_family_tie_high", *UNCUT),
+)
+
+
+def _end_columns(
+    ends: Ends, n: IntArray, cut: BoolArray, alone: FloatArray, together: FloatArray
+) -> dict[str, AnyArray]:
+    """Return the tests of one pair at both ends over tie orders, NaN where no tie is split.
+
+    ``alone`` and ``together`` are p-values at both ends, (end, n): for each n, and simultaneous
+    over all n.
+    """
+    values = np.concatenate([np.stack([ends.low, ends.high]) / n, alone, together])
+    tested = np.where(cut, values, np.nan)
+    return dict(zip(_END_COLUMNS, [*tested, ends.below, ends.above], strict=True))
 
 
 # ------------------------------------------------------------------------------------------- Areas
@@ -365,8 +384,8 @@ def measure_ranks(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, **roles
+        As in :func:`nbest_precision`.
     n : int, sequence of int or range, optional
         Sizes of the n-best lists. Measures are ranked by the precision of n-best lists.
     kind : {"ap", "roc"}, optional
@@ -385,8 +404,6 @@ def measure_ranks(
         :func:`compare`, pairs near the level get up to 64 times as many swaps or draws.
     level : float
         Simultaneous confidence level for all values, and separately for all ranks.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -545,12 +562,7 @@ def _rank_table(
         roles,
         partial(question, how=how, chosen=chosen),
         [name for name in columns if over_n or name != "n"],
-        can(
-            measure_ranks,
-            lists=over_n,
-            any_ties=not over_n or means,
-            heads=over_n and not means,
-        ),
+        can(measure_ranks, lists=over_n, any_ties=not over_n or means, heads=over_n and not means),
         n=how.n,
         attrs=attrs,
     )

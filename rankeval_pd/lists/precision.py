@@ -602,7 +602,7 @@ def _precision_band(
     precision = lists.tp / n
     _warn_if_too_precise(precision[lists.exists])
     limits = partial(_precision_limits, ranking, candidates, n, **drawing)
-    columns = in_rows(lists.exists, {"band_low": float, "band_high": float}, limits)
+    columns = in_rows(lists.exists, ("band_low", "band_high"), limits)
     return {"precision": precision, **columns, "exists": lists.exists}
 
 
@@ -768,7 +768,7 @@ def _rows_of_differences(
 def _difference_columns(lists: PairRanks, n: IntArray, **drawing: Any) -> dict[str, AnyArray]:
     """Return the difference of precision and its band: (group, pair, n)."""
     compute = partial(_difference_of_pair, lists, n, **drawing)
-    columns = in_rows(lists.exists, {"difference": float, "margin": float}, compute)
+    columns = in_rows(lists.exists, ("difference", "margin"), compute)
     difference, margin = columns["difference"], columns["margin"]
     return {
         "difference": difference,

@@ -14,20 +14,13 @@ from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.verdicts import Decision, Interval, Rows, limits_with_test
 from rankeval_pd.doors.candidates import Data, above_door, below_door
 from rankeval_pd.doors.columns import check_n
-from rankeval_pd.doors.rankings import (
-    Candidates,
-    PairRanks,
-    only_pair,
-    pair_names,
-    pair_rows,
-    tabulate,
-)
+from rankeval_pd.doors.rankings import PairRanks, only_pair, tabulate
 from rankeval_pd.errors import check_choice, check_share
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.groups import whole_size
 from rankeval_pd.lists.precision import intervals_unread
+from rankeval_pd.lists.regions import rows_of_pair
 from rankeval_pd.memory import check_draws
-from rankeval_pd.progress import progress_bar
 from rankeval_pd.roles import (
     Alternative,
     DifferenceInterval,
@@ -46,8 +39,6 @@ from rankeval_pd.stats.two_by_two import ALTERNATIVES, conditional_odds_ratio, s
 
 # -------------------------------------------------------------------------------------------------
 # Find list sizes for which one measure is better (Evert 2004, figure 3).
-
-# --------------------------------- Ranges of significant list sizes (Evert 2004, figure 3)
 
 RANGE_COLUMNS = tuple("measure_a measure_b better n_first n_last n_tests p_max n_before".split())
 _CLOSE = 1.05  # two runs are joined if the second begins at or before n_last times this factor
@@ -253,22 +244,17 @@ def mean_difference(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures
+    data, a, b, alternative, **roles
+        As in :func:`compare`.
     n : int, sequence of int, range or None
         List sizes over which the difference in precision is averaged with equal weights. None means
         every n. Choose the list sizes before you look at the curves; otherwise the test is invalid.
-    alternative : {"two-sided", "greater", "less"}
-        "greater" tests whether a is better than b.
     alpha : float
         Significance level for ``undecided``.
     n_resamples : int
         Number of swaps for the p-value.
     level : float
         Confidence level of the interval.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -308,10 +294,13 @@ def mean_difference(
     sizes = check_n(n)
     chosen = Roles.of(roles)
     how = Decision(adjust=None, alternative=alternative, alpha=alpha, level=level)
+    swapping: dict[str, Any] = {"n_resamples": draws, "seed": chosen.swaps}
+    kernel = partial(_mean_differences, alternative=alternative, **swapping)
+    bar, ties = (draws, "swapping labels", "draws"), chosen.ties
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        partial(_rows_of_means, a=a, b=b, chosen=chosen, draws=draws, alternative=alternative),
+        partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=ties, over_n=False),
         COLUMNS,
         can(mean_difference),
         n=sizes,
@@ -324,24 +313,6 @@ def mean_difference(
             **chosen.noted_seed,
         },
     )
-
-
-def _rows_of_means(
-    candidates: Candidates,
-    n: IntArray | None,
-    *,
-    a: Hashable,
-    b: Hashable,
-    chosen: Roles,
-    draws: int,
-    alternative: str,
-) -> Rows:
-    """Return one row per group with the mean difference and its test."""
-    pairs, total = pair_names(candidates.measures, a, b), draws * len(candidates.group)
-    with progress_bar(total=total, what="swapping labels", unit="draws") as advance:
-        swapping: dict[str, Any] = {"n_resamples": draws, "seed": chosen.swaps, "advance": advance}
-        kernel = partial(_mean_differences, alternative=alternative, **swapping)
-        return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties, over_n=False)
 
 
 def _mean_differences(
@@ -458,15 +429,10 @@ def odds_ratios(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures
-    n : int, sequence of int, range or None
-        Sizes of the n-best lists. None means every n.
+    data, a, b, n, **roles
+        As in :func:`compare`.
     level : float
         Confidence level of the interval.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -501,10 +467,12 @@ def odds_ratios(
     """
     level = check_share("level", level)
     sizes = check_n(n)
+    kernel = partial(_odds_ratios_of_lists, level=level)
+    bar, ties = (None, "odds ratios", "lists"), Roles.of(roles).ties
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        partial(_rows_of_ratios, a=a, b=b, level=level, ties=Roles.of(roles).ties),
+        partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=ties),
         ODDS_RATIOS_COLUMNS,
         can(odds_ratios),
         n=sizes,
@@ -512,41 +480,21 @@ def odds_ratios(
     )
 
 
-def _rows_of_ratios(
-    candidates: Candidates,
-    n: IntArray | None,
-    *,
-    a: Hashable,
-    b: Hashable,
-    level: float,
-    ties: str,
-) -> Rows:
-    """Return one row per n with the odds ratios of the two lists."""
-    pairs = pair_names(candidates.measures, a, b)
-    total = candidates.sizes(n).size * len(candidates.group)
-    with progress_bar(total=total, what="odds ratios", unit="lists") as advance:
-        kernel = partial(_odds_ratios_of_lists, level=level, advance=advance)
-        return pair_rows(candidates, pairs, kernel, n, ties=ties)
-
-
 def _odds_ratios_of_lists(
     lists: PairRanks, n: IntArray, *, level: float, advance: Callable[[int], object]
 ) -> dict[str, FloatArray]:
     """Return the odds ratios of the difference regions: (group, pair, n)."""
-    r, exists = lists.regions(n), lists.exists
-    only = n - r.overlap
-    tp_a, tp_b = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    values = np.full((3, *only.shape), np.nan)
+    table, exists = lists.regions(n).table(n), lists.exists
+    values = np.full((3, *exists.shape), np.nan)
     places = np.flatnonzero(exists)
     for start in range(0, places.size, _TOGETHER):
-        some: Any = np.unravel_index(places[start : start + _TOGETHER], exists.shape)
-        size = only[some]
-        values[(slice(None), *some)] = conditional_odds_ratio(
-            tp_a[some], size, tp_b[some], size, level
-        )
-        advance(size.size)
+        block = places[start : start + _TOGETHER]
+        some: Any = np.unravel_index(block, exists.shape)
+        tp_a, n_a, tp_b, n_b = (x[some] for x in table)
+        values[(slice(None), *some)] = conditional_odds_ratio(tp_a, n_a, tp_b, n_b, level)
+        advance(block.size)
     return {
-        "odds_ratio": sample_odds_ratio(tp_a, only, tp_b, only),
+        "odds_ratio": sample_odds_ratio(*table),
         "odds_ratio_mle": values[0],
         "ci_low": values[1],
         "ci_high": values[2],

@@ -58,20 +58,16 @@ def nbest_recall(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, level, **roles
+        As in :func:`nbest_precision`.
     n : int, float, sequence or range, optional
         Sizes of the lists, or sizes as fractions of the candidates. None means every n.
     ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
         Kind of interval for recall. See :func:`precision_interval`.
-    level : float
-        Confidence level of each individual interval.
     target : {"nbest", "region"}
         The quantity that the interval covers. "nbest" means the recall of the best n / N of the
         candidates, a list whose threshold varies between samples. "region" means the recall of all
         candidates above a fixed threshold, the score of the n-th candidate.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -217,8 +213,8 @@ def recall_band(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, **roles
+        As in :func:`nbest_precision`.
     n : int, float, sequence or range, optional
         Sizes of the lists, or sizes as fractions of the candidates. None means every n, or a grid
         of n as in :func:`precision_band`. Fewer sizes give a narrower band.
@@ -232,8 +228,6 @@ def recall_band(
         Probability that the band contains the recall of the population's best n / N at every n.
     n_resamples : int
         Number of random draws, at least level / (1 - level).
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -287,10 +281,10 @@ def _recall_band(
     lists = ranking.nbest(n, ties)
     if n is None:
         n = ranking.every
-    types: dict[str, type] = dict.fromkeys(("recall", "band_low", "band_high"), float)
     band = partial(_band_of_ranking, ranking, candidates, n, **drawing)
     # the recall is undefined without true positives
-    columns = in_rows(lists.exists & (ranking.size.positive > 0)[..., np.newaxis], types, band)
+    defined = lists.exists & (ranking.size.positive > 0)[..., np.newaxis]
+    columns = in_rows(defined, ("recall", "band_low", "band_high"), band)
     expected = np.where(lists.exists, n / np.maximum(ranking.here, 1)[..., np.newaxis], np.nan)
     return {**columns, "expected": expected, "exists": lists.exists}
 

@@ -13,15 +13,7 @@ import pandas as pd
 
 from rankeval_pd.capabilities import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.decisions.families import OVER_LISTS, compared_with, family_of
-from rankeval_pd.decisions.verdicts import (
-    P_ENDS,
-    SWAPPED,
-    TIE_ENDS,
-    UNCUT,
-    Decision,
-    Interval,
-    Rows,
-)
+from rankeval_pd.decisions.verdicts import SWAPPED, Decision, Interval, Rows
 from rankeval_pd.doors.candidates import (
     Data,
     HeadFrame,
@@ -45,13 +37,8 @@ from rankeval_pd.doors.rankings import (
     stacks,
     tabulate,
 )
-from rankeval_pd.errors import (
-    check_at_least_one,
-    check_choice,
-    check_share,
-    unknown_name,
-)
-from rankeval_pd.lists.groups import in_rows, p_of_gap
+from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
+from rankeval_pd.lists.groups import in_rows
 from rankeval_pd.lists.precision import TARGETS
 from rankeval_pd.memory import check_draws
 from rankeval_pd.progress import progress_bar
@@ -61,7 +48,7 @@ from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
 from rankeval_pd.stats.families import ADJUSTMENTS
 from rankeval_pd.stats.proportions import Limits, z_of
-from rankeval_pd.stats.ranking import Keys, Ranking, Regions
+from rankeval_pd.stats.ranking import Keys, Ranking
 from rankeval_pd.stats.ties import TiedLists
 from rankeval_pd.stats.two_by_two import (
     ALTERNATIVES,
@@ -76,8 +63,6 @@ from rankeval_pd.stats.two_by_two import (
 # -------------------------------------------------------------------------------------------------
 # Find and test difference regions (Evert 2004, section 3.3).
 
-# ----------- The difference region (Evert 2004, section 3.3)
-
 
 @Capabilities(rankings="Is A better than B?", own_rows=True, clusters=True, layout="data")
 @with_roles_but("gold", "positive", "min_grade", groups=NO_CONCLUSION)
@@ -88,13 +73,10 @@ def difference_region(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures
+    data, a, b, **roles
+        As in :func:`compare`.
     n : int
         Size of each list.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -299,42 +281,31 @@ class Comparison(Decision):
 
 
 def region_tests(
-    tp_a: IntArray,
-    n_a: IntArray,
-    tp_b: IntArray,
-    n_b: IntArray,
-    how: Comparison,
-    exists: BoolArray | None = None,
+    table: Sequence[AnyArray], how: Comparison, exists: BoolArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the p-value and mid-p for two difference regions."""
-    tp_a, tp_b = np.clip(tp_a, 0, n_a), np.clip(tp_b, 0, n_b)  # includes missing lists
-    exact = fisher_test(tp_a, n_a, tp_b, n_b, how.alternative)
+    """Return the p-value and mid-p for two difference regions: tp_a, n_a, tp_b, n_b."""
+    tp_a, n_a, tp_b, n_b = table
+    table = np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b  # includes missing lists
+    exact = fisher_test(*table, how.alternative)
     p_value = exact.p_value
     if how.test == "midp":
         p_value = exact.p_mid
-    if how.test == "score":
-        phi = how.phi
-        p_value = score_test(tp_a / phi, n_a / phi, tp_b / phi, n_b / phi, how.alternative)
-    if how.test in OTHER_TESTS:
-        p_value = np.full(tp_a.shape, np.nan)
+    elif how.test == "score":
+        tp_a, n_a, tp_b, n_b = (x / how.phi for x in table)
+        p_value = score_test(tp_a, n_a, tp_b, n_b, how.alternative)
+    elif how.test in OTHER_TESTS:
         there = np.broadcast_to(True if exists is None else exists, tp_a.shape)
-        p_value[there] = _other_test(tp_a[there], n_a[there], tp_b[there], n_b[there], how)
+        test: Callable[..., FloatArray] = mcnemar_test
+        if how.test != "mcnemar":
+            slow = {"boschloo": boschloo, "barnard": barnard}[how.test]
+            test = partial(slow, progress=partial(_with_bar, how.test))
+        p_value = np.full(tp_a.shape, np.nan)
+        p_value[there] = test(*(x[there] for x in table), how.alternative)
     # mid-p assumes binomial counts and could contradict the test in the row
     return p_value, np.where(how.phi == 1.0, exact.p_mid, np.nan)
 
 
-def _other_test(
-    tp_a: IntArray, n_a: IntArray, tp_b: IntArray, n_b: IntArray, how: Comparison
-) -> FloatArray:
-    if how.test == "mcnemar":
-        return mcnemar_test(tp_a, n_a, tp_b, n_b, how.alternative)
-    test = {"boschloo": boschloo, "barnard": barnard}[how.test]
-    return test(tp_a, n_a, tp_b, n_b, how.alternative, partial(_with_bar, how.test))
-
-
-def _with_bar(
-    test: str, cells: Iterable[tuple[int, int, int, int]]
-) -> Iterator[tuple[int, int, int, int]]:
+def _with_bar(test: str, cells: Iterable[Any]) -> Iterator[Any]:
     """Yield the tables of a slow test, and advance a progress bar."""
     tables = list(cells)
     with progress_bar(total=len(tables), what=f"{test}'s test", unit="tables") as advance:
@@ -349,130 +320,15 @@ def _with_bar(
 
 def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
     """Return the two lists for one pair, restricted to candidates with both scores."""
-    return ties.tied_lists(lists.a, lists.b, lists.present[row], row[:-1], (row[-1], row[-1]), n)
-
-
-# ------------------------------------------ Effect of the order of equal scores (ties="shared")
-
-
-class Ends(NamedTuple):
-    """Store the effect of random tie orders on lists that split a tie (..., n)."""
-
-    low: IntArray  #: the 2.5% quantile of the difference in true positives
-    high: IntArray
-    only: IntArray  #: mean number of candidates in only one list
-    positive: IntArray  #: total number of true positives in the two difference regions
-    below: IntArray  #: nearest n that splits no tie, or 0 if no such n exists
-    above: IntArray
-
-    @property
-    def regions(self) -> Iterator[tuple[IntArray, IntArray]]:
-        """Return the true positives in the two regions at both limits over tie orders."""
-        for gap in (self.low, self.high):
-            tp_b = (self.positive - gap + 1) // 2  # the sum is odd if the difference is odd
-            yield np.clip(tp_b + gap, 0, self.only), np.clip(tp_b, 0, self.only)
-
-    def statistics(self) -> FloatArray:
-        """Return the swap statistic (limit, n) at both limits."""
-        none = np.zeros_like(self.only)
-        return np.stack(
-            [swaps.region_statistic(Regions(none, none, *tp), self.only) for tp in self.regions]
-        )
-
-
-def ends_of(lists: TiedLists) -> Ends:
-    """Return the limits over tie orders for one pair in one batch element."""
-    return Ends(*lists.ends(), *lists.uncut())
-
-
-def swap_ends(
-    lists: PairRanks, row: tuple[int, ...], n: IntArray, cut: BoolArray
-) -> FloatArray | None:
-    """Return the swap statistic (limit, n), or None if no list splits a tie."""
-    there = lists.exists[row]
-    if not (cut[row] & there).any():
-        return None
-    return ends_of(of_pair(lists, row, n[there])).statistics()
-
-
-def tie_columns(
-    lists: PairRanks, n: IntArray, columns: Mapping[str, AnyArray], how: Comparison
-) -> dict[str, AnyArray]:
-    """Return columns for both limits, and the nearest n that splits no tie.
-
-    If no list splits a tie, both limits equal the difference, and p-values are NaN. P-values from
-    swap tests are added later.
-    """
-    difference = columns["difference"]
-    gaps = np.stack([difference, difference])
-    p_ends = np.full(gaps.shape, np.nan)
-    uncut = np.zeros(gaps.shape, dtype=np.int64)
-    cut = columns["cuts_tie"] & lists.exists
-    for row in np.ndindex(cut.shape[:-1]):
-        if not cut[row].any():
-            continue
-        at, sizes = (*row, cut[row]), n[cut[row]]
-        ends = ends_of(of_pair(lists, row, sizes))
-        both_ends = (slice(None), *at)
-        gaps[both_ends] = ends.low / sizes, ends.high / sizes
-        uncut[both_ends] = ends.below, ends.above
-        if how.test == "cluster" and not how.swapped:
-            error, freedom = columns["error"][at], columns["freedom"][at]
-            p_ends[both_ends] = p_of_gap(gaps[both_ends], error, freedom, how.alternative)
-        elif not how.swapped:
-            for end, (tp_a, tp_b) in enumerate(ends.regions):
-                p_ends[(end, *at)] = region_tests(tp_a, ends.only, tp_b, ends.only, how)[0]
-    return dict(zip((*TIE_ENDS, *P_ENDS, *UNCUT), (*gaps, *p_ends, *uncut), strict=True))
-
-
-def p_of_ends(
-    ends: Ends, n: IntArray, spread: tuple[FloatArray, FloatArray] | None = None
-) -> FloatArray:
-    """Return p-values at both ends, (end, n), with the standard error for whole groups."""
-    if spread is not None:
-        return p_of_gap(np.stack([ends.low, ends.high]) / n, *spread, "two-sided")
-    regions = [(tp_a, ends.only, tp_b, ends.only) for tp_a, tp_b in ends.regions]
-    return np.stack([fisher_test(*of_end, "two-sided").p_value for of_end in regions])
-
-
-def end_columns(
-    ends: Ends | None,
-    n: IntArray,
-    cut: BoolArray,
-    alone: FloatArray | None = None,
-    together: FloatArray | None = None,
-) -> dict[str, AnyArray]:
-    """Return the tests of one pair at both ends over tie orders, NaN where no tie is split.
-
-    ``alone`` and ``together`` are p-values at both ends, (end, n): for each n, and simultaneous
-    over all n.
-    """
-    blocks: AnyArray = np.full((2, n.size), np.nan)
-    columns: dict[str, AnyArray] = dict.fromkeys(("difference", "p_value", "p_family"), blocks)
-    if ends is not None and alone is not None and together is not None:
-        values = np.stack([ends.low, ends.high]) / n, alone, together
-        columns = {name: np.where(cut, x, np.nan) for name, x in zip(columns, values, strict=True)}
-        blocks = np.stack([ends.below, ends.above])
-    at_ends = {
-        f"{name}_tie_{end}": values[k]
-        for name, values in columns.items()
-        for k, end in enumerate(("low", "high"))
-    }
-    return at_ends | dict(zip(UNCUT, blocks, strict=True))
+    a, b = (ties.ranking_alone(side, row, lists.present[row]) for side in (lists.a, lists.b))
+    return TiedLists(a, b, n)
 
 
 # --------------------------------------------------- The mean over all orders (ties="expected")
 
 
-def check_means(
-    data: Any,
-    test: str | None = None,
-    phi: float = 1.0,
-    *,
-    clustered: bool = False,
-    combine: bool = False,
-) -> None:
-    """Raise an error for options that ties="expected" does not support."""
+def check_means(data: Any, given: Mapping[str, bool] | None = None) -> None:
+    """Raise an error for options that ties="expected" does not support, if they are given."""
     head = head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
@@ -480,13 +336,8 @@ def check_means(
             " DataFrame may contain only some of them. Pass ties='shared', or compute the columns"
             " you use: ddf[[...]].compute().rankeval."
         )
-    given = {
-        f"test={test!r}": test is not None,
-        f"phi={phi:g}": phi > 1.0,
-        "groups": clustered,
-        "combine=True": combine,
-    }
-    if refused := [name for name, is_given in given.items() if is_given]:
+    refused = [name for name, is_given in (given or {}).items() if is_given]
+    if refused:
         raise ValueError(
             f"ties='expected' with {', '.join(refused)}: counts averaged over orders are not whole "
             "numbers and need the score test for independent candidates. Pass ties='shared'."
@@ -501,8 +352,8 @@ def mean_columns(
     if drawing is not None:
         names += SWAP_COLUMNS[1:]
     compute = partial(_means_of_pair, lists, n, how=how, drawing=drawing)
-    columns = in_rows(lists.exists, dict.fromkeys(names, float), compute)
-    return {**columns, "cuts_tie": lists.a.cuts_tie(n) | lists.b.cuts_tie(n)}
+    columns = in_rows(lists.exists, names, compute)
+    return {**columns, "cuts_tie": lists.cuts_tie(n)}
 
 
 def _means_of_pair(
@@ -536,7 +387,8 @@ def _means_of_pair(
     }
     if drawing is None:
         return {**columns, "p_value": pair.p(how.alternative)}
-    found = swapped_means(pair, how.alternative, **drawing.swaps)
+    test = ties.tied_swap_tests
+    found = swaps.decided_swap_tests(pair, how.alternative, test=test, **drawing.swaps)
     each = drawing.swaps["each"]
     return {
         **columns,
@@ -554,25 +406,13 @@ class Drawing(NamedTuple):
     level: float  #: of the band that agrees with the tests
 
     @classmethod
-    def of(cls, how: Comparison, tests: int, draws: int, most: int) -> Drawing:
-        """Return the draws for a family of tests, at most ``most`` for p-values near alpha."""
+    def of(cls, how: Comparison, tests: int, **options: Any) -> Drawing:
+        """Return the draws for a family of tests."""
         share = (1.0 - how.level) / tests
         if how.alternative != "two-sided":
             share = min(2.0 * share, 0.999)
-        options: dict[str, Any] = {
-            "tests": [tests],
-            "alpha": how.alpha,
-            "each": how.adjust_over == "n",
-            "most": most,
-            "n_resamples": draws,
-            "seed": how.seed,
-        }
-        return cls(options, 1.0 - share)
-
-
-def swapped_means(pair: TiedLists, alternative: str, **how: Any) -> swaps.SwapTests:
-    """Test means with random swaps, using more swaps for p-values near alpha."""
-    return swaps.decided_swap_tests(pair, alternative, test=ties.tied_swap_tests, **how)
+        options |= {"tests": [tests], "alpha": how.alpha, "seed": how.seed}
+        return cls({**options, "each": how.adjust_over == "n"}, 1.0 - share)
 
 
 def half_width(
@@ -594,17 +434,8 @@ def of_means(ci: str) -> Interval:
     return Interval(partial(_limits_of_means, ci), names)
 
 
-def _limits_of_means(
-    ci: str,
-    tp_a: FloatArray,
-    tp_b: FloatArray,
-    only: FloatArray,
-    n: FloatArray,
-    size_a: FloatArray,
-    size_b: FloatArray,
-    error: FloatArray,
-    level: float,
-) -> Limits:
+def _limits_of_means(ci: str, *columns: FloatArray, level: float) -> Limits:
+    tp_a, tp_b, only, n, size_a, size_b, error = columns
     whole = np.where(only > 0.0, only, 1.0)
     share_a, share_b = np.clip(tp_a / whole, 0.0, 1.0), np.clip(tp_b / whole, 0.0, 1.0)
     low, high = DIFFERENCE_INTERVALS[ci](share_a * size_a, size_a, share_b * size_b, size_b, level)
@@ -622,11 +453,7 @@ COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
 
 @Capabilities(
-    rankings="Is A better than B?",
-    lists=True,
-    heads=True,
-    layout="pair n",
-    quantity="p-value",
+    rankings="Is A better than B?", lists=True, heads=True, layout="pair n", quantity="p-value"
 )
 @with_roles
 def tie_sensitivity(
@@ -642,16 +469,11 @@ def tie_sensitivity(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    a, b : names of measures
-    n : int, sequence of int, range or None
-        Sizes of the n-best lists. None means every n.
+    data, a, b, n, **roles
+        As in :func:`compare`.
     n_keys : int
         Number of orders. The first order is the order in :func:`compare`, and all other orders are
         random. The two measures use the same orders.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -692,24 +514,35 @@ def tie_sensitivity(
     keys = check_draws("n_keys", n_keys)
     sizes = check_n(n)
     chosen = Roles.of(roles)
-    seed = chosen.draws
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        pairs = pair_names(candidates.measures, a, b)
-        total = (keys - 1) * len(candidates.group)
-        with progress_bar(total=total, what="ordering ties", unit="orders") as advance:
-            kernel = partial(_p_over_orders, n_keys=keys, seed=seed, advance=advance)
-            return pair_rows(candidates, pairs, kernel, n, ties=chosen.ties)
-
+    kernel = partial(_p_over_orders, n_keys=keys, seed=chosen.draws)
+    bar = keys - 1, "ordering ties", "orders"
     return tabulate(
         data,
         only_pair(data, a, b, roles),
-        question,
+        partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=chosen.ties),
         COLUMNS,
         can(tie_sensitivity, n_keys=keys),
         n=sizes,
         attrs={"n_keys": keys},
     )
+
+
+def rows_of_pair(
+    candidates: Candidates,
+    n: IntArray | None,
+    *,
+    pair: Pair,
+    kernel: Callable[..., Mapping[str, AnyArray]],
+    bar: tuple[int | None, str, str],
+    **how: Any,
+) -> Rows:
+    """Return the rows of one pair. The bar has steps per group (None: lists), a text and a unit."""
+    each, what, unit = bar
+    if each is None:
+        each = candidates.sizes(n).size
+    pairs, total = pair_names(candidates.measures, *pair), each * len(candidates.group)
+    with progress_bar(total=total, what=what, unit=unit) as advance:
+        return pair_rows(candidates, pairs, partial(kernel, advance=advance), n, **how)
 
 
 def _p_over_orders(
@@ -726,15 +559,16 @@ def _p_over_orders(
         own, most = lists.draws_of(row), int(sizes.max(initial=0))
         sides = ((lists.a, a), (lists.b, b))
         tied = [Tied.of(side.score[row][present], ranks, most) for side, ranks in sides]
-        first = _region_counts(a, b, gold, sizes)
+        first = np.stack(ranking.nbest_regions(a, b, gold, sizes).table(sizes))
         listed = [_p_value(first)]
         for number in range(1, n_keys):
             if any(x.candidate.size for x in tied):
                 keys = ranking.other_order(own, seed, number)
-                tables = _region_counts(tied[0].ranks(keys), tied[1].ranks(keys), gold, sizes)
-                other = (tables != first).any(axis=0)
+                r = ranking.nbest_regions(tied[0].ranks(keys), tied[1].ranks(keys), gold, sizes)
+                table = np.stack(r.table(sizes))
+                other = (table != first).any(axis=0)
                 p = listed[0].copy()
-                p[other] = _p_value(tables[:, other])
+                p[other] = _p_value(table[:, other])
                 listed.append(p)
             advance(1)
         if sizes.size:
@@ -744,7 +578,7 @@ def _p_over_orders(
         "p_min": p_values[0],
         "p_median": p_values[1],
         "p_max": p_values[2],
-        "cuts_tie": lists.exists & (lists.a.cuts_tie(n) | lists.b.cuts_tie(n)),
+        "cuts_tie": lists.exists & lists.cuts_tie(n),
     }
 
 
@@ -787,13 +621,7 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
             )
 
 
-def _region_counts(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> IntArray:
-    """Return an array (4, n) with the true positives and sizes of the two regions."""
-    r = ranking.nbest_regions(rank_a, rank_b, gold, n)
-    only = n - r.overlap
-    return np.stack([r.tp_a - r.tp_overlap, only, r.tp_b - r.tp_overlap, only])
-
-
-def _p_value(tables: IntArray) -> FloatArray:
-    tp_a, n_a, tp_b, n_b = tables
-    return fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value
+def _p_value(table: IntArray) -> FloatArray:
+    tp_a, n_a, tp_b, n_b = table
+    result: FloatArray = fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value
+    return result

@@ -156,11 +156,7 @@ def repetition(
     return above_door(samples.table(table, pd.DataFrame(index=[0]), COLUMNS), data)
 
 
-@Capabilities(
-    rankings="Would it happen again?",
-    layout="row",
-    quantity="precision",
-)
+@Capabilities(rankings="Would it happen again?", layout="row", quantity="precision")
 @with_roles_but("key", "label", "ties", "rng")
 def repetition_samples(
     data: Data,

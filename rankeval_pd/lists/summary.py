@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import Any, Literal, Unpack, cast, get_args
 
@@ -12,7 +12,7 @@ from rankeval_pd.capabilities import Capabilities, with_roles
 from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data
 from rankeval_pd.doors.item_tables import item_roles
 from rankeval_pd.errors import check_choice, listed, unknown_name, warn
-from rankeval_pd.lists.comparison import as_tuple, with_verdicts
+from rankeval_pd.lists.comparison import with_verdicts
 from rankeval_pd.lists.measure_ranks import VERDICT, rank_options, ranked
 from rankeval_pd.queries.per_query import OverMetrics, Undefined, query_summary
 from rankeval_pd.roles import (
@@ -158,25 +158,19 @@ def summary(
     check_data(data)
     check_choice("test", test, get_args(MeanTest))
     adjust = cast("FamilyAdjustment | None", adjustment_of(test, adjust))
+    options: dict[str, Any] = {
+        "adjust": adjust,
+        "n_resamples": n_resamples,
+        "level": level,
+        **roles,
+    }
     if _are_metrics(n):
-        of_queries: Any = roles
         metrics: Any = n
         over: Any = adjust_over
         if over == "n":
             over = "metrics"
-        return query_summary(
-            data,
-            metrics,
-            baseline=baseline,
-            test=test,
-            adjust=adjust,
-            adjust_over=over,
-            undefined=undefined,
-            alpha=alpha,
-            n_resamples=n_resamples,
-            level=level,
-            **of_queries,
-        )
+        own = {"adjust_over": over, "undefined": undefined, "alpha": alpha}
+        return query_summary(data, metrics, baseline=baseline, test=test, **own, **options)
     if form_of(data, roles) == "items":
         if n is not None:
             item_roles(roles)
@@ -185,7 +179,7 @@ def summary(
                 f"n={n!r}: systems scored on test items have no n-best lists. Omit n, or pass the"
                 f" gold label if the rows are candidates: {label}."
             )
-        return _of_items(data, baseline, test, adjust, n_resamples, level, roles)
+        return _of_items(data, baseline, test, options)
     if test == "t":
         raise ValueError(
             "test='t' applies only to systems scored on items and to query metrics, as in"
@@ -224,27 +218,17 @@ def _are_metrics(n: object) -> bool:
     return isinstance(n, str) or (isinstance(n, Iterable) and any(isinstance(x, str) for x in n))
 
 
-def _of_items(
-    data: Data,
-    baseline: Hashable,
-    test: MeanTest,
-    adjust: str | None,
-    n_resamples: int | None,
-    level: float,
-    roles: Mapping[str, Any],
-) -> Data:
-    options: dict[str, Any] = {
-        "adjust": adjust,
-        "n_resamples": n_resamples,
-        "level": level,
-        **roles,
-    }
+def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str, Any]) -> Data:
+    level = options["level"]
     options["alpha"] = round(1.0 - level, 12)
     scores = below_door(system_ranks(data, test=test, **options))
     pairs = mean_test(test)(data, baseline=baseline, **options)
     groups: list[Any] = list(scores.columns[: list(scores.columns).index("system")])
+    parts: list[Any] = [((), scores)]
+    if groups:
+        parts = list(scores.groupby(groups, sort=False, observed=True))
     listed = []
-    for keys, part in _parts(scores, groups):
+    for keys, part in parts:
         of_group = pairs
         for name, key in zip(groups, keys, strict=True):
             of_group = of_group[of_group[name] == key]
@@ -255,20 +239,13 @@ def _of_items(
         columns.append("letters")
     columns += ["p_value", *_ALONE, "undecided", "ci_low_alone", "ci_high_alone"]
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
-    attrs |= {"level": level, "adjust": adjust}
+    attrs |= {"level": level, "adjust": options["adjust"]}
     attrs |= {
         name: scores.attrs[name] for name in ("ranks", "ci", "intervals") if name in scores.attrs
     }
     result = table[[name for name in columns if name in table]]
     result.attrs.update(attrs)
     return above_door(result, data)
-
-
-def _parts(table: pd.DataFrame, groups: list[Any]) -> list[tuple[tuple[Any, ...], pd.DataFrame]]:
-    if not groups:
-        return [((), table)]
-    parts = table.groupby(groups, sort=False, observed=True)
-    return [(as_tuple(keys), part) for keys, part in parts]
 
 
 def _with_differences(

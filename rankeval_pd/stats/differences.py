@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -109,16 +109,10 @@ _LAST_STEP = 1e-9  # step relative to the distance below which only rounding err
 _MOST_SECANTS = 12  # five steps usually suffice; limits that have not converged are bracketed
 
 
-def _score_gap(
-    z: float,
-    difference: FloatArray,
-    tp_a: FloatArray,
-    n_a: FloatArray,
-    tp_b: FloatArray,
-    n_b: FloatArray,
-) -> FloatArray:
+def _score_gap(z: float, difference: FloatArray, *table: FloatArray) -> FloatArray:
     """Return how far a difference is beyond the observed one, less z standard deviations."""
-    variance = _restricted_variance(difference, tp_a, n_a, tp_b, n_b)
+    tp_a, n_a, tp_b, n_b = table
+    variance = _restricted_variance(difference, *table)
     scale = np.sqrt(variance * ((n_a + n_b) / (n_a + n_b - 1.0)))
     beyond = difference - (tp_a / n_a - tp_b / n_b)
     # the statistic is 0 at the observed difference even if its variance is 0
@@ -135,12 +129,9 @@ def difference_score(
     return np.asarray(_over_error(x_a / n_a - x_b / n_b - delta, variance))
 
 
-def _restricted_variance(
-    difference: FloatArray, tp_a: FloatArray, n_a: FloatArray, tp_b: FloatArray, n_b: FloatArray
-) -> FloatArray:
+def _restricted_variance(difference: FloatArray, *table: FloatArray) -> FloatArray:
     """Return the variance at the most likely proportions with this difference."""
-    gap = np.abs(difference)
-    tables = np.stack([tp_a, n_a, tp_b, n_b])
+    gap, tables = np.abs(difference), np.stack(table)
     # x of n have the smaller proportion s, and y of m have s + gap
     x, n, y, m = np.where(difference >= 0.0, tables[[2, 3, 0, 1]], tables)
     s = restricted_share(gap, x, n, y, m)
@@ -165,13 +156,7 @@ def _restricted_variance(
     return variance
 
 
-def restricted_share(
-    gap: FloatArray | float,
-    x: FloatArray | float,
-    n: FloatArray | float,
-    y: FloatArray | float,
-    m: FloatArray | float,
-) -> FloatArray:
+def restricted_share(gap: Any, x: Any, n: Any, y: Any, m: Any) -> FloatArray:
     """Return an approximate maximum-likelihood s for x of n at s and y of m at s + gap.
 
     The score equation is a cubic, which is solved as in Farrington and Manning (1990).
@@ -186,7 +171,8 @@ def restricted_share(
     with np.errstate(divide="ignore", invalid="ignore"):
         turn = np.where(u == 0.0, 0.0, np.clip(v / (u * u * u), -1.0, 1.0))
     s = 2.0 * u * np.cos((np.pi + np.arccos(turn)) / 3.0) - c2 / 3.0
-    return np.clip(s, 0.0, 1.0 - gap)
+    share: FloatArray = np.clip(s, 0.0, 1.0 - gap)
+    return share
 
 
 def corrected_score(
@@ -205,9 +191,7 @@ def corrected_score(
     return np.maximum(low - step, -1.0), np.minimum(high + step, 1.0)
 
 
-DIFFERENCE_INTERVALS: dict[
-    str, Callable[[AnyArray, AnyArray, AnyArray, AnyArray, float], Limits]
-] = {
+DIFFERENCE_INTERVALS: dict[str, Callable[..., Limits]] = {
     "score": corrected_score,
     "newcombe": newcombe,
     "agresti-caffo": agresti_caffo,
@@ -233,23 +217,13 @@ def agree_with_test(
 
 
 def overlap_difference(
-    tp: tuple[AnyArray, AnyArray, AnyArray],
-    size: tuple[AnyArray, AnyArray, AnyArray],
-    level: float,
-    phi: float = 1.0,
+    tp: Sequence[AnyArray], size: Sequence[AnyArray], level: float, phi: float = 1.0
 ) -> Limits:
     """Return limits for the difference in precision between two overlapping sets.
 
-    Parameters
-    ----------
-    tp, size : tuple of arrays
-        Numbers of true positives and of candidates: in both sets, only in a, and only in b.
-    level : float
-    phi : float
-        Variance of the number of true positives divided by the binomial variance.
+    ``tp`` and ``size`` count true positives and candidates in both sets, only in a, and only in b.
+    ``phi`` is the variance of the number of true positives divided by the binomial variance.
 
-    Notes
-    -----
     The distances between the precision of each set and its Clopper-Pearson limits are combined like
     standard errors (Zou and Donner 2008). The correlation between the two precisions is estimated
     from the labels of the shared candidates, with each precision shrunk slightly toward one half.
@@ -276,15 +250,10 @@ def _mover_limits(
     a: FloatArray, of_a: Limits, b: FloatArray, of_b: Limits, correlation: FloatArray
 ) -> Limits:
     """Combine the limits of two proportions into limits for their difference (MOVER)."""
-    (low_a, high_a), (low_b, high_b) = of_a, of_b
-    below = _mover_distance(a - low_a, high_b - b, correlation)
-    above = _mover_distance(high_a - a, b - low_b, correlation)
+    x = np.stack([a - of_a[0], of_a[1] - a])  # below and above the difference
+    y = np.stack([of_b[1] - b, b - of_b[0]])
+    below, above = np.sqrt(np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0))
     return np.maximum(a - b - below, -1.0), np.minimum(a - b + above, 1.0)
-
-
-def _mover_distance(x: FloatArray, y: FloatArray, correlation: FloatArray) -> FloatArray:
-    square = np.maximum(x**2 + y**2 - 2.0 * correlation * x * y, 0.0)
-    return np.asarray(np.sqrt(square), dtype=float)
 
 
 def paired_difference(
@@ -347,9 +316,9 @@ def correlated_limits(
 
 
 def delta_method(
-    tp: tuple[AnyArray, AnyArray, AnyArray],
-    size: tuple[AnyArray, AnyArray, AnyArray],
-    weight: tuple[AnyArray, AnyArray, AnyArray],
+    tp: Sequence[AnyArray],
+    size: Sequence[AnyArray],
+    weight: Sequence[AnyArray],
     difference: FloatArray,
     level: float,
     phi: float = 1.0,

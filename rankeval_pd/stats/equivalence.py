@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import differences, distributions
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
@@ -30,18 +31,13 @@ _LEAST_LOG = -230.0  # smallest log tail; SciPy's t quantiles are wrong below 1e
 _ENDLESS, _FARTHEST = 1e9, 1e300  # degrees of freedom treated as normal; value used for infinity
 
 
-def mixed_critical(level: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
-    """Return the two-sided critical value, given the fraction of variance due to seeds."""
-    return critical_of((1.0 - level) / 2.0, share, freedom, of_seeds)
-
-
 def critical_of(tail: Any, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
     """Return the critical value for one tail."""
-    from scipy.special import stdtrit
-
     few = np.minimum(of_seeds, _ENDLESS)
-    far = np.minimum(-stdtrit(few, tail), _FARTHEST)
-    return np.asarray(share * far - (1.0 - share) * stdtrit(np.minimum(freedom, _ENDLESS), tail))
+    far = np.minimum(-scipy.special.stdtrit(few, tail), _FARTHEST)
+    return np.asarray(
+        share * far - (1.0 - share) * scipy.special.stdtrit(np.minimum(freedom, _ENDLESS), tail)
+    )
 
 
 def mixed_tail(t: FloatArray, share: Any, freedom: Any, of_seeds: Any) -> FloatArray:
@@ -94,13 +90,11 @@ class Parts(NamedTuple):
 
     def power(self, gain: float, edges: tuple[FloatArray, FloatArray], tails: int) -> float:
         """Return the probability that a true gain is significant."""
-        from scipy.special import ndtr
-
         (edge, chance), error = edges, np.sqrt(self.items + self.seeds)
         with np.errstate(invalid="ignore"):  # infinite variance
-            found = ndtr((gain - edge) / error)
+            found = scipy.special.ndtr((gain - edge) / error)
             if tails == 2:
-                found = found + ndtr((-gain - edge) / error)
+                found = found + scipy.special.ndtr((-gain - edge) / error)
         return float(chance @ found)
 
 
@@ -110,31 +104,27 @@ def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
     The values and weights come from Gauss-Laguerre quadrature. For large degrees of freedom, the
     Wilson-Hilferty normal approximation is used.
     """
-    from scipy.special import roots_genlaguerre, roots_hermitenorm
-
     if freedom > _MANY:
-        z, weight = roots_hermitenorm(_FEW_NODES)
+        z, weight = scipy.special.roots_hermitenorm(_FEW_NODES)
         part = 2.0 / (9.0 * freedom)
         return (1.0 - part + z * np.sqrt(part)) ** 3, weight / weight.sum()
-    x, weight = roots_genlaguerre(nodes, freedom / 2.0 - 1.0)
+    x, weight = scipy.special.roots_genlaguerre(nodes, freedom / 2.0 - 1.0)
     return 2.0 * x / freedom, weight / weight.sum()
 
 
 def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) -> float:
     """Return the power of McNemar's exact test on n items, given the discordance rate."""
-    from scipy import special
-
     if n * differ > _NORMAL:  # use the normal distribution
         parts = Parts((differ - gain**2) / n, n - 1.0)
         return parts.power(gain, parts.edges(tail), tails)
 
-    ends = special.ndtri(_LEAST) * np.sqrt(n * differ * (1.0 - differ)) - 30.0
+    ends = scipy.special.ndtri(_LEAST) * np.sqrt(n * differ * (1.0 - differ)) - 30.0
     m = np.arange(max(1, int(n * differ + ends)), min(n, int(n * differ - ends)) + 1.0)
     mass = np.exp(distributions.log_pmf(m, np.full(m.shape, float(n)), np.full(m.shape, differ)))
     level = tail
     if n <= MOST_ITEMS:
         level = _unconditional_level(n, tail)
-    least = np.maximum(np.floor(m / 2.0 - special.ndtri(level) * np.sqrt(m) / 2.0) - 3.0, 0.0)
+    least = np.maximum(np.floor(m / 2.0 - scipy.special.ndtri(level) * np.sqrt(m) / 2.0) - 3.0, 0.0)
     while (short := (least <= m) & (_upper(least, m, 0.5) > level)).any():
         least += short
     better = (1.0 + gain / differ) / 2.0
@@ -146,11 +136,9 @@ def accuracy_power(gain: float, differ: float, n: int, tail: float, tails: int) 
 
 def _upper(least: FloatArray, m: FloatArray, share: float) -> FloatArray:
     """Return the probability of at least this many successes in m trials."""
-    from scipy import special
-
     inside = (least > 0.0) & (least <= m)
     k = np.where(inside, least, 1.0)
-    tail = special.betainc(k, np.where(inside, m - k + 1.0, 1.0), share)
+    tail = scipy.special.betainc(k, np.where(inside, m - k + 1.0, 1.0), share)
     return np.where(inside, tail, 1.0 * (least <= 0.0))
 
 
@@ -277,13 +265,8 @@ def regions_margin_p(
     tp_a: int, tp_b: int, m: int, margin: float, alternative: str, alpha: float
 ) -> float:
     """Return the p-value of a margin test for two regions of m candidates each."""
-
-    def not_worse(sign: float) -> float:
-        if sign < 0.0:
-            return region_p(tp_b, m, tp_a, m, margin, alpha)
-        return region_p(tp_a, m, tp_b, m, margin, alpha)
-
-    return float(of_margin(alternative, not_worse))
+    tables = {1.0: (tp_a, m, tp_b, m), -1.0: (tp_b, m, tp_a, m)}
+    return float(of_margin(alternative, lambda sign: region_p(*tables[sign], margin, alpha)))
 
 
 def _largest(
@@ -300,8 +283,6 @@ def _largest(
 
     The second count y is binomial(n, q), and the first count is binomial(size(y), share(q)).
     """
-    from scipy import special
-
     if margin > 1.0:
         return 0.0
     if limit <= -1.0:
@@ -318,7 +299,11 @@ def _largest(
     least = _least_counts(
         score, y, sizes, min(z_of(_two_sided_level(alpha)), float(np.squeeze(score(*at))))
     )
-    log_choose = special.gammaln(n + 1.0) - special.gammaln(y + 1.0) - special.gammaln(n - y + 1.0)
+    log_choose = (
+        scipy.special.gammaln(n + 1.0)
+        - scipy.special.gammaln(y + 1.0)
+        - scipy.special.gammaln(n - y + 1.0)
+    )
 
     def chance(phi: FloatArray) -> FloatArray:
         q = np.clip(np.sin(phi) ** 2, low, high)
@@ -326,9 +311,13 @@ def _largest(
         index = np.minimum(first[:, np.newaxis] + np.arange(int(2.0 * wide) + 3), y.size - 1)
         new = np.diff(index, axis=1, prepend=-1) > 0
         count, pi = y[index].astype(float), q[:, np.newaxis]
-        pmf = np.exp(log_choose[index] + special.xlogy(count, pi) + special.xlog1py(n - count, -pi))
+        pmf = np.exp(
+            log_choose[index]
+            + scipy.special.xlogy(count, pi)
+            + scipy.special.xlog1py(n - count, -pi)
+        )
         c, rest = least[index], sizes[index] - least[index]
-        tail = special.betainc(
+        tail = scipy.special.betainc(
             np.maximum(c, 1), np.maximum(rest, 0) + 1.0, np.clip(share(q), 0.0, 1.0)[:, np.newaxis]
         )
         tail = np.where(c <= 0, 1.0, np.where(rest < 0, 0.0, tail))
@@ -381,14 +370,12 @@ def mean_p(
     ``skewness`` is the moment ratio of the n differences. ``seeds`` contains the fraction of the
     variance due to training seeds, and the degrees of freedom for the seeds.
     """
-    from scipy import special
-
     bias = np.sqrt(n * (n - 1.0)) / np.maximum(n - 2.0, 1.0) * (1.0 + 6.51 / n)
     lean = skewness * bias / np.sqrt(n)
     held = held_back_t(t, lean, two_sided=False)
     if seeds is not None:
         return mixed_tail(held, seeds[0], freedom, seeds[1])
-    return np.asarray(special.stdtr(freedom, -held), dtype=np.float64)
+    return np.asarray(scipy.special.stdtr(freedom, -held), dtype=np.float64)
 
 
 _DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # normal quantiles for one-sided levels
@@ -401,9 +388,7 @@ def interval_p(
 
     ``limits`` takes a level and returns both limits. p is interpolated between levels.
     """
-    from scipy import special
-
-    levels = 1.0 - 2.0 * special.ndtr(-_DEVIATIONS)
+    levels = 1.0 - 2.0 * scipy.special.ndtr(-_DEVIATIONS)
     ends = np.array([limits(float(level)) for level in levels])  # (level, side, ...)
     return np.asarray(of_margin(alternative, partial(_bound_p, ends, margin)))
 
@@ -421,12 +406,10 @@ def _bound_p(ends: FloatArray, margin: AnyArray, sign: float) -> FloatArray:
 
 def _level_reaching_0(above: FloatArray) -> FloatArray:
     """Return the interpolated one-sided level at which decreasing values (level, ...) reach 0."""
-    from scipy import special
-
     inside = np.count_nonzero(above > 0.0, axis=0)
     last = np.clip(inside - 1, 0, len(above) - 2)
     first, second = (np.take_along_axis(above, k[np.newaxis], axis=0)[0] for k in (last, last + 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         part = np.where(first > second, np.clip(first / (first - second), 0.0, 1.0), 1.0)
     step = _DEVIATIONS[1] - _DEVIATIONS[0]
-    return np.asarray(special.ndtr(-(_DEVIATIONS[last] + part * step)))
+    return np.asarray(scipy.special.ndtr(-(_DEVIATIONS[last] + part * step)))

@@ -14,7 +14,7 @@ from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.bootstrap import Lattice, lattice, off_lattice
 from rankeval_pd.stats.differences import restricted_share, tango
-from rankeval_pd.stats.equivalence import mixed_critical, mixed_tail
+from rankeval_pd.stats.equivalence import critical_of, mixed_tail
 from rankeval_pd.stats.items import (
     AnyItems,
     ContributionLevel,
@@ -412,7 +412,7 @@ class SeedGains(ParametricGains):
     def _limits(self, level: float, which: int, about: FloatArray) -> Limits:
         freedom, of_seeds = (self._of_systems, self._of_pairs)[which]
         error = np.sqrt(self._items[which] + of_seeds)
-        critical = mixed_critical(level, self._share(which), self._freedom, freedom)
+        critical = critical_of((1.0 - level) / 2.0, self._share(which), self._freedom, freedom)
         found = about - critical * error, about + critical * error
         found = families.widened_by_skewness(found, about, error, self._lean[which], critical)
         low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
@@ -424,7 +424,7 @@ class SeedGains(ParametricGains):
 
         share = self._share(1)
         with np.errstate(divide="ignore"):
-            wider = mixed_critical(level, share, self._freedom, self._of_pairs[0])
+            wider = critical_of((1.0 - level) / 2.0, share, self._freedom, self._of_pairs[0])
             wider = wider / np.sqrt(1.0 - share) / t_of(self._freedom, level)
         return float(np.median(wider))
 

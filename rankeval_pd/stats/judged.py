@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import distributions, ranking
@@ -145,11 +146,9 @@ class Design(NamedTuple):
 
 def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Return the gamma quantile for this mean and variance; 0 for a mean of 0."""
-    from scipy import special
-
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = variance / mean
-        quantile = special.gammaincinv(mean / scale, tail) * scale
+        quantile = scipy.special.gammaincinv(mean / scale, tail) * scale
     return np.where((mean > 0) & (variance > 0), quantile, 0.0)
 
 
@@ -301,7 +300,7 @@ def inferred_average_precision(
         return np.nan, low, high
     weight = 1.0 / chosen
     start, end = ranking.block_edges(score)
-    mass, positive = _at_ends(weight * judged, end), _at_ends(weight * hit, end)
+    mass, positive = np.cumsum(weight * judged)[end - 1], np.cumsum(weight * hit)[end - 1]
     others, seen = positive - weight * hit, mass - weight * judged
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(seen > 0, others / seen, 0.0)
@@ -364,12 +363,6 @@ def _judging_rates(
     return rates[stratum]
 
 
-def _at_ends(values: FloatArray, end: IntArray) -> FloatArray:
-    """Return the sum of the values up to the end of each value's block."""
-    result: FloatArray = np.cumsum(values)[end - 1]
-    return result
-
-
 def _from_on(values: FloatArray, start: IntArray) -> FloatArray:
     """Return the sum of the values from the start of each value's block to the end."""
     below = np.cumsum(values[::-1])[::-1]
@@ -425,13 +418,11 @@ def _judged_limits(
     value: float, error: float, positives: float, sure: tuple[float, float], level: float
 ) -> tuple[float, float]:
     """Return limits in the possible range, symmetric on the logit scale (Student's t)."""
-    from scipy import special
-
     if not (error > 1e-12 and 0.0 < value < 1.0):  # smaller values are rounding errors
         return sure
     middle = np.log(value / (1.0 - value))
     half = t_of(max(positives - 1.0, 1.0), level) * error / (value * (1.0 - value))
-    low, high = special.expit([middle - half, middle + half])
+    low, high = scipy.special.expit([middle - half, middle + half])
     low, high = np.clip((low, high), *sure)
     return min(float(low), value), max(float(high), value)  # the estimate can be impossible
 
@@ -446,7 +437,7 @@ def average_precision_bounds(
     """
     hit, open_ = judged & true, ~judged
     start, end = ranking.block_edges(score)
-    above = _at_ends(hit.astype(float), end)  # judged positives up to the end of the block
+    above = np.cumsum(hit.astype(float))[end - 1]  # judged positives up to the end of the block
     if not open_.any():
         value = np.nan
         if hit.any():

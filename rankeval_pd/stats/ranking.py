@@ -448,6 +448,11 @@ class Regions(NamedTuple):
     tp_a: IntArray
     tp_b: IntArray
 
+    def table(self, n: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return the true positives and sizes of the regions: tp_a, n_a, tp_b, n_b."""
+        size = n - self.overlap
+        return self.tp_a - self.tp_overlap, size, self.tp_b - self.tp_overlap, size
+
 
 def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> Regions:
     """Count the overlap of two n-best lists for all n in O(N).

@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import areas, bootstrap, families, swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -51,18 +52,15 @@ def with_one(count: int, baseline: int) -> IntArray:
     return np.flatnonzero((a == baseline) | (b == baseline))
 
 
-def empty_tests(
-    shape: tuple[int, ...], families: Sequence[str] = (), more: Sequence[str] = ()
-) -> dict[str, FloatArray]:
-    """Return named columns of NaN (..., pair, n) for the tests of all pairs.
+def columns_of_tests(families: Sequence[str]) -> list[str]:
+    """Return the names of the columns (..., pair, n) of the tests of all pairs.
 
     The columns are ``difference``, its standard ``error``, degrees of ``freedom`` of Student's t
     (inf means normal), and ``p_value`` of the pair at a single n. For each family (the ending of
     its columns), ``p_family`` is simultaneous over all n, or over all pairs of areas; ``margin`` is
     half the width of the family's simultaneous intervals; ``drawn`` is the number of draws.
     """
-    drawn = [f"{name}{family}" for family in families for name in _DRAWN]
-    return {name: np.full(shape, np.nan) for name in (*_TESTED, *drawn, *more)}
+    return [*_TESTED, *(f"{name}{family}" for family in families for name in _DRAWN)]
 
 
 def of_influences(
@@ -75,12 +73,10 @@ def of_influences(
     baseline: int | None,
     joint: bool,
     level: float,
-    n_resamples: int,
-    most: int,
-    seed: int,
     student: bool = False,
     cluster: IntArray | None = None,
     drift: FloatArray | None = None,
+    **drawing: Any,
 ) -> dict[str, FloatArray]:
     """Test all pairs of areas, using the candidates' influences.
 
@@ -92,7 +88,8 @@ def of_influences(
     degrees of freedom are computed from whole clusters; with ``drift``, for average precision. If
     the scores give different rankings but the variance is 0, the standard error is infinite.
 
-    The result has the columns of :func:`empty_tests`, (..., pair, 1).
+    ``drawing`` are the arguments of :func:`_joint_tests`. The result has the columns of
+    :func:`columns_of_tests`, (..., pair, 1).
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -102,7 +99,8 @@ def of_influences(
         families[BASELINE] = with_one(count, baseline)
     if not joint:
         families = {}
-    columns = empty_tests((*batch, left.size, 1), [*families])
+    shape = *batch, left.size, 1
+    columns = {name: np.full(shape, np.nan) for name in columns_of_tests([*families])}
     gold, present = (np.broadcast_to(x, influence.shape) for x in (gold, present))
     for row in np.ndindex(batch):
         shared: FloatArray | None = None
@@ -117,12 +115,16 @@ def of_influences(
             least = min(sizes) - 1.0
         else:
             group = np.broadcast_to(cluster, (*batch, cluster.shape[-1]))[row]
-            moves = None
+            classes = np.asarray(gold[row].any(axis=0)), np.asarray(present[row].all(axis=0)), group
+            moves, gaps = None, None
             if drift is not None:
-                moves = drift[row]
-            covariance, parts, shared = _cluster_covariances(
-                influence[row], gold[row], present[row], group, (left, right), moves
-            )
+                moves, gaps = drift[row], drift[row][left] - drift[row][right]
+            each = areas.cluster_spread(influence[row], *classes, moves).variance
+            apart = influence[row][left] - influence[row][right]
+            between = areas.cluster_spread(apart, *classes, gaps)
+            covariance, parts, shared = np.diag(each), [between.variance], between.freedom
+            together = 0.5 * (each[left] + each[right] - between.variance)
+            covariance[left, right], covariance[right, left] = together, together
             least = float(np.nan_to_num(shared, nan=1.0).min(initial=np.inf))
         own = np.diag(covariance)
         variance = np.where(parts[-1] <= _ZERO * (own[left] + own[right]), 0.0, parts[-1])
@@ -132,8 +134,8 @@ def of_influences(
             z = np.abs(np.where((difference == 0.0) & (error == 0.0), 0.0, difference / error))
         z = np.where(np.isinf(z), np.nan, z)
         for k in np.flatnonzero(error == 0.0):
-            sides = [left[k], right[k]]
-            a, b = score[row][sides][:, present[row][sides].all(axis=0)]
+            two = [left[k], right[k]]
+            a, b = score[row][two][:, present[row][two].all(axis=0)]
             a, b = (np.unique(x, return_inverse=True)[1] for x in (a, b))
             if not np.array_equal(a, b):
                 error[k] = np.inf
@@ -149,9 +151,11 @@ def of_influences(
         for name, values in zip(_TESTED, tested, strict=True):
             columns[name][row][:, 0] = values
         if count > 1 and np.isfinite(covariance).all():
-            law = _Joint(z, covariance, variance, error, (left, right), least, level)
             for family, pairs in families.items():
-                drawn = law.decided(pairs, n_resamples, most, seed)
+                sides = left[pairs], right[pairs]
+                common = z[pairs], variance[pairs], covariance, sides, least, level
+                p, critical, count = _joint_tests(*common, **drawing)
+                drawn = p, critical * error[pairs], count
                 for name, values in zip(_DRAWN, drawn, strict=True):
                     columns[f"{name}{family}"][row][pairs, 0] = values
     return columns
@@ -159,10 +163,8 @@ def of_influences(
 
 def p_of(z: FloatArray, freedom: FloatArray) -> FloatArray:
     """Return two-sided p-values of t statistics, or of z if ``freedom`` is infinite."""
-    from scipy import special
-
-    normal = special.erfc(z / np.sqrt(2.0))
-    student = 2.0 * special.stdtr(np.where(np.isinf(freedom), 1.0, freedom), -z)
+    normal = scipy.special.erfc(z / np.sqrt(2.0))
+    student = 2.0 * scipy.special.stdtr(np.where(np.isinf(freedom), 1.0, freedom), -z)
     return np.asarray(np.where(np.isinf(freedom), normal, student), dtype=float)
 
 
@@ -181,71 +183,43 @@ def _covariances(
     return covariances, sizes
 
 
-def _cluster_covariances(
-    influence: FloatArray,
-    gold: BoolArray,
-    present: BoolArray,
-    cluster: IntArray,
+def _joint_tests(
+    z: FloatArray,
+    variance: FloatArray,
+    covariance: FloatArray,
     sides: tuple[IntArray, IntArray],
-    drift: FloatArray | None,
-) -> tuple[FloatArray, list[FloatArray], FloatArray]:
-    """Return covariances of areas, variances of differences, and degrees of freedom."""
-    classes = np.asarray(gold.any(axis=0)), np.asarray(present.all(axis=0)), cluster
-    left, right = sides
-    moves = None
-    if drift is not None:
-        moves = drift[left] - drift[right]
-    own = areas.cluster_spread(influence, *classes, drift)
-    apart = areas.cluster_spread(influence[left] - influence[right], *classes, moves)
-    covariance = np.diag(own.variance)
-    both = 0.5 * (own.variance[left] + own.variance[right] - apart.variance)
-    covariance[sides], covariance[sides[::-1]] = both, both
-    return covariance, [apart.variance], apart.freedom
+    freedom: float,
+    level: float,
+    *,
+    n_resamples: int,
+    most: int,
+    seed: int,
+) -> tuple[FloatArray, float, FloatArray]:
+    """Return the pairs' p-values, their common critical value, and the number of draws.
 
-
-class _Joint(NamedTuple):
-    """Student's joint distribution of all area differences."""
-
-    z: FloatArray
-    covariance: FloatArray
-    variance: FloatArray
-    error: FloatArray
-    sides: tuple[IntArray, IntArray]
-    freedom: float
-    level: float
-
-    def decided(
-        self, pairs: IntArray, draws: int, most: int, seed: int
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return p-values and margins, with enough draws to resolve p-values near alpha."""
-        rng, drawn = np.random.default_rng(seed), np.empty(0)
-        while True:
-            blocks = [drawn]
-            for start in range(drawn.size, draws, _AT_ONCE):
-                blocks.append(self._largest(pairs, min(_AT_ONCE, draws - start), rng))
-            drawn = np.concatenate(blocks)
-            p = np.where(np.isnan(self.z[pairs]), np.nan, swaps.exceedance(self.z[pairs], drawn))
-            count = np.full(p.shape, float(draws))
-            alpha = 1.0 - self.level
-            if draws >= most or not swaps.monte_carlo_error(p, p, count, alpha=alpha)[1].any():
-                break
-            draws = min(4 * draws, most)
-        alone = float(t_of(max(self.freedom, 1), self.level))
-        factor = max(critical_value(drawn, self.level), alone)
-        return p, factor * self.error[pairs], count
-
-    def _largest(self, pairs: IntArray, size: int, rng: np.random.Generator) -> FloatArray:
-        """Return the largest standardized difference in each draw."""
-        roots, vectors = np.linalg.eigh(self.covariance)
-        drawn = rng.standard_normal((size, roots.size)) * np.sqrt(np.maximum(roots, 0.0))
-        areas = drawn @ vectors.T
-        left, right = (side[pairs] for side in self.sides)
-        variance = self.variance[pairs]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            each = np.abs(areas[:, left] - areas[:, right]) / np.sqrt(variance)
-        spread = np.sqrt(rng.chisquare(self.freedom, size) / self.freedom)
-        largest: FloatArray = np.where(variance > 0, each, 0.0).max(axis=-1) / spread
-        return largest
+    The draws come from Student's joint distribution of all areas. P-values near alpha get more.
+    """
+    rng, drawn, draws = np.random.default_rng(seed), np.empty(0), n_resamples
+    roots, vectors = np.linalg.eigh(covariance)
+    scale = np.sqrt(np.maximum(roots, 0.0))
+    while True:
+        blocks = [drawn]
+        for start in range(drawn.size, draws, _AT_ONCE):
+            size = min(_AT_ONCE, draws - start)
+            areas = (rng.standard_normal((size, roots.size)) * scale) @ vectors.T
+            with np.errstate(divide="ignore", invalid="ignore"):
+                each = np.abs(areas[:, sides[0]] - areas[:, sides[1]]) / np.sqrt(variance)
+            spread = np.sqrt(rng.chisquare(freedom, size) / freedom)
+            blocks.append(np.where(variance > 0, each, 0.0).max(axis=-1) / spread)
+        drawn = np.concatenate(blocks)
+        p = np.where(np.isnan(z), np.nan, swaps.exceedance(z, drawn))
+        count = np.full(p.shape, float(draws))
+        near = swaps.monte_carlo_error(p, p, count, alpha=1.0 - level)[1]
+        if draws >= most or not near.any():
+            break
+        draws = min(4 * draws, most)
+    alone = float(t_of(max(freedom, 1), level))
+    return p, max(critical_value(drawn, level), alone), count
 
 
 # -------------------------------------------------------------------------------------------------
@@ -283,19 +257,16 @@ def draws_for_ranks(items: AnyItems, options: PairOptions, step: Step = quiet) -
 
 def drawn_scores(draws: Draws) -> SystemScores:
     """Return the scores with intervals, and the resampled ranks."""
-    low, high, p_best = resampled_ranks(draws.ranked_scores, draws.options.level)
-    alone = _score_limits(draws, draws.options.level)
-    lowest, highest = _simultaneous_limits(draws, draws.options)
-    together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
-    return SystemScores(draws.theta, together, alone, low, high, p_best, draws.options.n_resamples)
-
-
-def _simultaneous_limits(draws: Draws, options: PairOptions) -> Limits:
-    """Return simultaneous intervals for all scores; larger scores are better."""
+    options = draws.options
+    low, high, p_best = resampled_ranks(draws.ranked_scores, options.level)
+    alone = _score_limits(draws, options.level)
     if options.ci == "wild" and draws.parametric is None:
-        return _largest_limits(draws, options)
-    shared = draws.items.n_systems * options.n_alike
-    return _score_limits(draws, level_of_each(options.level, shared))
+        lowest, highest = _largest_limits(draws, options)
+    else:
+        shared = draws.items.n_systems * options.n_alike
+        lowest, highest = _score_limits(draws, level_of_each(options.level, shared))
+    together = np.minimum(lowest, alone[0]), np.maximum(highest, alone[1])
+    return SystemScores(draws.theta, together, alone, low, high, p_best, options.n_resamples)
 
 
 def _score_limits(draws: Draws, level: float) -> Limits:
@@ -434,8 +405,8 @@ class Sets(NamedTuple):
 class Promise(NamedTuple):
     """The chosen set with a guaranteed lower limit, or None, NaN and the reason."""
 
-    chosen: int | None
-    low: float
+    chosen: int | None = None
+    low: float = math.nan
     why: str = ""
 
 
@@ -456,7 +427,7 @@ def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
     fails. The level is divided among the sequences.
     """
     if not sets.n.size:
-        return Promise(None, np.nan, "no candidate has a score")
+        return Promise(why="no candidate has a score")
     reach = sets.n
     if sets.groups is not None:
         reach = sets.groups
@@ -483,7 +454,7 @@ def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
         else:
             best = float(low[np.minimum(first, sets.n.size - 1)].max())
             why = f"the lower confidence limit of the first sets tested is at most {best:.3g}"
-        return Promise(None, np.nan, f"{why}. Request a lower precision")
+        return Promise(why=f"{why}. Request a lower precision")
     chosen = int(reached.max())
     return Promise(chosen, float(low[chosen]))
 
@@ -495,7 +466,7 @@ def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
     level is sufficient. The sequence starts at the largest set.
     """
     if not sets.n.size or not sets.positive:
-        return Promise(None, np.nan, "no true positive has a score")
+        return Promise(why="no true positive has a score")
     total = np.full(sets.tp.shape, sets.positive)
     low = sets.tp * 0.0
     if level > 0.5:
@@ -506,14 +477,14 @@ def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
             f"with all {sets.positive} true positives found, the lower confidence limit is"
             f" {low[-1]:.3g}"
         )
-        return Promise(None, np.nan, f"{why}. Request a lower recall, or judge more candidates")
+        return Promise(why=f"{why}. Request a lower recall, or judge more candidates")
     return Promise(int(passed[0]), float(low[passed[0]]))
 
 
 def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
     """Return the set with the largest Youden's J, and a lower limit valid for all sets."""
     if not sets.n.size or not sets.positive or not sets.others:
-        return Promise(None, np.nan, "J requires candidates in both classes")
+        return Promise(why="J requires candidates in both classes")
     index = sets.tp / sets.positive - (sets.n - sets.tp) / sets.others
     chosen = int(np.argmax(index))
     margin = math.sqrt(-0.5 * math.log(1.0 - level) * (1.0 / sets.positive + 1.0 / sets.others))
@@ -524,7 +495,7 @@ def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
             f"the largest J is {best}, but a search over all thresholds can reach {margin:.3g} by"
             " chance"
         )
-        return Promise(None, np.nan, f"{why}. Judge more candidates")
+        return Promise(why=f"{why}. Judge more candidates")
     return Promise(chosen, low)
 
 
@@ -602,8 +573,6 @@ def _items_in_memory(
 
 def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float, float]:
     """Return the one-sided p-values for differences above 0 and below 0."""
-    from scipy.stats import rankdata
-
     moved = differences[np.abs(differences) > room]
     if not moved.size:
         return 1.0, 1.0
@@ -612,7 +581,7 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
     step = np.cumsum(np.diff(sizes[order], prepend=0.0) > room)
     level = np.empty(step.size, dtype=np.int64)
     level[order] = step
-    ranks = np.rint(2.0 * rankdata(level)).astype(np.int64)  # doubled to get integers
+    ranks = np.rint(2.0 * scipy.stats.rankdata(level)).astype(np.int64)  # doubled to get integers
     total = int((np.sign(moved).astype(np.int64) * ranks).sum())
     if int(ranks.sum()) <= 2 * MOST_POINTS:
         distinct, times = np.unique(ranks, return_counts=True)
@@ -624,8 +593,6 @@ def signed_rank_tails(differences: FloatArray, room: float = 0.0) -> tuple[float
 
 def _nearly_normal_tail(total: int, ranks: IntArray) -> float:
     """Return the upper tail probability, corrected for continuity and kurtosis."""
-    from scipy.special import ndtr
-
     squares = ranks.astype(float) ** 2
     variance = float(squares.sum())
     step = 2.0  # half the distance between sums
@@ -634,7 +601,9 @@ def _nearly_normal_tail(total: int, ranks: IntArray) -> float:
     z = (total - step) / np.sqrt(variance)
     kurtosis = -2.0 * float((squares**2).sum()) / variance**2
     density = np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
-    return float(np.clip(ndtr(-z) + density * kurtosis / 24.0 * (z**3 - 3.0 * z), 0.0, 1.0))
+    return float(
+        np.clip(scipy.special.ndtr(-z) + density * kurtosis / 24.0 * (z**3 - 3.0 * z), 0.0, 1.0)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -724,8 +693,6 @@ _TOGETHER = 4_000_000  # number of differences in memory at a time
 
 def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = quiet) -> Tested:
     """Return paired t tests for all pairs, with limits that agree with the tests."""
-    from scipy.special import stdtr
-
     items = _items_in_memory(
         items,
         options,
@@ -740,7 +707,7 @@ def t_tests(items: AnyItems, pairs: IntArray, options: PairOptions, _: Step = qu
     rows.error[:] = error = _errors_of_t_tests(items, pairs)
     varies = error > 0.0
     t = np.divide(gain, error, where=varies, out=np.zeros_like(gain))
-    up, down = stdtr(freedom, -t), stdtr(freedom, t)  # without variance, p is 1/2
+    up, down = scipy.special.stdtr(freedom, np.stack([-t, t]))  # without variance, p is 1/2
     rows.p[:], rows.ordered[:] = up, np.where(gain < 0.0, down, up)
     limits_at = partial(student_limits, gain, error, freedom)
     rows.low[:], rows.high[:] = limits_at(options)

@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import distributions, queries, swaps
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
@@ -24,7 +25,7 @@ from rankeval_pd.stats.queries import (
     sums_by_query,
     tie_blocks,
 )
-from rankeval_pd.stats.ranking import NBest, Ranking
+from rankeval_pd.stats.ranking import NBest, Ranking, Regions
 from rankeval_pd.stats.two_by_two import score_test
 
 # -------------------------------------------------------------------------------------------------
@@ -41,44 +42,47 @@ _NONE = 1e-9  # smaller numbers of candidates are rounding errors
 _AT_ONCE = 4_000_000  # number of sums of draws in memory
 
 
-def tied_lists(
-    a: Ranking,
-    b: Ranking,
-    present: BoolArray,
-    row: tuple[Any, ...],
-    of: tuple[Any, Any],
-    n: IntArray,
-) -> TiedLists:
-    """Return the lists of two rankings in one batch, for candidates in both rankings.
+def ranking_alone(side: Ranking, at: tuple[Any, ...], present: BoolArray) -> Ranking:
+    """Return one ranking of a batch, restricted to the candidates in a mask."""
+    order, compact = side.order[at], np.cumsum(present) - 1
+    return Ranking.of(
+        side.score[at][present],
+        side.gold[at][present],
+        present[present],
+        ends=side.ends,
+        whole=side.whole and side.whole.of(at[-1]),
+        positions=compact[order[present[order]]],
+    )
 
-    ``row`` and one element of ``of`` locate each ranking. ``present`` is a mask of candidates.
-    """
-    compact = np.cumsum(present) - 1
 
-    def alone(side: Ranking, at: tuple[Any, ...]) -> Ranking:
-        order = side.order[at]
-        whole = side.whole and side.whole.of(at[-1])
-        return Ranking.of(
-            side.score[at][present],
-            side.gold[at][present],
-            present[present],
-            ends=side.ends,
-            whole=whole,
-            positions=compact[order[present[order]]],
-        )
+class Ends(NamedTuple):
+    """Store the effect of random tie orders on lists that split a tie (..., n)."""
 
-    return TiedLists(alone(a, (*row, of[0])), alone(b, (*row, of[1])), n)
+    low: IntArray  #: the 2.5% quantile of the difference in true positives
+    high: IntArray
+    only: IntArray  #: mean number of candidates in only one list
+    positive: IntArray  #: total number of true positives in the two difference regions
+    below: IntArray  #: nearest n that splits no tie, or 0 if no such n exists
+    above: IntArray
+
+    @property
+    def tables(self) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
+        """Return the table of the two regions at both limits over tie orders."""
+        only = self.only
+        for gap in (self.low, self.high):
+            tp_b = (self.positive - gap + 1) // 2  # the sum is odd if the difference is odd
+            yield np.clip(tp_b + gap, 0, only), only, np.clip(tp_b, 0, only), only
+
+    def statistics(self) -> FloatArray:
+        """Return the swap statistic (limit, n) at both limits."""
+        none, at_ends = np.zeros_like(self.only), []
+        for tp_a, only, tp_b, _ in self.tables:
+            at_ends.append(swaps.region_statistic(Regions(none, none, tp_a, tp_b), only))
+        return np.stack(at_ends)
 
 
 class TiedLists:
-    """The lists of two rankings of the same candidates, (n), with weights for tied scores.
-
-    Parameters
-    ----------
-    a, b : Ranking
-        Two rankings from one batch, with all candidates present.
-    n : array of int
-    """
+    """The lists of two rankings of the same candidates, (n), with weights for tied scores."""
 
     def __init__(self, a: Ranking, b: Ranking, n: IntArray) -> None:
         self.n, self.gold, self.pair = n, a.gold, (a, b)
@@ -186,15 +190,13 @@ class TiedLists:
         effective counts in the regions and accounts for small counts. The second comes from a
         normal distribution and accounts for random thresholds.
         """
-        from scipy import special
-
         some, size = self.only > _NONE, np.maximum(self.only, _NONE)
         tp_a, tp_b = (np.clip(tp / size, 0.0, 1.0) for tp in self.tp_only)
         a, b = (np.where(some, x, 1.0) for x in self.effective())
         score = score_test(tp_a * a, a, tp_b * b, b, alternative)
         z = (self.tp[0] - self.tp[1]) / self.n / np.where(some, self.error(), 1.0)
         sides = 1.0 + (alternative == "two-sided")
-        normal = sides * special.ndtr(-swaps.sided(z, alternative))
+        normal = sides * scipy.special.ndtr(-swaps.sided(z, alternative))
         return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
     def error(self) -> FloatArray:
@@ -220,7 +222,7 @@ class TiedLists:
 
     # ------------------------------------------------------------------ The range over tie orders
 
-    def ends(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    def ends(self) -> Ends:
         """Return the range of the true-positive difference over tie orders, and the regions.
 
         The range extends from the 2.5% to the 97.5% quantile. The sizes and true positives of the
@@ -231,8 +233,8 @@ class TiedLists:
         a, b = self.tp
         up = self._share * np.hypot(high[0] - a, b - low[1])
         down = self._share * np.hypot(a - low[0], high[1] - b)
-        ends = (a - b - down, a - b + up, *self.regions)
-        return tuple(np.rint(x).astype(np.int64) for x in ends)  # type: ignore[return-value]
+        ends = np.rint([a - b - down, a - b + up, *self.regions]).astype(np.int64)
+        return Ends(ends[0], ends[1], ends[2], ends[3], *self.uncut())
 
     def spread_of_orders(self) -> FloatArray:
         """Return the standard deviation of the true-positive difference over tie orders."""
@@ -350,10 +352,8 @@ def tied_swap_tests(
     gain candidates at the end. The size of the observed difference is derived from its p-value,
     because swaps do not vary the labels in a region with few candidates.
     """
-    from scipy import special
-
     p = lists.p(alternative) / (1.0 + (alternative == "two-sided"))
-    observed = -special.ndtri(p)
+    observed = -scipy.special.ndtri(p)
     if alternative == "less":
         observed = -observed
 
@@ -370,8 +370,6 @@ def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterat
 
     Candidates whose states change at the same n share one draw, which is the sum of their signs.
     """
-    from scipy import sparse
-
     n, back = np.unique(lists.n, return_inverse=True)
     # the first requested n at which the weight is above 0, and the first at which it is 1
     steps = [[np.searchsorted(n, level) for level in of] for of in lists.levels]
@@ -383,7 +381,7 @@ def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterat
     true = lists.gold[cells][:, np.newaxis]
     sums = [
         [
-            sparse.csr_array(
+            scipy.sparse.csr_array(
                 (np.ones(cells.size)[inside], (step[inside], np.flatnonzero(inside))),
                 shape=(n.size, cells.size),
             )
@@ -417,6 +415,7 @@ def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterat
 # probability (r - 1)/(m - 1) (McSherry and Najork 2008).
 
 _CELLS_AT_ONCE = 2_000_000  # cells (block, position) in memory: 16 MB per array
+_ALL_RANKS = np.iinfo(np.int64).max
 
 
 def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
@@ -434,25 +433,17 @@ def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
 
 
-def _expected_hits(
-    request: MetricRequest, retrieved: Retrieved, cutoff: IntArray | None = None
-) -> FloatArray:
-    """Return the expected number of positives above the cutoff, by default k, in each query."""
-    if cutoff is None:
-        cutoff = _cutoffs(request, retrieved)
+def _expected_hits(request: MetricRequest, retrieved: Retrieved) -> FloatArray:
+    """Return the expected number of positives among the first k in each query."""
     hit = retrieved.grade >= request.least
-    return _expected_count(retrieved, hit, cutoff[retrieved.query])
+    return _expected_count(retrieved, hit, _deepest(request, _ALL_RANKS))
 
 
-def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray) -> FloatArray:
+def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray | int) -> FloatArray:
     """Return the expected number of chosen documents above the cutoff in each query."""
     # a document is above the cutoff with the same probability as a random position in its block
     within = np.clip(cutoff - retrieved.block_start, 0, retrieved.block_size)
     return retrieved.add(within / retrieved.block_size, which)
-
-
-def _cutoffs(request: MetricRequest, retrieved: Retrieved) -> IntArray:
-    return np.full(retrieved.n_queries, _deepest(request, np.iinfo(np.int64).max))
 
 
 def _deepest(request: MetricRequest, deepest: int) -> int:
@@ -481,12 +472,13 @@ def mean_f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> 
 def mean_r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return expected R-precision."""
     total = positive_counts(request, judged)
-    return ratio_or_nan(_expected_hits(request, retrieved, total), total)
+    hit = retrieved.grade >= request.least
+    return ratio_or_nan(_expected_count(retrieved, hit, total[retrieved.query]), total)
 
 
 def mean_judged(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
     """Return the expected fraction of judged documents among the first k."""
-    cutoff = np.minimum(retrieved.size, _cutoffs(request, retrieved))
+    cutoff = np.minimum(retrieved.size, _deepest(request, _ALL_RANKS))
     known = retrieved.grade >= 0.0
     return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
 
@@ -542,14 +534,14 @@ def mean_average_precision(
     return ratio_or_nan(total, queries.ap_norm(request, judged))
 
 
-def _first_hit_blocks(request: MetricRequest, retrieved: Retrieved) -> TieBlocks:
-    """Return the block with the first positive in each query."""
+def _first_hit_mean(
+    request: MetricRequest, retrieved: Retrieved, weights: FloatArray
+) -> FloatArray:
+    """Return the mean weight at the first positive's rank in each query."""
+    if request.cutoff is not None:
+        weights = np.where(np.arange(weights.size) < request.cutoff, weights, 0.0)
     block = tie_blocks(retrieved, retrieved.grade >= request.least)
-    return TieBlocks(*map(itemgetter(block.before == 0), block))
-
-
-def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
-    """Return the mean weight at the first positive's rank in each block."""
+    block = TieBlocks(*map(itemgetter(block.before == 0), block))  # with the first positive
     result = np.empty(block.query.size)
     # positions that the first positive can take; blocks of similar width share a table
     width = np.maximum(block.size - block.hits + 1, 1)
@@ -566,16 +558,7 @@ def _mean_first_weight(block: TieBlocks, weights: FloatArray) -> FloatArray:
         chance = here * np.concatenate([np.ones((rows.size, 1)), not_before[:, :-1]], axis=1)
         rank = np.minimum(block.start[rows, np.newaxis] + place, weights.size - 1)
         result[rows] = (chance * weights[rank]).sum(axis=1)
-    return result
-
-
-def _first_hit_mean(
-    request: MetricRequest, retrieved: Retrieved, weights: FloatArray
-) -> FloatArray:
-    if request.cutoff is not None:
-        weights = np.where(np.arange(weights.size) < request.cutoff, weights, 0.0)
-    block = _first_hit_blocks(request, retrieved)
-    return sums_by_query(block.query, _mean_first_weight(block, weights), retrieved.n_queries)
+    return sums_by_query(block.query, result, retrieved.n_queries)
 
 
 def mean_reciprocal_rank(

@@ -1,13 +1,18 @@
-"""Tests of 2x2 tables: Fisher, mid-p, Boschloo, Barnard, McNemar, and their power."""
+"""Tests of 2x2 tables: Fisher, mid-p, Boschloo, Barnard, McNemar, and their power.
+
+A table has tp_a true positives among n_a candidates of one region, and tp_b among n_b of another.
+Arrays of tables are broadcast. The alternative "greater" means that the proportion in a is larger.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
@@ -31,27 +36,18 @@ _AS_LIKELY = 1e-7  # as in R, tables within this relative difference are treated
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
-class FisherTest(NamedTuple):
-    """P-values from Fisher's test."""
+class PValues(NamedTuple):
+    """P-values from an exact test."""
 
-    p_value: FloatArray  #: exact p-value
-    p_mid: FloatArray  #: P(less likely tables) + P(equally likely tables) / 2
+    p_value: Any
+    p_mid: Any  #: P(less likely tables) + P(equally likely tables) / 2
 
 
 def fisher_test(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, alternative: str
-) -> FisherTest:
+) -> PValues:
     """Test whether tp_a of n_a and tp_b of n_b share the same underlying proportion.
 
-    Parameters
-    ----------
-    tp_a, n_a, tp_b, n_b : array of int
-        True positives and sizes of the two regions. The arrays are broadcast.
-    alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis. "greater" means that the proportion in a is larger.
-
-    Notes
-    -----
     Regions of equal size have a symmetric null distribution, and the two-sided p-value is twice the
     smaller tail. For regions of different sizes, bisection on both sides of the mode finds the
     tables that are at most as likely as the observed table. p is 1 if a region is empty, or if none
@@ -72,9 +68,12 @@ def fisher_test(
         p_value = np.where(middle, 1.0, 2.0 * np.exp(upper.ge))
         p_mid = np.where(middle, 1.0 - 0.5 * np.exp(upper.pmf), 2.0 * np.exp(upper.mid))
     else:
-        p_value, p_mid = _two_sided(tp_a, total, positive, n_a)
+        margins = np.maximum(total, 1.0), positive, n_a
+        observed = distributions.log_pmf_of_hypergeometric(tp_a, *margins)
+        p_value = _tail_mass(observed + _AS_LIKELY, total, positive, n_a)
+        p_mid = 0.5 * (p_value + _tail_mass(observed - _AS_LIKELY, total, positive, n_a))
     uninformative = _uninformative(n_a, n_b, positive)
-    return FisherTest(
+    return PValues(
         np.where(uninformative, 1.0, np.minimum(p_value, 1.0)),
         np.where(uninformative, 1.0, np.minimum(p_mid, 1.0)),
     )
@@ -83,16 +82,6 @@ def fisher_test(
 def _uninformative(n_a: Any, n_b: Any, positive: Any) -> Any:
     """Return whether a region is empty, or none or all of the candidates are positive."""
     return (n_a == 0) | (n_b == 0) | (positive == 0) | (positive == n_a + n_b)
-
-
-def _two_sided(
-    i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return p and mid-p from the tables that are at most as likely as count i, for any margins."""
-    observed = distributions.log_pmf_of_hypergeometric(i, np.maximum(total, 1.0), positive, n)
-    at_most = _tail_mass(observed + _AS_LIKELY, total, positive, n)
-    less = _tail_mass(observed - _AS_LIKELY, total, positive, n)
-    return at_most, 0.5 * (at_most + less)
 
 
 def _tail_mass(
@@ -143,16 +132,7 @@ def _first_beside(
 # have equal sizes.
 
 
-class StratifiedTest(NamedTuple):
-    """P-values from a single test across strata."""
-
-    p_value: float
-    p_mid: float  #: mid-p, with half the probability of the observed sum
-
-
-def stratified_exact_test(
-    x: IntArray, y: IntArray, m: IntArray, alternative: str
-) -> StratifiedTest:
+def stratified_exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: str) -> PValues:
     """Return exact p-values for x and y positives in two samples of size m per stratum.
 
     The two-sided p-value is the probability of sums at least as far from the mean as observed. The
@@ -171,13 +151,13 @@ def stratified_exact_test(
         if alternative != "greater":
             count = total - observed
     if not positive.any() or (positive == 2.0 * size).all():
-        return StratifiedTest(1.0, 1.0)
+        return PValues(1.0, 1.0)
     laws = hypergeometric_laws(size, 2.0 * size, positive)
     result = tails_of_sum(count, laws, times.astype(np.int64))
     if alternative == "two-sided" and away == 0.0:
-        return StratifiedTest(1.0, 1.0 - 0.5 * math.exp(result.pmf))
+        return PValues(1.0, 1.0 - 0.5 * math.exp(result.pmf))
     p_value, p_mid = factor * math.exp(result.ge), factor * math.exp(result.mid)
-    return StratifiedTest(min(1.0, p_value), min(1.0, p_mid))
+    return PValues(min(1.0, p_value), min(1.0, p_mid))
 
 
 def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[float, float]:
@@ -210,15 +190,6 @@ def mcnemar_test(
 ) -> FloatArray:
     """Return the p-value of McNemar's exact test for two difference regions.
 
-    Parameters
-    ----------
-    tp_a, n_a, tp_b, n_b : array of int
-        True positives and sizes of the two difference regions. The arrays are broadcast.
-    alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis. "greater" means that a is correct more often than b.
-
-    Notes
-    -----
     Method a is correct on tp_a + (n_b - tp_b) of the n_a + n_b candidates. Under the null
     hypothesis, this number is binomial with probability 1/2. For two regions of d candidates each,
     the variance of this number is d/2, compared with 2 d pi (1 - pi) in the binomial model for the
@@ -258,15 +229,6 @@ def conditional_odds_ratio(
 ) -> OddsRatio:
     """Return the conditional maximum-likelihood odds ratio with Cornfield's exact interval.
 
-    Parameters
-    ----------
-    tp_a, n_a, tp_b, n_b : array of int
-        True positives and sizes of the two regions. The arrays are broadcast.
-    level : float
-        Confidence level. Each tail has a probability of (1 - level)/2.
-
-    Notes
-    -----
     The estimate is 0 or inf if the count is the lowest or the highest possible count. The estimate
     is NaN if only one count is possible, that is, if a region is empty, or if none or all of the
     candidates are positive. The logarithms of all results are accurate to about 1e-12. The cost
@@ -282,22 +244,13 @@ def conditional_odds_ratio(
     mle = np.where(highest, np.inf, 0.0)
     mle[lowest & highest] = np.nan
     inner = ~(lowest | highest)
-    mle[inner] = np.exp(_log_mle(tables[:, inner]))
+    some = tables[:, inner]
+    mle[inner] = np.exp(_from_neighbors(_newton_mle, _log_odds_ratio(some), some))
     low, high = np.zeros(mle.shape), np.full(mle.shape, np.inf)
     low[~lowest] = np.exp(_log_low(tables[:, ~lowest], tail))
     # exchanging the regions inverts the odds ratio, so the upper limit is 1 / lower limit
     high[~highest] = np.exp(-_log_low(turned[:, ~highest], tail))
     return OddsRatio(mle, low, high)
-
-
-def _log_mle(tables: FloatArray) -> FloatArray:
-    """Return the theta at which the expected count is tp_a; all four cells are positive.
-
-    ``tables`` are tp_a, fp_a, tp_b and fp_b: (cell, table). theta lies between 0 and the logarithm
-    of the sample odds ratio (Mantel and Hankey 1975). Newton's method converges because the
-    log-likelihood is concave. Steps that leave the bracket are replaced by bisection.
-    """
-    return _from_neighbors(_newton_mle, _log_odds_ratio(tables), tables)
 
 
 def _log_odds_ratio(tables: FloatArray) -> FloatArray:
@@ -324,7 +277,12 @@ def _from_neighbors(
 
 
 def _newton_mle(start: FloatArray, tables: FloatArray) -> FloatArray:
-    """Return the solution from a starting value, which is first moved into the bracket."""
+    """Return the theta at which the expected count is tp_a; all four cells are positive.
+
+    ``tables`` are tp_a, fp_a, tp_b and fp_b: (cell, table). theta lies between 0 and the logarithm
+    of the sample odds ratio (Mantel and Hankey 1975). Newton's method converges because the
+    log-likelihood is concave. Steps that leave the bracket are replaced by bisection.
+    """
     sample = _log_odds_ratio(tables)
     low, high = np.minimum(sample, 0.0) - _BRACKET_MARGIN, np.maximum(sample, 0.0) + _BRACKET_MARGIN
     theta = np.clip(start, low, high)
@@ -351,12 +309,10 @@ def _log_low(tables: FloatArray, tail: float) -> FloatArray:
     The logarithm of the tail is concave in theta, because X given X >= tp_a has a smaller variance
     than X. Newton's method converges from any starting value, and from below after the first step.
     """
-    from scipy import special
-
     # start at Wald's limit for the log odds ratio after adding 1/2 to each cell
     cells = tables + 0.5
     spread = np.sqrt((1.0 / cells).sum(axis=0))
-    start = _log_odds_ratio(cells) + float(special.ndtri(tail)) * spread
+    start = _log_odds_ratio(cells) + float(scipy.special.ndtri(tail)) * spread
     return _from_neighbors(partial(_newton_low, tail=tail), start, tables)
 
 
@@ -419,43 +375,28 @@ _ROUNDING = 1e-15
 _REACH = 9.0  # standard deviations of K; probabilities farther out are only rounding errors
 _CELLS_AT_ONCE = 1 << 18  # number of probabilities (phi, k) in memory: 2 MB
 
-Cell = tuple[int, int, int, int]
-Progress = Callable[[Iterable[Cell]], Iterable[Cell]]
-
 
 def p_of_each_table(
-    test: Callable[[int, int, int, int, str], float],
+    test: Callable[..., float],
     tp_a: AnyArray,
     n_a: AnyArray,
     tp_b: AnyArray,
     n_b: AnyArray,
     alternative: str,
-    progress: Progress = iter,
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter,
 ) -> FloatArray:
     """Return the p-value of a test for each table; equal tables are tested once.
 
-    Parameters
-    ----------
-    test : callable
-        :func:`boschloo_cell` or :func:`barnard_cell`.
-    tp_a, n_a, tp_b, n_b : array of int
-        True positives and sizes of the two regions. The arrays are broadcast.
-    alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis. "greater" means that the proportion in a is larger.
-    progress : callable
-        Function that iterates over the distinct tables and shows progress, like ``tqdm``.
-
-    Notes
-    -----
-    p is 1 if a region is empty, or if none or all of the candidates are true positives. Memory
-    is proportional to N = n_a + n_b, and time at most to N^1.5. A table takes 2 ms for two regions
-    of 50 candidates, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is
-    1e-11, and a p-value below 1e-300 may be returned as 0.
+    ``progress`` iterates over the distinct tables and shows progress, like ``tqdm``. p is 1 if a
+    region is empty, or if none or all of the candidates are true positives. Memory is proportional
+    to N = n_a + n_b, and time at most to N^1.5. A table takes 2 ms for two regions of 50
+    candidates, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is 1e-11,
+    and a p-value below 1e-300 may be returned as 0.
     """
     tables = np.stack(np.broadcast_arrays(tp_a, n_a, tp_b, n_b), axis=-1).astype(np.int64)
     different, which = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
-    cells: list[Cell] = [(int(a), int(b), int(c), int(d)) for a, b, c, d in different]
-    p_values = np.array([test(*cell, alternative) for cell in progress(cells)], dtype=float)
+    cells = progress(list(map(tuple, different.tolist())))
+    p_values = np.array([test(*cell, alternative) for cell in cells], dtype=float)
     return p_values[which.ravel()].reshape(tables.shape[:-1])
 
 
@@ -464,17 +405,14 @@ def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) ->
 
     The two-sided p-value is twice the smaller one-sided p-value, but at most 1.
     """
-    if alternative == "less":
-        return boschloo_cell(tp_b, n_b, tp_a, n_a, "greater")
-    if alternative == "two-sided":
-        if tp_a * n_b < tp_b * n_a:
-            tp_a, n_a, tp_b, n_b = tp_b, n_b, tp_a, n_a
-        observed = _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
-        # the other tail matters only if its p is smaller; a few values of pi usually rule this out
-        return min(
-            1.0, 2.0 * min(observed, _one_sided_boschloo(tp_b, n_b, tp_a, n_a, enough=observed))
-        )
-    return _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
+    turned = tp_b, n_b, tp_a, n_a
+    if alternative == "less" or (alternative == "two-sided" and tp_a * n_b < tp_b * n_a):
+        tp_a, n_a, tp_b, n_b, turned = *turned, (tp_a, n_a, tp_b, n_b)
+    observed = _one_sided_boschloo(tp_a, n_a, tp_b, n_b)
+    if alternative != "two-sided":
+        return observed
+    # the other tail matters only if its p is smaller; a few values of pi usually rule this out
+    return min(1.0, 2.0 * min(observed, _one_sided_boschloo(*turned, enough=observed)))
 
 
 def _one_sided_boschloo(
@@ -538,23 +476,12 @@ def paired_tails(better: IntArray, worse: IntArray, n: int) -> FloatArray:
 def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
     """Return the one-sided p-value for a being correct more often than b on n items.
 
-    Parameters
-    ----------
-    only_a, only_b : int
-        Numbers of items on which only a, or only b, is correct.
-    n : int
-        Number of items. Above 200, McNemar's test is used.
-
-    Notes
-    -----
     The test applies Boschloo's idea to McNemar's exact test and uses McNemar's p-value as the
     statistic. p is the probability of a statistic at most as large as observed, maximized over the
-    rate of discordant items. p is therefore at most McNemar's p-value. If p is below the p-value of
-    the score statistic, McNemar's p-value is below it as well. Tango's interval therefore excludes
-    0 whenever p is significant.
+    rate of discordant items. p is therefore at most McNemar's p-value, which is used for more than
+    200 items. If p is below the p-value of the score statistic, McNemar's p-value is below it as
+    well. Tango's interval therefore excludes 0 whenever p is significant.
     """
-    from scipy import special
-
     differ = only_a + only_b
     tail = float(
         np.exp(distributions.tails_of_binomial(np.array(only_a), np.array(differ), 0.5).ge)
@@ -563,10 +490,10 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
         return tail
     most = tail * (1.0 + _AS_EXTREME)
     m, count = np.arange(n + 1), np.arange(n + 2)[:, np.newaxis]
-    tails = np.where(count > m, 0.0, special.bdtrc(np.minimum(count, m + 1) - 1.0, m, 0.5))
+    tails = np.where(count > m, 0.0, scipy.special.bdtrc(np.minimum(count, m + 1) - 1.0, m, 0.5))
     tails[0] = 1.0
     value = np.where(tails <= most, tails, 0.0).max(axis=0) / tail
-    score = float(special.ndtr((only_b - only_a) / math.sqrt(differ)))
+    score = float(scipy.special.ndtr((only_b - only_a) / math.sqrt(differ)))
     return max(tail * _largest_expectation(np.minimum(value, 1.0)), min(score, tail))
 
 
@@ -668,12 +595,14 @@ def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
 
 def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Return the function phi -> mean of value[K], K ~ Binomial(N, sin(phi)^2)."""
-    from scipy import special
-
     n = value.size - 1
     reach = min(n, math.ceil(_REACH * 0.5 * math.sqrt(n)) + 10)
     k = np.arange(n + 1.0)
-    log_choose = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
+    log_choose = (
+        scipy.special.gammaln(n + 1.0)
+        - scipy.special.gammaln(k + 1.0)
+        - scipy.special.gammaln(n - k + 1.0)
+    )
     # padding, because counts outside 0, ..., N have probability 0
     log_choose = np.pad(log_choose, reach, constant_values=-np.inf)
     value = np.pad(value, reach)
@@ -699,8 +628,6 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
 
 
 # ---------------------------------------------------------------------------------- The score test
-#
-# The score test can also be used for overdispersed counts.
 
 
 def score_test(
@@ -708,23 +635,12 @@ def score_test(
 ) -> FloatArray:
     """Test whether tp_a of n_a and tp_b of n_b have the same underlying proportion.
 
-    Parameters
-    ----------
-    tp_a, n_a, tp_b, n_b : array
-        True positives and sizes of the two regions. Divide overdispersed counts and sizes by the
-        overdispersion; the values can be fractional. The arrays are broadcast.
-    alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis. "greater" means that the proportion in a is larger.
-
-    Notes
-    -----
-    The numerator is the difference minus half of Yates's correction, (1/n_a + 1/n_b)/4. The
+    Divide overdispersed counts and sizes by the overdispersion; the values can be fractional. The
+    numerator is the difference minus half of Yates's correction, (1/n_a + 1/n_b)/4. The
     denominator is the standard deviation at the pooled proportion, with Miettinen and Nurminen's
     factor N/(N - 1). The interval "score" approximately inverts this test. p is 1 if a region is
     empty, or if none or all of the candidates are true positives.
     """
-    from scipy import special
-
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     total = n_a + n_b
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -737,7 +653,7 @@ def score_test(
         if alternative == "less":
             difference = -difference
         z = (difference - 0.25 * sizes) / sd
-    p_value = np.minimum(sides * special.ndtr(-z), 1.0)
+    p_value = np.minimum(sides * scipy.special.ndtr(-z), 1.0)
     known = (n_a > 0) & (n_b > 0) & (total > 1.0) & (sd > 0.0)
     return np.where(known, p_value, 1.0)
 
@@ -747,27 +663,16 @@ def score_test(
 
 
 def kosinski_test(
-    tp: tuple[AnyArray, AnyArray, AnyArray],
-    size: tuple[AnyArray, AnyArray, AnyArray],
-    alternative: str,
+    tp: Sequence[AnyArray | int], size: Sequence[AnyArray | int], alternative: str
 ) -> FloatArray:
     """Return the p-value of the weighted generalized score test for two predictive values.
 
-    Parameters
-    ----------
-    tp, size : tuple of arrays
-        Numbers of true positives and of candidates in both sets, in a only, and in b only.
-    alternative : {"two-sided", "greater", "less"}
-
-    Notes
-    -----
-    A. S. Kosinski (2013), A weighted generalized score statistic for comparison of predictive
-    values of diagnostic tests, Statistics in Medicine 32. Unlike the score test of Leisenring,
-    Alonzo and Pepe (2000), this test equals the pooled test of two proportions if the sets share no
+    ``tp`` and ``size`` count true positives and candidates in both sets, in a only, and in b only.
+    Unlike the score test of Leisenring, Alonzo and Pepe (2000), this test (A. S. Kosinski 2013, A
+    weighted generalized score statistic for comparison of predictive values of diagnostic tests,
+    Statistics in Medicine 32) equals the pooled test of two proportions if the sets share no
     candidates. The p-value is 1 if there is no difference or no variation, or if a set is empty.
     """
-    from scipy import special
-
     both, only_a, only_b, n_both, n_a, n_b = broadcast_floats(*tp, *size)
     n_a, n_b = n_both + n_a, n_both + n_b
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -778,10 +683,10 @@ def kosinski_test(
         z = difference / np.sqrt(np.maximum(variance, 0.0))
     z = np.where((variance > 1e-15) & (np.abs(difference) > 1e-15), z, 0.0)
     if alternative == "two-sided":
-        return np.asarray(2.0 * special.ndtr(-np.abs(z)), dtype=float)
+        return np.asarray(2.0 * scipy.special.ndtr(-np.abs(z)), dtype=float)
     if alternative == "greater":
         z = -z
-    p_value = np.asarray(special.ndtr(z), dtype=float)
+    p_value = np.asarray(scipy.special.ndtr(z), dtype=float)
     return np.where(np.isfinite(difference), p_value, 1.0)
 
 
@@ -866,12 +771,10 @@ class Pilot(NamedTuple):
 
     def law(self, n: int) -> FloatArray:
         """Return the probabilities of 0, 1, ..., n true positives among n more candidates."""
-        from scipy import special
-
         (a, b), k = self._beta, np.arange(n + 1.0)
-        log_choose = -special.betaln(k + 1.0, n - k + 1.0) - np.log(n + 1.0)
+        log_choose = -scipy.special.betaln(k + 1.0, n - k + 1.0) - np.log(n + 1.0)
         law: FloatArray = np.exp(
-            log_choose + special.betaln(k + a, n - k + b) - special.betaln(a, b)
+            log_choose + scipy.special.betaln(k + a, n - k + b) - scipy.special.betaln(a, b)
         )
         law /= law.sum()
         return law
@@ -884,9 +787,7 @@ class Pilot(NamedTuple):
 
     def laws_of_rates(self, n: int) -> FloatArray:
         """Return distributions for n draws from an infinite population: (rate, k)."""
-        from scipy import special
-
-        rates = special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
+        rates = scipy.special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
         laws: FloatArray = np.exp(binomial_laws(np.full(_POINTS, float(n)), rates))
         return laws
 
