@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.capabilities import Capabilities, can, with_roles, with_roles_but
+from rankeval_pd.capabilities import NO_EFFECT, Capabilities, can, with_roles_and
 from rankeval_pd.decisions.verdicts import PAIR, Rows
 from rankeval_pd.doors.candidates import Data, above_door, check_data, one_label, refuse_each
 from rankeval_pd.doors.columns import Sizes, check_n, few_or, gold_values, with_given_frame
@@ -88,6 +88,25 @@ class JudgingScheme(NamedTuple):
         if windows is not None:
             windows = sorted({check_count("windows", end) for end in windows})
         return self._replace(level=level, windows=windows)
+
+    @classmethod
+    def among(cls, options: Mapping[str, Any]) -> tuple[JudgingScheme, dict[str, Any]]:
+        """Return the scheme and the column roles among the keywords."""
+        own = {name: options[name] for name in cls._fields if name in options}
+        return cls(**own), {name: x for name, x in options.items() if name not in own}
+
+
+class JudgingOptions(JudgedRoles, total=False):
+    """Keywords of a scheme, and column roles."""
+
+    unjudged: PartlyJudged
+    judged_with: Any
+    windows: int | Sequence[int] | None
+    estimator: Estimator
+    level: float
+
+
+_SCHEME = JudgingScheme()._asdict()
 
 
 @dataclass(frozen=True, eq=False)
@@ -533,18 +552,8 @@ _DIFFERENCE_COLUMNS = (
     layout="measure n",
     quantity="precision",
 )
-@with_roles
-def judged_precision(
-    data: Data,
-    n: ListSizes,
-    *,
-    unjudged: PartlyJudged = "estimate",
-    judged_with: Any = None,
-    windows: int | Sequence[int] | None = None,
-    estimator: Estimator = "ratio",
-    level: float = 0.95,
-    **roles: Unpack[JudgedRoles],
-) -> Data:
+@with_roles_and(_SCHEME)
+def judged_precision(data: Data, n: ListSizes, **options: Unpack[JudgingOptions]) -> Data:
     """Return the precision of partly judged n-best lists.
 
     Parameters
@@ -635,8 +644,7 @@ def judged_precision(
     0    good  100   0.566667    0.41     0.71        30          70
     1    fair  100   0.312500    0.19     0.46        32          68
     """
-    scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
-    return _judged_lists(data, n, scheme, roles, "precision", can(judged_precision))
+    return _judged_lists(data, n, options, "precision", can(judged_precision))
 
 
 @Capabilities(
@@ -648,18 +656,8 @@ def judged_precision(
     layout="measure n",
     quantity="recall",
 )
-@with_roles
-def judged_recall(
-    data: Data,
-    n: ListSizes,
-    *,
-    unjudged: PartlyJudged = "estimate",
-    judged_with: Any = None,
-    windows: int | Sequence[int] | None = None,
-    estimator: Estimator = "ratio",
-    level: float = 0.95,
-    **roles: Unpack[JudgedRoles],
-) -> Data:
+@with_roles_and(_SCHEME)
+def judged_recall(data: Data, n: ListSizes, **options: Unpack[JudgingOptions]) -> Data:
     """Return the recall of partly judged n-best lists.
 
     Parameters
@@ -671,10 +669,8 @@ def judged_recall(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
-        ``recall``: the estimate, or NaN without judged true positives; ``ci_low``, ``ci_high``;
-        ``tied``.
+        One row per measure and n, as in :func:`judged_precision`, with ``recall``: the estimate, or
+        NaN without judged true positives.
 
     Notes
     -----
@@ -693,8 +689,7 @@ def judged_recall(
       measure    n    recall    ci_low   ci_high  n_judged  n_unjudged
     0    good  100  0.588885  0.447553  0.711724        30          70
     """
-    scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
-    return _judged_lists(data, n, scheme, roles, "recall", can(judged_recall))
+    return _judged_lists(data, n, options, "recall", can(judged_recall))
 
 
 @Capabilities(
@@ -705,22 +700,14 @@ def judged_recall(
     layout="measure",
     quantity="average-precision",
 )
-@with_roles_but(
-    "ties",
-    key="Ignored unless a window ends inside a tie.",
-    label="Ignored unless a window ends inside a tie.",
-    rng="Ignored unless a window ends inside a tie.",
+@with_roles_and(
+    _SCHEME,
+    {
+        "ties": NO_EFFECT,
+        **dict.fromkeys(("key", "label", "rng"), "Ignored unless a window ends inside a tie."),
+    },
 )
-def judged_average_precision(
-    data: Data,
-    *,
-    unjudged: PartlyJudged = "estimate",
-    judged_with: Any = None,
-    windows: int | Sequence[int] | None = None,
-    estimator: Estimator = "ratio",
-    level: float = 0.95,
-    **roles: Unpack[JudgedRoles],
-) -> Data:
+def judged_average_precision(data: Data, **options: Unpack[JudgingOptions]) -> Data:
     """Return the average precision of partly judged rankings.
 
     Parameters
@@ -763,7 +750,7 @@ def judged_average_precision(
       measure  average_precision    ci_low   ci_high  n_judged  n_unjudged
     0    good           0.607596  0.461621  0.766358       303         697
     """
-    scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
+    scheme, roles = JudgingScheme.among(options)
     sample = read_sample(data, roles, scheme)
 
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
@@ -785,19 +772,9 @@ def judged_average_precision(
     layout="pair n",
     quantity="precision",
 )
-@with_roles
+@with_roles_and(_SCHEME)
 def judged_difference(
-    data: Data,
-    a: Hashable,
-    b: Hashable,
-    n: ListSizes,
-    *,
-    unjudged: PartlyJudged = "estimate",
-    judged_with: Any = None,
-    windows: int | Sequence[int] | None = None,
-    estimator: Estimator = "ratio",
-    level: float = 0.95,
-    **roles: Unpack[JudgedRoles],
+    data: Data, a: Hashable, b: Hashable, n: ListSizes, **options: Unpack[JudgingOptions]
 ) -> Data:
     """Return the difference in precision between two partly judged lists.
 
@@ -844,7 +821,7 @@ def judged_difference(
       measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
     0      good      fair  100    0.241579  0.077623  0.374333        40          86
     """
-    scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
+    (scheme, roles), sizes = JudgingScheme.among(options), check_n(n)
     sample = read_sample(data, only_pair(data, a, b, roles, one=True), scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -867,13 +844,12 @@ def judged_difference(
 def _judged_lists(
     data: Data,
     n: ListSizes,
-    scheme: JudgingScheme,
-    roles: Mapping[str, Any],
+    options: Mapping[str, Any],
     quantity: str,
     able: Capabilities,
 ) -> Data:
     """Estimate the precision or recall of lists for every measure."""
-    sizes = check_n(n)
+    (scheme, roles), sizes = JudgingScheme.among(options), check_n(n)
     sample = read_sample(data, roles, scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> Answer:
