@@ -129,9 +129,7 @@ def plot_method(picture: Picture[P, Drawn_co]) -> PlotMethod[P, Drawn_co]:
 
 
 def _forwarding(function: Any) -> Any:
-    signature = inspect.signature(function)
-    data, *others = signature.parameters.values()
-    takes = {p.name for p in others}
+    takes = [*inspect.signature(function).parameters][1:]
 
     def forwarded(self: Holder[Any], *args: Any, **kwargs: Any) -> Any:
         held = self._roles
@@ -139,14 +137,21 @@ def _forwarding(function: Any) -> Any:
             held = {name: value for name, value in held.items() if name in takes}
         return function(self._data, *args, **{**held, **kwargs})
 
-    described: Any = functools.update_wrapper(forwarded, function, updated=())
-    described.__doc__ = without_parameter(function.__doc__, data.name)
-    described.__annotations__ = {
+    return described(forwarded, function)
+
+
+def described(forwarded: Any, function: Any, *own: inspect.Parameter) -> Any:
+    """Return the method with the description of the function, without its data."""
+    functools.update_wrapper(forwarded, function, updated=())
+    signature = inspect.signature(function)
+    data, *others = signature.parameters.values()
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    forwarded.__signature__ = signature.replace(parameters=[itself, *others, *own])
+    forwarded.__doc__ = without_parameter(function.__doc__, data.name)
+    forwarded.__annotations__ = {
         name: given for name, given in function.__annotations__.items() if name != data.name
     }
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    described.__signature__ = signature.replace(parameters=[itself, *others])
-    return described
+    return forwarded
 
 
 def without_parameter(text: str | None, name: str) -> str | None:

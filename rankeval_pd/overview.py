@@ -189,9 +189,7 @@ def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: lis
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
         if frame_as_items(data) is data:  # except for long tables from per_query
             out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
-    groups = "none"
-    if roles.groups is not None:
-        groups = repr(roles.groups)
+    groups = repr(roles.groups) if roles.groups is not None else "none"
     again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
     if roles.groups is None and (name := next(again, None)) is not None:
         groups += (
@@ -224,10 +222,10 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
     if isinstance(data, xr.Dataset):
         facts = _candidate_counts(data, roles, gold)
     else:
-        groups, by = read_frame_of_candidates(data, configured, scored=False), configured.by
+        groups = read_frame_of_candidates(data, configured, scored=False)
         total, positive = groups.number.size, int(groups.columns["gold"].sum())
         facts = [("candidates", f"{total:,}"), _positive_fact(total, positive)]
-        if by := as_names(by, data.columns):
+        if by := as_names(configured.by, data.columns):
             facts.append(("groups", f"{len(groups.keys):,} of {listed(by)}"))
     facts += [("gold", repr(gold)), ("measures", shown)]
     if others:

@@ -84,9 +84,7 @@ def unit_of(
     wide = [factor * float(x) for x in widths if pd.notna(x) and 0.0 < x < math.inf]
     largest = max(known, default=0.0) or (max(wide, default=1.0) or 1.0)
     most = max(0, _DIGITS - 1 - math.floor(math.log10(largest)))
-    needed = most
-    if wide:
-        needed = math.ceil(-math.log10(float(np.median(wide)) / 40.0))
+    needed = math.ceil(-math.log10(float(np.median(wide)) / 40.0)) if wide else most
     return Unit(bool(percent), min(max(needed, 0), most))
 
 
@@ -863,9 +861,7 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         noun = f"mean {noun}"
     low = first_of(part, ("ci_low", "difference_low"))
     unit = column_unit(part, "value", low, percent=percent)
-    at = ""
-    if "n" in where:
-        at = f" at n = {where['n']:,}"
+    at = f" at n = {where['n']:,}" if "n" in where else ""
     place = "".join(f"For {k} {v}, " for k, v in where.items() if k not in ("metric", "n"))
     if len(unknown):
         has = agree(len(unknown), "has", "have")
@@ -993,14 +989,10 @@ def _differences(
             if ends[0] <= 0.0 <= ends[1]:
                 yield _WIDER
         elif math.isnan(p):
-            it = "equals"
-            if gap:
-                it = f"is {by} {side} than"
+            it = f"is {by} {side} than" if gap else "equals"
             yield f"{row[name]} {it} {base} {beside}".rstrip() + "."
         else:
-            it = "the difference is 0"
-            if gap:
-                it = f"it is {by} {side}"
+            it = f"it is {by} {side}" if gap else "the difference is 0"
             yield f"{row[name]} does not differ significantly from {base}: {it} {beside}."
 
 
@@ -1020,12 +1012,35 @@ def _comparisons(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Write the difference for each pair, or a summary of many pairs."""
     kind = next(x for x in _GAPS if f"{x}_a" in frame)
     gap, p = first_of(frame, (_GAPS[kind], "odds_ratio")), first_of(frame, P_VALUES)
+    noun, percent = called(attrs)
     several = len(frame) > 1
     how = adjustment(attrs) or "unadjusted" * (several and p == "p_value")
     if len(frame) > MOST and p:
-        yield _many(frame, kind, gap, p, how, attrs)
+        # the number of significant comparisons, and the largest difference
+        alpha = alpha_of(attrs)
+        sure = frame[rejects(frame[p], alpha)]
+        frame = frame[frame[p].notna()]
+        text = (
+            f"Of {len(frame):,} comparisons, {len(sure):,} {agree(len(sure), 'is', 'are')}"
+            f" significant at the {percent_of(alpha)} level ({how})."
+        )
+        if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
+            tests = f"{count:,} of these tests"
+            text += f" The order of equal scores determines the results of {tests}."
+        if not len(frame[gap].dropna()):
+            yield text
+            return
+        largest_row: Row = frame.to_dict("records")[int(frame[gap].abs().to_numpy().argmax())]
+        unit = column_unit(frame, gap, first_of(frame, ["ci_low"]), percent=percent)
+        largest = _compared(largest_row, kind, gap, p, "", noun, unit, attrs)
+        left = frame[~rejects(frame[p], alpha)]
+        pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]
+        if 0 < len(pairs) < 7:
+            text += f" These pairs do not differ significantly: {'; '.join(pairs)}."
+        between = f"{largest_row[f'{kind}_a']} and {largest_row[f'{kind}_b']}"
+        largest = f"{largest[0].lower()}{largest[1:]}"
+        yield f"{text} The largest difference is between {between}: {largest}"
         return
-    noun, percent = called(attrs)
     low = first_of(frame, ("ci_low", "band_low"))
     unit = column_unit(frame, gap, low, percent=percent and gap != "odds_ratio")
     for row in first_and_last(frame).to_dict("records"):
@@ -1124,32 +1139,6 @@ def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
     if attrs.get("ties") == "expected":
         return " A list ends inside a tie; the results are means over all tie-breaking orders."
     return " A list ends inside a tie."
-
-
-def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Attrs) -> str:
-    """Write the number of significant comparisons and the largest difference."""
-    alpha = alpha_of(attrs)
-    noun, percent = called(attrs)
-    sure = frame[rejects(frame[p], alpha)]
-    frame = frame[frame[p].notna()]
-    text = (
-        f"Of {len(frame):,} comparisons, {len(sure):,} {agree(len(sure), 'is', 'are')}"
-        f" significant at the {percent_of(alpha)} level ({how})."
-    )
-    if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
-        text += f" The order of equal scores determines the results of {count:,} of these tests."
-    if not len(frame[gap].dropna()):
-        return text
-    row: Row = frame.to_dict("records")[int(frame[gap].abs().to_numpy().argmax())]
-    unit = column_unit(frame, gap, first_of(frame, ["ci_low"]), percent=percent)
-    largest = _compared(row, kind, gap, p, "", noun, unit, attrs)
-    left = frame[~rejects(frame[p], alpha)]
-    pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]
-    if 0 < len(pairs) < 7:
-        text += f" These pairs do not differ significantly: {'; '.join(pairs)}."
-    between = f"{row[f'{kind}_a']} and {row[f'{kind}_b']}"
-    largest = f"{largest[0].lower()}{largest[1:]}"
-    return f"{text} The largest difference is between {between}: {largest}"
 
 
 # ------------------------------------------------------------------------------- ranges of sizes

@@ -79,7 +79,14 @@ def load_krenn_ppv() -> pd.DataFrame:
     folder = data_folder()
     if folder is not None and (folder / _CSV).is_file():
         return _uniform_frame(pd.read_csv(folder / _CSV))
-    return _uniform_frame(_read_rda(_download()))
+    path = _download()
+    try:
+        import rdata
+    except ImportError as error:
+        raise ImportError(_ways_out("rdata is not installed")) from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rdata warns about R classes, which are not needed
+        return _uniform_frame(rdata.read_rda(path)["KrennPPV"])
 
 
 def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -114,17 +121,6 @@ def _ways_out(reason: str) -> str:
         " network and run pip install pooch rdata, or set the environment variable RANKEVAL_PD_DATA"
         f" to a folder that contains {_CSV}."
     )
-
-
-def _read_rda(path: Path) -> pd.DataFrame:
-    try:
-        import rdata
-    except ImportError as error:
-        raise ImportError(_ways_out("rdata is not installed")) from error
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # rdata warns about R classes, which are not needed
-        frame: pd.DataFrame = rdata.read_rda(path)["KrennPPV"]
-    return frame
 
 
 # ------------------------------------------------------------------------------------- Cached data

@@ -265,9 +265,7 @@ class _State(NamedTuple):
             elif self.pilot:
                 law = pilot.law(new)[np.newaxis]
             else:
-                true = 0
-                if left:
-                    true = min(max(round(share * self.size) - tp, 0), left)
+                true = min(max(round(share * self.size) - tp, 0), left) if left else 0
                 law = drawn_laws(new, left, np.array([float(true)]))
             laws.append(np.pad(law, ((0, 0), (tp, judged - tp))))
         return fisher_power(laws[0], samples[0], laws[1], samples[1], alpha)
@@ -658,7 +656,14 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
             "for example gold=['a1', 'a2', 'a3']."
         )
     refuse_dim(chosen.dim, "candidate")
-    frame, chosen = with_given_frame(below_door(data), chosen)
+    return above_door(_table_of_agreement(below_door(data), chosen, names, level), data)
+
+
+def _table_of_agreement(
+    data: pd.DataFrame, chosen: Roles, names: list[Hashable], level: float
+) -> pd.DataFrame:
+    """Return the coefficients of all groups."""
+    frame, chosen = with_given_frame(data, chosen)
     find_gold(frame, replace(chosen, gold=chosen.gold[0]))
     codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
     by = as_names(chosen.by, frame.columns)
@@ -679,7 +684,7 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
         parts.append(pd.DataFrame(rows, columns=header))
     result = pd.concat(parts, ignore_index=True)
     result.attrs["level"] = level
-    return above_door(result, data)
+    return result
 
 
 def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:

@@ -90,16 +90,18 @@ class JudgingScheme(NamedTuple):
         return self._replace(level=level, windows=windows)
 
     @classmethod
-    def among(cls, options: Mapping[str, Any]) -> tuple[JudgingScheme, dict[str, Any]]:
+    def among(
+        cls, unjudged: str, options: Mapping[str, Any]
+    ) -> tuple[JudgingScheme, dict[str, Any]]:
         """Return the scheme and the column roles among the keywords."""
         own = {name: options[name] for name in cls._fields if name in options}
-        return cls(**own), {name: x for name, x in options.items() if name not in own}
+        roles = {name: x for name, x in options.items() if name not in own}
+        return cls(unjudged, **own), roles
 
 
-class JudgingOptions(JudgedRoles, total=False):
+class PartlyJudgedRoles(JudgedRoles, total=False):
     """Keywords of a scheme, and column roles."""
 
-    unjudged: PartlyJudged
     judged_with: Any
     windows: int | Sequence[int] | None
     estimator: Estimator
@@ -107,6 +109,7 @@ class JudgingOptions(JudgedRoles, total=False):
 
 
 _SCHEME = JudgingScheme()._asdict()
+del _SCHEME["unjudged"]  # a role of queries has this name
 
 
 @dataclass(frozen=True, eq=False)
@@ -537,6 +540,8 @@ def average_columns(ranking: Ranking, judgments: Judgments) -> dict[str, AnyArra
 # Estimate results for lists with unjudged candidates.
 
 _LIST_COLUMNS = "measure n n_judged tp_judged {} ci_low ci_high tied n_unjudged"
+_HEADING = "What to judge, and how?"
+_OF_LISTS: Any = {"rankings": _HEADING, "lists": True, "ends": True, "clusters": True}
 _DIFFERENCE_COLUMNS = (
     "measure_a measure_b n n_only n_judged_a n_judged_b tp_judged_a tp_judged_b difference ci_low"
     " ci_high cuts_tie n_judged n_unjudged"
@@ -544,16 +549,19 @@ _DIFFERENCE_COLUMNS = (
 
 
 @Capabilities(
-    rankings="What to judge, and how?",
-    lists=True,
-    ends=True,
-    clusters=True,
+    **_OF_LISTS,
     short="measure n precision ci_low ci_high n_judged n_unjudged",
     layout="measure n",
     quantity="precision",
 )
 @with_roles_and(_SCHEME)
-def judged_precision(data: Data, n: ListSizes, **options: Unpack[JudgingOptions]) -> Data:
+def judged_precision(
+    data: Data,
+    n: ListSizes,
+    *,
+    unjudged: PartlyJudged = "estimate",
+    **options: Unpack[PartlyJudgedRoles],
+) -> Data:
     """Return the precision of partly judged n-best lists.
 
     Parameters
@@ -644,20 +652,23 @@ def judged_precision(data: Data, n: ListSizes, **options: Unpack[JudgingOptions]
     0    good  100   0.566667    0.41     0.71        30          70
     1    fair  100   0.312500    0.19     0.46        32          68
     """
-    return _judged_lists(data, n, options, "precision", can(judged_precision))
+    return _judged_lists(data, n, unjudged, options, "precision", can(judged_precision))
 
 
 @Capabilities(
-    rankings="What to judge, and how?",
-    lists=True,
-    ends=True,
-    clusters=True,
+    **_OF_LISTS,
     short="measure n recall ci_low ci_high n_judged n_unjudged",
     layout="measure n",
     quantity="recall",
 )
 @with_roles_and(_SCHEME)
-def judged_recall(data: Data, n: ListSizes, **options: Unpack[JudgingOptions]) -> Data:
+def judged_recall(
+    data: Data,
+    n: ListSizes,
+    *,
+    unjudged: PartlyJudged = "estimate",
+    **options: Unpack[PartlyJudgedRoles],
+) -> Data:
     """Return the recall of partly judged n-best lists.
 
     Parameters
@@ -689,11 +700,11 @@ def judged_recall(data: Data, n: ListSizes, **options: Unpack[JudgingOptions]) -
       measure    n    recall    ci_low   ci_high  n_judged  n_unjudged
     0    good  100  0.588885  0.447553  0.711724        30          70
     """
-    return _judged_lists(data, n, options, "recall", can(judged_recall))
+    return _judged_lists(data, n, unjudged, options, "recall", can(judged_recall))
 
 
 @Capabilities(
-    rankings="What to judge, and how?",
+    rankings=_HEADING,
     any_ties=True,
     clusters=True,
     short="measure average_precision ci_low ci_high n_judged n_unjudged",
@@ -707,7 +718,12 @@ def judged_recall(data: Data, n: ListSizes, **options: Unpack[JudgingOptions]) -
         **dict.fromkeys(("key", "label", "rng"), "Ignored unless a window ends inside a tie."),
     },
 )
-def judged_average_precision(data: Data, **options: Unpack[JudgingOptions]) -> Data:
+def judged_average_precision(
+    data: Data,
+    *,
+    unjudged: PartlyJudged = "estimate",
+    **options: Unpack[PartlyJudgedRoles],
+) -> Data:
     """Return the average precision of partly judged rankings.
 
     Parameters
@@ -750,7 +766,7 @@ def judged_average_precision(data: Data, **options: Unpack[JudgingOptions]) -> D
       measure  average_precision    ci_low   ci_high  n_judged  n_unjudged
     0    good           0.607596  0.461621  0.766358       303         697
     """
-    scheme, roles = JudgingScheme.among(options)
+    scheme, roles = JudgingScheme.among(unjudged, options)
     sample = read_sample(data, roles, scheme)
 
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
@@ -764,17 +780,20 @@ def judged_average_precision(data: Data, **options: Unpack[JudgingOptions]) -> D
 
 
 @Capabilities(
-    rankings="What to judge, and how?",
-    lists=True,
-    ends=True,
-    clusters=True,
+    **_OF_LISTS,
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
     layout="pair n",
     quantity="precision",
 )
 @with_roles_and(_SCHEME)
 def judged_difference(
-    data: Data, a: Hashable, b: Hashable, n: ListSizes, **options: Unpack[JudgingOptions]
+    data: Data,
+    a: Hashable,
+    b: Hashable,
+    n: ListSizes,
+    *,
+    unjudged: PartlyJudged = "estimate",
+    **options: Unpack[PartlyJudgedRoles],
 ) -> Data:
     """Return the difference in precision between two partly judged lists.
 
@@ -821,7 +840,7 @@ def judged_difference(
       measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
     0      good      fair  100    0.241579  0.077623  0.374333        40          86
     """
-    (scheme, roles), sizes = JudgingScheme.among(options), check_n(n)
+    (scheme, roles), sizes = JudgingScheme.among(unjudged, options), check_n(n)
     sample = read_sample(data, only_pair(data, a, b, roles, one=True), scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -844,12 +863,13 @@ def judged_difference(
 def _judged_lists(
     data: Data,
     n: ListSizes,
+    unjudged: str,
     options: Mapping[str, Any],
     quantity: str,
     able: Capabilities,
 ) -> Data:
     """Estimate the precision or recall of lists for every measure."""
-    (scheme, roles), sizes = JudgingScheme.among(options), check_n(n)
+    (scheme, roles), sizes = JudgingScheme.among(unjudged, options), check_n(n)
     sample = read_sample(data, roles, scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> Answer:
