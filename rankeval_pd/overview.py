@@ -139,10 +139,8 @@ def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> Facts:
 def _pair_facts(data: pd.DataFrame | xr.Dataset) -> Facts:
     facts = [("pairs of systems", f"{data['gain'].size:,}")]
     if "metric" in data.attrs:
-        better = "higher is better"
-        if not data.attrs.get("higher_is_better", True):
-            better = "lower is better"
-        facts.append(("metric", f"{data.attrs['metric']!r}, {better}"))
+        better = "higher" if data.attrs.get("higher_is_better", True) else "lower"
+        facts.append(("metric", f"{data.attrs['metric']!r}, {better} is better"))
     return [*facts, ("methods", "gain_threshold, calibration, plot.calibration")]
 
 
@@ -162,11 +160,8 @@ def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) ->
     if isinstance(data, xr.Dataset):
         items = f"{data.sizes[keywords.get('dim', 'item')]:,} along {keywords.get('dim', 'item')!r}"
         beside = ("batch dimensions", ", ".join(map(str, by)) or "none")
-    better, statistics = "higher", "one column per system"
-    if metric.sign <= 0:
-        better = "lower"
-    if metric.chosen != [None]:
-        statistics = listed(metric.chosen)
+    better = "higher" if metric.sign > 0 else "lower"
+    statistics = listed(metric.chosen) if metric.chosen != [None] else "one column per system"
     facts = [
         ("test items", items),
         ("systems", listed(systems)),
@@ -233,9 +228,7 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
     if roles.groups is not None:
         facts.append(("clusters", repr(roles.groups)))
     if roles.key is None:
-        place = len(facts)
-        if labels.startswith(("none", "repeated")):
-            place = 0
+        place = 0 if labels.startswith(("none", "repeated")) else len(facts)
         facts.insert(place, ("labels", labels))
     how = _TIES[roles.ties].format(roles.key)
     if roles.ties == "shared" and roles.key is not None:

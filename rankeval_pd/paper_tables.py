@@ -352,9 +352,7 @@ def _caption(
     noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", "area"):
-        noun = called(attrs)[0]
-        if "metric" in frame:
-            noun = "mean metrics"
+        noun = "mean metrics" if "metric" in frame else called(attrs)[0]
         if gaps and "baseline" in attrs:
             noun = f"difference from {attrs['baseline']} in {noun}"
         elif gaps:
@@ -412,14 +410,8 @@ def _strings(grid: Grid) -> pd.DataFrame:
 
 
 _LATEX = {
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "−": "$-$",

@@ -260,11 +260,9 @@ INTERVALS = {
     "midp": "mid-p",
     "blaker": "Blaker",
     "newcombe": "Newcombe",
-    "score": "score",
     "agresti-caffo": "Agresti–Caffo",
     "miettinen-nurminen": "Miettinen–Nurminen",
     "delong": "DeLong",
-    "logit": "logit",
     "delta": "delta-method",
     "wild": "wild bootstrap",
     "bca": "BCa bootstrap",
@@ -624,9 +622,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> st
         low, high = _estimate_limits(row, name)
         if low:
             ends = (float(row[low]), float(row.get(high, math.inf)))
-            limits = unit.limits(*ends)
-            if name == "gain":
-                limits = unit.gaps(*ends)
+            limits = unit.gaps(*ends) if name == "gain" else unit.limits(*ends)
             if math.isnan(ends[0]):
                 limits = _NONE
             texts["least"] = unit.value(ends[0])
@@ -801,12 +797,11 @@ def _caveats(attrs: Attrs) -> Iterator[str]:
     if tied:
         yield f"Up to {tied:,} lists per run end inside a tie; `details=True` shows the range."
     if attrs.get("judged_low", 1.0) < 1.0:
-        low, high = (f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
-        share = " to ".join(dict.fromkeys((low, high)))
-        yield f"{share} of the documents up to the cutoff are judged."
+        shares = dict.fromkeys(f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
+        yield f"{' to '.join(shares)} of the documents up to the cutoff are judged."
     if attrs.get("depth_low", 0) < attrs.get("depth_high", 0):
-        low, high = (f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
-        yield f"The longest lists in the runs contain {low} to {high} documents."
+        ends = " to ".join(f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
+        yield f"The longest lists in the runs contain {ends} documents."
     # strata, clusters, and a small number of training seeds
     if attrs.get("strata") is not None:
         count = attrs.get("n_strata", "")

@@ -157,11 +157,8 @@ def read_cache(path: Path) -> Any:
 
 
 def write_cache(path: Path, content: Any) -> None:
-    """Write JSON data atomically, with file permissions that follow the user's umask.
-
-    If the folder is not writable, the function warns once instead of raising an error.
-    """
-    # write to a temporary file, which then replaces the old file in a single step
+    """Write JSON data atomically, or warn once if the folder is not writable."""
+    # the file replaces the old one in a single step; its permissions follow the user's umask
     text = json.dumps(content)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:

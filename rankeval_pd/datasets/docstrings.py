@@ -28,10 +28,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 
 
 def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
-    """Return cached content for these package versions, or cache new content.
-
-    ``make`` returns JSON data. Increase ``edition`` whenever you change the result of ``make``.
-    """
+    """Return cached content for these package versions, or cache the JSON data that are made."""
     folder = cache_folder()
     if folder is None:
         return make()

@@ -92,10 +92,8 @@ def simulate_candidates(
     if "gold" in quality:
         raise ValueError("quality: 'gold' is the name of the label. Rename the measure.")
     lifts = {name: check_number(f"quality[{name!r}]", lift) for name, lift in quality.items()}
-    if (
-        decimals is not None
-        and check_count("decimals", decimals, least=-_MOST_DECIMALS) > _MOST_DECIMALS
-    ):
+    most = _MOST_DECIMALS
+    if decimals is not None and check_count("decimals", decimals, least=-most) > most:
         raise ValueError(f"decimals={decimals!r}: pass a whole number of at most {_MOST_DECIMALS}.")
     # draw the labels first, then the shared noise, then the noise for each measure
     generator = np.random.default_rng(Roles.of({"rng": rng}).rng)

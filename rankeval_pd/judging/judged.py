@@ -325,12 +325,10 @@ def warn_if_chosen(
     rest: bool = False,
     regions: bool = False,
 ) -> None:
-    """Warn if judged candidates are clearly not a random sample.
+    """Warn if judged candidates are clearly not a random sample of lists, or of regions.
 
-    The tests compare each list with the candidates below the list. With ``regions``, the tests
-    compare the two difference regions. Samples with a judging scheme and sampled groups are not
-    tested. For average precision, n is None, and strong evidence against randomness raises a
-    ValueError.
+    Samples with a judging scheme and sampled groups are not tested. For average precision, n is
+    None, and strong evidence against randomness raises a ValueError.
     """
     known = (sample.scheme.judged_with, sample.scheme.windows, sample.roles.get("groups"))
     if sample.scheme.unjudged != "estimate" or any(x is not None for x in known):

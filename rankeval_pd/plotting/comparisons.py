@@ -298,11 +298,7 @@ def comparison(
 
 
 def _stacked(canvas: Canvas, count: int) -> list[Any]:
-    """Replace a panel with stacked panels that share the x axis; return those below the curves.
-
-    A single pair has a strip and a panel for the difference. For several pairs, the strip has a row
-    per pair.
-    """
+    """Replace a panel with stacked panels that share the x axis; return those below the curves."""
     ax: Any = canvas.ax
     spec, height = ax.get_subplotspec(), canvas.size[1]
     if spec is None and not hasattr(ax.figure, "add_axes"):
@@ -372,11 +368,7 @@ def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
 
 
 def _draw_strips(canvas: Canvas, strip: Any, compared: _Compared) -> None:
-    """Draw bars where differences are significant, in the better measure's color.
-
-    A single pair has one row for each kind of test. With several pairs, each pair has one row, with
-    pale bars for pointwise tests and dark bars for simultaneous tests.
-    """
+    """Draw bars where differences are significant: a row per test of one pair, or per pair."""
     pairs, findings = compared.pairs, compared.findings
     strip.patch.set_visible(False)
     ink, single = Ink.of(strip, outside=True), len(pairs) == 1

@@ -532,10 +532,10 @@ def draw_mean_difference(
     several = len(table[["measure_a", "measure_b"]].drop_duplicates()) > 1
     names, p = [], []
     for y, row in enumerate(table.to_dict("records")):
-        pair = f"{canvas.text(row['measure_a'])} − {canvas.text(row['measure_b'])}"
-        names.append(pair)
+        name = f"{canvas.text(row['measure_a'])} − {canvas.text(row['measure_b'])}"
         if len(table) > 1 and not several:
-            names[-1] = f"n = {row['n_first']:,} to {row['n_last']:,}"
+            name = f"n = {row['n_first']:,} to {row['n_last']:,}"
+        names.append(name)
         p.append(p_cell(float(row.get("p_value", np.nan))))
         if differences is None:
             continue
@@ -643,7 +643,7 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
         panels = grid_of(1, 1, None)[:count]
     else:
         columns = int(wrap or 1 + (count > 6))
-        size = (max(6.4, 3.1 * columns), 1.7 * -(-count // columns) + 0.4)
+        size = max(6.4, 3.1 * columns), 1.7 * -(-count // columns) + 0.4
         panels = grid_of(count, columns, size, sharex=True, sharey=True)
     found = samples["precision"].dropna()
     edges, high = np.array([0.0, 1.0]), 0.0
@@ -665,10 +665,8 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
             panel.set_xlim(edges[0], edges[-1])
         set_ticks(panel.xaxis, in_percent, 5.0)
         set_ticks(panel.yaxis, compact, 3.0)
-        label = ""
-        if ax is not None or panel.get_subplotspec().is_last_row():
-            label = "precision of the sample"
-        panel.set_xlabel(label, fontsize=font(panel, "label"))
+        last = ax is not None or panel.get_subplotspec().is_last_row()
+        panel.set_xlabel("precision of the sample" * last, fontsize=font(panel, "label"))
     if len(panels) and look.title is not None:
         panels[0].figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
     return panels

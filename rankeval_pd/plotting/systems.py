@@ -112,8 +112,7 @@ def of_measures_too(picture: Picture) -> Picture:
 def all_pairs(data: Any, n: ListSizes, kind: Any, adjust: Any, asked: Mapping[str, Any]) -> Any:
     """Return tests of all pairs of systems, or of measures if there is a criterion, in one form.
 
-    ``asked`` contains the column roles and the options for the tests. Only three of these
-    options apply to rankings.
+    ``asked`` contains the column roles and the options; only three options apply to rankings.
     """
     if n is None and kind is None:
         return paired_bootstrap(data, adjust=adjust, **asked)
