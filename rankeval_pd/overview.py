@@ -197,7 +197,7 @@ def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: lis
 
 
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
-    labels, configured = _labels(data, roles), roles
+    labels, configured = _label_fact(data, roles), roles
     if isinstance(data, xr.Dataset):
         data, roles = with_given_dataset(data, roles)
         frame = header_of(data, roles)
@@ -250,7 +250,7 @@ _TIES = {
 }
 
 
-def _labels(data: pd.DataFrame | xr.Dataset, roles: Roles) -> str:
+def _label_fact(data: pd.DataFrame | xr.Dataset, roles: Roles) -> str:
     """Return what identifies the candidates."""
     if are_values(roles.label):
         return "given"

@@ -90,7 +90,7 @@ class JudgingScheme(NamedTuple):
         return self._replace(level=level, windows=windows)
 
     @classmethod
-    def among(
+    def from_keywords(
         cls, unjudged: str, options: Mapping[str, Any]
     ) -> tuple[JudgingScheme, dict[str, Any]]:
         """Return the scheme and the column roles among the keywords."""
@@ -764,7 +764,7 @@ def judged_average_precision(
       measure  average_precision    ci_low   ci_high  n_judged  n_unjudged
     0    good           0.607596  0.461621  0.766358       303         697
     """
-    scheme, roles = JudgingScheme.among(unjudged, options)
+    scheme, roles = JudgingScheme.from_keywords(unjudged, options)
     sample = read_sample(data, roles, scheme)
 
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
@@ -838,7 +838,7 @@ def judged_difference(
       measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
     0      good      fair  100    0.241579  0.077623  0.374333        40          86
     """
-    (scheme, roles), sizes = JudgingScheme.among(unjudged, options), check_n(n)
+    (scheme, roles), sizes = JudgingScheme.from_keywords(unjudged, options), check_n(n)
     sample = read_sample(data, only_pair(data, a, b, roles, one=True), scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -867,7 +867,7 @@ def _judged_lists(
     able: Capabilities,
 ) -> Data:
     """Estimate the precision or recall of lists for every measure."""
-    (scheme, roles), sizes = JudgingScheme.among(unjudged, options), check_n(n)
+    (scheme, roles), sizes = JudgingScheme.from_keywords(unjudged, options), check_n(n)
     sample = read_sample(data, roles, scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> Answer:
