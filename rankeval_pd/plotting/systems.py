@@ -109,7 +109,9 @@ def of_measures_too(picture: Picture) -> Picture:
     return cast(Picture, drawn)
 
 
-def all_pairs(data: Any, n: ListSizes, kind: Any, adjust: Any, asked: Mapping[str, Any]) -> Any:
+def tests_of_pairs(
+    data: Any, n: ListSizes, kind: Any, adjust: Any, asked: Mapping[str, Any]
+) -> Any:
     """Return tests of all pairs of systems, or of measures if there is a criterion, in one form.
 
     ``asked`` contains the column roles and the options; only three options apply to rankings.
@@ -247,7 +249,7 @@ def critical_difference(
     ['w', 'x', 'y', 'z']
     """
     look, asked = parted(options)
-    table = all_pairs(data, n, kind, adjust, asked)
+    table = tests_of_pairs(data, n, kind, adjust, asked)
     return draw_critical_difference(table, alpha=asked.get("alpha", 0.05), **look)
 
 
@@ -425,7 +427,7 @@ def pairs(
     ['x', 'y', 'z']
     """
     look, asked = parted(options)
-    return draw_pairs(all_pairs(data, n, kind, adjust, {"a": a, "b": b, **asked}), **look)
+    return draw_pairs(tests_of_pairs(data, n, kind, adjust, {"a": a, "b": b, **asked}), **look)
 
 
 def _are_proportions(attrs: Mapping[Any, Any]) -> bool:
