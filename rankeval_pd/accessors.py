@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping
@@ -57,16 +58,12 @@ if TYPE_CHECKING:
     from typing import Self
 
 # -------------------------------------------------------------------------------------------------
-# Turn functions into methods that fill in the data and roles.
-
-# -------------------------------------------------------------------------------------------------
 # Turn a function into a method with data and roles filled in. The method keeps the signature,
 # types and docstring.
 
 Held = TypeVar("Held", pd.DataFrame, xr.Dataset)
 Held_co = TypeVar("Held_co", pd.DataFrame, xr.Dataset, covariant=True)
 P = ParamSpec("P")
-Drawn = TypeVar("Drawn")
 Drawn_co = TypeVar("Drawn_co", covariant=True)
 
 
@@ -88,20 +85,16 @@ class Question(Protocol[P]):
         ...
 
 
-class Method(Generic[P]):
+class Method(Protocol[P]):
     """Describe the result of :func:`method` to type checkers."""
 
-    def __get__(self, accessor: Holder[Held], owner: Any = None) -> Callable[P, Held]:
-        """Return the function with the data of the accessor filled in."""
-        raise TypeError("for type checkers only")
+    def __get__(self, accessor: Holder[Held], owner: Any = None) -> Callable[P, Held]: ...
 
 
-class FrameMethod(Generic[P]):
+class FrameMethod(Protocol[P]):
     """Describe the result of :func:`frame_method` to type checkers."""
 
-    def __get__(self, accessor: Holder[Any], owner: Any = None) -> Callable[P, pd.DataFrame]:
-        """Return the function with the data of the accessor filled in."""
-        raise TypeError("for type checkers only")
+    def __get__(self, accessor: Holder[Any], owner: Any = None) -> Callable[P, pd.DataFrame]: ...
 
 
 class Picture(Protocol[P, Drawn_co]):
@@ -112,12 +105,10 @@ class Picture(Protocol[P, Drawn_co]):
         ...
 
 
-class PlotMethod(Generic[P, Drawn]):
+class PlotMethod(Protocol[P, Drawn_co]):
     """Describe the result of :func:`plot_method` to type checkers."""
 
-    def __get__(self, plots: Holder[Held], owner: Any = None) -> Callable[P, Drawn]:
-        """Return the function with the data of the plots filled in."""
-        raise TypeError("for type checkers only")
+    def __get__(self, plots: Holder[Held], owner: Any = None) -> Callable[P, Drawn_co]: ...
 
 
 def method(question: Question[P]) -> Method[P]:
@@ -132,15 +123,13 @@ def frame_method(
     return cast(FrameMethod[P], _forwarding(question))
 
 
-def plot_method(picture: Picture[P, Drawn]) -> PlotMethod[P, Drawn]:
+def plot_method(picture: Picture[P, Drawn_co]) -> PlotMethod[P, Drawn_co]:
     """Turn a drawing function into a method of an accessor's plots."""
-    return cast(PlotMethod[P, Drawn], _forwarding(picture))
+    return cast(PlotMethod[P, Drawn_co], _forwarding(picture))
 
 
-def _forwarding(function: Any) -> Callable[..., Any]:
-    signature = inspect.signature(function)
-    data, *others = signature.parameters.values()
-    takes = {p.name for p in others}
+def _forwarding(function: Any) -> Any:
+    takes = [*inspect.signature(function).parameters][1:]
 
     def forwarded(self: Holder[Any], *args: Any, **kwargs: Any) -> Any:
         held = self._roles
@@ -148,16 +137,20 @@ def _forwarding(function: Any) -> Callable[..., Any]:
             held = {name: value for name, value in held.items() if name in takes}
         return function(self._data, *args, **{**held, **kwargs})
 
-    forwarded.__name__ = function.__name__
-    forwarded.__qualname__ = function.__qualname__
-    forwarded.__module__ = function.__module__
+    return described(forwarded, function)
+
+
+def described(forwarded: Any, function: Any, *own: inspect.Parameter) -> Any:
+    """Return the method with the description of the function, without its data."""
+    functools.update_wrapper(forwarded, function, updated=())
+    signature = inspect.signature(function)
+    data, *others = signature.parameters.values()
+    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    forwarded.__signature__ = signature.replace(parameters=[itself, *others, *own])
     forwarded.__doc__ = without_parameter(function.__doc__, data.name)
     forwarded.__annotations__ = {
         name: given for name, given in function.__annotations__.items() if name != data.name
     }
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    forwarded.__signature__ = signature.replace(parameters=[itself, *others])  # type: ignore[attr-defined]
-    forwarded.__wrapped__ = function  # type: ignore[attr-defined]
     return forwarded
 
 
@@ -168,9 +161,6 @@ def without_parameter(text: str | None, name: str) -> str | None:
     text = re.sub(rf"(?m)^(    ){name}, (?=\S)", r"\1", text, count=1)
     return re.sub(rf"(?m)^    {name}( :.*)?\n(?:        .*\n|\n(?=        ))*", "", text, count=1)
 
-
-# -------------------------------------------------------------------------------------------------
-# Define the accessors ``df.rankeval`` and ``ds.rankeval`` and their plots.
 
 # -------------------------------------------------------------------------------------------------
 # The accessors ``df.rankeval`` and ``ds.rankeval``, which store the data and call the functions
@@ -375,9 +365,7 @@ class Plots(Generic[Data]):
         self._roles = roles
 
     def __repr__(self) -> str:
-        return "\n".join(
-            ["<plots of a rankeval accessor>", *(f"  .{name}()" for name in dir(self))]
-        )
+        return "\n".join(["<plots of a rankeval accessor>", *(f"  .{x}()" for x in dir(self))])
 
     def __dir__(self) -> list[str]:
         return LISTING.fitting(form_of(self._data, self._roles), self._roles)[1]

@@ -42,7 +42,7 @@ _MARGINS = ("f", "f1", "f2", "N")
 def with_association_measures(
     data: Data,
     measures: str | Sequence[str] | None = None,
-    cells: Sequence[str] | Mapping[str, str] = ("O11", "O12", "O21", "O22"),
+    cells: Sequence[str] | Mapping[str, str] = _CELLS,
     *,
     margins: Sequence[str | int] | Mapping[str, str | int] | None = None,
     alpha: float = 0.001,
@@ -146,7 +146,13 @@ def with_association_measures(
             f" {listed(MEASURES, most=len(MEASURES))}, or None for all measures."
         )
     for name in names:
-        _check_measure(name)
+        if not isinstance(name, str) or name not in MEASURES:
+            hint = near_miss(name, MEASURES, 0.7)
+            if meant := _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS)):
+                hint = f" This measure is called {meant!r} here."
+            known = listed(MEASURES, len(MEASURES))
+            hint = hint or f" Pass one or more of {known}, or None for all measures."
+            raise ValueError(f"measures={name!r} is not a known measure.{hint}")
     check_share("alpha", alpha)
     check_choice("adjust", adjust, ("bonferroni", None))
     lrc: dict[str, Any] = {"alpha": alpha, "adjust": adjust}
@@ -171,42 +177,28 @@ def with_association_measures(
     for cell in (x for x in cells if not is_known(x, present)):
         margin = " For pair and word frequencies, pass margins=('f', 'f1', 'f2', 'N')."
         raise unknown_name("cells", cell, [*data], margin)
+    columns = [_counts(data, cell, "cells") for cell in cells]
+    count = len(data)
     if isinstance(data, xr.Dataset):
-        for cell in cells:
-            _check_numeric(data[cell].dtype, cell, "cells")
-    tail = alpha / 2.0
+        count = math.prod(data[list(cells)].sizes.values())
+    options: dict[str, Any] = {"cells": cells, "tail": alpha / 2.0}
     if adjust is not None:
-        tail /= max(_table_count(data, cells), 1)
+        options["tail"] /= max(count, 1)
     if isinstance(data, pd.DataFrame):
-        observed = [
-            _frequencies(frame_column(data, cell, "cells"), cell, "cells") for cell in cells
-        ]
-        scores = {
-            name: _measure_scores(*observed, measure=name, cells=cells, tail=tail)
-            for name in map(str, names)
-        }
+        scores = {x: _measure_scores(*columns, measure=x, **options) for x in map(str, names)}
         return _note_margins(with_columns(data, scores), cells)
-    computed = data.assign(
-        {
-            name: xr.apply_ufunc(
-                _measure_scores,
-                *(data[cell] for cell in cells),
-                kwargs={"measure": name, "cells": cells, "tail": tail},
-                dask="parallelized",
-                output_dtypes=[float],
-                keep_attrs=False,
-            )
-            for name in map(str, names)
-        }
-    )
-    return _note_margins(computed, cells)
-
-
-def _table_count(data: pd.DataFrame | xr.Dataset, cells: Sequence[Any]) -> int:
-    """Return the number of contingency tables."""
-    if isinstance(data, pd.DataFrame):
-        return len(data)
-    return math.prod(data[[x for x in cells if x in data.variables]].sizes.values())
+    computed = {
+        name: xr.apply_ufunc(
+            _measure_scores,
+            *columns,
+            kwargs={"measure": name, **options},
+            dask="parallelized",
+            output_dtypes=[float],
+            keep_attrs=False,
+        )
+        for name in map(str, names)
+    }
+    return _note_margins(data.assign(computed), cells)
 
 
 def _note_margins(result: Data, counts: Sequence[Any]) -> Data:
@@ -241,74 +233,48 @@ def _from_margins(
     for name in margins:
         if isinstance(name, str) and name not in columns:
             raise unknown_name("margins", name, columns)
-    # the four cells, as temporary columns with names that cannot clash
     source: Any = data
-    # differences in the dtype of the columns could wrap around or be rounded
-    both, first, second, total = (_margin(data, x) for x in margins)
+    counts: list[Any] = []
+    for name in margins:
+        if isinstance(name, str):
+            counts.append(_counts(data, name, "margins"))
+        else:
+            counts.append(check_number("margins: N", name))
+    both, first, second, total = counts
+    # the four cells, as temporary columns with names that cannot clash
     parts = (both, first - both, second - both, total - first - second + both)
-    cells = [f"{name} of margins" for name in ("O11", "O12", "O21", "O22")]
+    cells = [f"{name} of margins" for name in _CELLS]
     tables = source.assign(**dict(zip(cells, parts, strict=True)))
     computed: Any = with_association_measures(tables, names, cells, **lrc)
     result: Data = source.assign(**{name: computed[name] for name in names})
     return _note_margins(result, margins[1:])  # f can also serve as a measure
 
 
-def _margin(data: pd.DataFrame | xr.Dataset, name: str | int) -> Any:
-    """Return the counts of a margin as float64."""
-    if not isinstance(name, str):
-        return check_number("margins: N", name)
+def _counts(data: pd.DataFrame | xr.Dataset, name: str, role: str) -> Any:
+    """Return counts as float64, because differences of other dtypes could wrap around."""
+    values: Any = data[name]
     if isinstance(data, pd.DataFrame):
-        column = frame_column(data, name, "margins")
-        return pd.Series(_frequencies(column, name, "margins"), column.index)
-    _check_numeric(data[name].dtype, name, "margins")
-    return data[name].astype(np.float64)
-
-
-# names used in other packages, in lowercase without punctuation
-_NO_SIGNS = str.maketrans("", "", "-_ .")
-_MEASURE_ALIASES = {
-    "pmi": "MI",
-    "pmi2": "MI2",
-    "pmi3": "MI3",
-    "npmi": "NPMI",
-    "ll": "G2",
-    "llr": "G2",
-    "loglikelihood": "G2",
-    "likelihoodratio": "G2",
-    "chi2": "X2",
-    "chisq": "X2",
-    "chisquared": "X2",
-    "tscore": "t",
-    "studentt": "t",
-    "zscore": "z",
-    "freq": "f",
-    "frequency": "f",
-    "oddsratio": "log_odds_ratio",
-    "deltap": "deltaP_forward",
-}
-
-
-def _check_measure(name: object) -> None:
-    if not isinstance(name, str) or name not in MEASURES:
-        hint = near_miss(name, MEASURES, 0.7)
-        if meant := _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS)):
-            hint = f" This measure is called {meant!r} here."
-        names = listed(MEASURES, len(MEASURES))
-        hint = hint or f" Pass one or more of {names}, or None for all measures."
-        raise ValueError(f"measures={name!r} is not a known measure.{hint}")
-
-
-def _check_numeric(dtype: Any, name: str, role: str) -> None:
-    if not pd.api.types.is_numeric_dtype(dtype):
+        values = frame_column(data, name, role)
+    if not pd.api.types.is_numeric_dtype(values.dtype):
         raise TypeError(
-            f"{role}: {name!r} has dtype {dtype}, but frequencies must be numbers. Convert this"
-            f" column with pd.to_numeric, or pass other columns as {role}=..."
+            f"{role}: {name!r} has dtype {values.dtype}, but frequencies must be numbers. Convert"
+            f" this column with pd.to_numeric, or pass other columns as {role}=..."
         )
+    if isinstance(data, xr.Dataset):
+        return values.astype(np.float64)
+    return pd.Series(values.to_numpy(dtype=np.float64, na_value=np.nan), values.index)
 
 
-def _frequencies(values: pd.Series, name: str, role: str) -> FloatArray:
-    _check_numeric(values.dtype, name, role)
-    return values.to_numpy(dtype=np.float64, na_value=np.nan)
+# names used in other packages, in lowercase without punctuation, and the measures
+_NO_SIGNS = str.maketrans("", "", "-_ .")
+_MEASURE_ALIASES = dict(
+    pair.split(":")
+    for pair in (
+        "pmi:MI pmi2:MI2 pmi3:MI3 npmi:NPMI ll:G2 llr:G2 loglikelihood:G2 likelihoodratio:G2"
+        " chi2:X2 chisq:X2 chisquared:X2 tscore:t studentt:t zscore:z freq:f frequency:f"
+        " oddsratio:log_odds_ratio deltap:deltaP_forward"
+    ).split()
+)
 
 
 def _measure_scores(
@@ -329,19 +295,14 @@ def _measure_scores(
             f"cells: all four cells are 0 in {int(np.sum(empty))} of {np.size(empty)} tables. Drop"
             " these rows."
         )
-    if measure in COUNT_MEASURES:
-        _check_cell_counts(measure, tables, cells)
-    if measure == "LRC":
-        return MEASURES[measure](Cells(*tables), tail=tail)
-    return MEASURES[measure](Cells(*tables))
-
-
-def _check_cell_counts(measure: str, tables: Sequence[FloatArray], cells: Sequence[str]) -> None:
     for name, cell in zip(cells, tables, strict=True):
         broken = cell != np.floor(cell)
-        if broken.any():
+        if measure in COUNT_MEASURES and broken.any():
             raise ValueError(
                 f"cells: {name!r} is not a whole number in {int(broken.sum())} of {cell.size}"
                 f" tables, for example {cell[broken][0]}, but {measure!r} needs counts. Pass"
                 " counts, or omit this measure."
             )
+    if measure == "LRC":
+        return MEASURES[measure](Cells(*tables), tail=tail)
+    return MEASURES[measure](Cells(*tables))

@@ -10,7 +10,7 @@ from typing import Any, Unpack, cast
 
 import pandas as pd
 
-from rankeval_pd.accessors import Accessor, FrameAccessor, methods_of, without_parameter
+from rankeval_pd.accessors import Accessor, FrameAccessor, described, methods_of
 from rankeval_pd.capabilities import can, declared, with_roles
 from rankeval_pd.curves import areas
 from rankeval_pd.doors import dask
@@ -127,14 +127,12 @@ class DaskAccessor:
             roles = Roles.of({**self._roles, "label": None})
         gold = find_gold(meta, roles)
         taken = with_roles_of(gold, roles, meta.columns)
-        return "\n".join(
-            [
-                "<rankings in a Dask DataFrame>",
-                f"  partitions  {self._data.npartitions:,} (lazy data; rows are not counted)",
-                f"  gold        {gold!r}",
-                f"  measures    {listed(find_measures(meta, roles, taken, needed=True))}",
-                f"  methods     {', '.join(dir(self))}",
-            ]
+        return (
+            "<rankings in a Dask DataFrame>\n"
+            f"  partitions  {self._data.npartitions:,} (lazy data; rows are not counted)\n"
+            f"  gold        {gold!r}\n"
+            f"  measures    {listed(find_measures(meta, roles, taken, needed=True))}\n"
+            f"  methods     {', '.join(dir(self))}"
         )
 
     def __dir__(self) -> list[str]:
@@ -142,9 +140,7 @@ class DaskAccessor:
 
     def __getattr__(self, name: str) -> Any:
         if name in METHODS or name == "plot":
-            why = _NO_PLOT
-            if name != "plot":
-                why = QUESTIONS[name][1].dask
+            why = QUESTIONS[name][1].dask if name != "plot" else _NO_PLOT
             raise AttributeError(
                 f"{name} does not exist for a Dask DataFrame: {why}. Call one of"
                 f" {', '.join(dir(self))}."
@@ -169,16 +165,15 @@ def _files_named() -> Iterator[None]:
 def _method(question: Callable[..., Any]) -> Callable[..., pd.DataFrame]:
     """Return a method that reduces the data, and then calls the function."""
     signature = inspect.signature(question)
-    data, *others = signature.parameters.values()
+    data = next(iter(signature.parameters))
     check = argument_check(question, closed=True)
 
-    @functools.wraps(question)
     def forwarded(self: Any, *args: Any, **keywords: Any) -> pd.DataFrame:
         longest = keywords.pop("n_max", None)
         keywords = {**self._roles, **keywords}
         check((None, *args), keywords)
         options = signature.bind(None, *args, **keywords).arguments
-        del options[data.name]
+        del options[data]
         roles = {name: value for name, value in keywords.items() if name in _ROLES}
         options = {name: value for name, value in options.items() if name not in _ROLES}
         options = {**session_defaults(question), **options}
@@ -190,13 +185,12 @@ def _method(question: Callable[..., Any]) -> Callable[..., pd.DataFrame]:
             reduce = _OWN.get(question.__name__, _rows_of_head)
             return reduce(self._data, question, options, roles, longest)
 
-    itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     n_max = inspect.Parameter("n_max", inspect.Parameter.KEYWORD_ONLY, default=None)
-    own = [n_max] * can(question).heads
-    forwarded.__signature__ = signature.replace(parameters=[itself, *others, *own])  # type: ignore[attr-defined]
-    notes = _NOTES.get(question.__name__, "")
-    forwarded.__doc__ = f"{without_parameter(question.__doc__, data.name)}{notes}"
-    return forwarded
+    method: Callable[..., pd.DataFrame] = described(
+        forwarded, question, *[n_max] * can(question).heads
+    )
+    method.__doc__ = f"{method.__doc__}{_NOTES.get(question.__name__, '')}"
+    return method
 
 
 # ------------------------------------------------------------------------------- Rankings as heads
@@ -414,16 +408,14 @@ class HeadAccessor(FrameAccessor):
 
     def __repr__(self) -> str:
         share = self.n_positive / self.n_candidates if self.n_candidates else float("nan")
-        return "\n".join(
-            [
-                "<the head of a ranking>",
-                f"  candidates          {self.n_candidates:,}, {len(self._data):,} of them kept",
-                f"  true positives      {self.n_positive:,}",
-                f"  baseline precision  {share:.4%}",
-                f"  measures            {listed(self._head.measures)}",
-                f"  lists               up to n = {self.n_max:,}",
-                f"  methods             {', '.join(HEAD_METHODS)}",
-            ]
+        return (
+            "<the head of a ranking>\n"
+            f"  candidates          {self.n_candidates:,}, {len(self._data):,} of them kept\n"
+            f"  true positives      {self.n_positive:,}\n"
+            f"  baseline precision  {share:.4%}\n"
+            f"  measures            {listed(self._head.measures)}\n"
+            f"  lists               up to n = {self.n_max:,}\n"
+            f"  methods             {', '.join(HEAD_METHODS)}"
         )
 
     def _repr_html_(self) -> str:

@@ -8,7 +8,7 @@ import math
 import textwrap
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,24 +42,13 @@ from rankeval_pd.roles import (
 # --------------------------------------------------------- How the accessor interpreted the data,
 # as text
 
-
-class Overview(NamedTuple):
-    """Store how the data were interpreted."""
-
-    kind: str  #: either "DataFrame" or "Dataset"
-    form: Form
-    facts: list[tuple[str, str]]
-    runs: bool  #: whether rows are documents that runs retrieved for queries
+Facts = list[tuple[str, str]]
 
 
 def overview(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing) -> str:
     """Describe the data and list the methods, without computing lazy data."""
-    kind, form, facts, runs = understood(data, keywords)
+    kind, facts, rows = understood(data, keywords, listing)
     lines = [f"<rankeval accessor of a {kind}>", *_in_columns((f"{x}:", text) for x, text in facts)]
-    rows, plots = listing.fitting(form, keywords)
-    rows = [*rows, ("Pictures (plot.)", ", ".join(plots))]
-    if runs:
-        rows = [*OF_RUNS]
     return "\n".join([*lines, "Methods", *_in_columns(rows)])
 
 
@@ -76,20 +65,11 @@ def overview_html(
     data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any], listing: Listing
 ) -> str:
     """Return the overview as a small HTML table that uses the page's colors."""
-    kind, form, facts, runs = understood(data, keywords)
-    questions, plots = listing.fitting(form, keywords)
-    rows = [*questions, ("Pictures (plot.)", ", ".join(plots))]
-    if runs:
-        rows = [*OF_RUNS]
-    return "".join(
-        [
-            '<div class="rankeval-overview">',
-            f"<strong>rankeval</strong> accessor of a {html.escape(kind)}",
-            _html_table(facts),
-            "<details><summary>Methods</summary>",
-            _html_table(rows),
-            "</details></div>",
-        ]
+    kind, facts, rows = understood(data, keywords, listing)
+    return (
+        '<div class="rankeval-overview">'
+        f"<strong>rankeval</strong> accessor of a {html.escape(kind)}{_html_table(facts)}"
+        f"<details><summary>Methods</summary>{_html_table(rows)}</details></div>"
     )
 
 
@@ -104,32 +84,46 @@ def _html_table(rows: Sequence[tuple[str, str]]) -> str:
     return f"<table><tbody>{''.join(lines)}</tbody></table>"
 
 
-def understood(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Overview:
-    """Return the form of the data, and details of how it was read."""
+def understood(
+    data: Any, keywords: Mapping[str, Any], listing: Listing
+) -> tuple[str, Facts, Facts]:
+    """Return the type of the data, details of how they were read, and the methods for them."""
     kind = "DataFrame" if isinstance(data, pd.DataFrame) else "Dataset"
-    form = form_of(data, keywords)
+    form, runs = form_of(data, keywords), False
+    methods, plots = listing.fitting(form, keywords)
+    methods.append(("Pictures (plot.)", ", ".join(plots)))
     try:
         data, keywords = widened(data, keywords)
-    except (ValueError, TypeError, KeyError) as error:
-        return Overview(kind, form, [("not yet clear", str(error))], False)
-    runs = form == "rankings" and isinstance(data, pd.DataFrame) and are_queries(data, keywords)
-    try:
+        of_frame = form == "rankings" and isinstance(data, pd.DataFrame)
+        runs = of_frame and are_queries(data, keywords)
         if form == "pairs":
             facts = _pair_facts(data)
         elif form == "items":
             facts = _item_facts(data, keywords)
         elif awaits_measures(data, keywords):
-            facts = _cell_facts(cast("pd.DataFrame", data))
-        elif runs and isinstance(data, pd.DataFrame):
+            facts = [("rows (pairs of words)", f"{len(data):,}"), *_OF_CELLS]
+        elif runs:
             facts = _query_facts(data, keywords)
         else:
             facts = _facts(data, Roles.configured(keywords))
     except (ValueError, TypeError, KeyError) as error:
         facts = [("not yet clear", str(error))]
-    return Overview(kind, form, facts, runs)
+    if runs:  # rows are documents that runs retrieved for queries
+        methods = [*OF_RUNS]
+    return kind, facts, methods
 
 
-def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> list[tuple[str, str]]:
+_OF_CELLS = (
+    ("frequencies", "O11, O12, O21 and O22 of one 2x2 table per row"),
+    ("first", "with_association_measures(['G2', 't', 'MI', ...]) adds a column for each measure"),
+    (
+        "then",
+        "add a gold label for the methods below (annotation_sheet selects candidates to judge)",
+    ),
+)
+
+
+def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> Facts:
     known = {field.name for field in fields(QueryOptions)}
     options = QueryOptions.of({name: x for name, x in keywords.items() if name in known})
     table = read_queries(data, options)
@@ -142,38 +136,15 @@ def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> list[tuple[
     ]
 
 
-def _pair_facts(data: pd.DataFrame | xr.Dataset) -> list[tuple[str, str]]:
-    rows = len(data) if isinstance(data, pd.DataFrame) else data["gain"].size
-    facts = [("pairs of systems", f"{rows:,}")]
+def _pair_facts(data: pd.DataFrame | xr.Dataset) -> Facts:
+    facts = [("pairs of systems", f"{data['gain'].size:,}")]
     if "metric" in data.attrs:
-        better = "higher is better"
-        if not data.attrs.get("higher_is_better", True):
-            better = "lower is better"
-        facts.append(("metric", f"{data.attrs['metric']!r}, {better}"))
+        better = "higher" if data.attrs.get("higher_is_better", True) else "lower"
+        facts.append(("metric", f"{data.attrs['metric']!r}, {better} is better"))
     return [*facts, ("methods", "gain_threshold, calibration, plot.calibration")]
 
 
-def _cell_facts(data: pd.DataFrame) -> list[tuple[str, str]]:
-    return [
-        ("rows (pairs of words)", f"{len(data):,}"),
-        ("frequencies", "O11, O12, O21 and O22 of one 2x2 table per row"),
-        (
-            "first",
-            ("with_association_measures(['G2', 't', 'MI', ...]) adds a column for each measure"),
-        ),
-        (
-            "then",
-            (
-                "add a gold label for the methods below (annotation_sheet selects candidates to"
-                " judge)"
-            ),
-        ),
-    ]
-
-
-def _item_facts(
-    data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]
-) -> list[tuple[str, str]]:
+def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Facts:
     frame, named = frame_of(data, keywords, "items")
     roles = item_roles(named)
     table = read_items(frame, roles)
@@ -189,31 +160,23 @@ def _item_facts(
     if isinstance(data, xr.Dataset):
         items = f"{data.sizes[keywords.get('dim', 'item')]:,} along {keywords.get('dim', 'item')!r}"
         beside = ("batch dimensions", ", ".join(map(str, by)) or "none")
-    better, statistics = "higher", "one column per system"
-    if metric.sign <= 0:
-        better = "lower"
-    if metric.chosen != [None]:
-        statistics = listed(metric.chosen)
-    drawn = []
-    if roles.strata is not None:
-        drawn.append(("strata", f"{roles.strata!r}, their {roles.average or 'macro'} average"))
-    if roles.seeds is not None:
-        drawn.append(("seeds", repr(roles.seeds)))
-    return [
+    better = "higher" if metric.sign > 0 else "lower"
+    statistics = listed(metric.chosen) if metric.chosen != [None] else "one column per system"
+    facts = [
         ("test items", items),
         ("systems", listed(systems)),
         ("metric", f"{metric.name!r}, {better} is better"),
         ("statistics", statistics),
         *_groups_and_rest(data, roles, systems),
-        *drawn,
-        beside,
-        *maybe_gold(data, keywords),
     ]
+    if roles.strata is not None:
+        facts.append(("strata", f"{roles.strata!r}, their {roles.average or 'macro'} average"))
+    if roles.seeds is not None:
+        facts.append(("seeds", repr(roles.seeds)))
+    return [*facts, beside, *maybe_gold(data, keywords)]
 
 
-def _groups_and_rest(
-    data: pd.DataFrame | xr.Dataset, roles: Roles, systems: list[Any]
-) -> list[tuple[str, str]]:
+def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: list[Any]) -> Facts:
     """Return group columns, a likely group column, and unused text columns."""
     out: list[Hashable] = []
     if isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and data.columns.is_unique:
@@ -221,9 +184,7 @@ def _groups_and_rest(
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
         if frame_as_items(data) is data:  # except for long tables from per_query
             out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
-    groups = "none"
-    if roles.groups is not None:
-        groups = repr(roles.groups)
+    groups = repr(roles.groups) if roles.groups is not None else "none"
     again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
     if roles.groups is None and (name := next(again, None)) is not None:
         groups += (
@@ -235,8 +196,8 @@ def _groups_and_rest(
     return facts
 
 
-def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
-    labels, configured = _label_facts(data, roles), roles
+def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
+    labels, configured = _label_fact(data, roles), roles
     if isinstance(data, xr.Dataset):
         data, roles = with_given_dataset(data, roles)
         frame = header_of(data, roles)
@@ -253,71 +214,65 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str
     lower = roles.lower(measures, frame.columns)
     shown = listed(f"{m} (lower is better)" if m in lower else m for m in measures)
     others = [name for name in others if name not in (*measures, *taken)]
-    ties = {"shared": "broken by a hash of the label, the same for all measures"}
-    if roles.key is not None:
-        ties["shared"] = f"broken by {roles.key!r} in ascending order"
-    ties["trec"] = (
-        f"as in trec_eval: scores in single precision, then {roles.key!r} in descending order"
-    )
-    ties["blocks"] = "lists end where a block of equal scores ends"
-    ties["expected"] = "the mean over all tie-breaking orders"
-    ties["best"] = "true positives first"
-    ties["worst"] = "true positives last"
-    ties["error"] = "an error if a list ends inside a tie"
     if isinstance(data, xr.Dataset):
-        counts = _candidate_counts(data, roles, gold)
+        facts = _candidate_counts(data, roles, gold)
     else:
-        counts = _frame_counts(data, configured)
-    unlabeled = labels[0][1].startswith(("none", "repeated"))
-    facts = [*counts, ("gold", repr(gold)), ("measures", shown)]
+        groups = read_frame_of_candidates(data, configured, scored=False)
+        total, positive = groups.number.size, int(groups.columns["gold"].sum())
+        facts = [("candidates", f"{total:,}"), _positive_fact(total, positive)]
+        if by := as_names(configured.by, data.columns):
+            facts.append(("groups", f"{len(groups.keys):,} of {listed(by)}"))
+    facts += [("gold", repr(gold)), ("measures", shown)]
     if others:
         facts.append(("unused columns", listed(others)))
     if roles.groups is not None:
         facts.append(("clusters", repr(roles.groups)))
-    if roles.key is None and unlabeled:
-        facts = [*labels, *facts]
-    elif roles.key is None:
-        facts += labels
-    facts.append(("ties", f"{roles.ties!r}, {ties[roles.ties]}"))
+    if roles.key is None:
+        place = 0 if labels.startswith(("none", "repeated")) else len(facts)
+        facts.insert(place, ("labels", labels))
+    how = _TIES[roles.ties].format(roles.key)
+    if roles.ties == "shared" and roles.key is not None:
+        how = f"broken by {roles.key!r} in ascending order"
+    facts.append(("ties", f"{roles.ties!r}, {how}"))
     if roles.missing != "raise":
         facts.append(("missing scores", repr(roles.missing)))
     return facts
 
 
-def _label_facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> list[tuple[str, str]]:
-    """Return a note if only row numbers identify the candidates."""
+_TIES = {
+    "shared": "broken by a hash of the label, the same for all measures",
+    "trec": "as in trec_eval: scores in single precision, then {!r} in descending order",
+    "blocks": "lists end where a block of equal scores ends",
+    "expected": "the mean over all tie-breaking orders",
+    "best": "true positives first",
+    "worst": "true positives last",
+    "error": "an error if a list ends inside a tie",
+}
+
+
+def _label_fact(data: pd.DataFrame | xr.Dataset, roles: Roles) -> str:
+    """Return what identifies the candidates."""
+    if are_values(roles.label):
+        return "given"
     if roles.label is not None:
-        named = repr(roles.label)
-        if are_values(roles.label):
-            named = "given"
-        return [("labels", named)]
+        return repr(roles.label)
     index = data.index if isinstance(data, pd.DataFrame) else data.indexes.get(roles.dim)
     if index is None or isinstance(index, pd.RangeIndex):
-        return [("labels", "none; set an index, because otherwise the row order breaks ties")]
+        return "none; set an index, because otherwise the row order breaks ties"
     again = int(index.duplicated().sum())
     if again:
-        return [("labels", f"repeated in {again:,} rows of the index")]
-    return [("labels", "the index")]
+        return f"repeated in {again:,} rows of the index"
+    return "the index"
 
 
-def _frame_counts(data: pd.DataFrame, roles: Roles) -> list[tuple[str, str]]:
-    groups = read_frame_of_candidates(data, roles, scored=False)
-    total, positive = groups.number.size, int(groups.columns["gold"].sum())
-    by = as_names(roles.by, data.columns)
-    facts = [("candidates", f"{total:,}"), *_positive_facts(total, positive)]
-    if by:
-        facts.append(("groups", f"{len(groups.keys):,} of {listed(by)}"))
-    return facts
-
-
-def _positive_facts(total: int, positive: int) -> list[tuple[str, str]]:
+def _positive_fact(total: int, positive: int) -> tuple[str, str]:
     text = f"{positive:,}"
     if total:
         text += f", baseline precision {positive / total:.2%}"
-    return [("true positives", text)]
+    return "true positives", text
 
 
-def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[str, str]]:
+def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> Facts:
     batch = [f"{d} ({size:,})" for d, size in data.sizes.items() if d not in (roles.dim, "measure")]
     facts = [("candidates", f"{data.sizes[roles.dim]:,} along {roles.dim!r}")]
     if gold not in data.variables:
@@ -337,7 +292,7 @@ def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> list[tuple[s
         except OverflowError:  # an integer too large for a float is not a label
             total = math.inf
         if math.isfinite(total):
-            facts += _positive_facts(int(known.size), int(total))
+            facts.append(_positive_fact(int(known.size), int(total)))
     return [*facts, ("batch dimensions", ", ".join(batch) or "none")]
 
 
@@ -377,129 +332,78 @@ OF_RUNS: tuple[tuple[str, str], ...] = (
     ),
     ("", "missing='absent', unjudged='negative'): nbest_precision, compare, random_test, ..."),
 )
-# name in other packages, in lowercase without underscores: call in this package
-SYNONYMS: Mapping[str, str] = {
-    "ap": 'area("ap")',
-    "auc": "area()",
-    "auroc": "area()",
-    "aucroc": "area()",
-    "averageprecision": 'area("ap")',
-    "averageprecisionscore": 'area("ap")',
-    "rocauc": "area()",
-    "rocaucscore": "area()",
-    "auprc": 'area("ap")',
-    "comparebedroc": "bedroc()",
-    "compareenrichment": 'compare(n=share, of="lift")',
-    "bands": "precision_band()",
-    "binomtest": "random_test()",
-    "elo": "system_ranks()",
-    "f1": "acceptance_precision(threshold)",
-    "gini": "area()",
-    "ks": "choose_threshold(youden=True)",
-    "sensitivity": "acceptance_precision(threshold)",
-    "specificity": "acceptance_precision(threshold)",
-    "tnr": "acceptance_precision(threshold)",
-    "tolatex": 'rankeval_pd.paper_table(table, "latex")',
-    "tpr": "acceptance_precision(threshold)",
-    "bootstrap": "paired_bootstrap()",
-    "boschloo": 'compare(test="boschloo")',
-    "classificationreport": "acceptance_precision(threshold)",
-    "confidenceinterval": "nbest_precision()",
-    "confusionmatrix": "acceptance_precision(threshold)",
-    "cumulativegain": "gain()",
-    "curve": "roc()",
-    "delong": "compare_area()",
-    "detcurve": "det()",
-    "ef": "enrichment(share)",
-    "enrichmentfactor": "enrichment(share)",
-    "mcclish": "partial_area(fpr)",
-    "pauc": "partial_area(fpr)",
-    "partialauc": "partial_area(fpr)",
-    "rie": "bedroc()",
-    "fisher": "compare()",
-    "fisherexact": "compare()",
-    "leaderboard": "system_ranks()",
-    "mcnemar": 'compare(test="mcnemar")',
-    "mi": 'with_association_measures("MI")',
-    "npmi": 'with_association_measures("MI")',
-    "patk": "nbest_precision()",
-    "permutation": "paired_permutation()",
-    "permutationtest": "paired_permutation()",
-    "pk": "nbest_precision()",
-    "pmi": 'with_association_measures("MI")',
-    "pr": "precision_recall()",
-    "prcurve": "precision_recall()",
-    "precision": "nbest_precision()",
-    "precisionrecallcurve": "precision_recall()",
-    "roccurve": "roc()",
-    "precisionatk": "nbest_precision()",
-    "pvalue": "compare()",
-    "rank": "system_ranks()",
-    "ranking": "system_ranks()",
-    "recall": "nbest_recall()",
-    "recallatk": "nbest_recall()",
-    "significance": "compare()",
-    "test": "compare()",
-    "ttest": "paired_bootstrap()",
-    "wilcoxon": "paired_permutation()",
-}
-PER_QUERY: Mapping[str, str] = {
-    "dcg": "DCG@10",
-    "dcgscore": "DCG@10",
-    "err": "ERR@10",
-    "map": "AP",
-    "meanreciprocalrank": "RR",
-    "mrr": "RR",
-    "ndcg": "nDCG@10",
-    "ndcgatk": "nDCG@10",
-    "ndcgscore": "nDCG@10",
-    "rbp": "RBP",
-    "rprec": "Rprec",
-    "hitrate": "Success@10",
-    "success": "Success@10",
-}
+
+
+def _by_name(calls: Mapping[str, str]) -> dict[str, str]:
+    return {name: call for call, names in calls.items() for name in names.split()}
+
+
+# calls in this package, and their names in other packages, in lowercase without underscores
+SYNONYMS: Mapping[str, str] = _by_name(
+    {
+        'area("ap")': "ap averageprecision averageprecisionscore auprc",
+        "area()": "auc auroc aucroc rocauc rocaucscore gini",
+        "bedroc()": "comparebedroc rie",
+        'compare(n=share, of="lift")': "compareenrichment",
+        "precision_band()": "bands",
+        "random_test()": "binomtest",
+        "system_ranks()": "elo leaderboard rank ranking",
+        "acceptance_precision(threshold)": (
+            "f1 sensitivity specificity tnr tpr classificationreport confusionmatrix"
+        ),
+        "choose_threshold(youden=True)": "ks",
+        'rankeval_pd.paper_table(table, "latex")': "tolatex",
+        "paired_bootstrap()": "bootstrap ttest",
+        'compare(test="boschloo")': "boschloo",
+        "nbest_precision()": "confidenceinterval patk pk precision precisionatk",
+        "gain()": "cumulativegain",
+        "roc()": "curve roccurve",
+        "compare_area()": "delong",
+        "det()": "detcurve",
+        "enrichment(share)": "ef enrichmentfactor",
+        "partial_area(fpr)": "mcclish pauc partialauc",
+        "compare()": "fisher fisherexact pvalue significance test",
+        'compare(test="mcnemar")': "mcnemar",
+        'with_association_measures("MI")': "mi npmi pmi",
+        "paired_permutation()": "permutation permutationtest wilcoxon",
+        "precision_recall()": "pr prcurve precisionrecallcurve",
+        "nbest_recall()": "recall recallatk",
+    }
+)
+PER_QUERY: Mapping[str, str] = _by_name(
+    {
+        "DCG@10": "dcg dcgscore",
+        "ERR@10": "err",
+        "AP": "map",
+        "RR": "meanreciprocalrank mrr",
+        "nDCG@10": "ndcg ndcgatk ndcgscore",
+        "RBP": "rbp",
+        "Rprec": "rprec",
+        "Success@10": "hitrate success",
+    }
+)
 # scikit-learn's metrics for predictions, except metrics for probabilities and classes
 OF_PREDICTIONS: Mapping[str, str] = {
     f"{metric}score": metric for metric in ("accuracy", "precision", "recall", "f1")
 }
-OUTSIDE = (
-    "brierscoreloss",
-    "calibrationcurve",
-    "logloss",
-    "matthewscorrcoef",
-    "decisioncurve",
-    "mcc",
-)
+OUTSIDE = "brierscoreloss calibrationcurve logloss matthewscorrcoef decisioncurve mcc".split()
 TABLES = "rankeval_pd.from_scores(y_true, scores) makes a DataFrame with the accessor .rankeval."
-PLOT_SYNONYMS: Mapping[str, str] = {
-    "acceptance": "precision()",
-    "ap": "precision_recall()",
-    "area": "roc()",
-    "auc": "roc()",
-    "bootstrap": "confidence()",
-    "bound": "random_bound()",
-    "cdf": "random_cdf()",
-    "chance": "random_bound()",
-    "compare": "comparison()",
-    "curve": "precision()",
-    "enrichment": "lift()",
-    "envelope": "random_bound()",
-    "heatmap": "pairs()",
-    "leaderboard": "system_ranks()",
-    "nbestprecision": "precision()",
-    "pairedbootstrap": "confidence()",
-    "pr": "precision_recall()",
-    "prcurve": "precision_recall()",
-    "randomenvelope": "random_bound()",
-    "randomtest": "random_bound()",
-    "ranks": "system_ranks()",
-    "recall": "gain()",
-    "roccurve": "roc()",
-    "samples": "repetition()",
-    "scatter": "confidence()",
-    "significantranges": "comparison()",
-    "thresholds": "confidence()",
-}
+PLOT_SYNONYMS: Mapping[str, str] = _by_name(
+    {
+        "precision()": "acceptance curve nbestprecision",
+        "precision_recall()": "ap pr prcurve",
+        "roc()": "area auc roccurve",
+        "confidence()": "bootstrap pairedbootstrap scatter thresholds",
+        "random_bound()": "bound chance envelope randomenvelope randomtest",
+        "random_cdf()": "cdf",
+        "comparison()": "compare significantranges",
+        "lift()": "enrichment",
+        "pairs()": "heatmap",
+        "system_ranks()": "leaderboard ranks",
+        "gain()": "recall",
+        "repetition()": "samples",
+    }
+)
 
 
 class Listing(NamedTuple):

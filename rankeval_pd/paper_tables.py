@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ import xarray as xr
 from rankeval_pd.errors import check_attrs, check_choice, check_count, check_flag, checked_call
 from rankeval_pd.words import (
     P_VALUES,
+    SHARES,
     Attrs,
     Unit,
     adjustment,
@@ -25,7 +26,6 @@ from rankeval_pd.words import (
     first_of,
     intervals_of,
     is_lower_better,
-    is_share,
     known,
     least_p,
     level_of,
@@ -63,26 +63,21 @@ class Grid(NamedTuple):
     note: str
 
 
+class Format(TypedDict, total=False):
+    """Options of a table."""
+
+    percent: bool | None
+    digits: int | None
+    stars: bool
+    caption: str | None
+
+
 @overload
 def paper_table(
-    table: pd.DataFrame | xr.Dataset,
-    to: None = None,
-    *,
-    percent: bool | None = None,
-    digits: int | None = None,
-    stars: bool = False,
-    caption: str | None = None,
+    table: pd.DataFrame | xr.Dataset, to: None = None, **options: Unpack[Format]
 ) -> pd.DataFrame: ...
 @overload
-def paper_table(
-    table: pd.DataFrame | xr.Dataset,
-    to: Target,
-    *,
-    percent: bool | None = None,
-    digits: int | None = None,
-    stars: bool = False,
-    caption: str | None = None,
-) -> str: ...
+def paper_table(table: pd.DataFrame | xr.Dataset, to: Target, **options: Unpack[Format]) -> str: ...
 
 
 @checked_call
@@ -162,7 +157,11 @@ def paper_table(
 def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: bool) -> Grid:
     """Return cells with one row per name or pair, and one column per key."""
     subject = first_of(frame, ("measure", "measure_a", "system", "system_a")).removesuffix("_a")
-    estimate = next((x for x in _ESTIMATES.split() if _is_estimate(frame, x)), "")
+    estimate = ""
+    for name in known(frame, _ESTIMATES.split()):
+        marked = _interval_columns(frame, name)[0] or name in ("value", "difference", "gain")
+        if marked and not estimate and pd.api.types.is_float_dtype(frame[name]):
+            estimate = name
     if not subject or not estimate:
         return _plain_grid(frame, attrs, unit_in)
     paired = f"{subject}_a" in frame
@@ -197,7 +196,12 @@ def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: boo
             part["difference"] = part["difference"].where(part.index != str(attrs.get("baseline")))
         unit = unit_in(part, estimate)
         marks = _marks(part, p, stars=stars or (paired and not one))
-        best = _best_cells(part, estimate, attrs)
+        values = part[estimate].to_numpy(dtype=float)
+        extreme: Any = np.fmax
+        if is_lower_better(attrs):
+            extreme = np.fmin
+        # equal values can differ by rounding
+        best = np.isclose(values, extreme.reduce(values), rtol=1e-12, atol=0.0)
         if paired or estimate == "difference":
             best = best & False
         columns.append(_cells(part, estimate, unit, best, marks))
@@ -223,19 +227,12 @@ def _labels(names: pd.DataFrame) -> list[str]:
     return [" vs. ".join(map(str, row)) for row in names.itertuples(index=False)]
 
 
-def _is_estimate(frame: pd.DataFrame, name: str) -> bool:
-    """Return whether the column has an interval or a significance mark."""
-    if name not in frame or not pd.api.types.is_float_dtype(frame[name]):
-        return False
-    return bool(_interval_columns(frame, name)[0]) or name in ("value", "difference", "gain")
-
-
 def _cell_unit(
     part: pd.DataFrame, name: str, *, attrs: Attrs, percent: bool | None, digits: int | None
 ) -> Unit:
     """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
-        percent = is_share(name)
+        percent = name in SHARES
         if name in ("value", "difference", "gain", "score_a", "score_b"):
             percent = called(attrs)[1]
     low = _interval_columns(part, name)[0]
@@ -267,14 +264,6 @@ def _cells(part: pd.DataFrame, name: str, unit: Unit, best: Any, marks: list[str
             text += f" {left}{unit.number(row[low])}, {unit.number(row[high])}{right}"
         cells.append(Cell(text, bool(is_best), mark))
     return cells
-
-
-def _best_cells(part: pd.DataFrame, name: str, attrs: Attrs) -> Any:
-    values = part[name].to_numpy(dtype=float)
-    best = np.fmax.reduce(values)
-    if is_lower_better(attrs):
-        best = np.fmin.reduce(values)
-    return np.isclose(values, best, rtol=1e-12, atol=0.0)  # equal values can differ by rounding
 
 
 def _marks(part: pd.DataFrame, p: str, *, stars: bool) -> list[str]:
@@ -313,7 +302,6 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
 # -------------------------------------------------------------------- Headings, caption, note
 
 _HEADINGS = {
-    "value": "",
     "ci": "",
     "measure_a": "A",
     "measure_b": "B",
@@ -364,9 +352,7 @@ def _caption(
     noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", "area"):
-        noun = called(attrs)[0]
-        if "metric" in frame:
-            noun = "mean metrics"
+        noun = "mean metrics" if "metric" in frame else called(attrs)[0]
         if gaps and "baseline" in attrs:
             noun = f"difference from {attrs['baseline']} in {noun}"
         elif gaps:
@@ -419,19 +405,13 @@ def _strings(grid: Grid) -> pd.DataFrame:
     result = pd.DataFrame(rows, columns=grid.header)
     if len({*grid.header}) == len(grid.header):
         result = result.set_index(grid.header[0])
-    result.attrs.update({k: v for k, v in (("caption", grid.caption), ("note", grid.note)) if v})
+    result.attrs.update({k: getattr(grid, k) for k in ("caption", "note") if getattr(grid, k)})
     return result
 
 
 _LATEX = {
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "−": "$-$",
@@ -459,22 +439,14 @@ def _marked(cell: Cell, escape: Callable[[str], str], bold: str, raised: str) ->
 
 def _latex(grid: Grid) -> str:
     marks = _as_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}"
-    lines = [" & ".join(_marked(cell, *marks) for cell in row) + r" \\" for row in grid.rows]
+    rows = [" & ".join(_marked(cell, *marks) for cell in row) + r" \\" for row in grid.rows]
     header = " & ".join(map(_as_latex, grid.header)) + r" \\"
-    body = [
-        rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}",
-        r"\toprule",
-        header,
-        r"\midrule",
-        *lines,
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    if not grid.caption:
-        return "\n".join(body)
-    said = _as_latex(f"{grid.caption} {grid.note}".strip())
-    wrapped = [r"\begin{table}", r"\centering", rf"\caption{{{said}}}", *body, r"\end{table}"]
-    return "\n".join(wrapped)
+    lines = [rf"\begin{{tabular}}{{l{'r' * (len(grid.header) - 1)}}}", r"\toprule", header]
+    lines += [r"\midrule", *rows, r"\bottomrule", r"\end{tabular}"]
+    if grid.caption:
+        said = rf"\caption{{{_as_latex(f'{grid.caption} {grid.note}'.strip())}}}"
+        lines = [r"\begin{table}", r"\centering", said, *lines, r"\end{table}"]
+    return "\n".join(lines)
 
 
 def _as_markdown(text: str) -> str:
@@ -504,8 +476,4 @@ def _html(grid: Grid) -> str:
     return "\n".join([*lines, "</tbody>", "</table>"])
 
 
-_WRITERS: dict[str, Callable[[Grid], str]] = {
-    "latex": _latex,
-    "markdown": _markdown,
-    "html": _html,
-}
+_WRITERS = {"latex": _latex, "markdown": _markdown, "html": _html}

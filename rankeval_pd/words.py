@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,17 +21,12 @@ from rankeval_pd.tables import listed_in, rows_in
 # Format numbers, nouns and sentences for papers.
 
 PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
-_SHARES = (
+#: columns with proportions, which are shown in percent
+SHARES = (
     "precision recall tpr fpr fnr power power_low power_high agreement specificity npv share"
     " expected_agreement"
-)
+).split()
 _DIGITS = 3  # largest number of significant digits
-
-
-def is_share(name: Any) -> bool:
-    """Return whether a column contains proportions, which are shown in percent."""
-    return name in _SHARES.split()
-
 
 Attrs = Mapping[Any, Any]
 
@@ -77,10 +73,9 @@ class Unit(NamedTuple):
 def unit_of(
     values: Iterable[Any], widths: Iterable[Any], *, percent: bool, digits: int | None = None
 ) -> Unit:
-    """Return the unit of a column, with enough decimals for the intervals.
+    """Return the unit of a column, with a last decimal place of at least width / 40.
 
-    For an interval of width w, the last decimal place is at least w / 40. Numbers have at most
-    three significant digits, or exactly three if there are no intervals.
+    Numbers have at most three significant digits, or exactly three if there are no intervals.
     """
     if digits is not None:
         return Unit(bool(percent), digits)
@@ -89,9 +84,7 @@ def unit_of(
     wide = [factor * float(x) for x in widths if pd.notna(x) and 0.0 < x < math.inf]
     largest = max(known, default=0.0) or (max(wide, default=1.0) or 1.0)
     most = max(0, _DIGITS - 1 - math.floor(math.log10(largest)))
-    needed = most
-    if wide:
-        needed = math.ceil(-math.log10(float(np.median(wide)) / 40.0))
+    needed = math.ceil(-math.log10(float(np.median(wide)) / 40.0)) if wide else most
     return Unit(bool(percent), min(max(needed, 0), most))
 
 
@@ -157,16 +150,15 @@ def margin_words(row: Mapping[Any, Any], a: Any, b: Any, *, percent: bool, attrs
         within = f"{100.0 * attrs['margin']:.6g}"
         within += agree(float(within), " point", " points")
     alpha = alpha_of(attrs)
-    shown, p = rejects(row[name], alpha), p_text(row[name], alpha=alpha)
     if name == "p_equivalence":
         text = f"{a} and {b} are equivalent within {within}"
     else:
         if attrs.get("alternative") == "less":
             a, b = b, a
         text = f"{a} is not worse than {b} by {within} or more"
-    if not shown:
+    if not rejects(row[name], alpha):
         text = f"The data do not show that {text}"
-    return f" {text} ({p})."
+    return f" {text} ({p_text(row[name], alpha=alpha)})."
 
 
 def percent_of(share: float) -> str:
@@ -238,7 +230,7 @@ TESTED = {
     "compare_area": "a t test",
     "unpaired_area": "Welch's t test",
     "paired_permutation": "approximate randomization",
-    "mean_difference": ("random swaps of the labels"),
+    "mean_difference": "random swaps of the labels",
     "random_test": "hypergeometric tests",
     "measure_ranks": "Fisher's exact test",
     "summary": "Fisher's exact test",
@@ -268,11 +260,9 @@ INTERVALS = {
     "midp": "mid-p",
     "blaker": "Blaker",
     "newcombe": "Newcombe",
-    "score": "score",
     "agresti-caffo": "Agresti–Caffo",
     "miettinen-nurminen": "Miettinen–Nurminen",
     "delong": "DeLong",
-    "logit": "logit",
     "delta": "delta-method",
     "wild": "wild bootstrap",
     "bca": "BCa bootstrap",
@@ -286,8 +276,6 @@ INTERVALS = {
     "order": "order-statistic",
     "systems": "system bootstrap",
 }
-
-
 #: matches a family with a single test
 _ALONE = re.compile(
     r"1 pair( (at|in|for) each \w+)*|1 comparison with (?!.* (sizes|every n|all \d+))\S.*"
@@ -299,9 +287,7 @@ def adjustment(attrs: Attrs, *, brief: bool = False) -> str:
     method = attrs.get("adjust")
     if method is None or _ALONE.fullmatch(str(attrs.get("family"))):
         return ""
-    family = ""
-    if "family" in attrs:
-        family = f" for {attrs['family']}"
+    family = f" for {attrs.get('family')}" * ("family" in attrs)
     if brief and family:
         return f"adjusted{family}"
     if str(method).startswith("max-t") and _of_lists(attrs) and "1 pair" not in family:
@@ -330,19 +316,13 @@ def intervals_of(attrs: Attrs, *, gaps: bool) -> str:
     what = "adjusted (false coverage rate)"
     if method in ("holm", "bonferroni"):
         what = "simultaneous"
-    if "baseline" in attrs:
-        return what
-    return f"{what} {kind}".rstrip()
+    return f"{what} {kind * ('baseline' not in attrs)}".rstrip()
 
 
 def letter_sets(letters: Iterable[Any]) -> list[set[str]]:
-    """Return the letters for each row of a compact letter display.
-
-    With more than 26 groups, the letters are aa, ab, ..., separated by spaces.
-    """
+    """Return the letters for each row of a compact letter display."""
     texts = [str(text) for text in letters]
-    spaced = any(" " in text or len({*text}) < len(text) for text in texts)
-    if spaced:
+    if any(" " in text or len({*text}) < len(text) for text in texts):  # aa ab, ... after z
         return [{*text.split()} for text in texts]
     return [{*text} for text in texts]
 
@@ -393,15 +373,14 @@ def methods_section(frame: pd.DataFrame, attrs: Attrs) -> str:
         sentences.append(f"The tests were {side} and {how}, {level}.")
     if "margin" in attrs:
         what = {"two-sided": "Equivalence"}.get(attrs.get("alternative", ""), "Non-inferiority")
-        sentences.append(
-            f"{what} was tested with a margin of {attrs['margin']:g}, without adjustment."
-        )
+        margin = f"with a margin of {attrs['margin']:g}, without adjustment"
+        sentences.append(f"{what} was tested {margin}.")
     limits = [str(x) for x in frame if str(x).endswith("_low") and x not in ("rank_low", "p_low")]
     if "level" in attrs and limits:
         gaps = bool(known(frame, ("difference", "gain"))) and limits != ["ci_low", "value_low"]
         name = f"{intervals_of(attrs, gaps=gaps)} intervals".lstrip()
-        text = f"{name[0].upper()}{name[1:]} have a confidence level of {level_of(attrs)}."
-        sentences.append(text)
+        name = f"{name[0].upper()}{name[1:]}"
+        sentences.append(f"{name} have a confidence level of {level_of(attrs)}.")
     if attrs.get("n_resamples"):
         drawn = f"{attrs['n_resamples']:,} resamples were drawn"
         if _of_lists(attrs):  # the number differs between pairs
@@ -462,88 +441,87 @@ def first_of(columns: Any, names: Iterable[str]) -> str:
     return next((name for name in names if name in columns), "")
 
 
-#: selected by the columns in a table; the first match is used
-SENTENCES = (
-    ("statistic annotators value n_candidates",
-     "{statistic} for {annotators} is {value} ({ci}), based on {n_candidates} candidates."),
-    ("measure n precision ci_low n_judged",
-     "With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of"
-     " {measure}, the precision of the list is estimated at {precision} ({ci})."),
-    ("measure n recall ci_low n_judged",
-     "With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of"
-     " {measure}, the recall of the list is estimated at {recall} ({ci})."),
-    ("measure average_precision n_judged",
-     "With {n_judged} judged candidates, the average precision of {measure} is estimated at"
-     " {average_precision} ({ci})."),
-    ("measure n tp recall lift tied",
-     "The {n}-best list of {measure} contains {tp} true positives. The recall is {recall} ({ci}),"
-     " {lift} times the chance level."),
-    ("measure n tp precision lift",
-     "The {n}-best list of {measure} contains {tp} true positives. The precision is {precision}"
-     " ({ci}), {lift} times the chance level."),
-    ("measure threshold n_accepted tp precision recall ci_high",
-     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true"
-     " positives. The precision is {precision} ({ci}) and the recall is {recall}."),
-    ("measure threshold n_accepted tp precision recall",
-     "At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true"
-     " positives. The precision is {precision} and the recall is {recall}. With {level} confidence,"
-     " the requested rate is at least {least}."),
-    ("measure n_samples n_mean precision",
-     "Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a "
-     "precision of {precision}. The standard deviation between samples is {sd_observed}, "
-     "compared with an expected {sd_expected} (φ = {phi}, {p_dispersion})."),
-    ("measure n precision band_low",
-     "At n = {n}, the precision of {measure} is {precision} ({band})."),
-    ("measure n recall band_low",
-     "At n = {n}, the recall of {measure} is {recall} ({band})."),
-    ("measure n precision ci_low",
-     "Around rank {n}, the precision of {measure} is {precision} ({ci})."),
-    ("measure n precision",
-     "At n = {n}, the precision of {measure} is {precision}."),
-    ("measure share n tp lift ci_low",
-     "The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as"
-     " many as expected by chance ({ci})."),
-    ("measure area chance",
-     "The {noun} of {measure} is {area} ({ci}; chance level {chance})."),
-    ("measure value chance",
-     "The {noun} of {measure} is {value} ({ci}; chance level {chance})."),
-    ("measure n tp expected lift p_value",
-     "At n = {n}, {measure} has {tp} true positives, {lift} times the {expected} expected by"
-     " chance ({p_value})."),
-    ("p n expected critical",
-     "At n = {n}, a random ranking has {expected} true positives on average. A count of {critical}"
-     " or more has p ≤ {p}."),
-    ("alpha n envelope",
-     "At n = {n}, a random ranking has {expected} true positives on average. The simultaneous limit"
-     " is {envelope}: a random ranking reaches the limit at any of the requested sizes with a"
-     " probability of at most {alpha}."),
-    ("measure p n_first n_last",
-     "{measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}."),
-    ("measure_a measure_b n_more power",
-     "With {n_more} judgments added to the existing {n_judged}, the comparison of {measure_a}"
-     " and {measure_b} at n = {n} has a power of {power}."),
-    ("n n_judgements power_low",
-     "With list size n = {n} and {n_judgements} judgments, the power is {power} on average over the"
-     " precisions compatible with the pilot sample (from {power_low} to {power_high})."),
-    ("n n_judgements power",
-     "With list size n = {n} and {n_judgements} judgments, the power is {power}."),
-    ("measure_a measure_b n p_min p_median p_max",
-     "At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal"
-     " scores lies between {p_min} and {p_max} (median {p_median})."),
-    ("threshold n_pairs",
-     "The requested quantile of the {n_pairs} gains with p-values in the window is {threshold}"
-     " ({ci})."),
-    ("p_low p_high n_pairs agreement",
-     "Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of the gain"
-     " ({ci}; {expected_agreement} expected)."),
-    ("gain p_low p_high",
-     "The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the"
-     " number of items that both systems answer correctly. {verdict}"),
-    ("difference p_low p_high",
-     "The difference of {difference} has a p-value between {p_low} and {p_high}."),
-    ("measure metric value",
-     "The mean {metric} of {measure} over {queries} queries is {value}."),
-)  # fmt: skip
+#: columns of a table, and the sentence for its rows, indented; the first match is used
+_SENTENCES = """\
+statistic annotators value n_candidates
+    {statistic} for {annotators} is {value} ({ci}), based on {n_candidates} candidates.
+measure n precision ci_low n_judged
+    With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of {measure},
+    the precision of the list is estimated at {precision} ({ci}).
+measure n recall ci_low n_judged
+    With {n_judged} judged and {n_unjudged} unjudged candidates in the {n}-best list of {measure},
+    the recall of the list is estimated at {recall} ({ci}).
+measure average_precision n_judged
+    With {n_judged} judged candidates, the average precision of {measure} is estimated at
+    {average_precision} ({ci}).
+measure n tp recall lift tied
+    The {n}-best list of {measure} contains {tp} true positives. The recall is {recall} ({ci}),
+    {lift} times the chance level.
+measure n tp precision lift
+    The {n}-best list of {measure} contains {tp} true positives. The precision is {precision}
+    ({ci}), {lift} times the chance level.
+measure threshold n_accepted tp precision recall ci_high
+    At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
+    positives. The precision is {precision} ({ci}) and the recall is {recall}.
+measure threshold n_accepted tp precision recall
+    At a threshold of {threshold}, {measure} accepts {n_accepted} candidates, including {tp} true
+    positives. The precision is {precision} and the recall is {recall}. With {level} confidence, the
+    requested rate is at least {least}.
+measure n_samples n_mean precision
+    Over {n_samples} samples, {measure} accepts {n_mean} candidates on average with a precision of
+    {precision}. The standard deviation between samples is {sd_observed}, compared with an expected
+    {sd_expected} (φ = {phi}, {p_dispersion}).
+measure n precision band_low
+    At n = {n}, the precision of {measure} is {precision} ({band}).
+measure n recall band_low
+    At n = {n}, the recall of {measure} is {recall} ({band}).
+measure n precision ci_low
+    Around rank {n}, the precision of {measure} is {precision} ({ci}).
+measure n precision
+    At n = {n}, the precision of {measure} is {precision}.
+measure share n tp lift ci_low
+    The top {share} of {measure} ({n} candidates) contain {tp} true positives, {lift} times as many
+    as expected by chance ({ci}).
+measure area chance
+    The {noun} of {measure} is {area} ({ci}; chance level {chance}).
+measure value chance
+    The {noun} of {measure} is {value} ({ci}; chance level {chance}).
+measure n tp expected lift p_value
+    At n = {n}, {measure} has {tp} true positives, {lift} times the {expected} expected by chance
+    ({p_value}).
+p n expected critical
+    At n = {n}, a random ranking has {expected} true positives on average. A count of {critical} or
+    more has p ≤ {p}.
+alpha n envelope
+    At n = {n}, a random ranking has {expected} true positives on average. The simultaneous limit is
+    {envelope}: a random ranking reaches the limit at any of the requested sizes with a probability
+    of at most {alpha}.
+measure p n_first n_last
+    {measure} is better than chance (p ≤ {p}) from n = {n_first} to n = {n_last}.
+measure_a measure_b n_more power
+    With {n_more} judgments added to the existing {n_judged}, the comparison of {measure_a} and
+    {measure_b} at n = {n} has a power of {power}.
+n n_judgements power_low
+    With list size n = {n} and {n_judgements} judgments, the power is {power} on average over the
+    precisions compatible with the pilot sample (from {power_low} to {power_high}).
+n n_judgements power
+    With list size n = {n} and {n_judgements} judgments, the power is {power}.
+measure_a measure_b n p_min p_median p_max
+    At n = {n}, the p-value for {measure_a} against {measure_b} over random orders of equal scores
+    lies between {p_min} and {p_max} (median {p_median}).
+threshold n_pairs
+    The requested quantile of the {n_pairs} gains with p-values in the window is {threshold} ({ci}).
+p_low p_high n_pairs agreement
+    Of {n_pairs} pairs with p between {p_low} and {p_high}, {agreement} keep the sign of the gain
+    ({ci}; {expected_agreement} expected).
+gain p_low p_high
+    The gain is {gain} ({ci}). The p-value lies between {p_low} and {p_high}, depending on the
+    number of items that both systems answer correctly. {verdict}
+difference p_low p_high
+    The difference of {difference} has a p-value between {p_low} and {p_high}.
+measure metric value
+    The mean {metric} of {measure} over {queries} queries is {value}.
+"""
 NOUNS = {
     "tpr": "true positive rate",
     "fpr": "false positive rate",
@@ -583,9 +561,11 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     if "ci_low_best" in frame:  # the best precision at each n was selected from the data
         highest = frame.groupby([*before, "n"], sort=False)["precision"].transform("max")
         frame = frame.drop(columns="recall").assign(_chosen=frame["precision"] == highest)
-    fitting = (text for needed, text in SENTENCES if {*needed.split()} <= {*frame})
-    sentence = next(fitting, None)
-    units = {name: _row_unit(frame, name, attrs) for name in frame if _has_numbers(frame[name])}
+    sentences = re.findall(r"(?m)^(\S.*)\n((?: +.*\n)+)", _SENTENCES)
+    fitting = (text for needed, text in sentences if {*needed.split()} <= {*frame})
+    sentence = " ".join(next(fitting, "").split())
+    numbers = frame.select_dtypes("number")
+    units = {name: _row_unit(frame, name, attrs) for name in numbers}
     shown = first_and_last(frame)
     for row in shown.to_dict("records"):
         where = "".join(f"For {name} {row[name]}: " for name in before if name not in units)
@@ -597,10 +577,6 @@ def row_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
         yield "The p-values are unadjusted."
 
 
-def _has_numbers(column: pd.Series) -> bool:
-    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-
-
 def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
     """Return the unit of a column, with enough decimals for the interval."""
     if pd.api.types.is_integer_dtype(frame[name]):
@@ -608,34 +584,24 @@ def _row_unit(frame: pd.DataFrame, name: Any, attrs: Attrs) -> Unit:
     if name == "expected":
         return Unit(percent=False, decimals=2)
     low, high = _estimate_limits(frame, name)
-    percent = is_share(name) or name in ("sd_observed", "sd_expected")
+    percent = name in (*SHARES, "sd_observed", "sd_expected")
     percent |= name in ("difference", "gain") and called(attrs)[1]
     return column_unit(frame, name, low * (high in frame), percent=percent)
 
 
 def _estimate_limits(columns: Any, name: Any) -> tuple[str, str]:
     """Return the columns with the confidence limits of an estimate, or ""."""
-    estimates = [x for x in _ESTIMATES if x in columns]
+    estimates = [x for x in _ESTIMATES.split() if x in columns]
     for start in (str(name), "ci", "band"):
         if f"{start}_low" in columns and name in estimates[:1]:
             return f"{start}_low", f"{start}_high"
     return "", ""
 
 
-_ESTIMATES = (
-    "average_precision",
-    "area",
-    "value",
-    "gain",
-    "agreement",
-    "precision",
-    "recall",
-    "lift",
-    "threshold",
-)
+_ESTIMATES = "average_precision area value gain agreement precision recall lift threshold"
 
 
-def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs) -> str:
+def _row(row: Row, units: Mapping[Any, Unit], sentence: str, attrs: Attrs) -> str:
     """Write a row as a sentence, or as a list of labeled numbers."""
     texts: dict[Any, Any] = {name: value for name, value in row.items() if name not in units}
     for name, unit in units.items():
@@ -656,9 +622,7 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
         low, high = _estimate_limits(row, name)
         if low:
             ends = (float(row[low]), float(row.get(high, math.inf)))
-            limits = unit.limits(*ends)
-            if name == "gain":
-                limits = unit.gaps(*ends)
+            limits = unit.gaps(*ends) if name == "gain" else unit.limits(*ends)
             if math.isnan(ends[0]):
                 limits = _NONE
             texts["least"] = unit.value(ends[0])
@@ -673,8 +637,9 @@ def _row(row: Row, units: Mapping[Any, Unit], sentence: str | None, attrs: Attrs
         end = f" After correction for the choice of measure, the interval is {limits}.{end}"
     if "n_accepted" in row and texts.get("threshold") == _NONE:
         return f"No threshold for {row['measure']} reaches the requested value."
-    if sentence is not None:
-        text = _ONE.sub(r"1 \1", sentence.format_map(_Known(texts))) + end
+    if sentence:
+        told = sentence.format_map(defaultdict(lambda: _NONE, texts))
+        text = _ONE.sub(r"1 \1", told) + end
         for unknown, told in _UNKNOWN:
             text = re.sub(unknown, told, text)
         return text
@@ -705,13 +670,6 @@ def _bounded(row: Row, alpha: float) -> str:
     if row["p_low"] > alpha:
         return f"The gain cannot be {at}."
     return f"This number determines whether the gain is {at}."
-
-
-class _Known(dict[Any, Any]):
-    """Provide the numbers in a row. A missing column yields "not available"."""
-
-    def __missing__(self, name: str) -> str:
-        return _NONE
 
 
 _NONE = "not available"
@@ -839,12 +797,11 @@ def _caveats(attrs: Attrs) -> Iterator[str]:
     if tied:
         yield f"Up to {tied:,} lists per run end inside a tie; `details=True` shows the range."
     if attrs.get("judged_low", 1.0) < 1.0:
-        low, high = (f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
-        share = " to ".join(dict.fromkeys((low, high)))
-        yield f"{share} of the documents up to the cutoff are judged."
+        shares = dict.fromkeys(f"{attrs[f'judged_{x}']:.0%}" for x in ("low", "high"))
+        yield f"{' to '.join(shares)} of the documents up to the cutoff are judged."
     if attrs.get("depth_low", 0) < attrs.get("depth_high", 0):
-        low, high = (f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
-        yield f"The longest lists in the runs contain {low} to {high} documents."
+        ends = " to ".join(f"{attrs[f'depth_{x}']:,}" for x in ("low", "high"))
+        yield f"The longest lists in the runs contain {ends} documents."
     # strata, clusters, and a small number of training seeds
     if attrs.get("strata") is not None:
         count = attrs.get("n_strata", "")
@@ -874,8 +831,7 @@ def result_frame(table: Any) -> pd.DataFrame:
     return table
 
 
-# ----------------------------------------------------------------------------------- tables that
-# rank measures
+# --------------------------------------------------------------------- tables that rank measures
 
 
 def _best_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
@@ -900,9 +856,7 @@ def _verdict(part: pd.DataFrame, name: str, where: Row, attrs: Attrs) -> Iterato
         noun = f"mean {noun}"
     low = first_of(part, ("ci_low", "difference_low"))
     unit = column_unit(part, "value", low, percent=percent)
-    at = ""
-    if "n" in where:
-        at = f" at n = {where['n']:,}"
+    at = f" at n = {where['n']:,}" if "n" in where else ""
     place = "".join(f"For {k} {v}, " for k, v in where.items() if k not in ("metric", "n"))
     if len(unknown):
         has = agree(len(unknown), "has", "have")
@@ -1030,14 +984,10 @@ def _differences(
             if ends[0] <= 0.0 <= ends[1]:
                 yield _WIDER
         elif math.isnan(p):
-            it = "equals"
-            if gap:
-                it = f"is {by} {side} than"
+            it = f"is {by} {side} than" if gap else "equals"
             yield f"{row[name]} {it} {base} {beside}".rstrip() + "."
         else:
-            it = "the difference is 0"
-            if gap:
-                it = f"it is {by} {side}"
+            it = f"it is {by} {side}" if gap else "the difference is 0"
             yield f"{row[name]} does not differ significantly from {base}: {it} {beside}."
 
 
@@ -1057,12 +1007,35 @@ def _comparisons(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
     """Write the difference for each pair, or a summary of many pairs."""
     kind = next(x for x in _GAPS if f"{x}_a" in frame)
     gap, p = first_of(frame, (_GAPS[kind], "odds_ratio")), first_of(frame, P_VALUES)
+    noun, percent = called(attrs)
     several = len(frame) > 1
     how = adjustment(attrs) or "unadjusted" * (several and p == "p_value")
     if len(frame) > MOST and p:
-        yield _many(frame, kind, gap, p, how, attrs)
+        # the number of significant comparisons, and the largest difference
+        alpha = alpha_of(attrs)
+        sure = frame[rejects(frame[p], alpha)]
+        frame = frame[frame[p].notna()]
+        text = (
+            f"Of {len(frame):,} comparisons, {len(sure):,} {agree(len(sure), 'is', 'are')}"
+            f" significant at the {percent_of(alpha)} level ({how})."
+        )
+        if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
+            tests = f"{count:,} of these tests"
+            text += f" The order of equal scores determines the results of {tests}."
+        if not len(frame[gap].dropna()):
+            yield text
+            return
+        largest_row: Row = frame.to_dict("records")[int(frame[gap].abs().to_numpy().argmax())]
+        unit = column_unit(frame, gap, first_of(frame, ["ci_low"]), percent=percent)
+        largest = _compared(largest_row, kind, gap, p, "", noun, unit, attrs)
+        left = frame[~rejects(frame[p], alpha)]
+        pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]
+        if 0 < len(pairs) < 7:
+            text += f" These pairs do not differ significantly: {'; '.join(pairs)}."
+        between = f"{largest_row[f'{kind}_a']} and {largest_row[f'{kind}_b']}"
+        largest = f"{largest[0].lower()}{largest[1:]}"
+        yield f"{text} The largest difference is between {between}: {largest}"
         return
-    noun, percent = called(attrs)
     low = first_of(frame, ("ci_low", "band_low"))
     unit = column_unit(frame, gap, low, percent=percent and gap != "odds_ratio")
     for row in first_and_last(frame).to_dict("records"):
@@ -1161,32 +1134,6 @@ def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
     if attrs.get("ties") == "expected":
         return " A list ends inside a tie; the results are means over all tie-breaking orders."
     return " A list ends inside a tie."
-
-
-def _many(frame: pd.DataFrame, kind: str, gap: str, p: str, how: str, attrs: Attrs) -> str:
-    """Write the number of significant comparisons and the largest difference."""
-    alpha = alpha_of(attrs)
-    noun, percent = called(attrs)
-    sure = frame[rejects(frame[p], alpha)]
-    frame = frame[frame[p].notna()]
-    text = (
-        f"Of {len(frame):,} comparisons, {len(sure):,} {agree(len(sure), 'is', 'are')}"
-        f" significant at the {percent_of(alpha)} level ({how})."
-    )
-    if "tie_decides" in frame and (count := int(frame["tie_decides"].sum())):
-        text += f" The order of equal scores determines the results of {count:,} of these tests."
-    if not len(frame[gap].dropna()):
-        return text
-    row: Row = frame.to_dict("records")[int(frame[gap].abs().to_numpy().argmax())]
-    unit = column_unit(frame, gap, first_of(frame, ["ci_low"]), percent=percent)
-    largest = _compared(row, kind, gap, p, "", noun, unit, attrs)
-    left = frame[~rejects(frame[p], alpha)]
-    pairs = [f"{a} and {b}" for a, b in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)]
-    if 0 < len(pairs) < 7:
-        text += f" These pairs do not differ significantly: {'; '.join(pairs)}."
-    between = f"{row[f'{kind}_a']} and {row[f'{kind}_b']}"
-    largest = f"{largest[0].lower()}{largest[1:]}"
-    return f"{text} The largest difference is between {between}: {largest}"
 
 
 # ------------------------------------------------------------------------------- ranges of sizes

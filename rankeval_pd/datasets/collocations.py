@@ -79,7 +79,14 @@ def load_krenn_ppv() -> pd.DataFrame:
     folder = data_folder()
     if folder is not None and (folder / _CSV).is_file():
         return _uniform_frame(pd.read_csv(folder / _CSV))
-    return _uniform_frame(_read_rda(_download()))
+    path = _download()
+    try:
+        import rdata
+    except ImportError as error:
+        raise ImportError(_ways_out("rdata is not installed")) from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rdata warns about R classes, which are not needed
+        return _uniform_frame(rdata.read_rda(path)["KrennPPV"])
 
 
 def _uniform_frame(frame: pd.DataFrame) -> pd.DataFrame:
@@ -116,17 +123,6 @@ def _ways_out(reason: str) -> str:
     )
 
 
-def _read_rda(path: Path) -> pd.DataFrame:
-    try:
-        import rdata
-    except ImportError as error:
-        raise ImportError(_ways_out("rdata is not installed")) from error
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # rdata warns about R classes, which are not needed
-        frame: pd.DataFrame = rdata.read_rda(path)["KrennPPV"]
-    return frame
-
-
 # ------------------------------------------------------------------------------------- Cached data
 
 _unwritable: set[Path] = set()  # unwritable folders for which a warning has been issued
@@ -161,11 +157,8 @@ def read_cache(path: Path) -> Any:
 
 
 def write_cache(path: Path, content: Any) -> None:
-    """Write JSON data atomically, with file permissions that follow the user's umask.
-
-    If the folder is not writable, the function warns once instead of raising an error.
-    """
-    # write to a temporary file, which then replaces the old file in a single step
+    """Write JSON data atomically, or warn once if the folder is not writable."""
+    # the file replaces the old one in a single step; its permissions follow the user's umask
     text = json.dumps(content)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
     try:

@@ -28,10 +28,7 @@ PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 
 
 def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
-    """Return cached content for these package versions, or cache new content.
-
-    ``make`` returns JSON data. Increase ``edition`` whenever you change the result of ``make``.
-    """
+    """Return cached content for these package versions, or cache the JSON data that are made."""
     folder = cache_folder()
     if folder is None:
         return make()
@@ -139,16 +136,7 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     runs = {
         name: _best_documents(scores, asked, depth) for name, scores in _run_scores(corpus, asked)
     }
-    return _search_frame(corpus, links, asked, runs)
-
-
-Run = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], FloatArray]  # query, document, score
-
-
-def _search_frame(
-    corpus: list[Docstring], links: list[list[int]], asked: list[int], runs: dict[str, Run]
-) -> pd.DataFrame:
-    """Return one row per query and retrieved or linked document."""
+    # a row for each query and retrieved or linked document
     names = np.array([one.name for one in corpus], dtype=object)
     gold = pd.DataFrame(
         [(query, document) for query in asked for document in links[query]],
@@ -163,6 +151,9 @@ def _search_frame(
         table[name] = names[table[name].to_numpy()].tolist()
     table = table[["query", "document", *runs, "grade"]]
     return table.sort_values(["query", "document"], ignore_index=True)
+
+
+Run = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], FloatArray]  # query, document, score
 
 
 def _run_scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, Any]]:

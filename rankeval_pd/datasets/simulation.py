@@ -82,11 +82,18 @@ def simulate_candidates(
     size = check_number("n_candidates", n_candidates)
     if size != np.floor(size) or size < 1.0:
         raise ValueError(f"n_candidates={n_candidates!r}: pass a whole number of at least 1.")
-    lifts = _lifts(quality)
-    if (
-        decimals is not None
-        and check_count("decimals", decimals, least=-_MOST_DECIMALS) > _MOST_DECIMALS
-    ):
+    if quality is None:
+        quality = _QUALITY
+    if not isinstance(quality, Mapping):
+        raise TypeError(
+            f"quality={quality!r} is of type {type(quality).__name__}: pass a mapping from the"
+            " names of measures to numbers, such as {'good': 1.5}."
+        )
+    if "gold" in quality:
+        raise ValueError("quality: 'gold' is the name of the label. Rename the measure.")
+    lifts = {name: check_number(f"quality[{name!r}]", lift) for name, lift in quality.items()}
+    most = _MOST_DECIMALS
+    if decimals is not None and check_count("decimals", decimals, least=-most) > most:
         raise ValueError(f"decimals={decimals!r}: pass a whole number of at most {_MOST_DECIMALS}.")
     # draw the labels first, then the shared noise, then the noise for each measure
     generator = np.random.default_rng(Roles.of({"rng": rng}).rng)
@@ -99,20 +106,6 @@ def simulate_candidates(
         score = noise + lift * gold
         columns[name] = score if decimals is None else np.round(score, decimals) + 0.0
     return pd.DataFrame({**columns, "gold": gold})
-
-
-def _lifts(quality: Mapping[str, float] | None) -> Mapping[str, float]:
-    """Return the shift of the true positives' scores for each measure."""
-    if quality is None:
-        return _QUALITY
-    if not isinstance(quality, Mapping):
-        raise TypeError(
-            f"quality={quality!r} is of type {type(quality).__name__}: pass a mapping from the"
-            " names of measures to numbers, such as {'good': 1.5}."
-        )
-    if "gold" in quality:
-        raise ValueError("quality: 'gold' is the name of the label. Rename the measure.")
-    return {name: check_number(f"quality[{name!r}]", lift) for name, lift in quality.items()}
 
 
 @checked_call

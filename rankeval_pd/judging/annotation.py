@@ -265,9 +265,7 @@ class _State(NamedTuple):
             elif self.pilot:
                 law = pilot.law(new)[np.newaxis]
             else:
-                true = 0
-                if left:
-                    true = min(max(round(share * self.size) - tp, 0), left)
+                true = min(max(round(share * self.size) - tp, 0), left) if left else 0
                 law = drawn_laws(new, left, np.array([float(true)]))
             laws.append(np.pad(law, ((0, 0), (tp, judged - tp))))
         return fisher_power(laws[0], samples[0], laws[1], samples[1], alpha)
@@ -281,15 +279,11 @@ def _sample_sizes(more: int, judged: list[int], size: int) -> tuple[int, int]:
 
 
 def _smallest_sample(reached: Callable[[int], float], power: float, most: int) -> int:
-    """Return the smallest number of judgments for this power, or all candidates.
-
-    Power is a sawtooth function of the sample size, so bisection is not sufficient. The function
-    therefore checks smaller numbers as well.
-    """
+    """Return the smallest number of judgments for this power, or all candidates."""
     place = _bisected_sample(reached, power, most)
     if reached(place) < power:
         return place
-    near = range(max(place - _TEETH, 0), place)
+    near = range(max(place - _TEETH, 0), place)  # power is a sawtooth function of the sample size
     return next((more for more in near if reached(more) >= power), place)
 
 
@@ -446,12 +440,8 @@ def annotation_sheet(
 
     Parameters
     ----------
-    candidates : DataFrame
-        Candidates with a score for each measure and a gold label. Unjudged candidates have a
-        missing label.
-    a, b : names of measures
-    n : int
-        Size of both lists.
+    candidates, a, b, n
+        As in :func:`plan_annotation`.
     size : int, optional
         Number of candidates to judge, for example from :func:`plan_annotation`. None means all
         unjudged candidates.
@@ -516,18 +506,7 @@ def annotation_sheet(
 
 @Capabilities(rankings="What to judge, and how?", own_rows=True, clusters=True)
 @with_roles_but(
-    "agreement",
-    "measures",
-    "exclude",
-    "by",
-    "rng",
-    "dim",
-    "key",
-    "label",
-    "groups",
-    "lower_is_better",
-    "missing",
-    "ties",
+    *"agreement measures exclude by rng dim key label groups lower_is_better missing ties".split()
 )
 def with_judgements(
     candidates: pd.DataFrame, sheet: pd.DataFrame, **roles: Unpack[JudgedRoles]
@@ -609,23 +588,8 @@ def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
 _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates")
 
 
-@Capabilities(
-    rankings="What to judge, and how?",
-    scores=False,
-    layout="row",
-    quantity="agreement",
-)
-@with_roles_but(
-    "agreement",
-    "measures",
-    "exclude",
-    "key",
-    "label",
-    "lower_is_better",
-    "ties",
-    "missing",
-    "rng",
-)
+@Capabilities(rankings="What to judge, and how?", scores=False, layout="row", quantity="agreement")
+@with_roles_but(*"agreement measures exclude key label lower_is_better ties missing rng".split())
 def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[JudgedRoles]) -> Data:
     """Return coefficients of agreement between annotators, with intervals.
 

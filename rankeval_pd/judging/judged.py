@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.capabilities import Capabilities, can, with_roles, with_roles_but
+from rankeval_pd.capabilities import NO_EFFECT, Capabilities, can, with_roles_and
 from rankeval_pd.decisions.verdicts import PAIR, Rows
 from rankeval_pd.doors.candidates import Data, above_door, check_data, one_label, refuse_each
 from rankeval_pd.doors.columns import Sizes, check_n, few_or, gold_values, with_given_frame
@@ -88,6 +88,28 @@ class JudgingScheme(NamedTuple):
         if windows is not None:
             windows = sorted({check_count("windows", end) for end in windows})
         return self._replace(level=level, windows=windows)
+
+    @classmethod
+    def from_keywords(
+        cls, unjudged: str, options: Mapping[str, Any]
+    ) -> tuple[JudgingScheme, dict[str, Any]]:
+        """Return the scheme and the column roles among the keywords."""
+        own = {name: options[name] for name in cls._fields if name in options}
+        roles = {name: x for name, x in options.items() if name not in own}
+        return cls(unjudged, **own), roles
+
+
+class PartlyJudgedRoles(JudgedRoles, total=False):
+    """Keywords of a scheme, and column roles."""
+
+    judged_with: Any
+    windows: int | Sequence[int] | None
+    estimator: Estimator
+    level: float
+
+
+_SCHEME = JudgingScheme()._asdict()
+del _SCHEME["unjudged"]  # a role of queries has this name
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,12 +325,10 @@ def warn_if_chosen(
     rest: bool = False,
     regions: bool = False,
 ) -> None:
-    """Warn if judged candidates are clearly not a random sample.
+    """Warn if judged candidates are clearly not a random sample of lists, or of regions.
 
-    The tests compare each list with the candidates below the list. With ``regions``, the tests
-    compare the two difference regions. Samples with a judging scheme and sampled groups are not
-    tested. For average precision, n is None, and strong evidence against randomness raises a
-    ValueError.
+    Samples with a judging scheme and sampled groups are not tested. For average precision, n is
+    None, and strong evidence against randomness raises a ValueError.
     """
     known = (sample.scheme.judged_with, sample.scheme.windows, sample.roles.get("groups"))
     if sample.scheme.unjudged != "estimate" or any(x is not None for x in known):
@@ -518,6 +538,8 @@ def average_columns(ranking: Ranking, judgments: Judgments) -> dict[str, AnyArra
 # Estimate results for lists with unjudged candidates.
 
 _LIST_COLUMNS = "measure n n_judged tp_judged {} ci_low ci_high tied n_unjudged"
+_HEADING = "What to judge, and how?"
+_OF_LISTS: Any = {"rankings": _HEADING, "lists": True, "ends": True, "clusters": True}
 _DIFFERENCE_COLUMNS = (
     "measure_a measure_b n n_only n_judged_a n_judged_b tp_judged_a tp_judged_b difference ci_low"
     " ci_high cuts_tie n_judged n_unjudged"
@@ -525,25 +547,18 @@ _DIFFERENCE_COLUMNS = (
 
 
 @Capabilities(
-    rankings="What to judge, and how?",
-    lists=True,
-    ends=True,
-    clusters=True,
+    **_OF_LISTS,
     short="measure n precision ci_low ci_high n_judged n_unjudged",
     layout="measure n",
     quantity="precision",
 )
-@with_roles
+@with_roles_and(_SCHEME)
 def judged_precision(
     data: Data,
     n: ListSizes,
     *,
     unjudged: PartlyJudged = "estimate",
-    judged_with: Any = None,
-    windows: int | Sequence[int] | None = None,
-    estimator: Estimator = "ratio",
-    level: float = 0.95,
-    **roles: Unpack[JudgedRoles],
+    **options: Unpack[PartlyJudgedRoles],
 ) -> Data:
     """Return the precision of partly judged n-best lists.
 
@@ -635,30 +650,22 @@ def judged_precision(
     0    good  100   0.566667    0.41     0.71        30          70
     1    fair  100   0.312500    0.19     0.46        32          68
     """
-    scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
-    return _judged_lists(data, n, scheme, roles, "precision", can(judged_precision))
+    return _judged_lists(data, n, unjudged, options, "precision", can(judged_precision))
 
 
 @Capabilities(
-    rankings="What to judge, and how?",
-    lists=True,
-    ends=True,
-    clusters=True,
+    **_OF_LISTS,
     short="measure n recall ci_low ci_high n_judged n_unjudged",
     layout="measure n",
     quantity="recall",
 )
-@with_roles
+@with_roles_and(_SCHEME)
 def judged_recall(
     data: Data,
     n: ListSizes,
     *,
     unjudged: PartlyJudged = "estimate",
-    judged_with: Any = None,
-    windows: int | Sequence[int] | None = None,
-    estimator: Estimator = "ratio",
-    level: float = 0.95,
-    **roles: Unpack[JudgedRoles],
+    **options: Unpack[PartlyJudgedRoles],
 ) -> Data:
     """Return the recall of partly judged n-best lists.
 
@@ -671,10 +678,8 @@ def judged_recall(
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``n_judged`` and ``tp_judged``: judged candidates and judged true positives in the list;
-        ``recall``: the estimate, or NaN without judged true positives; ``ci_low``, ``ci_high``;
-        ``tied``.
+        One row per measure and n, as in :func:`judged_precision`, with ``recall``: the estimate, or
+        NaN without judged true positives.
 
     Notes
     -----
@@ -693,33 +698,29 @@ def judged_recall(
       measure    n    recall    ci_low   ci_high  n_judged  n_unjudged
     0    good  100  0.588885  0.447553  0.711724        30          70
     """
-    scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
-    return _judged_lists(data, n, scheme, roles, "recall", can(judged_recall))
+    return _judged_lists(data, n, unjudged, options, "recall", can(judged_recall))
 
 
 @Capabilities(
-    rankings="What to judge, and how?",
+    rankings=_HEADING,
     any_ties=True,
     clusters=True,
     short="measure average_precision ci_low ci_high n_judged n_unjudged",
     layout="measure",
     quantity="average-precision",
 )
-@with_roles_but(
-    "ties",
-    key="Ignored unless a window ends inside a tie.",
-    label="Ignored unless a window ends inside a tie.",
-    rng="Ignored unless a window ends inside a tie.",
+@with_roles_and(
+    _SCHEME,
+    {
+        "ties": NO_EFFECT,
+        **dict.fromkeys(("key", "label", "rng"), "Ignored unless a window ends inside a tie."),
+    },
 )
 def judged_average_precision(
     data: Data,
     *,
     unjudged: PartlyJudged = "estimate",
-    judged_with: Any = None,
-    windows: int | Sequence[int] | None = None,
-    estimator: Estimator = "ratio",
-    level: float = 0.95,
-    **roles: Unpack[JudgedRoles],
+    **options: Unpack[PartlyJudgedRoles],
 ) -> Data:
     """Return the average precision of partly judged rankings.
 
@@ -763,7 +764,7 @@ def judged_average_precision(
       measure  average_precision    ci_low   ci_high  n_judged  n_unjudged
     0    good           0.607596  0.461621  0.766358       303         697
     """
-    scheme = JudgingScheme(unjudged, judged_with, windows, estimator, level)
+    scheme, roles = JudgingScheme.from_keywords(unjudged, options)
     sample = read_sample(data, roles, scheme)
 
     def question(candidates: Candidates, _: IntArray | None) -> Rows:
@@ -777,15 +778,12 @@ def judged_average_precision(
 
 
 @Capabilities(
-    rankings="What to judge, and how?",
-    lists=True,
-    ends=True,
-    clusters=True,
+    **_OF_LISTS,
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
     layout="pair n",
     quantity="precision",
 )
-@with_roles
+@with_roles_and(_SCHEME)
 def judged_difference(
     data: Data,
     a: Hashable,
@@ -793,11 +791,7 @@ def judged_difference(
     n: ListSizes,
     *,
     unjudged: PartlyJudged = "estimate",
-    judged_with: Any = None,
-    windows: int | Sequence[int] | None = None,
-    estimator: Estimator = "ratio",
-    level: float = 0.95,
-    **roles: Unpack[JudgedRoles],
+    **options: Unpack[PartlyJudgedRoles],
 ) -> Data:
     """Return the difference in precision between two partly judged lists.
 
@@ -844,7 +838,7 @@ def judged_difference(
       measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
     0      good      fair  100    0.241579  0.077623  0.374333        40          86
     """
-    scheme, sizes = JudgingScheme(unjudged, judged_with, windows, estimator, level), check_n(n)
+    (scheme, roles), sizes = JudgingScheme.from_keywords(unjudged, options), check_n(n)
     sample = read_sample(data, only_pair(data, a, b, roles, one=True), scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -867,13 +861,13 @@ def judged_difference(
 def _judged_lists(
     data: Data,
     n: ListSizes,
-    scheme: JudgingScheme,
-    roles: Mapping[str, Any],
+    unjudged: str,
+    options: Mapping[str, Any],
     quantity: str,
     able: Capabilities,
 ) -> Data:
     """Estimate the precision or recall of lists for every measure."""
-    sizes = check_n(n)
+    (scheme, roles), sizes = JudgingScheme.from_keywords(unjudged, options), check_n(n)
     sample = read_sample(data, roles, scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> Answer:

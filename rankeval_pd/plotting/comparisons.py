@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -163,7 +163,19 @@ def draw_comparison(
             canvas.upright(float(last), f"{last:,}", name="last n of the first significant range")
             canvas.tell(f"Vertical line: n = {last:,}, the last n of the first significant range.")
     if overlap:
-        _draw_overlap(canvas, compared)
+        # the percentage of shared candidates, on a separate scale
+        right: Any = canvas.ax.twinx()
+        look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
+        for pair in pairs:
+            curve = rows[pair["measure_a"].iloc[0]]
+            across = pair["n"].map(curve.set_index("n")["x"])
+            right.plot(across, pair["overlap"] / pair["n"], **look)
+        right.set_ylim(0.0, 1.0)
+        right.set_ylabel("overlap", fontsize=font(canvas.ax, "label"))
+        right.tick_params(labelsize=font(canvas.ax, "tick"))
+        set_ticks(right.yaxis, in_percent, 4.0)
+        right.spines[["top", "left"]].set_visible(False)
+        canvas.tell("Thin gray line (scale on the right): share of candidates in both lists.")
     canvas.upwards()
     canvas.across(x, log=logarithmic)
     if not panels:
@@ -219,18 +231,12 @@ def comparison(
     simultaneous : bool
         Option for data: whether to add a comparison adjusted by "max-t" over the visible list
         sizes. This option applies only if ``adjust`` is None.
-    x : {"n", "share", "recall"}
-        Quantity on the x axis; see :func:`precision`.
-    mark : sequence of int
-        Sizes of lists to mark; see :func:`precision`.
+    x, mark, reference, log
+        As in :func:`precision`.
     relevant : float
         Smallest relevant difference. Smaller differences are not marked.
-    reference : {"random", "ideal"} or sequence of these
-        Reference curves to draw; see :func:`precision`.
     overlap : bool
         Whether to draw the percentage of shared candidates, with a scale on the right.
-    log : bool, optional
-        Whether the n axis is logarithmic; see :func:`precision`.
     first_run : bool
         Whether to mark the last n of the first significant range, as in Evert's (2004) figure 3.
         Only available for a single pair.
@@ -259,8 +265,16 @@ def comparison(
     single = b is not None or len(measures_of(data, roles, every=False)) <= 2
     unread = hushed("target='region'") if single else intervals_unread()
     with one_reading(), unread, hushed("ties='shared'"):  # the plot shades these list sizes instead
-        sizes = seen_of(data, n, roles)
-        draws = n_resamples if n_resamples is not None else _draws(data, a, b, alpha, roles)
+        sizes, draws = seen_of(data, n, roles), n_resamples
+        if draws is None:  # fast, but enough for the level
+            count, pairs = len(measures_of(data, roles, every=False)), 1
+            if a is None:
+                pairs = max(count * (count - 1) // 2, 1)
+            elif b is None:
+                pairs = max(count - 1, 1)
+            affordable = int(_BUDGET / max(size_of(data) * pairs, 1))
+            needed = np.ceil(pairs / check_share("alpha", alpha))
+            draws = max(min(999, affordable), int(min(needed, 1e18)) - 1, 99)  # fits in memory
         table = compare(data, a, b, sizes, adjust=adjust, n_resamples=draws, **asked)
         together = curves = None
         if simultaneous and adjust is None and phi == 1.0:  # swap tests do not support phi
@@ -283,26 +297,8 @@ def comparison(
     )
 
 
-def _draws(data: Any, a: Hashable, b: Hashable, alpha: float, roles: Mapping[str, Any]) -> int:
-    """Return a number of resamples that is fast but large enough for the level."""
-    alpha = check_share("alpha", alpha)
-    count = len(measures_of(data, roles, every=False))
-    pairs = 1
-    if a is None:
-        pairs = max(count * (count - 1) // 2, 1)
-    elif b is None:
-        pairs = max(count - 1, 1)
-    affordable = int(_BUDGET / max(size_of(data) * pairs, 1))
-    needed = min(np.ceil(pairs / alpha), 1e18)  # too many to fit in memory
-    return max(min(999, affordable), int(needed) - 1, 99)
-
-
 def _stacked(canvas: Canvas, count: int) -> list[Any]:
-    """Replace a panel with stacked panels that share the x axis; return those below the curves.
-
-    A single pair has a strip and a panel for the difference. For several pairs, the strip has a row
-    per pair.
-    """
+    """Replace a panel with stacked panels that share the x axis; return those below the curves."""
     ax: Any = canvas.ax
     spec, height = ax.get_subplotspec(), canvas.size[1]
     if spec is None and not hasattr(ax.figure, "add_axes"):
@@ -342,32 +338,27 @@ def _findings(table: pd.DataFrame, together: Any, relevant: float) -> list[_Find
     if adjust:
         together = table
     if together is not None:
-        hits, words = _adjusted_hits(table, together)
-        listed.append(
-            _Finding(large & hits, f"{words}, simultaneously for all n{extent}", together=True)
-        )
+        if "band_low" in together:
+            needed = "measure_a measure_b n band_low band_high"
+            other = table_of(together, needed, "difference_band")
+            words = f"the {level_before(other.attrs)}simultaneous band excludes 0"
+            other = other[(other["band_low"] > 0) | (other["band_high"] < 0)]
+        else:
+            needed = "measure_a measure_b n significant"
+            other = table_of(together, needed, "compare with adjust=...")
+            adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
+            words = ADJUSTED.get(adjust, adjust)
+            if alpha:
+                words += f" at {percent_of(alpha)}"
+            draws = other.attrs.get("n_resamples")
+            if adjust == "max-t" and draws is not None and draws < 999:
+                words += f" ({draws} resamples)"
+            other = other[other["significant"].astype(bool)]
+        keys = [name for name in ("measure_a", "measure_b", "n") if name in other]
+        hits = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other[keys]))
+        words += f", simultaneously for all n{extent}"
+        listed.append(_Finding(large & hits, words, together=True))
     return listed
-
-
-def _adjusted_hits(table: pd.DataFrame, together: Any) -> tuple[np.ndarray[Any, Any], str]:
-    """Return the rows that are significant after adjustment, and the adjustment."""
-    if "band_low" in together:
-        other = table_of(together, "measure_a measure_b n band_low band_high", "difference_band")
-        words = f"the {level_before(other.attrs)}simultaneous band excludes 0"
-        other = other[(other["band_low"] > 0) | (other["band_high"] < 0)]
-    else:
-        other = table_of(together, "measure_a measure_b n significant", "compare with adjust=...")
-        adjust, alpha = str(other.attrs.get("adjust")), other.attrs.get("alpha")
-        words = ADJUSTED.get(adjust, adjust)
-        if alpha:
-            words += f" at {percent_of(alpha)}"
-        draws = other.attrs.get("n_resamples")
-        if adjust == "max-t" and draws is not None and draws < 999:
-            words += f" ({draws} resamples)"
-        other = other[other["significant"].astype(bool)]
-    keys = [name for name in ("measure_a", "measure_b", "n") if name in other]
-    result = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(other[keys]))
-    return np.asarray(result, dtype=bool), words
 
 
 def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
@@ -377,11 +368,7 @@ def _favored(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
 
 
 def _draw_strips(canvas: Canvas, strip: Any, compared: _Compared) -> None:
-    """Draw bars where differences are significant, in the better measure's color.
-
-    A single pair has one row for each kind of test. With several pairs, each pair has one row, with
-    pale bars for pointwise tests and dark bars for simultaneous tests.
-    """
+    """Draw bars where differences are significant: a row per test of one pair, or per pair."""
     pairs, findings = compared.pairs, compared.findings
     strip.patch.set_visible(False)
     ink, single = Ink.of(strip, outside=True), len(pairs) == 1
@@ -522,22 +509,6 @@ def _draw_difference(canvas: Canvas, low: Any, compared: _Compared, together: An
     canvas.ax.figure.align_ylabels([canvas.ax, low])
 
 
-def _draw_overlap(canvas: Canvas, compared: _Compared) -> None:
-    """Draw the percentage of shared candidates on a separate scale."""
-    right: Any = canvas.ax.twinx()
-    look = {"color": canvas.ink.plain, "linewidth": 1.0, "label": "_overlap"}
-    for pair in compared.pairs:
-        curve = compared.curves[pair["measure_a"].iloc[0]]
-        across = pair["n"].map(curve.set_index("n")["x"])
-        right.plot(across, pair["overlap"] / pair["n"], **look)
-    right.set_ylim(0.0, 1.0)
-    right.set_ylabel("overlap", fontsize=font(canvas.ax, "label"))
-    right.tick_params(labelsize=font(canvas.ax, "tick"))
-    set_ticks(right.yaxis, in_percent, 4.0)
-    right.spines[["top", "left"]].set_visible(False)
-    canvas.tell("Thin gray line (scale on the right): share of candidates in both lists.")
-
-
 # -------------------------------------------------------------------------------------------------
 # Pairs of measures over n: odds ratios, and p-values for several tie-breaking orders.
 _MANY = 100  # with more values of n per pair, p-values are drawn as a band
@@ -575,27 +546,17 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
         for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
             if beyond.any():  # an unclipped line without points is drawn in the corner
                 look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
-                ax.plot(
-                    rows["n"][beyond],
-                    np.full(beyond.sum(), edge),
-                    clip_on=False,
-                    linestyle="none",
-                    label=f"_{sign}",
-                    **look,
-                )
-        pairs[pair] = rows.assign(
-            low=rows["ci_low"].clip(low, high), high=rows["ci_high"].clip(low, high)
-        )
+                look |= {"clip_on": False, "linestyle": "none", "label": f"_{sign}"}
+                ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), **look)
+        limits = rows[["ci_low", "ci_high"]].clip(low, high).set_axis(["low", "high"], axis=1)
+        pairs[pair] = rows.assign(**limits)
     canvas.across("n", log=logarithmic)
-    canvas.uncertainty(
-        pairs, "low", "high", interval_kind(table.attrs, ("exact, separately at each n"))
-    )
+    kind = interval_kind(table.attrs, "exact, separately at each n")
+    canvas.uncertainty(pairs, "low", "high", kind)
     canvas.rule(1.0, "no difference")
     if not np.isfinite(estimates).all() or (estimates == 0.0).any():
-        canvas.tell(
-            "Triangles: odds ratios of 0 or infinity, from a region without true or false"
-            " positives."
-        )
+        triangles = "odds ratios of 0 or infinity, from a region without true or false positives"
+        canvas.tell(f"Triangles: {triangles}.")
     canvas.limits("y", low, high)
     canvas.upwards(plainly)
     if len(table) and table["n"].min() < table["n"].max():
@@ -620,8 +581,7 @@ def odds_ratios(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.odds_ratios`.
+        Candidates, as in :func:`rankeval_pd.odds_ratios`, or the result of that method.
     a, b, n, level
         Options for data, as in :func:`rankeval_pd.odds_ratios`.
     log : bool, optional
@@ -664,15 +624,12 @@ def draw_tie_sensitivity(
             canvas.band(pair, rows["n"], low, high)
         else:
             canvas.bars(pair, rows["n"], low, high, place=place, count=len(pairs))
-        size = {"marker": "o", "markersize": 4, "markeredgewidth": 0}
-        if len(rows) > _MANY:
-            size["markersize"] = 2
-        canvas.curve(pair, rows["n"], middle, linestyle="none", **size)
-    keys = table.attrs.get("n_keys")
-    orders = f"{keys or 'the'} orders of equal scores"
-    canvas.tell(
-        f"Dots: the median p-value over {orders}; bars: the range from the smallest to the largest."
-    )
+        size = 2 if len(rows) > _MANY else 4
+        dots = {"marker": "o", "markersize": size, "markeredgewidth": 0, "linestyle": "none"}
+        canvas.curve(pair, rows["n"], middle, **dots)
+    orders = f"{table.attrs.get('n_keys') or 'the'} orders of equal scores"
+    bars = "bars: the range from the smallest to the largest"
+    canvas.tell(f"Dots: the median p-value over {orders}; {bars}.")
     if (p == 0.0).any():
         canvas.tell(f"Marks at the bottom edge: p below {least:.0e}.")
     canvas.rule(alpha, f"p = {alpha:g}")
@@ -705,8 +662,7 @@ def tie_sensitivity(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.tie_sensitivity`.
+        Candidates, as in :func:`rankeval_pd.tie_sensitivity`, or the result of that method.
     a, b, n, n_keys
         Options for data, as in :func:`rankeval_pd.tie_sensitivity`.
     alpha : float

@@ -115,8 +115,15 @@ def draw_forest(
     there is not enough room, only the first and the highlighted rows are drawn, and the remaining
     values are ticks in a single row.
     """
-    rows, rest = _folded(canvas, rows)
-    ax, look, ink, count = canvas.ax, canvas.look, canvas.ink, len(rows)
+    ax, look, ink, rest = canvas.ax, canvas.look, canvas.ink, np.empty(0)
+    most = max(3, min(_MOST, int((panel_size(ax)[1] - 48.0) / _THIN_ROW)))
+    if len(rows) > most:  # the rows that fit, and the values of the remaining rows
+        marked = [k for k, x in enumerate(rows["name"]) if x in look.highlighted][: most - 1]
+        best = [k for k in range(len(rows)) if k not in marked][: most - 1 - len(marked)]
+        kept = sorted([*best, *marked])
+        rest = np.delete(rows["value"].to_numpy(dtype=float), kept)
+        rows = rows.iloc[kept]
+    count = len(rows)
     y, out, names = np.arange(count), Ink.of(ax, outside=True), rows["name"].tolist()
     accent = rows["accent"].to_numpy(dtype=bool)
     if look.highlighted:
@@ -172,23 +179,12 @@ def draw_forest(
     _write_columns(canvas, rows, numbers, interval_header(level), letters, room)
 
 
-def _folded(canvas: Canvas, rows: pd.DataFrame) -> tuple[pd.DataFrame, Any]:
-    """Return the rows that fit, and the values of the remaining rows."""
-    room = int((panel_size(canvas.ax)[1] - 48.0) / _THIN_ROW)
-    count, most = len(rows), max(3, min(_MOST, room))
-    if count <= most:
-        return rows, np.empty(0)
-    chosen = canvas.look.highlighted
-    marked = [k for k, x in enumerate(rows["name"]) if x in chosen][: most - 1]
-    best = [k for k in range(count) if k not in marked][: most - 1 - len(marked)]
-    kept = sorted([*best, *marked])
-    return rows.iloc[kept], np.delete(rows["value"].to_numpy(dtype=float), kept)
-
-
 def _write_columns(
     canvas: Canvas, rows: pd.DataFrame, numbers: Numbers, interval: str, size: float, room: float
 ) -> None:
     """Write the columns that fit beside the rows: first value, rank and ties, then the interval."""
+    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+
     ax, ink, head = canvas.ax, Ink.of(canvas.ax, outside=True), max(LEAST, size - 1.0)
     letters = list(rows.get("letters", ()))
     lanes = _lanes(letters)
@@ -224,9 +220,7 @@ def _write_columns(
     at = 8.0
     for title, texts, width in kept:
         at += width
-        color = ink.fg
-        if texts is limits:
-            color = ink.note
+        color = ink.note if texts is limits else ink.fg
         for k, text in enumerate(texts):
             look = {"ha": "right", "va": "center_baseline", "color": color, **cell}
             write(ax, text, (1, k), (at, 0), **look)
@@ -234,28 +228,21 @@ def _write_columns(
         at += 10.0
     if lanes:
         write(ax, "tied", (1, 1), (at, 3), ha="left", **heading)
-        _draw_tie_bars(canvas, lanes, at + 3.0)
-
-
-def _draw_tie_bars(canvas: Canvas, lanes: list[tuple[int, list[int]]], at: float) -> None:
-    """Draw a vertical bar for each letter, with dots if there are gaps between its rows."""
-    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
-
-    ax = canvas.ax
-    base = blended_transform_factory(ax.transAxes, ax.transData)
-    look: dict[str, Any] = {"clip_on": False, "color": Ink.of(ax, outside=True).fg}
-    look |= {"label": "_tied", "scalex": False, "scaley": False}
-    gaps = False
-    for lane, rows in lanes:
-        shift = ScaledTranslation((at + _LANE * lane) / 72.0, 0, ax.figure.dpi_scale_trans)
-        look["transform"] = base + shift
-        ends = [rows[0] - 0.28, rows[-1] + 0.28]
-        ax.plot([1, 1], ends, linewidth=1.2, solid_capstyle="butt", **look)
-        if rows != list(range(rows[0], rows[-1] + 1)):
-            gaps = True
-            ax.plot([1] * len(rows), rows, "o", markersize=2.6, **look)
-    dots = "; a bar with dots connects only the rows with a dot" * gaps
-    canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
+        # a bar for each letter, with dots if there are gaps between its rows
+        base = blended_transform_factory(ax.transAxes, ax.transData)
+        bar: dict[str, Any] = {"clip_on": False, "color": ink.fg, "label": "_tied"}
+        bar |= {"scalex": False, "scaley": False}
+        gaps = False
+        for lane, group in lanes:
+            aside = (at + 3.0 + _LANE * lane) / 72.0
+            bar["transform"] = base + ScaledTranslation(aside, 0, ax.figure.dpi_scale_trans)
+            ends = [group[0] - 0.28, group[-1] + 0.28]
+            ax.plot([1, 1], ends, linewidth=1.2, solid_capstyle="butt", **bar)
+            if group != list(range(group[0], group[-1] + 1)):
+                gaps = True
+                ax.plot([1] * len(group), group, "o", markersize=2.6, **bar)
+        dots = "; a bar with dots connects only the rows with a dot" * gaps
+        canvas.tell(f"Bars on the right connect rows that do not differ significantly{dots}.")
 
 
 def _values_and_limits(rows: pd.DataFrame, numbers: Numbers) -> tuple[list[str], list[str]]:
@@ -313,9 +300,7 @@ def rows_high(table: Sized) -> tuple[float, float]:
     from matplotlib import rcParams
 
     width, height = rcParams["figure.figsize"]
-    row = _ROW
-    if len(table) > _MANY:
-        row = _DENSE
+    row = _DENSE if len(table) > _MANY else _ROW
     return width, max(1.0 + min(len(table), _MOST) * row, 0.45 * height)
 
 
@@ -334,9 +319,7 @@ def draw_area(canvas: Canvas, table: pd.DataFrame, *, sort: bool = True) -> None
         table = table.sort_values("area", ascending=False, kind="stable")
     kind = str(table.attrs.get("kind"))
     chances = table["chance"].dropna().round(9).unique()
-    digits = 2
-    if kind != "roc":
-        digits = digits_for(0.5 * float(np.min(chances, initial=0.04)))
+    digits = digits_for(0.5 * float(np.min(chances, initial=0.04))) if kind != "roc" else 2
     rows = pd.DataFrame({"name": table["measure"], "value": table["area"], "accent": False})
     rows["low"], rows["high"] = table.get("ci_low", np.nan), table.get("ci_high", np.nan)
     references = {float(x): f"random {number(float(x), digits)}" for x in chances}
@@ -361,8 +344,7 @@ def area(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.area`.
+        Candidates, as in :func:`rankeval_pd.area`, or the result of that method.
     kind, level
         Options for data, as in :func:`rankeval_pd.area`.
     sort : bool
@@ -388,8 +370,7 @@ def area(
 
 def draw_measure_ranks(table: pd.DataFrame | xr.Dataset, **look: Any) -> Any:
     """Draw each measure's value, interval and ranks in one panel per n or metric."""
-    frame = tidy(table, RANKED, "measure_ranks")
-    frame = frame.drop(columns=["row"], errors="ignore")
+    frame = tidy(table, RANKED, "measure_ranks").drop(columns=["row"], errors="ignore")
     return _draw_measure_ranks(by_n(frame, "measure"), **look)
 
 
@@ -481,9 +462,7 @@ def _draw_ranks(
     canvas: Canvas, table: pd.DataFrame, name: str, label: str, *, shares: bool
 ) -> None:
     """Draw values with intervals, ranks and ties."""
-    attrs, numbers = table.attrs, Numbers()
-    if shares:
-        numbers = PRECISION
+    attrs, numbers = table.attrs, PRECISION if shares else Numbers()
     rows = pd.DataFrame({"name": table[name], "value": table["value"]})
     rows["low"], rows["high"] = table["ci_low"], table["ci_high"]
     rows["accent"] = table.get("tied_for_best", table["rank_low"] == 1)
@@ -553,10 +532,10 @@ def draw_mean_difference(
     several = len(table[["measure_a", "measure_b"]].drop_duplicates()) > 1
     names, p = [], []
     for y, row in enumerate(table.to_dict("records")):
-        pair = f"{canvas.text(row['measure_a'])} − {canvas.text(row['measure_b'])}"
-        names.append(pair)
+        name = f"{canvas.text(row['measure_a'])} − {canvas.text(row['measure_b'])}"
         if len(table) > 1 and not several:
-            names[-1] = f"n = {row['n_first']:,} to {row['n_last']:,}"
+            name = f"n = {row['n_first']:,} to {row['n_last']:,}"
+        names.append(name)
         p.append(p_cell(float(row.get("p_value", np.nan))))
         if differences is None:
             continue
@@ -664,7 +643,7 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
         panels = grid_of(1, 1, None)[:count]
     else:
         columns = int(wrap or 1 + (count > 6))
-        size = (max(6.4, 3.1 * columns), 1.7 * -(-count // columns) + 0.4)
+        size = max(6.4, 3.1 * columns), 1.7 * -(-count // columns) + 0.4
         panels = grid_of(count, columns, size, sharex=True, sharey=True)
     found = samples["precision"].dropna()
     edges, high = np.array([0.0, 1.0]), 0.0
@@ -686,10 +665,8 @@ def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any
             panel.set_xlim(edges[0], edges[-1])
         set_ticks(panel.xaxis, in_percent, 5.0)
         set_ticks(panel.yaxis, compact, 3.0)
-        label = ""
-        if ax is not None or panel.get_subplotspec().is_last_row():
-            label = "precision of the sample"
-        panel.set_xlabel(label, fontsize=font(panel, "label"))
+        last = ax is not None or panel.get_subplotspec().is_last_row()
+        panel.set_xlabel("precision of the sample" * last, fontsize=font(panel, "label"))
     if len(panels) and look.title is not None:
         panels[0].figure.suptitle(look.title, fontsize=font(panels[0], "label") + 1.0)
     return panels

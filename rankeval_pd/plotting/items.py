@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -77,13 +77,49 @@ def draw_paired_differences(
     height = float(np.abs(gains).max(initial=0.0)) or 1.0
     canvas.rule(0.0)
     if whole is not None and len(whole):
-        _draw_mean(canvas, whole, gains.size, height)
+        # the overall gain with its interval, on the right
+        row = whole.iloc[0]
+        low, high, gain = (float(row[c]) for c in ("ci_low", "ci_high", "gain"))
+        at = gains.size * 1.035
+        ends = np.clip([low, high], -1.08 * height, 1.08 * height)
+        if np.isfinite(low + high):
+            ax.vlines(at, *ends, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
+        dot = look.line(color=ink.fg, marker="o", markersize=5, linestyle="none", label="_gain")
+        ax.plot([at], [gain], clip_on=False, **dot)
+        digits = digits_for(high - low) if np.isfinite(high - low) else 3
+        said = f"gain {number(gain, digits)}"
+        if np.isfinite(low) or np.isfinite(high):
+            said += f"\n({interval_text(low, high, digits)})"
+        top, aside, ha, va = gain, (6, 0), "left", "center"
+        if small(ax):  # above the bars of losses if there is room
+            top, aside, ha, va = max(gain, 0.0), (-8, 3), "right", "bottom"
+        color = Ink.of(ax, outside=True).fg
+        write(ax, said, (at, top), aside, va=va, ha=ha, color=color, annotation_clip=True)
+        kind = interval_kind(whole.attrs, "separately for each pair")
+        canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
     canvas.limits("x", 0.0, max(1.06 * gains.size, 1.5))
     canvas.limits("y", -1.08 * height, 1.08 * height)
     unit = str(table.attrs.get("unit", "items"))
     numbered = pd.api.types.is_integer_dtype(found["item"]) and unit != "queries"
     if not numbered and not small(ax):
-        _name_items(canvas, found["item"].astype(str).to_list(), gains, height)
+        # names of large gains and losses, with lines to their bars
+        size, count, names = font(ax, "note"), len(found), found["item"].astype(str).to_list()
+        room = 0.3 * panel_size(ax)[0]
+        for k in range(min(_NAMED, count // 4)):
+            for index, sign in ((k, 1), (count - 1 - k, -1)):
+                if np.sign(gains[index]) != sign:
+                    continue
+                y = height * (1.0 - 0.13 * k)
+                above = int(np.count_nonzero(sign * gains > y - 0.08 * height))
+                beside = max(0.075 * count, above)
+                end, ha = 1 + beside, "left"
+                if sign < 0:
+                    end, ha = count - beside, "right"
+                line = {"arrowstyle": "-", "lw": 0.5, "color": ink.reference}
+                line |= {"shrinkA": 1, "shrinkB": 0}
+                text = {"textcoords": "data", "va": "center", "ha": ha, "color": ink.fg}
+                label, foot = cut_text(names[index], size, room), (index + 1, gains[index])
+                write(ax, label, foot, (end, sign * y), arrowprops=line, **text)
     box = {"facecolor": ink.bg, "edgecolor": "none", "alpha": 0.85, "pad": 1.0}
     for name, count, corner, ha, va in (
         (a, (gains > 0).sum(), (0.94, 0.97), "right", "top"),
@@ -101,51 +137,6 @@ def draw_paired_differences(
         label += f" ({equal:,} equal)"
     canvas.frame(xlabel=label, ylabel=gain_of(table.attrs))
     ax.spines["bottom"].set_visible(False)
-
-
-def _draw_mean(canvas: Canvas, whole: pd.DataFrame, count: int, height: float) -> None:
-    """Draw the overall gain with its interval on the right."""
-    ax, ink, row = canvas.ax, canvas.ink, whole.iloc[0]
-    low, high, gain = (float(row[c]) for c in ("ci_low", "ci_high", "gain"))
-    at = count * 1.035
-    limits = np.clip([low, high], -1.08 * height, 1.08 * height)
-    if np.isfinite(low + high):
-        ax.vlines(at, *limits, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
-    dot = {"color": ink.fg, "marker": "o", "markersize": 5, "linestyle": "none", "label": "_gain"}
-    ax.plot([at], [gain], clip_on=False, **canvas.look.line(**dot))
-    digits = 3
-    if np.isfinite(high - low):
-        digits = digits_for(high - low)
-    said = f"gain {number(gain, digits)}"
-    if np.isfinite(low) or np.isfinite(high):
-        said += f"\n({interval_text(low, high, digits)})"
-    end, aside, ha, va = gain, (6, 0), "left", "center"
-    if small(ax):  # above the bars of losses if there is room
-        end, aside, ha, va = max(gain, 0.0), (-8, 3), "right", "bottom"
-    color = Ink.of(ax, outside=True).fg
-    write(ax, said, (at, end), aside, va=va, ha=ha, color=color, annotation_clip=True)
-    kind = interval_kind(whole.attrs, "separately for each pair")
-    canvas.tell(f"Dot and line on the right: the gain over all items with {kind}.")
-
-
-def _name_items(canvas: Canvas, names: list[str], gains: Any, height: float) -> None:
-    """Label items with large gains and losses, and draw leader lines to their bars."""
-    ax, size, count = canvas.ax, font(canvas.ax, "note"), len(names)
-    room = 0.3 * panel_size(ax)[0]
-    for k in range(min(_NAMED, count // 4)):
-        for place, sign in ((k, 1), (count - 1 - k, -1)):
-            if np.sign(gains[place]) != sign:
-                continue
-            y = height * (1.0 - 0.13 * k)
-            above = int(np.count_nonzero(sign * gains > y - 0.08 * height))
-            beside = max(0.075 * count, above)
-            x, ha = 1 + beside, "left"
-            if sign < 0:
-                x, ha = count - beside, "right"
-            line = {"arrowstyle": "-", "lw": 0.5, "color": canvas.ink.reference}
-            look = {"textcoords": "data", "arrowprops": line | {"shrinkA": 1, "shrinkB": 0}}
-            name, at = cut_text(names[place], size, room), (place + 1, gains[place])
-            write(ax, name, at, (x, sign * y), va="center", ha=ha, color=canvas.ink.fg, **look)
 
 
 @of_data_or_table(
@@ -207,9 +198,7 @@ def paired_differences(
         unit = "queries" if items is not data or by_query else "items"
     read = groups_of_items(items, roles)
     systems = max((len(names) for _, _, names, _ in read), default=0)
-    count = systems * (systems - 1) // 2
-    if a is not None:
-        count = systems - 1
+    count = systems - 1 if a is not None else systems * (systems - 1) // 2
     if b is None and count * len(read) > _PAIRS:
         raise ValueError(
             f"there are {count:,} pairs of systems{' in each group' * (len(read) > 1)}, but this"
@@ -220,15 +209,24 @@ def paired_differences(
     needed: str = "system_a system_b gain ci_low ci_high"
     pairs = tidy(whole, needed, "paired_bootstrap")
     own: list[str] = [*DIFFERENCES.split()]
-    parts = [_of_pairs(*group, pairs) for group in read]
-    table = pd.concat([x for part in parts for x in part], ignore_index=True)
+    parts = []
+    for found, key, names, labels in read:  # the gain for each pair of systems on each item
+        scores = found.sign * found.score(found.statistics)
+        for one, other in pairs[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object):
+            here = pairs[(pairs["system_a"] == one) & (pairs["system_b"] == other)]
+            if key and not (here[list(key)] == pd.Series(key)).all(axis=1).any():
+                continue
+            gain = scores[names.index(one)] - scores[names.index(other)]
+            columns = {**key, "system_a": one, "system_b": other, "item": labels, "gain": gain}
+            parts.append(pd.DataFrame(columns))
+    table = pd.concat(parts, ignore_index=True)
     several: bool = len(pairs[["system_a", "system_b"]].drop_duplicates()) > 1
     batch: list[Any] = [name for name in table if name not in own]
     pairs = pairs[[*batch, *needed.split()]]
     if several:  # one panel per pair
         for rows in (table, pairs):
-            names = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
-            rows.insert(len(batch), "systems", names)
+            panels = rows["system_a"].astype(str) + " − " + rows["system_b"].astype(str)
+            rows.insert(len(batch), "systems", panels)
     table = table[[*batch, *["systems"] * several, *own]]
     table.attrs = {**whole.attrs, "unit": unit}
     pairs.attrs = dict(whole.attrs)
@@ -247,22 +245,6 @@ def groups_of_items(data: Any, roles: Any) -> list[_Group]:
         (table.items(rows), key, table.systems, table.labels[rows])
         for rows, key in zip(table.members, keys, strict=True)
     ]
-
-
-def _of_pairs(
-    items: Items, key: dict[Any, Any], names: list[Hashable], labels: pd.Index, pairs: pd.DataFrame
-) -> list[pd.DataFrame]:
-    """Return the gain for each pair of systems on each item."""
-    scores = items.sign * items.score(items.statistics)
-    listed = []
-    for a, b in pairs[["system_a", "system_b"]].drop_duplicates().to_numpy(dtype=object):
-        here = pairs[(pairs["system_a"] == a) & (pairs["system_b"] == b)]
-        if key and not (here[list(key)] == pd.Series(key)).all(axis=1).any():
-            continue
-        gain = scores[names.index(a)] - scores[names.index(b)]
-        columns = {**key, "system_a": a, "system_b": b, "item": labels, "gain": gain}
-        listed.append(pd.DataFrame(columns))
-    return listed
 
 
 # -------------------------------------------------------------------------------------------------
@@ -284,9 +266,7 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
         canvas.limits(axis, *ends)
     ax.set_box_aspect(1.0)
     ax.axline((0.0, 0.0), slope=1.0, color=ink.reference, linewidth=0.8, zorder=1, label="_equal")
-    size = 3.5
-    if len(rows) <= 100:
-        size = 5.0
+    size = 5.0 if len(rows) <= 100 else 3.5
     counts = {}
     for name, here in ((a, y > x), (b, y < x), (None, y == x)):
         color, label = ink.muted, "_equal"
@@ -298,9 +278,7 @@ def draw_queries(canvas: Canvas, table: pd.DataFrame) -> None:
     unit, metric = table.attrs.get("unit", "items"), table.attrs.get("of", "score")
     first, second = canvas.text(a), canvas.text(b)
     if canvas.alone:
-        equal = ""
-        if counts[None]:
-            equal = f"; {counts[None]:,} are equal"
+        equal = f"; {counts[None]:,} are equal" if counts[None] else ""
         canvas.tell(
             f"Dots: {len(rows):,} {unit}. {first} is higher for {counts[a]:,} (above the diagonal),"
             f" {second} for {counts[b]:,} (below the diagonal){equal}."
@@ -396,37 +374,37 @@ def queries(
     """
     look, roles = parted(options)
     asked = each_metric(data)
-    parts = [part for metric, one in asked for part in _of_two(metric, one, a, b, roles)]
+    parts, kinds = [], []
+    for metric, one in asked:
+        items: Any = as_items(one)
+        of = items.attrs.get("metric") if isinstance(items, pd.DataFrame) else None
+        kinds.append((of or "score", "queries" if items is not one or of else "items"))
+        of_metric = {} if metric is None else {"metric": metric}
+        first, second = a, b
+        for found, key, names, labels in groups_of_items(items, roles):
+            if first is None and second is None and len(names) == 2:
+                first, second = names
+            pair = {"a": first, "b": second}
+            if None in pair.values():
+                raise ValueError(
+                    f"a={first!r}, b={second!r}: pass two of the systems {listed(names)}."
+                )
+            for role, name in pair.items():
+                if name not in names:
+                    raise unknown_name(role, name, names)
+            scores = found.score(found.statistics)
+            columns = {**of_metric, **key, "item": labels}
+            columns |= {f"system_{role}": name for role, name in pair.items()}
+            columns |= {f"value_{role}": scores[names.index(x)] for role, x in pair.items()}
+            parts.append(pd.DataFrame(columns))
     table = pd.concat(parts, ignore_index=True)
+    of, rows = kinds[0]
     if len(asked) == 1:
         table = table.drop(columns="metric", errors="ignore")
-    said = parts[0].attrs
-    table.attrs = {"unit": unit or said["unit"], "of": "value" if len(asked) > 1 else said["of"]}
+    else:
+        of = "value"
+    table.attrs = {"unit": unit or rows, "of": of}
     return draw_queries(table, **look)
-
-
-def _of_two(
-    metric: str | None, data: Any, a: Hashable, b: Hashable, roles: Any
-) -> Iterator[pd.DataFrame]:
-    """Yield the values of two systems on every item in each group."""
-    items: Any = as_items(data)
-    of = items.attrs.get("metric") if isinstance(items, pd.DataFrame) else None
-    unit = "queries" if items is not data or of is not None else "items"
-    for found, key, names, labels in groups_of_items(items, roles):
-        if a is None and b is None and len(names) == 2:
-            a, b = names
-        if a is None or b is None:
-            raise ValueError(f"a={a!r}, b={b!r}: pass two of the systems {listed(names)}.")
-        for role, name in (("a", a), ("b", b)):
-            if name not in names:
-                raise unknown_name(role, name, names)
-        scores = found.score(found.statistics)
-        columns = {**({} if metric is None else {"metric": metric}), **key, "item": labels}
-        columns |= {"system_a": a, "system_b": b}
-        columns |= {f"value_{s}": scores[names.index(x)] for s, x in (("a", a), ("b", b))}
-        part = pd.DataFrame(columns)
-        part.attrs = {"of": of or "score", "unit": unit}
-        yield part
 
 
 _RECALLS = tuple(f"IPrec@{k / 10:.1f}" for k in range(11))

@@ -109,14 +109,15 @@ def of_measures_too(picture: Picture) -> Picture:
     return cast(Picture, drawn)
 
 
-def pairs_of_measures(
+def tests_of_pairs(
     data: Any, n: ListSizes, kind: Any, adjust: Any, asked: Mapping[str, Any]
 ) -> Any:
-    """Return tests of all measure pairs in the same form as tests of system pairs.
+    """Return tests of all pairs of systems, or of measures if there is a criterion, in one form.
 
-    ``asked`` contains the column roles and the options for the tests. Only three of these
-    options apply to rankings.
+    ``asked`` contains the column roles and the options; only three options apply to rankings.
     """
+    if n is None and kind is None:
+        return paired_bootstrap(data, adjust=adjust, **asked)
     ranked: dict[str, Any] = {"n_resamples": None, "alpha": 0.05}
     roles: dict[str, Any] = {}
     for name, given in asked.items():
@@ -136,8 +137,7 @@ def pairs_of_measures(
 
 def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
     """Return pairs of measures in the columns for pairs of systems, with n as a group column."""
-    needed = "measure_a measure_b difference p_value"
-    frame = tidy(table, needed, "compare, or of compare_area")
+    frame = tidy(table, _PAIRS, "compare, or of compare_area")
     score = next((name for name in _SCORES if f"{name}_a" in frame), None)
     if score is None:
         raise ValueError(
@@ -179,18 +179,14 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     scores: dict[Any, float] = {}
     for side in "ab":
         scores |= dict(zip(table[f"system_{side}"], table[f"score_{side}"], strict=True))
-    sign = -1.0
-    if not attrs.get("higher_is_better", True):
-        sign = 1.0
+    sign = 1.0 if not attrs.get("higher_is_better", True) else -1.0
     order = sorted(scores, key=lambda name: sign * scores[name])
     p = table.get("p_adjusted", table["p_value"]).to_numpy(dtype=float)
     place = {name: k for k, name in enumerate(order)}
     apart = np.zeros((len(order), len(order)), dtype=bool)
     for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
         apart[place[a], place[b]] = apart[place[b], place[a]] = rejects(chance, alpha)
-    numbers = Numbers()
-    if _are_proportions(attrs):
-        numbers = PRECISION
+    numbers = PRECISION if _are_proportions(attrs) else Numbers()
     rows = pd.DataFrame({"name": pd.Series(order, dtype=object), "low": np.nan, "high": np.nan})
     rows["value"] = [scores[name] for name in order]
     rows["accent"], rows["letters"] = ~apart[:1].ravel(), letters_of(apart)
@@ -253,12 +249,8 @@ def critical_difference(
     ['w', 'x', 'y', 'z']
     """
     look, asked = parted(options)
-    alpha = asked.get("alpha", 0.05)
-    if n is not None or kind is not None:
-        table = pairs_of_measures(data, n, kind, adjust, asked)
-    else:
-        table = paired_bootstrap(data, adjust=adjust, **asked)
-    return draw_critical_difference(table, alpha=alpha, **look)
+    table = tests_of_pairs(data, n, kind, adjust, asked)
+    return draw_critical_difference(table, alpha=asked.get("alpha", 0.05), **look)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -281,6 +273,7 @@ def _square_of(table: pd.DataFrame) -> tuple[float, float]:
 )
 def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     """Draw a triangle of all pairs, with significant gains in color."""
+    from matplotlib.cm import ScalarMappable
     from matplotlib.collections import PatchCollection
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm, to_hex
     from matplotlib.patches import Rectangle
@@ -289,14 +282,16 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
     names = table[["system_a", "system_b"]].astype(object)
     names = names.where(names.notna(), "nan")  # NaN is not equal to NaN
     table = table.assign(system_a=names["system_a"], system_b=names["system_b"])
-    systems = by_wins(table)
+    # the systems that beat most others come first
+    ahead = np.sign(table["gain"].to_numpy())
+    both = pd.concat([table["system_a"], table["system_b"]])
+    wins = pd.Series([*ahead, *-ahead], index=both).groupby(level=0, sort=False).sum()
+    systems = wins.sort_values(ascending=False, kind="stable").index.tolist()
     width, height = panel_size(ax)
     named = max(3, int(_SIDE * min(width, height) / (1.12 * LEAST)))
     count = min(len(systems), named)  # the last row represents the remaining systems
     place = {name: min(k, count - 1) for k, name in enumerate(systems)}
-    folded = 0
-    if len(systems) > count:
-        folded = len(systems) - count + 1
+    folded = len(systems) - count + 1 if len(systems) > count else 0
     alpha = float(table.attrs.get("alpha", 0.05))
     p = table.get("p_adjusted", table["p_value"]).to_numpy(dtype=float)
     hue = cycle(canvas.look.colors)[0]
@@ -304,10 +299,9 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         "gain", [mixed_color(hue, ink.bg, 0.22), ink.line(hue), mixed_color(ink.fg, hue, 0.55)]
     )
     told = rejects(p, alpha)
-    most = 1.0
-    if told.any():
-        most = float(table["gain"].abs()[told].max())
-    norm, pale = PowerNorm(0.5, 0.0, most or 1.0), mixed_color(ink.fg, ink.bg, 0.08)
+    most = float(table["gain"].abs()[told].max()) if told.any() else 1.0
+    high = most or 1.0
+    norm, pale = PowerNorm(0.5, 0.0, high), mixed_color(ink.fg, ink.bg, 0.08)
     cell = _SIDE * min(width, height) / max(count, 1)
     digits = digits_for(0.5 * most)
     shares = _are_proportions(table.attrs)
@@ -325,9 +319,7 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
             pairs[i, j] = min(gain, least), bool(apart) and before
     for (i, j), (gain, apart) in pairs.items():
         cells.append(Rectangle((j + 0.03, i + 0.03), 0.94, 0.94))
-        face = pale
-        if apart:
-            face = to_hex(scale(norm(abs(gain))))
+        face = to_hex(scale(norm(abs(gain)))) if apart else pale
         faces.append(face)
         text = _gain_text(gain, digits, shares=shares)
         if wide(text, size) <= cell - 3.0 and cell >= _CELL * 0.7:
@@ -356,7 +348,25 @@ def draw_pairs(canvas: Canvas, table: pd.DataFrame) -> None:
         text = cut_text(name, size, k * cell + 0.22 * width)
         write(ax, text, (k + 1, k + 0.5), (-4, 0), annotation_clip=True, **look)
     if told.any():
-        _scale_bar(canvas, scale, norm, table, ink, shares=shares)
+        # the color scale in the empty corner
+        size = font(ax, "note")
+        inset = ax.inset_axes([0.0, 0.10, 0.30, 0.03])
+        bar = ax.figure.colorbar(ScalarMappable(norm, scale), cax=inset, orientation="horizontal")
+        bar.outline.set_visible(False)
+        ticks = [0.0, high]
+        if panel_size(ax)[0] >= 283:
+            ticks.insert(1, 0.25 * high)
+        digits = digits_for(0.5 * high)
+        texts = [_gain_text(gain, digits, shares=shares) for gain in ticks]
+        bar.set_ticks(ticks, labels=texts, fontsize=size)
+        inset.tick_params(length=0, labelcolor=ink.fg)
+        inset.minorticks_off()
+        inset.set_xlim(0.0, high)
+        words = _what(table.attrs).replace("difference in ", "difference,\n")
+        note: dict[str, Any] = {"fontsize": size, "color": ink.note}
+        corner = {"xycoords": "axes fraction", "va": "center"}
+        write(inset, "gray: not distinguished", (0, 0), (0, -2.4 * size), **corner, **note)
+        inset.set_title(words.replace("gain in ", "gain in\n"), loc="left", pad=4, **note)
     condition = joined(f"p ≤ {alpha:g}", pairs_kind(table.attrs, len(table)))
     canvas.tell(
         f"Color: {_what(table.attrs)} of the row over the column, if {condition}; pale gray: not"
@@ -390,14 +400,8 @@ def pairs(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap` or
-        :func:`rankeval_pd.paired_permutation`. To compare measures, pass candidates with a score
-        for each measure and a gold label, together with ``n`` or ``kind``, or the result of
-        :func:`rankeval_pd.compare` or :func:`rankeval_pd.compare_area`.
-    n, kind
-        Option for candidates: the criterion by which measures are compared, as in
-        :func:`rankeval_pd.measure_ranks`. Each n has its own panel.
+    data, n, kind
+        As in :func:`critical_difference`.
     a, b, n_resamples, event, method, ci, families, baseline
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     adjust, adjust_over, alpha, level
@@ -423,11 +427,7 @@ def pairs(
     ['x', 'y', 'z']
     """
     look, asked = parted(options)
-    if n is not None or kind is not None:
-        table = pairs_of_measures(data, n, kind, adjust, {"a": a, "b": b, **asked})
-    else:
-        table = paired_bootstrap(data, a, b, adjust=adjust, **asked)
-    return draw_pairs(table, **look)
+    return draw_pairs(tests_of_pairs(data, n, kind, adjust, {"a": a, "b": b, **asked}), **look)
 
 
 def _are_proportions(attrs: Mapping[Any, Any]) -> bool:
@@ -446,42 +446,6 @@ def _gain_text(gain: float, digits: int, *, shares: bool) -> str:
     if shares:
         return number(100 * gain, max(digits - 2, 0))
     return number(gain, digits)
-
-
-def _scale_bar(
-    canvas: Canvas, scale: Any, norm: Any, table: pd.DataFrame, ink: Ink, *, shares: bool
-) -> None:
-    """Draw the color scale in the empty corner."""
-    from matplotlib.cm import ScalarMappable
-
-    ax: Any = canvas.ax
-    size = font(ax, "note")
-    inset = ax.inset_axes([0.0, 0.10, 0.30, 0.03])
-    bar = ax.figure.colorbar(ScalarMappable(norm, scale), cax=inset, orientation="horizontal")
-    bar.outline.set_visible(False)
-    digits = digits_for(0.5 * norm.vmax)
-    ticks = [0.0, norm.vmax]
-    if panel_size(ax)[0] >= 283:
-        ticks.insert(1, 0.25 * norm.vmax)
-    texts = [_gain_text(gain, digits, shares=shares) for gain in ticks]
-    bar.set_ticks(ticks, labels=texts, fontsize=size)
-    inset.tick_params(length=0, labelcolor=ink.fg)
-    inset.minorticks_off()
-    inset.set_xlim(0.0, norm.vmax)
-    words = _what(table.attrs).replace("difference in ", "difference,\n")
-    look: dict[str, Any] = {"fontsize": size, "color": ink.note}
-    below = (0, -2.4 * size)
-    place = {"xycoords": "axes fraction", "va": "center"}
-    write(inset, "gray: not distinguished", (0, 0), below, **place, **look)
-    inset.set_title(words.replace("gain in ", "gain in\n"), loc="left", pad=4, **look)
-
-
-def by_wins(table: pd.DataFrame) -> list[Any]:
-    """Sort the systems by the number of systems that they beat, largest first."""
-    ahead = np.sign(table["gain"].to_numpy())
-    systems = pd.concat([table["system_a"], table["system_b"]])
-    wins = pd.Series([*ahead, *-ahead], index=systems).groupby(level=0, sort=False).sum()
-    return wins.sort_values(ascending=False, kind="stable").index.tolist()
 
 
 # -------------------------------------------------------------------------------------------------
@@ -506,22 +470,16 @@ def draw_confidence(
         least = 1.0 / (draws + 1.0)
     relations = [(None, table)]
     if "relation" in table:
-        relations = [
-            (name, table[table["relation"] == name]) for name in table["relation"].unique()
-        ]
+        relations = [(x, table[table["relation"] == x]) for x in table["relation"].unique()]
     several = len(relations) > 1
     positive = table["gain"][table["gain"] > 0]
-    lowest = 1e-3
-    if len(positive):
-        lowest = 0.5 * float(positive.min())
+    lowest = 0.5 * float(positive.min()) if len(positive) else 1e-3
     for name, rows in relations:
         y = -np.log10(rows["p"].clip(lower=least).to_numpy(dtype=float))
         sure = rows["confidence"].to_numpy(dtype=float) >= _LEVEL
         full = rows["p"].to_numpy(dtype=float) <= least * (1.0 + 1e-6)
         x = rows["gain"].clip(lower=lowest).to_numpy(dtype=float)
-        own = ink.accent
-        if several:
-            own = canvas.color(name)
+        own = canvas.color(name) if several else ink.accent
         look = {"markeredgecolor": ink.bg, "markeredgewidth": 0.6, "zorder": 3, "label": "_pairs"}
         for which, color in ((~sure, ink.plain), (sure, own)):
             for at, sign, size in ((which & ~full, "o", 4.5), (which & full, "^", 5.5)):
@@ -533,15 +491,41 @@ def draw_confidence(
     if not len(positive):
         canvas.limits("x", 0.001, 1.0)
     else:
-        left = lowest
-        if not (table["gain"] <= 0).any():
-            left = lowest * 1.5
+        left = lowest * 1.5 if not (table["gain"] <= 0).any() else lowest
         canvas.limits("x", left, 1.3 * float(positive.max()))
     heights = -np.log10(table["p"].clip(lower=least).to_numpy())
     bottom, top = np.nanmin(heights, initial=0.15), np.nanmax(heights, initial=1.6)
     canvas.limits("y", float(bottom), 1.09 * float(top))
     if thresholds is not None:
-        _draw_thresholds(canvas, thresholds, [name for name, _ in relations])
+        # gain thresholds, and their intervals as bars at the bottom
+        needed = "relation threshold threshold_low threshold_high"
+        known = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
+        low, high = ax.get_xlim()
+        most = float(known["threshold"].max()) if len(known) else high
+        canvas.limits("x", low, max(high, 1.3 * most))
+        for index, row in enumerate(known[needed.split()].to_numpy(dtype=object)):
+            relation, threshold, lower, upper = row
+            first, last = ax.get_xlim()
+            color, width, shade = ink.reference, THIN, ink.note
+            if several and relation in dict(relations):
+                color, width = canvas.color(relation), 1.2
+                shade = ink.text(color)
+            line = {"color": color, "linewidth": width, "zorder": 1.2}
+            ax.axvline(threshold, **canvas.look.line(relation, **line, label="_threshold"))
+            bar = {"color": color, "linewidth": 3, "alpha": 0.5, "label": "_interval"}
+            place = {"transform": ax.get_xaxis_transform(), "zorder": 1.2}
+            ends = max(float(lower), first), min(float(upper), last)
+            ax.hlines(0.02 + 0.03 * index, *ends, **place, **canvas.look.band(relation, **bar))
+            text = f"threshold\n{threshold:.2g}"
+            aside, ha = 4, "left"
+            if np.log(threshold / first) > 0.7 * np.log(last / first):
+                aside, ha = -4, "right"
+            moved = aside, 4 + 2.4 * font(ax, "note") * index
+            end = threshold, 0.04 + 0.03 * len(known)
+            write(ax, text, end, moved, xycoords=ABOVE, va="bottom", ha=ha, color=shade)
+        if len(known):
+            kind = interval_kind(thresholds.attrs, "separately for each threshold")
+            canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
     texts = [percent_of(c) for c in _LEVELS]
     set_chosen_ticks(ax.yaxis, [-np.log10(1.0 - c) for c in _LEVELS], texts)
     set_ticks(ax.xaxis, plainly, 5.0)
@@ -577,9 +561,7 @@ def confidence(
         Scores of systems on test items, or the result of :func:`rankeval_pd.paired_bootstrap`. If
         you pass a result, you can add ``thresholds``, the result of
         :func:`rankeval_pd.gain_threshold`, which is drawn as lines with intervals.
-    a, b, n_resamples, event, method, ci, families, baseline
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
-    adjust, adjust_over, alpha, level
+    a, b, n_resamples, event, method, ci, families, baseline, adjust, adjust_over, alpha, level
         Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     **look
 
@@ -603,40 +585,6 @@ def confidence(
     return draw_confidence(table, gain_threshold(table), **look)
 
 
-def _draw_thresholds(canvas: Canvas, thresholds: pd.DataFrame, relations: list[Any]) -> None:
-    """Draw gain thresholds, and their intervals as bars at the bottom."""
-    ax, ink, size = canvas.ax, canvas.ink, font(canvas.ax, "note")
-    needed = "relation threshold threshold_low threshold_high"
-    result = table_of(thresholds, needed, "gain_threshold").dropna(subset=["threshold"])
-    low, high = ax.get_xlim()
-    most = high
-    if len(result):
-        most = float(result["threshold"].max())
-    canvas.limits("x", low, max(high, 1.3 * most))
-    for index, row in enumerate(result[needed.split()].to_numpy(dtype=object)):
-        relation, threshold, least, largest = row
-        first, last = ax.get_xlim()
-        color, width, shade = ink.reference, THIN, ink.note
-        if relation in relations and len(relations) > 1:
-            color, width = canvas.color(relation), 1.2
-            shade = ink.text(color)
-        line = {"color": color, "linewidth": width, "zorder": 1.2}
-        ax.axvline(threshold, **canvas.look.line(relation, **line, label="_threshold"))
-        bar = {"color": color, "linewidth": 3, "alpha": 0.5, "label": "_interval"}
-        place = {"transform": ax.get_xaxis_transform(), "zorder": 1.2}
-        ends = max(float(least), first), min(float(largest), last)
-        ax.hlines(0.02 + 0.03 * index, *ends, **place, **canvas.look.band(relation, **bar))
-        text = f"threshold\n{threshold:.2g}"
-        aside, ha = 4, "left"
-        if np.log(threshold / first) > 0.7 * np.log(last / first):
-            aside, ha = -4, "right"
-        at, moved = (threshold, 0.04 + 0.03 * len(result)), (aside, 4 + 2.4 * size * index)
-        write(ax, text, at, moved, xycoords=ABOVE, va="bottom", ha=ha, color=shade)
-    if len(result):
-        kind = interval_kind(thresholds.attrs, "separately for each threshold")
-        canvas.tell(f"Vertical lines: gains worth reporting. Bars at the bottom: {kind}.")
-
-
 @picture("size system_a gain p_value", "gain_by_size")
 def draw_gain_by_size(
     canvas: Canvas, table: pd.DataFrame, thresholds: pd.DataFrame | None = None
@@ -645,9 +593,7 @@ def draw_gain_by_size(
     ax, ink = canvas.ax, canvas.ink
     drawn = table[table["gain"] > 0.0]
     significant = drawn["p_value"] <= 0.05
-    faint = 0.8
-    if len(drawn) > _CROWD:
-        faint = 0.3
+    faint = 0.3 if len(drawn) > _CROWD else 0.8
     for rows, color, aside in (
         (drawn[~significant], ink.reference, 0.96),
         (drawn[significant], ink.accent, 1.04),
@@ -668,7 +614,42 @@ def draw_gain_by_size(
         ends = table["size"].min(), table["size"].max()
         canvas.limits("x", ends[0] / 1.15, 1.15 * ends[1])
     if thresholds is not None:
-        _draw_sizes(canvas, thresholds)
+        # the thresholds against size, with intervals and the square-root law
+        needed = "size relation threshold threshold_low"
+        lines = table_of(thresholds, needed, "gain_threshold").sort_values("size")
+        without = lines[lines["threshold"].isna()]
+        lines = lines.dropna(subset=["threshold"])
+        low, high = (float(limit) for limit in ax.get_ylim())
+        most = 1.15 * float(lines["threshold"].max()) if len(lines) else high
+        canvas.limits("y", low, max(high, most))
+        high = float(ax.get_ylim()[1])
+        beyond = lines[:0]
+        if "threshold_high" in lines:
+            beyond = lines[lines["threshold_high"] > high]
+        for place, relation in enumerate(lines["relation"].unique()):
+            rows, name = lines, "threshold"
+            if not pd.isna(relation):
+                rows, name = lines[lines["relation"] == relation], relation
+            last = rows.iloc[-1]
+            law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
+            canvas.guide(rows["size"], law, "_square-root law")
+            if place == 0:
+                law_line = "a square-root law through the value for the largest size"
+                canvas.tell(f"Thin gray line: {law_line}.")
+            canvas.curve(name, rows["size"], rows["threshold"], linewidth=LINE)
+            lower = rows["threshold_low"].where(rows["threshold_low"] > 0.0, rows["threshold"])
+            canvas.bars(name, rows["size"], lower, rows["threshold_high"].clip(upper=high))
+            canvas.limits("y", high=high)
+        if len(lines):
+            kind = interval_kind(thresholds.attrs, "separately for each size")
+            canvas.tell(f"Line: gains worth reporting, with {kind}.")
+        if len(beyond):
+            look = {"color": canvas.ink.plain, "markersize": 5, "label": "_beyond"}
+            ax.plot(beyond["size"], np.full(len(beyond), high), "^", clip_on=False, **look)
+            canvas.tell("Triangles: the interval extends above the panel.")
+        if len(without):
+            named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
+            canvas.tell(f"There is no threshold at {named} items because no pair is near p = 0.05.")
     sizes = sorted(table["size"].unique())
     order = [*sizes[:1], *sizes[-1:], *sizes[1:-1]]
     set_chosen_ticks(ax.xaxis, order, [f"{size:,}" for size in order])
@@ -692,10 +673,8 @@ def gain_by_size(
         The thresholds are drawn as lines, with the square-root law through the largest size.
     sizes : sequence of int
         Option for items: numbers of items; see :func:`rankeval_pd.gain_by_size`.
-    draw, n_resamples, event, method, ci, families, baseline
+    draw, n_resamples, event, method, ci, families, baseline, adjust, adjust_over, alpha, level
         Options for items, as in :func:`rankeval_pd.gain_by_size`.
-    adjust, adjust_over, alpha, level
-        Options for items, as in :func:`rankeval_pd.paired_bootstrap`.
     **look
 
     Notes
@@ -715,47 +694,6 @@ def gain_by_size(
     look, asked = parted(options)
     table = studies.gain_by_size(data, sizes, draw=draw, **asked)
     return draw_gain_by_size(table, gain_threshold(table), **look)
-
-
-def _draw_sizes(canvas: Canvas, thresholds: pd.DataFrame) -> None:
-    """Draw the thresholds against size, with intervals and the square-root law."""
-    ax = canvas.ax
-    needed = "size relation threshold threshold_low"
-    result = table_of(thresholds, needed, "gain_threshold").sort_values("size")
-    without = result[result["threshold"].isna()]
-    result = result.dropna(subset=["threshold"])
-    low, high = (float(limit) for limit in ax.get_ylim())
-    most = high
-    if len(result):
-        most = 1.15 * float(result["threshold"].max())
-    canvas.limits("y", low, max(high, most))
-    high = float(ax.get_ylim()[1])
-    beyond = result[:0]
-    if "threshold_high" in result:
-        beyond = result[result["threshold_high"] > high]
-    for place, relation in enumerate(result["relation"].unique()):
-        rows, name = result, "threshold"
-        if not pd.isna(relation):
-            rows, name = result[result["relation"] == relation], relation
-        last = rows.iloc[-1]
-        law = last["threshold"] * np.sqrt(last["size"] / rows["size"])
-        canvas.guide(rows["size"], law, "_square-root law")
-        if place == 0:
-            canvas.tell("Thin gray line: a square-root law through the value for the largest size.")
-        canvas.curve(name, rows["size"], rows["threshold"], linewidth=LINE)
-        lower = rows["threshold_low"].where(rows["threshold_low"] > 0.0, rows["threshold"])
-        canvas.bars(name, rows["size"], lower, rows["threshold_high"].clip(upper=high))
-        canvas.limits("y", high=high)
-    if len(result):
-        kind = interval_kind(thresholds.attrs, "separately for each size")
-        canvas.tell(f"Line: gains worth reporting, with {kind}.")
-    if len(beyond):
-        look = {"color": canvas.ink.plain, "markersize": 5, "label": "_beyond"}
-        ax.plot(beyond["size"], np.full(len(beyond), high), "^", clip_on=False, **look)
-        canvas.tell("Triangles: the interval extends above the panel.")
-    if len(without):
-        named = ", ".join(f"{size:,}" for size in sorted(without["size"].unique()))
-        canvas.tell(f"There is no threshold at {named} items because no pair is near p = 0.05.")
 
 
 @picture("p_low p_high agreement ci_low ci_high expected_agreement", "calibration")
