@@ -555,7 +555,9 @@ def label_order(hashes: Keys, seed: int, group: IntArray) -> tuple[IntArray, Boo
     again = np.zeros(hashes.size, dtype=bool)
     salt = mix(np.array([seed % 2**64], dtype=np.uint64))
     keys = mix(hashes + salt)
-    order = np.lexsort((keys, group))
+    order = np.argsort(keys)
+    if group.any():
+        order = np.lexsort((keys, group))
     one, other = order[1:], order[:-1]
     if ((keys[one] == keys[other]) & (group[one] == group[other])).any():
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()

@@ -329,7 +329,8 @@ def stacks(groups: Groups) -> list[Candidates]:
         arrays: dict[str, Any] = {}
         for name, values in groups.columns.items():
             # kernels read contiguous arrays faster
-            arrays[name] = np.ascontiguousarray(np.moveaxis(values[..., rows], -2, 0))
+            taken = np.moveaxis(np.take(values, rows, axis=-1), -2, 0)
+            arrays[name] = np.ascontiguousarray(taken)
         if groups.places is not None:
             rows = groups.places[rows]
         result.append(Candidates(**shared, **arrays, row=rows, group=chosen))

@@ -178,8 +178,13 @@ class Ranking:
         """
         if self.positions is not None:
             return self.positions
-        # stable: equal scores stay in tie-key order
-        positions = np.argsort(-self.score, axis=-1, kind="stable")
+        positions = np.argsort(-self.score, axis=-1)
+        # NumPy's default sort is several times as fast as its stable sort, so blocks of equal
+        # scores are brought back to tie-key order afterwards
+        ranked = np.take_along_axis(self.score, positions, axis=-1)
+        if _equal(ranked[..., 1:], ranked[..., :-1]).any():
+            block = block_edges(ranked)[0] * ranked.shape[-1]
+            positions = np.sort(block + positions, axis=-1) - block
         if self.present.all():
             return positions
         return _absent_last(positions, self.present)
