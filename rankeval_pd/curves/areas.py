@@ -25,7 +25,7 @@ from rankeval_pd.decisions.verdicts import (
     decide,
 )
 from rankeval_pd.doors.candidates import Data, above_door, below_door
-from rankeval_pd.doors.rankings import Candidates, measure_rows, tabulate
+from rankeval_pd.doors.rankings import Candidates, concatenated, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_share, warn
 from rankeval_pd.lists.groups import warn_of_few
 from rankeval_pd.roles import (
@@ -201,7 +201,11 @@ def area_rows(
     candidates: Candidates, _: IntArray | None, *, kernel: Callable[..., Mapping[str, AnyArray]]
 ) -> Rows:
     """Return one row per group and measure, from a function of rankings and clusters."""
-    return measure_rows(candidates, lambda ranking, _: kernel(ranking, candidates.clusters))
+    parts = []
+    for numbers, ranking, _part in candidates.ranked():
+        columns = kernel(ranking, candidates.clusters)
+        parts.append(rows_of(columns, candidates, "measure", numbers, {}))
+    return concatenated(parts, GROUP)
 
 
 def _interval_kind(kind: str, ci: str | None) -> str:

@@ -221,6 +221,7 @@ class Candidates:
     sign: FloatArray  #: (measure): -1 if lower scores are better
     group: IntArray  #: (group): the number of each group
     n_groups: int  #: number of groups in the data
+    n_measures: int  #: number of measures in the data
     ends: bool  #: whether lists end before candidates without a score
     dtypes: Sequence[object]  #: (measure): in which thresholds are compared
     draws: Keys | None = None  #: (group, candidate): keys for random draws
@@ -282,13 +283,27 @@ class Candidates:
         gold = self.gold[:, np.newaxis] & present
         return Ranking(score, gold, present, self.ends, whole, order)
 
-    def blocks(self) -> list[range]:
-        """Return blocks of measures whose rankings fit in memory together."""
-        width = max(1, _TOGETHER // max(1, self.gold.size))
-        number = len(self.measures)
+    def ranked(self) -> Iterator[tuple[range, Ranking, Candidates]]:
+        """Yield the numbers, rankings and candidates of as many measures as fit in memory."""
+        width, number = max(1, _TOGETHER // max(1, self.gold.size)), len(self.measures)
         if self.whole is not None or number <= width:
-            return [range(number)]
-        return [range(k, min(k + width, number)) for k in range(0, number, width)]
+            yield range(number), self.rankings(), self
+            return
+        bar = progress_bar(total=number, what="ranking candidates", unit="measures", alone=True)
+        with bar as advance:
+            for start in range(0, number, width):
+                block = range(start, min(start + width, number))
+                part = replace(
+                    self,
+                    measures=[self.measures[k] for k in block],
+                    score=self.score[:, block],
+                    present=self.present[:, block],
+                    sign=self.sign[block],
+                    dtypes=[self.dtypes[k] for k in block],
+                    order=None,
+                )
+                yield block, self.rankings(block), part
+                advance(len(block))
 
     def positives(self) -> IntArray:
         """Return the number of true positives that each measure ranks: (group, measure)."""
@@ -317,6 +332,7 @@ def stacks(groups: Groups) -> list[Candidates]:
         "measures": list(groups.measures),
         "sign": groups.signs,
         "n_groups": len(groups.keys),
+        "n_measures": len(groups.measures),
         "ends": groups.ends,
         "dtypes": groups.dtypes,
         "whole": groups.whole,
@@ -347,6 +363,7 @@ def counted(groups: Groups) -> Candidates:
         measures=list(groups.measures),
         sign=groups.signs,
         n_groups=len(groups.keys),
+        n_measures=len(groups.measures),
         ends=groups.ends,
         dtypes=groups.dtypes,
         score=nobody,
@@ -364,51 +381,27 @@ def counted(groups: Groups) -> Candidates:
 
 def measure_rows(
     candidates: Candidates,
-    kernel: Callable[[Ranking, Candidates], Mapping[str, AnyArray]],
+    n: IntArray | None,
+    kernel: Callable[..., Mapping[str, AnyArray]],
     along: Mapping[str, AnyArray] | None = None,
+    **options: Any,
 ) -> Rows:
-    """Return one row per group, measure and list size.
+    """Return one row per group, measure and list size: a question, given a kernel.
 
-    Parameters
-    ----------
-    candidates : Candidates
-    kernel : callable
-        A function that takes the rankings of some measures and the candidates with these measures,
-        and returns named columns (group, measure, ...) along the sizes, or (group, measure).
-        ``exists`` marks the rows to keep.
-    along : mapping, optional
-        Names and labels of the axes behind the measures.
+    ``kernel`` takes the rankings of some measures, the candidates with these measures, ``n`` and
+    the options. The kernel returns named columns (group, measure, ...); ``exists`` marks the rows
+    to keep. ``along`` contains names and labels of the axes behind the measures, by default "n".
     """
-    along = along or {}
-    number = len(candidates.measures)
-    wide = math.prod(map(len, along.values()))
+    if along is None:
+        along = {"n": candidates.sizes(n)}
+    number, wide = len(candidates.measures), math.prod(map(len, along.values()))
     what = f"{number:,} measures at {wide:,} values of {' and '.join(along)}"
     check_table(len(candidates.group) * number * wide, what)
-    blocks = candidates.blocks()
-    if len(blocks) == 1:
-        columns = kernel(candidates.rankings(), candidates)
-        return rows_of(columns, candidates, "measure", blocks[0], along)
     parts = []
-    bar = progress_bar(total=number, what="ranking candidates", unit="measures", alone=True)
-    with bar as advance:
-        for block in blocks:
-            columns = kernel(candidates.rankings(block), _only(candidates, block))
-            parts.append(rows_of(columns, candidates, "measure", block, along))
-            advance(len(block))
+    for numbers, ranked, part in candidates.ranked():
+        columns = kernel(ranked, part, n=n, **options)
+        parts.append(rows_of(columns, candidates, "measure", numbers, along))
     return concatenated(parts, GROUP)
-
-
-def _only(candidates: Candidates, measures: Sequence[int]) -> Candidates:
-    """Return the candidates with fewer measures."""
-    return replace(
-        candidates,
-        measures=[candidates.measures[k] for k in measures],
-        score=candidates.score[:, measures],
-        present=candidates.present[:, measures],
-        sign=candidates.sign[measures],
-        dtypes=[candidates.dtypes[k] for k in measures],
-        order=None,
-    )
 
 
 def rows_of(
@@ -668,14 +661,15 @@ def tabulate(
     heads = able.heads and len(chosen.factors) <= 1
     if not heads:
         refuse_head(frame)
-    ask = partial(
-        answers_of, question=question, able=able, n=n, heads=heads, together=combine is not None
-    )
+    read = partial(read_parts, able=able, n=n, heads=heads, together=combine is not None)
+    answers: list[Rows | Answer] = []
     if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
-        answers: Answers = frame.answers(ask, chosen, scored=able.scores)
+        found, answers = frame.answers(read, question, chosen, scored=able.scores)
     else:
-        answers = ask(frame, chosen)
-    keys = answers.keys
+        found = read(frame, chosen)
+        for part, sizes in found.parts:
+            answers.append(question(part, sizes))
+    keys = found.keys
     if keys.shape[1]:
         names = [*columns]
         if isinstance(n, Shares):
@@ -683,7 +677,8 @@ def tabulate(
         keys = tables.keys_apart(keys, names)
     facts: dict[str, Any] = {}
     parts: list[Rows] = []
-    for rows, of_part in answers.parts:
+    for answer in answers:
+        rows, of_part = answer if isinstance(answer, tuple) else (answer, {})
         parts.append(rows)
         for name, value in of_part.items():
             if isinstance(value, int):  # the largest of the groups
@@ -711,38 +706,37 @@ def tabulate(
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
         keys = pd.DataFrame(index=[0])
     if finish is not None:
-        table = finish(table, answers.measures)
+        table = finish(table, found.measures)
     if isinstance(n, Shares) and "n" in table:
-        table = _along_shares(table, n, answers.totals)
+        table = _along_shares(table, n, found.totals)
         columns = [*columns, "share"]
-    if combine is None and len(answers.parts) > 1:
+    if combine is None and len(answers) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
     noted = {**(attrs or {}), **facts}
-    result: Any = leave_table(table, keys, columns, answers.measures, noted)
+    result: Any = leave_table(table, keys, columns, found.measures, noted)
     return cast("Data", result)
 
 
-class Answers(NamedTuple):
-    """Store the answers for all groups."""
+class Parts(NamedTuple):
+    """Store the candidates of all groups, as they are asked."""
 
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     measures: Sequence[Hashable]
-    parts: list[Answer]  #: rows and facts for groups of each size
+    parts: list[tuple[Candidates, IntArray | None]]  #: groups of each size, and their list sizes
     totals: IntArray  #: the number of candidates of each group, if n is given as shares
 
 
-def answers_of(
+def read_parts(
     frame: pd.DataFrame,
     chosen: Roles,
     *,
-    question: RankingQuestion,
     able: Capabilities,
     n: Sizes,
     heads: bool,
     together: bool,
     n_groups: int | None = None,
-) -> Answers:
-    """Ask the question for every group of a frame.
+) -> Parts:
+    """Read every group of a frame.
 
     ``heads`` means that a head is sufficient, and ``together`` that the groups are combined.
     ``n_groups`` is the number of all groups if the frame contains only some of them.
@@ -764,7 +758,7 @@ def answers_of(
     else:
         parts = stacks(groups)
     totals = np.zeros(max(len(groups.keys), 1), dtype=np.int64)
-    answers: list[Answer] = []
+    asked: list[tuple[Candidates, IntArray | None]] = []
     for part in parts:
         if n_groups is not None:  # whether measures are identical is not known either
             part = replace(part, n_groups=n_groups, same=None)
@@ -772,11 +766,8 @@ def answers_of(
         if isinstance(sizes, Shares):
             totals[part.group] = part.total
             sizes = np.unique(sizes.of(part.total))
-        answer = question(part, sizes)
-        if not isinstance(answer, tuple):
-            answer = answer, {}
-        answers.append(answer)
-    return Answers(groups.keys, groups.measures, answers, totals)
+        asked.append((part, sizes))
+    return Parts(groups.keys, groups.measures, asked, totals)
 
 
 def _along_shares(table: Rows, n: Shares, totals: IntArray) -> Rows:

@@ -192,7 +192,13 @@ def nbest_precision(
     return tabulate(
         data,
         roles,
-        partial(_rows_of_nbest, kind=kind, ties=chosen.ties, pooled=average is not None),
+        partial(
+            measure_rows,
+            kernel=_nbest_columns,
+            kind=kind,
+            ties=chosen.ties,
+            pooled=average is not None,
+        ),
         columns,
         can(nbest_precision, clusters=average is None),
         n=sizes,
@@ -211,18 +217,11 @@ def columns_of_lists(chosen: Roles) -> tuple[str, ...]:
     return columns
 
 
-def _rows_of_nbest(candidates: Candidates, n: IntArray | None, **how: Any) -> Rows:
-    """Return one row per measure and n."""
-    kernel = partial(_nbest_columns, n=n, together=len(candidates.measures), **how)
-    return measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
-
-
 def _nbest_columns(
     ranking: Ranking,
     candidates: Candidates,
     *,
     n: IntArray | None,
-    together: int,
     kind: IntervalKind,
     ties: str,
     pooled: bool,
@@ -233,7 +232,7 @@ def _nbest_columns(
     if pooled:  # averages use no intervals of individual lists, but N and N+ of each pool
         pool, positive = ranking.retrieved, ranking.size.positive
         return {**columns, "total": pool.total, "drawn": pool.positive, "positive": positive}
-    best = level_of_each(kind.level, together)
+    best = level_of_each(kind.level, candidates.n_measures)
     weight: Any = 1.0
     if candidates.clusters is not None:
         weigh = partial(list_weights, target=kind.target, levels=(kind.level, best))
@@ -588,8 +587,8 @@ def rows_of_bands(
     drawing["at_once"] = n is None and few is not None
     total = len(candidates.measures) * len(candidates.group) * drawing["n_resamples"]
     with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
-        kernel = partial(kernel, n=few, ties=ties, advance=advance, **drawing)
-        return measure_rows(candidates, kernel, {"n": candidates.sizes(few)}), facts
+        rows = measure_rows(candidates, few, kernel, ties=ties, advance=advance, **drawing)
+    return rows, facts
 
 
 def _precision_band(
@@ -912,8 +911,7 @@ def _rows_of_windows(
     largest = candidates.sizes(None).size
     reach = min(half, largest + 1)  # the window must not extend beyond the last candidate
     n = np.arange(reach, largest - reach + 1)
-    kernel = partial(_local_columns, n=n, half=reach, kind=kind, ties=ties)
-    return measure_rows(candidates, kernel, {"n": n})
+    return measure_rows(candidates, n, _local_columns, half=reach, kind=kind, ties=ties)
 
 
 def _local_columns(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -131,23 +131,12 @@ def recall_of_lists(
     return tabulate(
         data,
         roles,
-        partial(rows_of_sizes, kernel=_recall_columns, kind=kind, ties=ties, of_lift=of_lift),
+        partial(measure_rows, kernel=_recall_columns, kind=kind, ties=ties, of_lift=of_lift),
         columns,
         can(nbest_recall),
         n=sizes,
         attrs={**kind._asdict(), "ties": ties},
     )
-
-
-def rows_of_sizes(
-    candidates: Candidates,
-    n: IntArray | None,
-    *,
-    kernel: Callable[..., dict[str, AnyArray]],
-    **how: Any,
-) -> Rows:
-    """Return one row per measure and n."""
-    return measure_rows(candidates, partial(kernel, n=n, **how), {"n": candidates.sizes(n)})
 
 
 def _recall_columns(
