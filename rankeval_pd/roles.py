@@ -574,7 +574,6 @@ def check_levels(labels: pd.Index) -> None:
 # -------------------------------------------------------------------------------------------------
 # Warn about duplicate measures and candidates, and suggest roles.
 
-_LEAST = 10  # with fewer candidates, a measure can be a function of the label by chance
 _MOST_VOTES = 20
 _ANNOTATOR = re.compile(
     r"(?:ann|anno|annot|annotator|rater|judge|coder|expert|vote|votes|label|labels|judgments?)"
@@ -628,21 +627,6 @@ def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
     if numbered or _ANNOTATOR.fullmatch(text):
         return "votes, judging by the column's name"
     return None
-
-
-def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
-    """Return a reason if the column determines the gold label, otherwise None."""
-    if numbers.size < _LEAST or numbers.shape != truth.shape:
-        return None
-    for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns
-        here, label = numbers[few], truth[few]
-        true, false = here[label == 1.0], here[label == 0.0]
-        for values in (true, false):
-            if values.size and not (values == values[0]).all():
-                return None
-    if not true.size or not false.size or true[0] == false[0]:
-        return None
-    return "a function of the gold label"
 
 
 def warn_of_copied_groups(
@@ -791,14 +775,6 @@ def header_of(data: xr.Dataset, roles: Roles) -> pd.DataFrame:
     return header
 
 
-def dtypes_of(frame: pd.DataFrame) -> dict[Hashable, list[Any]]:
-    """Return the dtypes of the columns of each name."""
-    by_name: dict[Hashable, list[Any]] = {}
-    for label, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        by_name.setdefault(label, []).append(dtype)
-    return by_name
-
-
 def is_score(dtype: Any) -> bool:
     """Return whether a column of this dtype can contain scores."""
     api = pd.api.types
@@ -811,9 +787,10 @@ def is_score(dtype: Any) -> bool:
 
 def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
     """Return the names of columns with a role other than measure."""
-    one = [] if roles.key is None else [roles.key]
-    by, label = as_names(roles.by, columns), as_names(roles.label, columns)
-    return [gold, *by, *one, *roles.factors, *label]
+    named = [gold, *as_names(roles.by, columns)]
+    if roles.key is not None:
+        named.append(roles.key)
+    return [*named, *as_names(roles.groups, columns), *as_names(roles.label, columns)]
 
 
 def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
@@ -836,7 +813,7 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
                 f" this method needs candidates with a gold label. Omit {role}, or call"
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
-    columns = dtypes_of(data)
+    columns = dict.fromkeys(data.columns)
     if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
         raise ValueError(
             f"gold={roles.gold!r} names several annotators, but data is lazy. First compute one"
@@ -850,7 +827,8 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
         raise unknown_name("gold", roles.gold, columns)
     if "gold" in columns:
         return "gold"
-    candidates = [name for name, dtypes in columns.items() if pd.api.types.is_bool_dtype(dtypes[0])]
+    dtypes = data.dtypes[~data.columns.duplicated()]
+    candidates = [name for name, dtype in dtypes.items() if is_bool_dtype(dtype)]
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
@@ -909,11 +887,8 @@ def find_measures(
 
     If the function needs no measure, the list is empty unless unscored candidates are dropped.
     """
-    columns = dtypes_of(data)
+    columns = dict.fromkeys(data.columns)
     out = excluded_names(roles, columns)
-    beside = {*taken, *out, *CONTINGENCY}
-    if MARGINS in data.attrs:
-        beside.update(listed_in(data.attrs, MARGINS))
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         if not names:
@@ -927,10 +902,14 @@ def find_measures(
             if name not in columns:
                 raise unknown_name("measures", name, columns)
     else:
-        names = []
-        for name, dtypes in columns.items():
-            if name not in beside and all(map(is_score, dtypes)):
-                names.append(name)
+        beside = {*taken, *out, *CONTINGENCY}
+        if MARGINS in data.attrs:
+            beside.update(listed_in(data.attrs, MARGINS))
+        scores = {name: True for name in columns if name not in beside}
+        for name, dtype in zip(data.columns, data.dtypes, strict=True):
+            if scores.get(name) and not is_score(dtype):
+                scores[name] = False
+        names = [name for name, kept in scores.items() if kept]
     if not needed and roles.missing != "drop":
         return []
     if needed and not names:

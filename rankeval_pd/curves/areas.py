@@ -187,14 +187,7 @@ def area(
     if kind == "ap":
         kernel = partial(precision_columns, level=level, ties=ties)
     question = partial(area_rows, kernel=kernel)
-    return tabulate(data, roles, question, with_groups(AREA_COLUMNS, roles), can(area), attrs=attrs)
-
-
-def with_groups(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
-    """Return the columns, with the number of groups of candidates if there are any."""
-    if roles.get("groups") is None:
-        return columns
-    return (*columns, "n_groups")
+    return tabulate(data, roles, question, (*AREA_COLUMNS, "n_groups"), can(area), attrs=attrs)
 
 
 def area_rows(

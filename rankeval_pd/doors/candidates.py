@@ -13,7 +13,6 @@ import xarray as xr
 
 from rankeval_pd.capabilities import READINGS, earlier_reading
 from rankeval_pd.doors.columns import (
-    admit,
     as_compared,
     as_indexable,
     cluster_codes,
@@ -23,8 +22,11 @@ from rankeval_pd.doors.columns import (
     label_hashes,
     label_order,
     refuse_text,
+    refuse_unlabeled,
+    refuse_unscored,
     score_values,
     warn_of_counts,
+    warn_of_dropped,
     warn_of_identifiers,
     warn_of_repeated,
     with_given_frame,
@@ -435,9 +437,6 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         roles.min_grade,
         all_there=head is None,
     )
-    missing = "last"
-    if measures:
-        missing = roles.missing
     check_memory(
         4.0 * len(measures) * len(frame),  # original, signed, sorted and requested scores
         f"{len(measures):,} measures of {len(frame):,} candidates",
@@ -459,14 +458,19 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     ranked: list[Hashable] = measures or [None]
     signs = signs_of(ranked, roles, columns)
     score = scores * signs[:, np.newaxis]
-    true, present = admit(
-        score,
-        truth,
-        measures=ranked,
-        gold_name=gold,
-        missing=missing,
-        unjudged=roles.unjudged,
-    )
+    # missing labels and scores; "last" and "absent" sort candidates without a score last
+    true, unlabeled, unscored = truth == 1.0, np.isnan(truth), np.isnan(score)
+    present = np.ones(score.shape, dtype=bool)
+    if roles.unjudged == "skip":
+        present = np.broadcast_to(~unlabeled, score.shape)
+    elif roles.unjudged is None or roles.unjudged == "raise":
+        refuse_unlabeled(int(unlabeled.sum()), truth.size, gold)
+    lacking = unscored & present
+    if measures and roles.missing in ("raise", "drop") and lacking.any():
+        if roles.missing == "raise":
+            refuse_unscored(lacking.sum(axis=1), present.sum(axis=1), truth.size, ranked)
+        warn_of_dropped(lacking, present, true, ranked)
+        present = present & ~unscored
     keys, number = pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
     if by:
         keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))

@@ -29,7 +29,6 @@ from rankeval_pd.roles import (
     check_types,
     excluded_names,
     frame_column,
-    gold_reason,
     is_score,
     likely_gold,
     vote_reason,
@@ -208,38 +207,6 @@ def value_counts(values: pd.Series, most: int = 8) -> str:
     return ", ".join(text) or "nothing"
 
 
-def admit(
-    score: FloatArray,
-    gold: FloatArray,
-    *,
-    measures: Sequence[Hashable],
-    gold_name: Hashable,
-    missing: str,
-    unjudged: str | None,
-) -> tuple[BoolArray, BoolArray]:
-    """Return gold labels and presence flags, or reject missing values.
-
-    The arrays are score (measure, candidate) and gold (candidate).
-    """
-    true = gold == 1.0
-    unscored = np.isnan(score)
-    unlabeled = np.isnan(gold)
-    present = np.ones(score.shape, dtype=bool)
-    if unjudged == "skip":
-        present = np.broadcast_to(~unlabeled, score.shape)
-    elif unjudged != "negative" and unlabeled.any():  # negative: not true positives
-        refuse_unlabeled(int(unlabeled.sum()), gold.size, gold_name)
-    lacking = unscored & present
-    # "last" and "absent" sort the candidate last; with "absent", the Ranking ends before this
-    # candidate (Ranking.eligible)
-    if missing == "raise" and lacking.any():
-        refuse_unscored(lacking.sum(axis=1), present.sum(axis=1), gold.size, measures)
-    if missing == "drop" and lacking.any():
-        _warn_of_dropped(lacking, present, true, measures)
-        present = present & ~unscored
-    return true, present
-
-
 def refuse_unlabeled(lacking: int, total: int, gold_name: Hashable) -> None:
     """Raise a ValueError if candidates have no gold label."""
     if lacking:
@@ -266,7 +233,7 @@ def refuse_unscored(
         )
 
 
-def _warn_of_dropped(
+def warn_of_dropped(
     lacking: BoolArray, present: BoolArray, true: BoolArray, measures: Sequence[Hashable]
 ) -> None:
     """Warn about candidates that are dropped for each measure."""
@@ -780,7 +747,7 @@ def as_compared(scores: FloatArray, key: object) -> FloatArray:
 # -------------------------------------------------------------------------------------------------
 # Warn about identifiers and text, repeated candidates, and data with only one class.
 
-_LEAST = 10  # with fewer rows, whole numbers can be distinct by chance
+_LEAST = 10  # with fewer rows, numbers can be distinct, or depend on the label, by chance
 #: words in column names, for each likely role in rankings and runs, and in systems
 _WORDS = {
     ("by", "groups"): "query topic user session subject participant batch block page passage line"
@@ -871,16 +838,31 @@ def reason_of(
     1 are constant within groups. Booleans are suspicious if the name suggests a label. Fractions
     are suspicious if the name suggests a rank or a length.
     """
-    if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
-        copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
-        if copied is not None:
-            return copied
+    inferred, numbers = values, None
+    if values.dtype == object:
+        inferred = values.infer_objects()
+    if is_score(inferred.dtype) and not isinstance(inferred.dtype, pd.CategoricalDtype):
+        numbers = inferred.to_numpy(dtype=np.float64, na_value=np.nan)
+    if truth is not None and numbers is not None and values.dtype.kind in "iuf":
+        for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns
+            here, label = numbers[few], truth[few]
+            true, false = here[label == 1.0], here[label == 0.0]
+            if (true != true[:1]).any() or (false != false[:1]).any():
+                break
+        else:
+            both = numbers.size >= _LEAST and true.size and false.size
+            if both and true[0] != false[0]:
+                return "a function of the gold label"
     words = {*telling_words(name)}
     if pd.api.types.is_bool_dtype(values.dtype):
         if words and words <= _LABELS:
             return _BY_NAME
         return None
-    numbers = _whole_numbers(values)
+    for rows in (slice(1000), slice(None)):  # the first rows are enough for most columns
+        if numbers is not None:
+            known = numbers[rows][~np.isnan(numbers[rows])]
+            if not known.size or not (np.isfinite(known) & (known == np.rint(known))).all():
+                numbers = None
     if numbers is None:
         if words & _NO_SCORES and is_score(values.dtype):
             return _BY_NAME
@@ -900,20 +882,6 @@ def reason_of(
 
 
 _BY_NAME = "by its name"
-
-
-def _whole_numbers(values: pd.Series) -> FloatArray | None:
-    """Return whole numbers as float64 with NaN, or None for other columns."""
-    if values.dtype == object:
-        values = values.infer_objects()
-    if not is_score(values.dtype) or isinstance(values.dtype, pd.CategoricalDtype):
-        return None
-    for rows in (values.iloc[:1000], values):  # the first rows are enough for most columns
-        numbers = rows.to_numpy(dtype=np.float64, na_value=np.nan)
-        known = numbers[~np.isnan(numbers)]
-        if not known.size or not (np.isfinite(known) & (known == np.rint(known))).all():
-            return None
-    return numbers
 
 
 def telling_words(name: Hashable) -> list[str]:

@@ -204,6 +204,7 @@ def _padded(values: AnyArray, filling: AnyArray) -> AnyArray:
 Pair = tuple[Hashable, Hashable]
 # columns of numbers of names, or -1
 NAMES = frozenset("measure measure_a measure_b system system_a system_b leaning better".split())
+OPTIONAL = frozenset({"tp_sd", "n_groups"})  # columns that only some roles give
 _TOGETHER = 1_000_000  # largest number of scores that are ranked in one call
 _LINES = (GROUP, "measure", PAIR, "p", "alpha")  # rows with equal values differ only in n
 _RANKS = 4_000_000  # largest number of ranks in one block of pairs
@@ -657,8 +658,8 @@ def tabulate(
         chosen.check_groups(crossed=able.clusters)
     if combine is not None:
         refuse_each(chosen, "combine=True or average=...")
-    # a head contains the number of levels only for a single factor
-    heads = able.heads and len(chosen.factors) <= 1
+    # a head contains the number of levels only for a single factor, and a list has two
+    heads = able.heads and not isinstance(chosen.groups, list)
     if not heads:
         refuse_head(frame)
     read = partial(read_parts, able=able, n=n, heads=heads, together=combine is not None)
@@ -670,11 +671,6 @@ def tabulate(
         for part, sizes in found.parts:
             answers.append(question(part, sizes))
     keys = found.keys
-    if keys.shape[1]:
-        names = [*columns]
-        if isinstance(n, Shares):
-            names.append("share")
-        keys = tables.keys_apart(keys, names)
     facts: dict[str, Any] = {}
     parts: list[Rows] = []
     for answer in answers:
@@ -707,13 +703,18 @@ def tabulate(
         keys = pd.DataFrame(index=[0])
     if finish is not None:
         table = finish(table, found.measures)
+    names = [*columns]
+    for name in OPTIONAL.intersection(names).difference(table):
+        names.remove(name)
+    if keys.shape[1]:
+        keys = tables.keys_apart(keys, [*names, "share"] if isinstance(n, Shares) else names)
     if isinstance(n, Shares) and "n" in table:
         table = _along_shares(table, n, found.totals)
-        columns = [*columns, "share"]
+        names.append("share")
     if combine is None and len(answers) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
     noted = {**(attrs or {}), **facts}
-    result: Any = leave_table(table, keys, columns, found.measures, noted)
+    result: Any = leave_table(table, keys, names, found.measures, noted)
     return cast("Data", result)
 
 

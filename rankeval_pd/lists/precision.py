@@ -52,7 +52,9 @@ from rankeval_pd.stats.ranking import Keys, NBest, Ranking, Size, nbest_regions
 # -------------------------------------------------------------------------------------------------
 # Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2).
 
-NBEST_COLUMNS = tuple("threshold tp precision recall lift ci_low ci_high tied".split())
+LIST_COLUMNS = tuple(
+    "measure n threshold tp precision recall lift ci_low ci_high tied tp_sd n_groups".split()
+)
 AVERAGED_COLUMNS = tuple(
     "measure n tp precision recall lift ci_low ci_high n_queries n_missing".split()
 )
@@ -179,8 +181,7 @@ def nbest_precision(
             f"phi={phi:g} with groups: the overdispersion is estimated from the groups. Omit one of"
             " the two."
         )
-    columns = columns_of_lists(chosen)
-    columns += ("ci_low_best", "ci_high_best")
+    columns: tuple[str, ...] = (*LIST_COLUMNS, "ci_low_best", "ci_high_best")
     noted: dict[str, Any] = {**kind._asdict(), "ties": chosen.ties}
     combine = None
     if average is not None:
@@ -207,16 +208,6 @@ def nbest_precision(
     )
 
 
-def columns_of_lists(chosen: Roles) -> tuple[str, ...]:
-    """Return the columns of n-best lists, given the roles."""
-    columns: tuple[str, ...] = ("measure", "n", *NBEST_COLUMNS)
-    if chosen.ties == "expected":
-        columns += ("tp_sd",)
-    if chosen.groups is not None:
-        columns += ("n_groups",)
-    return columns
-
-
 def _nbest_columns(
     ranking: Ranking,
     candidates: Candidates,
@@ -234,10 +225,10 @@ def _nbest_columns(
         return {**columns, "total": pool.total, "drawn": pool.positive, "positive": positive}
     best = level_of_each(kind.level, candidates.n_measures)
     weight: Any = 1.0
-    if candidates.clusters is not None:
+    if (cluster := candidates.clusters) is not None:
         weigh = partial(list_weights, target=kind.target, levels=(kind.level, best))
         names = ("weight", "weight_of_best", "ratio")
-        spread = of_rows(weigh, ranking, candidates.clusters, n, exists, names)
+        spread = of_rows(weigh, ranking, cluster, n, exists, names)
         weight, of_best, ratio = (spread[name] for name in names)
         columns["n_groups"] = spread["n_groups"]
     else:

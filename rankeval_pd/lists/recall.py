@@ -17,9 +17,9 @@ from rankeval_pd.errors import check_choice, warn_of_thresholds
 from rankeval_pd.lists.groups import in_rows, of_rows, recall_sizes
 from rankeval_pd.lists.precision import (
     LEAST,
+    LIST_COLUMNS,
     IntervalKind,
     checked_band,
-    columns_of_lists,
     counted_lists,
     labels_by_rank,
     rows_of_bands,
@@ -114,7 +114,7 @@ def nbest_recall(
     chosen = Roles.of(roles)
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, target=target, clustered=clustered)
-    return recall_of_lists(data, check_n(n), kind, columns_of_lists(chosen), roles)
+    return recall_of_lists(data, check_n(n), kind, LIST_COLUMNS, roles)
 
 
 def recall_of_lists(

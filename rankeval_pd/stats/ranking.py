@@ -210,14 +210,9 @@ class Ranking:
         return self.present & ~np.isnan(self.score)
 
     @cached_property
-    def true(self) -> BoolArray:
-        """(..., rank): whether the candidate is a true positive that can be in a list."""
-        return np.take_along_axis(self.gold & self.eligible, self.order, axis=-1)
-
-    @cached_property
     def tp(self) -> IntArray:
-        """(..., rank from 0): the number of true positives up to each rank."""
-        return sums_before(self.true)
+        """(..., rank from 0): the number of true positives up to each rank, if in a list."""
+        return sums_before(np.take_along_axis(self.gold & self.eligible, self.order, axis=-1))
 
     @cached_property
     def here(self) -> IntArray:
@@ -296,7 +291,9 @@ class Ranking:
             counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
         tied, exists = np.maximum(end - asked, 0), asked <= total
         result = NBest(counted, self.scores_by_rank[..., at], tied, exists, block)
-        return _without_cuts(result, asked, ties, every=n is None)
+        if ties in ("error", "blocks"):
+            return _without_cuts(result, asked, ties, every=n is None)
+        return result
 
     def cumulated(self, ties: str = "shared") -> FloatArray | IntArray:
         """Return the number of true positives up to each rank: (..., rank from 0)."""
@@ -383,7 +380,7 @@ def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest
     cut = (found.tied > 0) & found.exists
     if ties == "blocks" and every:
         return found._replace(exists=found.exists & ~cut)
-    if ties in ("error", "blocks") and cut.any():
+    if cut.any():
         where = np.flatnonzero(cut.any(axis=tuple(range(cut.ndim - 1))))
         first = int(n[where[0]])
         if ties == "error":
