@@ -155,13 +155,9 @@ def with_roles_and(
             raise TypeError(f"{function.__name__} has no **roles: Unpack[...]")
         kinds = function.__globals__[group[1]].__annotations__
         known = {p.name for p in parameters}
-        defaults = {
-            **others,
-            **{
-                role: others.get(role, default_of(role, items="metric" in kinds))
-                for role in MEANINGS
-            },
-        }
+        defaults = dict(others)
+        for role in MEANINGS:
+            defaults.setdefault(role, default_of(role, items="metric" in kinds))
         keywords = [
             inspect.Parameter(
                 name,

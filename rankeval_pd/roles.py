@@ -290,8 +290,20 @@ class Roles:
             check_choice(name, getattr(roles, name), choices)
         if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
             roles = replace(roles, ties="trec")  # the default for retrieval runs
-        if roles.min_grade is not None:
-            _check_grade(roles.positive, roles.min_grade)
+        if (least := roles.min_grade) is not None:
+            if roles.positive is not None:
+                raise ValueError(
+                    f"positive={roles.positive!r} with min_grade={least!r}: both define the true"
+                    " positives. Pass only one of them."
+                )
+            if isinstance(least, bool | np.bool_) or not isinstance(
+                least, int | float | np.integer | np.floating
+            ):
+                raise TypeError(
+                    f"min_grade={least!r} is of type {type(least).__name__}. Pass a number, the"
+                    " lowest grade of a true positive; for other values, pass positive=..."
+                )
+            check_number("min_grade", least)
         _ = roles.seed
         return roles
 
@@ -324,15 +336,6 @@ class Roles:
                 " groups=..."
             )
 
-    def check_ends(self) -> None:
-        """Raise a ValueError if the method does not support lists that end early."""
-        if self.ends:
-            raise ValueError(
-                "missing='absent' is supported only for n-best lists (nbest_precision, compare,"
-                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and"
-                " areas. Pass missing='last' to rank candidates without a score at the end."
-            )
-
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
         """Return the measures whose small values rank first, and reject unknown names."""
         if self.lower_is_better is True:
@@ -353,16 +356,12 @@ class Roles:
     def check_ties(self) -> None:
         """Raise a ValueError if the method does not support this value of ``ties``."""
         if self.ties not in CUTTING:
-            self.refuse_ties()
-
-    def refuse_ties(self) -> None:
-        """Raise a ValueError for a value of ``ties`` that the method does not support."""
-        raise ValueError(
-            f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
-            " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
-            " compare, significant_ranges, measure_ranks and summary. Pass one of"
-            f" {listed(CUTTING)}."
-        )
+            raise ValueError(
+                f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
+                " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
+                " compare, significant_ranges, measure_ranks and summary. Pass one of"
+                f" {listed(CUTTING)}."
+            )
 
     @property
     def seed(self) -> int:
@@ -420,23 +419,6 @@ def _check_name(role: str, value: Any) -> None:
         unhashable = type(part).__hash__ is None
         if unhashable and (role in ("dim", "strata", "seeds") or not are_values(part)):
             raise TypeError(f"{role}={part!r}: pass the name of one column, not several.")
-
-
-def _check_grade(positive: Any, min_grade: Any) -> None:
-    """Raise an error for an invalid grade, or if positive and min_grade are both set."""
-    if positive is not None:
-        raise ValueError(
-            f"positive={positive!r} with min_grade={min_grade!r}: both define the true positives."
-            " Pass only one of them."
-        )
-    if isinstance(min_grade, (bool, np.bool_)) or not isinstance(
-        min_grade, (int, float, np.integer, np.floating)
-    ):
-        raise TypeError(
-            f"min_grade={min_grade!r} is of type {type(min_grade).__name__}. Pass a number, the"
-            " lowest grade of a true positive; for other values, pass positive=..."
-        )
-    check_number("min_grade", min_grade)
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:
@@ -705,9 +687,7 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
             known += [level for level in frame.index.names if level is not None]
         raise unknown_name(role, name, known) from None
     if not isinstance(result, int):
-        times = int(np.count_nonzero(np.arange(frame.shape[1])[result] + 1))
-        if isinstance(result, np.ndarray) and result.dtype == bool:
-            times = int(result.sum())
+        times = np.arange(frame.shape[1])[result].size
         raise ValueError(
             f"{role}: data has {times} columns named {name!r}. Rename or drop all but one of them;"
             " data.columns.duplicated() shows repeated names."
@@ -888,7 +868,9 @@ def find_measures(
     If the function needs no measure, the list is empty unless unscored candidates are dropped.
     """
     columns = dict.fromkeys(data.columns)
-    out = excluded_names(roles, columns)
+    out: list[Hashable] = []
+    if roles.exclude is not None:
+        out = excluded_names(roles, columns)
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         if not names:
@@ -905,11 +887,11 @@ def find_measures(
         beside = {*taken, *out, *CONTINGENCY}
         if MARGINS in data.attrs:
             beside.update(listed_in(data.attrs, MARGINS))
-        scores = {name: True for name in columns if name not in beside}
+        kept: dict[Hashable, bool] = {}
         for name, dtype in zip(data.columns, data.dtypes, strict=True):
-            if scores.get(name) and not is_score(dtype):
-                scores[name] = False
-        names = [name for name, kept in scores.items() if kept]
+            if name not in beside:  # of columns with the same name, all must be scores
+                kept[name] = kept.get(name, True) and is_score(dtype)
+        names = list(filter(kept.get, kept))
     if not needed and roles.missing != "drop":
         return []
     if needed and not names:
@@ -965,9 +947,29 @@ def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> For
     """Guess whether the data are rankings, systems scored on items, or system pairs."""
     if all(name in data for name in ("system_a", "system_b", "gain", "p_value")):
         return "pairs"
-    if _are_items(data, keywords):
+    given = {role for role, value in keywords.items() if value is not None}
+    if given & _OF_SYSTEMS:
         return "items"
-    return "rankings"
+    if given & _OF_RANKINGS:
+        return "rankings"
+    if isinstance(data, xr.Dataset):
+        items = "system" in data.dims and keywords.get("dim", "item") in data.dims
+    elif data.columns.nlevels == 2:
+        items = True
+    else:  # several numbers, or several records of right and wrong answers, and no gold label
+        numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
+        several = (numbers > 1 and not flags) or (flags > 1 and not numbers)
+        labeled = not {"gold", "grade"}.isdisjoint(data.columns)
+        items = several and not labeled and not {*data.columns} >= _CELLS
+    return "items" if items else "rankings"
+
+
+#: roles that only systems scored on items have, or only rankings; and 2x2 cell counts
+_OF_SYSTEMS = frozenset(
+    "system metric higher_is_better strata average seeds seed_variance weight".split()
+)
+_OF_RANKINGS = frozenset("gold key label positive min_grade measure".split())
+_CELLS = frozenset({"O11", "O12", "O21", "O22"})
 
 
 def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
@@ -976,46 +978,10 @@ def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
     return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
 
 
-def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
-    """Return whether the data are systems scored on test items."""
-    of_items = (
-        "system",
-        "metric",
-        "higher_is_better",
-        "strata",
-        "average",
-        "seeds",
-        "seed_variance",
-        "weight",
-    )
-    if any(keywords.get(role) is not None for role in of_items):
-        return True
-    of_rankings = ("gold", "key", "label", "positive", "min_grade", "measure")
-    if any(keywords.get(role) is not None for role in of_rankings):
-        return False
-    if isinstance(data, xr.Dataset):
-        return "system" in data.dims and keywords.get("dim", "item") in data.dims
-    return data.columns.nlevels == 2 or _are_systems(data)
-
-
-def _are_systems(data: pd.DataFrame) -> bool:
-    """Return whether the data have several numeric columns and no gold label."""
-    numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
-    labeled = "gold" in data.columns or "grade" in data.columns
-    # columns that record right and wrong answers
-    several = (numbers > 1 and not flags) or (flags > 1 and not numbers)
-    return several and not labeled and not _has_cells(data)
-
-
-def _has_cells(data: pd.DataFrame) -> bool:
-    """Return whether the data have 2x2 cell counts and no measures."""
-    return {"O11", "O12", "O21", "O22"} <= {*data.columns}
-
-
 def awaits_measures(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
     """Return whether the data have 2x2 cell counts and no gold label."""
     told = any(keywords.get(role) is not None for role in ("gold", "positive", "min_grade"))
-    if told or not isinstance(data, pd.DataFrame) or not _has_cells(data):
+    if told or not isinstance(data, pd.DataFrame) or not {*data.columns} >= _CELLS:
         return False
     return "gold" not in data.columns and not any(map(is_bool_dtype, data.dtypes))
 

@@ -463,7 +463,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     present = np.ones(score.shape, dtype=bool)
     if roles.unjudged == "skip":
         present = np.broadcast_to(~unlabeled, score.shape)
-    elif roles.unjudged is None or roles.unjudged == "raise":
+    elif roles.unjudged != "negative" and unlabeled.any():
         refuse_unlabeled(int(unlabeled.sum()), truth.size, gold)
     lacking = unscored & present
     if measures and roles.missing in ("raise", "drop") and lacking.any():

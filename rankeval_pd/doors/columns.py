@@ -307,7 +307,14 @@ def check_n(n: Any) -> Sizes:
             return Shares(np.array(list(dict.fromkeys(shares))))
         for value in values:
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-                raise _no_size(value)
+                hint = ""
+                if isinstance(value, (float, np.floating)) and float(value).is_integer():
+                    hint = f" Write {int(value)}."
+                raise TypeError(
+                    f"n={value!r} is of type {type(value).__name__}: pass a whole number of at"
+                    " least 1, a share of the candidates (a float between 0 and 1), or None for"
+                    f" every n.{hint}"
+                )
     if not len(values):
         raise ValueError(
             f"n={n!r} requests no lists. Pass whole numbers from 1 to the number of candidates, or "
@@ -328,17 +335,6 @@ def check_n(n: Any) -> Sizes:
     sizes = np.array(values, dtype=np.int64)
     _, kept = np.unique(sizes, return_index=True)
     return sizes[np.sort(kept)]
-
-
-def _no_size(value: Any) -> TypeError:
-    """Return the error for a list size that is not a whole number."""
-    hint = ""
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        hint = f" Write {int(value)}."
-    return TypeError(
-        f"n={value!r} is of type {type(value).__name__}: pass a whole number of at least 1, a share"
-        f" of the candidates (a float between 0 and 1), or None for every n.{hint}"
-    )
 
 
 #: number of candidates along the dimension of a Dataset, in which groups can be padded
@@ -775,25 +771,11 @@ def warn_of_identifiers(
     groups: Mapping[str, IntArray] | None = None,
     truth: FloatArray | None = None,
 ) -> None:
-    """Warn about columns that look like identifiers.
+    """Warn about columns that look like identifiers, and that the user did not name.
 
-    Parameters
-    ----------
-    columns : mapping
-        Columns by name. These columns are used as systems or measures, but the user did not name
-        them.
-    taken_as : str
-        "systems" or "measures".
-    groups : mapping, optional
-        The group number of each row, by role (by, groups).
-    truth : array, optional
-        The gold label of rankings. Columns computed from the gold label, and annotators' votes, are
-        not measures.
-
-    Notes
-    -----
-    Checking a column of whole numbers requires one hash table, plus one pass over the rows for each
-    role. For other columns, only the first rows are read.
+    ``taken_as`` is "systems" or "measures", and ``groups`` contains the group number of each row,
+    by role (by, groups). ``truth`` is the gold label of rankings: columns computed from the gold
+    label, and annotators' votes, are not measures.
     """
     reasons = {}
     for name, values in columns.items():

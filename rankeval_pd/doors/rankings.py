@@ -31,7 +31,7 @@ from rankeval_pd.doors.columns import WIDTH, Shares, Sizes, check_not_above
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.memory import check_table
 from rankeval_pd.progress import progress_bar
-from rankeval_pd.roles import CUTTING, Names, Roles, as_names, warn_of_same_order
+from rankeval_pd.roles import Names, Roles, as_names, warn_of_same_order
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.ranking import Keys, Ranking, Regions, Size, Whole, by_position, stands_for
@@ -501,21 +501,8 @@ def pair_rows(
 ) -> Rows:
     """Return one row per group, pair and list size, for pairs of measures.
 
-    Parameters
-    ----------
-    candidates : Candidates
-    pairs : sequence of pairs of names
-    kernel : callable
-        A function that takes :class:`PairRanks` and the sizes, and returns named columns
-        (group, pair, n), or (group, pair) if not ``over_n``.
-    n : array of int or None
-        List sizes. None means every n.
-    ties : str
-        How tied candidates are counted.
-    over_n : bool
-        Whether there is one row for each n. If not, a row exists if all requested lists exist.
-    alternative : str
-        Direction of the tests: one-sided tests of (a, b) and (b, a) differ.
+    ``kernel`` takes :class:`PairRanks` and the sizes, and returns named columns (group, pair, n).
+    If not ``over_n``, the columns are (group, pair), and a row exists if all requested lists exist.
     """
     candidates, sizes, parts = candidates.in_order(), candidates.sizes(n), []
     along = {}
@@ -619,41 +606,27 @@ def tabulate(
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
-    """Ask the question for every group, and return one table.
+    """Ask the question for every group, and return one table with these columns and attrs.
 
-    Parameters
-    ----------
-    data : DataFrame
-    roles : mapping
-        The roles given as keywords.
-    question : callable
-        A function that takes :class:`Candidates` and list sizes (None means every n), and returns
-        rows with the number of the group in the column ``GROUP``, or these rows and facts for
-        ``attrs`` that depend on the data.
-    columns : sequence of str
-        The columns of the result, in order.
-    able : Capabilities
-        The capabilities from ``can(function)``, adjusted for the current call.
-    n : array of int, Shares, optional
-        List sizes. Shares are fractions of the candidates in each group, and add the column
-        ``share``.
-    combine : callable, optional
-        A function that takes the rows of all groups and the number of groups, and returns rows
-        without groups.
-    finish : callable, optional
-        A function that takes all rows and the names of the measures, for decisions
-        about families.
-    attrs : mapping, optional
-        Notes on how the result was computed.
+    The question takes :class:`Candidates` and list sizes (None means every n). It returns rows with
+    the number of the group in the column ``GROUP``, or these rows and facts for ``attrs`` that
+    depend on the data. ``able`` are the capabilities of the current call. If ``n`` contains shares
+    of the candidates in each group, the table has a column ``share``. ``combine`` takes the rows
+    of all groups and the number of groups, and returns rows without groups. ``finish`` takes all
+    rows and the names of the measures, for decisions about families.
     """
     check_data(data)
     frame: Any = data  # the door answers Datasets
     chosen = Roles.of(roles)
     # roles that the question does not support
-    if not able.any_ties and chosen.ties not in CUTTING:
-        chosen.refuse_ties()
-    if able.scores and not able.ends:
-        chosen.check_ends()
+    if not able.any_ties:
+        chosen.check_ties()
+    if able.scores and not able.ends and chosen.ends:
+        raise ValueError(
+            "missing='absent' is supported only for n-best lists (nbest_precision, compare,"
+            " significant_ranges, odds_ratios, random_test), acceptance sets, curves and"
+            " areas. Pass missing='last' to rank candidates without a score at the end."
+        )
     if not (able.clusters and able.crossed):
         chosen.check_groups(crossed=able.clusters)
     if combine is not None:
@@ -703,7 +676,7 @@ def tabulate(
         keys = pd.DataFrame(index=[0])
     if finish is not None:
         table = finish(table, found.measures)
-    names = [*columns]
+    names: list[str] = [*columns]
     for name in OPTIONAL.intersection(names).difference(table):
         names.remove(name)
     if keys.shape[1]:

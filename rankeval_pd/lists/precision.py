@@ -225,10 +225,10 @@ def _nbest_columns(
         return {**columns, "total": pool.total, "drawn": pool.positive, "positive": positive}
     best = level_of_each(kind.level, candidates.n_measures)
     weight: Any = 1.0
-    if (cluster := candidates.clusters) is not None:
+    if candidates.cluster is not None:
         weigh = partial(list_weights, target=kind.target, levels=(kind.level, best))
         names = ("weight", "weight_of_best", "ratio")
-        spread = of_rows(weigh, ranking, cluster, n, exists, names)
+        spread = of_rows(weigh, ranking, candidates.cluster[:, np.newaxis], n, exists, names)
         weight, of_best, ratio = (spread[name] for name in names)
         columns["n_groups"] = spread["n_groups"]
     else:
