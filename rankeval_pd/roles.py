@@ -118,24 +118,15 @@ Unjudged = Literal["negative", "skip", "raise"]
 PartlyJudged = Literal["estimate", "bounds"]
 
 
-class QueryRoles(TypedDict, total=False):
+class QueryRoles(_Shared, total=False):
     """Define the roles of columns for queries with graded documents and runs."""
 
     gold: Hashable | None
-    measures: Names
-    exclude: Names
-    by: Names
     key: Hashable | None
     lower_is_better: Names
     ties: QueryTies
     missing: QueryMissing
-    rng: Seed
-    dim: Hashable
-    details: bool | None
-    progress: bool | None
     measure: Hashable
-    score: Names
-    item: Names
     min_grade: float
     unjudged: Unjudged
 
@@ -675,7 +666,10 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     columns = frame.columns
     try:
         if isinstance(columns, pd.MultiIndex) and name not in set(columns):
-            result: Any = _columns_below(columns, name)
+            # a mask of the columns below the name, without a sorting warning from pandas
+            result: Any = np.array([name in {label[0]} for label in columns], dtype=bool)
+            if not result.any():
+                raise KeyError(name)
         else:
             result = columns.get_loc(name)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
@@ -704,14 +698,6 @@ def names_level(frame: pd.DataFrame, name: object) -> bool:
         return name in set(frame.index.names)  # a set does not compare pd.NA, but a list does
     except TypeError:  # lists and other unhashable objects are not names
         return False
-
-
-def _columns_below(columns: pd.MultiIndex, name: Hashable) -> AnyArray:
-    """Return a mask of the columns below a name, without a sorting warning from pandas."""
-    mask = np.array([name in {label[0]} for label in columns], dtype=bool)
-    if not mask.any():
-        raise KeyError(name)
-    return mask
 
 
 def variables_by_column(

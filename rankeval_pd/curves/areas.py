@@ -168,26 +168,28 @@ def area(
     level = check_share("level", level)
     ties = EQUAL[equal]
     attrs: dict[str, Any] = {"kind": kind, "ci": interval, "level": level}
+    columns, combine = (*AREA_COLUMNS, "n_groups"), None
+    kernel = partial(_roc_columns, level=level, ci=interval)
+    if kind == "ap":
+        kernel = partial(precision_columns, level=level, ties=ties)
     if average is not None:
         if interval != _OWN[kind]:
             raise ValueError(
                 f"average={average!r} with ci={ci!r}: the average over groups has its own interval."
                 " Omit ci."
             )
-        return tabulate(
-            data,
-            roles,
-            partial(area_rows, kernel=partial(_to_average, kind=kind, ties=ties)),
-            AVERAGED,
-            can(area, clusters=False),
-            combine=partial(average_areas, average=average, level=level),
-            attrs={**attrs, "average": average},
-        )
-    kernel = partial(_roc_columns, level=level, ci=interval)
-    if kind == "ap":
-        kernel = partial(precision_columns, level=level, ties=ties)
-    question = partial(area_rows, kernel=kernel)
-    return tabulate(data, roles, question, (*AREA_COLUMNS, "n_groups"), can(area), attrs=attrs)
+        kernel = partial(_to_average, kind=kind, ties=ties)
+        columns, combine = AVERAGED, partial(average_areas, average=average, level=level)
+        attrs["average"] = average
+    return tabulate(
+        data,
+        roles,
+        partial(area_rows, kernel=kernel),
+        columns,
+        can(area, clusters=average is None),
+        combine=combine,
+        attrs=attrs,
+    )
 
 
 def area_rows(

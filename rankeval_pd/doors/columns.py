@@ -130,7 +130,17 @@ def gold_values(
     data raises an error.
     """
     if positive is not None:
-        return _marked_positive(values, name, positive, all_there=all_there)
+        plain, among = values.astype(object), true_values(positive)
+        for value in among:
+            if all_there and not plain.isin([value]).any():
+                raise ValueError(
+                    f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r}"
+                    f" contains {value_counts(values)}. Pass values that occur in this column."
+                )
+        marked = plain.isin(among)
+        # an empty spreadsheet cell is not a judgment, even if read as empty text
+        blank = plain.isna() | plain.isin(["", " "]) & ~marked
+        return np.where(blank.to_numpy(dtype=bool), np.nan, marked.to_numpy(dtype=np.float64))
     dtype = values.dtype
     if dtype == np.bool_ and min_grade is None:
         return values.to_numpy(dtype=np.float64)
@@ -165,23 +175,6 @@ def _float_of(value: Any) -> float:
         return np.nan if pd.isna(value) else float(value)
     except OverflowError:  # an integer too large for a float is neither a grade nor a label
         return np.inf if value > 0 else -np.inf
-
-
-def _marked_positive(
-    values: pd.Series, name: Hashable, positive: Any, *, all_there: bool
-) -> FloatArray:
-    """Return 1.0 for values that mark true positives and 0.0 for other values."""
-    plain, among = values.astype(object), true_values(positive)
-    for value in among:
-        if all_there and not plain.isin([value]).any():
-            raise ValueError(
-                f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r}"
-                f" contains {value_counts(values)}. Pass values that occur in this column."
-            )
-    result = plain.isin(among).to_numpy(dtype=np.float64)
-    # an empty spreadsheet cell is not a judgment, even if read as empty text
-    blank = plain.isna() | plain.isin(["", " "]) & ~plain.isin(among)
-    return np.where(blank.to_numpy(dtype=bool), np.nan, result)
 
 
 def true_values(positive: Any) -> list[Any]:
@@ -385,36 +378,35 @@ def asked_thresholds(
     for name in threshold:
         if not is_known(name, measures):
             raise unknown_name("threshold", name, measures)
-    rows = [_threshold_values(name, threshold.get(name, [])) for name in measures]
-    if unique:
-        rows = [list(dict.fromkeys(row)) for row in rows]
+    rows = []
+    for name in measures:
+        values = as_list(threshold.get(name, []))
+        for value in values:
+            if isinstance(value, (bool, np.bool_)) or not isinstance(
+                value, (int, float, np.integer, np.floating)
+            ):
+                raise TypeError(
+                    f"threshold: {value!r} for {name!r} is of type {type(value).__name__}. Pass a"
+                    " number, or a list of numbers."
+                )
+            if isinstance(value, int) and abs(value) > sys.float_info.max:
+                raise ValueError(
+                    f"threshold: a whole number for {name!r} is too large for a float. Pass a"
+                    " smaller number, inf or -inf."
+                )
+            if np.isnan(value):
+                raise ValueError(
+                    f"threshold: NaN for {name!r} is not a threshold. Pass a number;"
+                    " inf and -inf are allowed."
+                )
+        row = list(map(float, values))
+        if unique:
+            row = list(dict.fromkeys(row))
+        rows.append(row)
     result = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
-    for row, thresholds in zip(result, rows, strict=True):
-        row[: len(thresholds)] = thresholds
+    for place, row in enumerate(rows):
+        result[place, : len(row)] = row
     return result
-
-
-def _threshold_values(name: Hashable, given: Any) -> list[float]:
-    values = as_list(given)
-    for value in values:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(
-            value, (int, float, np.integer, np.floating)
-        ):
-            raise TypeError(
-                f"threshold: {value!r} for {name!r} is of type {type(value).__name__}. Pass a"
-                " number, or a list of numbers."
-            )
-        if isinstance(value, int) and abs(value) > sys.float_info.max:
-            raise ValueError(
-                f"threshold: a whole number for {name!r} is too large for a float. Pass a smaller"
-                " number, inf or -inf."
-            )
-        if np.isnan(value):
-            raise ValueError(
-                f"threshold: NaN for {name!r} is not a threshold. Pass a number;"
-                " inf and -inf are allowed."
-            )
-    return [float(value) for value in values]
 
 
 def as_indexable(values: pd.Series) -> pd.Series:
@@ -682,7 +674,20 @@ def column_order(
     ``falling`` sorts names in descending order as in trec_eval.
     """
     refuse_missing(values, name)
-    _refuse_repeated_keys(values, name, group)
+    pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
+    try:
+        repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
+    except TypeError:  # lists, dicts
+        raise TypeError(
+            f"key={name!r} has values that cannot be distinguished, such as {values.iloc[0]!r}."
+            " Pass a column of numbers, strings or dates."
+        ) from None
+    if len(repeated):
+        raise ValueError(
+            f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
+            " unique within each group. If candidates occur in several queries, pass the query"
+            " column as by=... Otherwise pass another column, or omit key to break ties by a hash."
+        )
     if falling:
         values = values.astype(str)
     order = np.asarray(sort_key(values, name).index)
@@ -710,23 +715,6 @@ def sort_key(values: pd.Series, name: object) -> pd.Series:
             f"key={name!r} has values that cannot be ordered ({error}). Pass a column of numbers,"
             " strings or dates."
         ) from None
-
-
-def _refuse_repeated_keys(values: pd.Series, name: object, group: IntArray) -> None:
-    pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
-    try:
-        repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
-    except TypeError:  # lists, dicts
-        raise TypeError(
-            f"key={name!r} has values that cannot be distinguished, such as {values.iloc[0]!r}."
-            " Pass a column of numbers, strings or dates."
-        ) from None
-    if len(repeated):
-        raise ValueError(
-            f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
-            " unique within each group. If candidates occur in several queries, pass the query"
-            " column as by=... Otherwise pass another column, or omit key to break ties by a hash."
-        )
 
 
 def as_compared(scores: FloatArray, key: object) -> FloatArray:

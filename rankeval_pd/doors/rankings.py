@@ -266,10 +266,8 @@ class Candidates:
     def sides(self, pairs: Sequence[Pair]) -> IntArray:
         """Return the numbers of the two measures of each pair: (pair, 2)."""
         numbers = dict(zip(self.measures, range(len(self.measures)), strict=True))
-        sides = []
-        for a, b in pairs:
-            sides.append((numbers[a], numbers[b]))
-        return np.array(sides, dtype=int).reshape(-1, 2)
+        names = itertools.chain.from_iterable(pairs)
+        return np.array(list(map(numbers.__getitem__, names)), dtype=int).reshape(-1, 2)
 
     def rankings(self, measures: Sequence[int] | AnyArray | None = None) -> Ranking:
         """Return the ranking of each measure: (group, measure)."""
@@ -325,10 +323,8 @@ class Candidates:
         return Size(counts.total[..., 0], counts.positive[..., 0])
 
 
-def stacks(groups: Groups) -> list[Candidates]:
-    """Stack groups of equal size, smallest first."""
-    sizes = np.bincount(groups.number, minlength=len(groups.keys))
-    starts = np.cumsum(sizes) - sizes
+def stacks(groups: Groups, *, counts: bool = False) -> list[Candidates]:
+    """Stack groups of equal size, smallest first; with ``counts``, keep only N and N+ of each."""
     shared: dict[str, Any] = {
         "measures": list(groups.measures),
         "sign": groups.signs,
@@ -339,11 +335,20 @@ def stacks(groups: Groups) -> list[Candidates]:
         "whole": groups.whole,
         "same": groups.same,
     }
+    if counts:  # of groups of any size
+        size = groups.size
+        nobody = np.zeros((*size.total.shape, 0))
+        arrays: dict[str, Any] = {"score": nobody, "gold": nobody[:, 0] > 0, "present": nobody > 0}
+        row = nobody[:, 0].astype(np.int64)
+        group = np.arange(len(size.total))
+        return [Candidates(**shared, **arrays, row=row, group=group, counts=size)]
+    sizes = np.bincount(groups.number, minlength=len(groups.keys))
+    starts = np.cumsum(sizes) - sizes
     result = []
     for size in np.unique(sizes):
         chosen = np.flatnonzero(sizes == size)
         rows = groups.order[starts[chosen, np.newaxis] + np.arange(size)]  # (group, candidate)
-        arrays: dict[str, Any] = {}
+        arrays = {}
         for name, values in groups.columns.items():
             # kernels read contiguous arrays faster
             taken = np.moveaxis(np.take(values, rows, axis=-1), -2, 0)
@@ -354,26 +359,6 @@ def stacks(groups: Groups) -> list[Candidates]:
         if groups.same is not None:
             shared["same"] = groups.same._replace(named=True)  # warn about measures only once
     return result
-
-
-def counted(groups: Groups) -> Candidates:
-    """Return groups of any size, of which only N and N+ are known."""
-    counts = groups.size
-    nobody = np.zeros((*counts.total.shape, 0))
-    return Candidates(
-        measures=list(groups.measures),
-        sign=groups.signs,
-        n_groups=len(groups.keys),
-        n_measures=len(groups.measures),
-        ends=groups.ends,
-        dtypes=groups.dtypes,
-        score=nobody,
-        gold=nobody[:, 0] > 0,
-        present=nobody > 0,
-        row=nobody[:, 0].astype(np.int64),
-        group=np.arange(len(counts.total)),
-        counts=counts,
-    )
 
 
 # -------------------------------------------------------------------------------------------------
@@ -522,8 +507,8 @@ def with_pairs(
     table: Rows, candidates: Candidates, pairs: Sequence[Pair], alternative: str
 ) -> Rows:
     """Add the two measures of each pair, and the first pair with the same two rankings."""
-    place, sides = table[PAIR], candidates.sides(pairs)
-    table["measure_a"], table["measure_b"] = sides[place, 0], sides[place, 1]
+    place = table[PAIR]
+    table["measure_a"], table["measure_b"] = candidates.sides(pairs)[place].T
     if candidates.same is not None:
         table[STANDS] = taken_at(standing_pairs(candidates, pairs, alternative), place)
     return table
@@ -727,10 +712,8 @@ def read_parts(
         groups = groups.head(n)
     if not len(groups.keys):  # one group without candidates has the columns but no rows
         parts = stacks(read_frame(frame, replace(chosen, by=None), scored=able.scores))[:1]
-    elif able.counts and isinstance(n, np.ndarray):
-        parts = [counted(groups)]
     else:
-        parts = stacks(groups)
+        parts = stacks(groups, counts=able.counts and isinstance(n, np.ndarray))
     totals = np.zeros(max(len(groups.keys), 1), dtype=np.int64)
     asked: list[tuple[Candidates, IntArray | None]] = []
     for part in parts:
