@@ -279,7 +279,8 @@ class Roles:
         check_flag("progress", roles.progress, none=True)
         for name, choices in _CHOICES.items():
             check_choice(name, getattr(roles, name), choices)
-        if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
+        ordered = roles.by is not None and roles.key is not None
+        if ordered and "ties" not in keywords and roles.ends:
             roles = replace(roles, ties="trec")  # the default for retrieval runs
         if (least := roles.min_grade) is not None:
             if roles.positive is not None:

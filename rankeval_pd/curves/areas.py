@@ -602,7 +602,16 @@ def _pairs_of_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
     """Return one row for each measure and pair of samples."""
     names = list(areas.columns[: list(areas.columns).index("measure")])
     measures = areas["measure"].drop_duplicates()
-    samples = _samples(areas[names].drop_duplicates(), names)
+    groups = areas[names].drop_duplicates()
+    if not names or len(groups) < 2:
+        raise ValueError(
+            "unpaired_area compares independent samples, but data contains only one. Pass the"
+            " sample column (by=...), or add a sample dimension to the Dataset. To compare"
+            " measures on the same candidates, call compare_area."
+        )
+    samples: list[Hashable] = groups[names[0]].tolist()
+    if len(names) > 1:  # a tuple for several columns
+        samples = list(groups.itertuples(index=False, name=None))
     pairs = np.array(list(itertools.combinations(range(len(samples)), 2)))
     shape = len(samples), measures.size
     cells = {name: areas[name].to_numpy().reshape(shape) for name in _SampleAreas._fields}
@@ -622,19 +631,6 @@ def _pairs_of_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
         of_measures = f" for {number} measures" * (number > 1)
         table.attrs["family"] = family_of(len(pairs)) + of_measures
     return table
-
-
-def _samples(groups: pd.DataFrame, names: Sequence[Hashable]) -> list[Hashable]:
-    """Return the label of each sample; a tuple if several columns define the samples."""
-    if not names or len(groups) < 2:
-        raise ValueError(
-            "unpaired_area compares independent samples, but data contains only one. Pass the"
-            " sample column (by=...), or add a sample dimension to the Dataset. To compare"
-            " measures on the same candidates, call compare_area."
-        )
-    if len(names) == 1:
-        return groups[names[0]].tolist()
-    return list(groups.itertuples(index=False, name=None))
 
 
 def sample_area(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> dict[str, AnyArray]:

@@ -510,7 +510,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         arrays,
         ranked,
         signs,
-        roles.ends,
+        roles.missing == "absent",
         whole,
         places,
         same,

@@ -279,7 +279,12 @@ class Ranking:
             tp_start = np.take_along_axis(self.tp, np.minimum(start, width), axis=-1)
             tp_end = np.take_along_axis(self.tp, np.minimum(end, width), axis=-1)
         if whole is not None:
-            end, tp_end = _beyond(self.scores_by_rank, index, (end, tp_end), whole, here[..., 0])
+            # a block that extends beyond these candidates ends where the block at ``reach`` ends
+            last = self.scores_by_rank[..., whole.reach - 1 : whole.reach]
+            on = _equal(self.scores_by_rank[..., index - 1], last)
+            on &= whole.end[..., np.newaxis] <= here  # otherwise no list contains missing scores
+            end = np.where(on, whole.end[..., np.newaxis], end)
+            tp_end = np.where(on, whole.tp_end[..., np.newaxis], tp_end)
         block = TieBlock(start, tp_start, np.maximum(end - start, 1), tp_end - tp_start)
         counted: FloatArray | IntArray = self.tp[..., up_to]
         inside = index - start
@@ -339,26 +344,6 @@ class Ranking:
 def _equal(one: FloatArray, other: FloatArray) -> BoolArray:
     """Return whether scores are equal; NaN is equal to NaN."""
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
-
-
-def _beyond(
-    ranked: FloatArray,
-    index: IntArray,
-    found: tuple[IntArray, IntArray],
-    whole: Whole,
-    listed: IntArray,
-) -> tuple[IntArray, IntArray]:
-    """Return the end of each rank's block, and the number of true positives up to the end.
-
-    A block that extends beyond these candidates ends where the block at rank ``reach`` ends.
-    """
-    last = ranked[..., whole.reach - 1 : whole.reach]
-    on = _equal(ranked[..., index - 1], last)
-    on &= (whole.end <= listed)[..., np.newaxis]  # otherwise no list contains missing scores
-    return (
-        np.where(on, whole.end[..., np.newaxis], found[0]),
-        np.where(on, whole.tp_end[..., np.newaxis], found[1]),
-    )
 
 
 def block_edges(ranked: FloatArray) -> tuple[IntArray, IntArray]:
