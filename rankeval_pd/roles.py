@@ -18,6 +18,7 @@ from rankeval_pd.errors import (
     check_flag,
     check_number,
     is_hushed,
+    is_known,
     listed,
     shown,
     unknown_keyword,
@@ -419,7 +420,7 @@ def as_names(names: Names, columns: Any) -> list[Hashable]:
         return []
     if isinstance(names, str) or not isinstance(names, Iterable):
         return [names]
-    if isinstance(names, tuple) and names and _is_column(names, columns):
+    if isinstance(names, tuple) and names and is_known(names, columns):
         return [names]
     try:
         return list(dict.fromkeys(names))
@@ -446,13 +447,6 @@ def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
                 " with measures=..."
             )
     return out
-
-
-def _is_column(name: Hashable, columns: Any) -> bool:
-    try:
-        return name in set(columns)
-    except TypeError:
-        return False
 
 
 # -------------------------------------------------------------------------------------------------
@@ -674,7 +668,7 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
         else:
             result = columns.get_loc(name)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
-        if role in ("by", "groups", "strata", "seeds") and names_level(frame, name):
+        if role in ("by", "groups", "strata", "seeds") and is_known(name, frame.index.names):
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
         known = [*frame.columns]
@@ -691,14 +685,6 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     if role in IDENTIFYING:
         check_types(column, role, name)
     return column
-
-
-def names_level(frame: pd.DataFrame, name: object) -> bool:
-    """Return whether a level of the index has this name."""
-    try:
-        return name in set(frame.index.names)  # a set does not compare pd.NA, but a list does
-    except TypeError:  # lists and other unhashable objects are not names
-        return False
 
 
 def variables_by_column(
