@@ -771,9 +771,9 @@ def named(numbers: IntArray, names: Sequence[Hashable]) -> Any:
     for place, name in enumerate(known):
         if tables.is_missing(name):  # tables contain missing names as NaN
             known[place] = np.nan
-    header = pd.Series(pd.Index(known, tupleize_cols=False))
+    header = pd.Index(known, tupleize_cols=False)
     places = np.full(len(names) + 1, -1, dtype=np.intp)
     places[present] = np.arange(present.size)
     if numbers.size and numbers.min() < 0:
-        return header.reindex(places[numbers]).array
+        return pd.Series(header).reindex(places[numbers]).array
     return header.array.take(places[numbers])
