@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, TypeVar
 
@@ -155,13 +155,9 @@ def with_roles_and(
             raise TypeError(f"{function.__name__} has no **roles: Unpack[...]")
         kinds = function.__globals__[group[1]].__annotations__
         known = {p.name for p in parameters}
-        defaults = {
-            **others,
-            **{
-                role: others.get(role, default_of(role, items="metric" in kinds))
-                for role in MEANINGS
-            },
-        }
+        defaults = dict(others)
+        for role in MEANINGS:
+            defaults.setdefault(role, default_of(role, items="metric" in kinds))
         keywords = [
             inspect.Parameter(
                 name,
@@ -229,15 +225,11 @@ def earlier_reading(readings: list[Reading], data: Any, roles: Roles, *, scored:
     for earlier, their_roles, with_scores, form in readings:
         # data with scores can also be used without scores, unless candidates are dropped
         enough = with_scores == scored or (with_scores and roles.missing != "drop")
-        if earlier is data and enough and _same_roles(their_roles, roles):
+        if earlier is not data or not enough:
+            continue
+        both = zip(vars(their_roles).values(), vars(roles).values(), strict=True)
+        if all(
+            a is b or (isinstance(a, str | int) and type(a) is type(b) and a == b) for a, b in both
+        ):
             return form
     return None
-
-
-def _same_roles(one: Roles, other: Roles) -> bool:
-    """Return whether the roles are identical objects."""
-    return all(
-        (a := getattr(one, field.name)) is (b := getattr(other, field.name))
-        or (isinstance(a, str | int) and type(a) is type(b) and a == b)
-        for field in fields(Roles)
-    )

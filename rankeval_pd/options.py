@@ -145,20 +145,10 @@ def with_options(
     """Make a public function use the session options and return a short table.
 
     Public functions called inside this function return all columns and ignore session options.
-
-    Parameters
-    ----------
-    function : callable
-    short : str, mapping or callable
-        The ordered columns of the short table. Missing columns are skipped. A mapping contains the
-        columns for each keyword that selects columns, and the key "" for all other calls. A
-        callable returns the short table.
-    quantity : str
-        What the table measures, unless the options say so.
-    of_dataset : callable, optional
-        A function that answers a Dataset. By default, ``function`` does.
-    noted : bool
-        Whether ``attrs`` describe how the table was computed.
+    ``short`` is described in :mod:`rankeval_pd.tables`, and missing columns are skipped.
+    ``quantity`` is what the table measures, unless the options say so. ``noted`` says whether
+    ``attrs`` describe how the table was computed. ``of_dataset`` answers a Dataset; by default,
+    ``function`` does.
     """
     parameters = inspect.signature(function).parameters
     draws = hasattr(function, "draws_tables")

@@ -18,6 +18,7 @@ from rankeval_pd.errors import (
     check_flag,
     check_number,
     is_hushed,
+    is_known,
     listed,
     shown,
     unknown_keyword,
@@ -118,24 +119,15 @@ Unjudged = Literal["negative", "skip", "raise"]
 PartlyJudged = Literal["estimate", "bounds"]
 
 
-class QueryRoles(TypedDict, total=False):
+class QueryRoles(_Shared, total=False):
     """Define the roles of columns for queries with graded documents and runs."""
 
     gold: Hashable | None
-    measures: Names
-    exclude: Names
-    by: Names
     key: Hashable | None
     lower_is_better: Names
     ties: QueryTies
     missing: QueryMissing
-    rng: Seed
-    dim: Hashable
-    details: bool | None
-    progress: bool | None
     measure: Hashable
-    score: Names
-    item: Names
     min_grade: float
     unjudged: Unjudged
 
@@ -288,10 +280,23 @@ class Roles:
         check_flag("progress", roles.progress, none=True)
         for name, choices in _CHOICES.items():
             check_choice(name, getattr(roles, name), choices)
-        if roles.ends and roles.by is not None and roles.key is not None and "ties" not in keywords:
+        ordered = roles.by is not None and roles.key is not None
+        if ordered and "ties" not in keywords and roles.ends:
             roles = replace(roles, ties="trec")  # the default for retrieval runs
-        if roles.min_grade is not None:
-            _check_grade(roles.positive, roles.min_grade)
+        if (least := roles.min_grade) is not None:
+            if roles.positive is not None:
+                raise ValueError(
+                    f"positive={roles.positive!r} with min_grade={least!r}: both define the true"
+                    " positives. Pass only one of them."
+                )
+            if isinstance(least, bool | np.bool_) or not isinstance(
+                least, int | float | np.integer | np.floating
+            ):
+                raise TypeError(
+                    f"min_grade={least!r} is of type {type(least).__name__}. Pass a number, the"
+                    " lowest grade of a true positive; for other values, pass positive=..."
+                )
+            check_number("min_grade", least)
         _ = roles.seed
         return roles
 
@@ -324,15 +329,6 @@ class Roles:
                 " groups=..."
             )
 
-    def check_ends(self) -> None:
-        """Raise a ValueError if the method does not support lists that end early."""
-        if self.ends:
-            raise ValueError(
-                "missing='absent' is supported only for n-best lists (nbest_precision, compare,"
-                " significant_ranges, odds_ratios, random_test), acceptance sets, curves and"
-                " areas. Pass missing='last' to rank candidates without a score at the end."
-            )
-
     def lower(self, measures: Iterable[Hashable], columns: Any) -> list[Hashable]:
         """Return the measures whose small values rank first, and reject unknown names."""
         if self.lower_is_better is True:
@@ -353,16 +349,12 @@ class Roles:
     def check_ties(self) -> None:
         """Raise a ValueError if the method does not support this value of ``ties``."""
         if self.ties not in CUTTING:
-            self.refuse_ties()
-
-    def refuse_ties(self) -> None:
-        """Raise a ValueError for a value of ``ties`` that the method does not support."""
-        raise ValueError(
-            f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
-            " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
-            " compare, significant_ranges, measure_ranks and summary. Pass one of"
-            f" {listed(CUTTING)}."
-        )
+            raise ValueError(
+                f"ties={self.ties!r} is supported only by nbest_precision, random_test and the"
+                " curves (roc, precision_recall, det, lift, gain); 'expected' also works in"
+                " compare, significant_ranges, measure_ranks and summary. Pass one of"
+                f" {listed(CUTTING)}."
+            )
 
     @property
     def seed(self) -> int:
@@ -422,30 +414,13 @@ def _check_name(role: str, value: Any) -> None:
             raise TypeError(f"{role}={part!r}: pass the name of one column, not several.")
 
 
-def _check_grade(positive: Any, min_grade: Any) -> None:
-    """Raise an error for an invalid grade, or if positive and min_grade are both set."""
-    if positive is not None:
-        raise ValueError(
-            f"positive={positive!r} with min_grade={min_grade!r}: both define the true positives."
-            " Pass only one of them."
-        )
-    if isinstance(min_grade, (bool, np.bool_)) or not isinstance(
-        min_grade, (int, float, np.integer, np.floating)
-    ):
-        raise TypeError(
-            f"min_grade={min_grade!r} is of type {type(min_grade).__name__}. Pass a number, the"
-            " lowest grade of a true positive; for other values, pass positive=..."
-        )
-    check_number("min_grade", min_grade)
-
-
 def as_names(names: Names, columns: Any) -> list[Hashable]:
     """Return names as a list. A tuple that labels a column counts as one name."""
     if names is None:
         return []
     if isinstance(names, str) or not isinstance(names, Iterable):
         return [names]
-    if isinstance(names, tuple) and names and _is_column(names, columns):
+    if isinstance(names, tuple) and names and is_known(names, columns):
         return [names]
     try:
         return list(dict.fromkeys(names))
@@ -472,13 +447,6 @@ def excluded_names(roles: Roles, known: Iterable[Hashable]) -> list[Hashable]:
                 " with measures=..."
             )
     return out
-
-
-def _is_column(name: Hashable, columns: Any) -> bool:
-    try:
-        return name in set(columns)
-    except TypeError:
-        return False
 
 
 # -------------------------------------------------------------------------------------------------
@@ -574,7 +542,6 @@ def check_levels(labels: pd.Index) -> None:
 # -------------------------------------------------------------------------------------------------
 # Warn about duplicate measures and candidates, and suggest roles.
 
-_LEAST = 10  # with fewer candidates, a measure can be a function of the label by chance
 _MOST_VOTES = 20
 _ANNOTATOR = re.compile(
     r"(?:ann|anno|annot|annotator|rater|judge|coder|expert|vote|votes|label|labels|judgments?)"
@@ -628,21 +595,6 @@ def vote_reason(name: Hashable, numbers: FloatArray) -> str | None:
     if numbered or _ANNOTATOR.fullmatch(text):
         return "votes, judging by the column's name"
     return None
-
-
-def gold_reason(numbers: FloatArray, truth: FloatArray) -> str | None:
-    """Return a reason if the column determines the gold label, otherwise None."""
-    if numbers.size < _LEAST or numbers.shape != truth.shape:
-        return None
-    for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns
-        here, label = numbers[few], truth[few]
-        true, false = here[label == 1.0], here[label == 0.0]
-        for values in (true, false):
-            if values.size and not (values == values[0]).all():
-                return None
-    if not true.size or not false.size or true[0] == false[0]:
-        return None
-    return "a function of the gold label"
 
 
 def warn_of_copied_groups(
@@ -709,11 +661,14 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     columns = frame.columns
     try:
         if isinstance(columns, pd.MultiIndex) and name not in set(columns):
-            result: Any = _columns_below(columns, name)
+            # a mask of the columns below the name, without a sorting warning from pandas
+            result: Any = np.array([name in {label[0]} for label in columns], dtype=bool)
+            if not result.any():
+                raise KeyError(name)
         else:
             result = columns.get_loc(name)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
-        if role in ("by", "groups", "strata", "seeds") and names_level(frame, name):
+        if role in ("by", "groups", "strata", "seeds") and is_known(name, frame.index.names):
             level = list(frame.index.names).index(name)
             return frame.index.get_level_values(level).to_series(index=frame.index)
         known = [*frame.columns]
@@ -721,9 +676,7 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
             known += [level for level in frame.index.names if level is not None]
         raise unknown_name(role, name, known) from None
     if not isinstance(result, int):
-        times = int(np.count_nonzero(np.arange(frame.shape[1])[result] + 1))
-        if isinstance(result, np.ndarray) and result.dtype == bool:
-            times = int(result.sum())
+        times = np.arange(frame.shape[1])[result].size
         raise ValueError(
             f"{role}: data has {times} columns named {name!r}. Rename or drop all but one of them;"
             " data.columns.duplicated() shows repeated names."
@@ -732,22 +685,6 @@ def frame_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     if role in IDENTIFYING:
         check_types(column, role, name)
     return column
-
-
-def names_level(frame: pd.DataFrame, name: object) -> bool:
-    """Return whether a level of the index has this name."""
-    try:
-        return name in set(frame.index.names)  # a set does not compare pd.NA, but a list does
-    except TypeError:  # lists and other unhashable objects are not names
-        return False
-
-
-def _columns_below(columns: pd.MultiIndex, name: Hashable) -> AnyArray:
-    """Return a mask of the columns below a name, without a sorting warning from pandas."""
-    mask = np.array([name in {label[0]} for label in columns], dtype=bool)
-    if not mask.any():
-        raise KeyError(name)
-    return mask
 
 
 def variables_by_column(
@@ -791,14 +728,6 @@ def header_of(data: xr.Dataset, roles: Roles) -> pd.DataFrame:
     return header
 
 
-def dtypes_of(frame: pd.DataFrame) -> dict[Hashable, list[Any]]:
-    """Return the dtypes of the columns of each name."""
-    by_name: dict[Hashable, list[Any]] = {}
-    for label, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        by_name.setdefault(label, []).append(dtype)
-    return by_name
-
-
 def is_score(dtype: Any) -> bool:
     """Return whether a column of this dtype can contain scores."""
     api = pd.api.types
@@ -811,9 +740,10 @@ def is_score(dtype: Any) -> bool:
 
 def with_roles_of(gold: Hashable, roles: Roles, columns: Any) -> list[Hashable]:
     """Return the names of columns with a role other than measure."""
-    one = [] if roles.key is None else [roles.key]
-    by, label = as_names(roles.by, columns), as_names(roles.label, columns)
-    return [gold, *by, *one, *roles.factors, *label]
+    named = [gold, *as_names(roles.by, columns)]
+    if roles.key is not None:
+        named.append(roles.key)
+    return [*named, *as_names(roles.groups, columns), *as_names(roles.label, columns)]
 
 
 def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
@@ -836,7 +766,7 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
                 f" this method needs candidates with a gold label. Omit {role}, or call"
                 " paired_bootstrap, paired_permutation, system_ranks or gain_by_size."
             )
-    columns = dtypes_of(data)
+    columns = dict.fromkeys(data.columns)
     if isinstance(roles.gold, list):  # votes are combined earlier if data are in memory
         raise ValueError(
             f"gold={roles.gold!r} names several annotators, but data is lazy. First compute one"
@@ -850,7 +780,8 @@ def find_gold(data: pd.DataFrame, roles: Roles) -> Hashable:
         raise unknown_name("gold", roles.gold, columns)
     if "gold" in columns:
         return "gold"
-    candidates = [name for name, dtypes in columns.items() if pd.api.types.is_bool_dtype(dtypes[0])]
+    dtypes = data.dtypes[~data.columns.duplicated()]
+    candidates = [name for name, dtype in dtypes.items() if is_bool_dtype(dtype)]
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
@@ -909,11 +840,10 @@ def find_measures(
 
     If the function needs no measure, the list is empty unless unscored candidates are dropped.
     """
-    columns = dtypes_of(data)
-    out = excluded_names(roles, columns)
-    beside = {*taken, *out, *CONTINGENCY}
-    if MARGINS in data.attrs:
-        beside.update(listed_in(data.attrs, MARGINS))
+    columns = dict.fromkeys(data.columns)
+    out: list[Hashable] = []
+    if roles.exclude is not None:
+        out = excluded_names(roles, columns)
     if roles.measures is not None:
         names = list(dict.fromkeys(as_names(roles.measures, columns)))
         if not names:
@@ -927,10 +857,14 @@ def find_measures(
             if name not in columns:
                 raise unknown_name("measures", name, columns)
     else:
-        names = []
-        for name, dtypes in columns.items():
-            if name not in beside and all(map(is_score, dtypes)):
-                names.append(name)
+        beside = {*taken, *out, *CONTINGENCY}
+        if MARGINS in data.attrs:
+            beside.update(listed_in(data.attrs, MARGINS))
+        kept: dict[Hashable, bool] = {}
+        for name, dtype in zip(data.columns, data.dtypes, strict=True):
+            if name not in beside:  # of columns with the same name, all must be scores
+                kept[name] = kept.get(name, True) and is_score(dtype)
+        names = list(filter(kept.get, kept))
     if not needed and roles.missing != "drop":
         return []
     if needed and not names:
@@ -986,9 +920,29 @@ def form_of(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> For
     """Guess whether the data are rankings, systems scored on items, or system pairs."""
     if all(name in data for name in ("system_a", "system_b", "gain", "p_value")):
         return "pairs"
-    if _are_items(data, keywords):
+    given = {role for role, value in keywords.items() if value is not None}
+    if given & _OF_SYSTEMS:
         return "items"
-    return "rankings"
+    if given & _OF_RANKINGS:
+        return "rankings"
+    if isinstance(data, xr.Dataset):
+        items = "system" in data.dims and keywords.get("dim", "item") in data.dims
+    elif data.columns.nlevels == 2:
+        items = True
+    else:  # several numbers, or several records of right and wrong answers, and no gold label
+        numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
+        several = (numbers > 1 and not flags) or (flags > 1 and not numbers)
+        labeled = not {"gold", "grade"}.isdisjoint(data.columns)
+        items = several and not labeled and not {*data.columns} >= _CELLS
+    return "items" if items else "rankings"
+
+
+#: roles that only systems scored on items have, or only rankings; and 2x2 cell counts
+_OF_SYSTEMS = frozenset(
+    "system metric higher_is_better strata average seeds seed_variance weight".split()
+)
+_OF_RANKINGS = frozenset("gold key label positive min_grade measure".split())
+_CELLS = frozenset({"O11", "O12", "O21", "O22"})
 
 
 def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
@@ -997,46 +951,10 @@ def are_queries(data: pd.DataFrame, keywords: Mapping[str, Any]) -> bool:
     return not told and "grade" in data.columns and "query" in (*data.columns, *data.index.names)
 
 
-def _are_items(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
-    """Return whether the data are systems scored on test items."""
-    of_items = (
-        "system",
-        "metric",
-        "higher_is_better",
-        "strata",
-        "average",
-        "seeds",
-        "seed_variance",
-        "weight",
-    )
-    if any(keywords.get(role) is not None for role in of_items):
-        return True
-    of_rankings = ("gold", "key", "label", "positive", "min_grade", "measure")
-    if any(keywords.get(role) is not None for role in of_rankings):
-        return False
-    if isinstance(data, xr.Dataset):
-        return "system" in data.dims and keywords.get("dim", "item") in data.dims
-    return data.columns.nlevels == 2 or _are_systems(data)
-
-
-def _are_systems(data: pd.DataFrame) -> bool:
-    """Return whether the data have several numeric columns and no gold label."""
-    numbers, flags = (sum(map(kind, data.dtypes)) for kind in (is_score, is_bool_dtype))
-    labeled = "gold" in data.columns or "grade" in data.columns
-    # columns that record right and wrong answers
-    several = (numbers > 1 and not flags) or (flags > 1 and not numbers)
-    return several and not labeled and not _has_cells(data)
-
-
-def _has_cells(data: pd.DataFrame) -> bool:
-    """Return whether the data have 2x2 cell counts and no measures."""
-    return {"O11", "O12", "O21", "O22"} <= {*data.columns}
-
-
 def awaits_measures(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> bool:
     """Return whether the data have 2x2 cell counts and no gold label."""
     told = any(keywords.get(role) is not None for role in ("gold", "positive", "min_grade"))
-    if told or not isinstance(data, pd.DataFrame) or not _has_cells(data):
+    if told or not isinstance(data, pd.DataFrame) or not {*data.columns} >= _CELLS:
         return False
     return "gold" not in data.columns and not any(map(is_bool_dtype, data.dtypes))
 

@@ -130,7 +130,7 @@ def shortened(table: pd.DataFrame, short: Short, keywords: Mapping[str, Any]) ->
         idle = name in _IF_TRUE and name in columns and not table[name].any()
         if name in columns[first:] and not idle:
             shown[name] = None
-    result = table[list(shown)]
+    result = table.iloc[:, list(map(columns.index, shown))]
     for cut in ("tied", "cuts_tie"):
         if cut in columns and cut not in result:
             if ending := int((table[cut] > 0).sum()):

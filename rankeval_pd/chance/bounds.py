@@ -402,8 +402,9 @@ def crossovers(
     shortest, pool = check_count("contiguous", contiguous), chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        kernel = partial(_sizes_at_bound, p=levels, bound=bound, ties=ties, pool=pool)
-        return measure_rows(candidates, kernel, {"p": levels, "n": candidates.sizes(n)})
+        along = {"p": levels, "n": candidates.sizes(n)}
+        how: Any = {"p": levels, "bound": bound, "ties": ties, "pool": pool}
+        return measure_rows(candidates, n, _sizes_at_bound, along, **how)
 
     return tabulate(
         data,
@@ -427,10 +428,17 @@ def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArra
 
 
 def _sizes_at_bound(
-    ranking: Ranking, _: Candidates, *, p: FloatArray, bound: str, ties: str, pool: Pool
+    ranking: Ranking,
+    _: Candidates,
+    *,
+    n: IntArray | None,
+    p: FloatArray,
+    bound: str,
+    ties: str,
+    pool: Pool,
 ) -> dict[str, AnyArray]:
     """Return true positives and whether they reach the bound: (group, measure, p, n)."""
-    lists, size = ranking.nbest(None, ties), pool_of(ranking, pool)
+    lists, size = ranking.nbest(n, ties), pool_of(ranking, pool)
     *rows, longest = lists.tp.shape
     shape = (*rows, p.size, longest)
     reached = np.zeros(shape, dtype=bool)

@@ -742,16 +742,16 @@ def _tests_or_counts(
     lists = candidates.sizes(n)
     facts: dict[str, Any] = {}
     if combine:
-        kernel = partial(_list_counts, n=n, ties=model.ties, pool=model.pool)
-        return measure_rows(candidates, kernel, {"n": lists}), facts
+        rows = measure_rows(candidates, n, _list_counts, ties=model.ties, pool=model.pool)
+        return rows, facts
     if model.adjust is not None and lists.size > EVERY:
         facts["p_adjusted"] = "rounded up"
     total = None  # of an unknown number of levels
     if model.adjust is None or not candidates.group.size:
         total = 0
     with progress_bar(total=total, what="envelopes", unit="levels") as advance:
-        kernel = partial(_test_columns, n=n, model=model._replace(advance=advance))
-        return measure_rows(candidates, kernel, {"n": lists}), facts
+        model = model._replace(advance=advance)
+        return measure_rows(candidates, n, _test_columns, model=model), facts
 
 
 def _test_columns(

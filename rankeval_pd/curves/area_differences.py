@@ -374,8 +374,8 @@ def _compared_areas(
     present = candidates.present
     known: FloatArray | None = None
     if how.kind == "roc" and (present == present[:, :1]).all():
-        of_blocks = [candidates.rankings(block) for block in candidates.blocks()]
-        known = np.concatenate([areas.placements(x).influence for x in of_blocks], axis=1)
+        placed = [areas.placements(ranking).influence for _, ranking, _ in candidates.ranked()]
+        known = np.concatenate(placed, axis=1)
     width = max(1, _TOGETHER // max(1, candidates.gold.size))
     parts, total = [], len(pairs) * len(candidates.group)
     with progress_bar(total=total, what="comparing areas", unit="pairs") as advance:

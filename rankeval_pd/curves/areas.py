@@ -25,7 +25,7 @@ from rankeval_pd.decisions.verdicts import (
     decide,
 )
 from rankeval_pd.doors.candidates import Data, above_door, below_door
-from rankeval_pd.doors.rankings import Candidates, measure_rows, tabulate
+from rankeval_pd.doors.rankings import Candidates, concatenated, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_share, warn
 from rankeval_pd.lists.groups import warn_of_few
 from rankeval_pd.roles import (
@@ -168,40 +168,39 @@ def area(
     level = check_share("level", level)
     ties = EQUAL[equal]
     attrs: dict[str, Any] = {"kind": kind, "ci": interval, "level": level}
+    columns, combine = (*AREA_COLUMNS, "n_groups"), None
+    kernel = partial(_roc_columns, level=level, ci=interval)
+    if kind == "ap":
+        kernel = partial(precision_columns, level=level, ties=ties)
     if average is not None:
         if interval != _OWN[kind]:
             raise ValueError(
                 f"average={average!r} with ci={ci!r}: the average over groups has its own interval."
                 " Omit ci."
             )
-        return tabulate(
-            data,
-            roles,
-            partial(area_rows, kernel=partial(_to_average, kind=kind, ties=ties)),
-            AVERAGED,
-            can(area, clusters=False),
-            combine=partial(average_areas, average=average, level=level),
-            attrs={**attrs, "average": average},
-        )
-    kernel = partial(_roc_columns, level=level, ci=interval)
-    if kind == "ap":
-        kernel = partial(precision_columns, level=level, ties=ties)
-    question = partial(area_rows, kernel=kernel)
-    return tabulate(data, roles, question, with_groups(AREA_COLUMNS, roles), can(area), attrs=attrs)
-
-
-def with_groups(columns: tuple[str, ...], roles: RankingRoles) -> tuple[str, ...]:
-    """Return the columns, with the number of groups of candidates if there are any."""
-    if roles.get("groups") is None:
-        return columns
-    return (*columns, "n_groups")
+        kernel = partial(_to_average, kind=kind, ties=ties)
+        columns, combine = AVERAGED, partial(average_areas, average=average, level=level)
+        attrs["average"] = average
+    return tabulate(
+        data,
+        roles,
+        partial(area_rows, kernel=kernel),
+        columns,
+        can(area, clusters=average is None),
+        combine=combine,
+        attrs=attrs,
+    )
 
 
 def area_rows(
     candidates: Candidates, _: IntArray | None, *, kernel: Callable[..., Mapping[str, AnyArray]]
 ) -> Rows:
     """Return one row per group and measure, from a function of rankings and clusters."""
-    return measure_rows(candidates, lambda ranking, _: kernel(ranking, candidates.clusters))
+    parts = []
+    for numbers, ranking, _part in candidates.ranked():
+        columns = kernel(ranking, candidates.clusters)
+        parts.append(rows_of(columns, candidates, "measure", numbers, {}))
+    return concatenated(parts, GROUP)
 
 
 def _interval_kind(kind: str, ci: str | None) -> str:
@@ -603,7 +602,16 @@ def _pairs_of_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
     """Return one row for each measure and pair of samples."""
     names = list(areas.columns[: list(areas.columns).index("measure")])
     measures = areas["measure"].drop_duplicates()
-    samples = _samples(areas[names].drop_duplicates(), names)
+    groups = areas[names].drop_duplicates()
+    if not names or len(groups) < 2:
+        raise ValueError(
+            "unpaired_area compares independent samples, but data contains only one. Pass the"
+            " sample column (by=...), or add a sample dimension to the Dataset. To compare"
+            " measures on the same candidates, call compare_area."
+        )
+    samples: list[Hashable] = groups[names[0]].tolist()
+    if len(names) > 1:  # a tuple for several columns
+        samples = list(groups.itertuples(index=False, name=None))
     pairs = np.array(list(itertools.combinations(range(len(samples)), 2)))
     shape = len(samples), measures.size
     cells = {name: areas[name].to_numpy().reshape(shape) for name in _SampleAreas._fields}
@@ -623,19 +631,6 @@ def _pairs_of_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
         of_measures = f" for {number} measures" * (number > 1)
         table.attrs["family"] = family_of(len(pairs)) + of_measures
     return table
-
-
-def _samples(groups: pd.DataFrame, names: Sequence[Hashable]) -> list[Hashable]:
-    """Return the label of each sample; a tuple if several columns define the samples."""
-    if not names or len(groups) < 2:
-        raise ValueError(
-            "unpaired_area compares independent samples, but data contains only one. Pass the"
-            " sample column (by=...), or add a sample dimension to the Dataset. To compare"
-            " measures on the same candidates, call compare_area."
-        )
-    if len(names) == 1:
-        return groups[names[0]].tolist()
-    return list(groups.itertuples(index=False, name=None))
 
 
 def sample_area(ranking: Ranking, _: IntArray | None = None, *, kind: str) -> dict[str, AnyArray]:

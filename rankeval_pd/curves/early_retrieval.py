@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd.capabilities import Capabilities, can, with_roles, with_roles_but
-from rankeval_pd.curves.areas import area_rows, spread_of, with_groups
+from rankeval_pd.curves.areas import area_rows, spread_of
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.columns import Shares
 from rankeval_pd.doors.rankings import tabulate
@@ -158,7 +158,7 @@ def bedroc(
     alpha = positive_number("alpha", alpha)
     level = check_share("level", level)
     question = partial(area_rows, kernel=partial(bedroc_columns, alpha=alpha, level=level))
-    columns, attrs = with_groups(BEDROC_COLUMNS, roles), {"alpha": alpha, "level": level}
+    columns, attrs = (*BEDROC_COLUMNS, "n_groups"), {"alpha": alpha, "level": level}
     return tabulate(data, roles, question, columns, can(bedroc), attrs=attrs)
 
 
@@ -228,7 +228,7 @@ def partial_area(
     limits, turned = rate_range(fpr, tpr)
     level = check_share("level", level)
     kernel = partial(partial_columns, limits=limits, turned=turned, level=level)
-    question, columns = partial(area_rows, kernel=kernel), with_groups(PARTIAL_COLUMNS, roles)
+    question, columns = partial(area_rows, kernel=kernel), (*PARTIAL_COLUMNS, "n_groups")
     attrs = {"fpr": fpr, "tpr": tpr, "level": level}
     return tabulate(data, roles, question, columns, can(partial_area), attrs=attrs)
 

@@ -288,7 +288,7 @@ def _curve_rows(
     sizes = candidates.sizes(n)
     if n is None and curve.space not in _FROM_ONE:
         sizes = np.arange(sizes.size + 1)
-    return measure_rows(candidates, partial(kernel, n=n, curve=curve), {"n": sizes})
+    return measure_rows(candidates, n, kernel, {"n": sizes}, curve=curve)
 
 
 class _Lists(NamedTuple):

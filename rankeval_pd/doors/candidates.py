@@ -13,7 +13,6 @@ import xarray as xr
 
 from rankeval_pd.capabilities import READINGS, earlier_reading
 from rankeval_pd.doors.columns import (
-    admit,
     as_compared,
     as_indexable,
     cluster_codes,
@@ -23,8 +22,11 @@ from rankeval_pd.doors.columns import (
     label_hashes,
     label_order,
     refuse_text,
+    refuse_unlabeled,
+    refuse_unscored,
     score_values,
     warn_of_counts,
+    warn_of_dropped,
     warn_of_identifiers,
     warn_of_repeated,
     with_given_frame,
@@ -68,7 +70,18 @@ class OneLabel(NamedTuple):
 
     def of_frame(self) -> tuple[pd.DataFrame, FloatArray | None, IntArray]:
         """Return the labeled rows with their vote proportions and positions in the data."""
-        _warn_of_undecided(self.left_out, self.roles)
+        count, total = int(self.left_out.sum()), int(np.size(self.left_out))
+        if count and self.roles.agreement == "each":
+            warn(
+                f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking omits"
+                " candidates without a vote from that annotator, so n-best lists include lower"
+                " scores."
+            )
+        elif count:
+            warn(
+                f"gold: {count:,} of {total:,} candidates are excluded because their votes are"
+                " tied. Pass agreement='any', 'all' or 'mean' to keep them, or add a vote."
+            )
         kept = np.flatnonzero(~self.left_out)
         columns = kept % (len(self.data) // self.times or 1)
         return self.data.iloc[kept], taken_at(self.share, kept), columns
@@ -106,11 +119,13 @@ def annotators_of(roles: Roles) -> list[Hashable]:
 
 def one_label(data: Any, roles: Roles) -> OneLabel:
     """Combine the votes of several annotators into one gold label."""
-    names = annotators_of(roles)
+    names, agreement = annotators_of(roles), roles.agreement
+    if agreement == _SHARES:
+        agreement = "mean"
     if not names:
         if roles.agreement != "majority":
             raise ValueError(
-                f"agreement={_agreement_name(roles)!r} needs several annotators. Pass a list of"
+                f"agreement={agreement!r} needs several annotators. Pass a list of"
                 f" their columns, gold=['a1', 'a2', 'a3'], or add the dimension {ANNOTATOR!r} to"
                 " the gold label of a Dataset."
             )
@@ -128,39 +143,21 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
                 f"measures: {name!r} is an annotator's column, not a score. Omit this column."
             )
     excluded = [name for name in as_names(roles.exclude, known) if name not in names]
-    roles = replace(roles, exclude=excluded or None)
-    votes = np.stack(
-        [
-            gold_values(
-                frame_column(data, name, "gold"),
-                name,
-                roles.positive,
-                roles.min_grade,
-                all_there=False,
-            )
-            for name in names
-        ]
-    )
-    return _with_one_label(data, replace(roles, positive=None, min_grade=None), names, votes)
-
-
-def _agreement_name(roles: Roles) -> str:
-    if roles.agreement == _SHARES:
-        return "mean"
-    return roles.agreement
-
-
-def _with_one_label(
-    frame: pd.DataFrame, roles: Roles, names: list[Hashable], votes: FloatArray
-) -> OneLabel:
-    """Return the data with one label from the votes (annotator, candidate)."""
+    of_each = []
+    for name in names:
+        column = frame_column(data, name, "gold")
+        how = roles.positive, roles.min_grade
+        of_each.append(gold_values(column, name, *how, all_there=False))
+    roles = replace(roles, exclude=excluded or None, positive=None, min_grade=None)
+    # the data with one label from the votes (annotator, candidate)
+    votes = np.stack(of_each)
     several = ", ".join([*map(str, names[:6]), *["..."] * (len(names) > 6)])
-    gold: Any = f"{_agreement_name(roles)} of {several}"
-    bare = frame.drop(columns=[name for name in names if name in frame.columns])
+    gold: Any = f"{agreement} of {several}"
+    bare = data.drop(columns=[name for name in names if name in known])
     voted = ~np.isnan(votes).all(axis=0)
     share, times = None, 1
     if roles.agreement == "each":
-        if ANNOTATOR in frame.columns or ANNOTATOR in frame.index.names:
+        if ANNOTATOR in known or ANNOTATOR in data.index.names:
             raise ValueError(
                 f"agreement='each' adds a column {ANNOTATOR!r}, but data has a column with this"
                 " name. Rename the column."
@@ -170,7 +167,7 @@ def _with_one_label(
             annotator = pd.Series([name] * len(bare), index=bare.index)
             parts.append(with_columns(bare, {ANNOTATOR: annotator, gold: label}))
         whole, times = pd.concat(parts), len(names)
-        roles = replace(roles, by=[ANNOTATOR, *as_names(roles.by, frame.columns)])
+        roles = replace(roles, by=[ANNOTATOR, *as_names(roles.by, known)])
         label, voted = votes.ravel(), np.tile(voted, times)
     else:
         if roles.agreement == _SHARES:
@@ -179,24 +176,9 @@ def _with_one_label(
         else:
             label = agreed(votes, roles.agreement)
         whole = with_columns(bare, {gold: label})
-    if frame.columns.nlevels > 1:
-        gold = (gold, *[""] * (frame.columns.nlevels - 1))
+    if known.nlevels > 1:
+        gold = (gold, *[""] * (known.nlevels - 1))
     return OneLabel(whole, replace(roles, gold=gold), np.isnan(label) & voted, share, times)
-
-
-def _warn_of_undecided(left_out: Any, roles: Roles) -> None:
-    """Warn about candidates that have no label because annotators disagree."""
-    count, total = int(left_out.sum()), int(np.size(left_out))
-    if count and roles.agreement == "each":
-        warn(
-            f"gold: {count:,} of {total:,} votes are missing. Each annotator's ranking omits"
-            " candidates without a vote from that annotator, so n-best lists include lower scores."
-        )
-    elif count:
-        warn(
-            f"gold: {count:,} of {total:,} candidates are excluded because their votes are tied. "
-            "Pass agreement='any', 'all' or 'mean' to keep them, or add a vote."
-        )
 
 
 def refuse_each(roles: Roles, what: str) -> None:
@@ -435,9 +417,6 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         roles.min_grade,
         all_there=head is None,
     )
-    missing = "last"
-    if measures:
-        missing = roles.missing
     check_memory(
         4.0 * len(measures) * len(frame),  # original, signed, sorted and requested scores
         f"{len(measures):,} measures of {len(frame):,} candidates",
@@ -459,14 +438,19 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     ranked: list[Hashable] = measures or [None]
     signs = signs_of(ranked, roles, columns)
     score = scores * signs[:, np.newaxis]
-    true, present = admit(
-        score,
-        truth,
-        measures=ranked,
-        gold_name=gold,
-        missing=missing,
-        unjudged=roles.unjudged,
-    )
+    # missing labels and scores; "last" and "absent" sort candidates without a score last
+    true, unlabeled, unscored = truth == 1.0, np.isnan(truth), np.isnan(score)
+    present = np.ones(score.shape, dtype=bool)
+    if roles.unjudged == "skip":
+        present = np.broadcast_to(~unlabeled, score.shape)
+    elif roles.unjudged != "negative" and unlabeled.any():
+        refuse_unlabeled(int(unlabeled.sum()), truth.size, gold)
+    lacking = unscored & present
+    if measures and roles.missing in ("raise", "drop") and lacking.any():
+        if roles.missing == "raise":
+            refuse_unscored(lacking.sum(axis=1), present.sum(axis=1), truth.size, ranked)
+        warn_of_dropped(lacking, present, true, ranked)
+        present = present & ~unscored
     keys, number = pd.DataFrame(index=[0]), np.zeros(len(frame), dtype=np.int64)
     if by:
         keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
@@ -526,7 +510,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         arrays,
         ranked,
         signs,
-        roles.ends,
+        roles.missing == "absent",
         whole,
         places,
         same,

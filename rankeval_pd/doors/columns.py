@@ -29,7 +29,6 @@ from rankeval_pd.roles import (
     check_types,
     excluded_names,
     frame_column,
-    gold_reason,
     is_score,
     likely_gold,
     vote_reason,
@@ -131,7 +130,17 @@ def gold_values(
     data raises an error.
     """
     if positive is not None:
-        return _marked_positive(values, name, positive, all_there=all_there)
+        plain, among = values.astype(object), true_values(positive)
+        for value in among:
+            if all_there and not plain.isin([value]).any():
+                raise ValueError(
+                    f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r}"
+                    f" contains {value_counts(values)}. Pass values that occur in this column."
+                )
+        marked = plain.isin(among)
+        # an empty spreadsheet cell is not a judgment, even if read as empty text
+        blank = plain.isna() | plain.isin(["", " "]) & ~marked
+        return np.where(blank.to_numpy(dtype=bool), np.nan, marked.to_numpy(dtype=np.float64))
     dtype = values.dtype
     if dtype == np.bool_ and min_grade is None:
         return values.to_numpy(dtype=np.float64)
@@ -168,23 +177,6 @@ def _float_of(value: Any) -> float:
         return np.inf if value > 0 else -np.inf
 
 
-def _marked_positive(
-    values: pd.Series, name: Hashable, positive: Any, *, all_there: bool
-) -> FloatArray:
-    """Return 1.0 for values that mark true positives and 0.0 for other values."""
-    plain, among = values.astype(object), true_values(positive)
-    for value in among:
-        if all_there and not plain.isin([value]).any():
-            raise ValueError(
-                f"positive={positive!r}: no candidate has the value {value!r}; gold={name!r}"
-                f" contains {value_counts(values)}. Pass values that occur in this column."
-            )
-    result = plain.isin(among).to_numpy(dtype=np.float64)
-    # an empty spreadsheet cell is not a judgment, even if read as empty text
-    blank = plain.isna() | plain.isin(["", " "]) & ~plain.isin(among)
-    return np.where(blank.to_numpy(dtype=bool), np.nan, result)
-
-
 def true_values(positive: Any) -> list[Any]:
     """Return a list of the values that mark true positives."""
     if positive is None:
@@ -206,38 +198,6 @@ def value_counts(values: pd.Series, most: int = 8) -> str:
     elif missing := int(values.isna().sum()):
         text.append(f"missing ({missing:,})")
     return ", ".join(text) or "nothing"
-
-
-def admit(
-    score: FloatArray,
-    gold: FloatArray,
-    *,
-    measures: Sequence[Hashable],
-    gold_name: Hashable,
-    missing: str,
-    unjudged: str | None,
-) -> tuple[BoolArray, BoolArray]:
-    """Return gold labels and presence flags, or reject missing values.
-
-    The arrays are score (measure, candidate) and gold (candidate).
-    """
-    true = gold == 1.0
-    unscored = np.isnan(score)
-    unlabeled = np.isnan(gold)
-    present = np.ones(score.shape, dtype=bool)
-    if unjudged == "skip":
-        present = np.broadcast_to(~unlabeled, score.shape)
-    elif unjudged != "negative" and unlabeled.any():  # negative: not true positives
-        refuse_unlabeled(int(unlabeled.sum()), gold.size, gold_name)
-    lacking = unscored & present
-    # "last" and "absent" sort the candidate last; with "absent", the Ranking ends before this
-    # candidate (Ranking.eligible)
-    if missing == "raise" and lacking.any():
-        refuse_unscored(lacking.sum(axis=1), present.sum(axis=1), gold.size, measures)
-    if missing == "drop" and lacking.any():
-        _warn_of_dropped(lacking, present, true, measures)
-        present = present & ~unscored
-    return true, present
 
 
 def refuse_unlabeled(lacking: int, total: int, gold_name: Hashable) -> None:
@@ -266,7 +226,7 @@ def refuse_unscored(
         )
 
 
-def _warn_of_dropped(
+def warn_of_dropped(
     lacking: BoolArray, present: BoolArray, true: BoolArray, measures: Sequence[Hashable]
 ) -> None:
     """Warn about candidates that are dropped for each measure."""
@@ -340,7 +300,14 @@ def check_n(n: Any) -> Sizes:
             return Shares(np.array(list(dict.fromkeys(shares))))
         for value in values:
             if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-                raise _no_size(value)
+                hint = ""
+                if isinstance(value, (float, np.floating)) and float(value).is_integer():
+                    hint = f" Write {int(value)}."
+                raise TypeError(
+                    f"n={value!r} is of type {type(value).__name__}: pass a whole number of at"
+                    " least 1, a share of the candidates (a float between 0 and 1), or None for"
+                    f" every n.{hint}"
+                )
     if not len(values):
         raise ValueError(
             f"n={n!r} requests no lists. Pass whole numbers from 1 to the number of candidates, or "
@@ -361,17 +328,6 @@ def check_n(n: Any) -> Sizes:
     sizes = np.array(values, dtype=np.int64)
     _, kept = np.unique(sizes, return_index=True)
     return sizes[np.sort(kept)]
-
-
-def _no_size(value: Any) -> TypeError:
-    """Return the error for a list size that is not a whole number."""
-    hint = ""
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        hint = f" Write {int(value)}."
-    return TypeError(
-        f"n={value!r} is of type {type(value).__name__}: pass a whole number of at least 1, a share"
-        f" of the candidates (a float between 0 and 1), or None for every n.{hint}"
-    )
 
 
 #: number of candidates along the dimension of a Dataset, in which groups can be padded
@@ -422,36 +378,35 @@ def asked_thresholds(
     for name in threshold:
         if not is_known(name, measures):
             raise unknown_name("threshold", name, measures)
-    rows = [_threshold_values(name, threshold.get(name, [])) for name in measures]
-    if unique:
-        rows = [list(dict.fromkeys(row)) for row in rows]
+    rows = []
+    for name in measures:
+        values = as_list(threshold.get(name, []))
+        for value in values:
+            if isinstance(value, (bool, np.bool_)) or not isinstance(
+                value, (int, float, np.integer, np.floating)
+            ):
+                raise TypeError(
+                    f"threshold: {value!r} for {name!r} is of type {type(value).__name__}. Pass a"
+                    " number, or a list of numbers."
+                )
+            if isinstance(value, int) and abs(value) > sys.float_info.max:
+                raise ValueError(
+                    f"threshold: a whole number for {name!r} is too large for a float. Pass a"
+                    " smaller number, inf or -inf."
+                )
+            if np.isnan(value):
+                raise ValueError(
+                    f"threshold: NaN for {name!r} is not a threshold. Pass a number;"
+                    " inf and -inf are allowed."
+                )
+        row = list(map(float, values))
+        if unique:
+            row = list(dict.fromkeys(row))
+        rows.append(row)
     result = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
-    for row, thresholds in zip(result, rows, strict=True):
-        row[: len(thresholds)] = thresholds
+    for place, row in enumerate(rows):
+        result[place, : len(row)] = row
     return result
-
-
-def _threshold_values(name: Hashable, given: Any) -> list[float]:
-    values = as_list(given)
-    for value in values:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(
-            value, (int, float, np.integer, np.floating)
-        ):
-            raise TypeError(
-                f"threshold: {value!r} for {name!r} is of type {type(value).__name__}. Pass a"
-                " number, or a list of numbers."
-            )
-        if isinstance(value, int) and abs(value) > sys.float_info.max:
-            raise ValueError(
-                f"threshold: a whole number for {name!r} is too large for a float. Pass a smaller"
-                " number, inf or -inf."
-            )
-        if np.isnan(value):
-            raise ValueError(
-                f"threshold: NaN for {name!r} is not a threshold. Pass a number;"
-                " inf and -inf are allowed."
-            )
-    return [float(value) for value in values]
 
 
 def as_indexable(values: pd.Series) -> pd.Series:
@@ -555,7 +510,9 @@ def label_order(hashes: Keys, seed: int, group: IntArray) -> tuple[IntArray, Boo
     again = np.zeros(hashes.size, dtype=bool)
     salt = mix(np.array([seed % 2**64], dtype=np.uint64))
     keys = mix(hashes + salt)
-    order = np.lexsort((keys, group))
+    order = np.argsort(keys)
+    if group.any():
+        order = np.lexsort((keys, group))
     one, other = order[1:], order[:-1]
     if ((keys[one] == keys[other]) & (group[one] == group[other])).any():
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
@@ -717,7 +674,20 @@ def column_order(
     ``falling`` sorts names in descending order as in trec_eval.
     """
     refuse_missing(values, name)
-    _refuse_repeated_keys(values, name, group)
+    pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
+    try:
+        repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
+    except TypeError:  # lists, dicts
+        raise TypeError(
+            f"key={name!r} has values that cannot be distinguished, such as {values.iloc[0]!r}."
+            " Pass a column of numbers, strings or dates."
+        ) from None
+    if len(repeated):
+        raise ValueError(
+            f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
+            " unique within each group. If candidates occur in several queries, pass the query"
+            " column as by=... Otherwise pass another column, or omit key to break ties by a hash."
+        )
     if falling:
         values = values.astype(str)
     order = np.asarray(sort_key(values, name).index)
@@ -747,23 +717,6 @@ def sort_key(values: pd.Series, name: object) -> pd.Series:
         ) from None
 
 
-def _refuse_repeated_keys(values: pd.Series, name: object, group: IntArray) -> None:
-    pairs = pd.DataFrame({"group": group, "value": values.to_numpy()})
-    try:
-        repeated = values[pairs.duplicated().to_numpy(dtype=bool)]
-    except TypeError:  # lists, dicts
-        raise TypeError(
-            f"key={name!r} has values that cannot be distinguished, such as {values.iloc[0]!r}."
-            " Pass a column of numbers, strings or dates."
-        ) from None
-    if len(repeated):
-        raise ValueError(
-            f"key={name!r} has repeated values, {listed(repeated.unique()[:3])}: a key must be"
-            " unique within each group. If candidates occur in several queries, pass the query"
-            " column as by=... Otherwise pass another column, or omit key to break ties by a hash."
-        )
-
-
 def as_compared(scores: FloatArray, key: object) -> FloatArray:
     """Return the scores in single precision, which ties="trec" compares."""
     if key is None:
@@ -778,7 +731,7 @@ def as_compared(scores: FloatArray, key: object) -> FloatArray:
 # -------------------------------------------------------------------------------------------------
 # Warn about identifiers and text, repeated candidates, and data with only one class.
 
-_LEAST = 10  # with fewer rows, whole numbers can be distinct by chance
+_LEAST = 10  # with fewer rows, numbers can be distinct, or depend on the label, by chance
 #: words in column names, for each likely role in rankings and runs, and in systems
 _WORDS = {
     ("by", "groups"): "query topic user session subject participant batch block page passage line"
@@ -806,25 +759,11 @@ def warn_of_identifiers(
     groups: Mapping[str, IntArray] | None = None,
     truth: FloatArray | None = None,
 ) -> None:
-    """Warn about columns that look like identifiers.
+    """Warn about columns that look like identifiers, and that the user did not name.
 
-    Parameters
-    ----------
-    columns : mapping
-        Columns by name. These columns are used as systems or measures, but the user did not name
-        them.
-    taken_as : str
-        "systems" or "measures".
-    groups : mapping, optional
-        The group number of each row, by role (by, groups).
-    truth : array, optional
-        The gold label of rankings. Columns computed from the gold label, and annotators' votes, are
-        not measures.
-
-    Notes
-    -----
-    Checking a column of whole numbers requires one hash table, plus one pass over the rows for each
-    role. For other columns, only the first rows are read.
+    ``taken_as`` is "systems" or "measures", and ``groups`` contains the group number of each row,
+    by role (by, groups). ``truth`` is the gold label of rankings: columns computed from the gold
+    label, and annotators' votes, are not measures.
     """
     reasons = {}
     for name, values in columns.items():
@@ -869,16 +808,31 @@ def reason_of(
     1 are constant within groups. Booleans are suspicious if the name suggests a label. Fractions
     are suspicious if the name suggests a rank or a length.
     """
-    if truth is not None and is_score(values.dtype) and values.dtype.kind in "iuf":
-        copied = gold_reason(values.to_numpy(dtype=np.float64, na_value=np.nan), truth)
-        if copied is not None:
-            return copied
+    inferred, numbers = values, None
+    if values.dtype == object:
+        inferred = values.infer_objects()
+    if is_score(inferred.dtype) and not isinstance(inferred.dtype, pd.CategoricalDtype):
+        numbers = inferred.to_numpy(dtype=np.float64, na_value=np.nan)
+    if truth is not None and numbers is not None and values.dtype.kind in "iuf":
+        for few in (slice(100), slice(None)):  # a few rows are enough to reject most columns
+            here, label = numbers[few], truth[few]
+            true, false = here[label == 1.0], here[label == 0.0]
+            if (true != true[:1]).any() or (false != false[:1]).any():
+                break
+        else:
+            both = numbers.size >= _LEAST and true.size and false.size
+            if both and true[0] != false[0]:
+                return "a function of the gold label"
     words = {*telling_words(name)}
     if pd.api.types.is_bool_dtype(values.dtype):
         if words and words <= _LABELS:
             return _BY_NAME
         return None
-    numbers = _whole_numbers(values)
+    for rows in (slice(1000), slice(None)):  # the first rows are enough for most columns
+        if numbers is not None:
+            known = numbers[rows][~np.isnan(numbers[rows])]
+            if not known.size or not (np.isfinite(known) & (known == np.rint(known))).all():
+                numbers = None
     if numbers is None:
         if words & _NO_SCORES and is_score(values.dtype):
             return _BY_NAME
@@ -898,20 +852,6 @@ def reason_of(
 
 
 _BY_NAME = "by its name"
-
-
-def _whole_numbers(values: pd.Series) -> FloatArray | None:
-    """Return whole numbers as float64 with NaN, or None for other columns."""
-    if values.dtype == object:
-        values = values.infer_objects()
-    if not is_score(values.dtype) or isinstance(values.dtype, pd.CategoricalDtype):
-        return None
-    for rows in (values.iloc[:1000], values):  # the first rows are enough for most columns
-        numbers = rows.to_numpy(dtype=np.float64, na_value=np.nan)
-        known = numbers[~np.isnan(numbers)]
-        if not known.size or not (np.isfinite(known) & (known == np.rint(known))).all():
-            return None
-    return numbers
 
 
 def telling_words(name: Hashable) -> list[str]:

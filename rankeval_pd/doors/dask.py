@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions.verdicts import GROUP
+from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors import heads
 from rankeval_pd.doors.candidates import GroupFrame, HeadFrame, needed_ranks
 from rankeval_pd.doors.columns import (
@@ -53,7 +53,7 @@ from rankeval_pd.doors.item_tables import (
     item_order,
     read_items,
 )
-from rankeval_pd.doors.rankings import Answers
+from rankeval_pd.doors.rankings import Answer, Parts, RankingQuestion
 from rankeval_pd.errors import unknown_name
 from rankeval_pd.options import details_wanted, held
 from rankeval_pd.roles import (
@@ -347,8 +347,14 @@ def _of_one_group(roles: Roles) -> Roles:
 
 
 def _answers_of_groups(
-    ddf: Any, label: Any, ask: Callable[..., Answers], roles: Roles, *, scored: bool
-) -> Answers:
+    ddf: Any,
+    label: Any,
+    read: Callable[..., Parts],
+    question: RankingQuestion,
+    roles: Roles,
+    *,
+    scored: bool,
+) -> tuple[Parts, list[Rows | Answer]]:
     """Ask for each group on a worker, and return the answers for all groups.
 
     Only the columns in use are read. Dask moves the rows of each group to one partition.
@@ -370,40 +376,51 @@ def _answers_of_groups(
         lower_is_better=heads.lower_of(roles, request.measures),
         exclude=None,
     )
-    ask = functools.partial(ask, chosen=plain, n_groups=len(sizes))
-    options = {"ask": ask, "largest": int(sizes.max()), "details": details_wanted()}
+    read = functools.partial(read, chosen=plain, n_groups=len(sizes))
+    options = {"read": read, "question": question, "largest": int(sizes.max())}
+    options["details"] = details_wanted()
     frames = rows.shuffle(on=by).to_delayed()
     parts = computed([later(_answers_of_part, frame, **options) for frame in frames])
     return _joined_answers([part for part in parts if part is not None], by)
 
 
 def _answers_of_part(
-    frame: pd.DataFrame, *, ask: Callable[..., Answers], largest: int, details: bool
-) -> Answers | None:
+    frame: pd.DataFrame,
+    *,
+    read: Callable[..., Parts],
+    question: RankingQuestion,
+    largest: int,
+    details: bool,
+) -> tuple[Parts, list[Rows | Answer]] | None:
     if not len(frame):
         return None
     before = WIDTH.set(largest)
     try:
         with held(details=details, progress=False):
-            return ask(frame)
+            found = read(frame)
+            answers = [question(*part) for part in found.parts]
+            return found._replace(parts=[]), answers
     finally:
         WIDTH.reset(before)
 
 
-def _joined_answers(parts: Sequence[Answers], by: list[Hashable]) -> Answers:
+def _joined_answers(
+    parts: Sequence[tuple[Parts, list[Rows | Answer]]], by: list[Hashable]
+) -> tuple[Parts, list[Rows | Answer]]:
     """Join the answers, and number all groups in their order."""
-    keys = pd.concat([part.keys for part in parts], ignore_index=True)
+    keys = pd.concat([part.keys for part, _ in parts], ignore_index=True)
     for name in by:
         check_types(keys[name], "by", name)
     keys, number = group_numbers([keys[name] for name in by], by, len(keys))
-    starts = np.cumsum([0, *(len(part.keys) for part in parts)])
-    answers = []
-    for part, start in zip(parts, starts, strict=False):
-        for rows, facts in part.parts:
+    starts = np.cumsum([0, *(len(part.keys) for part, _ in parts)])
+    answers: list[Rows | Answer] = []
+    for (_, own), start in zip(parts, starts, strict=False):
+        for answer in own:
+            rows, facts = answer if isinstance(answer, tuple) else (answer, {})
             answers.append(({**rows, GROUP: number[start + rows[GROUP]]}, facts))
     totals = np.empty_like(number)
-    totals[number] = np.concatenate([part.totals for part in parts])
-    return Answers(keys, parts[0].measures, answers, totals)
+    totals[number] = np.concatenate([part.totals for part, _ in parts])
+    return Parts(keys, parts[0][0].measures, [], totals), answers
 
 
 # -------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.doors.columns import as_floats, group_numbers, refuse_text, warn_of_identifiers
-from rankeval_pd.errors import listed, near_miss, no_table, shown, unknown_name, warn
+from rankeval_pd.errors import is_known, listed, near_miss, no_table, shown, unknown_name, warn
 from rankeval_pd.roles import (
     Roles,
     are_values,
@@ -21,7 +21,6 @@ from rankeval_pd.roles import (
     check_types,
     excluded_names,
     frame_column,
-    names_level,
     refuse_dim,
 )
 from rankeval_pd.stats import items
@@ -549,7 +548,7 @@ def _of_predictions(metric: object) -> str:
 
 def role_column(frame: pd.DataFrame, name: Hashable, role: str) -> pd.Series:
     """Return the column or index level for a role, even with a two-level header."""
-    if frame.columns.nlevels > 1 and not names_level(frame, name):
+    if frame.columns.nlevels > 1 and not is_known(name, frame.index.names):
         places = [i for i, c in enumerate(frame.columns) if name in {c, c[0]}]
         if len(places) == 1:
             column = frame.iloc[:, places[0]]

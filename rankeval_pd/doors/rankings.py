@@ -31,7 +31,7 @@ from rankeval_pd.doors.columns import WIDTH, Shares, Sizes, check_not_above
 from rankeval_pd.errors import is_known, shown, unknown_name
 from rankeval_pd.memory import check_table
 from rankeval_pd.progress import progress_bar
-from rankeval_pd.roles import CUTTING, Names, Roles, as_names, warn_of_same_order
+from rankeval_pd.roles import Names, Roles, as_names, warn_of_same_order
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.ranking import Keys, Ranking, Regions, Size, Whole, by_position, stands_for
@@ -208,6 +208,7 @@ def _padded(values: AnyArray, filling: AnyArray) -> AnyArray:
 Pair = tuple[Hashable, Hashable]
 # columns of numbers of names, or -1
 NAMES = frozenset("measure measure_a measure_b system system_a system_b leaning better".split())
+OPTIONAL = frozenset({"tp_sd", "n_groups"})  # columns that only some roles give
 _TOGETHER = 1_000_000  # largest number of scores that are ranked in one call
 _LINES = (GROUP, "measure", PAIR, "p", "alpha")  # rows with equal values differ only in n
 _RANKS = 4_000_000  # largest number of ranks in one block of pairs
@@ -225,6 +226,7 @@ class Candidates:
     sign: FloatArray  #: (measure): -1 if lower scores are better
     group: IntArray  #: (group): the number of each group
     n_groups: int  #: number of groups in the data
+    n_measures: int  #: number of measures in the data
     ends: bool  #: whether lists end before candidates without a score
     dtypes: Sequence[object]  #: (measure): in which thresholds are compared
     draws: Keys | None = None  #: (group, candidate): keys for random draws
@@ -268,10 +270,8 @@ class Candidates:
     def sides(self, pairs: Sequence[Pair]) -> IntArray:
         """Return the numbers of the two measures of each pair: (pair, 2)."""
         numbers = dict(zip(self.measures, range(len(self.measures)), strict=True))
-        sides = []
-        for a, b in pairs:
-            sides.append((numbers[a], numbers[b]))
-        return np.array(sides, dtype=int).reshape(-1, 2)
+        names = itertools.chain.from_iterable(pairs)
+        return np.array(list(map(numbers.__getitem__, names)), dtype=int).reshape(-1, 2)
 
     def rankings(self, measures: Sequence[int] | AnyArray | None = None) -> Ranking:
         """Return the ranking of each measure: (group, measure)."""
@@ -286,13 +286,27 @@ class Candidates:
         gold = self.gold[:, np.newaxis] & present
         return Ranking(score, gold, present, self.ends, whole, order)
 
-    def blocks(self) -> list[range]:
-        """Return blocks of measures whose rankings fit in memory together."""
-        width = max(1, _TOGETHER // max(1, self.gold.size))
-        number = len(self.measures)
+    def ranked(self) -> Iterator[tuple[range, Ranking, Candidates]]:
+        """Yield the numbers, rankings and candidates of as many measures as fit in memory."""
+        width, number = max(1, _TOGETHER // max(1, self.gold.size)), len(self.measures)
         if self.whole is not None or number <= width:
-            return [range(number)]
-        return [range(k, min(k + width, number)) for k in range(0, number, width)]
+            yield range(number), self.rankings(), self
+            return
+        bar = progress_bar(total=number, what="ranking candidates", unit="measures", alone=True)
+        with bar as advance:
+            for start in range(0, number, width):
+                block = range(start, min(start + width, number))
+                part = replace(
+                    self,
+                    measures=[self.measures[k] for k in block],
+                    score=self.score[:, block],
+                    present=self.present[:, block],
+                    sign=self.sign[block],
+                    dtypes=[self.dtypes[k] for k in block],
+                    order=None,
+                )
+                yield block, self.rankings(block), part
+                advance(len(block))
 
     def positives(self) -> IntArray:
         """Return the number of true positives that each measure ranks: (group, measure)."""
@@ -313,27 +327,37 @@ class Candidates:
         return Size(counts.total[..., 0], counts.positive[..., 0])
 
 
-def stacks(groups: Groups) -> list[Candidates]:
-    """Stack groups of equal size, smallest first."""
-    sizes = np.bincount(groups.number, minlength=len(groups.keys))
-    starts = np.cumsum(sizes) - sizes
+def stacks(groups: Groups, *, counts: bool = False) -> list[Candidates]:
+    """Stack groups of equal size, smallest first; with ``counts``, keep only N and N+ of each."""
     shared: dict[str, Any] = {
         "measures": list(groups.measures),
         "sign": groups.signs,
         "n_groups": len(groups.keys),
+        "n_measures": len(groups.measures),
         "ends": groups.ends,
         "dtypes": groups.dtypes,
         "whole": groups.whole,
         "same": groups.same,
     }
+    if counts:  # of groups of any size
+        size = groups.size
+        nobody = np.zeros((*size.total.shape, 0))
+        arrays: dict[str, Any] = {"score": nobody, "gold": nobody[:, 0] > 0, "present": nobody > 0}
+        row = nobody[:, 0].astype(np.int64)
+        group = np.arange(len(size.total))
+        shared.update(whole=None, same=None)  # the counts are those of all candidates
+        return [Candidates(**shared, **arrays, row=row, group=group, counts=size)]
+    sizes = np.bincount(groups.number, minlength=len(groups.keys))
+    starts = np.cumsum(sizes) - sizes
     result = []
     for size in np.unique(sizes):
         chosen = np.flatnonzero(sizes == size)
         rows = groups.order[starts[chosen, np.newaxis] + np.arange(size)]  # (group, candidate)
-        arrays: dict[str, Any] = {}
+        arrays = {}
         for name, values in groups.columns.items():
             # kernels read contiguous arrays faster
-            arrays[name] = np.ascontiguousarray(np.moveaxis(values[..., rows], -2, 0))
+            taken = np.moveaxis(np.take(values, rows, axis=-1), -2, 0)
+            arrays[name] = np.ascontiguousarray(taken)
         if groups.places is not None:
             rows = groups.places[rows]
         result.append(Candidates(**shared, **arrays, row=rows, group=chosen))
@@ -342,76 +366,33 @@ def stacks(groups: Groups) -> list[Candidates]:
     return result
 
 
-def counted(groups: Groups) -> Candidates:
-    """Return groups of any size, of which only N and N+ are known."""
-    counts = groups.size
-    nobody = np.zeros((*counts.total.shape, 0))
-    return Candidates(
-        measures=list(groups.measures),
-        sign=groups.signs,
-        n_groups=len(groups.keys),
-        ends=groups.ends,
-        dtypes=groups.dtypes,
-        score=nobody,
-        gold=nobody[:, 0] > 0,
-        present=nobody > 0,
-        row=nobody[:, 0].astype(np.int64),
-        group=np.arange(len(counts.total)),
-        counts=counts,
-    )
-
-
 # -------------------------------------------------------------------------------------------------
 # Apply a kernel to each measure, or to the two rankings of each pair
 
 
 def measure_rows(
     candidates: Candidates,
-    kernel: Callable[[Ranking, Candidates], Mapping[str, AnyArray]],
+    n: IntArray | None,
+    kernel: Callable[..., Mapping[str, AnyArray]],
     along: Mapping[str, AnyArray] | None = None,
+    **options: Any,
 ) -> Rows:
-    """Return one row per group, measure and list size.
+    """Return one row per group, measure and list size: a question, given a kernel.
 
-    Parameters
-    ----------
-    candidates : Candidates
-    kernel : callable
-        A function that takes the rankings of some measures and the candidates with these measures,
-        and returns named columns (group, measure, ...) along the sizes, or (group, measure).
-        ``exists`` marks the rows to keep.
-    along : mapping, optional
-        Names and labels of the axes behind the measures.
+    ``kernel`` takes the rankings of some measures, the candidates with these measures, ``n`` and
+    the options. The kernel returns named columns (group, measure, ...); ``exists`` marks the rows
+    to keep. ``along`` contains names and labels of the axes behind the measures, by default "n".
     """
-    along = along or {}
-    number = len(candidates.measures)
-    wide = math.prod(map(len, along.values()))
+    if along is None:
+        along = {"n": candidates.sizes(n)}
+    number, wide = len(candidates.measures), math.prod(map(len, along.values()))
     what = f"{number:,} measures at {wide:,} values of {' and '.join(along)}"
     check_table(len(candidates.group) * number * wide, what)
-    blocks = candidates.blocks()
-    if len(blocks) == 1:
-        columns = kernel(candidates.rankings(), candidates)
-        return rows_of(columns, candidates, "measure", blocks[0], along)
     parts = []
-    bar = progress_bar(total=number, what="ranking candidates", unit="measures", alone=True)
-    with bar as advance:
-        for block in blocks:
-            columns = kernel(candidates.rankings(block), _only(candidates, block))
-            parts.append(rows_of(columns, candidates, "measure", block, along))
-            advance(len(block))
+    for numbers, ranked, part in candidates.ranked():
+        columns = kernel(ranked, part, n=n, **options)
+        parts.append(rows_of(columns, candidates, "measure", numbers, along))
     return concatenated(parts, GROUP)
-
-
-def _only(candidates: Candidates, measures: Sequence[int]) -> Candidates:
-    """Return the candidates with fewer measures."""
-    return replace(
-        candidates,
-        measures=[candidates.measures[k] for k in measures],
-        score=candidates.score[:, measures],
-        present=candidates.present[:, measures],
-        sign=candidates.sign[measures],
-        dtypes=[candidates.dtypes[k] for k in measures],
-        order=None,
-    )
 
 
 def rows_of(
@@ -510,21 +491,8 @@ def pair_rows(
 ) -> Rows:
     """Return one row per group, pair and list size, for pairs of measures.
 
-    Parameters
-    ----------
-    candidates : Candidates
-    pairs : sequence of pairs of names
-    kernel : callable
-        A function that takes :class:`PairRanks` and the sizes, and returns named columns
-        (group, pair, n), or (group, pair) if not ``over_n``.
-    n : array of int or None
-        List sizes. None means every n.
-    ties : str
-        How tied candidates are counted.
-    over_n : bool
-        Whether there is one row for each n. If not, a row exists if all requested lists exist.
-    alternative : str
-        Direction of the tests: one-sided tests of (a, b) and (b, a) differ.
+    ``kernel`` takes :class:`PairRanks` and the sizes, and returns named columns (group, pair, n).
+    If not ``over_n``, the columns are (group, pair), and a row exists if all requested lists exist.
     """
     candidates, sizes, parts = candidates.in_order(), candidates.sizes(n), []
     along = {}
@@ -544,8 +512,8 @@ def with_pairs(
     table: Rows, candidates: Candidates, pairs: Sequence[Pair], alternative: str
 ) -> Rows:
     """Add the two measures of each pair, and the first pair with the same two rankings."""
-    place, sides = table[PAIR], candidates.sides(pairs)
-    table["measure_a"], table["measure_b"] = sides[place, 0], sides[place, 1]
+    place = table[PAIR]
+    table["measure_a"], table["measure_b"] = candidates.sides(pairs)[place].T
     if candidates.same is not None:
         table[STANDS] = taken_at(standing_pairs(candidates, pairs, alternative), place)
     return table
@@ -628,65 +596,48 @@ def tabulate(
     finish: Finish | None = None,
     attrs: Mapping[str, Any] | None = None,
 ) -> Data:
-    """Ask the question for every group, and return one table.
+    """Ask the question for every group, and return one table with these columns and attrs.
 
-    Parameters
-    ----------
-    data : DataFrame
-    roles : mapping
-        The roles given as keywords.
-    question : callable
-        A function that takes :class:`Candidates` and list sizes (None means every n), and returns
-        rows with the number of the group in the column ``GROUP``, or these rows and facts for
-        ``attrs`` that depend on the data.
-    columns : sequence of str
-        The columns of the result, in order.
-    able : Capabilities
-        The capabilities from ``can(function)``, adjusted for the current call.
-    n : array of int, Shares, optional
-        List sizes. Shares are fractions of the candidates in each group, and add the column
-        ``share``.
-    combine : callable, optional
-        A function that takes the rows of all groups and the number of groups, and returns rows
-        without groups.
-    finish : callable, optional
-        A function that takes all rows and the names of the measures, for decisions
-        about families.
-    attrs : mapping, optional
-        Notes on how the result was computed.
+    The question takes :class:`Candidates` and list sizes (None means every n). It returns rows with
+    the number of the group in the column ``GROUP``, or these rows and facts for ``attrs`` that
+    depend on the data. ``able`` are the capabilities of the current call. If ``n`` contains shares
+    of the candidates in each group, the table has a column ``share``. ``combine`` takes the rows
+    of all groups and the number of groups, and returns rows without groups. ``finish`` takes all
+    rows and the names of the measures, for decisions about families.
     """
     check_data(data)
     frame: Any = data  # the door answers Datasets
     chosen = Roles.of(roles)
     # roles that the question does not support
-    if not able.any_ties and chosen.ties not in CUTTING:
-        chosen.refuse_ties()
-    if able.scores and not able.ends:
-        chosen.check_ends()
+    if not able.any_ties:
+        chosen.check_ties()
+    if able.scores and not able.ends and chosen.ends:
+        raise ValueError(
+            "missing='absent' is supported only for n-best lists (nbest_precision, compare,"
+            " significant_ranges, odds_ratios, random_test), acceptance sets, curves and"
+            " areas. Pass missing='last' to rank candidates without a score at the end."
+        )
     if not (able.clusters and able.crossed):
         chosen.check_groups(crossed=able.clusters)
     if combine is not None:
         refuse_each(chosen, "combine=True or average=...")
-    # a head contains the number of levels only for a single factor
-    heads = able.heads and len(chosen.factors) <= 1
+    # a head contains the number of levels only for a single factor, and a list has two
+    heads = able.heads and not isinstance(chosen.groups, list)
     if not heads:
         refuse_head(frame)
-    ask = partial(
-        answers_of, question=question, able=able, n=n, heads=heads, together=combine is not None
-    )
+    read = partial(read_parts, able=able, n=n, heads=heads, together=combine is not None)
+    answers: list[Rows | Answer] = []
     if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
-        answers: Answers = frame.answers(ask, chosen, scored=able.scores)
+        found, answers = frame.answers(read, question, chosen, scored=able.scores)
     else:
-        answers = ask(frame, chosen)
-    keys = answers.keys
-    if keys.shape[1]:
-        names = [*columns]
-        if isinstance(n, Shares):
-            names.append("share")
-        keys = tables.keys_apart(keys, names)
+        found = read(frame, chosen)
+        for part, sizes in found.parts:
+            answers.append(question(part, sizes))
+    keys = found.keys
     facts: dict[str, Any] = {}
     parts: list[Rows] = []
-    for rows, of_part in answers.parts:
+    for answer in answers:
+        rows, of_part = answer if isinstance(answer, tuple) else (answer, {})
         parts.append(rows)
         for name, value in of_part.items():
             if isinstance(value, int):  # the largest of the groups
@@ -714,38 +665,42 @@ def tabulate(
         table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
         keys = pd.DataFrame(index=[0])
     if finish is not None:
-        table = finish(table, answers.measures)
+        table = finish(table, found.measures)
+    names: list[str] = [*columns]
+    for name in OPTIONAL.intersection(names).difference(table):
+        names.remove(name)
+    if keys.shape[1]:
+        keys = tables.keys_apart(keys, [*names, "share"] if isinstance(n, Shares) else names)
     if isinstance(n, Shares) and "n" in table:
-        table = _along_shares(table, n, answers.totals)
-        columns = [*columns, "share"]
-    if combine is None and len(answers.parts) > 1:
+        table = _along_shares(table, n, found.totals)
+        names.append("share")
+    if combine is None and len(answers) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
     noted = {**(attrs or {}), **facts}
-    result: Any = leave_table(table, keys, columns, answers.measures, noted)
+    result: Any = leave_table(table, keys, names, found.measures, noted)
     return cast("Data", result)
 
 
-class Answers(NamedTuple):
-    """Store the answers for all groups."""
+class Parts(NamedTuple):
+    """Store the candidates of all groups, as they are asked."""
 
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     measures: Sequence[Hashable]
-    parts: list[Answer]  #: rows and facts for groups of each size
+    parts: list[tuple[Candidates, IntArray | None]]  #: groups of each size, and their list sizes
     totals: IntArray  #: the number of candidates of each group, if n is given as shares
 
 
-def answers_of(
+def read_parts(
     frame: pd.DataFrame,
     chosen: Roles,
     *,
-    question: RankingQuestion,
     able: Capabilities,
     n: Sizes,
     heads: bool,
     together: bool,
     n_groups: int | None = None,
-) -> Answers:
-    """Ask the question for every group of a frame.
+) -> Parts:
+    """Read every group of a frame.
 
     ``heads`` means that a head is sufficient, and ``together`` that the groups are combined.
     ``n_groups`` is the number of all groups if the frame contains only some of them.
@@ -762,12 +717,10 @@ def answers_of(
         groups = groups.head(n)
     if not len(groups.keys):  # one group without candidates has the columns but no rows
         parts = stacks(read_frame(frame, replace(chosen, by=None), scored=able.scores))[:1]
-    elif able.counts and isinstance(n, np.ndarray):
-        parts = [counted(groups)]
     else:
-        parts = stacks(groups)
+        parts = stacks(groups, counts=able.counts and isinstance(n, np.ndarray))
     totals = np.zeros(max(len(groups.keys), 1), dtype=np.int64)
-    answers: list[Answer] = []
+    asked: list[tuple[Candidates, IntArray | None]] = []
     for part in parts:
         if n_groups is not None:  # whether measures are identical is not known either
             part = replace(part, n_groups=n_groups, same=None)
@@ -775,11 +728,8 @@ def answers_of(
         if isinstance(sizes, Shares):
             totals[part.group] = part.total
             sizes = np.unique(sizes.of(part.total))
-        answer = question(part, sizes)
-        if not isinstance(answer, tuple):
-            answer = answer, {}
-        answers.append(answer)
-    return Answers(groups.keys, groups.measures, answers, totals)
+        asked.append((part, sizes))
+    return Parts(groups.keys, groups.measures, asked, totals)
 
 
 def _along_shares(table: Rows, n: Shares, totals: IntArray) -> Rows:
@@ -825,9 +775,9 @@ def named(numbers: IntArray, names: Sequence[Hashable]) -> Any:
     for place, name in enumerate(known):
         if tables.is_missing(name):  # tables contain missing names as NaN
             known[place] = np.nan
-    header = pd.Series(pd.Index(known, tupleize_cols=False))
+    header = pd.Index(known, tupleize_cols=False)
     places = np.full(len(names) + 1, -1, dtype=np.intp)
     places[present] = np.arange(present.size)
     if numbers.size and numbers.min() < 0:
-        return header.reindex(places[numbers]).array
+        return pd.Series(header).reindex(places[numbers]).array
     return header.array.take(places[numbers])

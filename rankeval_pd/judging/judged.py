@@ -771,7 +771,9 @@ def judged_average_precision(
         candidates = candidates.in_order()  # also for the estimate
         warn_if_chosen(sample, candidates, None)
         judgments = sample.of(candidates)
-        return measure_rows(candidates, lambda ranking, _: average_columns(ranking, judgments))
+        return measure_rows(
+            candidates, None, lambda ranking, _, n: average_columns(ranking, judgments), {}
+        )
 
     columns = f"measure {_AVERAGE_COLUMNS}"
     return _sample_table(data, sample, question, columns, can(judged_average_precision))
@@ -878,7 +880,7 @@ def _judged_lists(
         with progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
             judgments = sample.of(candidates, few, advance)
             rows = measure_rows(
-                candidates, lambda x, _: judged_list_columns(x, judgments, quantity), {"n": lists}
+                candidates, lists, lambda x, _, n: judged_list_columns(x, judgments, quantity)
             )
         return rows, facts
 

@@ -29,7 +29,6 @@ from rankeval_pd.doors.rankings import (
 from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, unknown_name, warn
 from rankeval_pd.lists.groups import ListMembers, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
-from rankeval_pd.lists.recall import rows_of_sizes
 from rankeval_pd.lists.regions import REGION_COLUMNS, SET_INTERVALS, TESTS, Comparison, region_tests
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles
 from rankeval_pd.stats import ranks
@@ -126,7 +125,7 @@ def acceptance_precision(
     able, attrs = can(acceptance_precision), kind._asdict()
     if sizes is not None:
         columns = ("measure", "n", *ACCEPTANCE_COLUMNS[1:])
-        question = partial(rows_of_sizes, kernel=_sets_at, kind=kind)
+        question = partial(measure_rows, kernel=_sets_at, kind=kind)
         return tabulate(data, roles, question, columns, able, n=sizes, attrs=attrs)
     # the head contains the counts for these thresholds
     able = replace(able, heads=True)
@@ -540,13 +539,19 @@ def _rows_of_choices(
     """Return one row per measure, and the fact how many thresholds are guaranteed together."""
     count = len(candidates.measures)
     each = level_of_each(level, count)
-    kernel = partial(_chosen_thresholds, wanted=wanted, level=each, aim=aim)
+    how = {"wanted": wanted, "level": each, "aim": aim}
     family = f"{count} measure{'s' * (count > 1)}"
-    return measure_rows(candidates, kernel), {"family": family}
+    return measure_rows(candidates, n, _chosen_thresholds, {}, **how), {"family": family}
 
 
 def _chosen_thresholds(
-    ranking: Ranking, candidates: Candidates, *, wanted: float, level: float, aim: str
+    ranking: Ranking,
+    candidates: Candidates,
+    *,
+    n: IntArray | None,
+    wanted: float,
+    level: float,
+    aim: str,
 ) -> dict[str, AnyArray]:
     """Return the chosen threshold and its set: (group, measure)."""
     shape, clusters = ranking.score.shape[:-1], candidates.clusters
@@ -564,16 +569,16 @@ def _chosen_thresholds(
         if promise.chosen is None:
             reasons.append(promise.why)
             continue
-        tp, n = int(sets.tp[promise.chosen]), int(sets.n[promise.chosen])
+        tp, accepted = int(sets.tp[promise.chosen]), int(sets.n[promise.chosen])
         recall = tp / max(sets.positive, 1)
         values = {
             "threshold": float(sets.threshold[promise.chosen] * signs[row]) + 0.0,
-            "n_accepted": n,
+            "n_accepted": accepted,
             "tp": tp,
-            "precision": tp / n,
+            "precision": tp / accepted,
             "recall": recall,
             "ci_low": promise.low,
-            "youden": recall - (n - tp) / max(sets.others, 1),
+            "youden": recall - (accepted - tp) / max(sets.others, 1),
         }
         for name, value in values.items():
             columns[name][row] = value

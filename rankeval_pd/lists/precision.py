@@ -52,7 +52,9 @@ from rankeval_pd.stats.ranking import Keys, NBest, Ranking, Size, nbest_regions
 # -------------------------------------------------------------------------------------------------
 # Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2).
 
-NBEST_COLUMNS = tuple("threshold tp precision recall lift ci_low ci_high tied".split())
+LIST_COLUMNS = tuple(
+    "measure n threshold tp precision recall lift ci_low ci_high tied tp_sd n_groups".split()
+)
 AVERAGED_COLUMNS = tuple(
     "measure n tp precision recall lift ci_low ci_high n_queries n_missing".split()
 )
@@ -179,8 +181,7 @@ def nbest_precision(
             f"phi={phi:g} with groups: the overdispersion is estimated from the groups. Omit one of"
             " the two."
         )
-    columns = columns_of_lists(chosen)
-    columns += ("ci_low_best", "ci_high_best")
+    columns: tuple[str, ...] = (*LIST_COLUMNS, "ci_low_best", "ci_high_best")
     noted: dict[str, Any] = {**kind._asdict(), "ties": chosen.ties}
     combine = None
     if average is not None:
@@ -192,7 +193,13 @@ def nbest_precision(
     return tabulate(
         data,
         roles,
-        partial(_rows_of_nbest, kind=kind, ties=chosen.ties, pooled=average is not None),
+        partial(
+            measure_rows,
+            kernel=_nbest_columns,
+            kind=kind,
+            ties=chosen.ties,
+            pooled=average is not None,
+        ),
         columns,
         can(nbest_precision, clusters=average is None),
         n=sizes,
@@ -201,28 +208,11 @@ def nbest_precision(
     )
 
 
-def columns_of_lists(chosen: Roles) -> tuple[str, ...]:
-    """Return the columns of n-best lists, given the roles."""
-    columns: tuple[str, ...] = ("measure", "n", *NBEST_COLUMNS)
-    if chosen.ties == "expected":
-        columns += ("tp_sd",)
-    if chosen.groups is not None:
-        columns += ("n_groups",)
-    return columns
-
-
-def _rows_of_nbest(candidates: Candidates, n: IntArray | None, **how: Any) -> Rows:
-    """Return one row per measure and n."""
-    kernel = partial(_nbest_columns, n=n, together=len(candidates.measures), **how)
-    return measure_rows(candidates, kernel, {"n": candidates.sizes(n)})
-
-
 def _nbest_columns(
     ranking: Ranking,
     candidates: Candidates,
     *,
     n: IntArray | None,
-    together: int,
     kind: IntervalKind,
     ties: str,
     pooled: bool,
@@ -233,12 +223,12 @@ def _nbest_columns(
     if pooled:  # averages use no intervals of individual lists, but N and N+ of each pool
         pool, positive = ranking.retrieved, ranking.size.positive
         return {**columns, "total": pool.total, "drawn": pool.positive, "positive": positive}
-    best = level_of_each(kind.level, together)
+    best = level_of_each(kind.level, candidates.n_measures)
     weight: Any = 1.0
-    if candidates.clusters is not None:
+    if candidates.cluster is not None:
         weigh = partial(list_weights, target=kind.target, levels=(kind.level, best))
         names = ("weight", "weight_of_best", "ratio")
-        spread = of_rows(weigh, ranking, candidates.clusters, n, exists, names)
+        spread = of_rows(weigh, ranking, candidates.cluster[:, np.newaxis], n, exists, names)
         weight, of_best, ratio = (spread[name] for name in names)
         columns["n_groups"] = spread["n_groups"]
     else:
@@ -588,8 +578,8 @@ def rows_of_bands(
     drawing["at_once"] = n is None and few is not None
     total = len(candidates.measures) * len(candidates.group) * drawing["n_resamples"]
     with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
-        kernel = partial(kernel, n=few, ties=ties, advance=advance, **drawing)
-        return measure_rows(candidates, kernel, {"n": candidates.sizes(few)}), facts
+        rows = measure_rows(candidates, few, kernel, ties=ties, advance=advance, **drawing)
+    return rows, facts
 
 
 def _precision_band(
@@ -912,8 +902,7 @@ def _rows_of_windows(
     largest = candidates.sizes(None).size
     reach = min(half, largest + 1)  # the window must not extend beyond the last candidate
     n = np.arange(reach, largest - reach + 1)
-    kernel = partial(_local_columns, n=n, half=reach, kind=kind, ties=ties)
-    return measure_rows(candidates, kernel, {"n": n})
+    return measure_rows(candidates, n, _local_columns, half=reach, kind=kind, ties=ties)
 
 
 def _local_columns(

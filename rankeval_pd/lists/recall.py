@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -17,9 +17,9 @@ from rankeval_pd.errors import check_choice, warn_of_thresholds
 from rankeval_pd.lists.groups import in_rows, of_rows, recall_sizes
 from rankeval_pd.lists.precision import (
     LEAST,
+    LIST_COLUMNS,
     IntervalKind,
     checked_band,
-    columns_of_lists,
     counted_lists,
     labels_by_rank,
     rows_of_bands,
@@ -110,7 +110,7 @@ def nbest_recall(
     chosen = Roles.of(roles)
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, target=target, clustered=clustered)
-    return recall_of_lists(data, check_n(n), kind, columns_of_lists(chosen), roles)
+    return recall_of_lists(data, check_n(n), kind, LIST_COLUMNS, roles)
 
 
 def recall_of_lists(
@@ -127,23 +127,12 @@ def recall_of_lists(
     return tabulate(
         data,
         roles,
-        partial(rows_of_sizes, kernel=_recall_columns, kind=kind, ties=ties, of_lift=of_lift),
+        partial(measure_rows, kernel=_recall_columns, kind=kind, ties=ties, of_lift=of_lift),
         columns,
         can(nbest_recall),
         n=sizes,
         attrs={**kind._asdict(), "ties": ties},
     )
-
-
-def rows_of_sizes(
-    candidates: Candidates,
-    n: IntArray | None,
-    *,
-    kernel: Callable[..., dict[str, AnyArray]],
-    **how: Any,
-) -> Rows:
-    """Return one row per measure and n."""
-    return measure_rows(candidates, partial(kernel, n=n, **how), {"n": candidates.sizes(n)})
 
 
 def _recall_columns(
