@@ -27,11 +27,9 @@ from rankeval_pd.stats.items import (
     ContributionSpread,
     ExactSums,
     PairOptions,
-    PieceUnits,
     RatioForm,
     Score,
     WholeColumns,
-    contribution_spread,
     exact_sums,
     nearly_normal,
     quiet,
@@ -414,7 +412,8 @@ def one_after_another(
     """Return the sums for all resamples (resample, column), joined from successive parts."""
     if not parts:
         return None
-    return PieceUnits.of(sizes, n_items).floats(np.concatenate(parts, axis=1))
+    columns = WholeColumns(np.empty((0, sizes.size)), n_items, sizes)
+    return columns.floats(np.concatenate(parts, axis=1))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -497,8 +496,9 @@ class GatheredDraws(Draws):
         if self.items.binary:
             return self._binary_spread
         assert self._gathered.squares is not None
-        planned = len(self._gathered.known.plan.pairs)
-        found = contribution_spread(self._gathered.squares, self.items.n_systems, planned)
+        sizes = [self.items.n_systems, len(self._gathered.known.plan.pairs)] * 2
+        squares = self._gathered.squares.rounded()
+        found = ContributionSpread(*np.split(squares, np.cumsum(sizes)))
         cubes = found.cubes[self._place] * np.where(self._turned, -1.0, 1.0)
         raw = found.raw
         if raw.size:

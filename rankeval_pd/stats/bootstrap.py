@@ -12,7 +12,7 @@ import numpy as np
 
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Score, Step, exact_total
+from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Score, exact_total
 
 # -------------------------------------------------------------------------------------------------
 # Exact distributions of lattice sums, for resampled items or random signs.
@@ -184,23 +184,18 @@ def off_lattice(differences: FloatArray) -> BoolArray:
     result = np.zeros(len(differences), dtype=bool)
     several = np.flatnonzero(np.isfinite(next_one))
     least = spread[several] * _least_step(differences.shape[1])
-    result[several] = _common_steps(next_one[several], smallest[several], least) < least
-    return result
-
-
-def _common_steps(a: FloatArray, b: FloatArray, smallest: FloatArray) -> FloatArray:
-    """Return :func:`_common_step` for all pairs at once."""
-    a, b = a.copy(), b.copy()
-    nothing = 1e-6 * smallest
-    going = np.arange(a.size)
+    # Euclid's algorithm for all rows at once, as in :func:`_common_step`
+    a, b, nothing = next_one[several], smallest[several], 1e-6 * least
+    going = np.arange(several.size)
     while (going := going[b[going] > nothing[going]]).size:
-        few = b[going] < (1.0 - _EQUAL) * smallest[going]
+        few = b[going] < (1.0 - _EQUAL) * least[going]
         a[going[few]], b[going[few]] = 0.0, 0.0
         going = going[~few]
         rest = a[going] % b[going]
         a[going] = b[going]
         b[going] = np.where(b[going] - rest <= nothing[going], 0.0, rest)
-    return a
+    result[several] = a < least
+    return result
 
 
 def _common_step(a: float, b: float, smallest: float) -> float:
@@ -831,34 +826,6 @@ def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
     return 2**drawn <= max(_EVERY, options.n_resamples) or (
         options.method == "exact" and drawn <= resamples.ENUMERATED
     )
-
-
-def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: Step) -> Subsets:
-    """Return the sums for all systems over the same random subsets, or over every subset.
-
-    Contributions from seeds are multiplied by normal draws, because these draws are used only for
-    the correlation between pairs.
-    """
-    n = parts.weights.size
-    every = looks_at_every(items, options)
-    size, chunks = resamples.swap_draws(n, options, every=every)
-    sums = np.empty((len(parts.values) + 1, size))
-    columns = np.vstack([parts.values, parts.weights]).T
-    for rows, _, turned in resamples.drawn_sums(columns, chunks, step):
-        sums[:, rows] = turned.T
-    if items.seeds is not None:
-        endless = np.full(items.n_systems, 1e12)
-        z = resamples.t_draws(endless, size, options.seed)
-        sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * z.T / 2.0
-    return Subsets(sums[:-1], sums[-1], every)
-
-
-def reached(sums: FloatArray, room: FloatArray) -> IntArray:
-    """Count the subsets for which gains with flipped signs are at least as large as the gains.
-
-    Undefined ``sums`` (pair, subset) are counted. ``room`` is (pair,).
-    """
-    return np.asarray(sums.shape[-1] - np.count_nonzero(sums > room[..., np.newaxis], axis=-1))
 
 
 def limits(

@@ -46,13 +46,6 @@ def untransformed(value: FloatArray | float, lean: FloatArray) -> FloatArray:
     return np.asarray(3.0 * moved / (root**2 + root + 1.0))
 
 
-def upper_tail(t: FloatArray, lean: FloatArray, freedom: float) -> FloatArray:
-    """Return the p-value from Hall's statistic for a mean above 0."""
-    from scipy.special import stdtr
-
-    return np.asarray(stdtr(freedom, -transformed(t, lean)), dtype=np.float64)
-
-
 def held_back_t(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArray:
     """Return t or Hall's statistic, whichever rejects less often; 0 if their signs differ."""
     other = transformed(t, lean)

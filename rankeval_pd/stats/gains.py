@@ -96,6 +96,8 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
 
     Ratios of sums use the distribution from ``ratio_gains`` instead.
     """
+    from scipy import special
+
     if draws.parametric is not None:
         rows.least[:], rows.least_ordered[:] = ratio_p(draws)
         rows.p[draws.parametric.few] = rows.ordered[draws.parametric.few] = np.nan
@@ -104,8 +106,8 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
     varies = error > 0.0
     t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.spread.lean
     freedom = draws.items.n_drawn - 1.0
-    up = families.upper_tail(t, lean, freedom)
-    down = families.upper_tail(-t, -lean, freedom)
+    up = special.stdtr(freedom, -families.transformed(t, lean))
+    down = special.stdtr(freedom, -families.transformed(-t, -lean))
     rows.least[varies] = up[varies]
     rows.least_ordered[varies] = np.where(gain < 0.0, down, up)[varies]
 
@@ -207,20 +209,12 @@ def as_each_p_says(
     options: PairOptions,
 ) -> tuple[FloatArray, FloatArray]:
     """Return :func:`as_p_says` for many pairs: (pair,), near (pair, trial)."""
-    low, high = (limit.copy() for limit in found)
-    rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
-    wrong = np.where(
-        rejected,
-        (gain > 0.0) & (low <= 0.0) | (gain < 0.0) & (high >= 0.0),
-        (low > 0.0) | (high < 0.0),
-    )
-    for k in np.flatnonzero(wrong):
-        low[k], high[k] = bootstrap.agreeing(
-            (float(low[k]), float(high[k])),
-            float(gain[k]),
-            rejected=bool(rejected[k]),
-            near=near[k],
-        )
+    columns = (x.tolist() for x in (*found, gain, p_two_sided))
+    rows = [
+        as_p_says((low, high), *of_pair, own, options)
+        for low, high, *of_pair, own in zip(*columns, near, strict=True)
+    ]
+    low, high = np.array(rows).reshape(-1, 2).T
     return low, high
 
 
@@ -467,12 +461,13 @@ def _counted_p(draws: Draws) -> _AllFound:
 
 def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
     """Return wild bootstrap results for some pairs under the null hypothesis."""
-    sums, room, error = draws.turned(which), draws.spread.room[which], draws.spread.error[which]
-    worse = draws.gain[which] < 0.0
-    hits = bootstrap.reached(sums, room)
-    better = hits.copy()
-    better[worse] = bootstrap.reached(-sums[worse], room[worse])
+    sums, error = draws.turned(which), draws.spread.error[which]
+    room, worse = draws.spread.room[which, np.newaxis], draws.gain[which] < 0.0
     size = sums.shape[1]
+    # subsets for which gains with flipped signs are at least as large, or undefined
+    hits = size - np.count_nonzero(sums > room, axis=1)
+    better = hits.copy()
+    better[worse] = size - np.count_nonzero(sums[worse] < -room[worse], axis=1)
     if draws.subsets.every:
         return error, hits / size, better / size, False
     p = bootstrap.monte_carlo(hits, size, draws.options.event)
@@ -647,61 +642,50 @@ def _gain_limits(
         counts = better_counts(items, draws.pairs)
         return differences.tango_limits(*counts, items.n_items, options.two_tailed)
     low, high = np.full((2, len(lattices)), np.nan)
-    together = np.zeros(len(lattices), dtype=bool)
-    if options.ci == "wild":  # on a lattice, agree with the exact distribution
+    varies = rows.error > 0.0  # without variation, the variance is unknown
+    if options.ci != "wild":
         for k, on in enumerate(lattices):
-            together[k] = on is None or not signs
-    for block in bootstrap.pair_blocks(np.flatnonzero(together), items.n_drawn):
-        low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
-    for k in np.flatnonzero(~together).tolist():
-        low[k], high[k] = _gain_interval(
-            draws, k, lattices[k], float(rows.error[k]), float(rows.doubled[k]), options
+            if options.ci == "newcombe":
+                low[k], high[k] = _newcombe_limits(draws, k, options)
+            elif varies[k]:
+                low[k], high[k] = _gain_interval(draws, k, on, float(rows.doubled[k]), options)
+        return low, high
+    subsets, factor = draws.subsets, draws.level.unit * draws.level.weight
+    for block in bootstrap.pair_blocks(np.flatnonzero(varies), items.n_drawn):
+        low[block], high[block] = bootstrap.limits(
+            draws.turned(block),
+            subsets.weights,
+            factor,
+            every=subsets.every,
+            level=options.two_tailed,
+            room=draws.spread.room[block],
         )
-    if draws.corrects and options.ci == "wild":
+    for k in np.flatnonzero(varies).tolist():
+        # on a lattice, agree with the exact distribution
+        if signs and lattices[k] is not None and not subsets.every:
+            near = factor * draws.turned(k) / np.maximum(subsets.weights, 1.0)
+            found, gain = (float(low[k]), float(high[k])), float(draws.gain[k])
+            low[k], high[k] = as_p_says(found, gain, float(rows.doubled[k]), near, options)
+    if draws.corrects:
         return skewed_limits((low, high), draws, options)
     return low, high
 
 
-def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: PairOptions) -> Limits:
-    """Return limits for the gains that the random sign test does not reject."""
-    subsets = draws.subsets
-    low, high = bootstrap.limits(
-        draws.turned(which),
-        subsets.weights,
-        draws.level.unit * draws.level.weight,
-        every=subsets.every,
-        level=options.two_tailed,
-        room=draws.spread.room[which],
-    )
-    varies = error > 0.0  # without variation, the variance is unknown
-    return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+def _newcombe_limits(draws: Draws, k: int, options: PairOptions) -> tuple[float, float]:
+    """Return Newcombe's interval for the gain of one pair, from counts of 0/1 items."""
+    items, pair = draws.items, draws.pairs[[k]]
+    counts = items.both_right(pair), *better_counts(items, pair)
+    both, up, down = (int(count[0]) for count in counts)
+    cells = both, up, down, items.n_items - both - up - down
+    return differences.paired_newcombe(cells, options.two_tailed)
 
 
 def _gain_interval(
-    draws: Draws, k: int, on: Lattice | None, error: float, p_two_sided: float, options: PairOptions
+    draws: Draws, k: int, on: Lattice | None, p_two_sided: float, options: PairOptions
 ) -> tuple[float, float]:
-    """Return the interval for the gain of one pair."""
-    items = draws.items
-    kind, (a, b) = options.ci, draws.pairs[k]
+    """Return the interval for the gain of one pair from resampled or exact gains."""
+    items, kind, (a, b) = draws.items, options.ci, draws.pairs[k]
     gain = float(draws.gain[k])
-    if kind == "newcombe":
-        [both], [up], [down] = (
-            x.astype(int).tolist()
-            for x in (items.both_right(draws.pairs[[k]]), *better_counts(items, draws.pairs[[k]]))
-        )
-        cells = both, up, down, items.n_items - both - up - down
-        return differences.paired_newcombe(cells, options.two_tailed)
-    if not error > 0.0:
-        return np.nan, np.nan  # without variation, the variance is unknown
-    if kind == "wild":
-        which, subsets = np.array([k]), draws.subsets
-        lowest, highest = _wild_limits(draws, which, np.array([error]), options)
-        result = float(lowest[0]), float(highest[0])
-        if on is not None and not subsets.every and options.event == "wild":
-            factor = draws.level.unit * draws.level.weight
-            near = factor * draws.turned(which)[0] / np.maximum(subsets.weights, 1.0)
-            result = as_p_says(result, gain, p_two_sided, near, options)
-        return result
     lean = np.empty(0)
     if kind == "bca":
         lean = draws.without[a] - draws.without[b]

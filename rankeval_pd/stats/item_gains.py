@@ -25,10 +25,9 @@ from rankeval_pd.stats.items import (
     RatioForm,
     Seeds,
     Step,
+    WholeColumns,
     better_counts,
-    contribution_spread,
     exact_sums,
-    joined_sums,
     leans,
     nearly_normal,
     quiet,
@@ -71,12 +70,12 @@ def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSum
     broken = sum(values[..., k] != np.rint(values[..., k]) for k in form.wholes)
     simple = ((above == 0.0) | (above == below)) & ((below == 0.0) | (below == 1.0))
     own = [*wholes, below**2, 1.0 * outside, 1.0 * ~simple, 1.0 * broken]
-    found = [exact_sums(np.asarray(rows)) for rows in own]
+    sums = [exact_sums(np.asarray(rows)) for rows in own]
     systems = np.arange(len(values))
     for a, b in [*zip(systems, systems, strict=True), *pairs.tolist()]:
         x, y, u, v = above[a], below[a], above[b], below[b]
-        found.append(exact_sums(np.stack([x * u, x * v, y * u, y * v])))
-    return joined_sums(found)
+        sums.append(exact_sums(np.stack([x * u, x * v, y * u, y * v])))
+    return ExactSums(*map(np.concatenate, zip(*sums, strict=True)))
 
 
 class ParametricGains:
@@ -475,10 +474,21 @@ class Draws:
 
     @cached_property
     def subsets(self) -> bootstrap.Subsets:
-        """The sums of contributions over subsets of the items."""
-        if nearly_normal(self.items.binary, self.items.n_items, self.options):
+        """The sums of contributions over the same subsets of the items for all systems.
+
+        Contributions from seeds are multiplied by normal draws, because these draws are used only
+        for the correlation between pairs.
+        """
+        items, options, parts = self.items, self.options, self.parts
+        if nearly_normal(items.binary, items.n_items, options):
             return self._normal_subsets()
-        return bootstrap.subset_sums(self.parts, self.items, self.options, self.step)
+        every = bootstrap.looks_at_every(items, options)
+        columns = np.vstack([parts.values, parts.weights]).T
+        sums = resamples.swapped_sums(columns, options, self.step, every=every).T
+        if items.seeds is not None:
+            z = resamples.t_draws(np.full(items.n_systems, 1e12), options)
+            sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * z.T / 2.0
+        return bootstrap.Subsets(sums[:-1], sums[-1], every)
 
     @cached_property
     def level(self) -> ContributionLevel:
@@ -514,7 +524,8 @@ class Draws:
             return self._binary_spread
         parts, raw = self.parts, self.options.simultaneous
         summed = sums_of_squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
-        return contribution_spread(summed, len(parts.values), len(self.pairs))
+        sizes = [len(parts.values), len(self.pairs)] * 2
+        return ContributionSpread(*np.split(summed.rounded(), np.cumsum(sizes)))
 
     @property
     def _binary_spread(self) -> ContributionSpread:
@@ -536,15 +547,11 @@ class Draws:
     @cached_property
     def moved(self) -> FloatArray:
         """The sums of the swapped statistics: (trial, system, statistic)."""
-        drawn = self.items.drawn
-        systems, n, width = drawn.shape
+        systems, n, width = self.items.drawn.shape
         every = resamples.swaps_every(n, self.options.method)
-        size, chunks = resamples.swap_draws(n, self.options, every=every)
-        result = np.empty((size, systems, width))
-        columns = resamples.statistic_columns(drawn)
-        for rows, _, sums in resamples.drawn_sums(columns, chunks, self.step):
-            result[rows] = sums.reshape(-1, systems, width)
-        return result
+        columns = resamples.statistic_columns(self.items.drawn)
+        sums = resamples.swapped_sums(columns, self.options, self.step, every=every)
+        return sums.reshape(-1, systems, width)
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -594,20 +601,16 @@ class Draws:
         """Return normally distributed sums over random subsets of 0/1 items."""
         sums = np.append(self.items.sign * self.items.totals[:, 0], self.items.n_items)
         squares = np.block([[self._together, sums[:-1, np.newaxis]], [sums]])
-        drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, *self._size)
+        drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, self.options)
         self.step(len(drawn))
         return bootstrap.Subsets(drawn[:, :-1].T, drawn[:, -1], every=False)
-
-    @property
-    def _size(self) -> tuple[int, resamples.Seed]:
-        return self.options.n_resamples, self.options.seed
 
     @cached_property
     def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
         if nearly_normal(self.items.binary, self.items.n_items, self.options):
             n = self.items.n_items
             spread = (self._together / n - np.outer(self.theta, self.theta)) / n
-            return resamples.normal_draws(self.theta, spread, *self._size).T, None
+            return resamples.normal_draws(self.theta, spread, self.options).T, None
         return self._drawn_scores()
 
     def _drawn_scores(self) -> tuple[FloatArray, FloatArray | None]:
@@ -618,12 +621,15 @@ class Draws:
         scores, errors = np.empty((len(drawn), options.n_resamples)), None
         if options.studentises:
             errors = np.empty((len(self.pairs), options.n_resamples))
-        columns = resamples.statistic_columns(drawn)
-        for rows, weights, sums in resamples.drawn_sums(columns, chunks, self.step):
-            sums = sums.reshape(-1, len(drawn), drawn.shape[2])
+        whole, start = WholeColumns(resamples.statistic_columns(drawn), drawn.shape[1]), 0
+        for weights in chunks:
+            rows = slice(start, start + len(weights))
+            sums = whole.floats(whole.sums(weights)).reshape(-1, len(drawn), drawn.shape[2])
             scores[:, rows] = items.score(sums).T
             if errors is not None:
                 errors[:, rows] = self._errors_of(weights, sums)
+            self.step(len(weights))
+            start += len(weights)
         if errors is not None:
             errors = self._with_seeds(errors)
         return items.sign * scores + self.trained, errors
@@ -634,8 +640,7 @@ class Draws:
         seeds, options = self.items.seeds, self.options
         if seeds is None:
             return 0.0
-        t = resamples.t_draws(seeds.freedom, options.n_resamples, options.seed)
-        return np.asarray(seeds.error[:, np.newaxis] * t.T)
+        return np.asarray(seeds.error[:, np.newaxis] * resamples.t_draws(seeds.freedom, options).T)
 
     def _with_seeds(self, errors: FloatArray) -> FloatArray:
         """Return standard errors (pair, ...) including the variation across seeds."""
@@ -655,7 +660,7 @@ class Draws:
         """The leave-one-out scores for each item or cluster."""
         return self.items.sign * resamples.leave_one_out(self.items.drawn, self.items.score)
 
-    def turned(self, which: AnyArray) -> FloatArray:
+    def turned(self, which: AnyArray | int) -> FloatArray:
         """Return sums of contributions over subsets with flipped signs: (pair, subset)."""
         a, b = self.pairs[which].T
         return np.asarray(self.subsets.values[a] - self.subsets.values[b])
