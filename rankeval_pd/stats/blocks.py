@@ -477,7 +477,7 @@ class GatheredDraws(Draws):
         if found is None:
             return None
         if self._turned[k]:
-            found = found.negative()
+            found = NumberCounts(-found.values[::-1], found.times[::-1])
         return lattice_of(found)
 
     @cached_property

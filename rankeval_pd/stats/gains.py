@@ -196,9 +196,22 @@ def as_p_says(
     near: FloatArray,
     options: PairOptions,
 ) -> tuple[float, float]:
-    """Return limits that agree with the p-value for a gain of 0."""
+    """Return limits from draws, adjusted to agree with the p-value for a gain of 0.
+
+    If 0 is rejected, a limit on the wrong side of 0 is replaced by the nearest drawn score
+    ``near``.
+    """
+    low, high = found
     rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
-    return bootstrap.agreeing(found, gain, rejected=rejected, near=near)
+    if not rejected:
+        return min(low, 0.0), max(high, 0.0)
+    if gain > 0.0 and low <= 0.0:
+        low = float(near[near > 0.0].min(initial=gain))
+        high = max(low, high)
+    if gain < 0.0 and high >= 0.0:
+        high = float(near[near < 0.0].max(initial=gain))
+        low = min(low, high)
+    return low, high
 
 
 def as_each_p_says(
@@ -369,18 +382,8 @@ def bootstrap_tests(
 ) -> Tested:
     """Test all pairs with the paired bootstrap, using the same draws for each pair.
 
-    Parameters
-    ----------
-    items : Items, or known facts about the items
-    pairs : array (pair, 2)
-        Numbers of the systems.
-    options : Options
-    step : callable
-        Called with the number of new resamples.
-    draws : Draws, optional
-        Earlier draws for these pairs, in the same order.
-    limits : bool
-        Whether to return intervals.
+    ``draws`` are earlier draws for these pairs, in the same order. Without ``limits``, there are no
+    intervals.
     """
     if isinstance(items, Items) and items.factors is not None:
         return crossed_tests(items, pairs, options)
@@ -1002,17 +1005,14 @@ def agreement(
     return np.asarray(np.where((b == 0.0) & ~np.isnan(z), 0.5, result))
 
 
-def true_variance(gains: FloatArray, errors: FloatArray) -> float:
-    """Estimate the variance of true gains around 0 by the method of moments."""
-    known = ~(np.isnan(gains) | np.isnan(errors))
-    if not known.any():
-        return np.nan
-    return max(0.0, float(np.mean(gains[known] ** 2 - errors[known] ** 2)))
-
-
 def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
-    """Return, for each pair, the fraction of the gain's variance that is due to true gains."""
-    variance = true_variance(gains, errors)
+    """Return, for each pair, the fraction of the gain's variance that is due to true gains.
+
+    The variance of true gains around 0 is estimated by the method of moments.
+    """
+    known, variance = ~(np.isnan(gains) | np.isnan(errors)), np.nan
+    if known.any():
+        variance = max(0.0, float(np.mean(gains[known] ** 2 - errors[known] ** 2)))
     with np.errstate(invalid="ignore"):
         result = variance / (variance + errors**2)
     return np.where(errors == 0.0, 1.0, result)
