@@ -6,7 +6,7 @@ import heapq
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -510,13 +510,7 @@ def beyond(t_star: FloatArray, t: float) -> int:
     return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is counted
 
 
-@overload
-def monte_carlo(hits: int, n_resamples: int, event: str) -> float: ...
-@overload
-def monte_carlo(hits: IntArray, n_resamples: int, event: str) -> FloatArray: ...
-
-
-def monte_carlo(hits: int | IntArray, n_resamples: int, event: str) -> float | FloatArray:
+def monte_carlo(hits: Any, n_resamples: int, event: str) -> Any:
     """Return p = (s + 1)/(b + 1), or p = s/b as printed in figure 1 of the paper."""
     if event == "strict":
         return hits / n_resamples

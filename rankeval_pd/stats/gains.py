@@ -222,12 +222,10 @@ def as_each_p_says(
     options: PairOptions,
 ) -> tuple[FloatArray, FloatArray]:
     """Return :func:`as_p_says` for many pairs: (pair,), near (pair, trial)."""
-    columns = (x.tolist() for x in (*found, gain, p_two_sided))
-    rows = [
-        as_p_says((low, high), *of_pair, own, options)
-        for low, high, *of_pair, own in zip(*columns, near, strict=True)
-    ]
-    low, high = np.array(rows).reshape(-1, 2).T
+    low, high = (limit.copy() for limit in found)
+    for k in range(gain.size):
+        limits = float(low[k]), float(high[k])
+        low[k], high[k] = as_p_says(limits, float(gain[k]), float(p_two_sided[k]), near[k], options)
     return low, high
 
 
@@ -274,12 +272,9 @@ def margin_p(
             f"margin={margin:g}: a test with a margin needs the items in memory unless all values"
             " are 0 or 1. Call .compute() first."
         )
-    n, parts = items.n_drawn, bootstrap.contributions(items)
-    values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
-    shares = values[pairs[:, 0]] - values[pairs[:, 1]]
-    shares = shares - weights * shares.sum(axis=1, keepdims=True)
+    n, (shares, weights, room) = items.n_drawn, _centered_shares(items, pairs)
     squares, cubes = (shares**2).sum(axis=1), (shares**3).sum(axis=1)
-    squares[np.sqrt(squares) <= parts.accuracy * np.abs(values).max()] = np.nan  # rounding
+    squares[np.sqrt(squares) <= room] = np.nan
     skewness, freedom = np.sqrt(n) * cubes / squares**1.5, n - 1.0
     variance = np.where(squares > 0.0, (shares**2 / (1.0 - weights)).sum(axis=1), np.nan)
     error, seeds = np.sqrt(variance), None
@@ -293,6 +288,15 @@ def margin_p(
         return mean_p((sign * gain + margin) / error, sign * skewness, n, freedom, seeds)
 
     return np.asarray(of_margin(alternative, above))
+
+
+def _centered_shares(items: Items, pairs: IntArray) -> tuple[FloatArray, FloatArray, float]:
+    """Return centered contributions to the gains (pair, drawn), weights, and a rounding error."""
+    parts = bootstrap.contributions(items)
+    values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
+    shares = values[pairs[:, 0]] - values[pairs[:, 1]]
+    room = parts.accuracy * float(np.abs(values).max())
+    return shares - weights * shares.sum(axis=1, keepdims=True), weights, room
 
 
 def _not_worse_p(
@@ -332,12 +336,8 @@ def crossed_tests(items: Items, pairs: IntArray, options: PairOptions) -> Tested
     if options.event != "wild" or options.ci not in ("", "wild") or options.simultaneous:
         refuse_crossed(items, f"event={options.event!r}, ci={options.ci!r}, {options.adjust!r}")
     theta, pairs, swapped = oriented(items, pairs, options)
-    parts = bootstrap.contributions(replace(items, cluster=None, factors=None))
-    weights = parts.weights / parts.weights.sum()
-    values = parts.values * parts.unit
-    added = values[pairs[:, 0]] - values[pairs[:, 1]]
-    added = added - weights * added.sum(axis=1, keepdims=True)
-    added[np.abs(added) <= parts.accuracy * np.abs(values).max()] = 0.0  # rounding error
+    added, weights, room = _centered_shares(replace(items, cluster=None, factors=None), pairs)
+    added[np.abs(added) <= room] = 0.0
     freedom, variances = np.inf, []
     assert items.cluster is not None
     for levels in (*items.factors, items.cluster):
@@ -440,8 +440,7 @@ def bootstrap_tests(
     return found._replace(largest=largest, together=_of_largest(draws, largest, rows))
 
 
-_Found = tuple[float, float, float, bool]  # error, p, p with the better system first, whether drawn
-_AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
+_Found = tuple[Any, ...]  # the first columns of PairTests, for one or more pairs
 
 
 def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
@@ -454,7 +453,7 @@ def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     return float(draws.spread.error[k]), p, ordered, False
 
 
-def _counted_p(draws: Draws) -> _AllFound:
+def _counted_p(draws: Draws) -> _Found:
     """Test all pairs on correct/wrong items, with more power than random signs."""
     better, worse = better_counts(draws.items, draws.pairs)
     n_items = draws.items.n_items
@@ -462,7 +461,7 @@ def _counted_p(draws: Draws) -> _AllFound:
     return draws.spread.error, p, np.where(draws.gain < 0.0, other, p), False
 
 
-def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
+def _wild_p(draws: Draws, which: IntArray) -> _Found:
     """Return wild bootstrap results for some pairs under the null hypothesis."""
     sums, error = draws.turned(which), draws.spread.error[which]
     room, worse = draws.spread.room[which, np.newaxis], draws.gain[which] < 0.0
@@ -703,41 +702,26 @@ def _gain_interval(
         result = bootstrap.law_interval(
             kind, gain, gains, law.law, level=options.two_tailed, without=lean
         )
-        return _of_event(result, gain, p_two_sided, gains, options)
-    gains = draws.scores[a] - draws.scores[b]
-    student = None
-    if kind == "studentised":
-        student = float(draws.own_errors[k]), draws.errors[k]
-    result = bootstrap.interval(
-        kind,
-        gain,
-        gains,
-        level=options.two_tailed,
-        scale=float(max(draws.scale[a], draws.scale[b])),
-        without=lean,
-        student=student,
-    )
-    return _of_event(result, gain, p_two_sided, gains, options)
-
-
-def _of_event(
-    found: tuple[float, float],
-    gain: float,
-    p_two_sided: float,
-    gains: FloatArray,
-    options: PairOptions,
-) -> tuple[float, float]:
-    """Return limits that agree with the event's p-value for a gain of 0.
-
-    The event's interval and the p-value can disagree because of rounding, or if the number of
-    resamples beyond 0 is exactly at the critical value.
-    """
-    if options.ci != bootstrap.DUAL[options.event]:
-        return found
-    near = gains
-    if options.ci != "percentile":
-        near = 2.0 * gain - gains
-    return as_p_says(found, gain, p_two_sided, near, options)
+    else:
+        gains, student = draws.scores[a] - draws.scores[b], None
+        if kind == "studentised":
+            student = float(draws.own_errors[k]), draws.errors[k]
+        result = bootstrap.interval(
+            kind,
+            gain,
+            gains,
+            level=options.two_tailed,
+            scale=float(max(draws.scale[a], draws.scale[b])),
+            without=lean,
+            student=student,
+        )
+    if kind != bootstrap.DUAL[options.event]:
+        return result
+    # the interval and the p-value can disagree because of rounding, or if the number of resamples
+    # beyond 0 is exactly at the critical value
+    if kind != "percentile":
+        gains = 2.0 * gain - gains
+    return as_p_says(result, gain, p_two_sided, gains, options)
 
 
 def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
@@ -794,13 +778,15 @@ def swapped_tests(
             rows.put(k, *_signed_row(lattices[k], unit, gain, options))
         for block in bootstrap.pair_blocks(np.flatnonzero(scattered), gains.shape[1]):
             rows.put(block, *_swapped_rows(gains[block], both[block], options, every=every))
+        if draws.corrects:
+            rows.low[:], rows.high[:] = skewed_limits((rows.low, rows.high), draws, options)
         return rows
 
     def limits_at(options: PairOptions) -> Limits:
-        return _swap_limits(draws, rows_at(options), options)
+        rows = rows_at(options)
+        return rows.low, rows.high
 
     rows = rows_at(options)
-    rows.low[:], rows.high[:] = _swap_limits(draws, rows, options)
     if draws.corrects:
         allow_for_skewness(rows, draws)
     found = Tested(items, options, theta, pairs, swapped, rows, every, limits_at)
@@ -840,20 +826,9 @@ def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
     return with_proportions(draws, limits, rows.error)
 
 
-def _swap_limits(draws: Draws, rows: PairTests, options: PairOptions) -> Limits:
-    """Return the limits from swaps, corrected for skewness if necessary."""
-    if draws.corrects:
-        return skewed_limits((rows.low, rows.high), draws, options)
-    return rows.low, rows.high
-
-
-_Row = tuple[float, float, float, bool, float, float]  # columns as in PairTests
-_Columns = tuple[FloatArray, FloatArray, FloatArray, bool, FloatArray, FloatArray]
-
-
 def _swapped_rows(
     gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
-) -> _Columns:
+) -> _Found:
     """Return the results for gains (pair, trial) and scores ``theta`` (pair, 2)."""
     gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
     scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
@@ -900,7 +875,7 @@ def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> Float
     return result
 
 
-def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptions) -> _Row:
+def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptions) -> _Found:
     """Return the exact sign-flip test for one pair."""
     assert on is not None
     law = SignedSum(on.multiples, on.times)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -286,27 +285,22 @@ class _Law(NamedTuple):
 
     def _limit(self, which: int, outside: float, tail: float) -> float:
         """Return the gain between the estimate and ``outside`` at which the test has this tail."""
-        beyond, inside = partial(self._beyond, which, tail), self.share_a - self.share_b
+        from scipy.optimize import brentq
+
+        def beyond(gain: float) -> float:
+            return float(self.tails(gain)[which]) - tail
+
+        inside = self.share_a - self.share_b
         if inside * outside < 0.0:
             if beyond(0.0) > 0.0:
                 inside = 0.0
             else:
                 outside = 0.0
-        return _crossing(beyond, inside, outside)
-
-    def _beyond(self, which: int, tail: float, gain: float) -> float:
-        return float(self.tails(gain)[which]) - tail
-
-
-def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -> float:
-    """Return the point between ``inside`` and ``outside`` where a function crosses 0."""
-    from scipy.optimize import brentq
-
-    if inside == outside or beyond(outside) >= 0.0:
-        return outside
-    if beyond(inside) <= 0.0:
-        return inside
-    return float(brentq(beyond, inside, outside, xtol=1e-9, rtol=1e-9))
+        if inside == outside or beyond(outside) >= 0.0:
+            return outside
+        if beyond(inside) <= 0.0:
+            return inside
+        return float(brentq(beyond, inside, outside, xtol=1e-9, rtol=1e-9))
 
 
 def _likely_counts(n: int, p: float) -> tuple[FloatArray, FloatArray]:
@@ -431,11 +425,9 @@ class SeedGains(ParametricGains):
 # -------------------------------------------------------------------------------------------------
 # Draws of items, from this process or from the workers that store the items.
 
-# ------------------------------- Draws of items, shared by all pairs and computed on first use
-
 
 class Draws:
-    """Draws of items, computed on first use."""
+    """Draws of items, shared by all pairs and computed on first use."""
 
     def __init__(self, items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> None:
         self.pairs, self.options, self.step = pairs, options, step
@@ -593,9 +585,8 @@ class Draws:
     @cached_property
     def _together(self) -> FloatArray:
         """The number of items that both systems answer correctly: (system, system)."""
-        every = np.arange(self.items.n_systems)
-        pairs = np.stack(np.meshgrid(every, every, indexing="ij"), axis=-1).reshape(-1, 2)
-        return self.items.both_right(pairs).reshape(every.size, every.size)
+        size = self.items.n_systems
+        return self.items.both_right(np.argwhere(np.ones((size, size)))).reshape(size, size)
 
     def _normal_subsets(self) -> bootstrap.Subsets:
         """Return normally distributed sums over random subsets of 0/1 items."""
@@ -675,12 +666,8 @@ class Draws:
         items, form = self.items, self.items.ratio_form
         if items.seeds is not None:
             skewed, spread = self.options.skewness, self.item_spread
-            lean = leans(
-                self.spread.systems,
-                spread.system_cubes,
-                self.level,
-                np.arange(items.n_systems)[:, np.newaxis],
-            )
+            own = np.arange(items.n_systems)[:, np.newaxis]
+            lean = leans(self.spread.systems, spread.system_cubes, self.level, own)
             both = (lean, self.spread.lean) if skewed else (0.0 * lean, 0.0 * self.spread.lean)
             square = (self.level.unit * self.student_factor) ** 2
             return SeedGains(
@@ -726,20 +713,18 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     flat = (low == high) & ((low == low.min()) | (high == high.max()))
     most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
     most += 0.1 * np.log(len(pairs))  # among many pairs, some are skewed by chance
-    lopsided = (skewness > most) & _against_the_tail(draws, np.sign(draws.spread.lean))
-    return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
-
-
-def _against_the_tail(draws: Draws, side: FloatArray) -> AnyArray:
-    """Return whether gains outside the tail have the opposite sign, for each pair."""
-    a, b = draws.pairs.T
-    gains = side[:, np.newaxis] * (draws.parts.values[a] - draws.parts.values[b])
+    # whether gains outside the tail have the opposite sign
+    a, b = pairs.T
+    side = np.sign(draws.spread.lean)[:, np.newaxis]
+    gains = side * (draws.parts.values[a] - draws.parts.values[b])
     about = gains - gains.mean(axis=1, keepdims=True)
     rest = about <= _TAIL * about.std(axis=1, keepdims=True)
     count = np.maximum(rest.sum(axis=1), 1)  # False if a score is undefined
     mean = np.where(rest, gains, 0.0).sum(axis=1) / count
     squares = np.where(rest, (gains - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
-    return np.asarray(mean < -_AGAINST * np.sqrt(squares / np.maximum(count - 1, 1) / count))
+    against = mean < -_AGAINST * np.sqrt(squares / np.maximum(count - 1, 1) / count)
+    lopsided = (skewness > most) & against
+    return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
 
 
 _UNEVEN = 1.4  # ratio of groups to effective groups above which a few groups dominate the mean

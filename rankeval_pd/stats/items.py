@@ -207,11 +207,10 @@ METRICS: dict[str, MetricFormula] = {
     "rouge": MetricFormula(("value", "items"), ratio),
     "ratio": MetricFormula(("numerator", "denominator"), ratio),
     "ter": MetricFormula(("numerator", "denominator"), ratio, higher_is_better=False),
-    "accuracy": MetricFormula(("correct", "total"), ratio, parts=(("correct", "total"),), most=1.0),
-    "precision": MetricFormula(
-        ("correct", "guess"), ratio, parts=(("correct", "guess"),), most=1.0
-    ),
-    "recall": MetricFormula(("correct", "gold"), ratio, parts=(("correct", "gold"),), most=1.0),
+    **{
+        name: MetricFormula(("correct", whole), ratio, parts=(("correct", whole),), most=1.0)
+        for name, whole in (("accuracy", "total"), ("precision", "guess"), ("recall", "gold"))
+    },
     "f1": MetricFormula(
         ("correct", "guess", "gold"),
         f1,

@@ -328,17 +328,15 @@ def ideal_gain(request: MetricRequest, judged: Judgments) -> FloatArray:
     return sums_by_query(query[keep], gain[keep] / discount[rank[keep]], judged.n_queries)
 
 
-def _ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the discounted gain divided by the ideal discounted gain."""
-    return ratio_or_nan(_dcg(request, judged, retrieved), ideal_gain(request, judged))
-
-
 def _dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the discounted gain, the sum of gains divided by log ranks."""
+    """Return the sum of gains divided by log ranks; for nDCG, relative to an ideal ranking."""
     gain = gains(request, retrieved.grade)
     keep = (gain > 0.0) & request.within(retrieved)
     discount = rank_discounts(int(retrieved.rank.max(initial=0)))
-    return retrieved.add(gain / discount[retrieved.rank], keep)
+    result = retrieved.add(gain / discount[retrieved.rank], keep)
+    if request.metric == "DCG":
+        return result
+    return ratio_or_nan(result, ideal_gain(request, judged))
 
 
 def _bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
@@ -430,7 +428,7 @@ QUERY_METRICS: dict[str, Kernel] = {
     "F1": _set_measure,
     "AP": _average_precision,
     "RR": _reciprocal_rank,
-    "nDCG": _ndcg,
+    "nDCG": _dcg,
     "DCG": _dcg,
     "IPrec": _interpolated_precision,
     "Rprec": _r_precision,
