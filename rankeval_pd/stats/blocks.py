@@ -341,28 +341,30 @@ _DRAWN = ("basic", "percentile")
 # ------------------------------------------------------------------------------------------ draws
 
 
-def signed_sums(
+def swapped_block_sums(
     block: ItemStatistics,
     positions: Positions,
     known: ItemTotals,
-    linear: Linear | None,
-    added: ContributionSums,
     number: int,
+    linear: Linear | None = None,
+    added: ContributionSums | None = None,
 ) -> FloatArray:
-    """Return sums of contributions and weights over items, using random signs.
+    """Return sums over the swapped items in a block, as integers (level, resample, column).
 
-    The sums cover one block of resamples, as integers (level, resample, column).
+    They cover one block of resamples. The columns are statistics, or with ``added`` contributions
+    and weights, whose signs are random.
     """
-    rows = np.vstack(block_contributions(block, known, linear))
-    columns = WholeColumns(rows.T, known.plan.n_items, added.sizes)
-    return _turned(columns, positions, known.plan, number)
-
-
-def swapped_block_sums(
-    block: ItemStatistics, positions: Positions, known: ItemTotals, number: int
-) -> FloatArray:
-    """Return sums of statistics over the swapped items in a block."""
-    return _turned(columns_of(block, known), positions, known.plan, number)
+    n, options = known.plan.n_items, known.plan.options
+    columns = columns_of(block, known)
+    if added is not None:
+        rows = np.vstack(block_contributions(block, known, linear))
+        columns = WholeColumns(rows.T, n, added.sizes)
+    size = min(items.BLOCK, options.n_resamples - number * items.BLOCK)
+    if not isinstance(positions, slice):
+        return columns.sums(items.swaps_of(n, 0, n, number, size, options.seed), positions)
+    first, last = positions.start, positions.stop
+    packed = items.swaps_of(n, first, last, number, size, options.seed)
+    return columns.sums(packed, np.arange(first % 8, first % 8 + last - first))
 
 
 def columns_of(block: ItemStatistics, known: ItemTotals) -> WholeColumns:
@@ -370,16 +372,6 @@ def columns_of(block: ItemStatistics, known: ItemTotals) -> WholeColumns:
     return WholeColumns(
         items.statistic_columns(block.statistics), known.plan.n_items, known.sizes.reshape(-1)
     )
-
-
-def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int) -> FloatArray:
-    n, seed = plan.n_items, plan.options.seed
-    size = min(items.BLOCK, plan.options.n_resamples - number * items.BLOCK)
-    if not isinstance(positions, slice):
-        return columns.sums(items.swaps_of(n, 0, n, number, size, seed), positions)
-    first, last = positions.start, positions.stop
-    packed = items.swaps_of(n, first, last, number, size, seed)
-    return columns.sums(packed, np.arange(first % 8, first % 8 + last - first))
 
 
 CountDraws = tuple[AnyArray | None, np.random.Generator]  #: the next counts, and their generator

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Score, exact_total
+from rankeval_pd.stats.items import Items, Score, exact_total
 
 # -------------------------------------------------------------------------------------------------
 # Exact distributions of lattice sums, for resampled items or random signs.
@@ -726,7 +726,6 @@ def studentised(
 # values that are not rejected lie between quantiles of the gain on random subsets (Hartigan 1969),
 # so the p-value and the interval come from one distribution.
 
-_EVERY = 2**16  # largest number of subsets that are always enumerated
 LINEARISED = 1e-8  # accuracy of numeric derivatives, relative to the largest contribution
 WHOLE = 1e-10  # accuracy without numeric derivatives
 
@@ -781,16 +780,6 @@ class Subsets(NamedTuple):
     values: FloatArray  #: (system, subset)
     weights: FloatArray  #: (subset,)
     every: bool  #: whether every subset occurs exactly once
-
-
-def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether to enumerate all subsets of the items or clusters."""
-    drawn = items.n_drawn
-    if options.method == "monte-carlo" or items.seeds is not None:
-        return False
-    return 2**drawn <= max(_EVERY, options.n_resamples) or (
-        options.method == "exact" and drawn <= resamples.ENUMERATED
-    )
 
 
 def limits(

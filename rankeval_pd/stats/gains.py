@@ -405,7 +405,7 @@ def bootstrap_tests(
     if signs:
         ratios = draws.parametric
     lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
-    every = signs and bootstrap.looks_at_every(items, options)
+    every = signs and draws.every
     if not every and (options.simultaneous or (None in lattices and ratios is None)):
         check_enough(options, len(pairs))
     rows = no_tests(len(pairs))

@@ -15,6 +15,7 @@ from rankeval_pd.stats.bootstrap import Lattice, lattice, off_lattice
 from rankeval_pd.stats.differences import restricted_share, tango
 from rankeval_pd.stats.equivalence import mixed_critical, mixed_tail
 from rankeval_pd.stats.items import (
+    ENUMERATED,
     AnyItems,
     ContributionLevel,
     ContributionSpread,
@@ -426,6 +427,9 @@ class SeedGains(ParametricGains):
 # Draws of items, from this process or from the workers that store the items.
 
 
+_EVERY = 2**16  # largest number of subsets that are always enumerated
+
+
 class Draws:
     """Draws of items, shared by all pairs and computed on first use."""
 
@@ -437,6 +441,10 @@ class Draws:
         self.gain = self.theta[pairs[:, 0]] - self.theta[pairs[:, 1]]
         #: converts sqrt(sum of squares) to a standard error
         self.student_factor = float(np.sqrt(items.n_drawn / (items.n_drawn - 1.0)))
+        #: whether to enumerate all subsets of the items or clusters
+        self.every = items.seeds is None and options.method != "monte-carlo"
+        if options.method != "exact" or items.n_drawn > ENUMERATED:
+            self.every &= items.n_drawn < max(_EVERY, options.n_resamples).bit_length()
         #: whether to correct for skewness, which is unnecessary for 0/1 items
         self.corrects = options.skewness and not items.binary
 
@@ -474,13 +482,12 @@ class Draws:
         items, options, parts = self.items, self.options, self.parts
         if nearly_normal(items.binary, items.n_items, options):
             return self._normal_subsets()
-        every = bootstrap.looks_at_every(items, options)
         columns = np.vstack([parts.values, parts.weights]).T
-        sums = resamples.swapped_sums(columns, options, self.step, every=every).T
+        sums = resamples.swapped_sums(columns, options, self.step, every=self.every).T
         if items.seeds is not None:
             z = resamples.t_draws(np.full(items.n_systems, 1e12), options)
             sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * z.T / 2.0
-        return bootstrap.Subsets(sums[:-1], sums[-1], every)
+        return bootstrap.Subsets(sums[:-1], sums[-1], self.every)
 
     @cached_property
     def level(self) -> ContributionLevel:
