@@ -656,7 +656,7 @@ def sums_of_items(
     signed, swapped, counted = None, None, None
     if draws.signs and added is not None:
         noted: dict[str, Any] = {"known": known, "linear": linear, "added": added}
-        signed = items.drawn(blocks.signed_sums, added.sizes, n_resamples, **noted)
+        signed = items.drawn(blocks.swapped_block_sums, added.sizes, n_resamples, **noted)
     if draws.swaps:
         swapped = items.drawn(blocks.swapped_block_sums, sizes, n_resamples, known=known)
     if draws.counts:

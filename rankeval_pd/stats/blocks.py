@@ -27,11 +27,9 @@ from rankeval_pd.stats.items import (
     ContributionSpread,
     ExactSums,
     PairOptions,
-    PieceUnits,
     RatioForm,
     Score,
     WholeColumns,
-    contribution_spread,
     exact_sums,
     nearly_normal,
     quiet,
@@ -343,28 +341,30 @@ _DRAWN = ("basic", "percentile")
 # ------------------------------------------------------------------------------------------ draws
 
 
-def signed_sums(
+def swapped_block_sums(
     block: ItemStatistics,
     positions: Positions,
     known: ItemTotals,
-    linear: Linear | None,
-    added: ContributionSums,
     number: int,
+    linear: Linear | None = None,
+    added: ContributionSums | None = None,
 ) -> FloatArray:
-    """Return sums of contributions and weights over items, using random signs.
+    """Return sums over the swapped items in a block, as integers (level, resample, column).
 
-    The sums cover one block of resamples, as integers (level, resample, column).
+    They cover one block of resamples. The columns are statistics, or with ``added`` contributions
+    and weights, whose signs are random.
     """
-    rows = np.vstack(block_contributions(block, known, linear))
-    columns = WholeColumns(rows.T, known.plan.n_items, added.sizes)
-    return _turned(columns, positions, known.plan, number)
-
-
-def swapped_block_sums(
-    block: ItemStatistics, positions: Positions, known: ItemTotals, number: int
-) -> FloatArray:
-    """Return sums of statistics over the swapped items in a block."""
-    return _turned(columns_of(block, known), positions, known.plan, number)
+    n, options = known.plan.n_items, known.plan.options
+    columns = columns_of(block, known)
+    if added is not None:
+        rows = np.vstack(block_contributions(block, known, linear))
+        columns = WholeColumns(rows.T, n, added.sizes)
+    size = min(items.BLOCK, options.n_resamples - number * items.BLOCK)
+    if not isinstance(positions, slice):
+        return columns.sums(items.swaps_of(n, 0, n, number, size, options.seed), positions)
+    first, last = positions.start, positions.stop
+    packed = items.swaps_of(n, first, last, number, size, options.seed)
+    return columns.sums(packed, np.arange(first % 8, first % 8 + last - first))
 
 
 def columns_of(block: ItemStatistics, known: ItemTotals) -> WholeColumns:
@@ -372,16 +372,6 @@ def columns_of(block: ItemStatistics, known: ItemTotals) -> WholeColumns:
     return WholeColumns(
         items.statistic_columns(block.statistics), known.plan.n_items, known.sizes.reshape(-1)
     )
-
-
-def _turned(columns: WholeColumns, positions: Positions, plan: Plan, number: int) -> FloatArray:
-    n, seed = plan.n_items, plan.options.seed
-    size = min(items.BLOCK, plan.options.n_resamples - number * items.BLOCK)
-    if not isinstance(positions, slice):
-        return columns.sums(items.swaps_of(n, 0, n, number, size, seed), positions)
-    first, last = positions.start, positions.stop
-    packed = items.swaps_of(n, first, last, number, size, seed)
-    return columns.sums(packed, np.arange(first % 8, first % 8 + last - first))
 
 
 CountDraws = tuple[AnyArray | None, np.random.Generator]  #: the next counts, and their generator
@@ -414,7 +404,8 @@ def one_after_another(
     """Return the sums for all resamples (resample, column), joined from successive parts."""
     if not parts:
         return None
-    return PieceUnits.of(sizes, n_items).floats(np.concatenate(parts, axis=1))
+    columns = WholeColumns(np.empty((0, sizes.size)), n_items, sizes)
+    return columns.floats(np.concatenate(parts, axis=1))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -478,7 +469,7 @@ class GatheredDraws(Draws):
         if found is None:
             return None
         if self._turned[k]:
-            found = found.negative()
+            found = NumberCounts(-found.values[::-1], found.times[::-1])
         return lattice_of(found)
 
     @cached_property
@@ -497,8 +488,9 @@ class GatheredDraws(Draws):
         if self.items.binary:
             return self._binary_spread
         assert self._gathered.squares is not None
-        planned = len(self._gathered.known.plan.pairs)
-        found = contribution_spread(self._gathered.squares, self.items.n_systems, planned)
+        sizes = [self.items.n_systems, len(self._gathered.known.plan.pairs)] * 2
+        squares = self._gathered.squares.rounded()
+        found = ContributionSpread(*np.split(squares, np.cumsum(sizes)))
         cubes = found.cubes[self._place] * np.where(self._turned, -1.0, 1.0)
         raw = found.raw
         if raw.size:

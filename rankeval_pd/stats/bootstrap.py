@@ -6,13 +6,13 @@ import heapq
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Score, Step, exact_total
+from rankeval_pd.stats.items import Items, Score, exact_total
 
 # -------------------------------------------------------------------------------------------------
 # Exact distributions of lattice sums, for resampled items or random signs.
@@ -84,10 +84,6 @@ class NumberCounts(NamedTuple):
         times = np.zeros(values.size, dtype=np.int64)
         np.add.at(times, place, np.concatenate([self.times, other.times]))
         return NumberCounts(values, times)
-
-    def negative(self) -> NumberCounts:
-        """Return the numbers with their signs reversed."""
-        return NumberCounts(-self.values[::-1], self.times[::-1])
 
 
 def count_numbers(differences: FloatArray, of_items: int) -> NumberCounts | None:
@@ -184,23 +180,18 @@ def off_lattice(differences: FloatArray) -> BoolArray:
     result = np.zeros(len(differences), dtype=bool)
     several = np.flatnonzero(np.isfinite(next_one))
     least = spread[several] * _least_step(differences.shape[1])
-    result[several] = _common_steps(next_one[several], smallest[several], least) < least
-    return result
-
-
-def _common_steps(a: FloatArray, b: FloatArray, smallest: FloatArray) -> FloatArray:
-    """Return :func:`_common_step` for all pairs at once."""
-    a, b = a.copy(), b.copy()
-    nothing = 1e-6 * smallest
-    going = np.arange(a.size)
+    # Euclid's algorithm for all rows at once, as in :func:`_common_step`
+    a, b, nothing = next_one[several], smallest[several], 1e-6 * least
+    going = np.arange(several.size)
     while (going := going[b[going] > nothing[going]]).size:
-        few = b[going] < (1.0 - _EQUAL) * smallest[going]
+        few = b[going] < (1.0 - _EQUAL) * least[going]
         a[going[few]], b[going[few]] = 0.0, 0.0
         going = going[~few]
         rest = a[going] % b[going]
         a[going] = b[going]
         b[going] = np.where(b[going] - rest <= nothing[going], 0.0, rest)
-    return a
+    result[several] = a < least
+    return result
 
 
 def _common_step(a: float, b: float, smallest: float) -> float:
@@ -222,7 +213,28 @@ def _common_step(a: float, b: float, smallest: float) -> float:
 # -------------------------------------------------------------------------- Draws with replacement
 
 
-class DrawnSum:
+class _ExactSum:
+    """The distribution of a sum of integers, with accurate tails."""
+
+    start: int  #: first value of the distribution
+    law: FloatArray  #: probabilities of the values from ``start``
+
+    def _tail(self, edge: int) -> float:
+        """Return P(value >= edge), using tilting if the tail is small."""
+        if edge <= self.start:
+            return 1.0
+        # the absolute error is near 1e-16
+        result = float(self.law[edge - self.start :].sum())
+        if result >= _LEAST_PLAIN_TAIL:
+            return min(result, 1.0)
+        return self._tilted_tail(edge)
+
+    def _tilted_tail(self, edge: int) -> float:
+        """Return the small tail P(value >= edge)."""
+        raise NotImplementedError
+
+
+class DrawnSum(_ExactSum):
     """The sum of n draws with replacement from n integers."""
 
     def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
@@ -234,12 +246,8 @@ class DrawnSum:
         self.values = self.n * self.lowest + self.start + np.arange(self.law.size)
 
     def tail(self, edge: int) -> float:
-        """Return P(sum >= edge), using tilting if the tail is small."""
-        place = edge - self.n * self.lowest
-        plain = _plain_tail(self.law, place - self.start)
-        if plain is None:
-            return self._tilted_tail(place)
-        return plain
+        """Return P(sum >= edge)."""
+        return self._tail(edge - self.n * self.lowest)
 
     def _tilted_tail(self, edge: int) -> float:
         """Return the small tail P(sum - n lowest >= edge)."""
@@ -270,16 +278,6 @@ class DrawnSum:
         part = numbers, chances[numbers], self.n
         variance = float(chances[numbers] @ (numbers - mean) ** 2)
         return _law([part], self.n * mean, self.n * variance, self.n * (chances.size - 1))
-
-
-def _plain_tail(law: FloatArray, edge: int) -> float | None:
-    """Return the tail with absolute errors near 1e-16; None if the tail is small."""
-    if edge <= 0:
-        return 1.0
-    result = float(law[edge:].sum())
-    if result >= _LEAST_PLAIN_TAIL:
-        return min(result, 1.0)
-    return None
 
 
 def _tilted_back(law: FloatArray, edge: int, theta: float) -> float:
@@ -357,7 +355,7 @@ def _law(parts: list[Part], mean: float, variance: float, most: int) -> tuple[in
 # ------------------------------------------------------------------------------------ Random signs
 
 
-class SignedSum:
+class SignedSum(_ExactSum):
     """The sum of integers with random signs, + or - with probability 1/2 each."""
 
     def __init__(self, numbers: IntArray, times: IntArray | None = None) -> None:
@@ -376,11 +374,7 @@ class SignedSum:
         The sum is 2 P - total, where P is the sum of the numbers with a plus sign. The condition is
         therefore P >= (edge + total)/2, rounded up.
         """
-        place = -(-(edge + self.total) // 2)
-        plain = _plain_tail(self.law, place - self.start)
-        if plain is None:
-            return self._tilted_tail(place)
-        return plain
+        return self._tail(-(-(edge + self.total) // 2))
 
     def _tilted_tail(self, edge: int) -> float:
         """Return the small tail P(sum of the numbers with a plus sign >= edge)."""
@@ -516,13 +510,7 @@ def beyond(t_star: FloatArray, t: float) -> int:
     return int(t_star.size - np.count_nonzero(t_star < t - room))  # NaN is counted
 
 
-@overload
-def monte_carlo(hits: int, n_resamples: int, event: str) -> float: ...
-@overload
-def monte_carlo(hits: IntArray, n_resamples: int, event: str) -> FloatArray: ...
-
-
-def monte_carlo(hits: int | IntArray, n_resamples: int, event: str) -> float | FloatArray:
+def monte_carlo(hits: Any, n_resamples: int, event: str) -> Any:
     """Return p = (s + 1)/(b + 1), or p = s/b as printed in figure 1 of the paper."""
     if event == "strict":
         return hits / n_resamples
@@ -544,17 +532,9 @@ def interval(
 ) -> tuple[float, float]:
     """Return the limits of an interval for theta from resampled values.
 
-    Parameters
-    ----------
-    kind : {"bca", "percentile", "basic", "studentised"}
-    theta : float
-    samples : array (resample,)
-    level, scale : float
-        Confidence level, and scale for tests of equality.
-    without : array (item,)
-        Leave-one-out values of theta, used for the acceleration in BCa.
-    student : tuple, optional
-        Standard errors of theta and of the value in each resample.
+    ``scale`` is the scale for tests of equality. ``without`` contains leave-one-out values of
+    theta, for the acceleration in BCa. ``student`` contains the standard errors of theta and of the
+    value in each resample.
     """
     tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
     if kind == "studentised":
@@ -678,21 +658,10 @@ def standard_errors(
     pairs: IntArray,
     strata: IntArray | None = None,
 ) -> FloatArray:
-    """Return the delta-method standard error of each pair's gain in each resample.
+    """Return the delta-method standard error of each pair's gain: (pair, resample).
 
-    Parameters
-    ----------
-    weights : array (resample, item)
-    sums : array (resample, system, statistic)
-    values : array (system, item, statistic)
-    score : callable
-    pairs : array (pair, 2)
-    strata : array (item,), optional
-        Stratum of each item. Items vary only within strata.
-
-    Returns
-    -------
-    array (pair, resample)
+    The weights are (resample, item), the sums (resample, system, statistic), and the values
+    (system, item, statistic). Items vary only within ``strata``.
     """
     slopes = gradients(sums, score)
     result = np.empty((len(pairs), len(weights)))
@@ -757,7 +726,6 @@ def studentised(
 # values that are not rejected lie between quantiles of the gain on random subsets (Hartigan 1969),
 # so the p-value and the interval come from one distribution.
 
-_EVERY = 2**16  # largest number of subsets that are always enumerated
 LINEARISED = 1e-8  # accuracy of numeric derivatives, relative to the largest contribution
 WHOLE = 1e-10  # accuracy without numeric derivatives
 
@@ -774,28 +742,19 @@ class Contributions(NamedTuple):
 def contributions(items: Items) -> Contributions:
     """Return contributions of items, or clusters, that sum to the scores."""
     drawn = items.drawn
-    sizes: FloatArray = np.ones(drawn.shape[1])
+    weights: FloatArray = np.ones(drawn.shape[1])
     if items.cluster is not None:
-        sizes = np.bincount(items.cluster).astype(float)
-    unit = items.unit
-    if unit is not None:
-        return Contributions(items.sign * drawn[..., 0], sizes, unit, WHOLE)
-    plain = _linearised(items, drawn, sizes)
-    if items.drawn_strata is not None:
-        plain = plain._replace(
-            values=resamples.within_strata(plain.values, plain.weights, items.drawn_strata)
-        )
-    return plain
-
-
-def _linearised(items: Items, drawn: FloatArray, sizes: FloatArray) -> Contributions:
-    """Return contributions to any metric, computed from its derivatives."""
-    weights = sizes
+        weights = np.bincount(items.cluster).astype(float)
+    if items.unit is not None:
+        return Contributions(items.sign * drawn[..., 0], weights, items.unit, WHOLE)
+    # any other metric, from its derivatives
     if items.linear == "mean":
         weights = mean_weights(drawn)
     added = first_order(drawn, gradients(items.totals, items.score))
     about = items.score(items.totals) - exact_total(added)
     values = items.sign * (added + weights / float(exact_total(weights)) * about[:, np.newaxis])
+    if items.drawn_strata is not None:
+        values = resamples.within_strata(values, weights, items.drawn_strata)
     return Contributions(values, weights, 1.0, LINEARISED)
 
 
@@ -821,44 +780,6 @@ class Subsets(NamedTuple):
     values: FloatArray  #: (system, subset)
     weights: FloatArray  #: (subset,)
     every: bool  #: whether every subset occurs exactly once
-
-
-def looks_at_every(items: AnyItems, options: PairOptions) -> bool:
-    """Return whether to enumerate all subsets of the items or clusters."""
-    drawn = items.n_drawn
-    if options.method == "monte-carlo" or items.seeds is not None:
-        return False
-    return 2**drawn <= max(_EVERY, options.n_resamples) or (
-        options.method == "exact" and drawn <= resamples.ENUMERATED
-    )
-
-
-def subset_sums(parts: Contributions, items: Items, options: PairOptions, step: Step) -> Subsets:
-    """Return the sums for all systems over the same random subsets, or over every subset.
-
-    Contributions from seeds are multiplied by normal draws, because these draws are used only for
-    the correlation between pairs.
-    """
-    n = parts.weights.size
-    every = looks_at_every(items, options)
-    size, chunks = resamples.swap_draws(n, options, every=every)
-    sums = np.empty((len(parts.values) + 1, size))
-    columns = np.vstack([parts.values, parts.weights]).T
-    for rows, _, turned in resamples.drawn_sums(columns, chunks, step):
-        sums[:, rows] = turned.T
-    if items.seeds is not None:
-        endless = np.full(items.n_systems, 1e12)
-        z = resamples.t_draws(endless, size, options.seed)
-        sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * z.T / 2.0
-    return Subsets(sums[:-1], sums[-1], every)
-
-
-def reached(sums: FloatArray, room: FloatArray) -> IntArray:
-    """Count the subsets for which gains with flipped signs are at least as large as the gains.
-
-    Undefined ``sums`` (pair, subset) are counted. ``room`` is (pair,).
-    """
-    return np.asarray(sums.shape[-1] - np.count_nonzero(sums > room[..., np.newaxis], axis=-1))
 
 
 def limits(
@@ -894,23 +815,3 @@ def limits(
             most = last = (scores.shape[1] - 1) // 2
         low, high = np.partition(scores, [most, last], axis=1)[:, [most, last]].T
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
-
-
-def agreeing(
-    found: tuple[float, float], gain: float, *, rejected: bool, near: FloatArray
-) -> tuple[float, float]:
-    """Return limits from draws, adjusted to agree with the exact p-value for a gain of 0.
-
-    If 0 is rejected, a limit on the wrong side of 0 is replaced by the nearest drawn score
-    ``near``.
-    """
-    low, high = found
-    if not rejected:
-        return min(low, 0.0), max(high, 0.0)
-    if gain > 0.0 and low <= 0.0:
-        low = float(near[near > 0.0].min(initial=gain))
-        high = max(low, high)
-    if gain < 0.0 and high >= 0.0:
-        high = float(near[near < 0.0].max(initial=gain))
-        low = min(low, high)
-    return low, high

@@ -85,13 +85,6 @@ def list_counts(
     return result
 
 
-def _cluster_blocks(n_lists: int, n_clusters: int) -> Iterator[slice]:
-    """Yield blocks of clusters that fit in memory for all lists."""
-    width = max(1, _CELLS_AT_ONCE // max(1, n_lists))
-    for start in range(0, n_clusters, width):
-        yield slice(start, min(start + width, n_clusters))
-
-
 class ListTotals(NamedTuple):
     """Cluster totals in the n-best lists of one ranking, or in the difference between two."""
 
@@ -137,33 +130,21 @@ class ListTotals(NamedTuple):
         gold = self.gold[order]
         # the first list that contains each candidate, for each ranking
         firsts = [np.searchsorted(self.n, rank[order], side="left") for rank in self.ranks]
-        for block in _cluster_blocks(self.n.size, self.size):
-            low, high = np.searchsorted(cluster, [block.start, block.stop])
-            here = slice(low, high)
-            yield self._of_block(
-                gold[here].astype(float),
-                [first[here] for first in firsts],
-                cluster[here] - block.start,
-                block.stop - block.start,
-            )
-
-    def _of_block(
-        self, gold: FloatArray, firsts: list[IntArray], cluster: IntArray, n_clusters: int
-    ) -> tuple[FloatArray, FloatArray]:
-        def counts(weight: FloatArray, first: IntArray) -> FloatArray:
-            return list_counts(weight, first, cluster, self.n.size, n_clusters)
-
-        # for two rankings, subtract the second list from the first; shared candidates cancel out
-        one = np.ones_like(gold)
-        total = np.zeros((self.n.size, n_clusters))
-        size = np.zeros_like(total)
-        for sign, first, edge in zip((1.0, -1.0), firsts, self.edges, strict=False):
-            listed = counts(one, first)
-            total += sign * (counts(gold, first) - edge[:, np.newaxis] * listed)
-            size += listed
-        if len(firsts) > 1:  # shared candidates are not part of the difference
-            size -= 2.0 * counts(one, np.maximum(*firsts))
-        return total, size
+        width = max(1, _CELLS_AT_ONCE // max(1, self.n.size))  # clusters in memory for all lists
+        for start in range(0, self.size, width):
+            shape = self.n.size, min(width, self.size - start)
+            here = slice(*np.searchsorted(cluster, [start, start + shape[1]]))
+            true, own = gold[here].astype(float), cluster[here] - start
+            one, (total, size) = np.ones_like(true), np.zeros((2, *shape))
+            # for two rankings, subtract the second list from the first; shared candidates cancel
+            for sign, first, edge in zip((1.0, -1.0), firsts, self.edges, strict=False):
+                listed = list_counts(one, first[here], own, *shape)
+                found = list_counts(true, first[here], own, *shape)
+                total += sign * (found - edge[:, np.newaxis] * listed)
+                size += listed
+            if len(firsts) > 1:  # shared candidates are not part of the difference
+                size -= 2.0 * list_counts(one, np.maximum(*firsts)[here], own, *shape)
+            yield total, size
 
 
 def total_spread(totals: ListTotals, added: FloatArray | float = 0.0) -> ClusterSpread:

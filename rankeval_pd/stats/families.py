@@ -24,15 +24,7 @@ from rankeval_pd.stats.items import PairOptions
 def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
     """Return Hall's statistic, ((1 + a t/3)³ − 1)/a + a/6, which is nearly symmetric.
 
-    Parameters
-    ----------
-    t : array (...)
-        Mean divided by its standard error.
-    lean : array (...)
-        The value of a: the skewness of the items divided by the square root of the number of items.
-
-    References
-    ----------
+    ``lean`` is a, the skewness of the items divided by the square root of the number of items. See
     P. Hall (1992), On the removal of skewness by transformation, equation 2.4.
     """
     share = lean * t  # use products instead of powers, so that -t and -lean only change the sign
@@ -44,13 +36,6 @@ def untransformed(value: FloatArray | float, lean: FloatArray) -> FloatArray:
     moved = value - lean / 6.0
     root = np.cbrt(1.0 + lean * moved)
     return np.asarray(3.0 * moved / (root**2 + root + 1.0))
-
-
-def upper_tail(t: FloatArray, lean: FloatArray, freedom: float) -> FloatArray:
-    """Return the p-value from Hall's statistic for a mean above 0."""
-    from scipy.special import stdtr
-
-    return np.asarray(stdtr(freedom, -transformed(t, lean)), dtype=np.float64)
 
 
 def held_back_t(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArray:
@@ -96,13 +81,9 @@ def rejects(p_value: Any, alpha: float) -> Any:
 def adjust(p_values: FloatArray, method: str) -> FloatArray:
     """Return adjusted p-values for the family on the last axis; NaN means no test.
 
-    Parameters
-    ----------
-    p_values : array (..., test)
-    method : {"holm", "bonferroni", "bh", "by"}
-        "holm" (Holm 1979) and "bonferroni" control the probability of any false rejection. "bh"
-        (Benjamini and Hochberg 1995) controls the false discovery rate under positive dependence,
-        and "by" (Benjamini and Yekutieli 2001) under any dependence.
+    "holm" (Holm 1979) and "bonferroni" control the probability of any false rejection. "bh"
+    (Benjamini and Hochberg 1995) controls the false discovery rate under positive dependence, and
+    "by" (Benjamini and Yekutieli 2001) under any dependence.
     """
     p = np.asarray(p_values, dtype=float)
     order = np.argsort(p, axis=-1, kind="stable")  # NaN last
@@ -133,13 +114,6 @@ def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArr
     level is 1 - R (1 - level) / m if R of m tests are rejected, with R = 1 if no test is rejected
     (Benjamini and Yekutieli 2005, False discovery rate-adjusted multiple confidence intervals for
     selected parameters).
-
-    Parameters
-    ----------
-    p_values : array (..., test)
-        The p-values, with the family on the last axis. NaN means no test.
-    method : {"holm", "bonferroni", "bh", "by"}
-    level : float
     """
     p = np.asarray(p_values, dtype=float)
     m = np.maximum(np.isfinite(p).sum(axis=-1, keepdims=True), 1)
@@ -167,14 +141,7 @@ def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
     Starting from the smallest, each p-value is multiplied by the number of families with remaining
     tests. A family is included until its last test is rejected, because the last hypothesis can be
     true even if all others in the family are false. With one test per family, the result is Holm's.
-    The p-values of a single family are not changed.
-
-    Parameters
-    ----------
-    p_values : array (test)
-        The p-values. NaN means no test.
-    family : array (test)
-        Family number of each test.
+    The p-values of a single family are not changed. NaN means no test.
     """
     order = np.argsort(p_values, kind="stable")  # NaN last
     order = order[: np.count_nonzero(~np.isnan(p_values))]
@@ -208,28 +175,15 @@ def max_t(
     every: bool = False,
     centered: Callable[[IntArray], FloatArray] | None = None,
 ) -> MaxT:
-    """Return p-values for studentized gains, unadjusted and adjusted by max-t.
+    """Return p-values for studentized gains t, unadjusted and adjusted by max-t.
 
-    Parameters
-    ----------
-    t_star : callable
-        A function that takes the indices of pairs and returns an array (pair, resample). The
-        array contains the studentized gains minus their mean under the null hypothesis. All pairs
-        use the same resamples.
-    t : array (pair,)
-        Studentized gains. NaN means no test.
-    n_resamples : int
-    level : float
-        Confidence level of the simultaneous intervals.
-    two_sided : bool
-        Whether to compare absolute values.
-    every : bool
-        Whether all possible resamples are enumerated. In this case, 1 is not added to the counts.
-    centered : callable, optional
-        A function like ``t_star``, for data shifted to a gain of 0 for each pair. Each
-        single-step p-value and critical value is then the larger of the two functions' values. If
-        gains differ greatly, ``t_star`` alone overestimates the correlation between pairs, and
-        intervals would be too narrow.
+    ``t_star`` returns (pair, resample) for some pairs: the studentized gains minus their mean under
+    the null hypothesis. If ``every`` possible resample is enumerated, 1 is not added to the counts.
+
+    ``centered`` is a function like ``t_star``, for data shifted to a gain of 0 for each pair. Each
+    single-step p-value and critical value is then the larger of the two functions' values. If gains
+    differ greatly, ``t_star`` alone overestimates the correlation between pairs, and intervals
+    would be too narrow.
     """
     largest, about = np.full((2, n_resamples), -np.inf)
     size = t
@@ -285,19 +239,13 @@ def simultaneous_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Return simultaneous limits, gain ± critical * error.
 
-    Parameters
-    ----------
-    gain, error : array (pair,)
-    critical : float
-    widening : array (pair,), optional
-        Increase in the variance per unit of squared distance from the gain, for tests that estimate
-        the standard error under the null hypothesis. There are no limits if the error is 0, or if
-        no distance is rejected.
-    lean : array (pair,), optional
-        Skewness of the items' differences divided by the square root of the number of items. The
-        limits then also include gains not rejected by Hall's statistic. With few items, the sample
-        skewness often has the wrong sign. Limits are therefore widened for either sign, but not
-        past 0, because the test determines whether 0 is included.
+    ``widening`` is the increase in the variance per unit of squared distance from the gain, for
+    tests that estimate the standard error under the null hypothesis. There are no limits if the
+    error is 0, or if no distance is rejected.
+
+    With ``lean``, the limits also include gains not rejected by Hall's statistic. With few items,
+    the sample skewness often has the wrong sign. Limits are therefore widened for either sign, but
+    not past 0, because the test determines whether 0 is included.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         left = 1.0 - critical**2 * np.asarray(widening)
@@ -391,22 +339,13 @@ def letters(told_apart: BoolArray) -> list[str]:
     are not enumerated. If this greedy cover has more than m**2 / 4 cliques, a cover by at most
     m**2 / 4 edges and triangles is used instead (Erdos, Goodman and Posa 1966).
 
-    Parameters
-    ----------
-    told_apart : array (m, m) of bool
-        Symmetric matrix of significant differences. The diagonal is ignored. Rows are ordered from
-        best to worst, and the first row gets "a".
+    The rows of the symmetric matrix ``told_apart`` are ordered from best to worst, and the first
+    row gets "a". After z come aa, ab and so on, separated by spaces.
 
-    Returns
-    -------
-    list of str
-        Letters a to z, then aa, ab and so on, separated by spaces.
-
-    References
-    ----------
-    H.-P. Piepho (2004), An algorithm for a letter-based representation of all-pairwise comparisons.
-    J. Gramm et al. (2007), Algorithms for compact letter displays: comparison and evaluation.
-    P. Erdos, A. Goodman and L. Posa (1966), The representation of a graph by set intersections.
+    References: H.-P. Piepho (2004), An algorithm for a letter-based representation of all-pairwise
+    comparisons. J. Gramm et al. (2007), Algorithms for compact letter displays: comparison and
+    evaluation. P. Erdos, A. Goodman and L. Posa (1966), The representation of a graph by set
+    intersections.
     """
     tied = ~np.asarray(told_apart, dtype=bool)
     np.fill_diagonal(tied, val=False)

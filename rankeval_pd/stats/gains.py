@@ -96,6 +96,8 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
 
     Ratios of sums use the distribution from ``ratio_gains`` instead.
     """
+    from scipy import special
+
     if draws.parametric is not None:
         rows.least[:], rows.least_ordered[:] = ratio_p(draws)
         rows.p[draws.parametric.few] = rows.ordered[draws.parametric.few] = np.nan
@@ -104,8 +106,8 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
     varies = error > 0.0
     t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.spread.lean
     freedom = draws.items.n_drawn - 1.0
-    up = families.upper_tail(t, lean, freedom)
-    down = families.upper_tail(-t, -lean, freedom)
+    up = special.stdtr(freedom, -families.transformed(t, lean))
+    down = special.stdtr(freedom, -families.transformed(-t, -lean))
     rows.least[varies] = up[varies]
     rows.least_ordered[varies] = np.where(gain < 0.0, down, up)[varies]
 
@@ -194,9 +196,22 @@ def as_p_says(
     near: FloatArray,
     options: PairOptions,
 ) -> tuple[float, float]:
-    """Return limits that agree with the p-value for a gain of 0."""
+    """Return limits from draws, adjusted to agree with the p-value for a gain of 0.
+
+    If 0 is rejected, a limit on the wrong side of 0 is replaced by the nearest drawn score
+    ``near``.
+    """
+    low, high = found
     rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
-    return bootstrap.agreeing(found, gain, rejected=rejected, near=near)
+    if not rejected:
+        return min(low, 0.0), max(high, 0.0)
+    if gain > 0.0 and low <= 0.0:
+        low = float(near[near > 0.0].min(initial=gain))
+        high = max(low, high)
+    if gain < 0.0 and high >= 0.0:
+        high = float(near[near < 0.0].max(initial=gain))
+        low = min(low, high)
+    return low, high
 
 
 def as_each_p_says(
@@ -208,19 +223,9 @@ def as_each_p_says(
 ) -> tuple[FloatArray, FloatArray]:
     """Return :func:`as_p_says` for many pairs: (pair,), near (pair, trial)."""
     low, high = (limit.copy() for limit in found)
-    rejected = p_two_sided <= (1.0 - options.two_tailed) * (1.0 + 1e-12)
-    wrong = np.where(
-        rejected,
-        (gain > 0.0) & (low <= 0.0) | (gain < 0.0) & (high >= 0.0),
-        (low > 0.0) | (high < 0.0),
-    )
-    for k in np.flatnonzero(wrong):
-        low[k], high[k] = bootstrap.agreeing(
-            (float(low[k]), float(high[k])),
-            float(gain[k]),
-            rejected=bool(rejected[k]),
-            near=near[k],
-        )
+    for k in range(gain.size):
+        limits = float(low[k]), float(high[k])
+        low[k], high[k] = as_p_says(limits, float(gain[k]), float(p_two_sided[k]), near[k], options)
     return low, high
 
 
@@ -267,12 +272,9 @@ def margin_p(
             f"margin={margin:g}: a test with a margin needs the items in memory unless all values"
             " are 0 or 1. Call .compute() first."
         )
-    n, parts = items.n_drawn, bootstrap.contributions(items)
-    values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
-    shares = values[pairs[:, 0]] - values[pairs[:, 1]]
-    shares = shares - weights * shares.sum(axis=1, keepdims=True)
+    n, (shares, weights, room) = items.n_drawn, _centered_shares(items, pairs)
     squares, cubes = (shares**2).sum(axis=1), (shares**3).sum(axis=1)
-    squares[np.sqrt(squares) <= parts.accuracy * np.abs(values).max()] = np.nan  # rounding
+    squares[np.sqrt(squares) <= room] = np.nan
     skewness, freedom = np.sqrt(n) * cubes / squares**1.5, n - 1.0
     variance = np.where(squares > 0.0, (shares**2 / (1.0 - weights)).sum(axis=1), np.nan)
     error, seeds = np.sqrt(variance), None
@@ -286,6 +288,15 @@ def margin_p(
         return mean_p((sign * gain + margin) / error, sign * skewness, n, freedom, seeds)
 
     return np.asarray(of_margin(alternative, above))
+
+
+def _centered_shares(items: Items, pairs: IntArray) -> tuple[FloatArray, FloatArray, float]:
+    """Return centered contributions to the gains (pair, drawn), weights, and a rounding error."""
+    parts = bootstrap.contributions(items)
+    values, weights = parts.values * parts.unit, parts.weights / parts.weights.sum()
+    shares = values[pairs[:, 0]] - values[pairs[:, 1]]
+    room = parts.accuracy * float(np.abs(values).max())
+    return shares - weights * shares.sum(axis=1, keepdims=True), weights, room
 
 
 def _not_worse_p(
@@ -325,12 +336,8 @@ def crossed_tests(items: Items, pairs: IntArray, options: PairOptions) -> Tested
     if options.event != "wild" or options.ci not in ("", "wild") or options.simultaneous:
         refuse_crossed(items, f"event={options.event!r}, ci={options.ci!r}, {options.adjust!r}")
     theta, pairs, swapped = oriented(items, pairs, options)
-    parts = bootstrap.contributions(replace(items, cluster=None, factors=None))
-    weights = parts.weights / parts.weights.sum()
-    values = parts.values * parts.unit
-    added = values[pairs[:, 0]] - values[pairs[:, 1]]
-    added = added - weights * added.sum(axis=1, keepdims=True)
-    added[np.abs(added) <= parts.accuracy * np.abs(values).max()] = 0.0  # rounding error
+    added, weights, room = _centered_shares(replace(items, cluster=None, factors=None), pairs)
+    added[np.abs(added) <= room] = 0.0
     freedom, variances = np.inf, []
     assert items.cluster is not None
     for levels in (*items.factors, items.cluster):
@@ -375,18 +382,8 @@ def bootstrap_tests(
 ) -> Tested:
     """Test all pairs with the paired bootstrap, using the same draws for each pair.
 
-    Parameters
-    ----------
-    items : Items, or known facts about the items
-    pairs : array (pair, 2)
-        Numbers of the systems.
-    options : Options
-    step : callable
-        Called with the number of new resamples.
-    draws : Draws, optional
-        Earlier draws for these pairs, in the same order.
-    limits : bool
-        Whether to return intervals.
+    ``draws`` are earlier draws for these pairs, in the same order. Without ``limits``, there are no
+    intervals.
     """
     if isinstance(items, Items) and items.factors is not None:
         return crossed_tests(items, pairs, options)
@@ -408,7 +405,7 @@ def bootstrap_tests(
     if signs:
         ratios = draws.parametric
     lattices = lattices_of(draws, options, range(len(pairs)), signs=signs)
-    every = signs and bootstrap.looks_at_every(items, options)
+    every = signs and draws.every
     if not every and (options.simultaneous or (None in lattices and ratios is None)):
         check_enough(options, len(pairs))
     rows = no_tests(len(pairs))
@@ -443,8 +440,7 @@ def bootstrap_tests(
     return found._replace(largest=largest, together=_of_largest(draws, largest, rows))
 
 
-_Found = tuple[float, float, float, bool]  # error, p, p with the better system first, whether drawn
-_AllFound = tuple[FloatArray, FloatArray, FloatArray, bool]
+_Found = tuple[Any, ...]  # the first columns of PairTests, for one or more pairs
 
 
 def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
@@ -457,7 +453,7 @@ def _law_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     return float(draws.spread.error[k]), p, ordered, False
 
 
-def _counted_p(draws: Draws) -> _AllFound:
+def _counted_p(draws: Draws) -> _Found:
     """Test all pairs on correct/wrong items, with more power than random signs."""
     better, worse = better_counts(draws.items, draws.pairs)
     n_items = draws.items.n_items
@@ -465,14 +461,15 @@ def _counted_p(draws: Draws) -> _AllFound:
     return draws.spread.error, p, np.where(draws.gain < 0.0, other, p), False
 
 
-def _wild_p(draws: Draws, which: IntArray) -> _AllFound:
+def _wild_p(draws: Draws, which: IntArray) -> _Found:
     """Return wild bootstrap results for some pairs under the null hypothesis."""
-    sums, room, error = draws.turned(which), draws.spread.room[which], draws.spread.error[which]
-    worse = draws.gain[which] < 0.0
-    hits = bootstrap.reached(sums, room)
-    better = hits.copy()
-    better[worse] = bootstrap.reached(-sums[worse], room[worse])
+    sums, error = draws.turned(which), draws.spread.error[which]
+    room, worse = draws.spread.room[which, np.newaxis], draws.gain[which] < 0.0
     size = sums.shape[1]
+    # subsets for which gains with flipped signs are at least as large, or undefined
+    hits = size - np.count_nonzero(sums > room, axis=1)
+    better = hits.copy()
+    better[worse] = size - np.count_nonzero(sums[worse] < -room[worse], axis=1)
     if draws.subsets.every:
         return error, hits / size, better / size, False
     p = bootstrap.monte_carlo(hits, size, draws.options.event)
@@ -647,61 +644,50 @@ def _gain_limits(
         counts = better_counts(items, draws.pairs)
         return differences.tango_limits(*counts, items.n_items, options.two_tailed)
     low, high = np.full((2, len(lattices)), np.nan)
-    together = np.zeros(len(lattices), dtype=bool)
-    if options.ci == "wild":  # on a lattice, agree with the exact distribution
+    varies = rows.error > 0.0  # without variation, the variance is unknown
+    if options.ci != "wild":
         for k, on in enumerate(lattices):
-            together[k] = on is None or not signs
-    for block in bootstrap.pair_blocks(np.flatnonzero(together), items.n_drawn):
-        low[block], high[block] = _wild_limits(draws, block, rows.error[block], options)
-    for k in np.flatnonzero(~together).tolist():
-        low[k], high[k] = _gain_interval(
-            draws, k, lattices[k], float(rows.error[k]), float(rows.doubled[k]), options
+            if options.ci == "newcombe":
+                low[k], high[k] = _newcombe_limits(draws, k, options)
+            elif varies[k]:
+                low[k], high[k] = _gain_interval(draws, k, on, float(rows.doubled[k]), options)
+        return low, high
+    subsets, factor = draws.subsets, draws.level.unit * draws.level.weight
+    for block in bootstrap.pair_blocks(np.flatnonzero(varies), items.n_drawn):
+        low[block], high[block] = bootstrap.limits(
+            draws.turned(block),
+            subsets.weights,
+            factor,
+            every=subsets.every,
+            level=options.two_tailed,
+            room=draws.spread.room[block],
         )
-    if draws.corrects and options.ci == "wild":
+    for k in np.flatnonzero(varies).tolist():
+        # on a lattice, agree with the exact distribution
+        if signs and lattices[k] is not None and not subsets.every:
+            near = factor * draws.turned(k) / np.maximum(subsets.weights, 1.0)
+            found, gain = (float(low[k]), float(high[k])), float(draws.gain[k])
+            low[k], high[k] = as_p_says(found, gain, float(rows.doubled[k]), near, options)
+    if draws.corrects:
         return skewed_limits((low, high), draws, options)
     return low, high
 
 
-def _wild_limits(draws: Draws, which: IntArray, error: FloatArray, options: PairOptions) -> Limits:
-    """Return limits for the gains that the random sign test does not reject."""
-    subsets = draws.subsets
-    low, high = bootstrap.limits(
-        draws.turned(which),
-        subsets.weights,
-        draws.level.unit * draws.level.weight,
-        every=subsets.every,
-        level=options.two_tailed,
-        room=draws.spread.room[which],
-    )
-    varies = error > 0.0  # without variation, the variance is unknown
-    return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+def _newcombe_limits(draws: Draws, k: int, options: PairOptions) -> tuple[float, float]:
+    """Return Newcombe's interval for the gain of one pair, from counts of 0/1 items."""
+    items, pair = draws.items, draws.pairs[[k]]
+    counts = items.both_right(pair), *better_counts(items, pair)
+    both, up, down = (int(count[0]) for count in counts)
+    cells = both, up, down, items.n_items - both - up - down
+    return differences.paired_newcombe(cells, options.two_tailed)
 
 
 def _gain_interval(
-    draws: Draws, k: int, on: Lattice | None, error: float, p_two_sided: float, options: PairOptions
+    draws: Draws, k: int, on: Lattice | None, p_two_sided: float, options: PairOptions
 ) -> tuple[float, float]:
-    """Return the interval for the gain of one pair."""
-    items = draws.items
-    kind, (a, b) = options.ci, draws.pairs[k]
+    """Return the interval for the gain of one pair from resampled or exact gains."""
+    items, kind, (a, b) = draws.items, options.ci, draws.pairs[k]
     gain = float(draws.gain[k])
-    if kind == "newcombe":
-        [both], [up], [down] = (
-            x.astype(int).tolist()
-            for x in (items.both_right(draws.pairs[[k]]), *better_counts(items, draws.pairs[[k]]))
-        )
-        cells = both, up, down, items.n_items - both - up - down
-        return differences.paired_newcombe(cells, options.two_tailed)
-    if not error > 0.0:
-        return np.nan, np.nan  # without variation, the variance is unknown
-    if kind == "wild":
-        which, subsets = np.array([k]), draws.subsets
-        lowest, highest = _wild_limits(draws, which, np.array([error]), options)
-        result = float(lowest[0]), float(highest[0])
-        if on is not None and not subsets.every and options.event == "wild":
-            factor = draws.level.unit * draws.level.weight
-            near = factor * draws.turned(which)[0] / np.maximum(subsets.weights, 1.0)
-            result = as_p_says(result, gain, p_two_sided, near, options)
-        return result
     lean = np.empty(0)
     if kind == "bca":
         lean = draws.without[a] - draws.without[b]
@@ -716,41 +702,26 @@ def _gain_interval(
         result = bootstrap.law_interval(
             kind, gain, gains, law.law, level=options.two_tailed, without=lean
         )
-        return _of_event(result, gain, p_two_sided, gains, options)
-    gains = draws.scores[a] - draws.scores[b]
-    student = None
-    if kind == "studentised":
-        student = float(draws.own_errors[k]), draws.errors[k]
-    result = bootstrap.interval(
-        kind,
-        gain,
-        gains,
-        level=options.two_tailed,
-        scale=float(max(draws.scale[a], draws.scale[b])),
-        without=lean,
-        student=student,
-    )
-    return _of_event(result, gain, p_two_sided, gains, options)
-
-
-def _of_event(
-    found: tuple[float, float],
-    gain: float,
-    p_two_sided: float,
-    gains: FloatArray,
-    options: PairOptions,
-) -> tuple[float, float]:
-    """Return limits that agree with the event's p-value for a gain of 0.
-
-    The event's interval and the p-value can disagree because of rounding, or if the number of
-    resamples beyond 0 is exactly at the critical value.
-    """
-    if options.ci != bootstrap.DUAL[options.event]:
-        return found
-    near = gains
-    if options.ci != "percentile":
-        near = 2.0 * gain - gains
-    return as_p_says(found, gain, p_two_sided, near, options)
+    else:
+        gains, student = draws.scores[a] - draws.scores[b], None
+        if kind == "studentised":
+            student = float(draws.own_errors[k]), draws.errors[k]
+        result = bootstrap.interval(
+            kind,
+            gain,
+            gains,
+            level=options.two_tailed,
+            scale=float(max(draws.scale[a], draws.scale[b])),
+            without=lean,
+            student=student,
+        )
+    if kind != bootstrap.DUAL[options.event]:
+        return result
+    # the interval and the p-value can disagree because of rounding, or if the number of resamples
+    # beyond 0 is exactly at the critical value
+    if kind != "percentile":
+        gains = 2.0 * gain - gains
+    return as_p_says(result, gain, p_two_sided, gains, options)
 
 
 def _drawn_chance(multiples: IntArray, times: IntArray, event: str) -> float:
@@ -807,13 +778,15 @@ def swapped_tests(
             rows.put(k, *_signed_row(lattices[k], unit, gain, options))
         for block in bootstrap.pair_blocks(np.flatnonzero(scattered), gains.shape[1]):
             rows.put(block, *_swapped_rows(gains[block], both[block], options, every=every))
+        if draws.corrects:
+            rows.low[:], rows.high[:] = skewed_limits((rows.low, rows.high), draws, options)
         return rows
 
     def limits_at(options: PairOptions) -> Limits:
-        return _swap_limits(draws, rows_at(options), options)
+        rows = rows_at(options)
+        return rows.low, rows.high
 
     rows = rows_at(options)
-    rows.low[:], rows.high[:] = _swap_limits(draws, rows, options)
     if draws.corrects:
         allow_for_skewness(rows, draws)
     found = Tested(items, options, theta, pairs, swapped, rows, every, limits_at)
@@ -853,20 +826,9 @@ def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
     return with_proportions(draws, limits, rows.error)
 
 
-def _swap_limits(draws: Draws, rows: PairTests, options: PairOptions) -> Limits:
-    """Return the limits from swaps, corrected for skewness if necessary."""
-    if draws.corrects:
-        return skewed_limits((rows.low, rows.high), draws, options)
-    return rows.low, rows.high
-
-
-_Row = tuple[float, float, float, bool, float, float]  # columns as in PairTests
-_Columns = tuple[FloatArray, FloatArray, FloatArray, bool, FloatArray, FloatArray]
-
-
 def _swapped_rows(
     gains: FloatArray, theta: FloatArray, options: PairOptions, *, every: bool
-) -> _Columns:
+) -> _Found:
     """Return the results for gains (pair, trial) and scores ``theta`` (pair, 2)."""
     gain, trials = theta[:, 0] - theta[:, 1], gains.shape[1]
     scale = np.fmax(np.abs(theta).max(axis=1), np.fmax.reduce(np.abs(gains), axis=1))
@@ -913,7 +875,7 @@ def _swapped_gains(items: AnyItems, pairs: IntArray, moved: FloatArray) -> Float
     return result
 
 
-def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptions) -> _Row:
+def _signed_row(on: Lattice | None, unit: float, gain: float, options: PairOptions) -> _Found:
     """Return the exact sign-flip test for one pair."""
     assert on is not None
     law = SignedSum(on.multiples, on.times)
@@ -1018,17 +980,14 @@ def agreement(
     return np.asarray(np.where((b == 0.0) & ~np.isnan(z), 0.5, result))
 
 
-def true_variance(gains: FloatArray, errors: FloatArray) -> float:
-    """Estimate the variance of true gains around 0 by the method of moments."""
-    known = ~(np.isnan(gains) | np.isnan(errors))
-    if not known.any():
-        return np.nan
-    return max(0.0, float(np.mean(gains[known] ** 2 - errors[known] ** 2)))
-
-
 def shrinkage(gains: FloatArray, errors: FloatArray) -> FloatArray:
-    """Return, for each pair, the fraction of the gain's variance that is due to true gains."""
-    variance = true_variance(gains, errors)
+    """Return, for each pair, the fraction of the gain's variance that is due to true gains.
+
+    The variance of true gains around 0 is estimated by the method of moments.
+    """
+    known, variance = ~(np.isnan(gains) | np.isnan(errors)), np.nan
+    if known.any():
+        variance = max(0.0, float(np.mean(gains[known] ** 2 - errors[known] ** 2)))
     with np.errstate(invalid="ignore"):
         result = variance / (variance + errors**2)
     return np.where(errors == 0.0, 1.0, result)

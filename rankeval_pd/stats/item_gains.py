@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -16,6 +15,7 @@ from rankeval_pd.stats.bootstrap import Lattice, lattice, off_lattice
 from rankeval_pd.stats.differences import restricted_share, tango
 from rankeval_pd.stats.equivalence import critical_of, mixed_tail
 from rankeval_pd.stats.items import (
+    ENUMERATED,
     AnyItems,
     ContributionLevel,
     ContributionSpread,
@@ -25,10 +25,9 @@ from rankeval_pd.stats.items import (
     RatioForm,
     Seeds,
     Step,
+    WholeColumns,
     better_counts,
-    contribution_spread,
     exact_sums,
-    joined_sums,
     leans,
     nearly_normal,
     quiet,
@@ -71,12 +70,12 @@ def ratio_sums(values: FloatArray, form: RatioForm, pairs: IntArray) -> ExactSum
     broken = sum(values[..., k] != np.rint(values[..., k]) for k in form.wholes)
     simple = ((above == 0.0) | (above == below)) & ((below == 0.0) | (below == 1.0))
     own = [*wholes, below**2, 1.0 * outside, 1.0 * ~simple, 1.0 * broken]
-    found = [exact_sums(np.asarray(rows)) for rows in own]
+    sums = [exact_sums(np.asarray(rows)) for rows in own]
     systems = np.arange(len(values))
     for a, b in [*zip(systems, systems, strict=True), *pairs.tolist()]:
         x, y, u, v = above[a], below[a], above[b], below[b]
-        found.append(exact_sums(np.stack([x * u, x * v, y * u, y * v])))
-    return joined_sums(found)
+        sums.append(exact_sums(np.stack([x * u, x * v, y * u, y * v])))
+    return ExactSums(*map(np.concatenate, zip(*sums, strict=True)))
 
 
 class ParametricGains:
@@ -287,27 +286,22 @@ class _Law(NamedTuple):
 
     def _limit(self, which: int, outside: float, tail: float) -> float:
         """Return the gain between the estimate and ``outside`` at which the test has this tail."""
-        beyond, inside = partial(self._beyond, which, tail), self.share_a - self.share_b
+        from scipy.optimize import brentq
+
+        def beyond(gain: float) -> float:
+            return float(self.tails(gain)[which]) - tail
+
+        inside = self.share_a - self.share_b
         if inside * outside < 0.0:
             if beyond(0.0) > 0.0:
                 inside = 0.0
             else:
                 outside = 0.0
-        return _crossing(beyond, inside, outside)
-
-    def _beyond(self, which: int, tail: float, gain: float) -> float:
-        return float(self.tails(gain)[which]) - tail
-
-
-def _crossing(beyond: Callable[[float], float], inside: float, outside: float) -> float:
-    """Return the point between ``inside`` and ``outside`` where a function crosses 0."""
-    from scipy.optimize import brentq
-
-    if inside == outside or beyond(outside) >= 0.0:
-        return outside
-    if beyond(inside) <= 0.0:
-        return inside
-    return float(brentq(beyond, inside, outside, xtol=1e-9, rtol=1e-9))
+        if inside == outside or beyond(outside) >= 0.0:
+            return outside
+        if beyond(inside) <= 0.0:
+            return inside
+        return float(brentq(beyond, inside, outside, xtol=1e-9, rtol=1e-9))
 
 
 def _likely_counts(n: int, p: float) -> tuple[FloatArray, FloatArray]:
@@ -432,11 +426,12 @@ class SeedGains(ParametricGains):
 # -------------------------------------------------------------------------------------------------
 # Draws of items, from this process or from the workers that store the items.
 
-# ------------------------------- Draws of items, shared by all pairs and computed on first use
+
+_EVERY = 2**16  # largest number of subsets that are always enumerated
 
 
 class Draws:
-    """Draws of items, computed on first use."""
+    """Draws of items, shared by all pairs and computed on first use."""
 
     def __init__(self, items: AnyItems, pairs: IntArray, options: PairOptions, step: Step) -> None:
         self.pairs, self.options, self.step = pairs, options, step
@@ -446,6 +441,10 @@ class Draws:
         self.gain = self.theta[pairs[:, 0]] - self.theta[pairs[:, 1]]
         #: converts sqrt(sum of squares) to a standard error
         self.student_factor = float(np.sqrt(items.n_drawn / (items.n_drawn - 1.0)))
+        #: whether to enumerate all subsets of the items or clusters
+        self.every = items.seeds is None and options.method != "monte-carlo"
+        if options.method != "exact" or items.n_drawn > ENUMERATED:
+            self.every &= items.n_drawn < max(_EVERY, options.n_resamples).bit_length()
         #: whether to correct for skewness, which is unnecessary for 0/1 items
         self.corrects = options.skewness and not items.binary
 
@@ -475,10 +474,20 @@ class Draws:
 
     @cached_property
     def subsets(self) -> bootstrap.Subsets:
-        """The sums of contributions over subsets of the items."""
-        if nearly_normal(self.items.binary, self.items.n_items, self.options):
+        """The sums of contributions over the same subsets of the items for all systems.
+
+        Contributions from seeds are multiplied by normal draws, because these draws are used only
+        for the correlation between pairs.
+        """
+        items, options, parts = self.items, self.options, self.parts
+        if nearly_normal(items.binary, items.n_items, options):
             return self._normal_subsets()
-        return bootstrap.subset_sums(self.parts, self.items, self.options, self.step)
+        columns = np.vstack([parts.values, parts.weights]).T
+        sums = resamples.swapped_sums(columns, options, self.step, every=self.every).T
+        if items.seeds is not None:
+            z = resamples.t_draws(np.full(items.n_systems, 1e12), options)
+            sums[:-1] += (items.seeds.error / parts.unit)[:, np.newaxis] * z.T / 2.0
+        return bootstrap.Subsets(sums[:-1], sums[-1], self.every)
 
     @cached_property
     def level(self) -> ContributionLevel:
@@ -514,7 +523,8 @@ class Draws:
             return self._binary_spread
         parts, raw = self.parts, self.options.simultaneous
         summed = sums_of_squares(parts.values, parts.weights, self.level, self.pairs, raw=raw)
-        return contribution_spread(summed, len(parts.values), len(self.pairs))
+        sizes = [len(parts.values), len(self.pairs)] * 2
+        return ContributionSpread(*np.split(summed.rounded(), np.cumsum(sizes)))
 
     @property
     def _binary_spread(self) -> ContributionSpread:
@@ -536,15 +546,11 @@ class Draws:
     @cached_property
     def moved(self) -> FloatArray:
         """The sums of the swapped statistics: (trial, system, statistic)."""
-        drawn = self.items.drawn
-        systems, n, width = drawn.shape
+        systems, n, width = self.items.drawn.shape
         every = resamples.swaps_every(n, self.options.method)
-        size, chunks = resamples.swap_draws(n, self.options, every=every)
-        result = np.empty((size, systems, width))
-        columns = resamples.statistic_columns(drawn)
-        for rows, _, sums in resamples.drawn_sums(columns, chunks, self.step):
-            result[rows] = sums.reshape(-1, systems, width)
-        return result
+        columns = resamples.statistic_columns(self.items.drawn)
+        sums = resamples.swapped_sums(columns, self.options, self.step, every=every)
+        return sums.reshape(-1, systems, width)
 
     @cached_property
     def scores(self) -> FloatArray:
@@ -586,28 +592,23 @@ class Draws:
     @cached_property
     def _together(self) -> FloatArray:
         """The number of items that both systems answer correctly: (system, system)."""
-        every = np.arange(self.items.n_systems)
-        pairs = np.stack(np.meshgrid(every, every, indexing="ij"), axis=-1).reshape(-1, 2)
-        return self.items.both_right(pairs).reshape(every.size, every.size)
+        size = self.items.n_systems
+        return self.items.both_right(np.argwhere(np.ones((size, size)))).reshape(size, size)
 
     def _normal_subsets(self) -> bootstrap.Subsets:
         """Return normally distributed sums over random subsets of 0/1 items."""
         sums = np.append(self.items.sign * self.items.totals[:, 0], self.items.n_items)
         squares = np.block([[self._together, sums[:-1, np.newaxis]], [sums]])
-        drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, *self._size)
+        drawn = resamples.normal_draws(sums / 2.0, squares / 4.0, self.options)
         self.step(len(drawn))
         return bootstrap.Subsets(drawn[:, :-1].T, drawn[:, -1], every=False)
-
-    @property
-    def _size(self) -> tuple[int, resamples.Seed]:
-        return self.options.n_resamples, self.options.seed
 
     @cached_property
     def _resampled(self) -> tuple[FloatArray, FloatArray | None]:
         if nearly_normal(self.items.binary, self.items.n_items, self.options):
             n = self.items.n_items
             spread = (self._together / n - np.outer(self.theta, self.theta)) / n
-            return resamples.normal_draws(self.theta, spread, *self._size).T, None
+            return resamples.normal_draws(self.theta, spread, self.options).T, None
         return self._drawn_scores()
 
     def _drawn_scores(self) -> tuple[FloatArray, FloatArray | None]:
@@ -618,12 +619,15 @@ class Draws:
         scores, errors = np.empty((len(drawn), options.n_resamples)), None
         if options.studentises:
             errors = np.empty((len(self.pairs), options.n_resamples))
-        columns = resamples.statistic_columns(drawn)
-        for rows, weights, sums in resamples.drawn_sums(columns, chunks, self.step):
-            sums = sums.reshape(-1, len(drawn), drawn.shape[2])
+        whole, start = WholeColumns(resamples.statistic_columns(drawn), drawn.shape[1]), 0
+        for weights in chunks:
+            rows = slice(start, start + len(weights))
+            sums = whole.floats(whole.sums(weights)).reshape(-1, len(drawn), drawn.shape[2])
             scores[:, rows] = items.score(sums).T
             if errors is not None:
                 errors[:, rows] = self._errors_of(weights, sums)
+            self.step(len(weights))
+            start += len(weights)
         if errors is not None:
             errors = self._with_seeds(errors)
         return items.sign * scores + self.trained, errors
@@ -634,8 +638,7 @@ class Draws:
         seeds, options = self.items.seeds, self.options
         if seeds is None:
             return 0.0
-        t = resamples.t_draws(seeds.freedom, options.n_resamples, options.seed)
-        return np.asarray(seeds.error[:, np.newaxis] * t.T)
+        return np.asarray(seeds.error[:, np.newaxis] * resamples.t_draws(seeds.freedom, options).T)
 
     def _with_seeds(self, errors: FloatArray) -> FloatArray:
         """Return standard errors (pair, ...) including the variation across seeds."""
@@ -655,7 +658,7 @@ class Draws:
         """The leave-one-out scores for each item or cluster."""
         return self.items.sign * resamples.leave_one_out(self.items.drawn, self.items.score)
 
-    def turned(self, which: AnyArray) -> FloatArray:
+    def turned(self, which: AnyArray | int) -> FloatArray:
         """Return sums of contributions over subsets with flipped signs: (pair, subset)."""
         a, b = self.pairs[which].T
         return np.asarray(self.subsets.values[a] - self.subsets.values[b])
@@ -670,12 +673,8 @@ class Draws:
         items, form = self.items, self.items.ratio_form
         if items.seeds is not None:
             skewed, spread = self.options.skewness, self.item_spread
-            lean = leans(
-                self.spread.systems,
-                spread.system_cubes,
-                self.level,
-                np.arange(items.n_systems)[:, np.newaxis],
-            )
+            own = np.arange(items.n_systems)[:, np.newaxis]
+            lean = leans(self.spread.systems, spread.system_cubes, self.level, own)
             both = (lean, self.spread.lean) if skewed else (0.0 * lean, 0.0 * self.spread.lean)
             square = (self.level.unit * self.student_factor) ** 2
             return SeedGains(
@@ -721,20 +720,18 @@ def skewed(items: AnyItems, pairs: IntArray, options: PairOptions) -> bool:
     flat = (low == high) & ((low == low.min()) | (high == high.max()))
     most = _SKEWED[0] + _SKEWED[1] * items.n_drawn
     most += 0.1 * np.log(len(pairs))  # among many pairs, some are skewed by chance
-    lopsided = (skewness > most) & _against_the_tail(draws, np.sign(draws.spread.lean))
-    return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
-
-
-def _against_the_tail(draws: Draws, side: FloatArray) -> AnyArray:
-    """Return whether gains outside the tail have the opposite sign, for each pair."""
-    a, b = draws.pairs.T
-    gains = side[:, np.newaxis] * (draws.parts.values[a] - draws.parts.values[b])
+    # whether gains outside the tail have the opposite sign
+    a, b = pairs.T
+    side = np.sign(draws.spread.lean)[:, np.newaxis]
+    gains = side * (draws.parts.values[a] - draws.parts.values[b])
     about = gains - gains.mean(axis=1, keepdims=True)
     rest = about <= _TAIL * about.std(axis=1, keepdims=True)
     count = np.maximum(rest.sum(axis=1), 1)  # False if a score is undefined
     mean = np.where(rest, gains, 0.0).sum(axis=1) / count
     squares = np.where(rest, (gains - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
-    return np.asarray(mean < -_AGAINST * np.sqrt(squares / np.maximum(count - 1, 1) / count))
+    against = mean < -_AGAINST * np.sqrt(squares / np.maximum(count - 1, 1) / count)
+    lopsided = (skewness > most) & against
+    return bool((varies & (lopsided | flat[pairs].any(axis=1))).any())
 
 
 _UNEVEN = 1.4  # ratio of groups to effective groups above which a few groups dominate the mean

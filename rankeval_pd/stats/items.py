@@ -88,11 +88,6 @@ def exact_sums(values: FloatArray) -> ExactSums:
     return ExactSums(wholes, undefined)
 
 
-def joined_sums(parts: Sequence[ExactSums]) -> ExactSums:
-    """Return the rows of all parts."""
-    return ExactSums(*map(np.concatenate, zip(*parts, strict=True)))
-
-
 def exact_total(values: FloatArray) -> FloatArray:
     """Return the sums over the last axis, rounded once from the exact sums."""
     rows = np.reshape(values, (math.prod(values.shape[:-1]), values.shape[-1]))
@@ -212,11 +207,10 @@ METRICS: dict[str, MetricFormula] = {
     "rouge": MetricFormula(("value", "items"), ratio),
     "ratio": MetricFormula(("numerator", "denominator"), ratio),
     "ter": MetricFormula(("numerator", "denominator"), ratio, higher_is_better=False),
-    "accuracy": MetricFormula(("correct", "total"), ratio, parts=(("correct", "total"),), most=1.0),
-    "precision": MetricFormula(
-        ("correct", "guess"), ratio, parts=(("correct", "guess"),), most=1.0
-    ),
-    "recall": MetricFormula(("correct", "gold"), ratio, parts=(("correct", "gold"),), most=1.0),
+    **{
+        name: MetricFormula(("correct", whole), ratio, parts=(("correct", whole),), most=1.0)
+        for name, whole in (("accuracy", "total"), ("precision", "guess"), ("recall", "gold"))
+    },
     "f1": MetricFormula(
         ("correct", "guess", "gold"),
         f1,
@@ -266,95 +260,58 @@ _KEPT_BITS = 60  # number of bits kept below the largest number in a column
 _EXACT_BITS = 52  # number of bits in a weighted sum of pieces; float64 has 53
 _METRIC_SUMS_LEAST_EXPONENT = -1022  # 2^-1022 is the smallest float with full precision
 _SINGLE_BITS = 24  # number of bits in float32, which has faster products
-_PIECES_AT_ONCE = 500_000  # number of pieces computed at a time: 4 MB
 _WEIGHTS_AT_ONCE = 4_000_000  # number of weights converted to floats at a time: 32 MB
 _OF_ONE_THREAD = 2**18  # up to this number of multiplications, OpenBLAS uses one thread
 _LEAST_ROWS = 8  # with fewer rows, a product is large enough for several threads
 
 
-class PieceUnits(NamedTuple):
-    """The units for the pieces of each column."""
+class WholeColumns:
+    """Item columns as integer pieces, for sums with many sets of weights."""
 
-    exponents: IntArray  #: (level, column)
-    undefined: BoolArray  #: (column,): whether any number is not finite
+    def __init__(self, values: FloatArray, most: float, sizes: FloatArray | None = None) -> None:
+        """Split the columns of values (item, column) into pieces.
 
-    @classmethod
-    def of(cls, sizes: FloatArray, most: float) -> PieceUnits:
-        """Return the units for columns with these largest numbers and weights up to ``most``."""
+        ``most`` is the largest sum of the weights of all items, and ``sizes`` are the largest
+        absolute numbers in each column over all items, if there are other blocks.
+        """
+        if sizes is None:
+            sizes = np.abs(values).max(axis=0, initial=0.0)
         # the sum of the weights needs some of the 52 bits, and a piece can use the rest
-        undefined = np.asarray(~np.isfinite(sizes))
         bits = _EXACT_BITS - int(np.ceil(np.log2(max(most, 1.0))))
-        top = np.frexp(np.where(undefined, 0.0, sizes))[1].astype(np.int64) - bits
+        defined = np.isfinite(sizes)
+        top = np.frexp(np.where(defined, sizes, 0.0))[1] - bits
         # a remainder is at most half a unit, so each further unit is smaller by bits + 1
         levels = 1 + max(0, -(-(_KEPT_BITS - bits) // (bits + 1)))
         lower = (bits + 1) * np.arange(levels)[:, np.newaxis]
-        return cls(np.maximum(top - lower, _METRIC_SUMS_LEAST_EXPONENT), undefined)
-
-    def floats(self, sums: FloatArray) -> FloatArray:
-        """Combine sums of pieces (level, ..., column) into weighted sums (..., column)."""
-        # add the smallest pieces first to minimize rounding errors
-        result = np.zeros(sums.shape[1:])
-        for added, exponent in zip(sums[::-1], self.exponents[::-1], strict=True):
-            result += np.ldexp(added, exponent)
-        return np.where(self.undefined, np.nan, result)
-
-    def pieces(self, values: FloatArray) -> FloatArray:
-        """Split values (item, column) into integer pieces (level, item, column)."""
-        rest = np.where(self.undefined, 0.0, values)
-        result = np.empty((len(self.exponents), *rest.shape))
-        for level, exponent in enumerate(self.exponents):
-            result[level] = np.rint(np.ldexp(rest, -exponent))
-            rest -= np.ldexp(result[level], exponent)
-        return result
-
-
-class WholeColumns:
-    """Item columns prepared for sums with many sets of weights."""
-
-    def __init__(self, values: FloatArray, most: float, sizes: FloatArray | None = None) -> None:
-        """Split the columns into pieces.
-
-        Parameters
-        ----------
-        values : array (item, column)
-        most : float
-            The largest sum of the weights of all items.
-        sizes : array (column,), optional
-            The largest absolute number in each column over all items, if there are other blocks.
-        """
-        largest: Any = sizes
-        if sizes is None:
-            largest = np.abs(values).max(axis=0, initial=0.0)
-        self.scale = PieceUnits.of(largest, most)
-        levels, columns = self.scale.exponents.shape
+        exponents = np.maximum(top - lower, _METRIC_SUMS_LEAST_EXPONENT)
+        #: (level, column); NaN if any number in the column is not finite
+        self.units: FloatArray = np.where(defined, np.ldexp(1.0, exponents), np.nan)
+        # row of ``_listed``, from 1, for each (level, column); 0 if all pieces are 0
+        self._place = np.zeros(self.units.shape, dtype=np.int64)
         # columns of ones (numbers of items) are equal, so keep only one
         alike = np.flatnonzero((sizes == 1.0) & (values == 1.0).all(axis=0))
-        kept = np.setdiff1d(np.arange(columns), alike[1:])
-        own = PieceUnits(self.scale.exponents[:, kept], self.scale.undefined[kept])
-        step = max(1, _PIECES_AT_ONCE // max(kept.size * levels, 1))
-        filled: BoolArray = np.zeros((levels, kept.size), dtype=bool)
-        bits, largest = 0, 0.0
-        # first pass: find the nonzero (level, column), the bits used and the largest piece. Two
-        # passes are used because the pieces of all levels need more memory than the kept pieces.
-        for start in range(0, len(values), step):
-            sizes_of_pieces = np.abs(own.pieces(values[start : start + step, kept]))
-            filled |= sizes_of_pieces.any(axis=1)
-            bits |= int(np.bitwise_or.reduce(sizes_of_pieces.astype(np.int64), axis=None))
-            largest = max(largest, float(sizes_of_pieces.max(initial=0.0)))
-        # column in ``_listed``, from 1, for each (level, column); 0 if all pieces are 0
-        self._place = np.zeros((levels, columns), dtype=np.int64)
-        self._place[:, kept] = np.cumsum(filled).reshape(filled.shape) * filled
+        kept: list[FloatArray] = []
+        used, largest = 0, 0.0
+        for column in np.setdiff1d(np.flatnonzero(defined), alike[1:]):
+            rest = values[:, column].astype(float)
+            for level, unit in enumerate(self.units[:, column]):
+                piece = np.rint(rest / unit)
+                if not piece.any():
+                    continue
+                rest -= piece * unit
+                kept.append(piece)
+                self._place[level, column] = len(kept)
+                used |= int(np.bitwise_or.reduce(np.abs(piece).astype(np.int64)))
+                largest = max(largest, float(np.abs(piece).max()))
         self._place[:, alike] = self._place[:, alike[:1]]
-        # bits & -bits is the lowest bit of any piece, so 2^shift divides all pieces. After this
+        # used & -used is the lowest bit of any piece, so 2^shift divides all pieces. After this
         # division, float32 represents the sums of small pieces exactly
-        self.shift = (bits & -bits).bit_length() - 1 if bits else 0
+        self.shift = max((used & -used).bit_length() - 1, 0)
         single = largest * 2.0**-self.shift * max(most, 1.0) < 2.0**_SINGLE_BITS
         self.dtype = np.dtype(np.float32 if single else np.float64)
-        # second pass: store the kept pieces, (item, listed column)
-        self._listed = np.empty((len(values), int(filled.sum())), dtype=self.dtype)
-        for start in range(0, len(values), step):
-            pieces = np.moveaxis(own.pieces(values[start : start + step, kept]), 1, 0)
-            self._listed[start : start + step] = pieces[:, filled] * 2.0**-self.shift
+        self._listed = np.empty((len(kept), len(values)), dtype=self.dtype)
+        for row, piece in enumerate(kept):
+            self._listed[row] = piece * 2.0**-self.shift
 
     def __sizeof__(self) -> int:
         """Return the size in bytes, which schedulers use to decide whether to move an object."""
@@ -368,11 +325,11 @@ class WholeColumns:
         bit position of each item.
         """
         listed, rows = self._listed, len(weights)
-        # column 0 is always 0, for pieces that are all 0
-        result = np.zeros((rows, listed.shape[1] + 1))
+        # row 0 is always 0, for pieces that are all 0
+        result = np.zeros((len(listed) + 1, rows))
         step = max(8, _WEIGHTS_AT_ONCE // max(rows, 1) // 8 * 8)
-        for start in range(0, len(listed), step):
-            pieces = listed[start : start + step]
+        for start in range(0, listed.shape[1], step):
+            pieces = listed[:, start : start + step]
             if places is None:
                 own = weights[:, start : start + step]
             else:
@@ -382,15 +339,19 @@ class WholeColumns:
             height = _OF_ONE_THREAD // max(pieces.size, 1)
             if height < _LEAST_ROWS:
                 height = max(rows, 1)
-            for top in range(0, rows, height):
-                block = slice(top, top + height)
-                result[block, 1:] += own[block].astype(listed.dtype, copy=False) @ pieces
+            for first in range(0, rows, height):
+                block = own[first : first + height].astype(self.dtype, copy=False)
+                result[1:, first : first + height] += pieces @ block.T
         result *= 2.0**self.shift
-        return np.asarray(np.moveaxis(result[:, self._place], 0, 1))
+        return np.asarray(np.moveaxis(result[self._place], 1, 2))
 
-    def weighted(self, weights: AnyArray) -> FloatArray:
-        """Return the sums (resample, column) for weights (resample, item)."""
-        return self.scale.floats(self.sums(weights))
+    def floats(self, sums: FloatArray) -> FloatArray:
+        """Combine sums of pieces (level, ..., column) into weighted sums (..., column)."""
+        # add the smallest pieces first to minimize rounding errors
+        result = np.zeros(sums.shape[1:])
+        for added, unit in zip(sums[::-1], self.units[::-1], strict=True):
+            result += added * unit
+        return result
 
 
 def _unpacked(packed: AnyArray, places: IntArray) -> AnyArray:
@@ -426,7 +387,7 @@ class ContributionSpread(NamedTuple):
 
     systems: FloatArray  #: (system,)
     pairs: FloatArray  #: (pair,): squares about the mean
-    system_cubes: FloatArray  #: (system,): sums of cubes about the mean, see cube_exponents
+    system_cubes: FloatArray  #: (system,): sums of cubes about the mean, see sums_of_squares
     cubes: FloatArray  #: (pair,)
     raw: FloatArray  #: (pair,): squares about 0; empty if not requested
     room: FloatArray = np.empty(0)  #: (pair,): largest sum that can be a rounding error
@@ -437,9 +398,10 @@ class ContributionSpread(NamedTuple):
 def sums_of_squares(
     values: FloatArray, weights: FloatArray, level: ContributionLevel, pairs: IntArray, *, raw: bool
 ) -> ExactSums:
-    """Return sums of powers of contributions (system, drawn) for ``contribution_spread``.
+    """Return sums of powers of contributions (system, drawn), in the order of ContributionSpread.
 
-    ``raw`` adds squares about 0, which are needed for simultaneous intervals.
+    Rows are divided by a power of two before cubing. ``raw`` adds squares about 0, which are needed
+    for simultaneous intervals.
     """
     # rows with one number (row, 1) are systems, and rows with two numbers (row, 2) are pairs
     own = np.arange(len(values))[:, np.newaxis]
@@ -459,33 +421,22 @@ def sums_of_squares(
             if centered:
                 numbers = numbers - weights[part] / level.weight * gains[:, np.newaxis]
             if power == 3:  # if no cube overflows
-                numbers = np.ldexp(numbers, -cube_exponents(level, rows)[:, np.newaxis])
+                exponents = np.frexp(level.sizes[rows].max(axis=1))[1]
+                numbers = np.ldexp(numbers, -exponents[:, np.newaxis])
             added = exact_sums(numbers**power)
             if start:
                 added = found.pop().plus(added)
             found.append(added)
-    return joined_sums(found)
-
-
-def cube_exponents(level: ContributionLevel, rows: IntArray) -> IntArray:
-    """Return the powers of two by which the rows are divided before cubing."""
-    return np.asarray(np.frexp(level.sizes[rows].max(axis=1))[1], dtype=np.int64)
+    return ExactSums(*map(np.concatenate, zip(*found, strict=True)))
 
 
 def leans(
     squares: FloatArray, cubes: FloatArray, level: ContributionLevel, rows: IntArray
 ) -> FloatArray:
     """Return the skewness divided by the square root of the number of items."""
-    squares = np.ldexp(squares, -2 * cube_exponents(level, rows))
+    squares = np.ldexp(squares, -2 * np.frexp(level.sizes[rows].max(axis=1))[1])
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(squares > 0.0, cubes / squares**1.5, 0.0)
-
-
-def contribution_spread(summed: ExactSums, systems: int, pairs: int) -> ContributionSpread:
-    """Split the sums into squares and cubes for systems and pairs, and raw squares for pairs."""
-    return ContributionSpread(
-        *np.split(summed.rounded(), np.cumsum([systems, pairs, systems, pairs]))
-    )
 
 
 # -------------------------------------------------------------------------------------------------
@@ -527,7 +478,13 @@ def count_chunks(
     separately.
     """
     if strata is not None:
-        yield from _stratified_counts(strata, n_resamples, seed)
+        # sort items by stratum; for each position, find the start and the size of the stratum
+        order, sizes = np.argsort(strata, kind="stable"), np.bincount(strata)
+        start, most = np.repeat(np.cumsum(sizes) - sizes, sizes), np.repeat(sizes, sizes)
+        for rng, size in _generator_calls(n_items, n_resamples, seed, ()):
+            drawn = order[start + rng.integers(0, most, size=(size, n_items))]
+            counts = [np.bincount(row, minlength=n_items) for row in drawn]
+            yield np.array(counts, dtype=np.float32)
         return
     for block in range(-(-n_resamples // BLOCK)):
         rng = block_generator(seed, block)
@@ -554,7 +511,10 @@ def draw_sizes(n_items: int, n_resamples: int) -> list[int]:
 
 def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> AnyArray:
     """Return the counts for the next resamples in a block, (resample, item): 7 ns per draw."""
+    # an item is drawn more than 255 times with a probability below 1e-500
     counts = np.zeros((n_resamples, n_items), dtype=np.uint8)
+    together = max(1, _CACHED_COUNTS // n_items)  # resamples that fit into the cache
+    first = n_items * np.arange(together)[:, np.newaxis]
     dtype: Any = np.uint32
     step = 1
     if n_items <= _UINT16_ITEMS:
@@ -562,64 +522,29 @@ def drawn_counts(rng: np.random.Generator, n_items: int, n_resamples: int) -> An
     for start in range(0, n_resamples, step):
         rows = min(step, n_resamples - start)
         drawn = rng.integers(0, n_items, size=(rows, n_items), dtype=dtype)
-        _count_draws(drawn, counts[start : start + rows])
-    # a count above 255 would wrap around and reduce the sum of the resample
-    if (counts.sum(axis=1, dtype=np.uint32) == n_items).all():
-        return counts
-    raise OverflowError(
-        "an item was drawn more than 255 times, which has a probability below 1e-500"
+        for top in range(0, rows, together):
+            # flat positions (resample, item); np.add.at counts repeated positions, unlike +=
+            places = drawn[top : top + together] + first[: rows - top]
+            own = counts[start + top : start + top + len(places)]
+            np.add.at(own.reshape(-1), places.reshape(-1), np.uint8(1))
+    return counts
+
+
+def t_draws(freedom: FloatArray, options: PairOptions) -> FloatArray:
+    """Return draws from t distributions, (resample, system), from children (block, 5)."""
+    calls = _generator_calls(freedom.size, options.n_resamples, options.seed, (5,))
+    return np.concatenate(
+        [rng.standard_t(freedom, size=(size, freedom.size)) for rng, size in calls]
     )
 
 
-def _count_draws(drawn: AnyArray, counts: AnyArray) -> None:
-    """Count drawn items in place, for as many resamples at a time as fit into the cache."""
-    size, n_items = drawn.shape
-    step = max(1, _CACHED_COUNTS // n_items)
-    first = n_items * np.arange(min(step, size))[:, np.newaxis]
-    for start in range(0, size, step):
-        # flat positions (resample, item); np.add.at counts repeated positions, unlike +=
-        rows = drawn[start : start + step]
-        places = rows + first[: len(rows)]
-        np.add.at(counts[start : start + step].reshape(-1), places.reshape(-1), np.uint8(1))
-
-
-def _stratified_counts(strata: IntArray, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
-    """Yield counts (resample, item) for items drawn within strata."""
-    # sort items by stratum; for each position, find the start and the size of the stratum
-    order = np.argsort(strata, kind="stable")
-    sizes = np.bincount(strata)
-    start = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    most = np.repeat(sizes, sizes)
-    n = strata.size
-    for rng, size in _generator_calls(n, n_resamples, seed, ()):
-        drawn = order[start + rng.integers(0, most, size=(size, n))]
-        counts = np.empty((size, n), dtype=np.float32)
-        for row, items in enumerate(drawn):
-            counts[row] = np.bincount(items, minlength=n)
-        yield counts
-
-
-def t_draws(freedom: FloatArray, n_resamples: int, seed: Seed) -> FloatArray:
-    """Return draws from t distributions, (resample, system), from children (block, 5)."""
-    systems = freedom.size
-    parts = [
-        rng.standard_t(freedom, size=(size, systems))
-        for rng, size in _generator_calls(systems, n_resamples, seed, (5,))
-    ]
-    return np.concatenate(parts)
-
-
-def normal_draws(
-    mean: FloatArray, covariance: FloatArray, n_resamples: int, seed: Seed
-) -> FloatArray:
+def normal_draws(mean: FloatArray, covariance: FloatArray, options: PairOptions) -> FloatArray:
     """Return normal draws, (resample, column), from the same child seeds as :func:`t_draws`."""
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    parts = [
-        rng.standard_normal((size, mean.size))
-        for rng, size in _generator_calls(mean.size, n_resamples, seed, (5,))
-    ]
-    return np.asarray(mean + np.concatenate(parts) @ root.T)
+    calls = _generator_calls(mean.size, options.n_resamples, options.seed, (5,))
+    drawn = np.concatenate([rng.standard_normal((size, mean.size)) for rng, size in calls])
+    return np.asarray(mean + drawn @ root.T)
 
 
 def swap_chunks(n_items: int, n_resamples: int, seed: Seed) -> Iterator[AnyArray]:
@@ -679,13 +604,24 @@ def all_swaps(n_items: int) -> Iterator[AnyArray]:
         yield ((numbers >> powers) & 1).astype(np.uint8)
 
 
-def swap_draws(
-    n_items: int, options: PairOptions, *, every: bool
-) -> tuple[int, Iterator[AnyArray]]:
-    """Return the number of trials and their chunks: every subset once, or random subsets."""
+def swapped_sums(
+    columns: FloatArray, options: PairOptions, step: Step, *, every: bool
+) -> FloatArray:
+    """Return sums of the columns (item, column) over subsets of the items: (resample, column).
+
+    The subsets are random, or contain every subset once.
+    """
+    n_items, size = len(columns), options.n_resamples
+    chunks = swap_chunks(n_items, size, options.seed)
     if every:
-        return 2**n_items, all_swaps(n_items)
-    return options.n_resamples, swap_chunks(n_items, options.n_resamples, options.seed)
+        size, chunks = 2**n_items, all_swaps(n_items)
+    whole, start = WholeColumns(columns, n_items), 0
+    result = np.empty((size, columns.shape[1]))
+    for swaps in chunks:
+        result[start : start + len(swaps)] = whole.floats(whole.sums(swaps))
+        step(len(swaps))
+        start += len(swaps)
+    return result
 
 
 def _generator_calls(
@@ -713,20 +649,6 @@ def all_counts(n_items: int, n_resamples: int, seed: Seed) -> IntArray:
         result[filled : filled + len(chunk)] = chunk
         filled += len(chunk)
     return result
-
-
-def drawn_sums(
-    columns: FloatArray, chunks: Iterator[AnyArray], step: Step
-) -> Iterator[tuple[slice, AnyArray, FloatArray]]:
-    """Yield the slice of resamples in each chunk, its weights, and weighted sums of the columns.
-
-    The weights of the items add up to at most the number of items in each resample.
-    """
-    whole, start = WholeColumns(columns, len(columns)), 0
-    for weights in chunks:
-        yield slice(start, start + len(weights)), weights, whole.weighted(weights)
-        step(len(weights))
-        start += len(weights)
 
 
 def statistic_columns(values: FloatArray) -> FloatArray:
@@ -789,6 +711,13 @@ class Items(AnyItems):
             self.n_groups = min(int(x.max()) + 1 for x in self.factors or [self.cluster])
             self.n_drawn = self.n_groups
         self.totals = exact_total(np.moveaxis(self.statistics, 1, 2))
+        #: statistics of the drawn units, which are items or sums over clusters
+        self.drawn = self.statistics
+        if self.cluster is not None:
+            systems, _, width = self.statistics.shape
+            self.drawn = np.zeros((systems, int(self.cluster.max()) + 1, width))
+            summed = self.drawn.swapaxes(0, 1)
+            np.add.at(summed, self.cluster, self.statistics.swapaxes(0, 1))
         self.ratio_form, self.unit, self.binary = None, None, False
         alone = self.cluster is None and self.strata is None
         if self.linear is None and alone:
@@ -814,16 +743,6 @@ class Items(AnyItems):
     @cached_property
     def _both(self) -> FloatArray:
         return sums_of_products(self.statistics[..., 0])
-
-    @cached_property
-    def drawn(self) -> FloatArray:
-        """The statistics of the drawn units, which are items or sums over clusters."""
-        if self.cluster is None:
-            return self.statistics
-        systems, _, width = self.statistics.shape
-        summed = np.zeros((systems, int(self.cluster.max()) + 1, width))
-        np.add.at(summed.swapaxes(0, 1), self.cluster, self.statistics.swapaxes(0, 1))
-        return summed
 
     @property
     def drawn_strata(self) -> IntArray | None:

@@ -128,19 +128,8 @@ def retrieve(
 ) -> Retrieved:
     """Rank the retrieved documents in every query, and return the judged documents.
 
-    Parameters
-    ----------
-    query, grade, score : array
-        One element for each row of the collection.
-    n_queries : int
-    tie_ranks : callable
-        Function that orders equal scores. It is called with the tied rows only.
-    single : bool
-        Whether scores are compared as float32.
-
-    Notes
-    -----
-    The cost is a sort, O(rows log rows).
+    ``tie_ranks`` orders equal scores, and is called with the tied rows only. With ``single``,
+    scores are compared as float32. The cost is a sort, O(rows log rows).
     """
     rows = np.flatnonzero(~np.isnan(score))
     queries = query[rows]
@@ -238,26 +227,20 @@ def positive_counts(request: MetricRequest, judged: Judgments) -> IntArray:
     return judged.tally(judged.grade >= request.least)
 
 
-def _precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return precision at k; missing documents count as negatives."""
-    return np.asarray(retrieved.tally(_hits(request, retrieved)) / float(request.cutoff or 1))
+def _set_measure(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+    """Return precision, success, recall or F1 at k; missing documents count as negatives.
 
-
-def _recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return recall at k."""
-    tp = retrieved.tally(_hits(request, retrieved))
-    return ratio_or_nan(tp, positive_counts(request, judged))
-
-
-def _success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return 1 if a positive is among the first k, and 0 otherwise."""
-    return (retrieved.tally(_hits(request, retrieved)) > 0).astype(float)
-
-
-def _f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return F1 at k, which is 2 tp / (k + positives)."""
-    tp = retrieved.tally(_hits(request, retrieved))
-    return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
+    Success is 1 if a positive is among the first k, and F1 is 2 tp / (k + positives).
+    """
+    tp, k = retrieved.tally(_hits(request, retrieved)), request.cutoff or 0
+    if request.metric == "P":
+        return np.asarray(tp / float(k or 1))
+    if request.metric == "Success":
+        return (tp > 0).astype(float)
+    total = positive_counts(request, judged)
+    if request.metric == "R":
+        return ratio_or_nan(tp, total)
+    return np.asarray(2.0 * tp / (k + total))
 
 
 def _average_precision(
@@ -345,17 +328,15 @@ def ideal_gain(request: MetricRequest, judged: Judgments) -> FloatArray:
     return sums_by_query(query[keep], gain[keep] / discount[rank[keep]], judged.n_queries)
 
 
-def _ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the discounted gain divided by the ideal discounted gain."""
-    return ratio_or_nan(_dcg(request, judged, retrieved), ideal_gain(request, judged))
-
-
 def _dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
-    """Return the discounted gain, the sum of gains divided by log ranks."""
+    """Return the sum of gains divided by log ranks; for nDCG, relative to an ideal ranking."""
     gain = gains(request, retrieved.grade)
     keep = (gain > 0.0) & request.within(retrieved)
     discount = rank_discounts(int(retrieved.rank.max(initial=0)))
-    return retrieved.add(gain / discount[retrieved.rank], keep)
+    result = retrieved.add(gain / discount[retrieved.rank], keep)
+    if request.metric == "DCG":
+        return result
+    return ratio_or_nan(result, ideal_gain(request, judged))
 
 
 def _bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
@@ -441,13 +422,13 @@ def auc(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> Floa
 
 
 QUERY_METRICS: dict[str, Kernel] = {
-    "P": _precision,
-    "R": _recall,
-    "Success": _success,
-    "F1": _f1,
+    "P": _set_measure,
+    "R": _set_measure,
+    "Success": _set_measure,
+    "F1": _set_measure,
     "AP": _average_precision,
     "RR": _reciprocal_rank,
-    "nDCG": _ndcg,
+    "nDCG": _dcg,
     "DCG": _dcg,
     "IPrec": _interpolated_precision,
     "Rprec": _r_precision,

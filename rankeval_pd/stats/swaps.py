@@ -113,8 +113,7 @@ class Swaps:
             yield from self._at_many_n(n)
             return
         windows = [
-            _Window.around(int(x), int(y), self.slots, self.gold)
-            for x, y in zip(n, half, strict=True)
+            _Window(int(x), int(y), self.slots, self.gold) for x, y in zip(n, half, strict=True)
         ]
         for start, stop in self._blocks(inside):
             sums = self._sums_ahead(windows, start, stop)
@@ -125,7 +124,7 @@ class Swaps:
                     keys = self.draws_of[window.candidate]
                     result = window.counts(ranking.coins(keys, self.seed, start, stop), *ahead)
                     if result is None:  # a list ends outside the slots (once in a billion draws)
-                        window = _Window.around(window.n, 4 * window.half, self.slots, self.gold)
+                        window = _Window(window.n, 4 * window.half, self.slots, self.gold)
                         [ahead] = self._sums_ahead([window], start, stop)
                 counts[:, :, column] = result
             yield Regions(*counts)
@@ -261,51 +260,30 @@ def _counts_in_lists(ranks: IntArray, listed: IntArray) -> IntArray:
     return np.cumsum(np.array(counts, dtype=np.int64).reshape(-1, lists), axis=-1)
 
 
-class _Window(NamedTuple):
+class _Window:
     """The slots around the ends of the lists of size n, and the counts before those slots."""
 
-    n: int
-    half: int  #: number of ranks before and after n
-    start: int
-    stop: int
-    whole: bool  #: whether the window includes the last slot
-    candidate: IntArray  #: (slot)
-    from_a: Bits  #: (slot), 0 or 1
-    true: BoolArray  #: (slot)
-    before: BoolArray  #: whether the candidate's other slot is before the window
-    later: IntArray  #: slots of candidates with an earlier slot in the window
-    earlier: IntArray  #: the earlier slots of these candidates
-    both: int  #: number of candidates with both slots before the window, which are in both lists
-    both_true: int
-    all_true: int  #: number of true-positive slots before the window
-
-    @classmethod
-    def around(cls, n: int, half: int, slots: Slots, gold: BoolArray) -> _Window:
+    def __init__(self, n: int, half: int, slots: Slots, gold: BoolArray) -> None:
+        """Find the slots of ``half`` ranks before and after n."""
         size = slots.candidate.size
-        start, stop = 2 * max(n - half, 0), min(2 * (n + half), size)
-        candidate = slots.candidate[start:stop]
+        self.n, self.half = n, half
+        self.start, self.stop = 2 * max(n - half, 0), min(2 * (n + half), size)
+        self.whole = self.stop == size  #: whether the window includes the last slot
+        here = np.arange(self.start, self.stop)
+        self.candidate = slots.candidate[here]  #: (slot)
+        self.from_a: Bits = slots.from_a[here].view(np.uint8)
+        self.true = gold[self.candidate]
         # other slot of each slot's candidate: the two slots add up to a + b
-        mate = slots.a[candidate] + slots.b[candidate] - np.arange(start, stop)
-        later = np.flatnonzero((mate >= start) & (mate < np.arange(start, stop)))
+        mate = slots.a[self.candidate] + slots.b[self.candidate] - here
+        self.before = mate < self.start  #: whether the candidate's other slot is before the window
+        #: slots of candidates with an earlier slot in the window, and the earlier slots
+        self.later = np.flatnonzero(~self.before & (mate < here))
+        self.earlier = mate[self.later] - self.start
         # candidates with both slots before the window are always in both lists
-        ahead = slots.candidate[:start]
-        second = ahead[np.maximum(slots.a[ahead], slots.b[ahead]) < start]  # each candidate twice
-        return cls(
-            n,
-            half,
-            start,
-            stop,
-            stop == size,
-            candidate,
-            slots.from_a[start:stop].view(np.uint8),
-            gold[candidate],
-            mate < start,
-            later,
-            mate[later] - start,
-            second.size // 2,
-            int(gold[second].sum()) // 2,
-            int(gold[ahead].sum()),
-        )
+        ahead = slots.candidate[: self.start]
+        both = ahead[np.maximum(slots.a[ahead], slots.b[ahead]) < self.start]  # each one twice
+        self.both, self.both_true = both.size // 2, int(gold[both].sum()) // 2
+        self.all_true = int(gold[ahead].sum())  #: number of true-positive slots before the window
 
     def counts(
         self, swap: Bits, ahead: IntArray, ahead_true: IntArray

@@ -69,7 +69,7 @@ def decisions(d: np.ndarray, seed: list[int]) -> dict[str, bool]:
     pair = np.array([[0, 1]])
     flat = resamples.WholeColumns(np.moveaxis(values, 1, 0).reshape(n, -1), n)
     for weights in resamples.count_chunks(n, B, seed):
-        sums = flat.weighted(weights).reshape(-1, 2, 2)
+        sums = flat.floats(flat.sums(weights)).reshape(-1, 2, 2)
         scores.append(score(sums))
         errors.append(bootstrap_tests.standard_errors(weights, sums, values, score, pair)[0])
     drawn = np.concatenate(scores)

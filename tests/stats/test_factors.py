@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from rankeval_pd.stats import bootstrap as bootstrap_tests
+from rankeval_pd.stats import item_gains
 from rankeval_pd.stats import items as metric_sums
 from rankeval_pd.stats import items as test_items
 
@@ -38,7 +39,8 @@ def test_the_seeds_part_of_what_is_drawn_is_normal():
     items = test_items.Items(statistics, None, metric_sums.ratio, 1.0, "mean", seeds=seeds)
     options = test_items.PairOptions(500, "wild", "auto", "wild", None, 0.05, 0.95, 7, True)
     parts = bootstrap_tests.contributions(items)
-    found = bootstrap_tests.subset_sums(parts, items, options, test_items.quiet)
+    draws = item_gains.Draws(items, np.array([[0, 1]]), options, test_items.quiet)
+    found = draws.subsets
     drawn = parts.unit * (parts.values.sum(axis=1, keepdims=True) - 2.0 * found.values)
     for row, error in zip(drawn, seeds.error, strict=True):
         assert stats.kstest(row / error, stats.norm.cdf).pvalue > 1e-3

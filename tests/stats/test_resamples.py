@@ -76,7 +76,7 @@ def test_whole_numbers_are_summed_exactly():
     for values, dtype in ((small, np.float32), (big, np.float64), (small / 3, np.float64)):
         prepared = resamples.WholeColumns(values.astype(float), 300)
         assert prepared.dtype == dtype
-        found = prepared.weighted(counts)
+        found = prepared.floats(prepared.sums(counts))
         if values.dtype.kind == "i":
             np.testing.assert_array_equal(found, counts @ values)
         else:
