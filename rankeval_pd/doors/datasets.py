@@ -88,20 +88,18 @@ class Question:
 
     def named(self, *roles: str) -> list[Any]:
         """Return the names given for some roles."""
-        given = [self.options.get(role) for role in roles]
-        return [x for value in given if value is not None for x in _listed(value)]
+        names: list[Any] = []
+        for given in map(self.options.get, roles):
+            if isinstance(given, list | set):
+                names += given
+            elif given is not None:
+                names.append(given)
+        return names
 
     @property
     def header(self) -> list[Any]:
         """Return the dimensions of systems scored on test items: system, and seeds if given."""
         return ["system", *self.named("seeds")]
-
-
-def _listed(given: Any) -> list[Any]:
-    """Return what is given for a role as a list."""
-    if isinstance(given, list | set):
-        return list(given)
-    return [given]
 
 
 def answer_dataset(
@@ -140,18 +138,14 @@ def answer_dataset(
 
 def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str, Any]) -> str:
     """Return whether the data are rankings, items or queries."""
-    if "metrics" in parameters or ("undefined" in parameters and _are_names(options.get("n"))):
+    of_metrics = any(isinstance(x, str) for x in as_list(options.get("n")))
+    if "metrics" in parameters or ("undefined" in parameters and of_metrics):
         return "queries"
     if "seeds" not in parameters:
         return "rankings"
     if "key" not in parameters:
         return "items"
     return form_of(data, options)
-
-
-def _are_names(n: Any) -> bool:
-    """Return whether n contains names of metrics instead of list sizes."""
-    return any(isinstance(x, str) for x in as_list(n))
 
 
 _GIVEN = ("gold", "key", "label", "groups")
@@ -223,11 +217,10 @@ class Reading:
     """Store the frame that equals a Dataset."""
 
     data: xr.Dataset
-    question: Question
+    question: Question  #: with the options for this frame
     frame: pd.DataFrame
     batch: list[Hashable]  #: the frame numbers the groups along these dimensions
     names: list[Hashable]  #: the measures or systems in order
-    options: dict[str, Any]  #: the arguments of the function
     ragged: bool  #: whether rows can be missing, so that counts are floats
     kept: BoolArray  #: whether each candidate is a row and not padding
 
@@ -286,7 +279,8 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
     ragged = options.get("missing") == "drop" or whole != [True]
     ragged = ragged and form == "rankings" and not question.pooled
     frame.attrs = {**data.attrs, **frame.attrs}
-    return Reading(data, question, frame, columns.batch, columns.names, options, ragged, kept)
+    question = replace(question, options=options)
+    return Reading(data, question, frame, columns.batch, columns.names, ragged, kept)
 
 
 def _columns_of(data: xr.Dataset, question: Question) -> Columns:
@@ -416,7 +410,7 @@ def frame_of(
     columns: dict[Hashable, Any] = {d: d for d in reading.batch}
     if frame.columns.nlevels > 1:
         columns = {d: (d, *[""] * (frame.columns.nlevels - 1)) for d in reading.batch}
-    return _with_labels(frame, columns, data), reading.options
+    return _with_labels(frame, columns, data), reading.question.options
 
 
 def _with_labels(
@@ -476,7 +470,7 @@ def _answer(
     ``known`` contains labels of dimensions that are known in advance.
     """
     reading = _read(data, question)
-    table, n = _table_of(reading), reading.options.get("n")
+    table, n = _table_of(reading), reading.question.options.get("n")
     if n is not None and reading.ragged and not _are_shares(n) and "n" in table:
         sizes = np.asarray(check_n(n))
         lacking = sizes[~np.isin(sizes, table["n"])]
@@ -500,7 +494,7 @@ def _table_of(reading: Reading) -> pd.DataFrame:
     before = WIDTH.set(width)
     try:
         with hushed("by="):  # a Dataset can repeat the scores of a label in all groups
-            table: pd.DataFrame = question.function(reading.frame, **reading.options)
+            table: pd.DataFrame = question.function(reading.frame, **question.options)
     finally:
         WIDTH.reset(before)
     if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:
@@ -519,7 +513,7 @@ def _table_of(reading: Reading) -> pd.DataFrame:
 
 def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hashable]:
     """Return the column of the table for each dimension of the groups, if there are any."""
-    each = [ANNOTATOR] * (reading.options.get("agreement") == "each")
+    each = [ANNOTATOR] * (reading.question.options.get("agreement") == "each")
     columns = dict(zip([*each, *reading.batch], table.columns, strict=False))
     if not all(x == d or str(x).endswith(f"by_{d}") for d, x in columns.items()):
         return {}
@@ -528,28 +522,29 @@ def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hash
 
 def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> list[_Axis]:
     """Return the dimensions of a table: those of the groups, and those of the layout."""
-    axes, data, n = [], reading.data, reading.options.get("n")
+    axes, data, n = [], reading.data, reading.question.options.get("n")
+    order = {x: k for k, x in enumerate(reading.names)}
     for dim, column in _group_columns(table, reading).items():
         if dim in reading.batch:
             number = table[column].to_numpy(dtype=np.int64)
             axes.append(_Axis(column, number, data.sizes[dim], (column,), dim))
         else:
-            votes = _listed(reading.options["gold"])
+            votes = reading.question.named("gold")
             number = pd.Index(votes, tupleize_cols=False).get_indexer(pd.Index(table[column]))
             names = labels(votes)
             if ANNOTATOR in data.coords:
                 names = data[ANNOTATOR].to_numpy()
             axes.append(_Axis(ANNOTATOR, number, names, (column,)))
-    order = {x: k for k, x in enumerate(reading.names)}
     for word in reading.question.layout:
         if word == "n" and "share" in table and _are_shares(n):
             word = "share"
         sides = next((x for x in (_MEASURES, _SAMPLES) if x[0] in table), None)
         if word == "cut" or (word == "pair" and "system_a" in table):
             # the number of the row among those with equal labels along all dimensions before
-            number = np.arange(len(table), dtype=np.int64)
+            before = np.zeros(len(table), dtype=np.int64)
             if axes:
-                number = np.asarray(table.groupby([x.place for x in axes]).cumcount())
+                before = np.ravel_multi_index([x.place for x in axes], [x.size for x in axes])
+            number = pd.Series(before).groupby(before).cumcount().to_numpy()
             axes.append(_Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1)))
         elif word == "pair" and sides is not None:  # pairs of measures in their order, or samples
             both = table[list(sides)]
@@ -578,19 +573,17 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
 
 def _list_sizes(there: IntArray, reading: Reading) -> pd.Index:
     """Return the list sizes: the requested sizes first, in their order."""
-    n, width = reading.options.get("n"), reading.data.sizes[reading.question.dim]
-    sizes = None
-    if reading.question.form == "rankings" and not _are_names(n):
-        sizes = check_n(n)
-    first: Any = []
+    question, width = reading.question, reading.data.sizes[reading.question.dim]
+    sizes, first = None, np.empty(0, dtype=np.int64)
+    if question.form == "rankings":
+        sizes = check_n(question.options.get("n"))
     if isinstance(sizes, np.ndarray):
         first = sizes[reading.ragged | np.isin(sizes, there)]
     if sizes is None and reading.ragged and len(there):  # padding also has a place
         longest = reading.kept.reshape(-1, width).sum(axis=1).max()
         last = int(there[-1]) + width - int(longest)
         there = np.union1d(there, np.arange(there[-1], last + 1))
-    every: pd.Index = pd.Index([*first, *np.setdiff1d(there, first)], dtype=np.int64)
-    return every
+    return pd.Index(np.append(first, np.setdiff1d(there, first)))
 
 
 def _are_shares(n: Any) -> bool:
@@ -615,11 +608,8 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
         if reading.ragged and values.dtype.kind in "iu":
             values = values.astype(float)
         if not in_order:  # a cell without a row is NaN, 0 or False
-            placed = np.full(prod(shape), np.nan, dtype=object)
-            if values.dtype.kind in "bi":
-                placed = np.zeros(prod(shape), values.dtype)
-            elif values.dtype.kind == "f":
-                placed = placed.astype(values.dtype)
+            dtype = values.dtype if values.dtype.kind in "bif" else object
+            placed = np.full(prod(shape), 0 if values.dtype.kind in "bi" else np.nan, dtype)
             placed[cells] = values
             values = placed
         variables[name] = xr.Variable(dims, values.reshape(shape))
@@ -725,8 +715,8 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     reading = _read(data, question)
     dims = [*reading.batch, question.dim]
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
-    out = {"exclude": [*question.named("exclude"), _ROW]}
-    table = _table_of(replace(reading, options={**reading.options, **out}))
+    options = {**reading.question.options, "exclude": [*question.named("exclude"), _ROW]}
+    table = _table_of(replace(reading, question=replace(reading.question, options=options)))
     places = np.unravel_index(table.pop(_ROW).to_numpy(), [data.sizes[d] for d in dims])
     pick = dict(zip(dims, places, strict=True))
     whole: dict[Hashable, Any] = {}  # xarray can index these dimensions only by slices
@@ -770,6 +760,8 @@ def _answer_for_nothing(data: xr.Dataset, question: Question) -> xr.Dataset:
 
 def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
     """Return the answer for lazy data, block by block."""
+    import dask.array as da
+
     columns, options = _columns_of(data, question), question.options
     kept = _used_variables(data, question, columns)
     if exclude := question.named("exclude"):
@@ -787,10 +779,10 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
             " unknown because gold labels may be missing. Pass whole numbers, a gold label of dtype"
             " bool, or data.compute()."
         )
-    whole = {d: -1 for d in kept.dims if together or d not in columns.batch}
-    lazy = {name: v for name, v in kept.variables.items() if v.chunks is not None}
     rechunked = {
-        name: v.chunk({d: n for d, n in whole.items() if d in v.dims}) for name, v in lazy.items()
+        name: v.chunk({d: -1 for d in v.dims if together or d not in columns.batch})
+        for name, v in kept.variables.items()
+        if v.chunks is not None
     }
     kept = kept.assign(rechunked).unify_chunks()
     numbers = 0
@@ -802,9 +794,7 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         "A Dataset in which all candidates of a group, or all groups, form one chunk",
         "Call data.to_dask_dataframe().rankeval, which reads rankings of any size.",
     )
-    few = {}
-    if not together:
-        few = {d: slice(2) for d in columns.batch}
+    few = {d: slice(2) for d in columns.batch if not together}
     with hushed():
         shown, axes = _answer(_made_up(kept.isel(few), question), question)
     kept = kept.rename({x.group: x.dim for x in axes if x.group not in (None, x.dim)})
@@ -822,7 +812,16 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
             shown.attrs.pop(name, None)
             if options.get(name) is not None:
                 shown.attrs[name] = options[name]
-    template = _template(shown, kept, groups)
+    variables = {}  # of a lazy Dataset without values, in the shape of the answer
+    for name in (x for x in shown.variables if x in shown.data_vars or x in _SYSTEMS):
+        column = shown[name].variable
+        chunks = [
+            kept.chunks.get(d, (kept.sizes[d],)) if d in groups else (n,)
+            for d, n in column.sizes.items()
+        ]
+        zeros = da.zeros(list(map(sum, chunks)), dtype=column.dtype, chunks=chunks)
+        variables[name] = (column.dims, zeros, column.attrs)
+    template = xr.Dataset(variables, attrs=shown.attrs)
     result = xr.map_blocks(_block, kept, kwargs=asked, template=template)
     result = result[list(template.data_vars)]  # old versions of xarray change the order
     fixed = {
@@ -842,23 +841,6 @@ def _used_variables(data: xr.Dataset, question: Question, columns: Columns) -> x
         return data.drop_vars([x for x, v in data.data_vars.items() if question.dim not in v.dims])
     used = {*columns.sources, *data.xindexes}
     return data.drop_vars([x for x in data.variables if x not in used])
-
-
-def _template(shown: xr.Dataset, data: xr.Dataset, groups: Sequence[Hashable]) -> xr.Dataset:
-    """Return a lazy Dataset without values, in the shape of the answer."""
-    import dask.array as da
-
-    variables = {}
-    for name in (x for x in shown.variables if x in shown.data_vars or x in _SYSTEMS):
-        column = shown[name].variable
-        chunks = [
-            data.chunks.get(d, (data.sizes[d],)) if d in groups else (n,)
-            for d, n in column.sizes.items()
-        ]
-        shape = [sum(along) for along in chunks]
-        values = da.zeros(shape, dtype=column.dtype, chunks=chunks)
-        variables[name] = (column.dims, values, column.attrs)
-    return xr.Dataset(variables, attrs=shown.attrs)
 
 
 #: beginnings of warnings about all data, which a block cannot judge
