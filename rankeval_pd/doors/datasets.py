@@ -608,8 +608,12 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
         if reading.ragged and values.dtype.kind in "iu":
             values = values.astype(float)
         if not in_order:  # a cell without a row is NaN, 0 or False
-            dtype = values.dtype if values.dtype.kind in "bif" else object
-            placed = np.full(prod(shape), 0 if values.dtype.kind in "bi" else np.nan, dtype)
+            nothing, dtype = np.nan, values.dtype
+            if dtype.kind in "bi":
+                nothing = 0
+            elif dtype.kind != "f":
+                dtype = np.dtype(object)
+            placed = np.full(prod(shape), nothing, dtype)
             placed[cells] = values
             values = placed
         variables[name] = xr.Variable(dims, values.reshape(shape))
@@ -718,21 +722,20 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     options = {**reading.question.options, "exclude": [*question.named("exclude"), _ROW]}
     table = _table_of(replace(reading, question=replace(reading.question, options=options)))
     places = np.unravel_index(table.pop(_ROW).to_numpy(), [data.sizes[d] for d in dims])
-    pick = dict(zip(dims, places, strict=True))
-    whole: dict[Hashable, Any] = {}  # xarray can index these dimensions only by slices
+    rows = {d: xr.Variable("row", x) for d, x in zip(dims, places, strict=True)}
+    picked: dict[Hashable, Any] = {}
     for key, variable in data.variables.items():
-        if isinstance(variable.dtype, ExtensionDtype):
+        if isinstance(variable.dtype, ExtensionDtype):  # xarray can index these only by slices
             extension: Any = variable.data
-            whole[key] = "row", pd.Series(extension).array.take(pick[variable.dims[0]])
-    rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
-    picked = data.drop_vars(list(whole)).isel(rows).reset_coords().assign(whole)
-    picked = picked[list(data.variables)]
-    beside = {
-        key: picked[key].expand_dims(row=len(table))
-        for key, variable in picked.variables.items()
-        if "row" not in variable.dims
-    }
-    return picked.assign({**beside, **{x: ("row", table[x].to_numpy()) for x in added[:3]}})
+            taken = pd.Series(extension).array.take(rows[variable.dims[0]].to_numpy())
+            picked[key] = "row", taken
+        else:
+            found = variable.to_base_variable().isel(rows, missing_dims="ignore")
+            if key not in found.dims:  # otherwise labels of a dimension beside the rows
+                found = found.set_dims({"row": len(table), **found.sizes})
+            picked[key] = found
+    picked |= {x: ("row", table[x].to_numpy()) for x in added[:3]}
+    return xr.Dataset(picked, attrs=data.attrs)
 
 
 # -------------------------------------------------------------------------------------------------
