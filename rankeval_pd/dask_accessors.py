@@ -220,9 +220,9 @@ def _head(
 
 def _roles_of_head(head: HeadFrame, roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the roles for a head, which has only the required columns."""
-    fixed = {name: head.known.roles[name] for name in ("label", "lower_is_better")}
-    roles = {**roles, **fixed, "exclude": None}
-    return {name: value for name, value in roles.items() if value is not None}
+    fixed = head.known.request.roles
+    own = {"label": fixed.label, "lower_is_better": fixed.lower_is_better, "exclude": None}
+    return {name: value for name, value in {**roles, **own}.items() if value is not None}
 
 
 def _longest(ddf: Any, n: Any, n_max: int | None) -> int:

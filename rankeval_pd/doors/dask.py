@@ -1,22 +1,9 @@
-r"""Reduce Dask DataFrames to frames that fit in memory, by Dask's own tools.
+"""Reduce Dask DataFrames to frames that fit in memory, by Dask's own tools.
 
-Each reduction has the same shape: a function for one partition, and a function that merges::
-
-    partition   partition   partition   partition
-        |           |           |           |
-     function    function    function    function     Lazy calls, ``later``
-          \       /               \       /
-            merge                   merge             ``folded``: a tree
-                 \                 /
-                        merge
-
-* A ranking becomes a :class:`rankeval_pd.doors.candidates.HeadFrame`: :func:`collect_head`.
-* Groups become whole groups in one partition each, whose answers are joined:
-  :func:`frame_of_groups`.
-* A ranking becomes an outline, for its areas: :func:`outlines_of`.
-* Items become exact sums: :func:`sums_of_items`.
-
-Sums are counts or exact, and ties are ordered by labels, so no result depends on the partitions.
+A reduction calls a function for each partition, ``later``, and merges the answers in a tree,
+``folded``. A ranking becomes a head or an outline, groups become whole groups in one partition
+each, and items become exact sums. Sums are counts or exact, and ties are ordered by labels, so no
+result depends on the partitions.
 """
 
 from __future__ import annotations
@@ -532,15 +519,18 @@ class ItemNeeds(NamedTuple):
     ranked: bool = False  #: whether resampled scores are always needed
 
 
-_SPREAD = {"by": "domain", "groups": "cluster", "strata": "stratum", "seeds": "training"}
-_ADVICE = {
-    "by": "Call this method for each domain, ddf[ddf['domain'] == ...].",
+_SPREAD = {  # what consists of several items, and the advice, by role
+    "by": ("domain", "Call this method for each domain, ddf[ddf['domain'] == ...]."),
     "groups": (
+        "cluster",
         "First sum each cluster, ddf.groupby(...).sum().compute(), then pass metric='ratio' or"
-        " another metric based on sums."
+        " another metric based on sums.",
     ),
-    "strata": "Omit strata.",
-    "seeds": "Average each system over its seeds, and mention this in your report.",
+    "strata": ("stratum", "Omit strata."),
+    "seeds": (
+        "training",
+        "Average each system over its seeds, and mention this in your report.",
+    ),
 }
 
 
@@ -549,11 +539,11 @@ def check_needs(needs: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
 
     ``instead`` explains how to use one machine.
     """
-    for role, whole in _SPREAD.items():
+    for role, (whole, advice) in _SPREAD.items():
         if getattr(roles, role) is not None:
             raise ValueError(
                 f"{role}={getattr(roles, role)!r}: items from the same {whole} are spread"
-                f" across the workers. {_ADVICE[role]} {instead}"
+                f" across the workers. {advice} {instead}"
             )
     if roles.missing != "raise":
         raise ValueError(

@@ -21,10 +21,9 @@ import inspect
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -74,8 +73,7 @@ def taking_datasets(function: Callable[..., Any], able: Any) -> Callable[..., An
     return answered
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """Store what is asked of a Dataset."""
 
     function: Callable[..., Any]  #: takes a DataFrame, and returns a table
@@ -194,15 +192,14 @@ def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question
             rate = (dim, np.asarray(rate))
         data = data.assign({"judged_with": rate})
         options = {**options, "judged_with": "judged_with"}
-    return data, replace(question, options=options)
+    return data, question._replace(options=options)
 
 
 # -------------------------------------------------------------------------------------------------
 # From a Dataset to a frame
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """Store the variables of a Dataset that become columns of a frame."""
 
     variables: list[tuple[Hashable, xr.Variable]]  #: by column
@@ -212,8 +209,7 @@ class Columns:
     golds: Sequence[Hashable] = ()  #: the gold label, or the labels of several annotators
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """Store the frame that equals a Dataset."""
 
     data: xr.Dataset
@@ -279,7 +275,7 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
     ragged = options.get("missing") == "drop" or whole != [True]
     ragged = ragged and form == "rankings" and not question.pooled
     frame.attrs = {**data.attrs, **frame.attrs}
-    question = replace(question, options=options)
+    question = question._replace(options=options)
     return Reading(data, question, frame, columns.batch, columns.names, ragged, kept)
 
 
@@ -429,29 +425,22 @@ def _with_labels(
 
 _MEASURES, _SAMPLES = ("measure_a", "measure_b"), ("sample_a", "sample_b")
 _SYSTEMS = ("system_a", "system_b")
+_GRADES = re.compile(r"rel=[\d.]+")  # the lowest grade of a positive document, as part of a name
 
 
-@dataclass(frozen=True)
-class _Axis:
+class _Axis(NamedTuple):
     """Store a dimension of a result."""
 
     dim: Any
     place: IntArray  #: the position of each row of the table
-    labels: Any = None  #: the coordinate, pairs of labels, or the size of a dimension without one
+    labels: Any  #: the coordinate, pairs of labels, or a range if there is no coordinate
     columns: tuple[Hashable, ...] = ()  #: the columns of the table that become the coordinates
     group: Hashable = None  #: the dimension of the data, if the dimension consists of groups
 
     @property
-    def size(self) -> int:
-        """Return the number of positions."""
-        if isinstance(self.labels, int):
-            return self.labels
-        return len(self.labels)
-
-    @property
     def coords(self) -> dict[Hashable, Any]:
         """Return the coordinates along the dimension."""
-        if isinstance(self.labels, int):
+        if isinstance(self.labels, range):
             return {}
         if self.dim == "pair":
             sides = [labels([pair[k] for pair in self.labels]) for k in (0, 1)]
@@ -527,7 +516,7 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
     for dim, column in _group_columns(table, reading).items():
         if dim in reading.batch:
             number = table[column].to_numpy(dtype=np.int64)
-            axes.append(_Axis(column, number, data.sizes[dim], (column,), dim))
+            axes.append(_Axis(column, number, range(data.sizes[dim]), (column,), dim))
         else:
             votes = reading.question.named("gold")
             number = pd.Index(votes, tupleize_cols=False).get_indexer(pd.Index(table[column]))
@@ -541,11 +530,10 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
         sides = next((x for x in (_MEASURES, _SAMPLES) if x[0] in table), None)
         if word == "cut" or (word == "pair" and "system_a" in table):
             # the number of the row among those with equal labels along all dimensions before
-            before = np.zeros(len(table), dtype=np.int64)
-            if axes:
-                before = np.ravel_multi_index([x.place for x in axes], [x.size for x in axes])
+            before = _cells(axes, len(table))
             number = pd.Series(before).groupby(before).cumcount().to_numpy()
-            axes.append(_Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1)))
+            cuts = range(number.max(initial=-1) + 1)
+            axes.append(_Axis(word, number, known.get(word, cuts)))
         elif word == "pair" and sides is not None:  # pairs of measures in their order, or samples
             both = table[list(sides)]
             number = both.groupby(list(sides), sort=False, dropna=False).ngroup().to_numpy()
@@ -569,6 +557,13 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
                     index = index[index.isin(found_labels)]
             axes.append(_Axis(word, index.get_indexer(found_labels)[codes], index, (word,)))
     return axes
+
+
+def _cells(axes: Sequence[_Axis], rows: int) -> IntArray:
+    """Return the position of each row among all positions along these dimensions."""
+    if not axes:
+        return np.zeros(rows, dtype=np.int64)
+    return np.asarray(np.ravel_multi_index([x.place for x in axes], [len(x.labels) for x in axes]))
 
 
 def _list_sizes(there: IntArray, reading: Reading) -> pd.Index:
@@ -596,10 +591,8 @@ def _are_shares(n: Any) -> bool:
 def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Dataset:
     """Place the rows of a table in the cells of a Dataset."""
     axes = sorted(axes, key=lambda axis: axis.dim != "size")  # the size is the first dimension
-    dims, shape = [x.dim for x in axes], tuple(x.size for x in axes)
-    cells: Any = np.zeros(1, dtype=int)
-    if axes:
-        cells = np.ravel_multi_index([x.place for x in axes], shape)
+    dims, shape = [x.dim for x in axes], [len(x.labels) for x in axes]
+    cells = _cells(axes, len(table))
     in_order = len(cells) == prod(shape) and (cells == np.arange(len(cells))).all()
     keys = {column for x in axes for column in x.columns}
     variables: dict[Hashable, Any] = {}
@@ -624,7 +617,18 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
             if column.size and bool(((column == first) | column.isnull()).all()):  # noqa: PD003
                 variables[name] = first
     if "n_retrieved" in variables and "metric" in dims:
-        variables = _by_metric(variables, axes[-1].labels)
+        values, names = variables.pop("value"), [str(name) for name in axes[-1].labels]
+        by_metric = {name: values.isel(metric=k) for k, name in enumerate(names)}
+        for name, column in by_metric.items():
+            column.attrs["metric"] = name
+        positive = variables["n_positive"].isel(measure=0)
+        if len({*map(tuple, map(_GRADES.findall, names))}) == 1:
+            positive = positive.isel(metric=0)
+        # counts of the documents have no further dimensions
+        by_metric["n_positive"] = positive
+        by_metric["n_retrieved"] = variables["n_retrieved"].isel(metric=0)
+        by_metric["n_judged"] = variables["n_judged"].isel(measure=0, metric=0)
+        variables = {**by_metric, **{x: v for x, v in variables.items() if x not in by_metric}}
         if not any("metric" in v.dims for v in variables.values()):
             axes.pop()
     coords = _coords_of_groups(reading.data, axes, {*variables})
@@ -632,24 +636,6 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
         coords |= axis.coords
     result = xr.Dataset(variables, coords, table.attrs)
     return result.set_coords([x for x in _SYSTEMS if x in result])
-
-
-def _by_metric(columns: dict[Hashable, xr.Variable], metrics: pd.Index) -> dict[Hashable, Any]:
-    """Return one variable per metric, and counts of the documents without further dimensions."""
-    result: dict[Hashable, Any] = {}
-    for k, name in enumerate(metrics):
-        result[str(name)] = columns["value"].isel(metric=k)
-        result[str(name)].attrs["metric"] = str(name)
-    positive = columns["n_positive"].isel(measure=0)
-    if len({*map(tuple, map(_GRADES.findall, map(str, metrics)))}) == 1:
-        positive = positive.isel(metric=0)
-    result["n_positive"] = positive
-    result["n_retrieved"] = columns["n_retrieved"].isel(metric=0)
-    result["n_judged"] = columns["n_judged"].isel(measure=0, metric=0)
-    return result | {x: v for x, v in columns.items() if x != "value" and x not in result}
-
-
-_GRADES = re.compile(r"rel=[\d.]+")  # the lowest grade of a positive document, as part of a name
 
 
 def _coords_of_groups(
@@ -720,7 +706,7 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     dims = [*reading.batch, question.dim]
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
     options = {**reading.question.options, "exclude": [*question.named("exclude"), _ROW]}
-    table = _table_of(replace(reading, question=replace(reading.question, options=options)))
+    table = _table_of(reading._replace(question=reading.question._replace(options=options)))
     places = np.unravel_index(table.pop(_ROW).to_numpy(), [data.sizes[d] for d in dims])
     rows = {d: xr.Variable("row", x) for d, x in zip(dims, places, strict=True)}
     picked: dict[Hashable, Any] = {}
@@ -772,7 +758,7 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         options = {**options, "exclude": exclude or None}
     if not question.scored:  # scores are not read
         options = {x: value for x, value in options.items() if x not in SCORED}
-    question = replace(question, options=options)
+    question = question._replace(options=options)
     golds = [v for key, v in columns.variables if key in columns.golds]
     judged = "judged_with" in inspect.signature(question.function).parameters
     shares = question.form == "rankings" and _are_shares(options.get("n", options.get("share")))
@@ -806,7 +792,7 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
     asked = {
         # tasks contain the name of the public function instead of the function
         "public": (function.__module__, function.__name__),
-        "question": replace(question, function=_unasked),
+        "question": question._replace(function=_unasked),
         "known": {x.dim: x.labels for x in axes if x.group is None},
         "choices": {"details": details_wanted(), "progress": SHOWN.get()},
     }
@@ -859,7 +845,7 @@ def _block(
     choices: Mapping[str, Any],
 ) -> xr.Dataset:
     """Return the answer for one block, without coordinates."""
-    question = replace(question, function=getattr(import_module(public[0]), public[1]))
+    question = question._replace(function=getattr(import_module(public[0]), public[1]))
     with held(**choices), hushed(*_OF_ALL_DATA):
         result, _ = _answer(part, question, known)
     return result.drop_vars([x for x in result.coords if x not in _SYSTEMS]).reset_coords()

@@ -18,6 +18,7 @@ negated before comparisons: the smallest value is the best, and NaN comes last.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -234,14 +235,8 @@ def reduced(
     rows = np.arange(len(frame))
     if limit is not None and not np.isnan(limit).any():
         rows = np.flatnonzero(np.any(worse <= limit[:, np.newaxis], axis=0))
-    kept, bound, left_out = _best(frame.iloc[rows], worse[:, rows], truth[rows] == 1.0, request)
-    return PartialHead(
-        rows=frame.iloc[rows[kept]],
-        bound=bound,
-        left_out=left_out,
-        counts=Counts.of(frame, worse, truth, request),
-        clusters=_clusters(frame, truth, request),
-    )
+    of_all = Counts.of(frame, worse, truth, request), _clusters(frame, truth, request)
+    return _best(frame.iloc[rows], worse[:, rows], truth[rows] == 1.0, request, *of_all)
 
 
 def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
@@ -250,26 +245,29 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
         return parts[0]
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = negated_scores(rows, request), true_labels(rows, request) == 1.0
-    kept, bound, left_out = _best(rows, worse, true, request)
+    counts = Counts.merged([part.counts for part in parts])
+    sizes = pd.concat([part.clusters for part in parts]).groupby(level=0).sum()
+    head = _best(rows, worse, true, request, counts, sizes)
+    left_out = head.left_out
     for part in parts:
-        left_out += part.left_out * _equal_or_missing(part.bound, bound)
-    return PartialHead(
-        rows=rows.iloc[kept],
-        bound=bound,
-        left_out=left_out,
-        counts=Counts.merged([part.counts for part in parts]),
-        clusters=pd.concat([part.clusters for part in parts]).groupby(level=0).sum(),
-    )
+        left_out = left_out + part.left_out * _equal_or_missing(part.bound, head.bound)
+    return head._replace(left_out=left_out)
 
 
 def _best(
-    rows: pd.DataFrame, worse: FloatArray, true: BoolArray, request: Request
-) -> tuple[IntArray, FloatArray, IntArray]:
-    """Return the ascending positions of the candidates to keep, ``bound`` and ``left_out``."""
+    rows: pd.DataFrame,
+    worse: FloatArray,
+    true: BoolArray,
+    request: Request,
+    counts: Counts,
+    sizes: pd.DataFrame,
+) -> PartialHead:
+    """Return the candidates to keep among these rows, with the counts of all rows."""
     (measures, total), keep = worse.shape, request.keep
     bound, left_out = np.full(measures, np.nan), np.zeros((2, measures), dtype=np.int64)
     if keep == 0 or total < keep:
-        return np.arange(total * (keep > 0 and measures > 0)), bound, left_out
+        kept_rows = rows.iloc[: total * (keep > 0 and measures > 0)]
+        return PartialHead(kept_rows, bound, left_out, counts, sizes)
     kept = np.zeros(total, dtype=bool)
     for k, scores in enumerate(worse):
         bound[k] = np.partition(scores, keep - 1)[keep - 1]
@@ -282,7 +280,7 @@ def _best(
         kept[same] = True
     omitted = ~kept & _equal_or_missing(worse, bound[:, np.newaxis])
     left_out[:] = omitted.sum(axis=1), (omitted & true).sum(axis=1)
-    return np.flatnonzero(kept), bound, left_out
+    return PartialHead(rows[kept], bound, left_out, counts, sizes)
 
 
 def _first_in_order(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
@@ -322,10 +320,8 @@ def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.Da
 
 def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
     """Return the measures whose small values rank first."""
-    if roles.lower_is_better is True:
-        return list(measures)
-    if roles.lower_is_better is False:
-        return []
+    if isinstance(roles.lower_is_better, bool):
+        return list(measures) * roles.lower_is_better
     lower = as_names(roles.lower_is_better, measures)
     return [name for name in measures if name in lower]
 
@@ -334,14 +330,13 @@ class Head(NamedTuple):
     """Store a head's counts over all candidates."""
 
     whole: Whole
-    roles: dict[str, Any]  #: the roles that determined the candidates in the head
-    request: Request
+    request: Request  #: with the roles that determined the candidates in the head
 
     def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
         """Return the counts of all candidates for these measures and roles."""
-        own, seed = self.request.measures, self.request.roles.seed
+        own, fixed = self.request.measures, self.request.roles
         for role in _FIXED:
-            made, wanted = self.roles[role], getattr(roles, role)
+            made, wanted = getattr(fixed, role), getattr(roles, role)
             if role == "gold" and wanted is None:
                 continue
             if role == "lower_is_better":
@@ -357,9 +352,9 @@ class Head(NamedTuple):
                 "groups with missing='absent': each empty rank in a list counts as a group, but a"
                 " head does not contain the number of empty ranks. Pass missing='last'."
             )
-        if roles.seed != seed:
+        if roles.seed != fixed.seed:
             raise ValueError(
-                f"rng={roles.rng!r}, but the head was made with the seed {seed}, "
+                f"rng={roles.rng!r}, but the head was made with the seed {fixed.seed}, "
                 "which determines the order of equal scores. Make a new head: "
                 "ddf.rankeval(rng=...).head(n_max)."
             )
@@ -413,7 +408,7 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
         accepted=None if request.cuts is None else counts.accepted,
     )
     frame = HeadFrame(part.rows.copy())
-    fixed = {role: getattr(roles, role) for role in _FIXED}
-    fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
-    frame.known = Head(whole, fixed, request)
+    lower = lower_of(roles, request.measures)
+    fixed = replace(roles, gold=request.gold, lower_is_better=lower)
+    frame.known = Head(whole, request._replace(roles=fixed))
     return frame
