@@ -128,10 +128,10 @@ def partitions_of(ddf: Any, request: Request, columns: Sequence[Hashable] = ()) 
     if not request.numbered:
         return frames
     sizes = computed([later(len, frame) for frame in _narrow(ddf, [request.gold], frames)])
-    starts = np.cumsum([0, *sizes]).tolist()
+    stops = np.cumsum(sizes).tolist()
     return [
-        later(_with_numbers, frame, start=start, size=size)
-        for frame, start, size in zip(frames, starts, sizes, strict=False)
+        later(_with_numbers, frame, start=stop - size, size=size)
+        for frame, stop, size in zip(frames, stops, sizes, strict=True)
     ]
 
 
@@ -637,40 +637,29 @@ def sums_of_items(
 def _counted_sums(items: Blocks, known: ItemTotals) -> list[Any]:
     """Return the sums over drawn items, as successive parts of all resamples.
 
-    The scheduler runs once for as many blocks of resamples as there are threads.
+    The scheduler runs once for as many blocks of resamples as there are threads. Within a block,
+    the counts of a step are drawn only after those of the second-to-last step have been used.
     """
     columns = kept([later(blocks.columns_of, x, known=known) for x in items.statistics])
     total, threads = known.plan.options.n_resamples, max(2, _threads())
     sums: list[Any] = []
-    first = range(0, total, resamples.BLOCK)
-    for k in range(0, len(first), threads):
-        lazy = []
-        for number in range(k, min(k + threads, len(first))):
-            size = min(resamples.BLOCK, total - first[number])
-            lazy += _counted_block(items, columns, known, number, size)
-        sums += computed(lazy)
-    return sums
-
-
-def _counted_block(
-    items: Blocks, columns: list[Any], known: ItemTotals, number: int, n: int
-) -> list[Any]:
-    """Return lazy sums for one block of resamples, a few resamples at a time.
-
-    The counts of a step are drawn only after those of the second-to-last step have been used.
-    """
-    totals: list[Any] = []
-    generator = None
-    for size in resamples.draw_sizes(items.n_items, n):
-        used = totals[-2] if len(totals) > 1 else None
-        drawn = later(blocks.next_counts, generator, known, number, size, used)
-        generator = later(blocks.generator_of, drawn)
-        parts = [
-            later(resamples.WholeColumns.sums, own, later(blocks.of_items, drawn, positions))
-            for own, positions in zip(columns, items.positions, strict=True)
-        ]
-        totals.append(folded(parts, sum))
-    return totals
+    lazy: list[Any] = []
+    for number, start in enumerate(range(0, total, resamples.BLOCK)):
+        if number and number % threads == 0:
+            sums += computed(lazy)
+            lazy = []
+        steps: list[Any] = [None, None]
+        generator = None
+        for size in resamples.draw_sizes(items.n_items, min(resamples.BLOCK, total - start)):
+            drawn = later(blocks.next_counts, generator, known, number, size, steps[-2])
+            generator = later(blocks.generator_of, drawn)
+            parts = [
+                later(resamples.WholeColumns.sums, own, later(blocks.of_items, drawn, positions))
+                for own, positions in zip(columns, items.positions, strict=True)
+            ]
+            steps.append(folded(parts, sum))
+        lazy += steps[2:]
+    return sums + computed(lazy)
 
 
 def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
