@@ -16,7 +16,6 @@ groups. A block of the same shape with made-up values shows the labels and dtype
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -55,24 +54,6 @@ from rankeval_pd.tables import as_list, as_rows, labels, only_or_all
 # The door: what is asked, and of which kind of data
 
 
-def taking_datasets(function: Callable[..., Any], able: Any) -> Callable[..., Any]:
-    """Let a function of DataFrames answer Datasets, in the layout of its capabilities."""
-    names = list(inspect.signature(function).parameters)
-
-    @functools.wraps(function)
-    def answered(*args: Any, **keywords: Any) -> Any:
-        data = args[0] if args else keywords.get("data")
-        if not isinstance(data, xr.Dataset):
-            return function(*args, **keywords)
-        named = dict(zip(names, args, strict=False))
-        if {*named} & {*keywords}:
-            return function(*args, **keywords)  # raises Python's error
-        del (options := {**named, **keywords})[names[0]]
-        return answer_dataset(function, able, data, options)
-
-    return answered
-
-
 class Question(NamedTuple):
     """Store what is asked of a Dataset."""
 
@@ -101,10 +82,18 @@ class Question(NamedTuple):
 
 
 def answer_dataset(
-    function: Callable[..., Any], able: Any, data: xr.Dataset, options: dict[str, Any]
-) -> xr.Dataset:
-    """Return what the function answers for the DataFrame that equals the data."""
+    function: Callable[..., Any], able: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """Return what the function answers for the DataFrame that equals the data, its first argument.
+
+    The result has the layout of the function's capabilities.
+    """
     parameters = inspect.signature(function).parameters
+    options = dict(zip(parameters, args, strict=False))
+    if {*options} & {*keywords}:
+        return function(*args, **keywords)  # raises Python's error
+    options |= keywords
+    data: xr.Dataset = options.pop(next(iter(parameters)))
     if able.pairs:
         return _answer_pairs(function, data, options)
     form = _form(parameters, data, options)
