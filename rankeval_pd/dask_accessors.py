@@ -245,7 +245,8 @@ def _rows_of_head(
 ) -> pd.DataFrame:
     """Call the function for the head, or for the counts N and N+."""
     able, parameters = can(question), inspect.signature(question).parameters
-    accepts, threshold = question.__name__ in _OWN, options.get("threshold")
+    accepts = question.__name__ == "acceptance_precision"
+    threshold = options.get("threshold")
     if accepts and threshold is None:
         raise ValueError(
             "threshold=None requires the ranking to be in memory. Pass threshold=...;"

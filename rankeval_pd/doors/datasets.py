@@ -502,6 +502,7 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
     """Return the dimensions of a table: those of the groups, and those of the layout."""
     axes, data, n = [], reading.data, reading.question.options.get("n")
     order = {x: k for k, x in enumerate(reading.names)}
+    number: Any  # the position of each row
     for dim, column in _group_columns(table, reading).items():
         if dim in reading.batch:
             number = table[column].to_numpy(dtype=np.int64)
@@ -520,8 +521,8 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
         if word == "cut" or (word == "pair" and "system_a" in table):
             # the number of the row among those with equal labels along all dimensions before
             before = _cells(axes, len(table))
-            number = pd.Series(before).groupby(before).cumcount().to_numpy()
-            cuts = range(number.max(initial=-1) + 1)
+            number = pd.Series(before).groupby(before).cumcount().to_numpy(dtype=np.int64)
+            cuts = range(int(number.max(initial=-1)) + 1)
             axes.append(_Axis(word, number, known.get(word, cuts)))
         elif word == "pair" and sides is not None:  # pairs of measures in their order, or samples
             both = table[list(sides)]
@@ -607,9 +608,10 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
                 variables[name] = first
     if "n_retrieved" in variables and "metric" in dims:
         values, names = variables.pop("value"), [str(name) for name in axes[-1].labels]
-        by_metric = {name: values.isel(metric=k) for k, name in enumerate(names)}
-        for name, column in by_metric.items():
-            column.attrs["metric"] = name
+        by_metric: dict[Hashable, Any] = {}
+        for k, name in enumerate(names):
+            by_metric[name] = values.isel(metric=k)
+            by_metric[name].attrs["metric"] = name
         positive = variables["n_positive"].isel(measure=0)
         if len({*map(tuple, map(_GRADES.findall, names))}) == 1:
             positive = positive.isel(metric=0)
@@ -763,9 +765,10 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         if v.chunks is not None
     }
     kept = kept.assign(rechunked).unify_chunks()
+    chunks: list[Any]
     numbers = 0
     for variable in kept.variables.values():
-        chunks = variable.chunks or [(n,) for n in variable.shape]
+        chunks = list(variable.chunks or [(n,) for n in variable.shape])
         numbers += prod(max(along, default=0) for along in chunks)
     check_memory(
         4.0 * numbers,
@@ -791,14 +794,14 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
             if options.get(name) is not None:
                 shown.attrs[name] = options[name]
     variables = {}  # of a lazy Dataset without values, in the shape of the answer
-    for name in (x for x in shown.variables if x in shown.data_vars or x in _SYSTEMS):
-        column = shown[name].variable
+    for key in (x for x in shown.variables if x in shown.data_vars or x in _SYSTEMS):
+        column = shown[key].variable
         chunks = [
             kept.chunks.get(d, (kept.sizes[d],)) if d in groups else (n,)
             for d, n in column.sizes.items()
         ]
         zeros = da.zeros(list(map(sum, chunks)), dtype=column.dtype, chunks=chunks)
-        variables[name] = (column.dims, zeros, column.attrs)
+        variables[key] = (column.dims, zeros, column.attrs)
     template = xr.Dataset(variables, attrs=shown.attrs)
     result = xr.map_blocks(_block, kept, kwargs=asked, template=template)
     result = result[list(template.data_vars)]  # old versions of xarray change the order

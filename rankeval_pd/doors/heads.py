@@ -182,7 +182,7 @@ class Counts(NamedTuple):
     def merged(cls, parts: Sequence[Counts]) -> Self:
         """Add the counts of several parts."""
         *columns, kinds = zip(*parts, strict=True)
-        return cls(*map(sum, columns), frozenset[type]().union(*kinds))
+        return cls._make([*map(sum, columns), frozenset[type]().union(*kinds)])
 
     def check(self, request: Request, dropped: str = _DROPPED) -> None:
         """Reject missing labels and scores. ``dropped`` is the text for missing="drop"."""
