@@ -101,9 +101,9 @@ def _answer_dataset(
     function: Callable[..., Any], able: Capabilities, *args: Any, **keywords: Any
 ) -> Any:
     """Answer a Dataset at its door, which is loaded when it is needed."""
-    from rankeval_pd.doors.datasets import taking_datasets
+    from rankeval_pd.doors.datasets import answer_dataset
 
-    return taking_datasets(function, able)(*args, **keywords)
+    return answer_dataset(function, able, args, keywords)
 
 
 def can(function: Any, **differences: Any) -> Capabilities:

@@ -214,9 +214,9 @@ def _head(
 
 def _roles_of_head(head: HeadFrame, roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the roles for a head, which has only the required columns."""
-    fixed = {name: head.known.roles[name] for name in ("label", "lower_is_better")}
-    roles = {**roles, **fixed, "exclude": None}
-    return {name: value for name, value in roles.items() if value is not None}
+    fixed = head.known.request.roles
+    own = {"label": fixed.label, "lower_is_better": fixed.lower_is_better, "exclude": None}
+    return {name: value for name, value in {**roles, **own}.items() if value is not None}
 
 
 def _longest(ddf: Any, n: Any, n_max: int | None) -> int:
@@ -239,7 +239,14 @@ def _rows_of_head(
 ) -> pd.DataFrame:
     """Call the function for the head, or for the counts N and N+."""
     able, parameters = can(question), inspect.signature(question).parameters
-    if not able.heads:
+    accepts = question.__name__ == "acceptance_precision"
+    threshold = options.get("threshold")
+    if accepts and threshold is None:
+        raise ValueError(
+            "threshold=None requires the ranking to be in memory. Pass threshold=...;"
+            " ddf.rankeval.nbest_precision(n) returns the score of the n-th candidate."
+        )
+    if not (able.heads or accepts):
         raise ValueError(
             f"{question.__name__} requires all candidates of a ranking in memory. Compute the"
             " columns that you use, ddf[[...]].compute().rankeval, or pass by=... for groups that"
@@ -249,7 +256,10 @@ def _rows_of_head(
     if "a" in options and "b" in options:
         reading = only_pair(ddf._meta, options["a"], options["b"], roles)
     pooled = "pool" in parameters and roles.get("missing") == "absent"
-    if able.scores or pooled:
+    if accepts:  # the accepted candidates are counted
+        reading = {name: x for name, x in reading.items() if name not in ("label", "key")}
+        head = dask.collect_head(ddf, Roles.of(reading), 1, threshold=threshold)
+    elif able.scores or pooled:
         n_keys = 1
         if "n_keys" in parameters:
             n_keys = options.get("n_keys", parameters["n_keys"].default)
@@ -278,22 +288,6 @@ def _difference_region(
     return region[[*columns, "list", "rank_a", "rank_b"]]
 
 
-def _acceptance_precision(
-    ddf: Any, question: Callable[..., Any], options: Options, roles: Options, _: int | None
-) -> pd.DataFrame:
-    """Count the accepted candidates in one pass."""
-    threshold = options.pop("threshold", None)
-    if threshold is None:
-        raise ValueError(
-            "threshold=None requires the ranking to be in memory. Pass threshold=...;"
-            " ddf.rankeval.nbest_precision(n) returns the score of the n-th candidate."
-        )
-    reading = {name: value for name, value in roles.items() if name not in ("label", "key")}
-    head = dask.collect_head(ddf, Roles.of(reading), 1, threshold=threshold)
-    table: pd.DataFrame = question(head, threshold, **options, **_roles_of_head(head, reading))
-    return with_order(table, ddf, roles)
-
-
 def _area(
     ddf: Any, question: Callable[..., Any], options: Options, roles: Options, _: int | None
 ) -> pd.DataFrame:
@@ -317,7 +311,7 @@ def _area(
 
 _OWN = {
     "difference_region": _difference_region,
-    "acceptance_precision": _acceptance_precision,
+    "acceptance_precision": _rows_of_head,
     "area": _area,
 }
 _NOTES = {
@@ -413,7 +407,7 @@ class HeadAccessor(FrameAccessor):
             f"  candidates          {self.n_candidates:,}, {len(self._data):,} of them kept\n"
             f"  true positives      {self.n_positive:,}\n"
             f"  baseline precision  {share:.4%}\n"
-            f"  measures            {listed(self._head.measures)}\n"
+            f"  measures            {listed(self._head.request.measures)}\n"
             f"  lists               up to n = {self.n_max:,}\n"
             f"  methods             {', '.join(HEAD_METHODS)}"
         )

@@ -511,7 +511,7 @@ IDENTIFYING = (
 
 def check_types(labels: pd.Series | pd.Index, role: str, name: Hashable) -> None:
     """Raise a TypeError if labels mix text with other types."""
-    if isinstance(labels.dtype, pd.CategoricalDtype):
+    if isinstance(labels.dtype, pd.CategoricalDtype) and labels.dtype.categories.dtype == object:
         labels = labels.drop_duplicates().astype(object)  # unused categories are no labels
     if labels.dtype == object and pd.api.types.infer_dtype(labels) != "string":
         check_kinds({type(x) for x in labels.dropna()}, role, name)

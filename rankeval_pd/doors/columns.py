@@ -510,17 +510,28 @@ def label_order(hashes: Keys, seed: int, group: IntArray) -> tuple[IntArray, Boo
     again = np.zeros(hashes.size, dtype=bool)
     salt = mix(np.array([seed % 2**64], dtype=np.uint64))
     keys = mix(hashes + salt)
-    order = np.argsort(keys)
-    if group.any():
-        order = np.lexsort((keys, group))
-    one, other = order[1:], order[:-1]
-    if ((keys[one] == keys[other]) & (group[one] == group[other])).any():
+    order = _sorted_in_groups(keys, group)
+    ranked, of_group = keys[order], group[order]
+    if ((ranked[1:] == ranked[:-1]) & (of_group[1:] == of_group[:-1])).any():
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
         again = repeat > 0
         hashes[again] = mix(hashes[again] ^ mix(repeat[again].astype(np.uint64)))
         keys = mix(hashes + salt)
         order = np.lexsort((keys, group))
     return order, again, keys
+
+
+def _sorted_in_groups(keys: Keys, group: IntArray) -> IntArray:
+    """Return the positions of candidates, sorted by group and key."""
+    sizes = np.bincount(group)
+    equal = sizes.size and (sizes == sizes[0]).all() and (group[1:] >= group[:-1]).all()
+    if not equal:
+        return np.lexsort((keys, group))
+    by_group = keys.reshape(sizes.size, -1)
+    if (by_group == by_group[0]).all():  # the groups of a Dataset have the same labels
+        by_group = by_group[:1]
+    starts = np.arange(0, keys.size, sizes[0])[:, np.newaxis]
+    return (starts + np.argsort(by_group, axis=1)).reshape(-1)
 
 
 def label_hashes(labels: _Labels) -> Keys:

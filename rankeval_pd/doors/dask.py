@@ -1,28 +1,14 @@
-r"""Reduce Dask DataFrames to frames that fit in memory, by Dask's own tools.
+"""Reduce Dask DataFrames to frames that fit in memory, by Dask's own tools.
 
-Each reduction has the same shape: a function for one partition, and a function that merges::
-
-    partition   partition   partition   partition
-        |           |           |           |
-     function    function    function    function     Lazy calls, ``later``
-          \       /               \       /
-            merge                   merge             ``folded``: a tree
-                 \                 /
-                        merge
-
-* A ranking becomes a :class:`rankeval_pd.doors.candidates.HeadFrame`: :func:`collect_head`.
-* Groups become whole groups in one partition each, whose answers are joined:
-  :func:`frame_of_groups`.
-* A ranking becomes an outline, for its areas: :func:`outlines_of`.
-* Items become exact sums: :func:`sums_of_items`.
-
-Sums are counts or exact, and ties are ordered by labels, so no result depends on the partitions.
+A reduction calls a function for each partition, ``later``, and merges the answers in a tree,
+``folded``. A ranking becomes a head or an outline, groups become whole groups in one partition
+each, and items become exact sums. Sums are counts or exact, and ties are ordered by labels, so no
+result depends on the partitions.
 """
 
 from __future__ import annotations
 
 import functools
-import operator
 import os
 import sys
 from collections.abc import Callable, Hashable, Sequence
@@ -142,10 +128,10 @@ def partitions_of(ddf: Any, request: Request, columns: Sequence[Hashable] = ()) 
     if not request.numbered:
         return frames
     sizes = computed([later(len, frame) for frame in _narrow(ddf, [request.gold], frames)])
-    starts = np.cumsum([0, *sizes]).tolist()
+    stops = np.cumsum(sizes).tolist()
     return [
-        later(_with_numbers, frame, start=start, size=size)
-        for frame, start, size in zip(frames, starts, sizes, strict=False)
+        later(_with_numbers, frame, start=stop - size, size=size)
+        for frame, stop, size in zip(frames, stops, sizes, strict=True)
     ]
 
 
@@ -163,7 +149,9 @@ def _narrow(ddf: Any, columns: list[Hashable], frames: list[Any]) -> list[Any]:
     return frames
 
 
-def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -> Request:
+def request_of(
+    ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True, orders: int = 1
+) -> Request:
     """Return the columns of the ranking, checked without reading the data."""
     meta: pd.DataFrame = ddf._meta
     for role in ("gold", "key", "label", "groups", "by"):
@@ -183,6 +171,7 @@ def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -
             f"by={roles.by!r}: a head contains one ranking, but data has several. For n-best lists"
             " in groups, call ddf.rankeval(by=...).nbest_precision(n) or .compare(n=...)."
         )
+    numbered = roles.label is ROWS or (roles.label is None and _restarts(ddf))
     label: list[Hashable] = []
     if roles.label is not ROWS:
         names = as_names(roles.label, meta.columns)
@@ -208,24 +197,19 @@ def request_of(ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True) -
             " text, even True and False. Pass the true-positive text, such as positive='True', or"
             " turn off the conversion: dask.config.set({'dataframe.convert-string': False})."
         )
-    for role in ("key", "groups"):
-        if getattr(roles, role) is not None:
-            frame_column(meta, getattr(roles, role), role)
-    for name in label:
-        frame_column(meta, name, "label")
+    others = [("key", roles.key), ("groups", roles.groups), *(("label", x) for x in label)]
+    for role, name in others:
+        if name is not None:
+            frame_column(meta, name, role)
     return Request(
+        roles=roles,
         gold=gold,
         measures=tuple(measures),
         signs=signs_of(measures, roles, meta.columns),
-        key=roles.key,
         label=tuple(label),
-        numbered=roles.label is ROWS or (roles.label is None and _restarts(ddf)),
-        seed=roles.seed,
-        positive=roles.positive,
-        min_grade=roles.min_grade,
-        groups=roles.groups,
+        numbered=numbered,
         keep=needed_ranks(n_max),
-        draws=roles.draws,
+        orders=orders,
     )
 
 
@@ -258,29 +242,27 @@ def collect_head(
     counts accepted candidates and keeps none. The cost is O(rows). A partition and several heads
     must fit in memory.
     """
-    request = request_of(ddf, roles, n_max, scored=scored)._replace(orders=n_keys)
+    request = request_of(ddf, roles, n_max, scored=scored, orders=n_keys)
     if threshold is not None:
         cuts = asked_thresholds(threshold, request.measures)
         cuts = cut_scores(cuts, ddf._meta[list(request.measures)].dtypes)
         request = request._replace(keep=0, cuts=cuts, numbered=False)
     frames = partitions_of(ddf, request, columns)
     if request.numbered or threshold is not None:
-        roles = replace(roles, label=None)
+        request = request._replace(roles=replace(roles, label=None))
     merge = functools.partial(heads.merged, request=request)
     earlier: list[Any] = []  # the head of earlier rounds, on the workers
     first, stop, limit = 0, len(frames), None
     if request.keep and request.measures:
         stop = min(_FIRST, stop)
     while True:
-        parts = [
-            later(heads.reduced, frame, request=request, limit=limit)
-            for frame in frames[first:stop]
-        ]
+        rows = frames[first:stop]
+        parts = [later(heads.reduced, frame, request=request, limit=limit) for frame in rows]
         head = folded([*earlier, *parts], merge)
         if stop == len(frames):
-            return heads.finished(head.compute(), request, roles, n_max)
-        earlier = kept([head])
-        limit = later(operator.attrgetter("bound"), *earlier).compute()
+            return heads.finished(head.compute(), request, n_max)
+        head = head.persist()
+        earlier, limit = [head], head.bound.compute()
         first, stop = stop, min(_GROWTH * stop, len(frames))
 
 
@@ -290,16 +272,16 @@ def collect_head(
 
 def ranks_of(ddf: Any, request: Request, few: pd.DataFrame) -> IntArray:
     """Return the ranks (measure, candidate) of a few rows, from 1, in one pass over the data."""
-    candidates = kept([later(pd.DataFrame, few)])
+    candidates = later(pd.DataFrame, few).persist()
     frames = partitions_of(ddf, request)
-    parts = [later(_rows_ahead, frame, *candidates, request=request) for frame in frames]
+    parts = [later(_rows_ahead, frame, candidates, request=request) for frame in frames]
     before, through = folded(parts, sum).compute()
     if (through - before != 1).any():  # each candidate equals only itself
         what = "the index"
         if request.label:
             what = f"label={list(request.label)!r}"
-        if request.key is not None:
-            what = f"key={request.key!r}"
+        if request.roles.key is not None:
+            what = f"key={request.roles.key!r}"
         raise ValueError(f"{what} has repeated values among tied candidates: {heads.UNIQUE}")
     ranks: IntArray = 1 + before
     return ranks
@@ -435,19 +417,19 @@ def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
     memory of a worker.
     """
     request = request_of(ddf, roles)
-    request = request._replace(groups=None, key=None, label=(), numbered=False)
+    unordered = replace(roles, groups=None, key=None)
+    request = request._replace(roles=unordered, label=(), numbered=False)
     frames = partitions_of(ddf, request)
     parts = [later(_true_scores, frame, request=request) for frame in frames]
-    positives = kept([folded(parts, _joined_scores)])
-    [counts] = computed([later(operator.itemgetter(1), *positives)])
+    positives = folded(parts, _joined_scores).persist()
+    counts = positives[1].compute()
     counts.check(
         request,
-        roles,
         "missing='drop' drops different candidates for each measure. First drop all rows with a"
         " missing score: ddf.dropna(subset=[...]).",
     )
     warn_of_counts(counts.positive, counts.total, request.gold)
-    distinct = later(_distinct_scores, *positives)
+    distinct = later(_distinct_scores, positives[0])
     parts = [later(_negatives_between, frame, distinct, request=request) for frame in frames]
     negatives, scores = computed([folded(parts, sum), distinct])
     rankings, start = [], 0
@@ -471,9 +453,9 @@ def _joined_scores(parts: Sequence[tuple[FloatArray, Counts]]) -> tuple[FloatArr
     return np.concatenate(scores, axis=1), Counts.merged(counts)
 
 
-def _distinct_scores(positives: tuple[FloatArray, Counts]) -> list[tuple[FloatArray, IntArray]]:
+def _distinct_scores(positives: FloatArray) -> list[tuple[FloatArray, IntArray]]:
     """Return the ascending distinct scores of each measure, and how often they occur."""
-    return [np.unique(scores, return_counts=True) for scores in positives[0]]
+    return [np.unique(scores, return_counts=True) for scores in positives]
 
 
 def _negatives_between(
@@ -554,15 +536,18 @@ class ItemNeeds(NamedTuple):
     ranked: bool = False  #: whether resampled scores are always needed
 
 
-_SPREAD = {"by": "domain", "groups": "cluster", "strata": "stratum", "seeds": "training"}
-_ADVICE = {
-    "by": "Call this method for each domain, ddf[ddf['domain'] == ...].",
+_SPREAD = {  # what consists of several items, and the advice, by role
+    "by": ("domain", "Call this method for each domain, ddf[ddf['domain'] == ...]."),
     "groups": (
+        "cluster",
         "First sum each cluster, ddf.groupby(...).sum().compute(), then pass metric='ratio' or"
-        " another metric based on sums."
+        " another metric based on sums.",
     ),
-    "strata": "Omit strata.",
-    "seeds": "Average each system over its seeds, and mention this in your report.",
+    "strata": ("stratum", "Omit strata."),
+    "seeds": (
+        "training",
+        "Average each system over its seeds, and mention this in your report.",
+    ),
 }
 
 
@@ -571,11 +556,11 @@ def check_needs(needs: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeed
 
     ``instead`` explains how to use one machine.
     """
-    for role, whole in _SPREAD.items():
+    for role, (whole, advice) in _SPREAD.items():
         if getattr(roles, role) is not None:
             raise ValueError(
                 f"{role}={getattr(roles, role)!r}: items from the same {whole} are spread"
-                f" across the workers. {_ADVICE[role]} {instead}"
+                f" across the workers. {advice} {instead}"
             )
     if roles.missing != "raise":
         raise ValueError(
@@ -649,7 +634,7 @@ def sums_of_items(
     added = items.total(blocks.added_of, known=known, linear=linear)
     squares = items.total(blocks.squares_of, known=known, linear=linear, added=added)
     laws_of_blocks = [later(blocks.laws_of, x, known=known) for x in items.statistics]
-    merge = functools.partial(_merged_laws, n_items=n_items)
+    merge = functools.partial(blocks.Laws.merged, n_items=n_items)
     laws = folded(laws_of_blocks, merge).compute()
     draws = blocks.needs_of(known, laws)
     sizes, n_resamples = known.sizes.reshape(-1), needs.options.n_resamples
@@ -666,61 +651,38 @@ def sums_of_items(
     return RemoteFacts(known, laws, linear, added, squares, signed, swapped, counted, ratios)
 
 
-def _merged_laws(parts: Sequence[blocks.Laws], *, n_items: int) -> blocks.Laws:
-    return parts[0].merged(parts[1:], n_items)
-
-
 def _counted_sums(items: Blocks, known: ItemTotals) -> list[Any]:
     """Return the sums over drawn items, as successive parts of all resamples.
 
-    The scheduler runs once for as many blocks of resamples as there are threads.
+    The scheduler runs once for as many blocks of resamples as there are threads. Within a block,
+    the counts of a step are drawn only after those of the second-to-last step have been used.
     """
     columns = kept([later(blocks.columns_of, x, known=known) for x in items.statistics])
     total, threads = known.plan.options.n_resamples, max(2, _threads())
     sums: list[Any] = []
-    first = range(0, total, resamples.BLOCK)
-    for k in range(0, len(first), threads):
-        lazy = []
-        for number in range(k, min(k + threads, len(first))):
-            size = min(resamples.BLOCK, total - first[number])
-            lazy += _counted_block(items, columns, known, number, size)
-        sums += computed(lazy)
-    return sums
-
-
-def _counted_block(
-    items: Blocks, columns: list[Any], known: ItemTotals, number: int, n: int
-) -> list[Any]:
-    """Return lazy sums for one block of resamples, a few resamples at a time.
-
-    The counts of a step are drawn only after those of the second-to-last step have been used.
-    """
-    totals: list[Any] = []
-    generator = None
-    for size in resamples.draw_sizes(items.n_items, n):
-        used = totals[-2] if len(totals) > 1 else None
-        drawn = later(blocks.next_counts, generator, known, number, size, used)
-        generator = later(blocks.generator_of, drawn)
-        parts = [
-            later(resamples.WholeColumns.sums, own, later(blocks.of_items, drawn, positions))
-            for own, positions in zip(columns, items.positions, strict=True)
-        ]
-        totals.append(folded(parts, sum))
-    return totals
-
-
-def _labels_of(frame: pd.DataFrame, *, numbered: bool) -> tuple[int, bool, list[Any]]:
-    """Return the number of labels, whether they ascend, and the first and the last label."""
-    index = frame.index
-    if numbered or not len(index):
-        return len(index), True, []
-    return len(index), bool(index.is_monotonic_increasing), [index[0], index[-1]]
+    lazy: list[Any] = []
+    for number, start in enumerate(range(0, total, resamples.BLOCK)):
+        if number and number % threads == 0:
+            sums += computed(lazy)
+            lazy = []
+        steps: list[Any] = [None, None]
+        generator = None
+        for size in resamples.draw_sizes(items.n_items, min(resamples.BLOCK, total - start)):
+            drawn = later(blocks.next_counts, generator, known, number, size, steps[-2])
+            generator = later(blocks.generator_of, drawn)
+            parts = [
+                later(resamples.WholeColumns.sums, own, later(blocks.of_items, drawn, positions))
+                for own, positions in zip(columns, items.positions, strict=True)
+            ]
+            steps.append(folded(parts, sum))
+        lazy += steps[2:]
+    return sums + computed(lazy)
 
 
 def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
     """Return the blocks of items, not yet computed.
 
-    To number the items, the scheduler runs once over the index or the first column.
+    To number the items, the scheduler runs once over the index.
     """
     systems, meta = table.systems, ddf._meta
     columns: list[Hashable] = [
@@ -729,16 +691,14 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
         if x in systems or (isinstance(x, tuple) and not {*x}.isdisjoint(systems))
     ]
     frames = ddf[columns].to_delayed()
-    narrow = _narrow(ddf, columns[:1], frames)
-    numbered = _restarts(ddf)
-    labels = computed([later(_labels_of, frame, numbered=numbered) for frame in narrow])
+    indexes = kept([frame.index for frame in _narrow(ddf, columns[:1], frames)])
+    sizes = computed([later(len, index) for index in indexes])
+    ranks = None
+    if not _restarts(ddf):
+        ranks = later(_item_ranks, indexes).persist()
     if roles.measures is None and meta.columns.nlevels == 1:
         rows = later(pd.DataFrame.head, frames[0], n=_FIRST_ROWS).compute()
         warn_of_identifiers({name: rows[name] for name in systems}, taken_as="systems")
-    ranks = None
-    if not (numbered or _ascend(labels)):
-        indexes = [later(operator.attrgetter("index"), frame) for frame in narrow]
-        ranks = kept([later(_item_ranks, indexes)])[0]
     most = max(1, _BLOCK // max(1, len(systems) * len(table.metric.chosen)))
     named = {
         "dim": "item",
@@ -747,26 +707,16 @@ def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
         "higher_is_better": roles.higher_is_better,
     }
     statistics, positions, begin = [], [], 0
-    for frame, size in zip(frames, [label[0] for label in labels], strict=True):
+    for frame, size in zip(frames, sizes, strict=True):
         for start in range(0, size, most):
             rows_of_block = slice(start, min(start + most, size))
             statistics.append(
                 later(_item_statistics, frame, rows=rows_of_block, size=size, named=named)
             )
             own = slice(begin + rows_of_block.start, begin + rows_of_block.stop)
-            positions.append(own if ranks is None else later(operator.getitem, ranks, own))
+            positions.append(own if ranks is None else ranks[own])
         begin += size
     return Blocks(statistics, positions, begin)
-
-
-def _ascend(labels: Sequence[tuple[int, bool, list[Any]]]) -> bool:
-    """Return whether labels are in ascending order across all partitions."""
-    ends = [end for *_, both in labels for end in both]
-    try:
-        rising = all(not last > first for last, first in zip(ends[1::2], ends[2::2], strict=False))
-    except TypeError:  # labels of several types
-        return False
-    return rising and all(ascend for _, ascend, _ in labels)
 
 
 def _item_ranks(indexes: Sequence[pd.Index]) -> IntArray:

@@ -16,15 +16,13 @@ groups. A block of the same shape with made-up values shows the labels and dtype
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from importlib import import_module
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -56,26 +54,7 @@ from rankeval_pd.tables import as_list, as_rows, labels, only_or_all
 # The door: what is asked, and of which kind of data
 
 
-def taking_datasets(function: Callable[..., Any], able: Any) -> Callable[..., Any]:
-    """Let a function of DataFrames answer Datasets, in the layout of its capabilities."""
-    names = list(inspect.signature(function).parameters)
-
-    @functools.wraps(function)
-    def answered(*args: Any, **keywords: Any) -> Any:
-        data = args[0] if args else keywords.get("data")
-        if not isinstance(data, xr.Dataset):
-            return function(*args, **keywords)
-        named = dict(zip(names, args, strict=False))
-        if {*named} & {*keywords}:
-            return function(*args, **keywords)  # raises Python's error
-        del (options := {**named, **keywords})[names[0]]
-        return answer_dataset(function, able, data, options)
-
-    return answered
-
-
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """Store what is asked of a Dataset."""
 
     function: Callable[..., Any]  #: takes a DataFrame, and returns a table
@@ -88,8 +67,13 @@ class Question:
 
     def named(self, *roles: str) -> list[Any]:
         """Return the names given for some roles."""
-        given = [self.options.get(role) for role in roles]
-        return [x for value in given if value is not None for x in _listed(value)]
+        names: list[Any] = []
+        for given in map(self.options.get, roles):
+            if isinstance(given, list | set):
+                names += given
+            elif given is not None:
+                names.append(given)
+        return names
 
     @property
     def header(self) -> list[Any]:
@@ -97,18 +81,19 @@ class Question:
         return ["system", *self.named("seeds")]
 
 
-def _listed(given: Any) -> list[Any]:
-    """Return what is given for a role as a list."""
-    if isinstance(given, list | set):
-        return list(given)
-    return [given]
-
-
 def answer_dataset(
-    function: Callable[..., Any], able: Any, data: xr.Dataset, options: dict[str, Any]
-) -> xr.Dataset:
-    """Return what the function answers for the DataFrame that equals the data."""
+    function: Callable[..., Any], able: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    """Return what the function answers for the DataFrame that equals the data, its first argument.
+
+    The result has the layout of the function's capabilities.
+    """
     parameters = inspect.signature(function).parameters
+    options = dict(zip(parameters, args, strict=False))
+    if {*options} & {*keywords}:
+        return function(*args, **keywords)  # raises Python's error
+    options |= keywords
+    data: xr.Dataset = options.pop(next(iter(parameters)))
     if able.pairs:
         return _answer_pairs(function, data, options)
     form = _form(parameters, data, options)
@@ -140,18 +125,14 @@ def answer_dataset(
 
 def _form(parameters: Mapping[str, Any], data: xr.Dataset, options: Mapping[str, Any]) -> str:
     """Return whether the data are rankings, items or queries."""
-    if "metrics" in parameters or ("undefined" in parameters and _are_names(options.get("n"))):
+    of_metrics = any(isinstance(x, str) for x in as_list(options.get("n")))
+    if "metrics" in parameters or ("undefined" in parameters and of_metrics):
         return "queries"
     if "seeds" not in parameters:
         return "rankings"
     if "key" not in parameters:
         return "items"
     return form_of(data, options)
-
-
-def _are_names(n: Any) -> bool:
-    """Return whether n contains names of metrics instead of list sizes."""
-    return any(isinstance(x, str) for x in as_list(n))
 
 
 _GIVEN = ("gold", "key", "label", "groups")
@@ -200,15 +181,14 @@ def _checked(data: xr.Dataset, question: Question) -> tuple[xr.Dataset, Question
             rate = (dim, np.asarray(rate))
         data = data.assign({"judged_with": rate})
         options = {**options, "judged_with": "judged_with"}
-    return data, replace(question, options=options)
+    return data, question._replace(options=options)
 
 
 # -------------------------------------------------------------------------------------------------
 # From a Dataset to a frame
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """Store the variables of a Dataset that become columns of a frame."""
 
     variables: list[tuple[Hashable, xr.Variable]]  #: by column
@@ -218,16 +198,14 @@ class Columns:
     golds: Sequence[Hashable] = ()  #: the gold label, or the labels of several annotators
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """Store the frame that equals a Dataset."""
 
     data: xr.Dataset
-    question: Question
+    question: Question  #: with the options for this frame
     frame: pd.DataFrame
     batch: list[Hashable]  #: the frame numbers the groups along these dimensions
     names: list[Hashable]  #: the measures or systems in order
-    options: dict[str, Any]  #: the arguments of the function
     ragged: bool  #: whether rows can be missing, so that counts are floats
     kept: BoolArray  #: whether each candidate is a row and not padding
 
@@ -286,7 +264,8 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
     ragged = options.get("missing") == "drop" or whole != [True]
     ragged = ragged and form == "rankings" and not question.pooled
     frame.attrs = {**data.attrs, **frame.attrs}
-    return Reading(data, question, frame, columns.batch, columns.names, options, ragged, kept)
+    question = question._replace(options=options)
+    return Reading(data, question, frame, columns.batch, columns.names, ragged, kept)
 
 
 def _columns_of(data: xr.Dataset, question: Question) -> Columns:
@@ -416,7 +395,7 @@ def frame_of(
     columns: dict[Hashable, Any] = {d: d for d in reading.batch}
     if frame.columns.nlevels > 1:
         columns = {d: (d, *[""] * (frame.columns.nlevels - 1)) for d in reading.batch}
-    return _with_labels(frame, columns, data), reading.options
+    return _with_labels(frame, columns, data), reading.question.options
 
 
 def _with_labels(
@@ -435,29 +414,22 @@ def _with_labels(
 
 _MEASURES, _SAMPLES = ("measure_a", "measure_b"), ("sample_a", "sample_b")
 _SYSTEMS = ("system_a", "system_b")
+_GRADES = re.compile(r"rel=[\d.]+")  # the lowest grade of a positive document, as part of a name
 
 
-@dataclass(frozen=True)
-class _Axis:
+class _Axis(NamedTuple):
     """Store a dimension of a result."""
 
     dim: Any
     place: IntArray  #: the position of each row of the table
-    labels: Any = None  #: the coordinate, pairs of labels, or the size of a dimension without one
+    labels: Any  #: the coordinate, pairs of labels, or a range if there is no coordinate
     columns: tuple[Hashable, ...] = ()  #: the columns of the table that become the coordinates
     group: Hashable = None  #: the dimension of the data, if the dimension consists of groups
 
     @property
-    def size(self) -> int:
-        """Return the number of positions."""
-        if isinstance(self.labels, int):
-            return self.labels
-        return len(self.labels)
-
-    @property
     def coords(self) -> dict[Hashable, Any]:
         """Return the coordinates along the dimension."""
-        if isinstance(self.labels, int):
+        if isinstance(self.labels, range):
             return {}
         if self.dim == "pair":
             sides = [labels([pair[k] for pair in self.labels]) for k in (0, 1)]
@@ -476,7 +448,7 @@ def _answer(
     ``known`` contains labels of dimensions that are known in advance.
     """
     reading = _read(data, question)
-    table, n = _table_of(reading), reading.options.get("n")
+    table, n = _table_of(reading), reading.question.options.get("n")
     if n is not None and reading.ragged and not _are_shares(n) and "n" in table:
         sizes = np.asarray(check_n(n))
         lacking = sizes[~np.isin(sizes, table["n"])]
@@ -500,7 +472,7 @@ def _table_of(reading: Reading) -> pd.DataFrame:
     before = WIDTH.set(width)
     try:
         with hushed("by="):  # a Dataset can repeat the scores of a label in all groups
-            table: pd.DataFrame = question.function(reading.frame, **reading.options)
+            table: pd.DataFrame = question.function(reading.frame, **question.options)
     finally:
         WIDTH.reset(before)
     if question.form == "queries" and not reading.batch and table.columns[0] == _QUERY:
@@ -519,7 +491,7 @@ def _table_of(reading: Reading) -> pd.DataFrame:
 
 def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hashable]:
     """Return the column of the table for each dimension of the groups, if there are any."""
-    each = [ANNOTATOR] * (reading.options.get("agreement") == "each")
+    each = [ANNOTATOR] * (reading.question.options.get("agreement") == "each")
     columns = dict(zip([*each, *reading.batch], table.columns, strict=False))
     if not all(x == d or str(x).endswith(f"by_{d}") for d, x in columns.items()):
         return {}
@@ -528,29 +500,30 @@ def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hash
 
 def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> list[_Axis]:
     """Return the dimensions of a table: those of the groups, and those of the layout."""
-    axes, data, n = [], reading.data, reading.options.get("n")
+    axes, data, n = [], reading.data, reading.question.options.get("n")
+    order = {x: k for k, x in enumerate(reading.names)}
+    number: Any  # the position of each row
     for dim, column in _group_columns(table, reading).items():
         if dim in reading.batch:
             number = table[column].to_numpy(dtype=np.int64)
-            axes.append(_Axis(column, number, data.sizes[dim], (column,), dim))
+            axes.append(_Axis(column, number, range(data.sizes[dim]), (column,), dim))
         else:
-            votes = _listed(reading.options["gold"])
+            votes = reading.question.named("gold")
             number = pd.Index(votes, tupleize_cols=False).get_indexer(pd.Index(table[column]))
             names = labels(votes)
             if ANNOTATOR in data.coords:
                 names = data[ANNOTATOR].to_numpy()
             axes.append(_Axis(ANNOTATOR, number, names, (column,)))
-    order = {x: k for k, x in enumerate(reading.names)}
     for word in reading.question.layout:
         if word == "n" and "share" in table and _are_shares(n):
             word = "share"
         sides = next((x for x in (_MEASURES, _SAMPLES) if x[0] in table), None)
         if word == "cut" or (word == "pair" and "system_a" in table):
             # the number of the row among those with equal labels along all dimensions before
-            number = np.arange(len(table), dtype=np.int64)
-            if axes:
-                number = np.asarray(table.groupby([x.place for x in axes]).cumcount())
-            axes.append(_Axis(word, number, known.get(word, int(number.max(initial=-1)) + 1)))
+            before = _cells(axes, len(table))
+            number = pd.Series(before).groupby(before).cumcount().to_numpy(dtype=np.int64)
+            cuts = range(int(number.max(initial=-1)) + 1)
+            axes.append(_Axis(word, number, known.get(word, cuts)))
         elif word == "pair" and sides is not None:  # pairs of measures in their order, or samples
             both = table[list(sides)]
             number = both.groupby(list(sides), sort=False, dropna=False).ngroup().to_numpy()
@@ -576,21 +549,26 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
     return axes
 
 
+def _cells(axes: Sequence[_Axis], rows: int) -> IntArray:
+    """Return the position of each row among all positions along these dimensions."""
+    if not axes:
+        return np.zeros(rows, dtype=np.int64)
+    return np.asarray(np.ravel_multi_index([x.place for x in axes], [len(x.labels) for x in axes]))
+
+
 def _list_sizes(there: IntArray, reading: Reading) -> pd.Index:
     """Return the list sizes: the requested sizes first, in their order."""
-    n, width = reading.options.get("n"), reading.data.sizes[reading.question.dim]
-    sizes = None
-    if reading.question.form == "rankings" and not _are_names(n):
-        sizes = check_n(n)
-    first: Any = []
+    question, width = reading.question, reading.data.sizes[reading.question.dim]
+    sizes, first = None, np.empty(0, dtype=np.int64)
+    if question.form == "rankings":
+        sizes = check_n(question.options.get("n"))
     if isinstance(sizes, np.ndarray):
         first = sizes[reading.ragged | np.isin(sizes, there)]
     if sizes is None and reading.ragged and len(there):  # padding also has a place
         longest = reading.kept.reshape(-1, width).sum(axis=1).max()
         last = int(there[-1]) + width - int(longest)
         there = np.union1d(there, np.arange(there[-1], last + 1))
-    every: pd.Index = pd.Index([*first, *np.setdiff1d(there, first)], dtype=np.int64)
-    return every
+    return pd.Index(np.append(first, np.setdiff1d(there, first)))
 
 
 def _are_shares(n: Any) -> bool:
@@ -603,10 +581,8 @@ def _are_shares(n: Any) -> bool:
 def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Dataset:
     """Place the rows of a table in the cells of a Dataset."""
     axes = sorted(axes, key=lambda axis: axis.dim != "size")  # the size is the first dimension
-    dims, shape = [x.dim for x in axes], tuple(x.size for x in axes)
-    cells: Any = np.zeros(1, dtype=int)
-    if axes:
-        cells = np.ravel_multi_index([x.place for x in axes], shape)
+    dims, shape = [x.dim for x in axes], [len(x.labels) for x in axes]
+    cells = _cells(axes, len(table))
     in_order = len(cells) == prod(shape) and (cells == np.arange(len(cells))).all()
     keys = {column for x in axes for column in x.columns}
     variables: dict[Hashable, Any] = {}
@@ -615,11 +591,12 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
         if reading.ragged and values.dtype.kind in "iu":
             values = values.astype(float)
         if not in_order:  # a cell without a row is NaN, 0 or False
-            placed = np.full(prod(shape), np.nan, dtype=object)
-            if values.dtype.kind in "bi":
-                placed = np.zeros(prod(shape), values.dtype)
-            elif values.dtype.kind == "f":
-                placed = placed.astype(values.dtype)
+            nothing, dtype = np.nan, values.dtype
+            if dtype.kind in "bi":
+                nothing = 0
+            elif dtype.kind != "f":
+                dtype = np.dtype(object)
+            placed = np.full(prod(shape), nothing, dtype)
             placed[cells] = values
             values = placed
         variables[name] = xr.Variable(dims, values.reshape(shape))
@@ -630,7 +607,19 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
             if column.size and bool(((column == first) | column.isnull()).all()):  # noqa: PD003
                 variables[name] = first
     if "n_retrieved" in variables and "metric" in dims:
-        variables = _by_metric(variables, axes[-1].labels)
+        values, names = variables.pop("value"), [str(name) for name in axes[-1].labels]
+        by_metric: dict[Hashable, Any] = {}
+        for k, name in enumerate(names):
+            by_metric[name] = values.isel(metric=k)
+            by_metric[name].attrs["metric"] = name
+        positive = variables["n_positive"].isel(measure=0)
+        if len({*map(tuple, map(_GRADES.findall, names))}) == 1:
+            positive = positive.isel(metric=0)
+        # counts of the documents have no further dimensions
+        by_metric["n_positive"] = positive
+        by_metric["n_retrieved"] = variables["n_retrieved"].isel(metric=0)
+        by_metric["n_judged"] = variables["n_judged"].isel(measure=0, metric=0)
+        variables = {**by_metric, **{x: v for x, v in variables.items() if x not in by_metric}}
         if not any("metric" in v.dims for v in variables.values()):
             axes.pop()
     coords = _coords_of_groups(reading.data, axes, {*variables})
@@ -638,24 +627,6 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
         coords |= axis.coords
     result = xr.Dataset(variables, coords, table.attrs)
     return result.set_coords([x for x in _SYSTEMS if x in result])
-
-
-def _by_metric(columns: dict[Hashable, xr.Variable], metrics: pd.Index) -> dict[Hashable, Any]:
-    """Return one variable per metric, and counts of the documents without further dimensions."""
-    result: dict[Hashable, Any] = {}
-    for k, name in enumerate(metrics):
-        result[str(name)] = columns["value"].isel(metric=k)
-        result[str(name)].attrs["metric"] = str(name)
-    positive = columns["n_positive"].isel(measure=0)
-    if len({*map(tuple, map(_GRADES.findall, map(str, metrics)))}) == 1:
-        positive = positive.isel(metric=0)
-    result["n_positive"] = positive
-    result["n_retrieved"] = columns["n_retrieved"].isel(metric=0)
-    result["n_judged"] = columns["n_judged"].isel(measure=0, metric=0)
-    return result | {x: v for x, v in columns.items() if x != "value" and x not in result}
-
-
-_GRADES = re.compile(r"rel=[\d.]+")  # the lowest grade of a positive document, as part of a name
 
 
 def _coords_of_groups(
@@ -725,24 +696,23 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     reading = _read(data, question)
     dims = [*reading.batch, question.dim]
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
-    out = {"exclude": [*question.named("exclude"), _ROW]}
-    table = _table_of(replace(reading, options={**reading.options, **out}))
+    options = {**reading.question.options, "exclude": [*question.named("exclude"), _ROW]}
+    table = _table_of(reading._replace(question=reading.question._replace(options=options)))
     places = np.unravel_index(table.pop(_ROW).to_numpy(), [data.sizes[d] for d in dims])
-    pick = dict(zip(dims, places, strict=True))
-    whole: dict[Hashable, Any] = {}  # xarray can index these dimensions only by slices
+    rows = {d: xr.Variable("row", x) for d, x in zip(dims, places, strict=True)}
+    picked: dict[Hashable, Any] = {}
     for key, variable in data.variables.items():
-        if isinstance(variable.dtype, ExtensionDtype):
+        if isinstance(variable.dtype, ExtensionDtype):  # xarray can index these only by slices
             extension: Any = variable.data
-            whole[key] = "row", pd.Series(extension).array.take(pick[variable.dims[0]])
-    rows = {d: xr.DataArray(x, dims="row") for d, x in pick.items()}
-    picked = data.drop_vars(list(whole)).isel(rows).reset_coords().assign(whole)
-    picked = picked[list(data.variables)]
-    beside = {
-        key: picked[key].expand_dims(row=len(table))
-        for key, variable in picked.variables.items()
-        if "row" not in variable.dims
-    }
-    return picked.assign({**beside, **{x: ("row", table[x].to_numpy()) for x in added[:3]}})
+            taken = pd.Series(extension).array.take(rows[variable.dims[0]].to_numpy())
+            picked[key] = "row", taken
+        else:
+            found = variable.to_base_variable().isel(rows, missing_dims="ignore")
+            if key not in found.dims:  # otherwise labels of a dimension beside the rows
+                found = found.set_dims({"row": len(table), **found.sizes})
+            picked[key] = found
+    picked |= {x: ("row", table[x].to_numpy()) for x in added[:3]}
+    return xr.Dataset(picked, attrs=data.attrs)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -770,6 +740,8 @@ def _answer_for_nothing(data: xr.Dataset, question: Question) -> xr.Dataset:
 
 def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -> xr.Dataset:
     """Return the answer for lazy data, block by block."""
+    import dask.array as da
+
     columns, options = _columns_of(data, question), question.options
     kept = _used_variables(data, question, columns)
     if exclude := question.named("exclude"):
@@ -777,7 +749,7 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         options = {**options, "exclude": exclude or None}
     if not question.scored:  # scores are not read
         options = {x: value for x, value in options.items() if x not in SCORED}
-    question = replace(question, options=options)
+    question = question._replace(options=options)
     golds = [v for key, v in columns.variables if key in columns.golds]
     judged = "judged_with" in inspect.signature(question.function).parameters
     shares = question.form == "rankings" and _are_shares(options.get("n", options.get("share")))
@@ -787,24 +759,23 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
             " unknown because gold labels may be missing. Pass whole numbers, a gold label of dtype"
             " bool, or data.compute()."
         )
-    whole = {d: -1 for d in kept.dims if together or d not in columns.batch}
-    lazy = {name: v for name, v in kept.variables.items() if v.chunks is not None}
     rechunked = {
-        name: v.chunk({d: n for d, n in whole.items() if d in v.dims}) for name, v in lazy.items()
+        name: v.chunk({d: -1 for d in v.dims if together or d not in columns.batch})
+        for name, v in kept.variables.items()
+        if v.chunks is not None
     }
     kept = kept.assign(rechunked).unify_chunks()
+    chunks: list[Any]
     numbers = 0
     for variable in kept.variables.values():
-        chunks = variable.chunks or [(n,) for n in variable.shape]
+        chunks = list(variable.chunks or [(n,) for n in variable.shape])
         numbers += prod(max(along, default=0) for along in chunks)
     check_memory(
         4.0 * numbers,
         "A Dataset in which all candidates of a group, or all groups, form one chunk",
         "Call data.to_dask_dataframe().rankeval, which reads rankings of any size.",
     )
-    few = {}
-    if not together:
-        few = {d: slice(2) for d in columns.batch}
+    few = {d: slice(2) for d in columns.batch if not together}
     with hushed():
         shown, axes = _answer(_made_up(kept.isel(few), question), question)
     kept = kept.rename({x.group: x.dim for x in axes if x.group not in (None, x.dim)})
@@ -813,7 +784,7 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
     asked = {
         # tasks contain the name of the public function instead of the function
         "public": (function.__module__, function.__name__),
-        "question": replace(question, function=_unasked),
+        "question": question._replace(function=_unasked),
         "known": {x.dim: x.labels for x in axes if x.group is None},
         "choices": {"details": details_wanted(), "progress": SHOWN.get()},
     }
@@ -822,7 +793,16 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
             shown.attrs.pop(name, None)
             if options.get(name) is not None:
                 shown.attrs[name] = options[name]
-    template = _template(shown, kept, groups)
+    variables = {}  # of a lazy Dataset without values, in the shape of the answer
+    for key in (x for x in shown.variables if x in shown.data_vars or x in _SYSTEMS):
+        column = shown[key].variable
+        chunks = [
+            kept.chunks.get(d, (kept.sizes[d],)) if d in groups else (n,)
+            for d, n in column.sizes.items()
+        ]
+        zeros = da.zeros(list(map(sum, chunks)), dtype=column.dtype, chunks=chunks)
+        variables[key] = (column.dims, zeros, column.attrs)
+    template = xr.Dataset(variables, attrs=shown.attrs)
     result = xr.map_blocks(_block, kept, kwargs=asked, template=template)
     result = result[list(template.data_vars)]  # old versions of xarray change the order
     fixed = {
@@ -844,23 +824,6 @@ def _used_variables(data: xr.Dataset, question: Question, columns: Columns) -> x
     return data.drop_vars([x for x in data.variables if x not in used])
 
 
-def _template(shown: xr.Dataset, data: xr.Dataset, groups: Sequence[Hashable]) -> xr.Dataset:
-    """Return a lazy Dataset without values, in the shape of the answer."""
-    import dask.array as da
-
-    variables = {}
-    for name in (x for x in shown.variables if x in shown.data_vars or x in _SYSTEMS):
-        column = shown[name].variable
-        chunks = [
-            data.chunks.get(d, (data.sizes[d],)) if d in groups else (n,)
-            for d, n in column.sizes.items()
-        ]
-        shape = [sum(along) for along in chunks]
-        values = da.zeros(shape, dtype=column.dtype, chunks=chunks)
-        variables[name] = (column.dims, values, column.attrs)
-    return xr.Dataset(variables, attrs=shown.attrs)
-
-
 #: beginnings of warnings about all data, which a block cannot judge
 _OF_ALL_DATA = ("gold", "measures:", "The judged candidates", "n=")
 
@@ -874,7 +837,7 @@ def _block(
     choices: Mapping[str, Any],
 ) -> xr.Dataset:
     """Return the answer for one block, without coordinates."""
-    question = replace(question, function=getattr(import_module(public[0]), public[1]))
+    question = question._replace(function=getattr(import_module(public[0]), public[1]))
     with held(**choices), hushed(*_OF_ALL_DATA):
         result, _ = _answer(part, question, known)
     return result.drop_vars([x for x in result.coords if x not in _SYSTEMS]).reset_coords()

@@ -18,6 +18,7 @@ negated before comparisons: the smallest value is the best, and NaN comes last.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -70,25 +71,20 @@ ROWS: Final = RowNumbers()
 class Request(NamedTuple):
     """Name the columns of a ranking, the order of ties, and the candidates to keep."""
 
+    roles: Roles
     gold: Hashable
     measures: tuple[Hashable, ...]
     signs: FloatArray  #: (measure) -1 if smaller scores are better
-    key: Hashable | None
     label: tuple[Hashable, ...]
     numbered: bool  #: whether row numbers across all parts are labels
-    seed: int
-    positive: Any
-    min_grade: float | None
-    groups: Hashable | None
     keep: int  #: number of ranks to keep; 0 keeps no candidate
     orders: int = 1  #: number of orders of tied candidates, including the key order
-    draws: int = 0  #: the seed of the random orders
     cuts: FloatArray | None = None  #: (measure, cut) thresholds, NaN if missing
 
     @property
     def columns(self) -> list[Hashable]:
         """Return the columns to read."""
-        others = [name for name in (self.key, self.groups) if name is not None]
+        others = [name for name in (self.roles.key, self.roles.groups) if name is not None]
         return list(dict.fromkeys([self.gold, *self.measures, *others, *self.label]))
 
 
@@ -99,7 +95,8 @@ class Request(NamedTuple):
 def true_labels(rows: pd.DataFrame, request: Request) -> FloatArray:
     """Return the gold label (row) as 1.0, 0.0 or NaN."""
     gold = frame_column(rows, request.gold, "gold")
-    return gold_values(gold, request.gold, request.positive, request.min_grade, all_there=False)
+    roles = request.roles
+    return gold_values(gold, request.gold, roles.positive, roles.min_grade, all_there=False)
 
 
 def negated_scores(rows: pd.DataFrame, request: Request) -> FloatArray:
@@ -116,11 +113,12 @@ def negated_scores(rows: pd.DataFrame, request: Request) -> FloatArray:
 
 def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
     """Return numbers (row) that determine the order of equal scores."""
-    if request.key is None:
+    key = request.roles.key
+    if key is None:
         return _draw_keys(rows, request)
-    values = frame_column(rows, request.key, "key")
-    refuse_missing(values, request.key)
-    ascending = sort_key(values, request.key)
+    values = frame_column(rows, key, "key")
+    refuse_missing(values, key)
+    ascending = sort_key(values, key)
     keys = np.empty(len(rows), dtype=np.int64)
     keys[ascending.index] = np.cumsum((ascending != ascending.shift()).to_numpy(dtype=bool))
     return keys
@@ -128,9 +126,10 @@ def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
 
 def _draw_keys(rows: pd.DataFrame, request: Request) -> ranking.Keys:
     """Return the keys that seed the candidates' random draws."""
-    if request.key is not None:
-        return label_hashes(pd.Index(frame_column(rows, request.key, "key").to_numpy()))
-    seed = ranking.mix(np.array([request.seed % 2**64], dtype=np.uint64))
+    roles = request.roles
+    if roles.key is not None:
+        return label_hashes(pd.Index(frame_column(rows, roles.key, "key").to_numpy()))
+    seed = ranking.mix(np.array([roles.seed % 2**64], dtype=np.uint64))
     return ranking.mix(label_hashes(_label_values(rows, request)) + seed)
 
 
@@ -157,11 +156,11 @@ class Counts(NamedTuple):
     @classmethod
     def of(cls, rows: pd.DataFrame, worse: FloatArray, truth: FloatArray, request: Request) -> Self:
         """Count the candidates in a part of the data."""
-        gold = frame_column(rows, request.gold, "gold")
-        present = [int(gold.isin([value]).sum()) for value in true_values(request.positive)]
+        gold, roles = frame_column(rows, request.gold, "gold"), request.roles
+        present = [int(gold.isin([value]).sum()) for value in true_values(roles.positive)]
         names = pd.Series(dtype=object)
-        if request.groups is not None:
-            names = frame_column(rows, request.groups, "groups").dropna().head(1)
+        if roles.groups is not None:
+            names = frame_column(rows, roles.groups, "groups").dropna().head(1)
         missing, true = np.isnan(worse), truth == 1.0
         accepted = np.zeros((2, len(worse), 0), dtype=np.int64)
         if request.cuts is not None:
@@ -182,16 +181,13 @@ class Counts(NamedTuple):
     @classmethod
     def merged(cls, parts: Sequence[Counts]) -> Self:
         """Add the counts of several parts."""
-        sums: dict[str, Any] = {
-            name: sum(getattr(part, name) for part in parts)
-            for name in cls._fields
-            if name != "kinds"
-        }
-        return cls(**sums, kinds=frozenset[type]().union(*(part.kinds for part in parts)))
+        *columns, kinds = zip(*parts, strict=True)
+        return cls._make([*map(sum, columns), frozenset[type]().union(*kinds)])
 
-    def check(self, request: Request, roles: Roles, dropped: str = _DROPPED) -> None:
+    def check(self, request: Request, dropped: str = _DROPPED) -> None:
         """Reject missing labels and scores. ``dropped`` is the text for missing="drop"."""
-        check_kinds(self.kinds, "groups", request.groups)
+        roles = request.roles
+        check_kinds(self.kinds, "groups", roles.groups)
         if roles.unjudged == "skip" or roles.ties == "trec":
             raise ValueError(
                 f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: without by=, a Dask DataFrame"
@@ -205,10 +201,10 @@ class Counts(NamedTuple):
             refuse_unscored(self.unscored, sizes, self.total, request.measures)
         if roles.missing == "drop" and self.unscored.any():
             raise ValueError(dropped)
-        for value, count in zip(true_values(request.positive), self.present, strict=True):
+        for value, count in zip(true_values(roles.positive), self.present, strict=True):
             if count == 0:
                 raise ValueError(
-                    f"positive={request.positive!r}: no candidate has the value {value!r} in"
+                    f"positive={roles.positive!r}: no candidate has the value {value!r} in"
                     f" gold={request.gold!r}. Pass values that occur in this column."
                 )
 
@@ -239,14 +235,8 @@ def reduced(
     rows = np.arange(len(frame))
     if limit is not None and not np.isnan(limit).any():
         rows = np.flatnonzero(np.any(worse <= limit[:, np.newaxis], axis=0))
-    kept, bound, left_out = _best(frame.iloc[rows], worse[:, rows], truth[rows] == 1.0, request)
-    return PartialHead(
-        rows=frame.iloc[rows[kept]],
-        bound=bound,
-        left_out=left_out,
-        counts=Counts.of(frame, worse, truth, request),
-        clusters=_clusters(frame, truth, request),
-    )
+    of_all = Counts.of(frame, worse, truth, request), _clusters(frame, truth, request)
+    return _best(frame.iloc[rows], worse[:, rows], truth[rows] == 1.0, request, *of_all)
 
 
 def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
@@ -255,26 +245,29 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
         return parts[0]
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = negated_scores(rows, request), true_labels(rows, request) == 1.0
-    kept, bound, left_out = _best(rows, worse, true, request)
+    counts = Counts.merged([part.counts for part in parts])
+    sizes = pd.concat([part.clusters for part in parts]).groupby(level=0).sum()
+    head = _best(rows, worse, true, request, counts, sizes)
+    left_out = head.left_out
     for part in parts:
-        left_out += part.left_out * _equal_or_missing(part.bound, bound)
-    return PartialHead(
-        rows=rows.iloc[kept],
-        bound=bound,
-        left_out=left_out,
-        counts=Counts.merged([part.counts for part in parts]),
-        clusters=pd.concat([part.clusters for part in parts]).groupby(level=0).sum(),
-    )
+        left_out = left_out + part.left_out * _equal_or_missing(part.bound, head.bound)
+    return head._replace(left_out=left_out)
 
 
 def _best(
-    rows: pd.DataFrame, worse: FloatArray, true: BoolArray, request: Request
-) -> tuple[IntArray, FloatArray, IntArray]:
-    """Return the ascending positions of the candidates to keep, ``bound`` and ``left_out``."""
+    rows: pd.DataFrame,
+    worse: FloatArray,
+    true: BoolArray,
+    request: Request,
+    counts: Counts,
+    sizes: pd.DataFrame,
+) -> PartialHead:
+    """Return the candidates to keep among these rows, with the counts of all rows."""
     (measures, total), keep = worse.shape, request.keep
     bound, left_out = np.full(measures, np.nan), np.zeros((2, measures), dtype=np.int64)
     if keep == 0 or total < keep:
-        return np.arange(total * (keep > 0 and measures > 0)), bound, left_out
+        kept_rows = rows.iloc[: total * (keep > 0 and measures > 0)]
+        return PartialHead(kept_rows, bound, left_out, counts, sizes)
     kept = np.zeros(total, dtype=bool)
     for k, scores in enumerate(worse):
         bound[k] = np.partition(scores, keep - 1)[keep - 1]
@@ -287,7 +280,7 @@ def _best(
         kept[same] = True
     omitted = ~kept & _equal_or_missing(worse, bound[:, np.newaxis])
     left_out[:] = omitted.sum(axis=1), (omitted & true).sum(axis=1)
-    return np.flatnonzero(kept), bound, left_out
+    return PartialHead(rows[kept], bound, left_out, counts, sizes)
 
 
 def _first_in_order(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
@@ -296,7 +289,7 @@ def _first_in_order(rows: pd.DataFrame, count: int, request: Request) -> IntArra
     if request.orders > 1:
         own = _draw_keys(rows, request)
         numbers = range(1, request.orders)
-        orders += [ranking.other_order(own, request.draws, number) for number in numbers]
+        orders += [ranking.other_order(own, request.roles.draws, number) for number in numbers]
     return np.unique([np.argpartition(order, count - 1)[:count] for order in orders])
 
 
@@ -310,9 +303,9 @@ def _equal_or_missing(one: FloatArray, other: FloatArray | float) -> BoolArray:
 
 def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.DataFrame:
     """Count candidates and true positives by the hash of each group's name."""
-    if request.groups is None:
+    if request.roles.groups is None:
         return pd.DataFrame({"size": [], "positive": []})
-    column = frame_column(frame, request.groups, "groups")
+    column = frame_column(frame, request.roles.groups, "groups")
     codes, names = pd.factorize(column, use_na_sentinel=False)
     sums = {
         "size": np.bincount(codes, minlength=len(names)),
@@ -327,10 +320,8 @@ def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.Da
 
 def lower_of(roles: Roles, measures: Sequence[Hashable]) -> list[Hashable]:
     """Return the measures whose small values rank first."""
-    if roles.lower_is_better is True:
-        return list(measures)
-    if roles.lower_is_better is False:
-        return []
+    if isinstance(roles.lower_is_better, bool):
+        return list(measures) * roles.lower_is_better
     lower = as_names(roles.lower_is_better, measures)
     return [name for name in measures if name in lower]
 
@@ -339,18 +330,17 @@ class Head(NamedTuple):
     """Store a head's counts over all candidates."""
 
     whole: Whole
-    measures: tuple[Hashable, ...]
-    roles: dict[str, Any]  #: the roles that determined the candidates in the head
-    request: Request
+    request: Request  #: with the roles that determined the candidates in the head
 
     def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
         """Return the counts of all candidates for these measures and roles."""
+        own, fixed = self.request.measures, self.request.roles
         for role in _FIXED:
-            made, wanted = self.roles[role], getattr(roles, role)
+            made, wanted = getattr(fixed, role), getattr(roles, role)
             if role == "gold" and wanted is None:
                 continue
             if role == "lower_is_better":
-                wanted = lower_of(roles, self.measures)
+                wanted = lower_of(roles, own)
             if made is not wanted and made != wanted:
                 raise ValueError(
                     f"{role}={wanted!r}, but the head was made with {role}={made!r}, which"
@@ -362,30 +352,30 @@ class Head(NamedTuple):
                 "groups with missing='absent': each empty rank in a list counts as a group, but a"
                 " head does not contain the number of empty ranks. Pass missing='last'."
             )
-        if roles.seed != self.request.seed:
+        if roles.seed != fixed.seed:
             raise ValueError(
-                f"rng={roles.rng!r}, but the head was made with the seed {self.request.seed}, "
+                f"rng={roles.rng!r}, but the head was made with the seed {fixed.seed}, "
                 "which determines the order of equal scores. Make a new head: "
                 "ddf.rankeval(rng=...).head(n_max)."
             )
         names = [name for name in measures if name is not None]
         for name in names:
-            if name not in self.measures:
+            if name not in own:
                 raise ValueError(
                     f"measures: {name!r} is not one of the head's measures,"
-                    f" {listed(self.measures)}. Collect a head with this measure:"
+                    f" {listed(own)}. Collect a head with this measure:"
                     " ddf.rankeval(measures=...).head(n_max)."
                 )
-        return self.whole.of(np.array([self.measures.index(x) for x in names], dtype=np.int64))
+        return self.whole.of(np.array([own.index(x) for x in names], dtype=np.int64))
 
 
-def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> HeadFrame:
+def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
     """Return the checked head with rows in their original order."""
-    counts, bound = part.counts, part.bound[:, np.newaxis]
-    counts.check(request, roles)
-    if request.key is not None:
-        labels = pd.Index(frame_column(part.rows, request.key, "key"), tupleize_cols=False)
-        what, repeated = f"key={request.key!r}", labels.duplicated()
+    counts, roles, bound = part.counts, request.roles, part.bound[:, np.newaxis]
+    counts.check(request)
+    if roles.key is not None:
+        labels = pd.Index(frame_column(part.rows, roles.key, "key"), tupleize_cols=False)
+        what, repeated = f"key={roles.key!r}", labels.duplicated()
     else:
         labels, what = _label_values(part.rows, request), "the index"
         if request.label:
@@ -412,13 +402,13 @@ def finished(part: PartialHead, request: Request, roles: Roles, n_max: int) -> H
         tp_end=tp_end,
         scored=counts.total - counts.unscored,
         tp_scored=counts.positive - counts.unscored_true,
-        clusters=None if request.groups is None else len(part.clusters),
+        clusters=None if roles.groups is None else len(part.clusters),
         positives_variance=clusters.positives_variance(*part.clusters.to_numpy().T),
         orders=request.orders,
         accepted=None if request.cuts is None else counts.accepted,
     )
     frame = HeadFrame(part.rows.copy())
-    fixed = {role: getattr(roles, role) for role in _FIXED}
-    fixed |= {"gold": request.gold, "lower_is_better": lower_of(roles, request.measures)}
-    frame.known = Head(whole, request.measures, fixed, request)
+    lower = lower_of(roles, request.measures)
+    fixed = replace(roles, gold=request.gold, lower_is_better=lower)
+    frame.known = Head(whole, request._replace(roles=fixed))
     return frame

@@ -124,7 +124,7 @@ def region_of_head(
     """
     table = _region_of(data, a, b, n, roles)
     of_measures = ranks(table.drop(columns=[*_ADDED]))
-    measures = data.known.measures
+    measures = data.known.request.measures
     return table.assign(
         rank_a=of_measures[measures.index(a)], rank_b=of_measures[measures.index(b)]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -274,14 +274,11 @@ class Laws(NamedTuple):
 
     pairs: tuple[NumberCounts | None, ...]
 
-    def merged(self, others: Sequence[Laws], n_items: int) -> Laws:
+    @classmethod
+    def merged(cls, parts: Sequence[Laws], n_items: int) -> Self:
         """Return the combined differences from all blocks."""
-        return Laws(
-            tuple(
-                _together([laws.pairs[k] for laws in (self, *others)], n_items)
-                for k in range(len(self.pairs))
-            )
-        )
+        by_pair = zip(*(laws.pairs for laws in parts), strict=True)
+        return cls(tuple(_together(own, n_items) for own in by_pair))
 
 
 def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCounts | None:
