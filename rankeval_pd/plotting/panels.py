@@ -18,7 +18,7 @@ from rankeval_pd.doors.candidates import read_frame
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.errors import argument_check, checked_call, hushed, no_table
 from rankeval_pd.lists.precision import nbest_precision
-from rankeval_pd.options import session_defaults
+from rankeval_pd.options import FILLED, LONG_ROLES, held, in_wide_form, settings
 from rankeval_pd.plotting.canvas import XLABELS, Canvas, name_figure, shared_legend, some
 from rankeval_pd.plotting.look import LARGE_RATIO, cut_text, escaped, font, panel_size
 from rankeval_pd.plotting.look import Look as Look_of_look
@@ -700,23 +700,11 @@ def of_data_or_table(
     forms: Sequence[Form] = ("rankings",),
     clusters: bool = True,
 ) -> Callable[[Picture], Picture]:
-    """Extend a plot function so that it also accepts a finished table.
+    """Make a plot function public, which then also accepts a finished table.
 
-    Parameters
-    ----------
-    draw : callable
-        Function that draws the table. The function has the same plot keywords, with tables in
-        place of the options for data.
-    needed : str
-        Columns that identify the table.
-    method : callable
-        Method that returns the table. Its options have the same defaults in the plot.
-    made_by : str
-        Name of the function that returns the table if it is not the method.
-    forms : sequence of str
-        Forms of data that the function can draw.
-    clusters : bool
-        Whether the function can draw grouped candidates.
+    The function ``draw`` draws the table and has the same plot keywords, with tables in place of
+    the options for data. The columns ``needed`` identify a table of the ``method``, whose options
+    have the same defaults in the plot. ``made_by`` names another function that returns the table.
     """
     made_by = made_by or method.__name__
     defaults = dict(CHANCE)
@@ -725,15 +713,21 @@ def of_data_or_table(
             defaults[name] = parameter.default
 
     def decorate(picture: Picture) -> Picture:
-        headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
         text = picture.__doc__ or ""
         result = "" if "    Returns\n" in text else RESULT
         picture.__doc__ = text.replace("    **look\n", SHARED + result)
-        check = argument_check(picture)
+        check, check_data = argument_check(picture), argument_check(picture, 1)
         with_roles_and({**defaults, **UNLESS_GIVEN})(picture)
 
         @functools.wraps(picture)
-        def drawn(data: Drawable, *args: Any, **options: Any) -> Any:
+        def drawn(
+            *args: Any, details: bool | None = None, progress: bool | None = None, **options: Any
+        ) -> Any:
+            choices = settings(details, progress)
+            check_data(args, options)  # a finished table needs no other arguments
+            if not LONG_ROLES.isdisjoint(options):
+                args, options = in_wide_form(args, options)
+            data, *others = args or [options.pop("data")]
             if not isinstance(data, Drawable):
                 wanted = f"a DataFrame or a Dataset, the data or the result of {made_by}"
                 raise no_table("data", data, wanted)
@@ -744,25 +738,25 @@ def of_data_or_table(
                     " the data."
                 )
             looks(options)
-            finished = not lacking
-            takes = inspect.signature(draw if finished else picture).parameters
-            for name, setting in session_defaults(asked).items():
-                if name in takes:
-                    options.setdefault(name, setting)
-            if not finished:
-                check((data, *args), options)
-                return picture(data, *args, **options, order=measures_of(data, options))
-            for name, given in options.items():
-                if name in MEANINGS:
-                    raise TypeError(
-                        f"{name}={given!r} is a column role, but the table is a result of {made_by}"
-                        f" and needs no roles. Omit {name}, or pass the data."
-                    )
-            return draw(data, *args, **options)
+            takes = inspect.signature(picture if lacking else draw).parameters
+            for name in FILLED:
+                if name in choices and name in takes:
+                    options.setdefault(name, choices[name])
+            with held(details=choices["details"], progress=choices["progress"]):
+                if lacking:
+                    check((data, *others), options)
+                    return picture(data, *others, **options, order=measures_of(data, options))
+                for name, given in options.items():
+                    if name in MEANINGS:
+                        raise TypeError(
+                            f"{name}={given!r} is a column role, but the table is a result of"
+                            f" {made_by} and needs no roles. Omit {name}, or pass the data."
+                        )
+                return draw(data, *others, **options)
 
-        drawn.draws_tables = True  # type: ignore[attr-defined]
-        asked: Any = Capabilities(**headings, clusters=clusters)(drawn)
-        return cast(Picture, asked)
+        headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
+        drawn.capabilities = Capabilities(**headings, clusters=clusters)  # type: ignore[attr-defined]
+        return cast(Picture, drawn)
 
     return decorate
 
@@ -784,9 +778,10 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
 
     Every n is returned if lists must not split a block of equal scores.
     """
+    if n is not None or size_of(data) <= LARGE:
+        return n
     roles = roles_in(roles)
-    chosen = Roles.of(roles)
-    if n is not None or size_of(data) <= LARGE or chosen.ties in ("blocks", "error"):
+    if Roles.of(roles).ties in ("blocks", "error"):
         return n
     frame, named = frame_of(data, roles)
     groups = read_frame(frame, Roles.of(named))
