@@ -160,25 +160,19 @@ class Canvas:
 
         bright, color = self.stands_out(name), self.color(name)
         dashes, width, layer = _DASHES[0], THIN, 1.8
+        look: dict[str, Any] = {"label": self.text(name)}
+        look |= {"solid_capstyle": "round", "solid_joinstyle": "round"}
         if bright:
             before = 0
             for line in self.named:
                 before += not line.muted and to_hex(line.color) == to_hex(color)
             dashes = _DASHES[min(before, 2)]
             width, layer = LINE, 3
-        if bright and panel_size(self.ax)[0] <= _NARROW:
-            width = 1.2
-        look = {
-            "color": color,
-            "linewidth": width,
-            "linestyle": dashes,
-            "label": self.text(name),
-            "zorder": layer,
-            "solid_capstyle": "round",
-            "solid_joinstyle": "round",
-        }
-        if len(x) <= FEW and bright:
-            look |= self.look.mark(name, marker="o", markersize=4, markeredgewidth=0)
+            if panel_size(self.ax)[0] <= _NARROW:
+                width = 1.2
+            if len(x) <= FEW:
+                look |= self.look.mark(name, marker="o", markersize=4, markeredgewidth=0)
+        look = {"color": color, "linewidth": width, "linestyle": dashes, "zorder": layer, **look}
         x, y = thin(self.ax, np.asarray(x, dtype=float), np.asarray(y, dtype=float))
         (line,) = self.ax.plot(x, y, **self.look.line(name, **{**look, **more}))
         self.drawn[name] = len(self.named)
@@ -239,7 +233,22 @@ class Canvas:
             return
         if len(names) > self.look.most:
             return
-        at = self._stops(sizes, len(names), tables[names[0]])
+        at = sizes
+        room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (len(names) + 1))
+        if len(sizes) > min(SPARSE, max(room, 3)):  # a few, near the ticks
+            rows = tables[names[0]].dropna(subset=["x"]).sort_values("x")
+            first, last = self.ax.get_xlim()
+            first, last = max(first, rows["x"].min()), min(last, rows["x"].max())
+            inner = self.ax.xaxis.get_majorticklocs()
+            inner = inner[(first < inner) & (inner < last)]
+            if len(inner) > 3:
+                inner = inner[1:-1]
+            if len(names) <= 3:
+                inner = np.append(rows["x"].iloc[len(rows) // 20], inner)
+            elif len(inner) > 3:
+                inner = inner[[0, (len(inner) - 1) // 2, -1]]
+            places = np.searchsorted(rows["x"], inner).clip(0, len(rows) - 1)
+            at = np.unique(rows["n"].iloc[places])
         for place, name in enumerate(names):
             rows = tables[name][tables[name]["n"].isin(at)]
             self.bars(name, rows["x"], rows[low], rows[high], place=place, count=len(names))
@@ -247,25 +256,6 @@ class Canvas:
         if len(at) < len(sizes):
             kind += f" at n = {', '.join(map('{:,.0f}'.format, at))}"
         self.tell(f"Bars: {kind}{comma}{after}.")
-
-    def _stops(self, sizes: Any, count: int, rows: pd.DataFrame) -> list[float]:
-        """Return the list sizes for intervals: all, or a subset if there are many."""
-        room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (count + 1))
-        if len(sizes) <= min(SPARSE, max(room, 3)):
-            return [*map(float, sizes)]
-        low, high = self.ax.get_xlim()
-        rows = rows.dropna(subset=["x"]).sort_values("x")
-        low, high = max(low, rows["x"].min()), min(high, rows["x"].max())
-        inner = self.ax.xaxis.get_majorticklocs()
-        inner = inner[(low < inner) & (inner < high)]
-        if len(inner) > 3:
-            inner = inner[1:-1]
-        if count > 3 and len(inner) > 3:
-            inner = inner[[0, (len(inner) - 1) // 2, -1]]
-        if count <= 3:
-            inner = np.append(rows["x"].iloc[len(rows) // 20], inner)
-        places = np.searchsorted(rows["x"], inner).clip(0, len(rows) - 1)
-        return [*map(float, np.unique(rows["n"].iloc[places]))]
 
     def rule(self, y: float, name: str = "", **more: Any) -> None:
         """Draw a horizontal reference line with a name at its end."""
@@ -339,13 +329,16 @@ class Canvas:
         """Set the limits of an axis, but keep the wider limits of panels that share the axis."""
         settle(self.ax)
         first, last = getattr(self.ax, f"get_{axis}lim")()
-        low, high = first if low is None else low, last if high is None else high
+        if low is None:
+            low = first
+        if high is None:
+            high = last
         if not getattr(self.ax, f"get_autoscale{axis}_on")():
             low, high = min(low, first), max(high, last)
-        ends = [low, high]
+        ends = np.array([low, high])
         if getattr(self.ax, f"get_{axis}scale")() == "log":  # a log axis cannot show 0
-            ends = [None if end <= 0.0 else end for end in ends]
-        getattr(self.ax, f"set_{axis}lim")(*ends)
+            ends = np.where(ends <= 0.0, None, ends)
+        getattr(self.ax, f"set_{axis}lim")(*ends.tolist())
 
     def start_at(self, bottom: float, floor: float = 0.0) -> None:
         """Start the y axis at or below this value, and leave space around the data."""
@@ -387,8 +380,11 @@ class Canvas:
         for k, row in enumerate(rows if self.headers else ()):
             values = [column.get(names.get(k), "") for column in self.headers.values()]
             rows[k] = row._replace(values=tuple(values))
-        first = [self.drawn[name] for name in self.look.order if name in self.drawn]
-        return [rows[k] for k in dict.fromkeys([*first, *range(len(rows))])]
+        places: dict[int, None] = {}  # in color order
+        for name in filter(self.drawn.__contains__, self.look.order):
+            places[self.drawn[name]] = None
+        places |= dict.fromkeys(range(len(rows)))
+        return [*map(rows.__getitem__, places)]
 
     def name(self) -> None:
         """Label the lines as requested: directly, in a legend, or not at all."""

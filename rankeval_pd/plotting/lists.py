@@ -89,7 +89,8 @@ def draw_precision(
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     logarithmic = x != "recall" and is_log(log, table["n"])
     rows = draw_lists(canvas, table, x, logarithmic, log)
-    draw_marks(canvas, rows, mark, x)
+    if mark:
+        draw_marks(canvas, rows, mark, x)
     if band is not None and (bands or (bands is None and not intervals)):
         parts = by_name(band)
         wide = {}
@@ -189,14 +190,17 @@ def precision(
         names = list(dict.fromkeys(np.asarray(table["measure"]).tolist()))
         bright = Look(highlight=look.get("highlight")).highlighted or names
         single = len(bright) == 1 and np.unique(table["n"]).size > SPARSE and not intervals
-        wanted = simultaneous and (bands or (bands is None and single))
-        roles = roles_in(asked)
-        ties = Roles.of(roles).ties
-        if wanted and ties in CUTTING:
-            # each measure has its own blocks, so no n is valid for all measures
-            drawn = sizes if ties == "blocks" else shown(table)
-            with hushed():  # the caption contains the warning about a narrow band
-                band = precision_band(data, drawn, level=level, n_resamples=n_resamples, **roles)
+        if simultaneous and (bands or (bands is None and single)):
+            roles = roles_in(asked)
+            ties = Roles.of(roles).ties
+            drawn = shown(table)
+            if ties == "blocks":  # each measure has its own, so no n is valid for all measures
+                drawn = sizes
+            if ties in CUTTING:
+                with hushed():  # the caption contains the warning about a narrow band
+                    band = precision_band(
+                        data, drawn, level=level, n_resamples=n_resamples, **roles
+                    )
     return draw_precision(
         table,
         band,
@@ -290,11 +294,9 @@ def draw_lists(
         canvas.tell(f"Lists shorter than {FIRST} are omitted.")
     last = float(table["n"].max())
     if x == "n" and np.isfinite(last) and (not short or last >= FIRST):
-        # names are at the ends of lines; if there are few values of n, each has an interval
-        room = 1.0
-        if table["n"].nunique() <= SPARSE:
-            room = 1.03
-        canvas.limits("x", high=last * room)
+        if table["n"].nunique() <= SPARSE:  # the last n has an interval
+            last *= 1.03
+        canvas.limits("x", high=last)  # names are at the ends of lines
     canvas.across(x, log=logarithmic)
     return rows
 
@@ -343,8 +345,6 @@ def draw_marks(
     canvas: Canvas, rows: Mapping[Hashable, pd.DataFrame], mark: Sequence[int], x: str
 ) -> None:
     """Draw a line at each marked n, or a tick on each curve if the x axis is recall."""
-    if not mark:
-        return
     for place, mine in enumerate(rows.values()):
         marked = mine.drop_duplicates("n").set_index("n")
         for n in mark:
@@ -472,8 +472,9 @@ def random_bound(
     look, roles = parted(options)
     pool: Any = "all"  # a single bound for all curves
     with one_reading():
-        n = n if population == "infinite" else seen_of(data, n, roles)
-        within = None if population == "infinite" else n
+        within = None
+        if population == "finite":
+            within = n = seen_of(data, n, roles)
         table = curves_of(data, within, **roles)
         bound = bound_of(data, p, n, population=population, pool=pool, **roles)
         envelope = None

@@ -75,18 +75,13 @@ def tidy(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.Data
         table = frame
     if not isinstance(table, pd.DataFrame):
         raise no_table("table", table, f"the result of {made_by}")
-    check_columns(table, needed, made_by)
-    return table
-
-
-def check_columns(table: pd.DataFrame, needed: str, made_by: str) -> None:
-    """Raise a ValueError for short tables and for tables from another method."""
     lacking = lacking_in(table, needed)
-    if lacking:
+    if lacking:  # a short table, or a table from another method
         raise ValueError(
             f"table has no columns {', '.join(lacking)}: pass the result of {made_by} with"
             " details=True."
         )
+    return table
 
 
 def lacking_in(table: pd.DataFrame | xr.Dataset, needed: str) -> list[str]:
@@ -110,10 +105,11 @@ def table_of(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.
     """Check the columns and return a tidy DataFrame with one group."""
     table = tidy(table, needed, made_by)
     groups = groups_of(table, needed)
-    if groups and len(table.drop_duplicates(groups)) > 1:
+    count = len(table.drop_duplicates(groups or None))
+    if groups and count > 1:
         raise ValueError(
-            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the"
-            " accompanying table has different groups. Pass results for the same data."
+            f"table has {count} groups of {groups}, but the accompanying table has different"
+            " groups. Pass results for the same data."
         )
     return table
 
@@ -176,7 +172,8 @@ def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
     [10, 20]
     """
     n = np.unique(np.asarray(table["n"]))
-    n = n if len(n) <= _BAND_POINTS else n[some(len(n), _BAND_POINTS)]
+    if len(n) > _BAND_POINTS:
+        n = n[some(len(n), _BAND_POINTS)]
     return [int(x) for x in n]
 
 
@@ -226,9 +223,8 @@ def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
     """Return the x positions of the lists on a precision curve."""
     if x == "n":
         return curve["n"]
-    check_columns(curve, "recall", f"nbest_precision for x={x!r}")
     if x == "recall":
-        return curve["recall"]
+        return tidy(curve, "recall", "nbest_precision for x='recall'")["recall"]
     total, _ = totals_of(curve)
     share: pd.Series[Any] = curve["n"] / total
     return share
@@ -239,7 +235,7 @@ def totals_of(table: pd.DataFrame) -> tuple[float, float]:
 
     Both follow from recall = tp / N+ and precision / lift = N+ / N if there are true positives.
     """
-    check_columns(table, "recall", "nbest_precision")
+    tidy(table, "recall", "nbest_precision")
     told = table[(table["precision"] > 0) & (table["recall"] > 0)]
     if told.empty:
         return np.nan, np.nan
@@ -266,8 +262,6 @@ MOST = 24  # largest readable number of panels
 _PANEL = (3.1, 2.5)  # size in inches
 _NAMES = ("measure", "measure_a", "measure_b")
 
-Drawing = Callable[..., Any]
-
 
 def picture(
     needed: str,
@@ -275,18 +269,15 @@ def picture(
     *,
     own: str = "",
     size: Callable[[pd.DataFrame], tuple[float, float]] | None = None,
-) -> Callable[[Drawing], Callable[..., Axes]]:
-    """Make a single-group plot function accept a table, with one panel per group.
+) -> Callable[[Callable[..., Any]], Callable[..., Axes]]:
+    """Make a function that draws one group on a canvas draw a table, with one panel per group.
 
-    ``own`` names the axes ("x", "y" or both) that the panels do not share. The ticks on such an
-    axis are labeled with names in an order that differs between groups. ``size`` returns the size
-    of a new figure for a table with one group.
-
-    The new function accepts the table, additional tables, options, and the keywords shared by all
-    plots, and returns the Axes or an array of Axes.
+    ``own`` names the axes ("x", "y" or both) that the panels do not share, because the order of the
+    names on their ticks differs between groups. ``size`` returns the size of a new figure for a
+    table with one group. The new function also takes the keywords shared by all plots.
     """
 
-    def decorate(draw: Drawing) -> Callable[..., Axes]:
+    def decorate(draw: Callable[..., Any]) -> Callable[..., Axes]:
         @functools.wraps(draw)
         def drawn(table: Any, *beside: Any, **options: Any) -> Any:
             ax, wrap, look, options = looks(options)
@@ -313,7 +304,9 @@ def picture(
                     raise ValueError(
                         f"ax has {panels.size} Axes for one panel. Pass a single Axes."
                     )
-            canvases = [Canvas(panel, look, alone=alone) for panel in panels]
+            canvases: list[Canvas] = []
+            for panel in panels:  # before other panels share the figure
+                canvases.append(Canvas(panel, look, alone=alone))
             for canvas, key in zip(canvases, keys, strict=True):
                 tables = _parts([whole, *beside], groups, key)
                 more = _parts(options.values(), groups, key)
@@ -621,21 +614,12 @@ class AnyPlot(AnyRoles, Look, PairTests, total=False):
     """Keywords for plots of pairwise tests between systems or between measures."""
 
 
-UNLESS_GIVEN: dict[str, Any] = dict.fromkeys(Look.__annotations__)
-"""Defaults for the keywords that all plots share."""
+UNLESS_GIVEN: dict[str, Any] = dict.fromkeys(Look.__annotations__)  # of the shared keywords
 
-CHANCE: dict[str, Any] = {
-    "bands": None,
-    "isolines": None,
-    "simultaneous": True,
-    "bound": "critical",
-    "crossovers": False,
-    "interval": None,
-    "level": 0.95,
-    "log": None,
-}
+CHANCE: dict[str, Any] = dict.fromkeys(Chance.__annotations__)
+CHANCE |= {"simultaneous": True, "bound": "critical", "crossovers": False, "level": 0.95}
 
-
+# documentation of the shared keywords
 SHARED = """    ax : Axes or array of Axes, optional
         The axes to draw on. By default, a new figure is created. Pass one Axes per group. The
         layout of an existing figure is kept. With ``layout="constrained"``, names are placed
@@ -668,21 +652,13 @@ SHARED = """    ax : Axes or array of Axes, optional
     **roles
         Column roles, if you pass data.
 """
-"""Documentation for the shared keywords, which come before the keywords for artists."""
-
-RESULT = "\n    Returns\n    -------\n    Axes\n"
-"""Documentation for the result of a plot that has no section of its own."""
+RESULT = "\n    Returns\n    -------\n    Axes\n"  # of a plot without this section
 
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keywords for the plot and the keywords for the computation."""
-    look: dict[str, Any] = {}
-    asked: dict[str, Any] = {}
-    for name, given in options.items():
-        part = asked
-        if name in UNLESS_GIVEN or name == "order":
-            part = look
-        part[name] = given
+    asked = dict(options)
+    look = {name: asked.pop(name) for name in (*UNLESS_GIVEN, "order") if name in asked}
     return look, asked
 
 
@@ -774,14 +750,11 @@ def size_of(data: Drawable) -> int:
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
-    """Return the list sizes at which to compute a plot, by default all visible sizes.
-
-    Every n is returned if lists must not split a block of equal scores.
-    """
+    """Return the list sizes at which to compute a plot, by default all visible sizes."""
     if n is not None or size_of(data) <= LARGE:
         return n
     roles = roles_in(roles)
-    if Roles.of(roles).ties in ("blocks", "error"):
+    if Roles.of(roles).ties in ("blocks", "error"):  # lists must not split a block
         return n
     frame, named = frame_of(data, roles)
     groups = read_frame(frame, Roles.of(named))
@@ -790,9 +763,6 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
 
 
 def curves_of(data: Any, n: Any, **roles: Any) -> Any:
-    """Return the precision of n-best lists for lines without intervals.
-
-    The warning about intervals is suppressed, because no intervals are drawn.
-    """
+    """Return the precision of n-best lists, without the warning about intervals not drawn."""
     with hushed("target='region'"):
         return nbest_precision(data, n, **roles)
