@@ -54,9 +54,6 @@ ABOVE = ("data", "axes fraction")  # coordinates of text at the top of the axes
 BESIDE = ("axes fraction", "data")
 _SHORT = {XLABELS["n"]: "n", "confidence (1 − p, one-sided)": "confidence"}
 
-
-# ------------------------------------------------------------------------------------- The caption
-
 _CAPTIONS: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
@@ -94,9 +91,6 @@ def caption(ax: Any) -> str:
     first = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()[0]
     drawn = [one for one in first.figure.axes if one.has_data()]
     return " ".join(dict.fromkeys(x for one in drawn for x in _CAPTIONS.get(one, ())))
-
-
-# --------------------------------------------------------------------------------------- The canvas
 
 
 class Canvas:
@@ -221,9 +215,9 @@ class Canvas:
         caption.
         """
         names = list(filter(self.stands_out, tables))
-        if not names:
-            return
-        sizes = np.unique(np.concatenate([tables[name]["n"] for name in names]))
+        sizes = np.empty(0)
+        for name in names:
+            sizes = np.union1d(sizes, tables[name]["n"])
         if not len(sizes):
             return
         if len(names) == 1 and len(sizes) > SPARSE:
@@ -309,8 +303,6 @@ class Canvas:
         """Add a column to the key, with a value for each name."""
         if values:
             self.headers[header] = values
-
-    # -------------------------------------------------------------------- Axes and final steps
 
     def across(self, x: str, *, log: bool = False) -> None:
         """Put ticks for list sizes, fractions or recall values on the x axis."""
@@ -405,9 +397,6 @@ class Canvas:
             look |= {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "frameon": False}
             look["borderaxespad"] = 0.0
         self.ax.legend(handles, [in_tex(name) for name in names], **look)
-
-
-# ------------------------------------------------------------------------------------- Long tables
 
 
 def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:

@@ -39,7 +39,7 @@ from rankeval_pd.plotting.look import (
     panel_size,
     plainly,
     rate_text,
-    set_rate_ticks,
+    set_chosen_ticks,
     use_normal_deviates,
 )
 from rankeval_pd.plotting.panels import (
@@ -69,6 +69,8 @@ if TYPE_CHECKING:
 Table = pd.DataFrame | None
 _SCOPES = {"pointwise": "each point separately", "simultaneous": "all points together"}
 _LINEAR_LIFT = 1000  # lift is drawn on linear axes up to this number of candidates
+#: tick labels in percent, the most important first
+_RATES = (50, 1, 99, 10, 90, 0.1, 99.9, 0.01, 5, 20, 80, 95, 0.001, 99.99, 2, 98)
 _SQUARE = 160.0  # size in points of a panel that can contain a square
 
 
@@ -82,7 +84,7 @@ class Curve:
     ylabel: str
     chance: str  #: line for a random order: "diagonal", "falling", "prior", "one"
     square: bool = False
-    step: bool = False
+    drawstyle: str = "default"
     first: bool = False  #: whether short lists are omitted from long tables
     area: str = ""  #: header of the area column in the key
 
@@ -91,7 +93,14 @@ _FPR = "false positive rate"
 CURVES = {
     "roc": Curve("fpr", "tpr", _FPR, "true positive rate", "diagonal", square=True, area="AUC"),
     "precision_recall": Curve(
-        "recall", "precision", "recall", "precision", "prior", step=True, first=True, area="AP"
+        "recall",
+        "precision",
+        "recall",
+        "precision",
+        "prior",
+        drawstyle="steps-pre",
+        first=True,
+        area="AP",
     ),
     "det": Curve("fpr", "fnr", _FPR, "false negative rate", "falling", square=True),
     "lift": Curve("share", "lift", XLABELS["share"], "lift (random order = 1)", "one", first=True),
@@ -152,8 +161,7 @@ def _draw_curves(
     _values(canvas, curves, spec, area, enrichment)
     for measure in drawn:
         rows = parts[measure]
-        style = {True: "steps-pre", False: "default"}[spec.step]
-        canvas.curve(measure, rows[spec.x], rows[spec.y], drawstyle=style)
+        canvas.curve(measure, rows[spec.x], rows[spec.y], drawstyle=spec.drawstyle)
     scope = _SCOPES.get(str(curves.attrs.get("interval")))
     if scope and "ci_low" in curves:
         kind = f"{percent_of(curves.attrs['level'])} confidence limits, for {scope}"
@@ -175,7 +183,7 @@ def _draw_curves(
     _set_limits(canvas, curves, spec, deviates=deviates)
     if isolines is not None:
         _draw_isolines(canvas, isolines, spec, linear=linear)
-    if spec.step:
+    if spec.y == "precision":
         _draw_f_scores(canvas, f_scores)
     canvas.meet = True
     canvas.finish(xlabel=spec.xlabel, ylabel=spec.ylabel)
@@ -196,8 +204,9 @@ def _set_limits(canvas: Canvas, curves: pd.DataFrame, spec: Curve, *, deviates: 
             if inside.size:
                 high = min(1.0 - 0.7 * (1.0 - float(inside.max())), 1.0 - 1e-9)
                 canvas.limits(axis, max(float(inside.min()) * 0.7, 1e-9), high)
-        set_rate_ticks(ax.xaxis)
-        set_rate_ticks(ax.yaxis)
+        for ticks in (ax.xaxis, ax.yaxis):
+            places, texts = [x / 100.0 for x in _RATES], [f"{x:g}%" for x in _RATES]
+            set_chosen_ticks(ticks, places, texts, characters=4.5)
         return
     if ax.get_xscale() == "linear":
         ax.set_xlim(-0.005, 1.005)
@@ -274,12 +283,11 @@ def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -
 
     Return the text that names the gray area.
     """
-    listed = bands if isinstance(bands, list | tuple) else [bands]
-    tables = [
-        table_of(band, f"p n {spec.x} {spec.y}", f"random_band for {spec.y}")
-        for band in listed
-        if band is not None
-    ]
+    tables = []
+    for band in bands if isinstance(bands, list | tuple) else [bands]:
+        if band is not None:
+            needed, made_by = f"p n {spec.x} {spec.y}", f"random_band for {spec.y}"
+            tables.append(table_of(band, needed, made_by))
     tables.sort(key=lambda table: not table.attrs.get("simultaneous"))
     named = ""
     for key, rows in [group for table in tables for group in table.groupby("p", sort=False)]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partialmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
@@ -94,13 +94,8 @@ class Ink:
                 return mixed
         return self.fg
 
-    def line(self, color: Any) -> str:
-        """Return a line color with a contrast of at least 3:1 (WCAG 1.4.11)."""
-        return self.legible(color, 3.0)
-
-    def text(self, color: Any) -> str:
-        """Return a text color with a contrast of at least 4.5:1 (WCAG 1.4.3)."""
-        return self.legible(color, 4.5)
+    line = partialmethod(legible, least=3.0)  # WCAG 1.4.11
+    text = partialmethod(legible, least=4.5)  # WCAG 1.4.3
 
     def gray(self, share: float) -> str:
         """Return a gray with this proportion of the text color."""
@@ -181,18 +176,10 @@ LABELS_AT = (None, "end", "key", "legend")
 Keywords = Mapping[str, Any] | None
 
 _SHORT = {
-    "lw": "linewidth",
-    "ls": "linestyle",
-    "c": "color",
-    "ms": "markersize",
-    "s": "markersize",
-    "size": "markersize",
-    "mec": "markeredgecolor",
-    "mfc": "markerfacecolor",
-    "mew": "markeredgewidth",
-    "ec": "edgecolor",
-    "fc": "facecolor",
-}
+    "lw": "linewidth", "ls": "linestyle", "c": "color", "ec": "edgecolor", "fc": "facecolor",
+    "ms": "markersize", "s": "markersize", "size": "markersize", "mec": "markeredgecolor",
+    "mfc": "markerfacecolor", "mew": "markeredgewidth",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -232,11 +219,9 @@ class Look:
                     " names to such mappings."
                 )
 
-        highlighted: list[Hashable] = []
-        if isinstance(self.highlight, str) or not np.iterable(self.highlight):
-            highlighted += [self.highlight] * (self.highlight is not None)
-        else:
-            highlighted += self.highlight
+        highlighted: list[Hashable] = [] if self.highlight is None else [self.highlight]
+        if np.iterable(self.highlight) and not isinstance(self.highlight, str):
+            highlighted = [*self.highlight]
         object.__setattr__(self, "highlighted", highlighted)
 
     def blame(self, error: Exception) -> None:
@@ -252,8 +237,9 @@ class Look:
             given = dict(getattr(self, argument) or {})
             own = [keywords for keywords in given.values() if isinstance(keywords, Mapping)]
             for keywords in (given, *own):
-                for name, value in (*keywords.items(), *_full_keywords(keywords).items()):
-                    if str(name) in str(error) or repr(value) in str(error):
+                for name, value in keywords.items():
+                    words = (str(name), _SHORT.get(name, str(name)), repr(value))
+                    if any(word in str(error) for word in words):
                         raise ValueError(
                             f"{argument}={getattr(self, argument)!r}: matplotlib reports"
                             f" '{error}'. Pass keywords for these artists, as in"
@@ -272,8 +258,7 @@ class Look:
     @property
     def most(self) -> int:
         """The number of names with different colors."""
-        listed_colors = self.colors is not None and not isinstance(self.colors, Mapping)
-        if not listed_colors:
+        if self.colors is None or isinstance(self.colors, Mapping):
             return MOST
         return max(MOST, len(cycle(self.colors)))
 
@@ -294,17 +279,18 @@ class Look:
             return Ink.of(ax).line(color)
         return color
 
-    def line(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords for a line; the user's keywords take precedence."""
-        return with_keywords(look, self.line_kw, name)
+    def _with_keywords(self, which: str, name: Hashable = None, **look: Any) -> dict[str, Any]:
+        """Return the keywords for an artist: our own, the user's, and the user's for this name."""
+        given = getattr(self, which) or {}
+        for part in (given, given.get(name)):
+            for keyword, value in part.items() if isinstance(part, Mapping) else ():
+                if part is not given or not isinstance(value, Mapping):
+                    look[_SHORT.get(keyword, keyword)] = value
+        return look
 
-    def band(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords for bands or interval bars; user keywords take precedence."""
-        return with_keywords(look, self.band_kw, name)
-
-    def mark(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords for a mark; the user's keywords take precedence."""
-        return with_keywords(look, self.marker_kw, name)
+    line = partialmethod(_with_keywords, "line_kw")
+    band = partialmethod(_with_keywords, "band_kw")
+    mark = partialmethod(_with_keywords, "marker_kw")
 
 
 class Named(NamedTuple):
@@ -326,23 +312,6 @@ class Named(NamedTuple):
     def shade(self, ink: Ink) -> str:
         """Return the color of the text."""
         return ink.note if self.reference else ink.text(self.color)
-
-
-def with_keywords(
-    look: Mapping[str, Any], given: Keywords, name: Hashable = None
-) -> dict[str, Any]:
-    """Merge the defaults with the user's keywords for all names and for this name."""
-    if not given:
-        return dict(look)
-    general = {k: v for k, v in given.items() if not isinstance(v, Mapping)}
-    own = given.get(name)  # type: ignore[call-overload]
-    if not isinstance(own, Mapping):
-        own = {}
-    return {**look, **_full_keywords(general), **_full_keywords(own)}
-
-
-def _full_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
-    return {_SHORT.get(name, name): value for name, value in keywords.items()}
 
 
 def _check_mathematics(text: str) -> None:
@@ -407,9 +376,6 @@ _TICK = 14.0  # distance in mm between two ticks on the x axis
 _POINT = 25.4 / 72.0  # mm
 
 
-# ----------------------------------------------------------------- Room for text
-
-
 def panel_size(ax: Axes) -> tuple[float, float]:
     """Return the width and height available for the Axes, in points."""
     figure = ax.figure
@@ -463,9 +429,6 @@ def cut_text(text: str, size: float, room: float) -> str:
     half = max(1, (most - 1) // 2)
     cut = f"{text[: most - 1 - half]}…{text[-half:]}"
     return min(text, cut, key=len)
-
-
-# -------------------------------------------------------------------------- Formats of numbers
 
 
 def percent(share: float) -> str:
@@ -542,9 +505,6 @@ def in_points(value: float, _: object = None) -> str:
 def plainly(value: float, _: object = None) -> str:
     """Format a tick value as a plain number."""
     return f"{value:.4g}".replace("-", "−")
-
-
-# --------------------------------------------------------------------- Spacing of ticks
 
 
 def _length_and_room(axis: Axis, characters: float) -> tuple[float, float]:
@@ -625,12 +585,6 @@ def set_chosen_ticks(
     axis.set_minor_locator(NullLocator())
 
 
-# -------------------------------------------------------------------- Scales for rates and p-values
-
-#: in percent, the most important first
-_RATES = (50, 1, 99, 10, 90, 0.1, 99.9, 0.01, 5, 20, 80, 95, 0.001, 99.99, 2, 98)
-
-
 def use_normal_deviates(ax: Axes, least: float) -> None:
     """Use a normal-deviate scale for both axes."""
     from scipy.special import ndtr, ndtri
@@ -642,9 +596,3 @@ def use_normal_deviates(ax: Axes, least: float) -> None:
 
     ax.set_xscale("function", functions=(forward, ndtr))
     ax.set_yscale("function", functions=(forward, ndtr))
-
-
-def set_rate_ticks(axis: Axis) -> None:
-    """Set as many percentage ticks as fit, on any scale."""
-    places = [rate / 100.0 for rate in _RATES]
-    set_chosen_ticks(axis, places, [f"{rate:g}%" for rate in _RATES], characters=4.5)

@@ -657,8 +657,10 @@ RESULT = "\n    Returns\n    -------\n    Axes\n"  # of a plot without this sect
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keywords for the plot and the keywords for the computation."""
-    asked = dict(options)
-    look = {name: asked.pop(name) for name in (*UNLESS_GIVEN, "order") if name in asked}
+    look, asked = {}, dict(options)
+    for name in (*UNLESS_GIVEN, "order"):
+        if name in asked:
+            look[name] = asked.pop(name)
     return look, asked
 
 
