@@ -116,9 +116,7 @@ class Canvas:
     def text(self, name: Any) -> str:
         """Return the user's label for a name, or the name itself."""
         labels = self.look.labels or {}
-        if name in labels:
-            return str(labels[name])
-        return escaped(str(name))
+        return str(labels[name]) if name in labels else escaped(str(name))
 
     def choose(self, scores: Mapping[Hashable, float], what: str) -> list[Hashable]:
         """Return the names, ordered so that highlighted names (or the best of many) come last."""
@@ -132,9 +130,7 @@ class Canvas:
             return names
         left = [self.text(x) for x in names if not self.stands_out(x)]
         if left:
-            listed = ", ".join(left)
-            if len(left) > 12:
-                listed = f"the other {len(left)}"
+            listed = f"the other {len(left)}" if len(left) > 12 else ", ".join(left)
             self.tell(f"In gray: {listed}.")
         return sorted(names, key=self.stands_out)
 
@@ -144,9 +140,7 @@ class Canvas:
 
     def color(self, name: Hashable) -> Any:
         """Return the color of a name; gray if other names are highlighted."""
-        if not self.stands_out(name):
-            return self.ink.muted
-        return self.look.color(self.ax, name)
+        return self.ink.muted if not self.stands_out(name) else self.look.color(self.ax, name)
 
     def curve(self, name: Hashable, x: Any, y: Any, **more: Any) -> None:
         """Draw the line for a name, with markers if the line has few points."""
@@ -182,9 +176,7 @@ class Canvas:
             alpha = 0.30
         look = self.look.band(name, color=color, alpha=alpha, linewidth=0, zorder=1.5)
         filled = self.ax.fill_between(x, low, high, **look)
-        edge = color
-        if len(filled.get_facecolor()):
-            edge = filled.get_facecolor()[0][:3]
+        edge = filled.get_facecolor()[0][:3] if len(filled.get_facecolor()) else color
         for limit in (low, high):
             self.ax.plot(x, limit, color=edge, linewidth=HAIR, alpha=0.55, zorder=1.5)
 
@@ -260,9 +252,7 @@ class Canvas:
 
     def random(self, share: float) -> str:
         """Return the name for a random order; include its precision for a single group."""
-        if self.alone:
-            return f"random {percent(share)}"
-        return "random order"
+        return f"random {percent(share)}" if self.alone else "random order"
 
     def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
         """Draw a vertical reference line with text at its top."""
@@ -426,9 +416,7 @@ def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
 def thin_table(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows in order of n, thinned to the number that a band can show."""
     rows = rows.sort_values("n")
-    if len(rows) <= 4 * _COLUMNS:
-        return rows
-    return rows.iloc[some(len(rows), 4 * _COLUMNS)]
+    return rows if len(rows) <= 4 * _COLUMNS else rows.iloc[some(len(rows), 4 * _COLUMNS)]
 
 
 def some(count: int, most: int) -> np.ndarray[Any, Any]:
@@ -440,9 +428,7 @@ def some(count: int, most: int) -> np.ndarray[Any, Any]:
 
 def level_before(attrs: Mapping[Any, Any]) -> str:
     """Return the confidence level to write before a noun, such as "95% "; "" if unknown."""
-    if not attrs.get("level"):
-        return ""
-    return f"{percent_of(attrs['level'])} "
+    return "" if not attrs.get("level") else f"{percent_of(attrs['level'])} "
 
 
 def joined(*parts: str) -> str:
@@ -452,9 +438,7 @@ def joined(*parts: str) -> str:
 
 def interval_header(level: float | None) -> str:
     """Return the header of a column of intervals."""
-    if not level:
-        return "confidence interval"
-    return f"{percent_of(level)} interval"
+    return "confidence interval" if not level else f"{percent_of(level)} interval"
 
 
 def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:

@@ -132,9 +132,8 @@ def _draw_curves(
 ) -> None:
     """Draw the curve of each measure, the chance level, and lines of equal n.
 
-    ``bands`` is a result, or a list of results, from :func:`rankeval_pd.random_band`. ``ideal`` is
-    the result of :func:`rankeval_pd.random_bound` at one n. All other tables are results of the
-    functions with the same names.
+    ``bands`` is one or more results of :func:`rankeval_pd.random_band`, ``ideal`` a result of
+    :func:`rankeval_pd.random_bound` at one n, and any other table that of the function of its name.
     """
     largest = float(curves["n"].max()) if len(curves) else 0.0
     if spec.chance == "one" and log is None:
@@ -182,7 +181,14 @@ def _draw_curves(
         _draw_crossovers(canvas, crossovers, curves, spec)
     _set_limits(canvas, curves, spec, deviates=deviates)
     if isolines is not None:
-        _draw_isolines(canvas, isolines, spec, linear=linear)
+        lines = table_of(isolines, f"n {spec.x} {spec.y}", f"isolines for {spec.y}")
+        for n, line in lines.groupby("n", sort=False):
+            canvas.guide(line[spec.x], line[spec.y], f"_n = {n}", HAIR)
+            ends = line if linear else line[(line[spec.x] > 0) & (line[spec.y] > 0)]
+            if len(ends):  # n is written at the better end
+                end = (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1])
+                write(ax, f"{n:,}", end, (2, 1), clip_on=True, color=canvas.ink.note)
+        canvas.tell("Thin lines: all lists with the same n.")
     if spec.y == "precision":
         _draw_f_scores(canvas, f_scores)
     canvas.meet = True
@@ -279,10 +285,7 @@ def _mean_of_chance(spec: Curve, x: Any, curves: pd.DataFrame) -> Any:
 
 
 def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -> str:
-    """Draw a gray area up to the simultaneous bound, and lines for all other bounds.
-
-    Return the text that names the gray area.
-    """
+    """Draw a gray area up to the simultaneous bound, and lines for others; return its name."""
     tables = []
     for band in bands if isinstance(bands, list | tuple) else [bands]:
         if band is not None:
@@ -379,24 +382,8 @@ def _draw_crossovers(
             written.append(place)
             write(canvas.ax, f"n = {int(n):,}", point, (7, -9), color=canvas.ink.text(color))
     contiguous = runs.attrs.get("contiguous")
-    run = "the first list"
-    if contiguous:
-        run = f"the first of {contiguous} successive lists"
+    run = f"the first of {contiguous} successive lists" if contiguous else "the first list"
     canvas.tell(f"Open marks: {run} above chance ({', '.join(map(rate_text, levels))}).")
-
-
-def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, linear: bool) -> None:
-    """Draw a thin line for each n, with n written at the better end."""
-    rows = table_of(isolines, f"n {spec.x} {spec.y}", f"isolines for {spec.y}")
-    for n, line in rows.groupby("n", sort=False):
-        canvas.guide(line[spec.x], line[spec.y], f"_n = {n}", HAIR)
-        ends = line
-        if not linear:
-            ends = line[(line[spec.x] > 0) & (line[spec.y] > 0)]
-        if len(ends):
-            end = (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1])
-            write(canvas.ax, f"{n:,}", end, (2, 1), clip_on=True, color=canvas.ink.note)
-    canvas.tell("Thin lines: all lists with the same n.")
 
 
 # -------------------------------------------------------------------------------------------------
@@ -474,8 +461,7 @@ def precision_recall(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.precision_recall` for one group.
+        As in :func:`roc`, or the result of :func:`rankeval_pd.precision_recall` for one group.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool
@@ -511,8 +497,7 @@ def det(data: Data, **options: Unpack[CurvePlot]) -> Axes:
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.det` for one group.
+        As in :func:`roc`, or the result of :func:`rankeval_pd.det` for one group.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
@@ -549,8 +534,7 @@ def lift(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.lift` for one group.
+        As in :func:`roc`, or the result of :func:`rankeval_pd.lift` for one group.
     n : int, float, sequence, range or "deciles", optional
         Option for data: sizes of lists, or fractions of the candidates; see
         :func:`rankeval_pd.lift`.
@@ -590,8 +574,7 @@ def gain(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.gain` for one group.
+        As in :func:`roc`, or the result of :func:`rankeval_pd.gain` for one group.
     n : int, float, sequence, range or "deciles", optional
         Option for data, as in :func:`rankeval_pd.gain`.
     bands, isolines, simultaneous, bound, crossovers, interval, level

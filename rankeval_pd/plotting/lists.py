@@ -247,8 +247,7 @@ def recall_band(
         Options for data, as in :func:`rankeval_pd.recall_band`. By default, ``n`` contains the
         sizes that are visible in the plot.
     log : bool, optional
-        Whether the n axis is logarithmic. By default, the axis is logarithmic if the largest n
-        is more than 2,000 times the smallest. In this case, lists shorter than 10 are omitted.
+        As in :func:`precision`.
     **look
 
     Notes
@@ -376,9 +375,7 @@ def draw_random_bound(
     ax, positive = canvas.ax, np.inf
     logarithmic = is_log(log, bound["n"])
     canvas.across("n", log=logarithmic)
-    prior = np.nan
-    if len(bound):
-        prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0])
+    prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0]) if len(bound) else np.nan
     if precision is not None:
         needed = "measure n precision recall lift"
         curves = table_of(precision, needed, "nbest_precision")
@@ -386,9 +383,7 @@ def draw_random_bound(
         draw_lists(canvas, curves, "n", logarithmic, log)
     if envelope is not None:
         envelope = table_of(envelope, "alpha n envelope", "random_envelope")
-    short = 1
-    if logarithmic and log is None:
-        short = FIRST
+    short = FIRST if logarithmic and log is None else 1
     for place, (level, rows) in enumerate(bound.groupby("p", sort=False)):
         p = float(level)  # type: ignore[arg-type]
         single = share = _possible_share(rows, "critical", positive, short)
@@ -450,7 +445,7 @@ def random_bound(
         Option for data: whether to add :func:`rankeval_pd.random_envelope` at alpha = p, which
         is simultaneous over all n. This option requires a finite population.
     log : bool, optional
-        Whether the n axis is logarithmic; see :func:`precision`.
+        As in :func:`precision`.
     **look
 
     Notes

@@ -199,6 +199,10 @@ class Look:
     highlighted: list[Hashable] = field(init=False)  #: empty if no name is highlighted
 
     def __post_init__(self) -> None:
+        from matplotlib import rcParams
+        from matplotlib.cbook import is_math_text
+        from matplotlib.mathtext import MathTextParser
+
         if self.legend not in (None, True, False):
             check_choice("legend", self.legend, LEGENDS)  # type: ignore[arg-type]
         check_choice("labels_at", self.labels_at, LABELS_AT)
@@ -207,9 +211,17 @@ class Look:
                 f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
                 "from names to labels, as in {'G2': 'log-likelihood'}."
             )
-        for text in (*(self.labels or {}).values(), self.title):
-            if text is not None:
-                _check_mathematics(str(text))
+        for text in map(str, (*(self.labels or {}).values(), self.title or "")):
+            if rcParams["text.usetex"] or not is_math_text(text):
+                continue
+            try:
+                MathTextParser("path").parse(text)
+            except ValueError as error:
+                why = str(error).splitlines()[-1]
+                raise ValueError(
+                    f"labels or title: {text!r} contains math that matplotlib cannot parse ({why})."
+                    " Correct the text, or escape dollar signs as \\$."
+                ) from None
         for name in ("line_kw", "band_kw", "marker_kw"):
             given = getattr(self, name)
             if given is not None and not isinstance(given, Mapping):
@@ -275,9 +287,7 @@ class Look:
                 place = (place + 1) % size
             taken[name] = place
         color = known[taken[name]]
-        if self.colors is None:
-            return Ink.of(ax).line(color)
-        return color
+        return Ink.of(ax).line(color) if self.colors is None else color
 
     def _with_keywords(self, which: str, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords for an artist: our own, the user's, and the user's for this name."""
@@ -312,24 +322,6 @@ class Named(NamedTuple):
     def shade(self, ink: Ink) -> str:
         """Return the color of the text."""
         return ink.note if self.reference else ink.text(self.color)
-
-
-def _check_mathematics(text: str) -> None:
-    """Raise a ValueError if matplotlib cannot typeset the mathematics in a string."""
-    import matplotlib as mpl
-    from matplotlib.cbook import is_math_text
-    from matplotlib.mathtext import MathTextParser
-
-    if mpl.rcParams["text.usetex"] or not is_math_text(text):
-        return
-    try:
-        MathTextParser("path").parse(text)
-    except ValueError as error:
-        why = str(error).splitlines()[-1]
-        raise ValueError(
-            f"labels or title: {text!r} contains math that matplotlib cannot parse ({why}). "
-            "Correct the text, or escape dollar signs as \\$."
-        ) from None
 
 
 def escaped(text: str) -> str:
@@ -439,16 +431,12 @@ def percent(share: float) -> str:
 
 def rate_text(p: float) -> str:
     """Format the level p of a test, such as 5%, 0.1% or 1e-17."""
-    if p < 1e-4:
-        return f"{p:g}"
-    return percent_of(p)
+    return f"{p:g}" if p < 1e-4 else percent_of(p)
 
 
 def most_text(p: float) -> str:
     """Format the remaining proportion, such as 95% or "all but 1e-17"."""
-    if p < 1e-4:
-        return f"all but {p:g}"
-    return percent_of(1.0 - p)
+    return f"all but {p:g}" if p < 1e-4 else percent_of(1.0 - p)
 
 
 def digits_for(width: float) -> int:
@@ -467,9 +455,7 @@ def number(value: float, digits: int, *, signed: bool = False) -> str:
     sign = "+" * signed
     text = f"{value:{sign},.{digits}f}"
     plain = text.lstrip("+-")
-    if not float(plain.replace(",", "")):
-        return plain
-    return text.replace("-", "−")
+    return plain if not float(plain.replace(",", "")) else text.replace("-", "−")
 
 
 def interval_text(low: float, high: float, digits: int, *, signed: bool = False) -> str:
@@ -490,16 +476,12 @@ def compact(value: float, _: object = None) -> str:
 
 def in_percent(value: float, _: object = None) -> str:
     """Format a tick on an axis of proportions; return "" outside 0 to 1."""
-    if not -1e-9 <= value <= 1.0 + 1e-9:
-        return ""
-    return f"{100 * value:.4g}%"
+    return "" if not -1e-9 <= value <= 1.0 + 1e-9 else f"{100 * value:.4g}%"
 
 
 def in_points(value: float, _: object = None) -> str:
     """Format a difference of proportions in percentage points, such as +10, −2.5 or 0."""
-    if abs(value) <= 1e-12:
-        return "0"
-    return f"{100 * value:+.4g}".replace("-", "−")
+    return "0" if abs(value) <= 1e-12 else f"{100 * value:+.4g}".replace("-", "−")
 
 
 def plainly(value: float, _: object = None) -> str:
@@ -521,9 +503,7 @@ def settle(ax: Axes) -> None:
         low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
         if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
             continue
-        ends = (0.001, 1.0)
-        if high > 0.0:
-            ends = (0.1 * high, 10.0 * high)
+        ends = (0.1 * high, 10.0 * high) if high > 0.0 else (0.001, 1.0)
         across = axis.axis_name == "x"
         ax.update_datalim([(end, end) for end in ends], updatex=across, updatey=not across)
 

@@ -746,9 +746,7 @@ def is_table(data: object, needed: str) -> bool:
 
 def size_of(data: Drawable) -> int:
     """Return the number of rows, or the length of the longest dimension."""
-    if isinstance(data, pd.DataFrame):
-        return len(data)
-    return max(data.sizes.values(), default=0)
+    return len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=0)
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
