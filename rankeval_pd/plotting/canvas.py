@@ -102,6 +102,7 @@ class Canvas:
         self.ax: Any = ax
         self.look, self.alone = look, alone
         self.ink = Ink.of(ax)
+        self.gray = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
         self.size = panel_size(ax)  #: size in points, before other panels share the figure
         self.bright: list[Hashable] | None = None
         self.named: list[Named] = []
@@ -245,8 +246,7 @@ class Canvas:
 
     def rule(self, y: float, name: str = "", **more: Any) -> None:
         """Draw a horizontal reference line with a name at its end."""
-        look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1, **more}
-        self.ax.axhline(y, label=name or "_rule", **look)
+        self.ax.axhline(y, label=name or "_rule", **{**self.gray, **more})
         if name:
             self.refer(name, y)
 
@@ -256,8 +256,7 @@ class Canvas:
 
     def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
         """Draw a vertical reference line with text at its top."""
-        look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
-        self.ax.axvline(x, label=name, **look)
+        self.ax.axvline(x, label=name, **self.gray)
         if text:
             write(self.ax, text, (x, 1.0), (3, -1), xycoords=ABOVE, va="top", color=self.ink.note)
 
@@ -267,8 +266,7 @@ class Canvas:
 
     def guide(self, x: Any, y: Any, name: str, width: float = THIN, **more: Any) -> None:
         """Draw a gray line that is not data."""
-        look = {"color": self.ink.reference, "linewidth": width, "zorder": 1, "label": name}
-        self.ax.plot(x, y, **{**look, **more})
+        self.ax.plot(x, y, **{**self.gray, "linewidth": width, "label": name, **more})
 
     def reference(self, x: Any, y: Any, name: str) -> None:
         """Draw a gray line with a name at its end."""
@@ -317,7 +315,7 @@ class Canvas:
             high = last
         if not getattr(self.ax, f"get_autoscale{axis}_on")():
             low, high = min(low, first), max(high, last)
-        ends = np.array([low, high])
+        ends: Any = np.array([low, high])
         if getattr(self.ax, f"get_{axis}scale")() == "log":  # a log axis cannot show 0
             ends = np.where(ends <= 0.0, None, ends)
         getattr(self.ax, f"set_{axis}lim")(*ends.tolist())

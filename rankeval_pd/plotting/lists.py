@@ -20,7 +20,6 @@ from rankeval_pd.lists.precision import nbest_precision, precision_band
 from rankeval_pd.plotting.canvas import (
     HAIR,
     SPARSE,
-    THIN,
     XLABELS,
     Canvas,
     interval_kind,
@@ -510,8 +509,7 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
         rows = table_of(bound, "p n discrete interpolated parametric", "random_bound")
         found = rows.loc[rows["n"] == sizes[0], ["p", *_LAWS]].to_numpy(dtype=float)
         for p, *bounds in found:
-            look = canvas.look.band(color=canvas.ink.reference, linewidth=THIN, zorder=1)
-            ax.axhline(1.0 - p, **look)
+            ax.axhline(1.0 - p, **canvas.look.band(**canvas.gray))
             values: dict[Hashable, str] = {}
             look = {"markersize": 5, "zorder": 4, "markeredgecolor": canvas.ink.bg}
             for law, at in zip(_LAWS, bounds, strict=True):

@@ -81,11 +81,6 @@ class Ink:
             fg = max(("#000000", "#ffffff"), key=lambda color: contrast(color, bg))
         return cls(fg, bg)
 
-    @property
-    def dark(self) -> bool:
-        """Whether the background is dark."""
-        return luminance(self.bg) < 0.18
-
     def legible(self, color: Any, least: float) -> str:
         """Shift the color toward the text color until the contrast is sufficient."""
         for share in _STEPS:
@@ -101,30 +96,12 @@ class Ink:
         """Return a gray with this proportion of the text color."""
         return mixed_color(self.fg, self.bg, share)
 
-    @property
-    def reference(self) -> str:
-        """The color of reference lines, visible but less prominent than the data."""
-        return self.gray(0.45)
-
-    @property
-    def muted(self) -> str:
-        """The color of data that are not highlighted."""
-        return self.gray(0.24)
-
-    @property
-    def plain(self) -> str:
-        """The color of data if hues do not represent names."""
-        return self.line(self.gray(0.55))
-
-    @property
-    def note(self) -> str:
-        """The color of small text next to the data."""
-        return self.text(self.gray(0.60))
-
-    @property
-    def accent(self) -> str:
-        """The color of highlights if the names are on an axis."""
-        return self.line(cycle()[0])
+    dark = property(lambda ink: luminance(ink.bg) < 0.18)  #: whether the background is dark
+    reference = property(lambda ink: ink.gray(0.45))  #: reference lines, behind the data
+    muted = property(lambda ink: ink.gray(0.24))  #: data that are not highlighted
+    plain = property(lambda ink: ink.line(ink.gray(0.55)))  #: data if hues do not represent names
+    note = property(lambda ink: ink.text(ink.gray(0.60)))  #: small text next to the data
+    accent = property(lambda ink: ink.line(cycle()[0]))  #: highlights if the names are on an axis
 
 
 def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
@@ -291,8 +268,9 @@ class Look:
 
     def _with_keywords(self, which: str, name: Hashable = None, **look: Any) -> dict[str, Any]:
         """Return the keywords for an artist: our own, the user's, and the user's for this name."""
-        given = getattr(self, which) or {}
-        for part in (given, given.get(name)):
+        given: Any = getattr(self, which) or {}
+        parts: Any = (given, given.get(name))
+        for part in parts:
             for keyword, value in part.items() if isinstance(part, Mapping) else ():
                 if part is not given or not isinstance(value, Mapping):
                     look[_SHORT.get(keyword, keyword)] = value
@@ -319,7 +297,7 @@ class Named(NamedTuple):
         """The width of the line in a key."""
         return 0.8 if self.reference else 2.0
 
-    def shade(self, ink: Ink) -> str:
+    def shade(self, ink: Ink) -> Any:
         """Return the color of the text."""
         return ink.note if self.reference else ink.text(self.color)
 

@@ -20,7 +20,7 @@ from rankeval_pd.errors import argument_check, checked_call, hushed, no_table
 from rankeval_pd.lists.precision import nbest_precision
 from rankeval_pd.options import FILLED, LONG_ROLES, held, in_wide_form, settings
 from rankeval_pd.plotting.canvas import XLABELS, Canvas, name_figure, shared_legend, some
-from rankeval_pd.plotting.look import LARGE_RATIO, cut_text, escaped, font, panel_size
+from rankeval_pd.plotting.look import LARGE_RATIO, Keywords, cut_text, escaped, font, panel_size
 from rankeval_pd.plotting.look import Look as Look_of_look
 from rankeval_pd.roles import (
     MEANINGS,
@@ -129,17 +129,15 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
     asked = next((column for column in ("n", "metric") if column in table), None)
     if asked is None:
         return table
-    columns = [column for column in table.columns if column != asked]
-    several = len(table[asked].unique()) > 1
-    if several:
-        place = columns.index(name)
-        columns = [*columns[:place], asked, *columns[place:]]
+    columns, attrs = [*table.columns.drop(asked)], dict(table.attrs)
+    if len(table[asked].unique()) > 1:
+        columns.insert(columns.index(name), asked)
+        if asked == "metric":
+            attrs[asked] = ""
+    else:
+        attrs[asked] = table[asked].iloc[0] if len(table) else None
     result = table[columns]
-    result.attrs = dict(table.attrs)
-    if not several:
-        result.attrs[asked] = table[asked].iloc[0] if len(table) else None
-    elif asked == "metric":
-        result.attrs[asked] = ""
+    result.attrs = attrs
     return result
 
 
@@ -469,7 +467,6 @@ def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
 # Keywords for all plots, and the choice between data and a finished table.
 
 Drawable = pd.DataFrame | xr.Dataset
-Keywords = Mapping[str, Any] | None
 Levels = float | Sequence[float]
 Picture = TypeVar("Picture", bound=Callable[..., Any])
 
