@@ -509,7 +509,7 @@ def det(data: Data, **options: Unpack[CurvePlot]) -> Axes:
     -----
     Each line shows a measure. Better measures are closer to the lower left corner. Rates of 0 and 1
     are not shown because their normal deviates are infinite. The gray line is the mean over random
-    orders. The options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
+    orders.
 
     Examples
     --------
@@ -551,9 +551,8 @@ def lift(
     Notes
     -----
     Each line shows the precision of a measure's lists relative to a random order. The gray line at
-    1 represents a random order, and vertical lines mark the fractions in ``enrichment``. The
-    options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`. If n exceeds
-    2,000, lists shorter than 10 are omitted.
+    1 represents a random order, and vertical lines mark the fractions in ``enrichment``. If n
+    exceeds 2,000, lists shorter than 10 are omitted.
 
     Examples
     --------
@@ -587,7 +586,6 @@ def gain(
     -----
     Each line shows a measure, from the empty list to all candidates. The upper gray line shows an
     order with all true positives first, and the lower gray line shows the mean over random orders.
-    The options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
 
     Examples
     --------

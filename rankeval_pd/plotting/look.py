@@ -152,7 +152,7 @@ LABELS_AT = (None, "end", "key", "legend")
 
 Keywords = Mapping[str, Any] | None
 
-_SHORT = {
+_SHORT: Mapping[Any, Any] = {
     "lw": "linewidth", "ls": "linestyle", "c": "color", "ec": "edgecolor", "fc": "facecolor",
     "ms": "markersize", "s": "markersize", "size": "markersize", "mec": "markeredgecolor",
     "mfc": "markerfacecolor", "mew": "markeredgewidth",
