@@ -22,7 +22,7 @@ from rankeval_pd.tables import Short, plain, record, shortened
 Function = TypeVar("Function", bound=Callable[..., Any])
 Table = TypeVar("Table", pd.DataFrame, xr.Dataset)
 
-_FILLED = ("alpha", "level")  # options that set defaults for keywords
+FILLED = ("alpha", "level")  # options that set defaults for keywords
 # options of the session are global, because notebooks run each cell in a new context
 _session: dict[set_options, None] = {}
 #: the options of open blocks, and whether each is a block or a call inside a block
@@ -30,7 +30,7 @@ _blocks: ContextVar[tuple[tuple[set_options, bool], ...]] = ContextVar("blocks",
 #: whether the outermost call wants all columns, or None outside a call
 _details: ContextVar[bool | None] = ContextVar("details", default=None)
 _SETTINGS = {"details": False, "progress": None}  # without set_options
-_LONG = frozenset(LONG)
+LONG_ROLES = frozenset(LONG)
 
 
 class set_options:
@@ -97,13 +97,18 @@ class set_options:
             _blocks.set(blocks[: mine[-1]])
 
 
-def settings() -> dict[str, Any]:
-    """Return the options of the session, overridden by those of open blocks."""
+def settings(details: bool | None = None, progress: bool | None = None) -> dict[str, Any]:
+    """Return the options of the session, overridden by those of open blocks and of a call."""
+    check_flag("details", details, none=True)
+    check_flag("progress", progress, none=True)
     values: dict[str, Any] = dict(_SETTINGS)
     for options in _session:
         values.update(options._given)
     for options, _ in _blocks.get():
         values.update(options._given)
+    for name, given in (("details", details), ("progress", progress)):
+        if given is not None:
+            values[name] = bool(given)
     return values
 
 
@@ -151,38 +156,29 @@ def with_options(
     ``function`` does.
     """
     parameters = inspect.signature(function).parameters
-    draws = hasattr(function, "draws_tables")
-    # a plot of a finished table needs no other arguments
-    check = argument_check(function, 1 if draws else None)
+    check = argument_check(function)
     # columns that are added to the user's rows are scores, which no option changes
-    filled = [x for x in _FILLED if noted and x in parameters and parameters[x].kind is _KEYWORD]
+    filled = [x for x in FILLED if noted and x in parameters and parameters[x].kind is _KEYWORD]
 
     @functools.wraps(function)
     def asked(
         *args: Any, details: bool | None = None, progress: bool | None = None, **keywords: Any
     ) -> Any:
-        check_flag("details", details, none=True)
-        check_flag("progress", progress, none=True)
+        choices = settings(details, progress)
         check(args, keywords)
-        if not _LONG.isdisjoint(keywords):
-            args, keywords = _in_wide_form(args, keywords)
+        if not LONG_ROLES.isdisjoint(keywords):
+            args, keywords = in_wide_form(args, keywords)
         data = args[0] if args else keywords.get("data")
         ask: Callable[..., Any] = function
         if of_dataset is not None and isinstance(data, xr.Dataset):
             ask = of_dataset
         inside = _details.get()
-        choices = settings()
-        if details is not None:
-            choices["details"] = bool(details)
-        if progress is not None:
-            choices["progress"] = bool(progress)
         if inside is not None:
             result = ask(*args, **keywords)
         else:
-            if not draws:  # a plot passes the defaults on to its method
-                for name in filled:
-                    if name in choices:
-                        keywords.setdefault(name, choices[name])
+            for name in filled:
+                if name in choices:
+                    keywords.setdefault(name, choices[name])
             with held(details=choices["details"], progress=choices["progress"]):
                 result = ask(*args, **keywords)
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
@@ -203,7 +199,7 @@ def with_options(
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def _in_wide_form(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def in_wide_form(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return the arguments of a call with a long frame as those of a wide frame."""
     if all(keywords.get(role) is None for role in LONG):
         return args, keywords

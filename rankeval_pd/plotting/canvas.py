@@ -54,9 +54,6 @@ ABOVE = ("data", "axes fraction")  # coordinates of text at the top of the axes
 BESIDE = ("axes fraction", "data")
 _SHORT = {XLABELS["n"]: "n", "confidence (1 − p, one-sided)": "confidence"}
 
-
-# ------------------------------------------------------------------------------------- The caption
-
 _CAPTIONS: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
@@ -96,9 +93,6 @@ def caption(ax: Any) -> str:
     return " ".join(dict.fromkeys(x for one in drawn for x in _CAPTIONS.get(one, ())))
 
 
-# --------------------------------------------------------------------------------------- The canvas
-
-
 class Canvas:
     """The Axes to draw on, the requested look, and a record of the drawn elements."""
 
@@ -108,6 +102,7 @@ class Canvas:
         self.ax: Any = ax
         self.look, self.alone = look, alone
         self.ink = Ink.of(ax)
+        self.gray = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
         self.size = panel_size(ax)  #: size in points, before other panels share the figure
         self.bright: list[Hashable] | None = None
         self.named: list[Named] = []
@@ -122,9 +117,7 @@ class Canvas:
     def text(self, name: Any) -> str:
         """Return the user's label for a name, or the name itself."""
         labels = self.look.labels or {}
-        if name in labels:
-            return str(labels[name])
-        return escaped(str(name))
+        return str(labels[name]) if name in labels else escaped(str(name))
 
     def choose(self, scores: Mapping[Hashable, float], what: str) -> list[Hashable]:
         """Return the names, ordered so that highlighted names (or the best of many) come last."""
@@ -138,9 +131,7 @@ class Canvas:
             return names
         left = [self.text(x) for x in names if not self.stands_out(x)]
         if left:
-            listed = ", ".join(left)
-            if len(left) > 12:
-                listed = f"the other {len(left)}"
+            listed = f"the other {len(left)}" if len(left) > 12 else ", ".join(left)
             self.tell(f"In gray: {listed}.")
         return sorted(names, key=self.stands_out)
 
@@ -150,9 +141,7 @@ class Canvas:
 
     def color(self, name: Hashable) -> Any:
         """Return the color of a name; gray if other names are highlighted."""
-        if not self.stands_out(name):
-            return self.ink.muted
-        return self.look.color(self.ax, name)
+        return self.ink.muted if not self.stands_out(name) else self.look.color(self.ax, name)
 
     def curve(self, name: Hashable, x: Any, y: Any, **more: Any) -> None:
         """Draw the line for a name, with markers if the line has few points."""
@@ -160,25 +149,19 @@ class Canvas:
 
         bright, color = self.stands_out(name), self.color(name)
         dashes, width, layer = _DASHES[0], THIN, 1.8
+        look: dict[str, Any] = {"label": self.text(name)}
+        look |= {"solid_capstyle": "round", "solid_joinstyle": "round"}
         if bright:
             before = 0
             for line in self.named:
                 before += not line.muted and to_hex(line.color) == to_hex(color)
             dashes = _DASHES[min(before, 2)]
             width, layer = LINE, 3
-        if bright and panel_size(self.ax)[0] <= _NARROW:
-            width = 1.2
-        look = {
-            "color": color,
-            "linewidth": width,
-            "linestyle": dashes,
-            "label": self.text(name),
-            "zorder": layer,
-            "solid_capstyle": "round",
-            "solid_joinstyle": "round",
-        }
-        if len(x) <= FEW and bright:
-            look |= self.look.mark(name, marker="o", markersize=4, markeredgewidth=0)
+            if panel_size(self.ax)[0] <= _NARROW:
+                width = 1.2
+            if len(x) <= FEW:
+                look |= self.look.mark(name, marker="o", markersize=4, markeredgewidth=0)
+        look = {"color": color, "linewidth": width, "linestyle": dashes, "zorder": layer, **look}
         x, y = thin(self.ax, np.asarray(x, dtype=float), np.asarray(y, dtype=float))
         (line,) = self.ax.plot(x, y, **self.look.line(name, **{**look, **more}))
         self.drawn[name] = len(self.named)
@@ -194,9 +177,7 @@ class Canvas:
             alpha = 0.30
         look = self.look.band(name, color=color, alpha=alpha, linewidth=0, zorder=1.5)
         filled = self.ax.fill_between(x, low, high, **look)
-        edge = color
-        if len(filled.get_facecolor()):
-            edge = filled.get_facecolor()[0][:3]
+        edge = filled.get_facecolor()[0][:3] if len(filled.get_facecolor()) else color
         for limit in (low, high):
             self.ax.plot(x, limit, color=edge, linewidth=HAIR, alpha=0.55, zorder=1.5)
 
@@ -227,9 +208,9 @@ class Canvas:
         caption.
         """
         names = list(filter(self.stands_out, tables))
-        if not names:
-            return
-        sizes = np.unique(np.concatenate([tables[name]["n"] for name in names]))
+        sizes = np.empty(0)
+        for name in names:
+            sizes = np.union1d(sizes, tables[name]["n"])
         if not len(sizes):
             return
         if len(names) == 1 and len(sizes) > SPARSE:
@@ -239,7 +220,22 @@ class Canvas:
             return
         if len(names) > self.look.most:
             return
-        at = self._stops(sizes, len(names), tables[names[0]])
+        at = sizes
+        room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (len(names) + 1))
+        if len(sizes) > min(SPARSE, max(room, 3)):  # a few, near the ticks
+            rows = tables[names[0]].dropna(subset=["x"]).sort_values("x")
+            first, last = self.ax.get_xlim()
+            first, last = max(first, rows["x"].min()), min(last, rows["x"].max())
+            inner = self.ax.xaxis.get_majorticklocs()
+            inner = inner[(first < inner) & (inner < last)]
+            if len(inner) > 3:
+                inner = inner[1:-1]
+            if len(names) <= 3:
+                inner = np.append(rows["x"].iloc[len(rows) // 20], inner)
+            elif len(inner) > 3:
+                inner = inner[[0, (len(inner) - 1) // 2, -1]]
+            places = np.searchsorted(rows["x"], inner).clip(0, len(rows) - 1)
+            at = np.unique(rows["n"].iloc[places])
         for place, name in enumerate(names):
             rows = tables[name][tables[name]["n"].isin(at)]
             self.bars(name, rows["x"], rows[low], rows[high], place=place, count=len(names))
@@ -248,42 +244,19 @@ class Canvas:
             kind += f" at n = {', '.join(map('{:,.0f}'.format, at))}"
         self.tell(f"Bars: {kind}{comma}{after}.")
 
-    def _stops(self, sizes: Any, count: int, rows: pd.DataFrame) -> list[float]:
-        """Return the list sizes for intervals: all, or a subset if there are many."""
-        room = 0.68 * panel_size(self.ax)[0] / (_DODGE * (count + 1))
-        if len(sizes) <= min(SPARSE, max(room, 3)):
-            return [*map(float, sizes)]
-        low, high = self.ax.get_xlim()
-        rows = rows.dropna(subset=["x"]).sort_values("x")
-        low, high = max(low, rows["x"].min()), min(high, rows["x"].max())
-        inner = self.ax.xaxis.get_majorticklocs()
-        inner = inner[(low < inner) & (inner < high)]
-        if len(inner) > 3:
-            inner = inner[1:-1]
-        if count > 3 and len(inner) > 3:
-            inner = inner[[0, (len(inner) - 1) // 2, -1]]
-        if count <= 3:
-            inner = np.append(rows["x"].iloc[len(rows) // 20], inner)
-        places = np.searchsorted(rows["x"], inner).clip(0, len(rows) - 1)
-        return [*map(float, np.unique(rows["n"].iloc[places]))]
-
     def rule(self, y: float, name: str = "", **more: Any) -> None:
         """Draw a horizontal reference line with a name at its end."""
-        look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1, **more}
-        self.ax.axhline(y, label=name or "_rule", **look)
+        self.ax.axhline(y, label=name or "_rule", **{**self.gray, **more})
         if name:
             self.refer(name, y)
 
     def random(self, share: float) -> str:
         """Return the name for a random order; include its precision for a single group."""
-        if self.alone:
-            return f"random {percent(share)}"
-        return "random order"
+        return f"random {percent(share)}" if self.alone else "random order"
 
     def upright(self, x: float, text: str = "", *, name: str = "_rule") -> None:
         """Draw a vertical reference line with text at its top."""
-        look = {"color": self.ink.reference, "linewidth": THIN, "zorder": 1}
-        self.ax.axvline(x, label=name, **look)
+        self.ax.axvline(x, label=name, **self.gray)
         if text:
             write(self.ax, text, (x, 1.0), (3, -1), xycoords=ABOVE, va="top", color=self.ink.note)
 
@@ -293,8 +266,7 @@ class Canvas:
 
     def guide(self, x: Any, y: Any, name: str, width: float = THIN, **more: Any) -> None:
         """Draw a gray line that is not data."""
-        look = {"color": self.ink.reference, "linewidth": width, "zorder": 1, "label": name}
-        self.ax.plot(x, y, **{**look, **more})
+        self.ax.plot(x, y, **{**self.gray, "linewidth": width, "label": name, **more})
 
     def reference(self, x: Any, y: Any, name: str) -> None:
         """Draw a gray line with a name at its end."""
@@ -320,8 +292,6 @@ class Canvas:
         if values:
             self.headers[header] = values
 
-    # -------------------------------------------------------------------- Axes and final steps
-
     def across(self, x: str, *, log: bool = False) -> None:
         """Put ticks for list sizes, fractions or recall values on the x axis."""
         if log:
@@ -339,13 +309,16 @@ class Canvas:
         """Set the limits of an axis, but keep the wider limits of panels that share the axis."""
         settle(self.ax)
         first, last = getattr(self.ax, f"get_{axis}lim")()
-        low, high = first if low is None else low, last if high is None else high
+        if low is None:
+            low = first
+        if high is None:
+            high = last
         if not getattr(self.ax, f"get_autoscale{axis}_on")():
             low, high = min(low, first), max(high, last)
-        ends = [low, high]
+        ends: Any = np.array([low, high])
         if getattr(self.ax, f"get_{axis}scale")() == "log":  # a log axis cannot show 0
-            ends = [None if end <= 0.0 else end for end in ends]
-        getattr(self.ax, f"set_{axis}lim")(*ends)
+            ends = np.where(ends <= 0.0, None, ends)
+        getattr(self.ax, f"set_{axis}lim")(*ends.tolist())
 
     def start_at(self, bottom: float, floor: float = 0.0) -> None:
         """Start the y axis at or below this value, and leave space around the data."""
@@ -387,8 +360,11 @@ class Canvas:
         for k, row in enumerate(rows if self.headers else ()):
             values = [column.get(names.get(k), "") for column in self.headers.values()]
             rows[k] = row._replace(values=tuple(values))
-        first = [self.drawn[name] for name in self.look.order if name in self.drawn]
-        return [rows[k] for k in dict.fromkeys([*first, *range(len(rows))])]
+        places: dict[int, None] = {}  # in color order
+        for name in filter(self.drawn.__contains__, self.look.order):
+            places[self.drawn[name]] = None
+        places |= dict.fromkeys(range(len(rows)))
+        return [*map(rows.__getitem__, places)]
 
     def name(self) -> None:
         """Label the lines as requested: directly, in a legend, or not at all."""
@@ -409,9 +385,6 @@ class Canvas:
             look |= {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "frameon": False}
             look["borderaxespad"] = 0.0
         self.ax.legend(handles, [in_tex(name) for name in names], **look)
-
-
-# ------------------------------------------------------------------------------------- Long tables
 
 
 def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
@@ -441,9 +414,7 @@ def thin(ax: Axes, x: Any, y: Any) -> tuple[Any, Any]:
 def thin_table(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows in order of n, thinned to the number that a band can show."""
     rows = rows.sort_values("n")
-    if len(rows) <= 4 * _COLUMNS:
-        return rows
-    return rows.iloc[some(len(rows), 4 * _COLUMNS)]
+    return rows if len(rows) <= 4 * _COLUMNS else rows.iloc[some(len(rows), 4 * _COLUMNS)]
 
 
 def some(count: int, most: int) -> np.ndarray[Any, Any]:
@@ -455,9 +426,7 @@ def some(count: int, most: int) -> np.ndarray[Any, Any]:
 
 def level_before(attrs: Mapping[Any, Any]) -> str:
     """Return the confidence level to write before a noun, such as "95% "; "" if unknown."""
-    if not attrs.get("level"):
-        return ""
-    return f"{percent_of(attrs['level'])} "
+    return "" if not attrs.get("level") else f"{percent_of(attrs['level'])} "
 
 
 def joined(*parts: str) -> str:
@@ -467,9 +436,7 @@ def joined(*parts: str) -> str:
 
 def interval_header(level: float | None) -> str:
     """Return the header of a column of intervals."""
-    if not level:
-        return "confidence interval"
-    return f"{percent_of(level)} interval"
+    return "confidence interval" if not level else f"{percent_of(level)} interval"
 
 
 def interval_kind(attrs: Mapping[Any, Any], scope: str) -> str:

@@ -39,7 +39,7 @@ from rankeval_pd.plotting.look import (
     panel_size,
     plainly,
     rate_text,
-    set_rate_ticks,
+    set_chosen_ticks,
     use_normal_deviates,
 )
 from rankeval_pd.plotting.panels import (
@@ -69,6 +69,8 @@ if TYPE_CHECKING:
 Table = pd.DataFrame | None
 _SCOPES = {"pointwise": "each point separately", "simultaneous": "all points together"}
 _LINEAR_LIFT = 1000  # lift is drawn on linear axes up to this number of candidates
+#: tick labels in percent, the most important first
+_RATES = (50, 1, 99, 10, 90, 0.1, 99.9, 0.01, 5, 20, 80, 95, 0.001, 99.99, 2, 98)
 _SQUARE = 160.0  # size in points of a panel that can contain a square
 
 
@@ -82,7 +84,7 @@ class Curve:
     ylabel: str
     chance: str  #: line for a random order: "diagonal", "falling", "prior", "one"
     square: bool = False
-    step: bool = False
+    drawstyle: str = "default"
     first: bool = False  #: whether short lists are omitted from long tables
     area: str = ""  #: header of the area column in the key
 
@@ -91,7 +93,14 @@ _FPR = "false positive rate"
 CURVES = {
     "roc": Curve("fpr", "tpr", _FPR, "true positive rate", "diagonal", square=True, area="AUC"),
     "precision_recall": Curve(
-        "recall", "precision", "recall", "precision", "prior", step=True, first=True, area="AP"
+        "recall",
+        "precision",
+        "recall",
+        "precision",
+        "prior",
+        drawstyle="steps-pre",
+        first=True,
+        area="AP",
     ),
     "det": Curve("fpr", "fnr", _FPR, "false negative rate", "falling", square=True),
     "lift": Curve("share", "lift", XLABELS["share"], "lift (random order = 1)", "one", first=True),
@@ -123,9 +132,8 @@ def _draw_curves(
 ) -> None:
     """Draw the curve of each measure, the chance level, and lines of equal n.
 
-    ``bands`` is a result, or a list of results, from :func:`rankeval_pd.random_band`. ``ideal`` is
-    the result of :func:`rankeval_pd.random_bound` at one n. All other tables are results of the
-    functions with the same names.
+    ``bands`` is one or more results of :func:`rankeval_pd.random_band`, ``ideal`` a result of
+    :func:`rankeval_pd.random_bound` at one n, and any other table that of the function of its name.
     """
     largest = float(curves["n"].max()) if len(curves) else 0.0
     if spec.chance == "one" and log is None:
@@ -152,8 +160,7 @@ def _draw_curves(
     _values(canvas, curves, spec, area, enrichment)
     for measure in drawn:
         rows = parts[measure]
-        style = {True: "steps-pre", False: "default"}[spec.step]
-        canvas.curve(measure, rows[spec.x], rows[spec.y], drawstyle=style)
+        canvas.curve(measure, rows[spec.x], rows[spec.y], drawstyle=spec.drawstyle)
     scope = _SCOPES.get(str(curves.attrs.get("interval")))
     if scope and "ci_low" in curves:
         kind = f"{percent_of(curves.attrs['level'])} confidence limits, for {scope}"
@@ -174,8 +181,15 @@ def _draw_curves(
         _draw_crossovers(canvas, crossovers, curves, spec)
     _set_limits(canvas, curves, spec, deviates=deviates)
     if isolines is not None:
-        _draw_isolines(canvas, isolines, spec, linear=linear)
-    if spec.step:
+        lines = table_of(isolines, f"n {spec.x} {spec.y}", f"isolines for {spec.y}")
+        for n, line in lines.groupby("n", sort=False):
+            canvas.guide(line[spec.x], line[spec.y], f"_n = {n}", HAIR)
+            ends = line if linear else line[(line[spec.x] > 0) & (line[spec.y] > 0)]
+            if len(ends):  # n is written at the better end
+                end = (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1])
+                write(ax, f"{n:,}", end, (2, 1), clip_on=True, color=canvas.ink.note)
+        canvas.tell("Thin lines: all lists with the same n.")
+    if spec.y == "precision":
         _draw_f_scores(canvas, f_scores)
     canvas.meet = True
     canvas.finish(xlabel=spec.xlabel, ylabel=spec.ylabel)
@@ -196,8 +210,9 @@ def _set_limits(canvas: Canvas, curves: pd.DataFrame, spec: Curve, *, deviates: 
             if inside.size:
                 high = min(1.0 - 0.7 * (1.0 - float(inside.max())), 1.0 - 1e-9)
                 canvas.limits(axis, max(float(inside.min()) * 0.7, 1e-9), high)
-        set_rate_ticks(ax.xaxis)
-        set_rate_ticks(ax.yaxis)
+        for ticks in (ax.xaxis, ax.yaxis):
+            places, texts = [x / 100.0 for x in _RATES], [f"{x:g}%" for x in _RATES]
+            set_chosen_ticks(ticks, places, texts, characters=4.5)
         return
     if ax.get_xscale() == "linear":
         ax.set_xlim(-0.005, 1.005)
@@ -270,16 +285,12 @@ def _mean_of_chance(spec: Curve, x: Any, curves: pd.DataFrame) -> Any:
 
 
 def _draw_bands(canvas: Canvas, bands: Any, curves: pd.DataFrame, spec: Curve) -> str:
-    """Draw a gray area up to the simultaneous bound, and lines for all other bounds.
-
-    Return the text that names the gray area.
-    """
-    listed = bands if isinstance(bands, list | tuple) else [bands]
-    tables = [
-        table_of(band, f"p n {spec.x} {spec.y}", f"random_band for {spec.y}")
-        for band in listed
-        if band is not None
-    ]
+    """Draw a gray area up to the simultaneous bound, and lines for others; return its name."""
+    tables = []
+    for band in bands if isinstance(bands, list | tuple) else [bands]:
+        if band is not None:
+            needed, made_by = f"p n {spec.x} {spec.y}", f"random_band for {spec.y}"
+            tables.append(table_of(band, needed, made_by))
     tables.sort(key=lambda table: not table.attrs.get("simultaneous"))
     named = ""
     for key, rows in [group for table in tables for group in table.groupby("p", sort=False)]:
@@ -371,24 +382,8 @@ def _draw_crossovers(
             written.append(place)
             write(canvas.ax, f"n = {int(n):,}", point, (7, -9), color=canvas.ink.text(color))
     contiguous = runs.attrs.get("contiguous")
-    run = "the first list"
-    if contiguous:
-        run = f"the first of {contiguous} successive lists"
+    run = f"the first of {contiguous} successive lists" if contiguous else "the first list"
     canvas.tell(f"Open marks: {run} above chance ({', '.join(map(rate_text, levels))}).")
-
-
-def _draw_isolines(canvas: Canvas, isolines: pd.DataFrame, spec: Curve, *, linear: bool) -> None:
-    """Draw a thin line for each n, with n written at the better end."""
-    rows = table_of(isolines, f"n {spec.x} {spec.y}", f"isolines for {spec.y}")
-    for n, line in rows.groupby("n", sort=False):
-        canvas.guide(line[spec.x], line[spec.y], f"_n = {n}", HAIR)
-        ends = line
-        if not linear:
-            ends = line[(line[spec.x] > 0) & (line[spec.y] > 0)]
-        if len(ends):
-            end = (ends[spec.x].iloc[-1], ends[spec.y].iloc[-1])
-            write(canvas.ax, f"{n:,}", end, (2, 1), clip_on=True, color=canvas.ink.note)
-    canvas.tell("Thin lines: all lists with the same n.")
 
 
 # -------------------------------------------------------------------------------------------------
@@ -466,8 +461,7 @@ def precision_recall(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.precision_recall` for one group.
+        As in :func:`roc`, or the result of :func:`rankeval_pd.precision_recall` for one group.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool
@@ -503,8 +497,7 @@ def det(data: Data, **options: Unpack[CurvePlot]) -> Axes:
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.det` for one group.
+        As in :func:`roc`, or the result of :func:`rankeval_pd.det` for one group.
     bands, isolines, simultaneous, bound, crossovers, interval, level
         As in :func:`roc`.
     log : bool, optional
@@ -516,7 +509,7 @@ def det(data: Data, **options: Unpack[CurvePlot]) -> Axes:
     -----
     Each line shows a measure. Better measures are closer to the lower left corner. Rates of 0 and 1
     are not shown because their normal deviates are infinite. The gray line is the mean over random
-    orders. The options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
+    orders.
 
     Examples
     --------
@@ -541,8 +534,7 @@ def lift(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.lift` for one group.
+        As in :func:`roc`, or the result of :func:`rankeval_pd.lift` for one group.
     n : int, float, sequence, range or "deciles", optional
         Option for data: sizes of lists, or fractions of the candidates; see
         :func:`rankeval_pd.lift`.
@@ -559,9 +551,8 @@ def lift(
     Notes
     -----
     Each line shows the precision of a measure's lists relative to a random order. The gray line at
-    1 represents a random order, and vertical lines mark the fractions in ``enrichment``. The
-    options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`. If n exceeds
-    2,000, lists shorter than 10 are omitted.
+    1 represents a random order, and vertical lines mark the fractions in ``enrichment``. If n
+    exceeds 2,000, lists shorter than 10 are omitted.
 
     Examples
     --------
@@ -582,8 +573,7 @@ def gain(
     Parameters
     ----------
     data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.gain` for one group.
+        As in :func:`roc`, or the result of :func:`rankeval_pd.gain` for one group.
     n : int, float, sequence, range or "deciles", optional
         Option for data, as in :func:`rankeval_pd.gain`.
     bands, isolines, simultaneous, bound, crossovers, interval, level
@@ -596,7 +586,6 @@ def gain(
     -----
     Each line shows a measure, from the empty list to all candidates. The upper gray line shows an
     order with all true positives first, and the lower gray line shows the mean over random orders.
-    The options ``bands``, ``isolines`` and ``crossovers`` are described in :func:`roc`.
 
     Examples
     --------

@@ -20,7 +20,6 @@ from rankeval_pd.lists.precision import nbest_precision, precision_band
 from rankeval_pd.plotting.canvas import (
     HAIR,
     SPARSE,
-    THIN,
     XLABELS,
     Canvas,
     interval_kind,
@@ -89,7 +88,8 @@ def draw_precision(
     references, relevant, mark = checked(table, x, mark, relevant, reference)
     logarithmic = x != "recall" and is_log(log, table["n"])
     rows = draw_lists(canvas, table, x, logarithmic, log)
-    draw_marks(canvas, rows, mark, x)
+    if mark:
+        draw_marks(canvas, rows, mark, x)
     if band is not None and (bands or (bands is None and not intervals)):
         parts = by_name(band)
         wide = {}
@@ -189,14 +189,17 @@ def precision(
         names = list(dict.fromkeys(np.asarray(table["measure"]).tolist()))
         bright = Look(highlight=look.get("highlight")).highlighted or names
         single = len(bright) == 1 and np.unique(table["n"]).size > SPARSE and not intervals
-        wanted = simultaneous and (bands or (bands is None and single))
-        roles = roles_in(asked)
-        ties = Roles.of(roles).ties
-        if wanted and ties in CUTTING:
-            # each measure has its own blocks, so no n is valid for all measures
-            drawn = sizes if ties == "blocks" else shown(table)
-            with hushed():  # the caption contains the warning about a narrow band
-                band = precision_band(data, drawn, level=level, n_resamples=n_resamples, **roles)
+        if simultaneous and (bands or (bands is None and single)):
+            roles = roles_in(asked)
+            ties = Roles.of(roles).ties
+            drawn = shown(table)
+            if ties == "blocks":  # each measure has its own, so no n is valid for all measures
+                drawn = sizes
+            if ties in CUTTING:
+                with hushed():  # the caption contains the warning about a narrow band
+                    band = precision_band(
+                        data, drawn, level=level, n_resamples=n_resamples, **roles
+                    )
     return draw_precision(
         table,
         band,
@@ -243,8 +246,7 @@ def recall_band(
         Options for data, as in :func:`rankeval_pd.recall_band`. By default, ``n`` contains the
         sizes that are visible in the plot.
     log : bool, optional
-        Whether the n axis is logarithmic. By default, the axis is logarithmic if the largest n
-        is more than 2,000 times the smallest. In this case, lists shorter than 10 are omitted.
+        As in :func:`precision`.
     **look
 
     Notes
@@ -290,11 +292,9 @@ def draw_lists(
         canvas.tell(f"Lists shorter than {FIRST} are omitted.")
     last = float(table["n"].max())
     if x == "n" and np.isfinite(last) and (not short or last >= FIRST):
-        # names are at the ends of lines; if there are few values of n, each has an interval
-        room = 1.0
-        if table["n"].nunique() <= SPARSE:
-            room = 1.03
-        canvas.limits("x", high=last * room)
+        if table["n"].nunique() <= SPARSE:  # the last n has an interval
+            last *= 1.03
+        canvas.limits("x", high=last)  # names are at the ends of lines
     canvas.across(x, log=logarithmic)
     return rows
 
@@ -343,8 +343,6 @@ def draw_marks(
     canvas: Canvas, rows: Mapping[Hashable, pd.DataFrame], mark: Sequence[int], x: str
 ) -> None:
     """Draw a line at each marked n, or a tick on each curve if the x axis is recall."""
-    if not mark:
-        return
     for place, mine in enumerate(rows.values()):
         marked = mine.drop_duplicates("n").set_index("n")
         for n in mark:
@@ -376,9 +374,7 @@ def draw_random_bound(
     ax, positive = canvas.ax, np.inf
     logarithmic = is_log(log, bound["n"])
     canvas.across("n", log=logarithmic)
-    prior = np.nan
-    if len(bound):
-        prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0])
+    prior = float(bound["expected"].iloc[0] / bound["n"].iloc[0]) if len(bound) else np.nan
     if precision is not None:
         needed = "measure n precision recall lift"
         curves = table_of(precision, needed, "nbest_precision")
@@ -386,9 +382,7 @@ def draw_random_bound(
         draw_lists(canvas, curves, "n", logarithmic, log)
     if envelope is not None:
         envelope = table_of(envelope, "alpha n envelope", "random_envelope")
-    short = 1
-    if logarithmic and log is None:
-        short = FIRST
+    short = FIRST if logarithmic and log is None else 1
     for place, (level, rows) in enumerate(bound.groupby("p", sort=False)):
         p = float(level)  # type: ignore[arg-type]
         single = share = _possible_share(rows, "critical", positive, short)
@@ -450,7 +444,7 @@ def random_bound(
         Option for data: whether to add :func:`rankeval_pd.random_envelope` at alpha = p, which
         is simultaneous over all n. This option requires a finite population.
     log : bool, optional
-        Whether the n axis is logarithmic; see :func:`precision`.
+        As in :func:`precision`.
     **look
 
     Notes
@@ -472,8 +466,9 @@ def random_bound(
     look, roles = parted(options)
     pool: Any = "all"  # a single bound for all curves
     with one_reading():
-        n = n if population == "infinite" else seen_of(data, n, roles)
-        within = None if population == "infinite" else n
+        within = None
+        if population == "finite":
+            within = n = seen_of(data, n, roles)
         table = curves_of(data, within, **roles)
         bound = bound_of(data, p, n, population=population, pool=pool, **roles)
         envelope = None
@@ -514,8 +509,7 @@ def draw_random_cdf(canvas: Canvas, table: pd.DataFrame, bound: pd.DataFrame | N
         rows = table_of(bound, "p n discrete interpolated parametric", "random_bound")
         found = rows.loc[rows["n"] == sizes[0], ["p", *_LAWS]].to_numpy(dtype=float)
         for p, *bounds in found:
-            look = canvas.look.band(color=canvas.ink.reference, linewidth=THIN, zorder=1)
-            ax.axhline(1.0 - p, **look)
+            ax.axhline(1.0 - p, **canvas.look.band(**canvas.gray))
             values: dict[Hashable, str] = {}
             look = {"markersize": 5, "zorder": 4, "markeredgecolor": canvas.ink.bg}
             for law, at in zip(_LAWS, bounds, strict=True):

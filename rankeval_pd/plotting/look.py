@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partialmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
@@ -81,11 +81,6 @@ class Ink:
             fg = max(("#000000", "#ffffff"), key=lambda color: contrast(color, bg))
         return cls(fg, bg)
 
-    @property
-    def dark(self) -> bool:
-        """Whether the background is dark."""
-        return luminance(self.bg) < 0.18
-
     def legible(self, color: Any, least: float) -> str:
         """Shift the color toward the text color until the contrast is sufficient."""
         for share in _STEPS:
@@ -94,42 +89,19 @@ class Ink:
                 return mixed
         return self.fg
 
-    def line(self, color: Any) -> str:
-        """Return a line color with a contrast of at least 3:1 (WCAG 1.4.11)."""
-        return self.legible(color, 3.0)
-
-    def text(self, color: Any) -> str:
-        """Return a text color with a contrast of at least 4.5:1 (WCAG 1.4.3)."""
-        return self.legible(color, 4.5)
+    line = partialmethod(legible, least=3.0)  # WCAG 1.4.11
+    text = partialmethod(legible, least=4.5)  # WCAG 1.4.3
 
     def gray(self, share: float) -> str:
         """Return a gray with this proportion of the text color."""
         return mixed_color(self.fg, self.bg, share)
 
-    @property
-    def reference(self) -> str:
-        """The color of reference lines, visible but less prominent than the data."""
-        return self.gray(0.45)
-
-    @property
-    def muted(self) -> str:
-        """The color of data that are not highlighted."""
-        return self.gray(0.24)
-
-    @property
-    def plain(self) -> str:
-        """The color of data if hues do not represent names."""
-        return self.line(self.gray(0.55))
-
-    @property
-    def note(self) -> str:
-        """The color of small text next to the data."""
-        return self.text(self.gray(0.60))
-
-    @property
-    def accent(self) -> str:
-        """The color of highlights if the names are on an axis."""
-        return self.line(cycle()[0])
+    dark = property(lambda ink: luminance(ink.bg) < 0.18)  #: whether the background is dark
+    reference = property(lambda ink: ink.gray(0.45))  #: reference lines, behind the data
+    muted = property(lambda ink: ink.gray(0.24))  #: data that are not highlighted
+    plain = property(lambda ink: ink.line(ink.gray(0.55)))  #: data if hues do not represent names
+    note = property(lambda ink: ink.text(ink.gray(0.60)))  #: small text next to the data
+    accent = property(lambda ink: ink.line(cycle()[0]))  #: highlights if the names are on an axis
 
 
 def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
@@ -180,19 +152,11 @@ LABELS_AT = (None, "end", "key", "legend")
 
 Keywords = Mapping[str, Any] | None
 
-_SHORT = {
-    "lw": "linewidth",
-    "ls": "linestyle",
-    "c": "color",
-    "ms": "markersize",
-    "s": "markersize",
-    "size": "markersize",
-    "mec": "markeredgecolor",
-    "mfc": "markerfacecolor",
-    "mew": "markeredgewidth",
-    "ec": "edgecolor",
-    "fc": "facecolor",
-}
+_SHORT: Mapping[Any, Any] = {
+    "lw": "linewidth", "ls": "linestyle", "c": "color", "ec": "edgecolor", "fc": "facecolor",
+    "ms": "markersize", "s": "markersize", "size": "markersize", "mec": "markeredgecolor",
+    "mfc": "markerfacecolor", "mew": "markeredgewidth",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -212,6 +176,10 @@ class Look:
     highlighted: list[Hashable] = field(init=False)  #: empty if no name is highlighted
 
     def __post_init__(self) -> None:
+        from matplotlib import rcParams
+        from matplotlib.cbook import is_math_text
+        from matplotlib.mathtext import MathTextParser
+
         if self.legend not in (None, True, False):
             check_choice("legend", self.legend, LEGENDS)  # type: ignore[arg-type]
         check_choice("labels_at", self.labels_at, LABELS_AT)
@@ -220,9 +188,17 @@ class Look:
                 f"labels={self.labels!r} is of type {type(self.labels).__name__}: pass a mapping "
                 "from names to labels, as in {'G2': 'log-likelihood'}."
             )
-        for text in (*(self.labels or {}).values(), self.title):
-            if text is not None:
-                _check_mathematics(str(text))
+        for text in map(str, (*(self.labels or {}).values(), self.title or "")):
+            if rcParams["text.usetex"] or not is_math_text(text):
+                continue
+            try:
+                MathTextParser("path").parse(text)
+            except ValueError as error:
+                why = str(error).splitlines()[-1]
+                raise ValueError(
+                    f"labels or title: {text!r} contains math that matplotlib cannot parse ({why})."
+                    " Correct the text, or escape dollar signs as \\$."
+                ) from None
         for name in ("line_kw", "band_kw", "marker_kw"):
             given = getattr(self, name)
             if given is not None and not isinstance(given, Mapping):
@@ -232,11 +208,9 @@ class Look:
                     " names to such mappings."
                 )
 
-        highlighted: list[Hashable] = []
-        if isinstance(self.highlight, str) or not np.iterable(self.highlight):
-            highlighted += [self.highlight] * (self.highlight is not None)
-        else:
-            highlighted += self.highlight
+        highlighted: list[Hashable] = [] if self.highlight is None else [self.highlight]
+        if np.iterable(self.highlight) and not isinstance(self.highlight, str):
+            highlighted = [*self.highlight]
         object.__setattr__(self, "highlighted", highlighted)
 
     def blame(self, error: Exception) -> None:
@@ -252,8 +226,9 @@ class Look:
             given = dict(getattr(self, argument) or {})
             own = [keywords for keywords in given.values() if isinstance(keywords, Mapping)]
             for keywords in (given, *own):
-                for name, value in (*keywords.items(), *_full_keywords(keywords).items()):
-                    if str(name) in str(error) or repr(value) in str(error):
+                for name, value in keywords.items():
+                    words = (str(name), _SHORT.get(name, str(name)), repr(value))
+                    if any(word in str(error) for word in words):
                         raise ValueError(
                             f"{argument}={getattr(self, argument)!r}: matplotlib reports"
                             f" '{error}'. Pass keywords for these artists, as in"
@@ -272,8 +247,7 @@ class Look:
     @property
     def most(self) -> int:
         """The number of names with different colors."""
-        listed_colors = self.colors is not None and not isinstance(self.colors, Mapping)
-        if not listed_colors:
+        if self.colors is None or isinstance(self.colors, Mapping):
             return MOST
         return max(MOST, len(cycle(self.colors)))
 
@@ -290,21 +264,21 @@ class Look:
                 place = (place + 1) % size
             taken[name] = place
         color = known[taken[name]]
-        if self.colors is None:
-            return Ink.of(ax).line(color)
-        return color
+        return Ink.of(ax).line(color) if self.colors is None else color
 
-    def line(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords for a line; the user's keywords take precedence."""
-        return with_keywords(look, self.line_kw, name)
+    def _with_keywords(self, which: str, name: Hashable = None, **look: Any) -> dict[str, Any]:
+        """Return the keywords for an artist: our own, the user's, and the user's for this name."""
+        given: Any = getattr(self, which) or {}
+        parts: Any = (given, given.get(name))
+        for part in parts:
+            for keyword, value in part.items() if isinstance(part, Mapping) else ():
+                if part is not given or not isinstance(value, Mapping):
+                    look[_SHORT.get(keyword, keyword)] = value
+        return look
 
-    def band(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords for bands or interval bars; user keywords take precedence."""
-        return with_keywords(look, self.band_kw, name)
-
-    def mark(self, name: Hashable = None, **look: Any) -> dict[str, Any]:
-        """Return the keywords for a mark; the user's keywords take precedence."""
-        return with_keywords(look, self.marker_kw, name)
+    line = partialmethod(_with_keywords, "line_kw")
+    band = partialmethod(_with_keywords, "band_kw")
+    mark = partialmethod(_with_keywords, "marker_kw")
 
 
 class Named(NamedTuple):
@@ -323,44 +297,9 @@ class Named(NamedTuple):
         """The width of the line in a key."""
         return 0.8 if self.reference else 2.0
 
-    def shade(self, ink: Ink) -> str:
+    def shade(self, ink: Ink) -> Any:
         """Return the color of the text."""
         return ink.note if self.reference else ink.text(self.color)
-
-
-def with_keywords(
-    look: Mapping[str, Any], given: Keywords, name: Hashable = None
-) -> dict[str, Any]:
-    """Merge the defaults with the user's keywords for all names and for this name."""
-    if not given:
-        return dict(look)
-    general = {k: v for k, v in given.items() if not isinstance(v, Mapping)}
-    own = given.get(name)  # type: ignore[call-overload]
-    if not isinstance(own, Mapping):
-        own = {}
-    return {**look, **_full_keywords(general), **_full_keywords(own)}
-
-
-def _full_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
-    return {_SHORT.get(name, name): value for name, value in keywords.items()}
-
-
-def _check_mathematics(text: str) -> None:
-    """Raise a ValueError if matplotlib cannot typeset the mathematics in a string."""
-    import matplotlib as mpl
-    from matplotlib.cbook import is_math_text
-    from matplotlib.mathtext import MathTextParser
-
-    if mpl.rcParams["text.usetex"] or not is_math_text(text):
-        return
-    try:
-        MathTextParser("path").parse(text)
-    except ValueError as error:
-        why = str(error).splitlines()[-1]
-        raise ValueError(
-            f"labels or title: {text!r} contains math that matplotlib cannot parse ({why}). "
-            "Correct the text, or escape dollar signs as \\$."
-        ) from None
 
 
 def escaped(text: str) -> str:
@@ -405,9 +344,6 @@ _SIZES = {"label": (9.5, 8.0), "name": (9.0, 8.0), "tick": (8.5, 7.5), "note": (
 LEAST = 7.0  # smallest font size in points
 _TICK = 14.0  # distance in mm between two ticks on the x axis
 _POINT = 25.4 / 72.0  # mm
-
-
-# ----------------------------------------------------------------- Room for text
 
 
 def panel_size(ax: Axes) -> tuple[float, float]:
@@ -465,9 +401,6 @@ def cut_text(text: str, size: float, room: float) -> str:
     return min(text, cut, key=len)
 
 
-# -------------------------------------------------------------------------- Formats of numbers
-
-
 def percent(share: float) -> str:
     """Format a proportion as a percentage, such as 11% or 0.43%."""
     decimals = (share < 0.0995) + (share < 0.0095)
@@ -476,16 +409,12 @@ def percent(share: float) -> str:
 
 def rate_text(p: float) -> str:
     """Format the level p of a test, such as 5%, 0.1% or 1e-17."""
-    if p < 1e-4:
-        return f"{p:g}"
-    return percent_of(p)
+    return f"{p:g}" if p < 1e-4 else percent_of(p)
 
 
 def most_text(p: float) -> str:
     """Format the remaining proportion, such as 95% or "all but 1e-17"."""
-    if p < 1e-4:
-        return f"all but {p:g}"
-    return percent_of(1.0 - p)
+    return f"all but {p:g}" if p < 1e-4 else percent_of(1.0 - p)
 
 
 def digits_for(width: float) -> int:
@@ -504,9 +433,7 @@ def number(value: float, digits: int, *, signed: bool = False) -> str:
     sign = "+" * signed
     text = f"{value:{sign},.{digits}f}"
     plain = text.lstrip("+-")
-    if not float(plain.replace(",", "")):
-        return plain
-    return text.replace("-", "−")
+    return plain if not float(plain.replace(",", "")) else text.replace("-", "−")
 
 
 def interval_text(low: float, high: float, digits: int, *, signed: bool = False) -> str:
@@ -527,24 +454,17 @@ def compact(value: float, _: object = None) -> str:
 
 def in_percent(value: float, _: object = None) -> str:
     """Format a tick on an axis of proportions; return "" outside 0 to 1."""
-    if not -1e-9 <= value <= 1.0 + 1e-9:
-        return ""
-    return f"{100 * value:.4g}%"
+    return "" if not -1e-9 <= value <= 1.0 + 1e-9 else f"{100 * value:.4g}%"
 
 
 def in_points(value: float, _: object = None) -> str:
     """Format a difference of proportions in percentage points, such as +10, −2.5 or 0."""
-    if abs(value) <= 1e-12:
-        return "0"
-    return f"{100 * value:+.4g}".replace("-", "−")
+    return "0" if abs(value) <= 1e-12 else f"{100 * value:+.4g}".replace("-", "−")
 
 
 def plainly(value: float, _: object = None) -> str:
     """Format a tick value as a plain number."""
     return f"{value:.4g}".replace("-", "−")
-
-
-# --------------------------------------------------------------------- Spacing of ticks
 
 
 def _length_and_room(axis: Axis, characters: float) -> tuple[float, float]:
@@ -561,9 +481,7 @@ def settle(ax: Axes) -> None:
         low, high = float(axis.get_minpos()), float(axis.get_data_interval()[1])
         if axis.get_scale() != "log" or low * (1.0 + 1e-9) < high or not np.isfinite(high):
             continue
-        ends = (0.001, 1.0)
-        if high > 0.0:
-            ends = (0.1 * high, 10.0 * high)
+        ends = (0.1 * high, 10.0 * high) if high > 0.0 else (0.001, 1.0)
         across = axis.axis_name == "x"
         ax.update_datalim([(end, end) for end in ends], updatex=across, updatey=not across)
 
@@ -625,12 +543,6 @@ def set_chosen_ticks(
     axis.set_minor_locator(NullLocator())
 
 
-# -------------------------------------------------------------------- Scales for rates and p-values
-
-#: in percent, the most important first
-_RATES = (50, 1, 99, 10, 90, 0.1, 99.9, 0.01, 5, 20, 80, 95, 0.001, 99.99, 2, 98)
-
-
 def use_normal_deviates(ax: Axes, least: float) -> None:
     """Use a normal-deviate scale for both axes."""
     from scipy.special import ndtr, ndtri
@@ -642,9 +554,3 @@ def use_normal_deviates(ax: Axes, least: float) -> None:
 
     ax.set_xscale("function", functions=(forward, ndtr))
     ax.set_yscale("function", functions=(forward, ndtr))
-
-
-def set_rate_ticks(axis: Axis) -> None:
-    """Set as many percentage ticks as fit, on any scale."""
-    places = [rate / 100.0 for rate in _RATES]
-    set_chosen_ticks(axis, places, [f"{rate:g}%" for rate in _RATES], characters=4.5)

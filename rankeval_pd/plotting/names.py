@@ -244,8 +244,11 @@ def name_lines(
     If ``meet`` is True, all lines end at one point. ``headers`` are the column titles in a key.
     """
     bright = [x for x in names if not x.muted or x.reference]
-    for named in (names, bright):
-        if at != "key" and not (meet or headers) and _ends_fit(ax, named, forced=at == "end"):
+    beside = not (at == "key" or meet or headers)
+    if ax.figure.get_layout_engine() is None:  # the layout reserves no space on the right
+        beside &= at == "end"
+    for named in (names, bright) if beside else ():
+        if named and _ends_fit(ax, named, forced=at == "end"):
             EndLabels(ax, named, font(ax, "name"))
             return
     if bright:
@@ -254,18 +257,21 @@ def name_lines(
 
 def _ends_fit(ax: Axes, names: Sequence[Named], *, forced: bool) -> bool:
     """Return whether there is room for names next to the panel."""
-    if not names or (ax.figure.get_layout_engine() is None and not forced):
-        return False  # the layout reserves no space on the right
     width, height = panel_size(ax)
-    size = font(ax, "name")
-    widest = max(wide(x.text, size) for x in names) + 16.0
-    beside = 4.2 * font(ax, "tick") + 1.3 * font(ax, "label") + 8.0  # left axis
-    own = [x.y for x in names if not x.reference]
+    if _LINE * LEAST * len(names) > 0.62 * height:
+        return False
+    if forced:
+        return True
+    size, widest = font(ax, "name"), 0.0
+    ends: list[float] = []
+    for x in names:
+        widest = max(widest, wide(x.text, size))
+        if not x.reference:
+            ends.append(x.y)
+    axis = 4.2 * font(ax, "tick") + 1.3 * font(ax, "label") + 8.0  # on the left
     low, high = ax.get_ylim()
-    tall = _LINE * LEAST * len(names) <= 0.62 * height
-    together = len(own) > 2 and max(own) - min(own) < _APART * max(abs(high - low), 1e-300)
-    fits = widest <= (1.0 - _KEPT) * width - beside and tall and not together
-    return fits or (forced and tall)
+    together = len(ends) > 2 and max(ends) - min(ends) < _APART * max(abs(high - low), 1e-300)
+    return widest + 16.0 <= (1.0 - _KEPT) * width - axis and not together
 
 
 def _add_key(ax: Axes, names: Sequence[Named], headers: Sequence[str]) -> None:

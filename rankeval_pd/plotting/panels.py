@@ -18,9 +18,9 @@ from rankeval_pd.doors.candidates import read_frame
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.errors import argument_check, checked_call, hushed, no_table
 from rankeval_pd.lists.precision import nbest_precision
-from rankeval_pd.options import session_defaults
+from rankeval_pd.options import FILLED, LONG_ROLES, held, in_wide_form, settings
 from rankeval_pd.plotting.canvas import XLABELS, Canvas, name_figure, shared_legend, some
-from rankeval_pd.plotting.look import LARGE_RATIO, cut_text, escaped, font, panel_size
+from rankeval_pd.plotting.look import LARGE_RATIO, Keywords, cut_text, escaped, font, panel_size
 from rankeval_pd.plotting.look import Look as Look_of_look
 from rankeval_pd.roles import (
     MEANINGS,
@@ -75,18 +75,13 @@ def tidy(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.Data
         table = frame
     if not isinstance(table, pd.DataFrame):
         raise no_table("table", table, f"the result of {made_by}")
-    check_columns(table, needed, made_by)
-    return table
-
-
-def check_columns(table: pd.DataFrame, needed: str, made_by: str) -> None:
-    """Raise a ValueError for short tables and for tables from another method."""
     lacking = lacking_in(table, needed)
-    if lacking:
+    if lacking:  # a short table, or a table from another method
         raise ValueError(
             f"table has no columns {', '.join(lacking)}: pass the result of {made_by} with"
             " details=True."
         )
+    return table
 
 
 def lacking_in(table: pd.DataFrame | xr.Dataset, needed: str) -> list[str]:
@@ -110,10 +105,11 @@ def table_of(table: pd.DataFrame | xr.Dataset, needed: str, made_by: str) -> pd.
     """Check the columns and return a tidy DataFrame with one group."""
     table = tidy(table, needed, made_by)
     groups = groups_of(table, needed)
-    if groups and len(table.drop_duplicates(groups)) > 1:
+    count = len(table.drop_duplicates(groups or None))
+    if groups and count > 1:
         raise ValueError(
-            f"table has {len(table.drop_duplicates(groups))} groups of {groups}, but the"
-            " accompanying table has different groups. Pass results for the same data."
+            f"table has {count} groups of {groups}, but the accompanying table has different"
+            " groups. Pass results for the same data."
         )
     return table
 
@@ -133,17 +129,15 @@ def by_n(table: pd.DataFrame, name: str) -> pd.DataFrame:
     asked = next((column for column in ("n", "metric") if column in table), None)
     if asked is None:
         return table
-    columns = [column for column in table.columns if column != asked]
-    several = len(table[asked].unique()) > 1
-    if several:
-        place = columns.index(name)
-        columns = [*columns[:place], asked, *columns[place:]]
+    columns, attrs = [*table.columns.drop(asked)], dict(table.attrs)
+    if len(table[asked].unique()) > 1:
+        columns.insert(columns.index(name), asked)
+        if asked == "metric":
+            attrs[asked] = ""
+    else:
+        attrs[asked] = table[asked].iloc[0] if len(table) else None
     result = table[columns]
-    result.attrs = dict(table.attrs)
-    if not several:
-        result.attrs[asked] = table[asked].iloc[0] if len(table) else None
-    elif asked == "metric":
-        result.attrs[asked] = ""
+    result.attrs = attrs
     return result
 
 
@@ -176,7 +170,8 @@ def shown(table: pd.DataFrame | xr.Dataset) -> list[int]:
     [10, 20]
     """
     n = np.unique(np.asarray(table["n"]))
-    n = n if len(n) <= _BAND_POINTS else n[some(len(n), _BAND_POINTS)]
+    if len(n) > _BAND_POINTS:
+        n = n[some(len(n), _BAND_POINTS)]
     return [int(x) for x in n]
 
 
@@ -226,9 +221,8 @@ def positions(curve: pd.DataFrame, x: str) -> pd.Series[Any]:
     """Return the x positions of the lists on a precision curve."""
     if x == "n":
         return curve["n"]
-    check_columns(curve, "recall", f"nbest_precision for x={x!r}")
     if x == "recall":
-        return curve["recall"]
+        return tidy(curve, "recall", "nbest_precision for x='recall'")["recall"]
     total, _ = totals_of(curve)
     share: pd.Series[Any] = curve["n"] / total
     return share
@@ -239,7 +233,7 @@ def totals_of(table: pd.DataFrame) -> tuple[float, float]:
 
     Both follow from recall = tp / N+ and precision / lift = N+ / N if there are true positives.
     """
-    check_columns(table, "recall", "nbest_precision")
+    tidy(table, "recall", "nbest_precision")
     told = table[(table["precision"] > 0) & (table["recall"] > 0)]
     if told.empty:
         return np.nan, np.nan
@@ -266,8 +260,6 @@ MOST = 24  # largest readable number of panels
 _PANEL = (3.1, 2.5)  # size in inches
 _NAMES = ("measure", "measure_a", "measure_b")
 
-Drawing = Callable[..., Any]
-
 
 def picture(
     needed: str,
@@ -275,18 +267,15 @@ def picture(
     *,
     own: str = "",
     size: Callable[[pd.DataFrame], tuple[float, float]] | None = None,
-) -> Callable[[Drawing], Callable[..., Axes]]:
-    """Make a single-group plot function accept a table, with one panel per group.
+) -> Callable[[Callable[..., Any]], Callable[..., Axes]]:
+    """Make a function that draws one group on a canvas draw a table, with one panel per group.
 
-    ``own`` names the axes ("x", "y" or both) that the panels do not share. The ticks on such an
-    axis are labeled with names in an order that differs between groups. ``size`` returns the size
-    of a new figure for a table with one group.
-
-    The new function accepts the table, additional tables, options, and the keywords shared by all
-    plots, and returns the Axes or an array of Axes.
+    ``own`` names the axes ("x", "y" or both) that the panels do not share, because the order of the
+    names on their ticks differs between groups. ``size`` returns the size of a new figure for a
+    table with one group. The new function also takes the keywords shared by all plots.
     """
 
-    def decorate(draw: Drawing) -> Callable[..., Axes]:
+    def decorate(draw: Callable[..., Any]) -> Callable[..., Axes]:
         @functools.wraps(draw)
         def drawn(table: Any, *beside: Any, **options: Any) -> Any:
             ax, wrap, look, options = looks(options)
@@ -313,7 +302,9 @@ def picture(
                     raise ValueError(
                         f"ax has {panels.size} Axes for one panel. Pass a single Axes."
                     )
-            canvases = [Canvas(panel, look, alone=alone) for panel in panels]
+            canvases: list[Canvas] = []
+            for panel in panels:  # before other panels share the figure
+                canvases.append(Canvas(panel, look, alone=alone))
             for canvas, key in zip(canvases, keys, strict=True):
                 tables = _parts([whole, *beside], groups, key)
                 more = _parts(options.values(), groups, key)
@@ -476,7 +467,6 @@ def end(canvases: Sequence[Canvas], look: Look_of_look, *, ours: bool) -> None:
 # Keywords for all plots, and the choice between data and a finished table.
 
 Drawable = pd.DataFrame | xr.Dataset
-Keywords = Mapping[str, Any] | None
 Levels = float | Sequence[float]
 Picture = TypeVar("Picture", bound=Callable[..., Any])
 
@@ -621,21 +611,12 @@ class AnyPlot(AnyRoles, Look, PairTests, total=False):
     """Keywords for plots of pairwise tests between systems or between measures."""
 
 
-UNLESS_GIVEN: dict[str, Any] = dict.fromkeys(Look.__annotations__)
-"""Defaults for the keywords that all plots share."""
+UNLESS_GIVEN: dict[str, Any] = dict.fromkeys(Look.__annotations__)  # of the shared keywords
 
-CHANCE: dict[str, Any] = {
-    "bands": None,
-    "isolines": None,
-    "simultaneous": True,
-    "bound": "critical",
-    "crossovers": False,
-    "interval": None,
-    "level": 0.95,
-    "log": None,
-}
+CHANCE: dict[str, Any] = dict.fromkeys(Chance.__annotations__)
+CHANCE |= {"simultaneous": True, "bound": "critical", "crossovers": False, "level": 0.95}
 
-
+# documentation of the shared keywords
 SHARED = """    ax : Axes or array of Axes, optional
         The axes to draw on. By default, a new figure is created. Pass one Axes per group. The
         layout of an existing figure is kept. With ``layout="constrained"``, names are placed
@@ -668,21 +649,15 @@ SHARED = """    ax : Axes or array of Axes, optional
     **roles
         Column roles, if you pass data.
 """
-"""Documentation for the shared keywords, which come before the keywords for artists."""
-
-RESULT = "\n    Returns\n    -------\n    Axes\n"
-"""Documentation for the result of a plot that has no section of its own."""
+RESULT = "\n    Returns\n    -------\n    Axes\n"  # of a plot without this section
 
 
 def parted(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keywords for the plot and the keywords for the computation."""
-    look: dict[str, Any] = {}
-    asked: dict[str, Any] = {}
-    for name, given in options.items():
-        part = asked
-        if name in UNLESS_GIVEN or name == "order":
-            part = look
-        part[name] = given
+    look, asked = {}, dict(options)
+    for name in (*UNLESS_GIVEN, "order"):
+        if name in asked:
+            look[name] = asked.pop(name)
     return look, asked
 
 
@@ -700,23 +675,11 @@ def of_data_or_table(
     forms: Sequence[Form] = ("rankings",),
     clusters: bool = True,
 ) -> Callable[[Picture], Picture]:
-    """Extend a plot function so that it also accepts a finished table.
+    """Make a plot function public, which then also accepts a finished table.
 
-    Parameters
-    ----------
-    draw : callable
-        Function that draws the table. The function has the same plot keywords, with tables in
-        place of the options for data.
-    needed : str
-        Columns that identify the table.
-    method : callable
-        Method that returns the table. Its options have the same defaults in the plot.
-    made_by : str
-        Name of the function that returns the table if it is not the method.
-    forms : sequence of str
-        Forms of data that the function can draw.
-    clusters : bool
-        Whether the function can draw grouped candidates.
+    The function ``draw`` draws the table and has the same plot keywords, with tables in place of
+    the options for data. The columns ``needed`` identify a table of the ``method``, whose options
+    have the same defaults in the plot. ``made_by`` names another function that returns the table.
     """
     made_by = made_by or method.__name__
     defaults = dict(CHANCE)
@@ -725,15 +688,21 @@ def of_data_or_table(
             defaults[name] = parameter.default
 
     def decorate(picture: Picture) -> Picture:
-        headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
         text = picture.__doc__ or ""
         result = "" if "    Returns\n" in text else RESULT
         picture.__doc__ = text.replace("    **look\n", SHARED + result)
-        check = argument_check(picture)
+        check, check_data = argument_check(picture), argument_check(picture, 1)
         with_roles_and({**defaults, **UNLESS_GIVEN})(picture)
 
         @functools.wraps(picture)
-        def drawn(data: Drawable, *args: Any, **options: Any) -> Any:
+        def drawn(
+            *args: Any, details: bool | None = None, progress: bool | None = None, **options: Any
+        ) -> Any:
+            choices = settings(details, progress)
+            check_data(args, options)  # a finished table needs no other arguments
+            if not LONG_ROLES.isdisjoint(options):
+                args, options = in_wide_form(args, options)
+            data, *others = args or [options.pop("data")]
             if not isinstance(data, Drawable):
                 wanted = f"a DataFrame or a Dataset, the data or the result of {made_by}"
                 raise no_table("data", data, wanted)
@@ -744,25 +713,25 @@ def of_data_or_table(
                     " the data."
                 )
             looks(options)
-            finished = not lacking
-            takes = inspect.signature(draw if finished else picture).parameters
-            for name, setting in session_defaults(asked).items():
-                if name in takes:
-                    options.setdefault(name, setting)
-            if not finished:
-                check((data, *args), options)
-                return picture(data, *args, **options, order=measures_of(data, options))
-            for name, given in options.items():
-                if name in MEANINGS:
-                    raise TypeError(
-                        f"{name}={given!r} is a column role, but the table is a result of {made_by}"
-                        f" and needs no roles. Omit {name}, or pass the data."
-                    )
-            return draw(data, *args, **options)
+            takes = inspect.signature(picture if lacking else draw).parameters
+            for name in FILLED:
+                if name in choices and name in takes:
+                    options.setdefault(name, choices[name])
+            with held(details=choices["details"], progress=choices["progress"]):
+                if lacking:
+                    check((data, *others), options)
+                    return picture(data, *others, **options, order=measures_of(data, options))
+                for name, given in options.items():
+                    if name in MEANINGS:
+                        raise TypeError(
+                            f"{name}={given!r} is a column role, but the table is a result of"
+                            f" {made_by} and needs no roles. Omit {name}, or pass the data."
+                        )
+                return draw(data, *others, **options)
 
-        drawn.draws_tables = True  # type: ignore[attr-defined]
-        asked: Any = Capabilities(**headings, clusters=clusters)(drawn)
-        return cast(Picture, asked)
+        headings: dict[str, Any] = dict.fromkeys(forms, "Pictures")
+        drawn.capabilities = Capabilities(**headings, clusters=clusters)  # type: ignore[attr-defined]
+        return cast(Picture, drawn)
 
     return decorate
 
@@ -774,19 +743,15 @@ def is_table(data: object, needed: str) -> bool:
 
 def size_of(data: Drawable) -> int:
     """Return the number of rows, or the length of the longest dimension."""
-    if isinstance(data, pd.DataFrame):
-        return len(data)
-    return max(data.sizes.values(), default=0)
+    return len(data) if isinstance(data, pd.DataFrame) else max(data.sizes.values(), default=0)
 
 
 def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
-    """Return the list sizes at which to compute a plot, by default all visible sizes.
-
-    Every n is returned if lists must not split a block of equal scores.
-    """
+    """Return the list sizes at which to compute a plot, by default all visible sizes."""
+    if n is not None or size_of(data) <= LARGE:
+        return n
     roles = roles_in(roles)
-    chosen = Roles.of(roles)
-    if n is not None or size_of(data) <= LARGE or chosen.ties in ("blocks", "error"):
+    if Roles.of(roles).ties in ("blocks", "error"):  # lists must not split a block
         return n
     frame, named = frame_of(data, roles)
     groups = read_frame(frame, Roles.of(named))
@@ -795,9 +760,6 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
 
 
 def curves_of(data: Any, n: Any, **roles: Any) -> Any:
-    """Return the precision of n-best lists for lines without intervals.
-
-    The warning about intervals is suppressed, because no intervals are drawn.
-    """
+    """Return the precision of n-best lists, without the warning about intervals not drawn."""
     with hushed("target='region'"):
         return nbest_precision(data, n, **roles)
