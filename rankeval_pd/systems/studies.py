@@ -31,6 +31,7 @@ from rankeval_pd.doors.item_tables import (
     system_scores,
     take_items,
 )
+from rankeval_pd.doors.items import Families
 from rankeval_pd.errors import check_choice, check_shapes, check_share, checked_call, unknown_name
 from rankeval_pd.memory import check_draws, check_memory
 from rankeval_pd.progress import progress_bar
@@ -55,7 +56,7 @@ from rankeval_pd.stats.items import DIRECTED_METRICS, METRICS
 from rankeval_pd.stats.proportions import clopper_pearson
 from rankeval_pd.systems.planning import SIDES, check_numbers
 from rankeval_pd.systems.planning import Alternative as Alternative_of_planning
-from rankeval_pd.systems.tests import Families, paired_bootstrap
+from rankeval_pd.systems.tests import paired_bootstrap
 from rankeval_pd.tables import keys_apart
 
 # -------------------------------------------------------------------------------------------------
