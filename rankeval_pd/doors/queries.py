@@ -67,16 +67,6 @@ with_query_roles = with_roles_and(
 """Decorator that adds the roles for queries, with trec_eval's defaults."""
 
 
-def _item_role_hint(name: str) -> str:
-    """Return a hint for item roles, which apply to tables of queries."""
-    if name not in ("groups", "strata", "seeds"):
-        return ""
-    return (
-        f" To use {name}=, call per_query(metric, wide=True), add the column to the result, and"
-        f" call a paired test on the result with {name}=..."
-    )
-
-
 @dataclass(frozen=True)
 class QueryOptions:
     """Store the roles for queries, with defaults filled in."""
@@ -100,8 +90,14 @@ class QueryOptions:
         """Check the roles without data, and fill in defaults."""
         known = [field.name for field in fields(cls) if field.name != "graded"]
         for name in keywords:
+            hint = ""
+            if name in ("groups", "strata", "seeds"):  # roles of items
+                hint = (
+                    f" To use {name}=, call per_query(metric, wide=True), add the column to the"
+                    f" result, and call a paired test on the result with {name}=..."
+                )
             if name not in known:
-                raise unknown_keyword(name, known, _item_role_hint(name))
+                raise unknown_keyword(name, known, hint)
         chosen = replace(cls(), **keywords, graded="min_grade" in keywords)
         check_choice("ties", chosen.ties, get_args(QueryTies))
         check_choice("missing", chosen.missing, get_args(QueryMissing))
@@ -179,10 +175,10 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     """Convert a DataFrame with one row per query and document to arrays."""
     refuse_dim(options.dim, "candidate")
     roles = options.common
-    if roles.by is None:
-        roles = replace(roles, by=_default_column(frame, "query"))
-    if roles.key is None:
-        roles = replace(roles, key=_default_column(frame, "document"))
+    defaults: dict[str, Any] = {"by": "query", "key": "document"}
+    for role, name in defaults.items():
+        if getattr(roles, role) is None and (name in frame.columns or name in frame.index.names):
+            roles = replace(roles, **{role: name})
     if roles.by is None:
         raise ValueError(
             "by is missing, and there is no column or index level 'query' (columns:"
@@ -201,7 +197,12 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     columns = [frame_column(frame, name, "measures") for name in measures]
     if roles.measures is None:
         refuse_text(frame, roles, [*taken, *measures], "measures")
-        _warn_of_names(dict(zip(measures, columns, strict=True)), query)
+        suspects = {}
+        for name, column in zip(measures, columns, strict=True):
+            named = telling_words(name) and name != "run"  # float columns are known only by name
+            if named or not pd.api.types.is_float_dtype(column.dtype):
+                suspects[name] = column
+        warn_of_identifiers(suspects, taken_as="measures", groups={"by": query})
     documents: pd.Series | pd.Index = frame.index
     if key is not None:
         documents = frame_column(frame, key, "key")
@@ -215,22 +216,6 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
         tie_ranks=tie_breaker(documents, query, options, name=key),
         options=options,
     )
-
-
-def _warn_of_names(columns: Mapping[Hashable, pd.Series], query: IntArray) -> None:
-    """Warn about measures that look like identifiers; float columns are known only by name."""
-    suspects = {
-        name: x
-        for name, x in columns.items()
-        if (telling_words(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
-    }
-    warn_of_identifiers(suspects, taken_as="measures", groups={"by": query})
-
-
-def _default_column(frame: pd.DataFrame, name: str) -> Hashable | None:
-    if name in frame.columns or name in frame.index.names:
-        return name
-    return None
 
 
 def _find_grades(data: pd.DataFrame, roles: Roles) -> Hashable:

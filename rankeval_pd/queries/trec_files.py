@@ -69,7 +69,7 @@ def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
     """Read the lines of a file, or the columns of a frame."""
     if isinstance(source, pd.DataFrame):
         return _lines_of_frame(source, kind)
-    return _lines_of_text(_content(source), str(source), kind)
+    return _lines_of_file(source, kind)
 
 
 # Files
@@ -97,11 +97,12 @@ def _content(path: str | Path) -> bytes:
     return content.removeprefix(b"\xef\xbb\xbf")
 
 
-def _lines_of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
+def _lines_of_file(source: str | Path, kind: FileKind) -> TrecLines:
     """Read the lines of a file with pyarrow if possible, otherwise with pandas.
 
     As in trec_eval, lines that begin with # are comments, and extra words are ignored.
     """
+    path, content = str(source), _content(source)
     text = content
     if b"#" in content:
         text = _COMMENTS.sub(b"\n", content).lstrip()
@@ -223,7 +224,13 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
             )
         if words and len(words) < len(kind.columns):
             problem = f"{len(words)} words instead of {wanted!r}"
-        elif words and not _is_file_number(words[place], kind):
+        elif words:
+            try:
+                read = np.array(_file_number(words[place]))
+            except ValueError:
+                read = np.array(np.nan)
+            if not wrong_numbers(read, kind).any():
+                continue
             below = " below 2^53" * (kind is QRELS)
             problem = f"the {kind.number} {words[place]!r} is not {kind.numbers}{below}"
         else:
@@ -232,13 +239,6 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
             f"{path}, line {number}: {problem}. The line reads {' '.join(words)[:80]!r}."
         )
     return ValueError(f"{path} cannot be read as lines of {wanted!r}: {why}.")
-
-
-def _is_file_number(word: str, kind: FileKind) -> bool:
-    try:
-        return not wrong_numbers(np.array(_file_number(word)), kind).any()
-    except ValueError:
-        return False
 
 
 # Frames
@@ -402,16 +402,6 @@ def names_list(names: Strings, codes: IntArray | None = None) -> list[str]:
     return [str(x) for x in names]
 
 
-def write_lines(path: Path, columns: Sequence[Any]) -> None:
-    """Write one line per row. A column passed as a single word is repeated in every row."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    options: dict[str, Any] = {"sep": " ", "header": False, "index": False, "quoting": 3}
-    options |= {"lineterminator": "\n", "compression": None}
-    if path.suffix == ".gz":  # with mtime=0, equal content gives identical files
-        options["compression"] = {"method": "gzip", "mtime": 0}
-    pd.DataFrame(dict(enumerate(columns))).to_csv(path, **options)
-
-
 # -------------------------------------------------------------------------------------------------
 # Read and write runs and relevance judgments in TREC files.
 
@@ -495,13 +485,15 @@ def read_trec(
     queries = share_codes([x.query for x in lines])
     if qrels is not None:
         _compare_queries(queries, parts)
-    sorted_names, rank = _sort_names(queries.names)
+    query_names = np.array(names_list(queries.names), dtype=object)
+    order = np.argsort(query_names, kind="stable")
+    rank = np.argsort(order, kind="stable")
     pairs = _number_pairs([rank[codes] for codes in queries.codes], [x.document for x in lines])
     size = pairs.query.size
     for rows, read in zip(pairs.places, lines, strict=True):
         _refuse_repeated_pairs(rows, size, read)
     columns: dict[str, Any] = {
-        "query": as_strings(sorted_names, pairs.query),
+        "query": as_strings(query_names[order], pairs.query),
         "document": as_strings(pairs.names, pairs.document),
     }
     for part, rows in zip(parts, pairs.places[len(lines) - len(parts) :], strict=True):
@@ -533,7 +525,11 @@ def _number_pairs(queries: list[IntArray], documents: list[Strings]) -> _QueryDo
     orders = [np.argsort(query, kind="stable") for query in queries]
     documents = [reorder(x, order) for x, order in zip(documents, orders, strict=True)]
     queries = [query[order] for query, order in zip(queries, orders, strict=True)]
-    edges = _block_edges(np.bincount(np.concatenate(queries)))
+    # the first query of each block, and the end of the last block
+    counts = np.bincount(np.concatenate(queries))
+    starts = np.arange(0, int(counts.sum()), _LINES_AT_ONCE)
+    starts = np.searchsorted(np.cumsum(counts) - counts, starts)
+    edges = np.unique([*starts[starts < counts.size].tolist(), counts.size])
     cuts = [np.searchsorted(query, edges) for query in queries]
     places = [np.empty(query.size, dtype=np.int64) for query in queries]
     found, named, n_pairs, n_names = [], [], 0, 0
@@ -552,13 +548,6 @@ def _number_pairs(queries: list[IntArray], documents: list[Strings]) -> _QueryDo
         n_pairs, n_names = n_pairs + pair.size, n_names + len(names.names)
     query, document = np.concatenate([np.zeros((2, 0), dtype=np.int64), *found], axis=1)
     return _QueryDocuments(query, document, concatenate(named or documents), places)
-
-
-def _block_edges(counts: IntArray) -> IntArray:
-    """Return the first query of each block, and the end of the last block."""
-    before = np.cumsum(counts) - counts
-    starts = np.searchsorted(before, np.arange(0, int(counts.sum()), _LINES_AT_ONCE))
-    return np.unique([*starts[starts < counts.size].tolist(), counts.size])
 
 
 def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[TrecLines]:
@@ -683,15 +672,6 @@ def _examples(names: Any, which: Any) -> str:
     return listed(names_list(names, np.flatnonzero(which)[:3])) + ", ..." * bool(which.sum() > 3)
 
 
-def _sort_names(names: Any) -> tuple[AnyArray, IntArray]:
-    """Return the sorted names, and the position of each name."""
-    names = np.array(names_list(names), dtype=object)
-    order = np.argsort(names, kind="stable")
-    ranks = np.empty(order.size, dtype=np.int64)
-    ranks[order] = np.arange(order.size)
-    return names[order], ranks
-
-
 @checked_call
 def write_trec(
     frame: pd.DataFrame,
@@ -765,7 +745,19 @@ def write_trec(
     if qrels is not None:
         grades = frame_column(frame, grade, "grade")
         rows = np.flatnonzero(grades.notna())
-        values = _whole_grades(grades.iloc[rows], min_grade)
+        values = grade_values(grades.iloc[rows], grades.name)
+        if min_grade is not None:
+            least = QueryOptions.of({"min_grade": min_grade}).min_grade
+            positive = (grades.iloc[rows] >= least).to_numpy(dtype=bool)
+            values = np.where(values < 0.0, values, positive)
+        wrong = values[wrong_numbers(values, QRELS)]
+        if wrong.size:
+            raise ValueError(
+                f"grade: {wrong.size:,} grades are not whole numbers below 2^53, such as"
+                f" {wrong[0]:g}, but a file holds whole numbers. Pass min_grade=... to write grades"
+                " of at least min_grade as 1, and lower grades as 0."
+            )
+        values = values.astype(np.int64)
         files.append((Path(qrels), [ids[query][rows], "0", ids[document][rows], values]))
     if len({path.resolve() for path, _ in files}) < len(files):
         raise ValueError("runs: two files have the same path. Pass one path per file.")
@@ -782,8 +774,14 @@ def write_trec(
                 f"{path}: the query {name!r} begins with #, which marks a comment. Replace this"
                 " name."
             )
+    options: dict[str, Any] = {"sep": " ", "header": False, "index": False, "quoting": 3}
     for path, columns in files:
-        write_lines(path, columns)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        packed: Any = None
+        if path.suffix == ".gz":  # with mtime=0, equal content gives identical files
+            packed = {"method": "gzip", "mtime": 0}
+        lines = pd.DataFrame(dict(enumerate(columns)))  # a single word is repeated in every row
+        lines.to_csv(path, lineterminator="\n", compression=packed, **options)
 
 
 def _run_paths(
@@ -809,19 +807,3 @@ def _run_paths(
                 f" path for each run, such as runs={{{name!r}: 'a.run'}}."
             )
     return paths
-
-
-def _whole_grades(grades: pd.Series, min_grade: float | None) -> IntArray:
-    """Return grades as integers, or as 0 and 1 for a lowest positive grade."""
-    values = grade_values(grades, grades.name)
-    if min_grade is not None:
-        least = QueryOptions.of({"min_grade": min_grade}).min_grade
-        values = np.where(values < 0.0, values, (grades >= least).to_numpy(dtype=bool))
-    wrong = values[wrong_numbers(values, QRELS)]
-    if wrong.size:
-        raise ValueError(
-            f"grade: {wrong.size:,} grades are not whole numbers below 2^53, such as {wrong[0]:g},"
-            " but a file holds whole numbers. Pass min_grade=... to write grades of at least"
-            " min_grade as 1, and lower grades as 0."
-        )
-    return values.astype(np.int64)

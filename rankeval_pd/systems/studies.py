@@ -157,16 +157,17 @@ def gain_threshold(
     [0.073]
     """
     check_choice("alternative", alternative, SIDES)
-    low, high = _window(window)
+    if isinstance(window, str) or not isinstance(window, Sequence) or len(window) != 2:
+        raise TypeError(f"window={window!r}: pass two p-values, the smaller one first.")
+    low, high = (check_share("window", value) for value in window)
+    if not low < high:
+        raise ValueError(f"window={window!r}: pass two p-values, the smaller one first.")
     share = check_share("quantile", quantile)
     check_choice("ci", ci, ("order", "systems"))
     level = check_share("level", level)
     n_resamples = check_draws("n_resamples", n_resamples)
     seed = items.entropy(Roles.of({"rng": rng}).rng)
-    needed = []
-    if n_items is not None:
-        needed.append("n_items")
-    table, groups = pairs_table(data, *needed)
+    table, groups = pairs_table(data, *["n_items"] * (n_items is not None))
     if relation is not None:
         known = table["relation"].unique().tolist() if "relation" in table else []
         if relation not in known:
@@ -218,15 +219,6 @@ def _quantile(values: FloatArray, share: float) -> float:
     if not values.size:
         return np.nan
     return float(np.quantile(values, share))
-
-
-def _window(window: Any) -> tuple[float, float]:
-    if isinstance(window, str) or not isinstance(window, Sequence) or len(window) != 2:
-        raise TypeError(f"window={window!r}: pass two p-values, the smaller one first.")
-    low, high = (check_share("window", value) for value in window)
-    if not low < high:
-        raise ValueError(f"window={window!r}: pass two p-values, the smaller one first.")
-    return low, high
 
 
 # ----------------------- Gains for several test set sizes
@@ -329,21 +321,15 @@ def gain_by_size(
             **systems,
         )
         listed.append(keys_apart(table, ("size",), len(by)))
-    return above_door(_study_by_study(listed, whole, len(by)), data)
-
-
-def _study_by_study(listed: list[pd.DataFrame], sizes: list[int], n_keys: int) -> pd.DataFrame:
-    """Combine the tables for all sizes, and group the rows by domain."""
-    by = list(listed[0].columns[:n_keys])
-    for size, table in zip(sizes, listed, strict=True):
-        table.insert(n_keys, "size", size)
+        listed[-1].insert(len(by), "size", size)
     joined = pd.concat(listed, ignore_index=True)
     joined.attrs = dict(listed[0].attrs)
     joined.attrs.pop("n_items", None)  # n_items differs between sizes
-    if by:
-        number = joined.groupby(by, sort=True, observed=True).ngroup().to_numpy()
+    if by:  # group the rows by domain
+        keys = list(joined.columns[: len(by)])
+        number = joined.groupby(keys, sort=True, observed=True).ngroup().to_numpy()
         joined = joined.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
-    return joined
+    return above_door(joined, data)
 
 
 def _domains(data: pd.DataFrame, by: list[Hashable], roles: Roles, draw: str) -> list[IntArray]:
@@ -366,6 +352,8 @@ CALIBRATION_COLUMNS = (
     "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
 )  # fmt: skip
 Prior = Literal["flat", "estimated"]
+#: the columns that expected_agreement needs
+_OF_PRIOR = {"flat": ["n_items"], "estimated": ["n_items", "gain_se"]}
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 
@@ -453,7 +441,7 @@ def calibration(
     level = check_share("level", level)
     edges = _bins(bins)
     seed = items.entropy(Roles.of(roles).rng)
-    table, groups = pairs_table(data, *_columns_for_prior(prior))
+    table, groups = pairs_table(data, *_OF_PRIOR[prior])
     draws = check_draws("n_resamples", n_resamples, len(table) if ci == "systems" else 1)
     scores, n_other = system_scores(below_door(other), item_roles(_as_in_pairs(data.attrs, roles)))
     for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
@@ -475,13 +463,6 @@ def calibration(
     return above_door(as_frame(rows, groups, table, CALIBRATION_COLUMNS, attrs), data)
 
 
-def _columns_for_prior(prior: str) -> list[str]:
-    """Return the columns that expected_agreement needs."""
-    if prior == "estimated":
-        return ["n_items", "gain_se"]
-    return ["n_items"]
-
-
 def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.DataFrame:
     """Add the proportion of variance due to true gains to the table of pairs."""
     table = table.reset_index(drop=True).assign(_part=1.0)
@@ -501,7 +482,18 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     check_better(better)
     check_better(chosen.get("higher_is_better"))
     if better is None:
-        _check_given(chosen)
+        lacking = []
+        if chosen.get("metric") is None:
+            lacking.append("metric='mean'")
+        directed = isinstance(chosen.get("metric"), str) and chosen["metric"] in DIRECTED_METRICS
+        if chosen.get("higher_is_better") is None and not directed:
+            lacking.append("higher_is_better=True")
+        if lacking:
+            raise ValueError(
+                "the table of pairs has lost its attrs, which record the metric and its direction;"
+                f" pd.concat and merge drop attrs. Pass {' and '.join(lacking)}, or the table that"
+                " paired_bootstrap returned."
+            )
         return chosen
     if chosen.get("metric") is None:
         if metric not in METRICS:
@@ -523,22 +515,6 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
             f" higher_is_better={better!r}, or a metric with the same direction."
         )
     return chosen
-
-
-def _check_given(roles: Mapping[str, Any]) -> None:
-    """Raise a ValueError if the metric or its direction is in neither attrs nor roles."""
-    metric, better = roles.get("metric"), roles.get("higher_is_better")
-    lacking = []
-    if metric is None:
-        lacking.append("metric='mean'")
-    if better is None and not (isinstance(metric, str) and metric in DIRECTED_METRICS):
-        lacking.append("higher_is_better=True")
-    if lacking:
-        raise ValueError(
-            "the table of pairs has lost its attrs, which record the metric and its direction;"
-            f" pd.concat and merge drop attrs. Pass {' and '.join(lacking)}, or the table that"
-            " paired_bootstrap returned."
-        )
 
 
 def _bins(bins: Sequence[float]) -> list[float]:
@@ -685,7 +661,7 @@ def population_calibration(
             drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
             sample = take_items(frame, order[drawn], chosen)
             result = paired_bootstrap(sample, n_resamples=n_resamples, **systems)
-            pairs, groups = pairs_table(result, *_columns_for_prior(prior))
+            pairs, groups = pairs_table(result, *_OF_PRIOR[prior])
             pairs = _shrunken(pairs, groups, prior)
             tables.append(pairs[pairs["gain"] > 0.0])
             advance(1)
