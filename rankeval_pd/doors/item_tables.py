@@ -27,7 +27,7 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats import items
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.clusters import factors_of, packed
-from rankeval_pd.stats.items import METRICS, Items, MetricFormula, Score, chrf_formula, scores_of
+from rankeval_pd.stats.items import METRICS, Items, MetricFormula, chrf_formula, scores_of
 from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
 
 # -------------------------------------------------------------------------------------------------
@@ -275,44 +275,6 @@ def crossed(
             values = items.in_strata(values, strata)
     if beside.seeds is None:
         return Items(values[:, 0], cluster, score, metric.sign, linear, strata)
-    seeds = _seeds(values, there, metric, systems, score, pooled=beside.pooled)
-    if linear is not None and bool((values[there][..., 1:] == 1.0).all()):
-        averaged = np.where(there[..., np.newaxis, np.newaxis], values, 0.0).sum(axis=1)
-        averaged /= there.sum(axis=1)[:, np.newaxis, np.newaxis]
-        return Items(averaged, cluster, score, metric.sign, linear, strata, seeds)
-    apart = items.mean_of_seeds(score, there.shape[1])
-    return Items(items.in_seeds(values, there), cluster, apart, metric.sign, None, strata, seeds)
-
-
-def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
-    """Raise a ValueError if a stratum has fewer than two units or splits a cluster."""
-    drawn, what = strata, "items"
-    if cluster is not None:
-        pairs = np.unique(np.stack([cluster, strata]), axis=1)
-        if pairs.shape[1] > cluster.max() + 1:
-            raise ValueError(
-                "strata and groups: a group spans several strata, but resampling draws whole"
-                " groups within one stratum. Pass only one of the two, or use finer groups."
-            )
-        drawn, what = pairs[1], "groups"
-    sizes = np.bincount(drawn)
-    if sizes.min() < 2:
-        raise ValueError(
-            f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what},"
-            " but resampling within a stratum needs two. Merge small strata, or omit strata."
-        )
-
-
-def _seeds(
-    values: FloatArray,
-    there: BoolArray,
-    metric: Metric,
-    systems: list[Hashable],
-    score: Score,
-    *,
-    pooled: bool,
-) -> items.Seeds:
-    """Return the variation of scores between two or more training seeds."""
     alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
     if alone:
         raise ValueError(
@@ -328,7 +290,31 @@ def _seeds(
             f"seeds: metric {metric.name!r} is undefined for a training run of system "
             f"{shown(systems[k])}. Exclude this system: exclude=..."
         )
-    return items.seeds_of(result, pooled=pooled)
+    seeds = items.seeds_of(result, pooled=beside.pooled)
+    if linear is not None and bool((values[there][..., 1:] == 1.0).all()):
+        averaged = np.where(there[..., np.newaxis, np.newaxis], values, 0.0).sum(axis=1)
+        averaged /= there.sum(axis=1)[:, np.newaxis, np.newaxis]
+        return Items(averaged, cluster, score, metric.sign, linear, strata, seeds)
+    apart = items.mean_of_seeds(score, there.shape[1])
+    return Items(items.in_seeds(values, there), cluster, apart, metric.sign, None, strata, seeds)
+
+
+def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
+    drawn, what = strata, "items"
+    if cluster is not None:
+        pairs = np.unique(np.stack([cluster, strata]), axis=1)
+        if pairs.shape[1] > cluster.max() + 1:
+            raise ValueError(
+                "strata and groups: a group spans several strata, but resampling draws whole"
+                " groups within one stratum. Pass only one of the two, or use finer groups."
+            )
+        drawn, what = pairs[1], "groups"
+    sizes = np.bincount(drawn)
+    if sizes.min() < 2:
+        raise ValueError(
+            f"strata: {int((sizes < 2).sum())} of {sizes.size} strata have fewer than two {what},"
+            " but resampling within a stratum needs two. Merge small strata, or omit strata."
+        )
 
 
 # --------------- Convert long tables from :func:`rankeval_pd.per_query` to systems scored on items
@@ -568,12 +554,13 @@ def system_columns(
     frame: pd.DataFrame, named: list[Hashable], roles: Roles
 ) -> dict[tuple[Hashable, Hashable, Hashable], int]:
     """Return the column position of each system, statistic and training seed."""
-    header = frame.columns
+    header: Any = frame.columns
     labels: list[Any] = list(header)
     seeds: list[Hashable] = [None] * len(labels)
     if roles.seeds is not None:
-        seeds = header.get_level_values(roles.seeds).tolist()
-        header = header.droplevel(roles.seeds)
+        level = list(header.names).index(roles.seeds)
+        seeds = header.get_level_values(level).tolist()
+        header = header.droplevel(level)
     if header.nlevels > 2:
         raise ValueError(
             f"the header of data has {header.nlevels} levels, but only two are allowed: systems and"
@@ -737,8 +724,22 @@ class ItemTable(NamedTuple):
         ones = np.where(trained, 1.0, np.nan)[..., np.newaxis, np.newaxis]
         ones = np.broadcast_to(ones, (*values.shape[:3], 1))
         if self.beside.missing == "ratio":
-            values, ones = values.copy(), ones.copy()
-            values[trained], ones[trained] = _without_missing(values[trained], metric, names)
+            if metric.name == "sum" or not metric.formula.statistics:
+                raise ValueError(
+                    f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is"
+                    " smaller, so these scores are not comparable. Pass a different metric, such as"
+                    " metric='ratio'."
+                )
+            known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
+            for name, row in zip(names, known[trained], strict=True):
+                if not row.any():
+                    raise ValueError(
+                        f"system {shown(name)} has no score for any item. Exclude this system:"
+                        " exclude=..."
+                    )
+            # missing statistics are 0, and the last statistic counts the available items
+            values = np.where(trained[..., np.newaxis, np.newaxis] & ~known, 0.0, values)
+            ones = np.where(trained[..., np.newaxis, np.newaxis], known, ones)
         check_complete(values[trained], names, labels)
         check_size(np.abs(values[trained]).max(axis=(1, 2), initial=0.0), names)
         if metric.ones:
@@ -925,24 +926,6 @@ def system_scores(data: pd.DataFrame, roles: Roles) -> tuple[dict[Hashable, floa
     return dict(zip(table.systems, scores_of(items).tolist(), strict=True)), items.n_items
 
 
-def _without_missing(
-    values: FloatArray, metric: Metric, names: list[Hashable]
-) -> tuple[FloatArray, FloatArray]:
-    """Replace missing statistics with 0, and add a count of 1 per available item."""
-    if metric.name == "sum" or not metric.formula.statistics:
-        raise ValueError(
-            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so"
-            " these scores are not comparable. Pass a different metric, such as metric='ratio'."
-        )
-    known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
-    for name, row in zip(names, known, strict=True):
-        if not row.any():
-            raise ValueError(
-                f"system {shown(name)} has no score for any item. Exclude this system: exclude=..."
-            )
-    return np.where(known, values, 0.0), known.astype(float)
-
-
 # -------------------------------------------------------------------------------------------------
 # Read tables of pairs from paired tests, and return results in the same form.
 
@@ -988,7 +971,6 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
 
 
 def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
-    """Return the table with numeric columns, or raise an error."""
     for name in (*_NEEDED, *more, "relation"):
         times = int((table.columns == name).sum())
         if times > 1:
@@ -1020,18 +1002,6 @@ _MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_
 def made_by(pairs: pd.DataFrame) -> dict[str, Any]:
     """Return attrs that describe the p-values in a table of pairs."""
     return {name: pairs.attrs[name] for name in _MADE_BY if name in pairs.attrs}
-
-
-def related(
-    table: pd.DataFrame, groups: list[Hashable]
-) -> Iterator[tuple[list[Any], Any, pd.DataFrame]]:
-    """Yield the keys, the relation and the pairs of each group."""
-    for keys, part in grouped(table, groups):
-        if "relation" not in part:
-            yield keys, np.nan, part
-            continue
-        for name in part["relation"].drop_duplicates():
-            yield keys, name, part[part["relation"] == name]
 
 
 def grouped(
@@ -1072,17 +1042,6 @@ def as_frame(
     result = result.astype(dtypes)
     result.attrs.update(attrs)
     return result
-
-
-def take_items(data: pd.DataFrame, rows: IntArray, roles: Roles) -> pd.DataFrame:
-    """Return the requested items, numbered from 0. Items can occur repeatedly."""
-    taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
-    numbers: pd.Index = pd.RangeIndex(len(rows))
-    name: Any = roles.strata
-    if name is not None and name in taken.index.names:
-        strata = taken.index.get_level_values(name)
-        numbers = pd.MultiIndex.from_arrays([numbers, strata])
-    return taken.set_axis(numbers)
 
 
 def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:

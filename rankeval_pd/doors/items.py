@@ -54,7 +54,7 @@ class ItemQuestion(Protocol):
     def answer(
         self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
     ) -> tuple[Rows, Any]:
-        """Return the columns and the facts of a group. Names of systems are numbers."""
+        """Return the rows and the facts of a group; names of systems are numbers."""
 
     def finish(self, rows: Rows) -> Rows:
         """Return the rows of all groups after decisions about families."""
@@ -199,7 +199,6 @@ def _family_of(
     systems: list[Hashable],
     needed: set[Hashable],
 ) -> Mapping[Hashable, Any]:
-    """Return a mapping from system names to families."""
     if isinstance(families, pd.Series):
         families = families.to_dict()
     if isinstance(families, Mapping):

@@ -186,7 +186,13 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
         )
     frame, roles = with_given_frame(frame, roles)
     by, key = as_names(roles.by, frame.columns), roles.key
-    gold = _find_grades(frame, roles)
+    gold = roles.gold
+    if gold is None and "grade" in frame.columns:
+        gold = "grade"
+    elif gold is None or gold in frame.columns:
+        gold = find_gold(frame, roles)
+    else:
+        raise unknown_name("gold", gold, frame.columns)
     taken = [gold, *by]
     if key is not None:
         taken.append(key)
@@ -216,15 +222,6 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
         tie_ranks=tie_breaker(documents, query, options, name=key),
         options=options,
     )
-
-
-def _find_grades(data: pd.DataFrame, roles: Roles) -> Hashable:
-    """Return the name of the column of grades."""
-    if roles.gold is None and "grade" in data.columns:
-        return "grade"
-    if roles.gold is not None and roles.gold not in data.columns:
-        raise unknown_name("gold", roles.gold, data.columns)
-    return find_gold(data, roles)
 
 
 def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:

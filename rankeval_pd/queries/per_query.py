@@ -18,7 +18,7 @@ from rankeval_pd.capabilities import Capabilities
 from rankeval_pd.decisions.families import family_of
 from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data
 from rankeval_pd.doors.item_tables import COLUMNS, OPEN
-from rankeval_pd.doors.queries import QueryOptions, read_queries, with_query_roles
+from rankeval_pd.doors.queries import Queries, QueryOptions, read_queries, with_query_roles
 from rankeval_pd.errors import check_choice, check_count, listed, unknown_name, warn
 from rankeval_pd.options import details_wanted
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
@@ -128,7 +128,6 @@ _OPTIONS = {
 
 
 def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequest:
-    """Return the metric with the options in parentheses."""
     name = request.metric
     allowed = _OPTIONS.get(name, {})
     if name in _BINARY:
@@ -321,26 +320,21 @@ def per_query(
     named = metrics_asked(metrics, chosen)
     check_data(data)
     ranges = not wide and details_wanted()
-    values = frame_values(below_door(data), chosen, named, wide=wide, ranges=ranges)
+    queries = read_queries(below_door(data), chosen)
+    values = frame_values(queries, named, wide=wide, ranges=ranges)
     form = wide_form if wide else _rows_per_metric
     return above_door(form(values, undefined), data)
 
 
 def frame_values(
-    data: pd.DataFrame,
-    chosen: QueryOptions,
-    named: Sequence[MetricRequest],
-    *,
-    wide: bool,
-    ranges: bool,
+    queries: Queries, named: Sequence[MetricRequest], *, wide: bool, ranges: bool
 ) -> QueryValues:
-    """Compute metrics for every query and measure of a DataFrame.
+    """Compute metrics for every query and measure.
 
     Each measure is ranked once. ``ranges`` adds the range over tie-breaking orders, which requires
     two more rankings.
     """
-    queries = read_queries(data, chosen)
-    grade = queries.grade
+    grade, chosen = queries.grade, queries.options
     between = grade[(grade > 0.0) & (grade < 1.0)]
     lost = [one.label for one in named if one.metric in _BINARY and one.least == 1.0]
     if between.size and lost and not chosen.graded:
@@ -413,7 +407,6 @@ def frame_values(
 
 
 def _query_names(keys: pd.DataFrame) -> str:
-    """Return the first few queries as text."""
     names = [x[0] if len(x) == 1 else x for x in keys.head(3).itertuples(index=False, name=None)]
     return listed(names) + ", ..." * (len(keys) > 3)
 
@@ -662,7 +655,8 @@ def query_summary(
     check_choice("undefined", undefined, get_args(Undefined))
     chosen = QueryOptions.of(roles)
     asked = metrics_asked(metrics, chosen)
-    found = frame_values(below_door(data), chosen, asked, wide=True, ranges=True)
+    queries = read_queries(below_door(data), chosen)
+    found = frame_values(queries, asked, wide=True, ranges=True)
     table = wide_form(found, undefined)
     if table.columns.nlevels == 1:
         table = pd.concat({asked[0].label: table}, axis=1)
@@ -676,7 +670,7 @@ def query_summary(
         )
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     adjusted = adjustment_of(test, adjust)
-    options = {
+    options: dict[str, Any] = {
         "by": _METRIC,
         "n_resamples": n_resamples,
         "adjust": adjusted,
@@ -689,7 +683,8 @@ def query_summary(
     facts = assumed(found, undefined)
     most = {name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")}
     depth, shares = facts["depth"], facts.loc[facts["cutoff"] > 0, "judged"]
-    noted = {**result.attrs, **most, "depth_low": int(depth.min()), "depth_high": int(depth.max())}
+    noted: dict[Any, Any] = {**result.attrs, **most}
+    noted |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
     if shares.notna().any():
         noted |= {"judged_low": float(shares.min()), "judged_high": float(shares.max())}
     result = pd.concat([result, facts], axis=1)

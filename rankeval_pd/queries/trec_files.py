@@ -54,15 +54,11 @@ class TrecLines(NamedTuple):
         """Describe where a row came from."""
         for path, size in self.files:
             if row < size:
-                return f"{path}, line {_line_number(_content(path), row)}"
+                lines = enumerate(_content(path).splitlines(), 1)
+                full = [number for number, line in lines if _line_words(line)]
+                return f"{path}, line {full[row]}"
             row -= size
         return f"{self.where}, row {row}"
-
-
-def _line_number(content: bytes, row: int) -> int:
-    """Return the line number of a row, counting empty lines and comments."""
-    full = (i for i, line in enumerate(content.splitlines(), 1) if _line_words(line))
-    return next(x for k, x in enumerate(full) if k == row)
 
 
 def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
@@ -358,13 +354,6 @@ def concatenate(parts: Sequence[Strings]) -> Strings:
     return pa.concat_arrays(list(parts))
 
 
-def reorder(strings: Strings, order: IntArray) -> Strings:
-    """Reorder strings, avoiding a copy if the order is unchanged."""
-    if (order[1:] > order[:-1]).all():
-        return strings
-    return strings[order] if isinstance(strings, np.ndarray) else strings.take(order)
-
-
 class SharedCodes(NamedTuple):
     """Store strings as codes that are shared by all parts."""
 
@@ -523,7 +512,9 @@ def _number_pairs(queries: list[IntArray], documents: list[Strings]) -> _QueryDo
     """Assign numbers to query-document pairs in blocks of queries."""
     # sort each part by query so that a block of queries is a slice of every part
     orders = [np.argsort(query, kind="stable") for query in queries]
-    documents = [reorder(x, order) for x, order in zip(documents, orders, strict=True)]
+    for k, order in enumerate(orders):
+        if (order[1:] <= order[:-1]).any():  # otherwise no copy
+            documents[k] = documents[k].take(order)
     queries = [query[order] for query, order in zip(queries, orders, strict=True)]
     # the first query of each block, and the end of the last block
     counts = np.bincount(np.concatenate(queries))
@@ -551,7 +542,6 @@ def _number_pairs(queries: list[IntArray], documents: list[Strings]) -> _QueryDo
 
 
 def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[TrecLines]:
-    """Return the runs by name."""
     result: list[TrecLines] = []
     if not isinstance(runs, Mapping):
         for source in _sources(runs, "runs"):
@@ -598,7 +588,6 @@ def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
 
 
 def _judgments(qrels: Source | Sequence[Source]) -> TrecLines:
-    """Read the judgments, and join several files."""
     parts = [read_lines(source, QRELS) for source in _sources(qrels, "qrels")]
     if not parts or not sum(part.number.size for part in parts):
         raise ValueError("qrels is empty. Pass a file with judgments.")
@@ -615,7 +604,6 @@ def _judgments(qrels: Source | Sequence[Source]) -> TrecLines:
 
 
 def _refuse_repeated_pairs(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
-    """Raise a ValueError if a query-document pair is repeated."""
     seen = np.zeros(n_pairs, dtype=bool)
     seen[pair] = True
     if np.count_nonzero(seen) == pair.size:

@@ -320,7 +320,6 @@ def _smallest_sufficient(enough: Callable[[float], bool], first: float, most: fl
 
 
 def _for_each_plan(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
-    """Return the result for each plan and its arguments."""
     _, *arguments = check_shapes(gain_se=np.zeros(plans.shape), **more)
     result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *arguments)
     if not isinstance(result, np.ndarray):
@@ -388,7 +387,6 @@ def _plans(
 
 
 def _plans_of(table: Any) -> AnyArray:
-    """Return plans for a row or for each row of a table."""
     attrs = getattr(table, "attrs", {})
     if "gain_se" not in table:
         raise ValueError(
@@ -584,7 +582,6 @@ def compare_accuracies(
 
 
 def _possible_counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
-    """Return the possible item counts for a count or printed rate."""
     value = check_number(argument, given)
     if value >= 1.0 or isinstance(given, (int, np.integer)):
         nearest = round(value)

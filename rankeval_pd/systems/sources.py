@@ -189,7 +189,6 @@ def _scorer(metric: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
 
 
 def _segment_row(metric: str, scorer: Any, text: str, references: Sequence[str]) -> Row:
-    """Return the statistics of a segment."""
     if metric == "chrf":
         own, rows = _chrf_grams(scorer, text), []
         for reference in references:
@@ -208,7 +207,6 @@ def _segment_row(metric: str, scorer: Any, text: str, references: Sequence[str])
 
 
 def _chrf_grams(scorer: Any, text: str) -> list[Counter[str]]:
-    """Count the n-grams of characters and of words."""
     if scorer.lowercase:
         text = text.lower()
     letters = text if scorer.whitespace else "".join(text.split())
@@ -632,7 +630,6 @@ def _label_equals(labels: AnyArray, other: Any) -> BoolArray:
 
 
 def _is_positive(labels: AnyArray, among: list[Any]) -> BoolArray:
-    """Return whether each label is in the positive class."""
     return np.asarray(np.any([_label_equals(labels, label) for label in among], axis=0), dtype=bool)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, Unpack, get_args
 
@@ -25,11 +25,9 @@ from rankeval_pd.doors.item_tables import (
     made_by,
     numbers_of,
     pairs_table,
-    related,
     role_column,
     roles_of_systems,
     system_scores,
-    take_items,
 )
 from rankeval_pd.doors.items import Families
 from rankeval_pd.errors import check_choice, check_shapes, check_share, checked_call, unknown_name
@@ -182,13 +180,20 @@ def gain_threshold(
         scale = np.sqrt(table["n_items"].to_numpy() / n_items)
         for name in table.columns.intersection(["gain", "gain_se"]):
             table[name] = table[name] * scale
-    rows: list[list[Any]] = []
     if alternative == "two-sided":
         table["p_value"] = np.minimum(1.0, 2.0 * table["p_value"])
     columns: tuple[str, ...] = THRESHOLD_COLUMNS
     if "gain_se" not in table:
         columns = columns[:-1]
-    for keys, name, part in related(table, groups):
+    parts: list[tuple[list[Any], Any, pd.DataFrame]] = []
+    for keys, part in grouped(table, groups):
+        if "relation" in part:
+            names = part["relation"].drop_duplicates()
+            parts += [(keys, name, part[part["relation"] == name]) for name in names]
+        else:
+            parts.append((keys, np.nan, part))
+    rows: list[list[Any]] = []
+    for keys, name, part in parts:
         inside = part[part["p_value"].between(low, high) & part["gain"].notna()]
         gains = inside["gain"].to_numpy(dtype=float)
         limits: tuple[float, float] = (np.nan, np.nan)
@@ -454,13 +459,8 @@ def calibration(
     there *= np.sign(table["gain"].to_numpy())
     expected = pair_studies.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
-    rows = [
-        keys + row
-        for keys, part in grouped(table, groups)
-        for row in _calibrated(part, edges, ci, level, draws, seed)
-    ]
     attrs = {**made_by(below_door(data)), "ci": ci, "level": level, "prior": prior}
-    return above_door(as_frame(rows, groups, table, CALIBRATION_COLUMNS, attrs), data)
+    return above_door(_calibrated(table, groups, edges, draws, seed, attrs), data)
 
 
 def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.DataFrame:
@@ -530,30 +530,32 @@ def _bins(bins: Sequence[float]) -> list[float]:
 
 
 def _calibrated(
-    part: pd.DataFrame,
+    table: pd.DataFrame,
+    groups: list[Hashable],
     edges: list[float],
-    ci: str,
-    level: float,
     n_resamples: int,
     seed: items.Seed,
-) -> Iterator[list[Any]]:
-    """Yield a row for each bin."""
-    for low, high in pairwise(edges):
-        inside = part[(part["p_value"] > low) & (part["p_value"] <= high)]
-        agrees = inside["agrees"].to_numpy(dtype=float)
-        count = len(inside)
-        if not count:
-            yield [low, high, 0, np.nan, 0.0, 1.0, np.nan]
-            continue
-        tp, n = np.array([agrees.sum()]), np.array([count])
-        below, above = clopper_pearson(tp, n, level)
-        limits = float(below[0]), float(above[0])
-        if ci == "systems":
-            weights = pair_studies.pair_weights(numbers_of(inside), n_resamples, seed)
-            with np.errstate(invalid="ignore"):
-                drawn = weights @ agrees / weights.sum(axis=1)
-            limits = pair_studies.wider(pair_studies.percentile_limits(drawn, level), limits)
-        yield [low, high, count, agrees.mean(), *limits, float(inside["expected"].mean())]
+    attrs: dict[str, Any],
+) -> pd.DataFrame:
+    """Return the agreement of the pairs in each bin and group."""
+    rows, level = [], attrs["level"]
+    for keys, part in grouped(table, groups):
+        for low, high in pairwise(edges):
+            inside = part[(part["p_value"] > low) & (part["p_value"] <= high)]
+            agrees, count = inside["agrees"].to_numpy(dtype=float), len(inside)
+            if not count:
+                rows.append([*keys, low, high, 0, np.nan, 0.0, 1.0, np.nan])
+                continue
+            below, above = clopper_pearson(np.array([agrees.sum()]), np.array([count]), level)
+            limits = float(below[0]), float(above[0])
+            if attrs["ci"] == "systems":
+                weights = pair_studies.pair_weights(numbers_of(inside), n_resamples, seed)
+                with np.errstate(invalid="ignore"):
+                    drawn = weights @ agrees / weights.sum(axis=1)
+                limits = pair_studies.wider(pair_studies.percentile_limits(drawn, level), limits)
+            expected = float(inside["expected"].mean())
+            rows.append([*keys, low, high, count, agrees.mean(), *limits, expected])
+    return as_frame(rows, groups, table, CALIBRATION_COLUMNS, attrs)
 
 
 _COLUMNS = 25  # number of columns in a table of pairs
@@ -659,7 +661,13 @@ def population_calibration(
         for number in range(sets):
             child = np.random.SeedSequence(seed, spawn_key=(number, 3))
             drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
-            sample = take_items(frame, order[drawn], chosen)
+            sample = frame.set_flags(allows_duplicate_labels=True).iloc[order[drawn]]
+            numbers: pd.Index = pd.RangeIndex(size)  # items can occur repeatedly
+            stratum: Any = chosen.strata
+            if stratum is not None and stratum in sample.index.names:
+                strata = sample.index.get_level_values(stratum)
+                numbers = pd.MultiIndex.from_arrays([numbers, strata])
+            sample = sample.set_axis(numbers)
             result = paired_bootstrap(sample, n_resamples=n_resamples, **systems)
             pairs, groups = pairs_table(result, *_OF_PRIOR[prior])
             pairs = _shrunken(pairs, groups, prior)
@@ -670,9 +678,8 @@ def population_calibration(
     agrees = np.array([scores[a] > scores[b] for a, b in pairs_of], dtype=bool)
     expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
     table = table.assign(agrees=agrees, expected=expected)
-    rows = list(_calibrated(table, edges, ci, level, 1000, seed))
     attrs = {**made_by(result), "ci": ci, "level": level, "prior": prior}
-    return above_door(as_frame(rows, [], table, CALIBRATION_COLUMNS, attrs), data)
+    return above_door(_calibrated(table, [], edges, 1000, seed, attrs), data)
 
 
 # ------------------------------------------------- The expected agreement

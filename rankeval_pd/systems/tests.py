@@ -215,30 +215,25 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
         few, what = FEW_GROUPS, f"groups of {groups!r}"
     alpha, fewest = plan.options.alpha, min(every.n_drawn)
     needed = int(np.ceil(1.0 - np.log2(alpha)))  # two-sided p is at least 2^(1-n)
-    reasons = [
-        (
-            plan.signs and fewest < needed,
-            f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}",
-        ),
-        (
-            any(every.skewed),
-            "differences are skewed, or all scores of a system are equal, so tests may be"
-            " unreliable",
-        ),
-        (
-            not plan.signs and fewest < few,
-            f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
-            " liberal",
-        ),
-    ]
+    why = ""
     if plan.crossed:
-        why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
-        reasons = [(fewest < FEW_LEVELS, why)]
+        if fewest < FEW_LEVELS:
+            why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
+    elif plan.signs and fewest < needed:
+        why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
+    elif any(every.skewed):
+        why = (
+            "differences are skewed, or all scores of a system are equal, so tests may be"
+            " unreliable"
+        )
+    elif not plan.signs and fewest < few:
+        why = (
+            f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
+            " liberal"
+        )
     texts = []
-    for holds, why in reasons:
-        if holds:
-            texts.append(f"{fewest} {what}: {why}. Use more data; see the page on paired tests.")
-            break
+    if why:
+        texts.append(f"{fewest} {what}: {why}. Use more data; see the page on paired tests.")
     answers = min(every.answers)
     why = f"with fewer than {FEW_ANSWERS}, the test may be unreliable"
     if answers < LEAST_ANSWERS:
