@@ -138,11 +138,6 @@ class Queries:
     tie_ranks: TieRanks  #: takes rows with equal scores, and returns their order
     options: QueryOptions
 
-    @property
-    def n_queries(self) -> int:
-        """Return the number of queries."""
-        return len(self.keys)
-
     def scores(self) -> Iterator[FloatArray]:
         """Check and yield each measure's scores: (row), NaN for absent or skipped documents."""
         roles, judged, unjudged = self.options, self.grade >= 0.0, np.isnan(self.grade)

@@ -345,18 +345,19 @@ def frame_values(
         )
     taken = [*COLUMNS, *OPEN, *["system"] * wide]
     keys = tables.keys_apart(queries.keys, taken)
-    judged = judgments(queries.query, grade, queries.n_queries)
+    n_queries = len(keys)
+    judged = judgments(queries.query, grade, n_queries)
     check_grades(named, judged)
     kernels = QUERY_METRICS
     if chosen.ties == "expected":
         kernels = EXPECTED_METRICS
-    shape = queries.n_queries, len(queries.measures), len(named)
+    shape = n_queries, len(queries.measures), len(named)
     value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
     low, high, share = np.full((3, *shape), np.nan)
     tied, reversed_in = np.zeros(shape, dtype=np.int64), []
     gain = np.nan_to_num(np.maximum(grade, 0.0))
     # rank the documents of every query, with equal scores in a given order
-    options: dict[str, Any] = {"n_queries": queries.n_queries, "single": chosen.ties == "trec"}
+    options: dict[str, Any] = {"n_queries": n_queries, "single": chosen.ties == "trec"}
     ranked = partial(retrieve, queries.query, grade, **options)
     for place, score in enumerate(queries.scores()):
         retrieved = ranked(score=score, tie_ranks=queries.tie_ranks)

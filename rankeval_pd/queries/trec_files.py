@@ -711,10 +711,8 @@ def write_trec(
     ...     print(Path(folder, "bm25.run").read_text(), end="")
     1 Q0 d1 1 0.1 bm25
     """
-    ids = {
-        name: identifiers(frame_column(frame, name, role), name)
-        for role, name in (("query", query), ("document", document))
-    }
+    queries = identifiers(frame_column(frame, query, "query"), query)
+    documents = identifiers(frame_column(frame, document, "document"), document)
     known = [
         name
         for name, dtype in frame.dtypes.items()
@@ -726,10 +724,10 @@ def write_trec(
     for name, path in _run_paths(runs, known).items():
         score = frame_column(frame, name, "runs").to_numpy(dtype=float, na_value=np.nan)
         rows = np.flatnonzero(~np.isnan(score))
-        rows = rows[np.lexsort((-score[rows], pd.factorize(ids[query][rows])[0]))]
-        of = ids[query][rows]
+        rows = rows[np.lexsort((-score[rows], pd.factorize(queries[rows])[0]))]
+        of = queries[rows]
         rank = pd.Series(of).groupby(of, sort=False).cumcount().to_numpy() + 1
-        files.append((path, [of, "Q0", ids[document][rows], rank, score[rows], name]))
+        files.append((path, [of, "Q0", documents[rows], rank, score[rows], name]))
     if qrels is not None:
         grades = frame_column(frame, grade, "grade")
         rows = np.flatnonzero(grades.notna())
@@ -746,12 +744,12 @@ def write_trec(
                 " of at least min_grade as 1, and lower grades as 0."
             )
         values = values.astype(np.int64)
-        files.append((Path(qrels), [ids[query][rows], "0", ids[document][rows], values]))
+        files.append((Path(qrels), [queries[rows], "0", documents[rows], values]))
     if len({path.resolve() for path, _ in files}) < len(files):
         raise ValueError("runs: two files have the same path. Pass one path per file.")
-    for path, (of, _, documents, *_) in files:
+    for path, columns in files:
         # refuse lines that read_trec would refuse or skip
-        pairs = pd.DataFrame({"query": of, "document": documents})
+        pairs = pd.DataFrame({"query": columns[0], "document": columns[2]})
         for row in np.flatnonzero(pairs.duplicated())[:1]:
             raise ValueError(
                 "{}: the query {!r} and the document {!r} appear together more than once. Drop the"

@@ -96,27 +96,6 @@ def from_sacrebleu(
     0             100.0         4.0       0.0         4.0
     1             100.0         3.0     300.0         3.0
     """
-    _check_hypotheses(hypotheses, metric, options)
-    streams = _streams(references)
-    size = len(streams[0])
-    beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
-    alone = [row for row, of in enumerate(beside) if not of]
-    if alone:
-        raise ValueError(
-            f"references: segment {alone[0]} (counted from 0) has no reference. Add a reference."
-        )
-    scorer, statistics = _scorer(metric, options)
-    tables = {}
-    for system, texts in hypotheses.items():
-        _check_segments(texts, f"hypotheses[{shown(system)}]", size)
-        pairs = zip(texts, beside, strict=True)
-        rows = [_segment_row(metric, scorer, text, of) for text, of in pairs]
-        tables[system] = pd.DataFrame(rows, columns=statistics, dtype=float)
-    joined = pd.concat(tables, axis=1, names=["system", "statistic"])
-    return joined.rename_axis(index="segment")
-
-
-def _check_hypotheses(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
     if not hasattr(hypotheses, "items"):
         raise TypeError(
             f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from "
@@ -135,6 +114,23 @@ def _check_hypotheses(hypotheses: Any, metric: Any, options: Mapping[str, Any]) 
                 f"{name}={shown(options[name])} changes the formula of metric={metric!r}, which"
                 f" paired tests compute with {name}={known!r}. Omit this option."
             )
+    streams = _streams(references)
+    size = len(streams[0])
+    beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
+    alone = [row for row, of in enumerate(beside) if not of]
+    if alone:
+        raise ValueError(
+            f"references: segment {alone[0]} (counted from 0) has no reference. Add a reference."
+        )
+    scorer, statistics = _scorer(metric, options)
+    tables = {}
+    for system, texts in hypotheses.items():
+        _check_segments(texts, f"hypotheses[{shown(system)}]", size)
+        pairs = zip(texts, beside, strict=True)
+        rows = [_segment_row(metric, scorer, text, of) for text, of in pairs]
+        tables[system] = pd.DataFrame(rows, columns=statistics, dtype=float)
+    joined = pd.concat(tables, axis=1, names=["system", "statistic"])
+    return joined.rename_axis(index="segment")
 
 
 def _streams(references: Any) -> list[Sequence[str | None]]:

@@ -171,12 +171,11 @@ def gain_threshold(
         if relation not in known:
             raise unknown_name("relation", relation, known)
         table = table[table["relation"] == relation]
+    table = table.assign(gain=table["gain"].abs())
     if n_items is not None:
         check_numbers("n_items", n_items, 0.0, above=True, missing=False)
         if np.ndim(n_items) or n_items % 1:
             raise TypeError(f"n_items={n_items!r}: pass one whole number.")
-    table = table.assign(gain=table["gain"].abs())
-    if n_items is not None:
         scale = np.sqrt(table["n_items"].to_numpy() / n_items)
         for name in table.columns.intersection(["gain", "gain_se"]):
             table[name] = table[name] * scale
