@@ -206,8 +206,9 @@ def imported_modules(tree: ast.AST, modules: set[str]) -> set[str]:
         if isinstance(node, ast.Import):
             known |= {alias.name for alias in node.names} & modules
         elif isinstance(node, ast.ImportFrom) and node.module:
-            inner = {f"{node.module}.{alias.name}" for alias in node.names} & modules
-            known |= inner or {node.module} & modules
+            for alias in node.names:  # a module of the package, or a name from a module
+                inner = f"{node.module}.{alias.name}"
+                known |= {inner if inner in modules else node.module} & modules
     return known
 
 
