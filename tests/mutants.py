@@ -935,7 +935,7 @@ FAULTS = [
     ),
     *_in(
         "decisions/gains.py", "resampling",
-        ("tails * np.sqrt(p * (1.0 - p)", "np.sqrt(p * (1.0 - p)"),
+        ("tails * np.sqrt(shares * (1.0", "np.sqrt(shares * (1.0"),
         ("    doubled = np.minimum(1.0, 2.0 * ordered)", "    doubled = np.minimum(1.0, ordered)"),
     ),
     *_in(
@@ -1070,7 +1070,7 @@ FAULTS = [
         " small_samples::test_undecided_of_adjusted_p_values"
         " one_verdict_systems::test_a_step_down_is_between_its_pair_and_the_single_step",
         ("family = largest.down", "family = largest.alone"),
-        ("(low < alpha) & (alpha < high)", "(low < alpha) | (alpha < high)"),
+        ("(low < how.alpha) & (how.alpha < high)", "(low < how.alpha) | (how.alpha < high)"),
     ),
     *_in(
         "gains.py",

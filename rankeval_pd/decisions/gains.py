@@ -49,13 +49,19 @@ def bootstrapped_pairs(
     With earlier ``draws`` for these pairs, no intervals are returned.
     """
     options, limits = with_resamples(options, len(pairs)), draws is None
-    tested = bootstrap_tests(items, pairs, options, step, draws=draws, limits=limits)
-    rows = decided_pairs(tested, pairs)
-    while _goes_on(rows, items, options):
-        options = replace(options, n_resamples=2 * options.n_resamples)
-        tested = bootstrap_tests(items, pairs, options, step, limits=limits)
+    repeatable = isinstance(items, Items) and items.factors is None
+    while True:
+        tested = bootstrap_tests(items, pairs, options, step, draws=draws, limits=limits)
         rows = decided_pairs(tested, pairs)
-    return rows
+        undecided = rows["undecided"]
+        if options.n_alike > 1:
+            low, high = options.n_alike * rows["family_low"], options.n_alike * rows["family_high"]
+            undecided = (low < options.alpha) & (options.alpha < high)
+        size = 2 * options.n_resamples
+        possible = repeatable and size <= options.most and len(pairs) * size <= _MOST_NUMBERS
+        if not possible or not undecided.any():
+            return rows
+        options, draws = replace(options, n_resamples=size), None
 
 
 def pairs_tested_once(
@@ -68,18 +74,6 @@ def pairs_tested_once(
     """Return the tests of all pairs from a kernel that draws at most once."""
     options = with_resamples(options, len(pairs))
     return decided_pairs(kernel(items, pairs, options, step), pairs)
-
-
-def _goes_on(rows: Rows, items: AnyItems, options: PairOptions) -> bool:
-    """Return whether a pair with a p-value near alpha needs more draws."""
-    size = 2 * options.n_resamples
-    many = rows["gain"].size * size > _MOST_NUMBERS
-    if size > options.most or many or not isinstance(items, Items) or items.factors is not None:
-        return False
-    if options.n_alike == 1:
-        return bool(rows["undecided"].any())
-    low, high = options.n_alike * rows["family_low"], options.n_alike * rows["family_high"]
-    return bool(_is_undecided(low, high, options.alpha).any())
 
 
 def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
@@ -95,20 +89,44 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     error, low, high, p, ordered = np.where(undefined, np.nan, columns)
     doubled = np.minimum(1.0, 2.0 * ordered)
     own = doubled if options.tails == 2 else p
-    family, p_stderr = _of_family(found, own, options)
-    adjusted, undecided = _in_one_family(family, np.zeros(own.size, dtype=np.int64), options)
-    decides = own if options.adjust is None else adjusted
-    drawn = tests.drawn
-    if found.largest is not None:
-        own = np.where(np.isnan(p), np.nan, found.largest.alone)
-        drawn = np.full(own.size, not found.every)
+    # the p-values to adjust, their Monte Carlo intervals and Monte Carlo errors
+    shares, least, tails, drawn, draws = tests.p, tests.least, 1.0, tests.drawn, options.n_resamples
+    family, largest = own, found.largest
+    if largest is not None:
+        family = largest.down if options.adjust == "max-t-stepdown" else largest.single
+        family = np.where(np.isnan(own), np.nan, family)
+        own = np.where(np.isnan(p), np.nan, largest.alone)
+        shares, least = family, np.full(family.size, np.nan)
+        drawn = np.full(family.size, not found.every)
+    elif options.tails == 2:
+        shares, least, tails = tests.ordered, np.minimum(1.0, 2.0 * tests.least_ordered), 2.0
+    added = int(options.event != "strict")  # one is added to the counts
+    with np.errstate(invalid="ignore"):
+        p_stderr = tails * np.sqrt(shares * (1.0 - shares) / draws) * drawn
+        hits = np.maximum(np.rint(np.nan_to_num(shares) * (draws + added)) - added, 0.0)
+    counts, back = np.unique(hits, return_inverse=True)
+    limits = np.array(clopper_pearson(counts, np.array(draws), options.level))[:, back]
+    limits = np.fmax(np.minimum(1.0, tails * limits), least)
+    limits = np.where(np.isnan(family), np.nan, limits)
+    family_low, family_high = np.where(drawn, limits, family)
+    p_stderr = np.where(family_low < family_high, p_stderr, p_stderr * 0.0)  # use Hall's p
+    of_family = dict(zip(FAMILY, (family, family_low, family_high), strict=True))
+    adjusted, undecided = _in_one_family(of_family, np.zeros(own.size, dtype=np.int64), options)
     # limits that agree with the p-value, and with the adjusted p-value
-    alone = shown = _shown((low, high), own, options)
+    intervals = [(low, high, own)]
     together = found.together
     if together is None and options.adjust is not None and found.limits_at is not None:
         together = found.limits_at(_at_family_level(tests, options))
     if together is not None:
-        shown = _shown(np.where(undefined, np.nan, together), decides, options)
+        decides = own if options.adjust is None else adjusted
+        intervals.append((*np.where(undefined, np.nan, together), decides))
+    agreeing = []
+    for low, high, decides in intervals:
+        if options.tails == 1:
+            high = np.where(np.isnan(high), np.nan, np.inf)
+        decides = np.where(np.isnan(decides), 1.0, decides)
+        agreeing.append(agree_with_test(low, high, decides, "two-sided", options.level))
+    alone, shown = agreeing[0], agreeing[-1]
     first, second = items.sign * theta[a], items.sign * theta[b]
     if options.alternative == "less":  # tests whether the second is better
         first, second, gain = second, first, -gain
@@ -141,36 +159,11 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
         "p_one_sided": ordered,
         "ci_low_alone": alone[0],
         "ci_high_alone": alone[1],
-        **family,
+        **of_family,
         "gain_se_items": of_items,
         "gain_se_seeds": of_seeds,
         "n_seeds": np.minimum(seeds[a], seeds[b]),
     }
-
-
-def _of_family(found: Tested, own: FloatArray, options: PairOptions) -> tuple[Rows, FloatArray]:
-    """Return the p-values to adjust, with Monte Carlo intervals, and their Monte Carlo errors."""
-    tests, largest, draws = found.rows, found.largest, options.n_resamples
-    p, least, drawn, tails = tests.p, tests.least, tests.drawn, float(options.tails)
-    if tails == 2.0:
-        p, least = tests.ordered, np.minimum(1.0, 2.0 * tests.least_ordered)
-    family = own
-    if largest is not None:
-        family = largest.down if options.adjust == "max-t-stepdown" else largest.single
-        family = np.where(np.isnan(own), np.nan, family)
-        p, drawn, tails = family, np.full(own.size, not found.every), 1.0
-        least = np.full(own.size, np.nan)
-    added = int(options.event != "strict")  # one is added to the counts
-    with np.errstate(invalid="ignore"):
-        p_stderr = tails * np.sqrt(p * (1.0 - p) / draws) * drawn
-        hits = np.maximum(np.rint(np.nan_to_num(p) * (draws + added)) - added, 0.0)
-    counts, back = np.unique(hits, return_inverse=True)
-    limits = np.array(clopper_pearson(counts, np.array(draws), options.level))[:, back]
-    limits = np.fmax(np.minimum(1.0, tails * limits), least)
-    limits = np.where(np.isnan(family), np.nan, limits)
-    low, high = np.where(drawn, limits, family)
-    p_stderr = np.where(low < high, p_stderr, p_stderr * 0.0)  # use Hall's p
-    return {"family_p": family, "family_low": low, "family_high": high}, p_stderr
 
 
 def _at_family_level(tests: PairTests, options: PairOptions) -> PairOptions:
@@ -188,15 +181,6 @@ def _at_family_level(tests: PairTests, options: PairOptions) -> PairOptions:
     return replace(options, level=float(levels[0]))
 
 
-def _shown(limits: Any, p_value: FloatArray, options: PairOptions) -> Limits:
-    """Return limits that agree with a p-value; the upper limit of a one-sided one is infinite."""
-    low, high = limits
-    if options.tails == 1:
-        high = np.where(np.isnan(high), np.nan, np.inf)
-    p = np.where(np.isnan(p_value), 1.0, p_value)
-    return agree_with_test(low, high, p, "two-sided", options.level)
-
-
 def _negative(limits: Limits) -> Limits:
     return -limits[1], -limits[0]
 
@@ -204,11 +188,6 @@ def _negative(limits: Limits) -> Limits:
 def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> Limits:
     """Widen limits to include 0 if the reported p-value exceeds 1 - level, or is NaN."""
     return agree_with_test(*limits, np.where(np.isnan(p_value), 1.0, p_value), "two-sided", level)
-
-
-def _is_undecided(low: FloatArray, high: FloatArray, alpha: float) -> BoolArray:
-    """Return whether the Monte Carlo interval of a p-value contains alpha."""
-    return (low < alpha) & (alpha < high)
 
 
 # ------------------------------------------------------------------------ The systems of one group
@@ -291,7 +270,7 @@ def _in_one_family(rows: Rows, group: IntArray, how: PairOptions) -> tuple[Float
         p = adjusted_p(p, how.adjust, families, group)
         low = adjusted_p(low, how.adjust, families, group)
         high = adjusted_p(high, how.adjust, families, group)
-    return p, _is_undecided(low, high, how.alpha)
+    return p, (low < how.alpha) & (how.alpha < high)
 
 
 def ranked_systems(rows: Rows, *, how: PairOptions, over_all: bool) -> Rows:

@@ -26,7 +26,7 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats import items
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.clusters import factors_of, packed
-from rankeval_pd.stats.items import METRICS, Items, MetricFormula, Score, chrf_formula, scores_of
+from rankeval_pd.stats.items import METRICS, Items, MetricFormula, chrf_formula, scores_of
 from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
 
 # -------------------------------------------------------------------------------------------------
@@ -56,9 +56,7 @@ def find_metric(roles: Roles, statistics: list[Hashable], *, one_level: bool) ->
 
     ``statistics`` lists the statistics in the data. For one column per system, it is [None].
     """
-    metric = roles.metric
-    if metric is None:
-        metric = "mean"
+    metric: Any = "mean" if roles.metric is None else roles.metric
     if not isinstance(metric, str):
         _check_no_scorer(metric)
     if callable(metric):
@@ -130,11 +128,9 @@ def _needed(
             " axis=1, level=...), or pass a metric that uses several statistics, such as"
             " metric='f1' or 'bleu'."
         )
-    needed = [
-        name
-        for name in formula.statistics
-        if name in statistics or (metric, name) != ("accuracy", "total")
-    ]
+    needed: list[Hashable] = [*formula.statistics]
+    if metric == "accuracy" and "total" not in statistics:
+        needed.remove("total")
     missing = [name for name in needed if name not in statistics]
     if missing:
         have = f"the statistics {listed(statistics)}, without {listed(missing)}."
@@ -145,13 +141,7 @@ def _needed(
             f" {have} from_sacrebleu and from_predictions create two-level columns (system,"
             " statistic)."
         )
-    return list(needed)
-
-
-def _kind(returned: AnyArray) -> str:
-    if returned.ndim == 0:
-        return type(returned.item()).__name__
-    return f"dtype {returned.dtype}"
+    return needed
 
 
 def _user_score(sums: AnyArray, *, function: Callable[[AnyArray], Any], name: str) -> FloatArray:
@@ -167,8 +157,9 @@ def _user_score(sums: AnyArray, *, function: Callable[[AnyArray], Any], name: st
             " and so on."
         ) from error
     if scores.dtype.kind not in "biuf":
+        kind = f"dtype {scores.dtype}" if scores.ndim else type(scores.item()).__name__
         raise TypeError(
-            f"metric={name} returned {_kind(scores)}, but scores must be real numbers. Return "
+            f"metric={name} returned {kind}, but scores must be real numbers. Return "
             f"an array of shape {sums.shape[:-1]}."
         )
     scores = scores.astype(float)
@@ -221,23 +212,17 @@ def check_counts(
     values: FloatArray, metric: Metric, systems: list[Hashable], labels: pd.Index
 ) -> None:
     """Raise a ValueError if a count is negative or exceeds its total."""
-    refuse = partial(_refuse_counts, metric=metric, systems=systems, labels=labels)
     places = {name: k for k, name in enumerate(metric.formula.statistics)}
-    for name, place in places.items():
-        refuse(values[..., place] < 0.0, f"a negative {name!r}")
+    wrong = [(values[..., k] < 0.0, f"a negative {name!r}") for name, k in places.items()]
     for part, whole in metric.formula.parts:
         above = values[..., places[part]] > values[..., places[whole]]
-        refuse(above, f"more {part!r} than {whole!r}")
-
-
-def _refuse_counts(
-    where: BoolArray, what: str, *, metric: Metric, systems: list[Hashable], labels: pd.Index
-) -> None:
-    for k, item in np.argwhere(where)[:1].tolist():
-        raise ValueError(
-            f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
-            f" {shown(labels[item])}, but the statistics must be counts. Correct this value."
-        )
+        wrong.append((above, f"more {part!r} than {whole!r}"))
+    for where, what in wrong:
+        for k, item in np.argwhere(where)[:1].tolist():
+            raise ValueError(
+                f"metric={metric.name!r}: system {shown(systems[k])} has {what} at item"
+                f" {shown(labels[item])}, but the statistics must be counts. Correct this value."
+            )
 
 
 # -------------------------------------------------------------------------------------------------
@@ -289,7 +274,22 @@ def crossed(
             values = items.in_strata(values, strata)
     if beside.seeds is None:
         return Items(values[:, 0], cluster, score, metric.sign, linear, strata)
-    seeds = _seeds(values, there, metric, systems, score, pooled=beside.pooled)
+    alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
+    if alone:
+        raise ValueError(
+            f"seeds: a single training run of {listed(alone)} cannot show the variation between"
+            " runs. Train with at least two seeds (preferably five); without seeds=, the test"
+            " compares only these runs and rejects far too often."
+        )
+    result = np.full(there.shape, np.nan)
+    result[there] = score(values[there].sum(axis=1))
+    if np.isnan(result[there]).any():
+        k = int(np.isnan(np.where(there, result, 0.0)).any(axis=1).argmax())
+        raise ValueError(
+            f"seeds: metric {metric.name!r} is undefined for a training run of system "
+            f"{shown(systems[k])}. Exclude this system: exclude=..."
+        )
+    seeds = items.seeds_of(result, pooled=beside.pooled)
     if linear is not None and bool((values[there][..., 1:] == 1.0).all()):
         averaged = np.where(there[..., np.newaxis, np.newaxis], values, 0.0).sum(axis=1)
         averaged /= there.sum(axis=1)[:, np.newaxis, np.newaxis]
@@ -299,7 +299,6 @@ def crossed(
 
 
 def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
-    """Raise a ValueError if a stratum has fewer than two units or splits a cluster."""
     drawn, what = strata, "items"
     if cluster is not None:
         pairs = np.unique(np.stack([cluster, strata]), axis=1)
@@ -317,34 +316,6 @@ def _check_strata(strata: IntArray, cluster: IntArray | None) -> None:
         )
 
 
-def _seeds(
-    values: FloatArray,
-    there: BoolArray,
-    metric: Metric,
-    systems: list[Hashable],
-    score: Score,
-    *,
-    pooled: bool,
-) -> items.Seeds:
-    """Return the variation of scores between two or more training seeds."""
-    alone = [systems[k] for k in np.flatnonzero(there.sum(axis=1) < 2)]
-    if alone:
-        raise ValueError(
-            f"seeds: a single training run of {listed(alone)} cannot show the variation between"
-            " runs. Train with at least two seeds (preferably five); without seeds=, the test"
-            " compares only these runs and rejects far too often."
-        )
-    result = np.full(there.shape, np.nan)
-    result[there] = score(values[there].sum(axis=1))
-    if np.isnan(result[there]).any():
-        k = int(np.isnan(np.where(there, result, 0.0)).any(axis=1).argmax())
-        raise ValueError(
-            f"seeds: metric {metric.name!r} is undefined for a training run of system "
-            f"{shown(systems[k])}. Exclude this system: exclude=..."
-        )
-    return items.seeds_of(result, pooled=pooled)
-
-
 # --------------- Convert long tables from :func:`rankeval_pd.per_query` to systems scored on items
 
 COLUMNS = ("measure", "metric", "value", "n_positive", "n_retrieved", "n_judged")
@@ -355,17 +326,17 @@ _BESIDE = (*_COUNTS, *OPEN)
 
 def as_items(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame | xr.Dataset:
     """Convert :func:`per_query` results to systems scored on items; keep other data as is."""
-    if isinstance(data, xr.Dataset):
-        if "measure" not in data.dims or not all(name in data for name in _COUNTS):
-            return data
-        metrics = [name for name in data.data_vars if name not in _BESIDE]
-        _check_one_metric(metrics, f"data[{[metrics[0], *_COUNTS]}]")
-        known = data[metrics[0]].where(data["n_judged"] > 0)
-        flat: pd.DataFrame = known.to_series().unstack("measure")  # noqa: PD010
-        return _of_metric(
-            flat.reindex(columns=data["measure"].to_numpy()).dropna(how="all"), metrics
-        )
-    return frame_as_items(data)
+    if not isinstance(data, xr.Dataset):
+        return frame_as_items(data)
+    if "measure" not in data.dims or not all(name in data for name in _COUNTS):
+        return data
+    metrics = [name for name in data.data_vars if name not in _BESIDE]
+    metric = _only_metric(metrics, "data[{}]", [*metrics[:1], *_COUNTS])
+    known = data[metrics[0]].where(data["n_judged"] > 0)
+    flat: pd.DataFrame = known.to_series().unstack("measure")  # noqa: PD010
+    flat = flat.reindex(columns=data["measure"].to_numpy()).dropna(how="all")
+    flat.attrs["metric"] = metric
+    return flat
 
 
 def each_metric(data: pd.DataFrame | xr.Dataset) -> list[tuple[str | None, Any]]:
@@ -393,42 +364,52 @@ def frame_as_items(data: pd.DataFrame) -> pd.DataFrame:
     """Convert a :func:`per_query` table of a single metric to one row per query."""
     if data.columns.names == ["metric", "system"]:
         metrics = data.columns.unique(level=0).tolist()
-        _check_one_metric(metrics, f"data[[{metrics[0]!r}]]" if metrics else "")
-        return _of_metric(data.droplevel("metric", axis=1), metrics)
-    if not _is_long(data):
+        metric = _only_metric(metrics, "data[{}]", metrics[:1])
+        table = data.droplevel("metric", axis=1)
+    elif _is_long(data):
+        metrics = data["metric"].unique().tolist()
+        metric = _only_metric(metrics, "data[data['metric'] == {0[0]!r}]", metrics)
+        queries = [name for name in data.columns if name not in (*COLUMNS, *OPEN)]
+        table = data.pivot(index=queries, columns="measure", values="value")  # noqa: PD010
+        table = table[data["measure"].unique()].rename_axis(columns="system")
+        lacking = int(table.isna().any(axis=1).sum())
+        if lacking:
+            warn(
+                f"{lacking} of {len(table)} queries are excluded because the metric is undefined"
+                " for a measure. Call per_query(undefined='zero') to keep these queries, as"
+                " trec_eval does."
+            )
+        table = table.dropna()
+    else:
         return data
-    metrics = data["metric"].unique().tolist()
-    _check_one_metric(metrics, f"data[data['metric'] == {metrics[0]!r}]" if metrics else "")
-    queries = [name for name in data.columns if name not in (*COLUMNS, *OPEN)]
-    table = data.pivot(index=queries, columns="measure", values="value")  # noqa: PD010
-    table = table[data["measure"].unique()].rename_axis(columns="system")
-    lacking = int(table.isna().any(axis=1).sum())
-    if lacking:
-        warn(
-            f"{lacking} of {len(table)} queries are excluded because the metric is undefined for a"
-            " measure. Call per_query(undefined='zero') to keep these queries, as trec_eval does."
-        )
-    return _of_metric(table.dropna(), metrics)
-
-
-def _of_metric(table: pd.DataFrame, metrics: Sequence[Hashable]) -> pd.DataFrame:
-    """Record the metric in the attrs of the table."""
-    table.attrs["metric"] = str(metrics[0])
+    table.attrs["metric"] = metric
     return table
 
 
-def _check_one_metric(metrics: Sequence[Hashable], one: str) -> None:
+def _only_metric(metrics: Sequence[Hashable], one: str, names: Sequence[Hashable]) -> str:
+    """Return the metric, or raise a ValueError that shows how to select one."""
     if len(metrics) != 1:
+        select = one.format(names) if metrics else ""
         raise ValueError(
             f"data has the metrics {listed(metrics)}, but this method needs one score per system"
-            f" and item. Select one metric: {one}."
+            f" and item. Select one metric: {select}."
         )
+    return str(metrics[0])
 
 
 # -------------------------------------------------------------------------------------------------
 # Check the roles of systems scored on test items, and find the systems' columns.
 
-_OF_RANKINGS = ("gold", "key", "ties")
+_PREDICTIONS = dict.fromkeys(
+    ("f1", "precision", "recall"),
+    " For predictions, {!r} needs three columns for each system: (system, 'correct') is y_pred &"
+    " y_true, (system, 'guess') is y_pred, and (system, 'gold') is y_true. See the how-to 'F1 from"
+    " predictions'.",
+)
+_PREDICTIONS["accuracy"] = (
+    " For predictions, pass whether each prediction is correct: predictions.eq(y_true, axis=0)."
+)
+"""Advice for data with predictions and true labels, by metric."""
 
 
 def item_roles(keywords: Mapping[str, Any]) -> Roles:
@@ -466,12 +447,16 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
                 f"{name}={keywords[name]!r} applies only to rankings, but data contains test"
                 f" items. Omit {name}."
             )
-    for name in _OF_RANKINGS:
-        if keywords.get(name) is not None:
+    for name in ("gold", "key", "ties"):
+        value, advice = keywords.get(name), ""
+        if value is not None:
+            value = f"<{type(value).__name__}>" if are_values(value) else shown(value)
+            if name == "gold":
+                advice = _PREDICTIONS.get(str(roles.metric), "").format(roles.metric)
             raise ValueError(
-                f"{name}={_as_given(keywords[name])} applies only to rankings with a gold label,"
-                f" but this method compares systems scored on test items. Omit {name}, or for"
-                f" rankings call compare.{_of_predictions(roles.metric) if name == 'gold' else ''}"
+                f"{name}={value} applies only to rankings with a gold label, but this method"
+                f" compares systems scored on test items. Omit {name}, or for rankings call"
+                f" compare.{advice}"
             )
     if roles.missing not in ("raise", "ratio"):
         raise ValueError(
@@ -516,31 +501,6 @@ def check_items(data: object) -> None:
     if not isinstance(data, pd.DataFrame):
         wanted = "a pandas DataFrame with one row per test item and one column per system, or an"
         raise no_table("data", data, f"{wanted} xarray Dataset with dimensions 'item' and 'system'")
-
-
-def _as_given(value: object) -> str:
-    """Return a role as text, or the type of the values if a role is given as values."""
-    if are_values(value):
-        return f"<{type(value).__name__}>"
-    return shown(value)
-
-
-def _of_predictions(metric: object) -> str:
-    """Return advice for data with predictions and true labels."""
-    if not isinstance(metric, str):
-        return ""
-    if metric == "accuracy":
-        return (
-            " For predictions, pass whether each prediction is correct: predictions.eq(y_true,"
-            " axis=0)."
-        )
-    if metric in ("f1", "precision", "recall"):
-        return (
-            f" For predictions, {metric!r} needs three columns for each system: (system, 'correct')"
-            " is y_pred & y_true, (system, 'guess') is y_pred, and (system, 'gold') is y_true. See"
-            " the how-to 'F1 from predictions'."
-        )
-    return ""
 
 
 # ---------------------------- System, statistic and training-seed columns in a DataFrame
@@ -593,37 +553,31 @@ def system_columns(
     frame: pd.DataFrame, named: list[Hashable], roles: Roles
 ) -> dict[tuple[Hashable, Hashable, Hashable], int]:
     """Return the column position of each system, statistic and training seed."""
-    header = frame.columns
+    header: Any = frame.columns
     labels: list[Any] = list(header)
     seeds: list[Hashable] = [None] * len(labels)
     if roles.seeds is not None:
         level = list(header.names).index(roles.seeds)
         seeds = header.get_level_values(level).tolist()
-        rest = [k for k in range(header.nlevels) if k != level]
-        header = pd.MultiIndex.from_frame(header.to_frame().iloc[:, rest])
-        if len(rest) == 1:
-            header = header.get_level_values(0)
+        header = header.droplevel(level)
     if header.nlevels > 2:
         raise ValueError(
             f"the header of data has {header.nlevels} levels, but only two are allowed: systems and"
             " statistics. Drop the other levels: data.droplevel(..., axis=1)."
         )
-    which = 0  # the level of the systems
-    if header.nlevels == 2 and header.names[1] == "system":
-        which = 1
+    two_levels = header.nlevels == 2
+    which = int(two_levels and header.names[1] == "system")  # the level of the systems
     known = list(header)
-    if header.nlevels > 1:
+    if two_levels:
         known = [name for label in header for name in label]
-    out = set(excluded_names(roles, dict.fromkeys(known)))
-    beside = set(named)
+    out, beside = set(excluded_names(roles, dict.fromkeys(known))), set(named)
     by_name: dict[tuple[Hashable, Hashable, Hashable], int] = {}
     systems: list[Hashable] = []
-    inner: list[Any] = list(header)
-    for place, label in enumerate(inner):
+    for place, label in enumerate(list[Any](header)):
         if labels[place] in beside or (frame.columns.nlevels > 1 and labels[place][0] in beside):
             continue
         system, statistic = label, None
-        if header.nlevels == 2:
+        if two_levels:
             system, statistic = label[which], label[1 - which]
         if system in out:
             continue
@@ -636,7 +590,7 @@ def system_columns(
         kinds = pd.api.types
         numeric = kinds.is_numeric_dtype(column.dtype) or kinds.is_bool_dtype(column.dtype)
         if not numeric or kinds.is_complex_dtype(column.dtype):
-            if str(key[0]) == "system":
+            if str(system) == "system":
                 raise ValueError(
                     "data looks like a long table with a column 'system'. Pass the system, score"
                     " and item columns: system='system', score='...', item='...'."
@@ -644,7 +598,7 @@ def system_columns(
             continue
         if key in by_name:
             raise ValueError(
-                f"data has several columns named {key[0]!r}. Rename or drop all but one of them;"
+                f"data has several columns named {system!r}. Rename or drop all but one of them;"
                 " data.columns.duplicated() shows repeated names."
             )
         by_name[key] = place
@@ -652,9 +606,23 @@ def system_columns(
     if roles.measures is None and frame.columns.nlevels == 1:
         refuse_text(frame, roles, [*beside, *systems], "systems")
     if roles.measures is None and {"query", "document"} <= {*frame.columns, *frame.index.names}:
-        _refuse_runs()
-    if ("gold", None, None) in by_name or not by_name:
-        _refuse_rankings(frame, by_name, roles.metric)
+        raise ValueError(
+            "data has columns 'query' and 'document', so each row looks like a retrieved document,"
+            " not a test item. Call this method on the result of data.rankeval.per_query('nDCG@10',"
+            " wide=True), or if the columns are systems, pass their names: measures=[...]."
+        )
+    if not by_name:
+        raise ValueError(
+            "data has no numeric or boolean column that can be a system (columns:"
+            f" {listed(frame.columns)}). Pass one row per test item and one column per system."
+        )
+    if ("gold", None, None) in by_name:
+        advice = _PREDICTIONS.get(str(roles.metric), "").format(roles.metric)
+        raise ValueError(
+            "data has a column 'gold', but this method compares systems scored on test items, with"
+            " one column per system. For rankings with a gold label, call compare; if 'gold' is a"
+            f" system, rename the column.{advice}"
+        )
     if roles.measures is not None:
         systems = list(dict.fromkeys(systems))
         wanted = as_names(roles.measures, systems)
@@ -668,28 +636,6 @@ def system_columns(
                 " two or more systems, or omit measures."
             )
     return by_name
-
-
-def _refuse_runs() -> None:
-    """Raise a ValueError for runs, which contain document scores."""
-    raise ValueError(
-        "data has columns 'query' and 'document', so each row looks like a retrieved document, not"
-        " a test item. Call this method on the result of data.rankeval.per_query('nDCG@10',"
-        " wide=True), or if the columns are systems, pass their names: measures=[...]."
-    )
-
-
-def _refuse_rankings(frame: pd.DataFrame, found: Mapping[Any, int], metric: object) -> None:
-    if not found:
-        raise ValueError(
-            "data has no numeric or boolean column that can be a system (columns:"
-            f" {listed(frame.columns)}). Pass one row per test item and one column per system."
-        )
-    raise ValueError(
-        "data has a column 'gold', but this method compares systems scored on test items, with one"
-        " column per system. For rankings with a gold label, call compare; if 'gold' is a system,"
-        f" rename the column.{_of_predictions(metric)}"
-    )
 
 
 # ---------------------------- The order of items by label, and the number of each item's group
@@ -777,8 +723,22 @@ class ItemTable(NamedTuple):
         ones = np.where(trained, 1.0, np.nan)[..., np.newaxis, np.newaxis]
         ones = np.broadcast_to(ones, (*values.shape[:3], 1))
         if self.beside.missing == "ratio":
-            values, ones = values.copy(), ones.copy()
-            values[trained], ones[trained] = _without_missing(values[trained], metric, names)
+            if metric.name == "sum" or not metric.formula.statistics:
+                raise ValueError(
+                    f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is"
+                    " smaller, so these scores are not comparable. Pass a different metric, such as"
+                    " metric='ratio'."
+                )
+            known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
+            for name, row in zip(names, known[trained], strict=True):
+                if not row.any():
+                    raise ValueError(
+                        f"system {shown(name)} has no score for any item. Exclude this system:"
+                        " exclude=..."
+                    )
+            # missing statistics are 0, and the last statistic counts the available items
+            values = np.where(trained[..., np.newaxis, np.newaxis] & ~known, 0.0, values)
+            ones = np.where(trained[..., np.newaxis, np.newaxis], known, ones)
         check_complete(values[trained], names, labels)
         check_size(np.abs(values[trained]).max(axis=(1, 2), initial=0.0), names)
         if metric.ones:
@@ -828,8 +788,9 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> Ite
     systems, seeds = [*dict.fromkeys(named_systems)], [*dict.fromkeys(named_seeds)]
     statistics = [*dict.fromkeys(named_statistics)]
     metric = find_metric(roles, statistics, one_level=statistics == [None])
+    trained = dict.fromkeys(zip(named_systems, named_seeds, strict=True))
     lacking = []
-    for system, seed in dict.fromkeys(zip(named_systems, named_seeds, strict=True)):
+    for system, seed in trained:
         for name in metric.chosen:
             if (system, name, seed) not in columns:
                 lacking.append((system, name, seed))
@@ -842,9 +803,18 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> Ite
     # the items, sorted by label, and their groups
     check_levels(frame.index)
     order = item_order(frame.index)
-    given = factors or roles.strata is not None or roles.seeds is not None
-    if not (given or frame.index.is_unique or frame.index.names == [None]):
-        _warn_of_repeated(frame.index, domains)
+    grouped = factors or roles.strata is not None or roles.seeds is not None
+    if not (grouped or frame.index.is_unique or frame.index.names == [None]):
+        parts = pd.DataFrame(dict(enumerate(x.to_numpy() for x in [frame.index, *domains])))
+        again = int(parts.duplicated().sum())
+        if again:
+            name = only_or_all(frame.index.names)
+            warn(
+                f"the index {name!r} has {again:,} repeated labels, but the test treats rows for"
+                " the same item, such as one per annotator, as independent. Pass"
+                f" groups={name!r}, or if a column names the annotators, groups=[{name!r},"
+                " 'annotator']."
+            )
     for k, column in enumerate(domains):
         domains[k] = column.iloc[order]
     for name in beside:
@@ -884,21 +854,9 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> Ite
     if shape:
         warn_of_shape(whole, roles, systems)
     of = whole.attrs.get("metric")
-    of = of if isinstance(of, str) else None
+    if not isinstance(of, str):
+        of = None
     return ItemTable(values, systems, metric, design, frame.index[order], keys, members, of)
-
-
-def _warn_of_repeated(labels: pd.Index, by: list[pd.Series]) -> None:
-    """Warn that repeated items are not independent."""
-    parts = pd.DataFrame({k: x.to_numpy() for k, x in enumerate([labels.to_series(), *by])})
-    again = int(parts.duplicated().sum())
-    if again:
-        name = only_or_all(labels.names)
-        warn(
-            f"the index {name!r} has {again:,} repeated labels, but the test treats rows for the"
-            f" same item, such as one per annotator, as independent. Pass groups={name!r},"
-            f" or if a column names the annotators, groups=[{name!r}, 'annotator']."
-        )
 
 
 def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) -> None:
@@ -917,8 +875,7 @@ def warn_of_shape(frame: pd.DataFrame, roles: Roles, systems: list[Hashable]) ->
         warn_of_identifiers({name: frame[name] for name in systems}, taken_as="systems")
     if frame.columns.nlevels > 1 or frame.columns.name == "system":
         return  # only system columns have statistics
-    groups = {}
-    by = as_names(roles.by, frame.columns)
+    groups, by = {}, as_names(roles.by, frame.columns)
     if by:
         columns = [role_column(frame, name, "by") for name in by]
         groups["by"] = group_numbers(columns, by, len(frame))[1]
@@ -968,24 +925,6 @@ def system_scores(data: pd.DataFrame, roles: Roles) -> tuple[dict[Hashable, floa
     return dict(zip(table.systems, scores_of(items).tolist(), strict=True)), items.n_items
 
 
-def _without_missing(
-    values: FloatArray, metric: Metric, names: list[Hashable]
-) -> tuple[FloatArray, FloatArray]:
-    """Replace missing statistics with 0, and add a count of 1 per available item."""
-    if metric.name == "sum" or not metric.formula.statistics:
-        raise ValueError(
-            f"missing='ratio' with metric={metric.name!r}: a sum over fewer items is smaller, so"
-            " these scores are not comparable. Pass a different metric, such as metric='ratio'."
-        )
-    known: BoolArray = np.asarray(~np.isnan(values).any(axis=-1, keepdims=True))
-    for name, row in zip(names, known, strict=True):
-        if not row.any():
-            raise ValueError(
-                f"system {shown(name)} has no score for any item. Exclude this system: exclude=..."
-            )
-    return np.where(known, values, 0.0), known.astype(float)
-
-
 # -------------------------------------------------------------------------------------------------
 # Read tables of pairs from paired tests, and return results in the same form.
 
@@ -1014,14 +953,10 @@ def pairs_table(data: Any, *more: str) -> tuple[pd.DataFrame, list[Hashable]]:
         )
     groups = list(data.columns[: list(data.columns).index("system_a")])
     table = data.set_flags(allows_duplicate_labels=True).assign(**added)
-    return _directed(_in_numbers(table, more), data.attrs), groups
-
-
-def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
-    """Return one-sided p-values in the direction of each gain."""
+    table = _in_numbers(table, more)
     if "p_one_sided" in table:
-        return table.assign(p_value=table["p_one_sided"])
-    alternative = attrs.get("alternative")
+        return table.assign(p_value=table["p_one_sided"]), groups
+    alternative = data.attrs.get("alternative")
     if alternative is None:
         raise ValueError(
             "data has lost its attrs, which record whether p_value is one-sided; pd.concat and"
@@ -1029,12 +964,12 @@ def _directed(table: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
         )
     p, up = table["p_value"], table["gain"] >= 0.0
     if alternative == "two-sided":
-        return table.assign(p_value=p / 2.0)
-    return table.assign(p_value=p.where(up == (alternative == "greater"), 1.0 - p))
+        return table.assign(p_value=p / 2.0), groups
+    directed = p.where(up == (alternative == "greater"), 1.0 - p)
+    return table.assign(p_value=directed), groups
 
 
 def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
-    """Return the table with numeric columns, or raise an error."""
     for name in (*_NEEDED, *more, "relation"):
         times = int((table.columns == name).sum())
         if times > 1:
@@ -1066,18 +1001,6 @@ _MADE_BY = ("metric", "higher_is_better", "groups", "test", "event", "seed", "n_
 def made_by(pairs: pd.DataFrame) -> dict[str, Any]:
     """Return attrs that describe the p-values in a table of pairs."""
     return {name: pairs.attrs[name] for name in _MADE_BY if name in pairs.attrs}
-
-
-def related(
-    table: pd.DataFrame, groups: list[Hashable]
-) -> Iterator[tuple[list[Any], Any, pd.DataFrame]]:
-    """Yield the keys, the relation and the pairs of each group."""
-    for keys, part in grouped(table, groups):
-        if "relation" not in part:
-            yield keys, np.nan, part
-            continue
-        for name in part["relation"].drop_duplicates():
-            yield keys, name, part[part["relation"] == name]
 
 
 def grouped(
@@ -1118,17 +1041,6 @@ def as_frame(
     result = result.astype(dtypes)
     result.attrs.update(attrs)
     return result
-
-
-def take_items(data: pd.DataFrame, rows: IntArray, roles: Roles) -> pd.DataFrame:
-    """Return the requested items, numbered from 0. Items can occur repeatedly."""
-    taken = data.set_flags(allows_duplicate_labels=True).iloc[rows]
-    numbers: pd.Index = pd.RangeIndex(len(rows))
-    name: Any = roles.strata
-    if name is not None and name in taken.index.names:
-        strata = taken.index.get_level_values(name)
-        numbers = pd.MultiIndex.from_arrays([numbers, strata])
-    return taken.set_axis(numbers)
 
 
 def check_sizes(sizes: Any, largest: int | None, *, least: int = 2) -> list[int]:

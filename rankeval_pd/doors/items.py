@@ -1,17 +1,17 @@
 """Ask questions about systems over test items: items come in as arrays, rows leave as a table.
 
-A *question* is a function that takes the items of one group
-(:class:`rankeval_pd.stats.items.Items`), the pairs of systems and the number of
-groups. It returns named columns and the facts of the group. :func:`tabulate_items` asks it for
-every group of a DataFrame.
+A *question* (:class:`ItemQuestion`) takes the items of one group
+(:class:`rankeval_pd.stats.items.Items`), the pairs of systems and the number of groups. It returns
+named columns and the facts of the group. :func:`tabulate_items` asks it for every group of a
+DataFrame.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -27,90 +27,80 @@ from rankeval_pd.doors.item_tables import (
     read_items,
 )
 from rankeval_pd.doors.rankings import concatenated, leave_table, named
-from rankeval_pd.errors import is_known, shown, unknown_name
+from rankeval_pd.errors import is_known, listed, shown, unknown_name
 from rankeval_pd.progress import progress_bar
 from rankeval_pd.roles import Roles
 from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.items import AnyItems, quiet
+from rankeval_pd.stats.items import AnyItems, PairOptions, Step, quiet
 
-ItemQuestion = Callable[[AnyItems, IntArray, int], "tuple[Rows, Any]"]
-Relate = Callable[[list[Hashable], IntArray], AnyArray]
+Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 _LIMITS = ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone")
 
 
-def tabulate_items(
-    data: Data,
-    roles: Mapping[str, Any],
-    question: ItemQuestion,
-    columns: Sequence[str],
-    *,
-    record: Callable[[list[Any], int], Mapping[str, Any]],
-    a: Hashable = None,
-    b: Hashable = None,
-    baseline: Hashable = None,
-    relate: Relate | None = None,
-    finish: Callable[[Rows], Rows] | None = None,
-    needs: Callable[[int], ItemNeeds] | None = None,
-) -> Data:
-    """Ask the question for every group, and return one table.
+class ItemQuestion(Protocol):
+    """What a question about systems has."""
 
-    Parameters
-    ----------
-    data : DataFrame or Dask DataFrame
-    roles : mapping
-        The roles given as keywords.
-    question : callable
-        A function that takes the items of a group, the pairs and the number of groups, and returns
-        columns and facts. Names of systems are numbers in the columns.
-    columns : sequence of str
-        The columns of the result, in order.
-    record : callable
-        A function that takes the facts of all groups and the number of pairs, and returns the attrs
-        of the result.
-    a, b : names of systems, optional
-        Systems to compare. If you pass ``a`` and ``b``, one pair is compared. If you pass only
-        ``a``, all pairs with ``a`` are compared. By default, all pairs are compared.
-    baseline : name of a system, optional
-        The system that every other system is compared with, as an alternative to ``a`` and ``b``.
-    relate : callable, optional
-        A function that takes the system names and the pairs, and returns the relations.
-    finish : callable, optional
-        A function that takes the rows of all groups, for decisions about families.
-    needs : callable, optional
-        A function that takes the number of pairs, and returns the sums that the question needs if
-        items are distributed.
-    """
-    chosen = item_roles(roles)
+    roles: Mapping[str, Any]  #: the roles given as keywords
+    options: PairOptions
+    a: Hashable  #: compared with ``b``, or with all other systems
+    b: Hashable
+    baseline: Hashable  #: compared with every other system
+    families: Families | None  #: of the systems
+
+    @property
+    def columns(self) -> list[str]:
+        """Return the columns of the table, in order."""
+
+    def answer(
+        self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
+    ) -> tuple[Rows, Any]:
+        """Return the rows and the facts of a group; names of systems are numbers."""
+
+    def finish(self, rows: Rows) -> Rows:
+        """Return the rows of all groups after decisions about families."""
+
+    def attrs(self, facts: list[Any], n_pairs: int) -> dict[str, Any]:
+        """Return the attrs of the table from the facts of all groups."""
+
+    def needs(self, n_pairs: int) -> ItemNeeds:
+        """Return the sums that the question needs if items are distributed."""
+
+
+def tabulate_items(data: Data, question: ItemQuestion) -> Data:
+    """Ask the question for every group, and return one table."""
+    chosen = item_roles(question.roles)
     distributed = is_dask_frame(data)
     frame: Any = data
     if distributed:
-        check_needs(None if needs is None else needs(1), chosen, FROM_FRAME)
+        check_needs(question.needs(1), chosen, FROM_FRAME)
         frame = frame._meta
     check_items(frame)
-    table = read_items(frame, chosen, shape=not distributed)
+    table, columns = read_items(frame, chosen, shape=not distributed), question.columns
     keys = tables.keys_apart(table.keys, columns)
-    pairs = pairs_of_systems(table.systems, a, b, baseline)
+    pairs = pairs_of_systems(table.systems, question.a, question.b, question.baseline)
     beside = {}
-    if relate is not None:
-        beside["relation"] = relate(table.systems, pairs)
+    if question.families is not None:
+        beside["relation"] = relations(question.families, table.systems, pairs)
     parts, facts = [], []
-    for number, members in enumerate(table.members):
-        if distributed:
-            assert needs is not None
-            items = _sums_of(data, table, chosen, needs(len(pairs)), pairs)
-        else:
-            items = table.items(members)
-        rows, of_group = question(items, pairs, len(table.members))
-        group = np.full(len(rows[columns[0]]), number)
-        parts.append({**rows, **beside, GROUP: group})
-        facts.append(of_group)
+    bar: Any = nullcontext(quiet)
+    if not distributed:
+        total = question.options.n_resamples or None  # 0 if the number of draws is unknown
+        bar = progress_bar(total=total, what="resampling items", unit="draws", alone=True)
+    with bar as step:
+        for number, members in enumerate(table.members):
+            if distributed:
+                items = _sums_of(data, table, chosen, question.needs(len(pairs)), pairs)
+            else:
+                items = table.items(members)
+            rows, of_group = question.answer(items, pairs, len(table.members), step)
+            group = np.full(len(rows[columns[0]]), number)
+            parts.append({**rows, **beside, GROUP: group})
+            facts.append(of_group)
     if not parts:
         raise ValueError(
             "data has no items, but a comparison needs at least two. Pass at least two rows."
         )
-    rows = concatenated(parts)
-    if finish is not None:
-        rows = finish(rows)
+    rows = question.finish(concatenated(parts))
     most = table.metric.formula.most
     if not np.isinf(most):  # clip limits to the range of the metric
         least = -most if "gain" in rows else 0.0
@@ -121,7 +111,7 @@ def tabulate_items(
         if rows[name].dtype == object:  # labels
             codes, labels = pd.factorize(rows[name])
             rows[name] = named(codes, labels.tolist())
-    notes = {**_metric_notes(table, chosen), **record(facts, len(pairs))}
+    notes = {**_metric_notes(table, chosen), **question.attrs(facts, len(pairs))}
     return above_door(leave_table(rows, keys, columns, table.systems, notes), data)
 
 
@@ -156,21 +146,6 @@ def _metric_notes(table: ItemTable, roles: Roles) -> dict[str, Any]:
     return notes
 
 
-@contextmanager
-def resampling_bar(data: object, draws: int) -> Iterator[Callable[[int], object]]:
-    """Yield a function that advances a progress bar, or does nothing for a Dask DataFrame.
-
-    ``draws`` is 0 if the number of draws is unknown.
-    """
-    if is_dask_frame(data):
-        yield quiet
-        return
-    work = {"what": "resampling items", "unit": "draws"}
-    bar = progress_bar(total=draws or None, alone=True, **work)
-    with bar as step:
-        yield step
-
-
 def pairs_of_systems(
     systems: list[Hashable], a: Hashable, b: Hashable, baseline: Hashable = None
 ) -> IntArray:
@@ -186,30 +161,54 @@ def pairs_of_systems(
         )
     if b is not None and a is None:
         raise ValueError(f"b={shown(b)} without a: pass both systems, a= and b=.")
-    numbers = {}
-    places = dict(zip(systems, range(len(systems)), strict=True))
     if baseline is not None and (a is not None or b is not None):
         raise ValueError(
             f"baseline={shown(baseline)} with a or b: a baseline is compared with every other"
             " system. Pass baseline alone, or a and b for one pair."
         )
+    places = dict(zip(systems, range(len(systems)), strict=True))
     for role, name in (("a", a), ("b", b), ("baseline", baseline)):
-        if name is not None:
-            if not is_known(name, places):
-                raise unknown_name(role, name, systems)
-            numbers[role] = places[name]
+        if name is not None and not is_known(name, places):
+            raise unknown_name(role, name, systems)
     if b is not None:
-        if numbers["a"] == numbers["b"]:
+        if places[a] == places[b]:
             raise ValueError(
                 f"a={shown(a)}, b={shown(b)}: these are the same system. Pass two different"
                 " systems."
             )
-        return np.array([[numbers["a"], numbers["b"]]])
+        return np.array([[places[a], places[b]]])
     if baseline is not None:
-        base = numbers["baseline"]
-        return np.array([[k, base] for k in range(len(systems)) if k != base])
-    pairs = np.stack(np.triu_indices(len(systems), 1), axis=1)
+        return np.array([[k, places[baseline]] for k in places.values() if k != places[baseline]])
     if a is not None:
-        others = [k for k in range(len(systems)) if k != numbers["a"]]
-        pairs = np.array([[numbers["a"], k] for k in others])
-    return pairs
+        return np.array([[places[a], k] for k in places.values() if k != places[a]])
+    return np.stack(np.triu_indices(len(systems), 1), axis=1)
+
+
+def relations(families: Families, systems: list[Hashable], pairs: IntArray) -> AnyArray:
+    """Return the relation between the two systems of each pair."""
+    if callable(families) and not isinstance(families, Mapping):
+        return tables.labels([families(systems[i], systems[j]) for i, j in pairs])
+    label = _family_of(families, systems, {systems[k] for k in np.unique(pairs)})
+    words = {True: "same", False: "different"}
+    same = [bool(label[systems[i]] == label[systems[j]]) for i, j in pairs]
+    return tables.labels([words[x] for x in same])
+
+
+def _family_of(
+    families: Mapping[Hashable, Any] | Sequence[Any],
+    systems: list[Hashable],
+    needed: set[Hashable],
+) -> Mapping[Hashable, Any]:
+    if isinstance(families, pd.Series):
+        families = families.to_dict()
+    if isinstance(families, Mapping):
+        for name in systems:
+            if name in needed and name not in families:
+                raise unknown_name("families", name, families)
+        return families
+    if isinstance(families, str) or not np.iterable(families) or len(families) != len(systems):
+        raise ValueError(
+            f"families={families!r}: pass a label for each of the {len(systems)} systems "
+            f"{listed(systems)}, as a mapping or in this order, or a function of two names."
+        )
+    return dict(zip(systems, families, strict=True))

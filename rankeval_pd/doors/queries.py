@@ -67,16 +67,6 @@ with_query_roles = with_roles_and(
 """Decorator that adds the roles for queries, with trec_eval's defaults."""
 
 
-def _item_role_hint(name: str) -> str:
-    """Return a hint for item roles, which apply to tables of queries."""
-    if name not in ("groups", "strata", "seeds"):
-        return ""
-    return (
-        f" To use {name}=, call per_query(metric, wide=True), add the column to the result, and"
-        f" call a paired test on the result with {name}=..."
-    )
-
-
 @dataclass(frozen=True)
 class QueryOptions:
     """Store the roles for queries, with defaults filled in."""
@@ -100,8 +90,14 @@ class QueryOptions:
         """Check the roles without data, and fill in defaults."""
         known = [field.name for field in fields(cls) if field.name != "graded"]
         for name in keywords:
+            hint = ""
+            if name in ("groups", "strata", "seeds"):  # roles of items
+                hint = (
+                    f" To use {name}=, call per_query(metric, wide=True), add the column to the"
+                    f" result, and call a paired test on the result with {name}=..."
+                )
             if name not in known:
-                raise unknown_keyword(name, known, _item_role_hint(name))
+                raise unknown_keyword(name, known, hint)
         chosen = replace(cls(), **keywords, graded="min_grade" in keywords)
         check_choice("ties", chosen.ties, get_args(QueryTies))
         check_choice("missing", chosen.missing, get_args(QueryMissing))
@@ -142,11 +138,6 @@ class Queries:
     tie_ranks: TieRanks  #: takes rows with equal scores, and returns their order
     options: QueryOptions
 
-    @property
-    def n_queries(self) -> int:
-        """Return the number of queries."""
-        return len(self.keys)
-
     def scores(self) -> Iterator[FloatArray]:
         """Check and yield each measure's scores: (row), NaN for absent or skipped documents."""
         roles, judged, unjudged = self.options, self.grade >= 0.0, np.isnan(self.grade)
@@ -179,10 +170,10 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     """Convert a DataFrame with one row per query and document to arrays."""
     refuse_dim(options.dim, "candidate")
     roles = options.common
-    if roles.by is None:
-        roles = replace(roles, by=_default_column(frame, "query"))
-    if roles.key is None:
-        roles = replace(roles, key=_default_column(frame, "document"))
+    defaults: dict[str, Any] = {"by": "query", "key": "document"}
+    for role, name in defaults.items():
+        if getattr(roles, role) is None and (name in frame.columns or name in frame.index.names):
+            roles = replace(roles, **{role: name})
     if roles.by is None:
         raise ValueError(
             "by is missing, and there is no column or index level 'query' (columns:"
@@ -190,7 +181,13 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
         )
     frame, roles = with_given_frame(frame, roles)
     by, key = as_names(roles.by, frame.columns), roles.key
-    gold = _find_grades(frame, roles)
+    gold = roles.gold
+    if gold is None and "grade" in frame.columns:
+        gold = "grade"
+    elif gold is None or gold in frame.columns:
+        gold = find_gold(frame, roles)
+    else:
+        raise unknown_name("gold", gold, frame.columns)
     taken = [gold, *by]
     if key is not None:
         taken.append(key)
@@ -201,7 +198,12 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
     columns = [frame_column(frame, name, "measures") for name in measures]
     if roles.measures is None:
         refuse_text(frame, roles, [*taken, *measures], "measures")
-        _warn_of_names(dict(zip(measures, columns, strict=True)), query)
+        suspects = {}
+        for name, column in zip(measures, columns, strict=True):
+            named = telling_words(name) and name != "run"  # float columns are known only by name
+            if named or not pd.api.types.is_float_dtype(column.dtype):
+                suspects[name] = column
+        warn_of_identifiers(suspects, taken_as="measures", groups={"by": query})
     documents: pd.Series | pd.Index = frame.index
     if key is not None:
         documents = frame_column(frame, key, "key")
@@ -215,31 +217,6 @@ def read_queries(frame: pd.DataFrame, options: QueryOptions) -> Queries:
         tie_ranks=tie_breaker(documents, query, options, name=key),
         options=options,
     )
-
-
-def _warn_of_names(columns: Mapping[Hashable, pd.Series], query: IntArray) -> None:
-    """Warn about measures that look like identifiers; float columns are known only by name."""
-    suspects = {
-        name: x
-        for name, x in columns.items()
-        if (telling_words(name) and name != "run") or not pd.api.types.is_float_dtype(x.dtype)
-    }
-    warn_of_identifiers(suspects, taken_as="measures", groups={"by": query})
-
-
-def _default_column(frame: pd.DataFrame, name: str) -> Hashable | None:
-    if name in frame.columns or name in frame.index.names:
-        return name
-    return None
-
-
-def _find_grades(data: pd.DataFrame, roles: Roles) -> Hashable:
-    """Return the name of the column of grades."""
-    if roles.gold is None and "grade" in data.columns:
-        return "grade"
-    if roles.gold is not None and roles.gold not in data.columns:
-        raise unknown_name("gold", roles.gold, data.columns)
-    return find_gold(data, roles)
 
 
 def _number_queries(frame: pd.DataFrame, by: list[Hashable]) -> tuple[pd.DataFrame, IntArray]:

@@ -18,7 +18,7 @@ from rankeval_pd.capabilities import Capabilities
 from rankeval_pd.decisions.families import family_of
 from rankeval_pd.doors.candidates import Data, above_door, below_door, check_data
 from rankeval_pd.doors.item_tables import COLUMNS, OPEN
-from rankeval_pd.doors.queries import QueryOptions, read_queries, with_query_roles
+from rankeval_pd.doors.queries import Queries, QueryOptions, read_queries, with_query_roles
 from rankeval_pd.errors import check_choice, check_count, listed, unknown_name, warn
 from rankeval_pd.options import details_wanted
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
@@ -128,7 +128,6 @@ _OPTIONS = {
 
 
 def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequest:
-    """Return the metric with the options in parentheses."""
     name = request.metric
     allowed = _OPTIONS.get(name, {})
     if name in _BINARY:
@@ -142,7 +141,7 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
                 f"Omit this option.{judged}"
             )
         try:
-            request = _with_option(request, option, value)
+            request = request._replace(**_parsed_option(request, option, value))
         except ValueError:
             raise ValueError(
                 f"metrics: {text!r}: {option}={value!r} is not {allowed[option]}. Fix this value."
@@ -150,20 +149,20 @@ def _with_options(request: MetricRequest, options: str, text: str) -> MetricRequ
     return request
 
 
-def _with_option(request: MetricRequest, option: str, value: str) -> MetricRequest:
-    """Return the metric with one option; raise a ValueError for invalid values."""
+def _parsed_option(request: MetricRequest, option: str, value: str) -> dict[str, Any]:
+    """Return what an option sets; raise a ValueError for invalid values."""
     if option == "dcg" and value in ("log2", "exp-log2"):
-        return request._replace(exponential=value == "exp-log2")
+        return {"exponential": value == "exp-log2"}
     if option == "norm" and (value == "all" or (value == "min" and request.cutoff is not None)):
-        return request._replace(norm=value)
+        return {"norm": value}
     if option == "gains":
-        return request._replace(gains=_gains(value))
+        return {"gains": _gains(value)}
     if option == "max_rel" and 1 <= int(value) <= 1000:
-        return request._replace(top=int(value))
+        return {"top": int(value)}
     if option == "p" and 0.0 < float(value) < 1.0:
-        return request._replace(persistence=float(value))
+        return {"persistence": float(value)}
     if option == "rel" and 0.0 < float(value) < math.inf:
-        return request._replace(least=float(value))
+        return {"least": float(value)}
     raise ValueError
 
 
@@ -321,41 +320,44 @@ def per_query(
     named = metrics_asked(metrics, chosen)
     check_data(data)
     ranges = not wide and details_wanted()
-    values = frame_values(below_door(data), chosen, named, wide=wide, ranges=ranges)
+    queries = read_queries(below_door(data), chosen)
+    values = frame_values(queries, named, wide=wide, ranges=ranges)
     form = wide_form if wide else _rows_per_metric
     return above_door(form(values, undefined), data)
 
 
 def frame_values(
-    data: pd.DataFrame,
-    chosen: QueryOptions,
-    named: Sequence[MetricRequest],
-    *,
-    wide: bool,
-    ranges: bool,
+    queries: Queries, named: Sequence[MetricRequest], *, wide: bool, ranges: bool
 ) -> QueryValues:
-    """Compute metrics for every query and measure of a DataFrame.
+    """Compute metrics for every query and measure.
 
     Each measure is ranked once. ``ranges`` adds the range over tie-breaking orders, which requires
     two more rankings.
     """
-    queries = read_queries(data, chosen)
-    grade = queries.grade
-    _refuse_fractions(grade, named, chosen)
+    grade, chosen = queries.grade, queries.options
+    between = grade[(grade > 0.0) & (grade < 1.0)]
+    lost = [one.label for one in named if one.metric in _BINARY and one.least == 1.0]
+    if between.size and lost and not chosen.graded:
+        raise ValueError(
+            f"gold has {between.size:,} grades between 0 and 1, such as {between[0]:g}, which "
+            f"{lost[0]!r} would treat as not relevant. Pass min_grade={between.min():g} or higher, "
+            "or a metric that uses grades as gains, such as nDCG@10."
+        )
     taken = [*COLUMNS, *OPEN, *["system"] * wide]
     keys = tables.keys_apart(queries.keys, taken)
-    judged = judgments(queries.query, grade, queries.n_queries)
+    n_queries = len(keys)
+    judged = judgments(queries.query, grade, n_queries)
     check_grades(named, judged)
     kernels = QUERY_METRICS
     if chosen.ties == "expected":
         kernels = EXPECTED_METRICS
-    shape = queries.n_queries, len(queries.measures), len(named)
+    shape = n_queries, len(queries.measures), len(named)
     value, size = np.empty(shape), np.empty(shape[:2], dtype=np.int64)
     low, high, share = np.full((3, *shape), np.nan)
     tied, reversed_in = np.zeros(shape, dtype=np.int64), []
     gain = np.nan_to_num(np.maximum(grade, 0.0))
     # rank the documents of every query, with equal scores in a given order
-    options: dict[str, Any] = {"n_queries": queries.n_queries, "single": chosen.ties == "trec"}
+    options: dict[str, Any] = {"n_queries": n_queries, "single": chosen.ties == "trec"}
     ranked = partial(retrieve, queries.query, grade, **options)
     for place, score in enumerate(queries.scores()):
         retrieved = ranked(score=score, tie_ranks=queries.tie_ranks)
@@ -406,23 +408,8 @@ def frame_values(
 
 
 def _query_names(keys: pd.DataFrame) -> str:
-    """Return the first few queries as text."""
     names = [x[0] if len(x) == 1 else x for x in keys.head(3).itertuples(index=False, name=None)]
     return listed(names) + ", ..." * (len(keys) > 3)
-
-
-def _refuse_fractions(
-    grade: FloatArray, named: Sequence[MetricRequest], chosen: QueryOptions
-) -> None:
-    """Raise a ValueError if all grades are fractions and would count as negatives."""
-    between = grade[(grade > 0.0) & (grade < 1.0)]
-    lost = [one.label for one in named if one.metric in _BINARY and one.least == 1.0]
-    if between.size and lost and not chosen.graded:
-        raise ValueError(
-            f"gold has {between.size:,} grades between 0 and 1, such as {between[0]:g}, which "
-            f"{lost[0]!r} would treat as not relevant. Pass min_grade={between.min():g} or higher, "
-            "or a metric that uses grades as gains, such as nDCG@10."
-        )
 
 
 def metrics_asked(metrics: Any, chosen: QueryOptions) -> list[MetricRequest]:
@@ -485,11 +472,9 @@ def _rows_per_metric(values: QueryValues, undefined: str) -> pd.DataFrame:
     if undefined == "skip":
         kept = ~np.isnan(value)
     query, measure, metric = np.nonzero(kept)
-    labels = pd.Series([one.label for one in values.named])
-    names = pd.Series(pd.Index(values.measures, tupleize_cols=False))
     columns = {
-        "measure": names.array.take(measure),
-        "metric": labels.array.take(metric),
+        "measure": pd.Series(pd.Index(values.measures, tupleize_cols=False)).array.take(measure),
+        "metric": pd.Series([one.label for one in values.named]).array.take(metric),
         "value": value[kept],
         "n_positive": values.n_positive[query, metric],
         "n_retrieved": values.n_retrieved[query, measure],
@@ -671,7 +656,8 @@ def query_summary(
     check_choice("undefined", undefined, get_args(Undefined))
     chosen = QueryOptions.of(roles)
     asked = metrics_asked(metrics, chosen)
-    found = frame_values(below_door(data), chosen, asked, wide=True, ranges=True)
+    queries = read_queries(below_door(data), chosen)
+    found = frame_values(queries, asked, wide=True, ranges=True)
     table = wide_form(found, undefined)
     if table.columns.nlevels == 1:
         table = pd.concat({asked[0].label: table}, axis=1)
@@ -685,7 +671,7 @@ def query_summary(
         )
     check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     adjusted = adjustment_of(test, adjust)
-    options = {
+    options: dict[str, Any] = {
         "by": _METRIC,
         "n_resamples": n_resamples,
         "adjust": adjusted,
@@ -695,7 +681,17 @@ def query_summary(
         "rng": roles.get("rng", 0),
     }
     result = _of_metrics(table, baseline, test, options)
-    result = _with_facts(result, assumed(found, undefined))
+    facts = assumed(found, undefined)
+    most = {name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")}
+    depth, shares = facts["depth"], facts.loc[facts["cutoff"] > 0, "judged"]
+    noted: dict[Any, Any] = {**result.attrs, **most}
+    noted |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
+    if shares.notna().any():
+        noted |= {"judged_low": float(shares.min()), "judged_high": float(shares.max())}
+    result = pd.concat([result, facts], axis=1)
+    _warn_of_facts(result)
+    result = result.drop(columns="cutoff")
+    result.attrs = noted
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
@@ -722,20 +718,6 @@ def assumed(numbers: QueryValues, undefined: Undefined) -> pd.DataFrame:
         "cutoff": np.broadcast_to([one.cutoff or 0 for one in numbers.named], shape),
     }
     return pd.DataFrame({name: x.T.ravel() for name, x in facts.items()})
-
-
-def _with_facts(result: pd.DataFrame, facts: pd.DataFrame) -> pd.DataFrame:
-    """Add columns that describe the means, and warn about misleading comparisons."""
-    table = pd.concat([result, facts], axis=1)
-    _warn_of_facts(table)
-    most = {name: int(facts[name].max()) for name in ("n_lacking", "n_undefined", "n_tied")}
-    depth, shares = facts["depth"], facts.loc[facts["cutoff"] > 0, "judged"]
-    table = table.drop(columns="cutoff")
-    table.attrs = result.attrs | most
-    table.attrs |= {"depth_low": int(depth.min()), "depth_high": int(depth.max())}
-    if shares.notna().any():
-        table.attrs |= {"judged_low": float(shares.min()), "judged_high": float(shares.max())}
-    return table
 
 
 _JUDGED_APART = 0.1  # difference in judged proportions that could explain a difference between runs
@@ -809,8 +791,7 @@ def _of_metrics(
     names = {"measure": keys.get_level_values(1), "metric": keys.get_level_values(0)}
     result = pd.DataFrame({**names, **rows})
     result.attrs = {name: tested.attrs[name] for name in _NOTED if name in tested.attrs}
-    result.attrs |= {"intervals": "simultaneous"}
-    result.attrs["family"] = None
+    family = None
     if options["adjust"] is not None:
         count = len(measures) - 1
         if baseline is None:
@@ -818,7 +799,8 @@ def _of_metrics(
         scope = "each metric"
         if options["adjust_over"] == "all" and len(metrics) > 1:
             scope = f"all {len(metrics)} metrics"
-        result.attrs["family"] = f"{family_of(count, baseline)} for {scope}"
+        family = f"{family_of(count, baseline)} for {scope}"
+    result.attrs |= {"intervals": "simultaneous", "family": family}
     return result
 
 

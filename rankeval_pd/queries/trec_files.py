@@ -54,22 +54,18 @@ class TrecLines(NamedTuple):
         """Describe where a row came from."""
         for path, size in self.files:
             if row < size:
-                return f"{path}, line {_line_number(_content(path), row)}"
+                lines = enumerate(_content(path).splitlines(), 1)
+                full = [number for number, line in lines if _line_words(line)]
+                return f"{path}, line {full[row]}"
             row -= size
         return f"{self.where}, row {row}"
-
-
-def _line_number(content: bytes, row: int) -> int:
-    """Return the line number of a row, counting empty lines and comments."""
-    full = (i for i, line in enumerate(content.splitlines(), 1) if _line_words(line))
-    return next(x for k, x in enumerate(full) if k == row)
 
 
 def read_lines(source: str | Path | pd.DataFrame, kind: FileKind) -> TrecLines:
     """Read the lines of a file, or the columns of a frame."""
     if isinstance(source, pd.DataFrame):
         return _lines_of_frame(source, kind)
-    return _lines_of_text(_content(source), str(source), kind)
+    return _lines_of_file(source, kind)
 
 
 # Files
@@ -97,11 +93,12 @@ def _content(path: str | Path) -> bytes:
     return content.removeprefix(b"\xef\xbb\xbf")
 
 
-def _lines_of_text(content: bytes, path: str, kind: FileKind) -> TrecLines:
+def _lines_of_file(source: str | Path, kind: FileKind) -> TrecLines:
     """Read the lines of a file with pyarrow if possible, otherwise with pandas.
 
     As in trec_eval, lines that begin with # are comments, and extra words are ignored.
     """
+    path, content = str(source), _content(source)
     text = content
     if b"#" in content:
         text = _COMMENTS.sub(b"\n", content).lstrip()
@@ -223,7 +220,13 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
             )
         if words and len(words) < len(kind.columns):
             problem = f"{len(words)} words instead of {wanted!r}"
-        elif words and not _is_file_number(words[place], kind):
+        elif words:
+            try:
+                read = np.array(_file_number(words[place]))
+            except ValueError:
+                read = np.array(np.nan)
+            if not wrong_numbers(read, kind).any():
+                continue
             below = " below 2^53" * (kind is QRELS)
             problem = f"the {kind.number} {words[place]!r} is not {kind.numbers}{below}"
         else:
@@ -232,13 +235,6 @@ def _malformed(content: bytes, path: str, kind: FileKind, why: str) -> ValueErro
             f"{path}, line {number}: {problem}. The line reads {' '.join(words)[:80]!r}."
         )
     return ValueError(f"{path} cannot be read as lines of {wanted!r}: {why}.")
-
-
-def _is_file_number(word: str, kind: FileKind) -> bool:
-    try:
-        return not wrong_numbers(np.array(_file_number(word)), kind).any()
-    except ValueError:
-        return False
 
 
 # Frames
@@ -358,13 +354,6 @@ def concatenate(parts: Sequence[Strings]) -> Strings:
     return pa.concat_arrays(list(parts))
 
 
-def reorder(strings: Strings, order: IntArray) -> Strings:
-    """Reorder strings, avoiding a copy if the order is unchanged."""
-    if (order[1:] > order[:-1]).all():
-        return strings
-    return strings[order] if isinstance(strings, np.ndarray) else strings.take(order)
-
-
 class SharedCodes(NamedTuple):
     """Store strings as codes that are shared by all parts."""
 
@@ -400,16 +389,6 @@ def names_list(names: Strings, codes: IntArray | None = None) -> list[str]:
     if codes is not None:
         names = names.take(codes)
     return [str(x) for x in names]
-
-
-def write_lines(path: Path, columns: Sequence[Any]) -> None:
-    """Write one line per row. A column passed as a single word is repeated in every row."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    options: dict[str, Any] = {"sep": " ", "header": False, "index": False, "quoting": 3}
-    options |= {"lineterminator": "\n", "compression": None}
-    if path.suffix == ".gz":  # with mtime=0, equal content gives identical files
-        options["compression"] = {"method": "gzip", "mtime": 0}
-    pd.DataFrame(dict(enumerate(columns))).to_csv(path, **options)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -495,13 +474,15 @@ def read_trec(
     queries = share_codes([x.query for x in lines])
     if qrels is not None:
         _compare_queries(queries, parts)
-    sorted_names, rank = _sort_names(queries.names)
+    query_names = np.array(names_list(queries.names), dtype=object)
+    order = np.argsort(query_names, kind="stable")
+    rank = np.argsort(order, kind="stable")
     pairs = _number_pairs([rank[codes] for codes in queries.codes], [x.document for x in lines])
     size = pairs.query.size
     for rows, read in zip(pairs.places, lines, strict=True):
         _refuse_repeated_pairs(rows, size, read)
     columns: dict[str, Any] = {
-        "query": as_strings(sorted_names, pairs.query),
+        "query": as_strings(query_names[order], pairs.query),
         "document": as_strings(pairs.names, pairs.document),
     }
     for part, rows in zip(parts, pairs.places[len(lines) - len(parts) :], strict=True):
@@ -531,9 +512,15 @@ def _number_pairs(queries: list[IntArray], documents: list[Strings]) -> _QueryDo
     """Assign numbers to query-document pairs in blocks of queries."""
     # sort each part by query so that a block of queries is a slice of every part
     orders = [np.argsort(query, kind="stable") for query in queries]
-    documents = [reorder(x, order) for x, order in zip(documents, orders, strict=True)]
+    for k, order in enumerate(orders):
+        if (order[1:] <= order[:-1]).any():  # otherwise no copy
+            documents[k] = documents[k].take(order)
     queries = [query[order] for query, order in zip(queries, orders, strict=True)]
-    edges = _block_edges(np.bincount(np.concatenate(queries)))
+    # the first query of each block, and the end of the last block
+    counts = np.bincount(np.concatenate(queries))
+    starts = np.arange(0, int(counts.sum()), _LINES_AT_ONCE)
+    starts = np.searchsorted(np.cumsum(counts) - counts, starts)
+    edges = np.unique([*starts[starts < counts.size].tolist(), counts.size])
     cuts = [np.searchsorted(query, edges) for query in queries]
     places = [np.empty(query.size, dtype=np.int64) for query in queries]
     found, named, n_pairs, n_names = [], [], 0, 0
@@ -554,15 +541,7 @@ def _number_pairs(queries: list[IntArray], documents: list[Strings]) -> _QueryDo
     return _QueryDocuments(query, document, concatenate(named or documents), places)
 
 
-def _block_edges(counts: IntArray) -> IntArray:
-    """Return the first query of each block, and the end of the last block."""
-    before = np.cumsum(counts) - counts
-    starts = np.searchsorted(before, np.arange(0, int(counts.sum()), _LINES_AT_ONCE))
-    return np.unique([*starts[starts < counts.size].tolist(), counts.size])
-
-
 def _named_runs(runs: Source | Sequence[Source] | Mapping[str, Source]) -> list[TrecLines]:
-    """Return the runs by name."""
     result: list[TrecLines] = []
     if not isinstance(runs, Mapping):
         for source in _sources(runs, "runs"):
@@ -609,7 +588,6 @@ def _sources(given: Source | Sequence[Source], argument: str) -> list[Source]:
 
 
 def _judgments(qrels: Source | Sequence[Source]) -> TrecLines:
-    """Read the judgments, and join several files."""
     parts = [read_lines(source, QRELS) for source in _sources(qrels, "qrels")]
     if not parts or not sum(part.number.size for part in parts):
         raise ValueError("qrels is empty. Pass a file with judgments.")
@@ -626,7 +604,6 @@ def _judgments(qrels: Source | Sequence[Source]) -> TrecLines:
 
 
 def _refuse_repeated_pairs(pair: IntArray, n_pairs: int, read: TrecLines) -> None:
-    """Raise a ValueError if a query-document pair is repeated."""
     seen = np.zeros(n_pairs, dtype=bool)
     seen[pair] = True
     if np.count_nonzero(seen) == pair.size:
@@ -683,15 +660,6 @@ def _examples(names: Any, which: Any) -> str:
     return listed(names_list(names, np.flatnonzero(which)[:3])) + ", ..." * bool(which.sum() > 3)
 
 
-def _sort_names(names: Any) -> tuple[AnyArray, IntArray]:
-    """Return the sorted names, and the position of each name."""
-    names = np.array(names_list(names), dtype=object)
-    order = np.argsort(names, kind="stable")
-    ranks = np.empty(order.size, dtype=np.int64)
-    ranks[order] = np.arange(order.size)
-    return names[order], ranks
-
-
 @checked_call
 def write_trec(
     frame: pd.DataFrame,
@@ -743,10 +711,8 @@ def write_trec(
     ...     print(Path(folder, "bm25.run").read_text(), end="")
     1 Q0 d1 1 0.1 bm25
     """
-    ids = {
-        name: identifiers(frame_column(frame, name, role), name)
-        for role, name in (("query", query), ("document", document))
-    }
+    queries = identifiers(frame_column(frame, query, "query"), query)
+    documents = identifiers(frame_column(frame, document, "document"), document)
     known = [
         name
         for name, dtype in frame.dtypes.items()
@@ -758,20 +724,32 @@ def write_trec(
     for name, path in _run_paths(runs, known).items():
         score = frame_column(frame, name, "runs").to_numpy(dtype=float, na_value=np.nan)
         rows = np.flatnonzero(~np.isnan(score))
-        rows = rows[np.lexsort((-score[rows], pd.factorize(ids[query][rows])[0]))]
-        of = ids[query][rows]
+        rows = rows[np.lexsort((-score[rows], pd.factorize(queries[rows])[0]))]
+        of = queries[rows]
         rank = pd.Series(of).groupby(of, sort=False).cumcount().to_numpy() + 1
-        files.append((path, [of, "Q0", ids[document][rows], rank, score[rows], name]))
+        files.append((path, [of, "Q0", documents[rows], rank, score[rows], name]))
     if qrels is not None:
         grades = frame_column(frame, grade, "grade")
         rows = np.flatnonzero(grades.notna())
-        values = _whole_grades(grades.iloc[rows], min_grade)
-        files.append((Path(qrels), [ids[query][rows], "0", ids[document][rows], values]))
+        values = grade_values(grades.iloc[rows], grades.name)
+        if min_grade is not None:
+            least = QueryOptions.of({"min_grade": min_grade}).min_grade
+            positive = (grades.iloc[rows] >= least).to_numpy(dtype=bool)
+            values = np.where(values < 0.0, values, positive)
+        wrong = values[wrong_numbers(values, QRELS)]
+        if wrong.size:
+            raise ValueError(
+                f"grade: {wrong.size:,} grades are not whole numbers below 2^53, such as"
+                f" {wrong[0]:g}, but a file holds whole numbers. Pass min_grade=... to write grades"
+                " of at least min_grade as 1, and lower grades as 0."
+            )
+        values = values.astype(np.int64)
+        files.append((Path(qrels), [queries[rows], "0", documents[rows], values]))
     if len({path.resolve() for path, _ in files}) < len(files):
         raise ValueError("runs: two files have the same path. Pass one path per file.")
-    for path, (of, _, documents, *_) in files:
+    for path, columns in files:
         # refuse lines that read_trec would refuse or skip
-        pairs = pd.DataFrame({"query": of, "document": documents})
+        pairs = pd.DataFrame({"query": columns[0], "document": columns[2]})
         for row in np.flatnonzero(pairs.duplicated())[:1]:
             raise ValueError(
                 "{}: the query {!r} and the document {!r} appear together more than once. Drop the"
@@ -782,8 +760,14 @@ def write_trec(
                 f"{path}: the query {name!r} begins with #, which marks a comment. Replace this"
                 " name."
             )
+    options: dict[str, Any] = {"sep": " ", "header": False, "index": False, "quoting": 3}
     for path, columns in files:
-        write_lines(path, columns)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        packed: Any = None
+        if path.suffix == ".gz":  # with mtime=0, equal content gives identical files
+            packed = {"method": "gzip", "mtime": 0}
+        lines = pd.DataFrame(dict(enumerate(columns)))  # a single word is repeated in every row
+        lines.to_csv(path, lineterminator="\n", compression=packed, **options)
 
 
 def _run_paths(
@@ -809,19 +793,3 @@ def _run_paths(
                 f" path for each run, such as runs={{{name!r}: 'a.run'}}."
             )
     return paths
-
-
-def _whole_grades(grades: pd.Series, min_grade: float | None) -> IntArray:
-    """Return grades as integers, or as 0 and 1 for a lowest positive grade."""
-    values = grade_values(grades, grades.name)
-    if min_grade is not None:
-        least = QueryOptions.of({"min_grade": min_grade}).min_grade
-        values = np.where(values < 0.0, values, (grades >= least).to_numpy(dtype=bool))
-    wrong = values[wrong_numbers(values, QRELS)]
-    if wrong.size:
-        raise ValueError(
-            f"grade: {wrong.size:,} grades are not whole numbers below 2^53, such as {wrong[0]:g},"
-            " but a file holds whole numbers. Pass min_grade=... to write grades of at least"
-            " min_grade as 1, and lower grades as 0."
-        )
-    return values.astype(np.int64)

@@ -106,7 +106,7 @@ def detectable_gain(
     """
     test = _PlannedTest(power, alpha, alternative)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
-    items, seeds = _news(plans, n_items_new, n_seeds_new)
+    items, seeds = _new_items(plans, n_items_new), _new_seeds(plans, n_seeds_new)
     return _for_each_plan(plans, test.gain, n_items_new=items, n_seeds_new=seeds)
 
 
@@ -157,26 +157,8 @@ def needed_items(
     test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
-    _, seeds = _news(plans, None, n_seeds_new)
-    return _for_each_plan(plans, partial(_items_for, test), gain=gain, n_seeds_new=seeds)
-
-
-def _items_for(test: _PlannedTest, plan: _Plan, gain: float, seeds: float) -> int:
-    """Return the smallest number of items for this gain."""
-    enough = partial(test.detects, plan, gain, seeds=seeds)
-    if plan.seeds and not enough(_MOST):
-        can = test.gain(plan, _MOST, seeds)
-        raise ValueError(
-            f"gain={gain:.4g}: with {seeds:g} seeds, no test set can detect gains below"
-            f" {can:.3g}. Add seeds; needed_seeds returns the required number."
-        )
-    items = _smallest_sufficient(enough, 2.0 * plan.n_items / plan.n_drawn, _MOST)
-    if items is None:
-        raise ValueError(
-            f"gain={gain!r}: detecting this gain requires more than {_MOST:.0e} items. Pass "
-            "a larger gain, in the same units as the score."
-        )
-    return items
+    seeds = _new_seeds(plans, n_seeds_new)
+    return _for_each_plan(plans, test.items, gain=gain, n_seeds_new=seeds)
 
 
 @with_options
@@ -225,26 +207,13 @@ def needed_seeds(
     test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, None)
-    items, _ = _news(plans, n_items_new, None)
+    items = _new_items(plans, n_items_new)
     if any(not plan.seeds for plan in plans.flat):
         raise ValueError(
             "the variance between seeds is missing. Pass a row from a table made with seeds=, or"
             " gain_se_seeds and n_seeds."
         )
-
-    return _for_each_plan(plans, partial(_seeds_for, test), gain=gain, n_items_new=items)
-
-
-def _seeds_for(test: _PlannedTest, plan: _Plan, gain: float, items: float) -> int:
-    """Return the smallest number of seeds for this gain."""
-    enough = partial(test.detects, plan, gain, items)
-    seeds = _smallest_sufficient(enough, 2.0, _MOST_SEEDS)
-    if seeds is None:
-        raise ValueError(
-            f"gain={gain:.4g}: with {items:g} items, no number of seeds is sufficient."
-            " Add items; needed_items returns the required number."
-        )
-    return seeds
+    return _for_each_plan(plans, test.seeds, gain=gain, n_items_new=items)
 
 
 class _PlannedTest:
@@ -304,6 +273,34 @@ class _PlannedTest:
                 low = middle
         return high
 
+    def items(self, plan: _Plan, gain: float, seeds: float) -> int:
+        """Return the smallest number of items for this gain."""
+        enough = partial(self.detects, plan, gain, seeds=seeds)
+        if plan.seeds and not enough(_MOST):
+            can = self.gain(plan, _MOST, seeds)
+            raise ValueError(
+                f"gain={gain:.4g}: with {seeds:g} seeds, no test set can detect gains below"
+                f" {can:.3g}. Add seeds; needed_seeds returns the required number."
+            )
+        number = _smallest_sufficient(enough, 2.0 * plan.n_items / plan.n_drawn, _MOST)
+        if number is None:
+            raise ValueError(
+                f"gain={gain!r}: detecting this gain requires more than {_MOST:.0e} items. Pass "
+                "a larger gain, in the same units as the score."
+            )
+        return number
+
+    def seeds(self, plan: _Plan, gain: float, items: float) -> int:
+        """Return the smallest number of seeds for this gain."""
+        enough = partial(self.detects, plan, gain, items)
+        number = _smallest_sufficient(enough, 2.0, _MOST_SEEDS)
+        if number is None:
+            raise ValueError(
+                f"gain={gain:.4g}: with {items:g} items, no number of seeds is sufficient."
+                " Add items; needed_items returns the required number."
+            )
+        return number
+
 
 def _smallest_sufficient(enough: Callable[[float], bool], first: float, most: float) -> int | None:
     """Return the smallest sufficient integer, or None."""
@@ -323,7 +320,6 @@ def _smallest_sufficient(enough: Callable[[float], bool], first: float, most: fl
 
 
 def _for_each_plan(plans: AnyArray, ask: Callable[..., Any], **more: Any) -> Any:
-    """Return the result for each plan and its arguments."""
     _, *arguments = check_shapes(gain_se=np.zeros(plans.shape), **more)
     result = np.frompyfunc(ask, 1 + len(more), 1)(plans, *arguments)
     if not isinstance(result, np.ndarray):
@@ -339,17 +335,20 @@ def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
         check_numbers("gain_se", gain_se, 0.0, above=True, missing=False)
 
 
-def _news(plans: AnyArray, items: Any, seeds: Any) -> tuple[Any, Any]:
-    """Check and return the planned numbers of items and seeds."""
-    if items is not None:
-        check_numbers("n_items_new", items, 0.0, above=True, missing=False)
-    if seeds is not None:
-        check_numbers("n_seeds_new", seeds, 2.0, missing=False)
-    own = np.array([(plan.n_items, plan.n_seeds) for plan in plans.flat]).T
-    return tuple(
-        column.reshape(plans.shape) if given is None else given
-        for column, given in zip(own, (items, seeds), strict=True)
-    )
+def _new_items(plans: AnyArray, n_items: Any) -> Any:
+    """Check and return the planned numbers of items, by default the current numbers."""
+    if n_items is None:
+        return np.reshape([plan.n_items for plan in plans.flat], plans.shape)
+    check_numbers("n_items_new", n_items, 0.0, above=True, missing=False)
+    return n_items
+
+
+def _new_seeds(plans: AnyArray, n_seeds: Any) -> Any:
+    """Check and return the planned numbers of seeds, by default the current numbers."""
+    if n_seeds is None:
+        return np.reshape([plan.n_seeds for plan in plans.flat], plans.shape)
+    check_numbers("n_seeds_new", n_seeds, 2.0, missing=False)
+    return n_seeds
 
 
 def _plans(
@@ -388,7 +387,6 @@ def _plans(
 
 
 def _plans_of(table: Any) -> AnyArray:
-    """Return plans for a row or for each row of a table."""
     attrs = getattr(table, "attrs", {})
     if "gain_se" not in table:
         raise ValueError(
@@ -565,13 +563,17 @@ def compare_accuracies(
         one, other, least, most = (x[inside] for x in (one, other, least, most))
         least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
     only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
-    p_values = _mcnemar(only_a, only_b, alternative)
+    n_apart = only_a + only_b
+    up = np.exp(distributions.tails_of_binomial(only_a, n_apart, 0.5).ge)
+    down = np.exp(distributions.tails_of_binomial(only_b, n_apart, 0.5).ge)
+    both_tails = np.minimum(1.0, 2.0 * np.minimum(up, down))
+    p_values = {"greater": up, "less": down, "two-sided": both_tails}[alternative]
     tails = SIDES.get(alternative, 1.0)
     low, high = tango_limits(only_a, only_b, float(n), 1.0 - 2.0 / tails * (1.0 - level))
     low = np.where(alternative == "less", -np.inf, low)
     high = np.where(alternative == "greater", np.inf, high)
     low, high = reaching((low, high), p_values, level)
-    gain = float((_middle(a) - _middle(b)) / n)
+    gain = (float((a[0] + a[-1]) / 2.0) - float((b[0] + b[-1]) / 2.0)) / n
     row = gain, low.min(), high.max(), p_values.min(), p_values.max()
     columns = pd.Index(["gain", "ci_low", "ci_high", "p_low", "p_high"])
     result = pd.DataFrame([row], columns=columns)
@@ -579,19 +581,7 @@ def compare_accuracies(
     return result
 
 
-def _mcnemar(only_a: IntArray, only_b: IntArray, alternative: str) -> FloatArray:
-    """Return the p-values of McNemar's exact test."""
-    up, down = (
-        np.exp(distributions.tails_of_binomial(x, only_a + only_b, 0.5).ge)
-        for x in (only_a, only_b)
-    )
-    if alternative == "two-sided":
-        return np.minimum(1.0, 2.0 * np.minimum(up, down))
-    return np.asarray({"greater": up, "less": down}[alternative])
-
-
 def _possible_counts(argument: str, given: Any, n: int, decimals: int | None) -> IntArray:
-    """Return the possible item counts for a count or printed rate."""
     value = check_number(argument, given)
     if value >= 1.0 or isinstance(given, (int, np.integer)):
         nearest = round(value)
@@ -603,7 +593,8 @@ def _possible_counts(argument: str, given: Any, n: int, decimals: int | None) ->
         return np.array([nearest])
     if value < 0.0:
         raise ValueError(f"{argument}={given!r}: pass a whole number from 0 to {n}, or a rate.")
-    digits = _digits(value)
+    text = np.format_float_positional(value, trim="-")
+    digits = min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
     if decimals is not None:
         digits = check_count("decimals", decimals)
     half = 0.5 * 10.0**-digits + _ROUNDING / n
@@ -621,17 +612,7 @@ def _possible_counts(argument: str, given: Any, n: int, decimals: int | None) ->
     return np.unique(np.linspace(low, high, _MOST_COUNTS).round().astype(np.int64))
 
 
-def _digits(rate: float) -> int:
-    """Return the number of decimal places in a rate."""
-    text = np.format_float_positional(rate, trim="-")
-    return min(len(text.partition(".")[2]), _MOST_DIGITS) or 1
-
-
 def _count_range(counts: IntArray) -> str:
     if counts.size == 1:
         return str(counts[0])
     return f"{counts[0]} to {counts[-1]}"
-
-
-def _middle(counts: IntArray) -> float:
-    return float((counts[0] + counts[-1]) / 2.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -97,27 +96,6 @@ def from_sacrebleu(
     0             100.0         4.0       0.0         4.0
     1             100.0         3.0     300.0         3.0
     """
-    _check_hypotheses(hypotheses, metric, options)
-    streams = _streams(references)
-    size = len(streams[0])
-    beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
-    alone = [row for row, of in enumerate(beside) if not of]
-    if alone:
-        raise ValueError(
-            f"references: segment {alone[0]} (counted from 0) has no reference. Add a reference."
-        )
-    scorer, statistics = _scorer(metric, options)
-    score = partial(_segment_row, metric, scorer)
-    tables = {}
-    for system, texts in hypotheses.items():
-        _check_segments(texts, f"hypotheses[{shown(system)}]", size)
-        rows = [score(text, of) for text, of in zip(texts, beside, strict=True)]
-        tables[system] = pd.DataFrame(rows, columns=statistics, dtype=float)
-    joined = pd.concat(tables, axis=1, names=["system", "statistic"])
-    return joined.rename_axis(index="segment")
-
-
-def _check_hypotheses(hypotheses: Any, metric: Any, options: Mapping[str, Any]) -> None:
     if not hasattr(hypotheses, "items"):
         raise TypeError(
             f"hypotheses is of type {type(hypotheses).__name__}: pass a mapping from "
@@ -136,6 +114,23 @@ def _check_hypotheses(hypotheses: Any, metric: Any, options: Mapping[str, Any]) 
                 f"{name}={shown(options[name])} changes the formula of metric={metric!r}, which"
                 f" paired tests compute with {name}={known!r}. Omit this option."
             )
+    streams = _streams(references)
+    size = len(streams[0])
+    beside = [tuple(x for x in of if x is not None) for of in zip(*streams, strict=True)]
+    alone = [row for row, of in enumerate(beside) if not of]
+    if alone:
+        raise ValueError(
+            f"references: segment {alone[0]} (counted from 0) has no reference. Add a reference."
+        )
+    scorer, statistics = _scorer(metric, options)
+    tables = {}
+    for system, texts in hypotheses.items():
+        _check_segments(texts, f"hypotheses[{shown(system)}]", size)
+        pairs = zip(texts, beside, strict=True)
+        rows = [_segment_row(metric, scorer, text, of) for text, of in pairs]
+        tables[system] = pd.DataFrame(rows, columns=statistics, dtype=float)
+    joined = pd.concat(tables, axis=1, names=["system", "statistic"])
+    return joined.rename_axis(index="segment")
 
 
 def _streams(references: Any) -> list[Sequence[str | None]]:
@@ -190,10 +185,13 @@ def _scorer(metric: str, options: Mapping[str, Any]) -> tuple[Any, list[str]]:
 
 
 def _segment_row(metric: str, scorer: Any, text: str, references: Sequence[str]) -> Row:
-    """Return the statistics of a segment."""
     if metric == "chrf":
-        own = _chrf_grams(scorer, text)
-        rows = [_matches(own, _chrf_grams(scorer, reference)) for reference in references]
+        own, rows = _chrf_grams(scorer, text), []
+        for reference in references:
+            row: list[float] = []
+            for ours, theirs in zip(own, _chrf_grams(scorer, reference), strict=True):
+                row += [ours.total() if theirs else 0, theirs.total(), (ours & theirs).total()]
+            rows.append(tuple(row))
         if len(rows) == 1:
             return rows[0]
         # the first of equally good references, as in sacrebleu
@@ -205,43 +203,25 @@ def _segment_row(metric: str, scorer: Any, text: str, references: Sequence[str])
 
 
 def _chrf_grams(scorer: Any, text: str) -> list[Counter[str]]:
-    """Count the n-grams of characters and of words."""
     if scorer.lowercase:
         text = text.lower()
-    letters = text
-    if not scorer.whitespace:
-        letters = "".join(text.split())
-    grams = [Counter(_ngrams(letters, k)) for k in range(1, scorer.char_order + 1)]
-    if scorer.word_order:
-        tokens = _tokenized(text)
-        for k in range(1, scorer.word_order + 1):
-            grams.append(Counter(" ".join(run) for run in _ngrams(tokens, k)))
-    return grams
-
-
-def _ngrams(sequence: Any, length: int) -> list[Any]:
-    return [sequence[i : i + length] for i in range(len(sequence) - length + 1)]
-
-
-def _tokenized(text: str) -> list[str]:
-    """Split words, and separate a final or initial punctuation mark."""
-    tokens: list[str] = []
-    for word in text.split():
+    letters = text if scorer.whitespace else "".join(text.split())
+    tokens: list[str] = []  # words, without a final or initial punctuation mark
+    for word in text.split() if scorer.word_order else []:
         if len(word) > 1 and word[-1] in _PUNCTUATION:
             tokens += [word[:-1], word[-1]]
         elif len(word) > 1 and word[0] in _PUNCTUATION:
             tokens += [word[0], word[1:]]
         else:
             tokens.append(word)
-    return tokens
+    grams = [Counter(_ngrams(letters, k)) for k in range(1, scorer.char_order + 1)]
+    for k in range(1, scorer.word_order + 1):
+        grams.append(Counter(" ".join(run) for run in _ngrams(tokens, k)))
+    return grams
 
 
-def _matches(own: list[Counter[str]], reference: list[Counter[str]]) -> Row:
-    """Return hyp, ref and match for each n-gram order in the reference."""
-    row: list[float] = []
-    for ours, theirs in zip(own, reference, strict=True):
-        row += [ours.total() if theirs else 0, theirs.total(), (ours & theirs).total()]
-    return tuple(row)
+def _ngrams(sequence: Any, length: int) -> list[Any]:
+    return [sequence[i : i + length] for i in range(len(sequence) - length + 1)]
 
 
 # ----------- Synthetic systems (Berg-Kirkpatrick et al. 2012, §3.2)
@@ -334,48 +314,54 @@ def synthetic_systems(
             model.fit(_training_rows(X, rows), _training_rows(y, rows))
             result = model.predict(X_test)
             name = f"{family} {size}-{repeat}"
-            columns[name] = _item_scores(y_test, result, item_score)
             families[name] = family
+            if item_score is None:
+                right: BoolArray = np.asarray(np.asarray(y_test) == np.asarray(result))
+                columns[name] = right.astype(np.int64)
+                continue
+            columns[name] = scores = np.asarray(item_score(y_test, result))
+            if scores.shape != (len(y_test),):
+                raise ValueError(
+                    f"item_score returned shape {scores.shape}. Return a number for each of the "
+                    f"{len(y_test)} test items."
+                )
     table = pd.DataFrame(columns, index=_index_of(X_test))
     table.attrs["families"] = families
     return table
 
 
 def _estimators_by_family(estimators: Any) -> Mapping[Hashable, Any]:
-    """Return the estimators by family name."""
+    """Check and return the estimators by family name."""
+    models, repeated = estimators, False
     if isinstance(estimators, (list, tuple)):
-        for model in estimators:
-            _check_model(model)
-        named: Mapping[Hashable, Any] = {type(model).__name__: model for model in estimators}
-        if len(named) < len(estimators):
-            raise ValueError(
-                "estimators: two estimators have the same class,"
-                f" {listed(type(x).__name__ for x in estimators)}. Name the families: pass a"
-                " mapping from name to estimator."
-            )
-        estimators = named
-    if not isinstance(estimators, Mapping) or not estimators:
+        models = {type(model).__name__: model for model in estimators}
+        repeated = len(models) < len(estimators)
+    elif isinstance(estimators, Mapping):
+        estimators = estimators.values()
+    if not isinstance(models, Mapping) or not models:
         raise TypeError(
-            f"estimators={estimators!r}: pass a mapping from family names to estimators, "
+            f"estimators={models!r}: pass a mapping from family names to estimators, "
             "such as {'logistic': LogisticRegression()}."
         )
-    for model in estimators.values():
-        _check_model(model)
-    return estimators
-
-
-def _check_model(model: Any) -> None:
-    """Raise a TypeError unless the model is an estimator."""
-    if isinstance(model, type):
-        raise TypeError(
-            f"estimators: {model.__name__} is a class, not an instance. Pass {model.__name__}()."
-        )
-    for method in ("fit", "predict"):
-        if not callable(getattr(model, method, None)):
+    for model in estimators:
+        if isinstance(model, type):
             raise TypeError(
-                f"estimators: {model!r} is of type {type(model).__name__}, which has no method "
-                f"{method}. Pass an estimator with fit(X, y) and predict(X)."
+                f"estimators: {model.__name__} is a class, not an instance. Pass"
+                f" {model.__name__}()."
             )
+        for method in ("fit", "predict"):
+            if not callable(getattr(model, method, None)):
+                raise TypeError(
+                    f"estimators: {model!r} is of type {type(model).__name__}, which has no method "
+                    f"{method}. Pass an estimator with fit(X, y) and predict(X)."
+                )
+    if repeated:
+        raise ValueError(
+            "estimators: two estimators have the same class,"
+            f" {listed(type(x).__name__ for x in estimators)}. Name the families: pass a"
+            " mapping from name to estimator."
+        )
+    return models
 
 
 def _training_sets(sizes: Any, n_each: Any) -> list[tuple[int, int]]:
@@ -410,13 +396,9 @@ def _fresh(estimator: Any, seed: int) -> Any:
     model = copy.deepcopy(estimator)
     if not hasattr(model, "get_params"):
         return model
-    unseeded = {
-        name: seed
-        for name, value in model.get_params().items()
-        if name.split("__")[-1] == "random_state" and value is None
-    }
-    if unseeded:
-        model.set_params(**unseeded)
+    for name, value in model.get_params().items():
+        if name.split("__")[-1] == "random_state" and value is None:
+            model.set_params(**{name: seed})
     return model
 
 
@@ -424,20 +406,6 @@ def _training_rows(data: Any, rows: Any) -> Any:
     if hasattr(data, "iloc"):
         return data.iloc[rows]
     return np.asarray(data)[rows]
-
-
-def _item_scores(
-    y_test: Any, found: Any, item_score: Callable[[Any, Any], Any] | None
-) -> np.ndarray[Any, Any]:
-    if item_score is None:
-        return np.asarray(np.asarray(y_test) == np.asarray(found)).astype(np.int64)
-    scores = np.asarray(item_score(y_test, found))
-    if scores.shape != (len(y_test),):
-        raise ValueError(
-            f"item_score returned shape {scores.shape}. Return a number for each of the "
-            f"{len(y_test)} test items."
-        )
-    return scores
 
 
 @checked_call
@@ -475,8 +443,8 @@ def resample_counts(
     >>> counts.shape, counts.sum(axis=1)
     ((3, 4), array([4, 4, 4]))
     """
-    for name, value in (("n_items", n_items), ("n_resamples", n_resamples)):
-        check_count(name, value)
+    check_count("n_items", n_items)
+    check_count("n_resamples", n_resamples)
     seed = items.entropy(Roles.of({"rng": rng}).rng)
     check_memory(
         float(n_items) * float(n_resamples),
@@ -658,7 +626,6 @@ def _label_equals(labels: AnyArray, other: Any) -> BoolArray:
 
 
 def _is_positive(labels: AnyArray, among: list[Any]) -> BoolArray:
-    """Return whether each label is in the positive class."""
     return np.asarray(np.any([_label_equals(labels, label) for label in among], axis=0), dtype=bool)
 
 
@@ -682,16 +649,11 @@ def _models(
     given: Any, name: str, size: int, index: pd.Index | None, classes: list[Any] | None = None
 ) -> tuple[Mapping[Hashable, Any], pd.Index | None]:
     """Return each model's values, one per label, and the index of the values."""
-    if (
-        classes is not None
-        and isinstance(given, pd.DataFrame)
-        and _by_class(given, classes) is not None
-    ):
-        given = {"score": given}
-    elif not isinstance(given, (Mapping, pd.DataFrame)):
-        alone = getattr(given, "name", None)
-        if alone is None:
-            alone = "model" if classes is None else "score"
+    alone = "model" if classes is None else "score"
+    if not isinstance(given, (Mapping, pd.DataFrame)):
+        own_name = getattr(given, "name", None)
+        given = {alone if own_name is None else own_name: given}
+    elif isinstance(given, pd.DataFrame) and classes and _by_class(given, classes) is not None:
         given = {alone: given}
     if not len(given) or not len(given.keys()):
         raise ValueError(f"{name} contains no models. Pass a mapping, {{'model A': values}}.")
@@ -776,8 +738,11 @@ def _by_class(values: Any, known: list[Any]) -> pd.DataFrame | None:
     """Return probabilities with a column per class, or None if these cannot be recognized."""
     columns = getattr(values, "columns", None)
     frame = pd.DataFrame(_array(values), columns=columns).infer_objects()
-    numbered = isinstance(frame.columns, pd.RangeIndex)
-    if not _are_probabilities(frame.to_numpy()) or (numbered and frame.shape[1] != 2):
+    array, numbered = frame.to_numpy(), isinstance(frame.columns, pd.RangeIndex)
+    if array.shape[1] < 2 or array.dtype.kind not in "fiub" or (numbered and array.shape[1] != 2):
+        return None
+    rows = array.astype(float)
+    if not (np.abs(rows.sum(axis=1) - 1.0) < 1e-6).all() or not (rows >= 0.0).all():
         return None
     classes = sorted(known, key=lambda label: (isinstance(label, str), label))
     if len(classes) == 2 and {*frame} == {0, 1}:  # scikit-learn sorts the classes
@@ -785,14 +750,6 @@ def _by_class(values: Any, known: list[Any]) -> pd.DataFrame | None:
     if {*known} <= {*frame}:
         return frame
     return None
-
-
-def _are_probabilities(array: AnyArray) -> bool:
-    """Return whether the rows contain probabilities of two or more classes."""
-    if array.shape[1] < 2 or array.dtype.kind not in "fiub":
-        return False
-    rows = array.astype(float)
-    return bool((np.abs(rows.sum(axis=1) - 1.0) < 1e-6).all() and (rows >= 0.0).all())
 
 
 def _classifier_scores(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, Unpack, get_args
 
@@ -25,12 +25,11 @@ from rankeval_pd.doors.item_tables import (
     made_by,
     numbers_of,
     pairs_table,
-    related,
     role_column,
     roles_of_systems,
     system_scores,
-    take_items,
 )
+from rankeval_pd.doors.items import Families
 from rankeval_pd.errors import check_choice, check_shapes, check_share, checked_call, unknown_name
 from rankeval_pd.memory import check_draws, check_memory
 from rankeval_pd.progress import progress_bar
@@ -55,7 +54,7 @@ from rankeval_pd.stats.items import DIRECTED_METRICS, METRICS
 from rankeval_pd.stats.proportions import clopper_pearson
 from rankeval_pd.systems.planning import SIDES, check_numbers
 from rankeval_pd.systems.planning import Alternative as Alternative_of_planning
-from rankeval_pd.systems.tests import Families, paired_bootstrap
+from rankeval_pd.systems.tests import paired_bootstrap
 from rankeval_pd.tables import keys_apart
 
 # -------------------------------------------------------------------------------------------------
@@ -156,37 +155,44 @@ def gain_threshold(
     [0.073]
     """
     check_choice("alternative", alternative, SIDES)
-    low, high = _window(window)
+    if isinstance(window, str) or not isinstance(window, Sequence) or len(window) != 2:
+        raise TypeError(f"window={window!r}: pass two p-values, the smaller one first.")
+    low, high = (check_share("window", value) for value in window)
+    if not low < high:
+        raise ValueError(f"window={window!r}: pass two p-values, the smaller one first.")
     share = check_share("quantile", quantile)
     check_choice("ci", ci, ("order", "systems"))
     level = check_share("level", level)
     n_resamples = check_draws("n_resamples", n_resamples)
     seed = items.entropy(Roles.of({"rng": rng}).rng)
-    needed = []
-    if n_items is not None:
-        needed.append("n_items")
-    table, groups = pairs_table(data, *needed)
+    table, groups = pairs_table(data, *["n_items"] * (n_items is not None))
     if relation is not None:
         known = table["relation"].unique().tolist() if "relation" in table else []
         if relation not in known:
             raise unknown_name("relation", relation, known)
         table = table[table["relation"] == relation]
+    table = table.assign(gain=table["gain"].abs())
     if n_items is not None:
         check_numbers("n_items", n_items, 0.0, above=True, missing=False)
         if np.ndim(n_items) or n_items % 1:
             raise TypeError(f"n_items={n_items!r}: pass one whole number.")
-    table = table.assign(gain=table["gain"].abs())
-    if n_items is not None:
         scale = np.sqrt(table["n_items"].to_numpy() / n_items)
         for name in table.columns.intersection(["gain", "gain_se"]):
             table[name] = table[name] * scale
-    rows: list[list[Any]] = []
     if alternative == "two-sided":
         table["p_value"] = np.minimum(1.0, 2.0 * table["p_value"])
     columns: tuple[str, ...] = THRESHOLD_COLUMNS
     if "gain_se" not in table:
         columns = columns[:-1]
-    for keys, name, part in related(table, groups):
+    parts: list[tuple[list[Any], Any, pd.DataFrame]] = []
+    for keys, part in grouped(table, groups):
+        if "relation" in part:
+            names = part["relation"].drop_duplicates()
+            parts += [(keys, name, part[part["relation"] == name]) for name in names]
+        else:
+            parts.append((keys, np.nan, part))
+    rows: list[list[Any]] = []
+    for keys, name, part in parts:
         inside = part[part["p_value"].between(low, high) & part["gain"].notna()]
         gains = inside["gain"].to_numpy(dtype=float)
         limits: tuple[float, float] = (np.nan, np.nan)
@@ -217,15 +223,6 @@ def _quantile(values: FloatArray, share: float) -> float:
     if not values.size:
         return np.nan
     return float(np.quantile(values, share))
-
-
-def _window(window: Any) -> tuple[float, float]:
-    if isinstance(window, str) or not isinstance(window, Sequence) or len(window) != 2:
-        raise TypeError(f"window={window!r}: pass two p-values, the smaller one first.")
-    low, high = (check_share("window", value) for value in window)
-    if not low < high:
-        raise ValueError(f"window={window!r}: pass two p-values, the smaller one first.")
-    return low, high
 
 
 # ----------------------- Gains for several test set sizes
@@ -328,21 +325,15 @@ def gain_by_size(
             **systems,
         )
         listed.append(keys_apart(table, ("size",), len(by)))
-    return above_door(_study_by_study(listed, whole, len(by)), data)
-
-
-def _study_by_study(listed: list[pd.DataFrame], sizes: list[int], n_keys: int) -> pd.DataFrame:
-    """Combine the tables for all sizes, and group the rows by domain."""
-    by = list(listed[0].columns[:n_keys])
-    for size, table in zip(sizes, listed, strict=True):
-        table.insert(n_keys, "size", size)
+        listed[-1].insert(len(by), "size", size)
     joined = pd.concat(listed, ignore_index=True)
     joined.attrs = dict(listed[0].attrs)
     joined.attrs.pop("n_items", None)  # n_items differs between sizes
-    if by:
-        number = joined.groupby(by, sort=True, observed=True).ngroup().to_numpy()
+    if by:  # group the rows by domain
+        keys = list(joined.columns[: len(by)])
+        number = joined.groupby(keys, sort=True, observed=True).ngroup().to_numpy()
         joined = joined.iloc[np.argsort(number, kind="stable")].reset_index(drop=True)
-    return joined
+    return above_door(joined, data)
 
 
 def _domains(data: pd.DataFrame, by: list[Hashable], roles: Roles, draw: str) -> list[IntArray]:
@@ -365,6 +356,8 @@ CALIBRATION_COLUMNS = (
     "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
 )  # fmt: skip
 Prior = Literal["flat", "estimated"]
+#: the columns that expected_agreement needs
+_OF_PRIOR = {"flat": ["n_items"], "estimated": ["n_items", "gain_se"]}
 PAPER_BINS = (0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)
 
 
@@ -452,7 +445,7 @@ def calibration(
     level = check_share("level", level)
     edges = _bins(bins)
     seed = items.entropy(Roles.of(roles).rng)
-    table, groups = pairs_table(data, *_columns_for_prior(prior))
+    table, groups = pairs_table(data, *_OF_PRIOR[prior])
     draws = check_draws("n_resamples", n_resamples, len(table) if ci == "systems" else 1)
     scores, n_other = system_scores(below_door(other), item_roles(_as_in_pairs(data.attrs, roles)))
     for name in pd.concat([table["system_a"], table["system_b"]]).drop_duplicates():
@@ -465,20 +458,8 @@ def calibration(
     there *= np.sign(table["gain"].to_numpy())
     expected = pair_studies.agreement(table["p_value"], table["n_items"], n_other, table["_part"])
     table = table.assign(agrees=there > 0.0, expected=expected)[~np.isnan(there)]
-    rows = [
-        keys + row
-        for keys, part in grouped(table, groups)
-        for row in _calibrated(part, edges, ci, level, draws, seed)
-    ]
     attrs = {**made_by(below_door(data)), "ci": ci, "level": level, "prior": prior}
-    return above_door(as_frame(rows, groups, table, CALIBRATION_COLUMNS, attrs), data)
-
-
-def _columns_for_prior(prior: str) -> list[str]:
-    """Return the columns that expected_agreement needs."""
-    if prior == "estimated":
-        return ["n_items", "gain_se"]
-    return ["n_items"]
+    return above_door(_calibrated(table, groups, edges, draws, seed, attrs), data)
 
 
 def _shrunken(table: pd.DataFrame, groups: list[Hashable], prior: str) -> pd.DataFrame:
@@ -500,7 +481,18 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     check_better(better)
     check_better(chosen.get("higher_is_better"))
     if better is None:
-        _check_given(chosen)
+        lacking = []
+        if chosen.get("metric") is None:
+            lacking.append("metric='mean'")
+        directed = isinstance(chosen.get("metric"), str) and chosen["metric"] in DIRECTED_METRICS
+        if chosen.get("higher_is_better") is None and not directed:
+            lacking.append("higher_is_better=True")
+        if lacking:
+            raise ValueError(
+                "the table of pairs has lost its attrs, which record the metric and its direction;"
+                f" pd.concat and merge drop attrs. Pass {' and '.join(lacking)}, or the table that"
+                " paired_bootstrap returned."
+            )
         return chosen
     if chosen.get("metric") is None:
         if metric not in METRICS:
@@ -524,22 +516,6 @@ def _as_in_pairs(attrs: Mapping[Any, Any], roles: Mapping[str, Any]) -> dict[str
     return chosen
 
 
-def _check_given(roles: Mapping[str, Any]) -> None:
-    """Raise a ValueError if the metric or its direction is in neither attrs nor roles."""
-    metric, better = roles.get("metric"), roles.get("higher_is_better")
-    lacking = []
-    if metric is None:
-        lacking.append("metric='mean'")
-    if better is None and not (isinstance(metric, str) and metric in DIRECTED_METRICS):
-        lacking.append("higher_is_better=True")
-    if lacking:
-        raise ValueError(
-            "the table of pairs has lost its attrs, which record the metric and its direction;"
-            f" pd.concat and merge drop attrs. Pass {' and '.join(lacking)}, or the table that"
-            " paired_bootstrap returned."
-        )
-
-
 def _bins(bins: Sequence[float]) -> list[float]:
     try:
         edges = [float(edge) for edge in bins]
@@ -553,30 +529,32 @@ def _bins(bins: Sequence[float]) -> list[float]:
 
 
 def _calibrated(
-    part: pd.DataFrame,
+    table: pd.DataFrame,
+    groups: list[Hashable],
     edges: list[float],
-    ci: str,
-    level: float,
     n_resamples: int,
     seed: items.Seed,
-) -> Iterator[list[Any]]:
-    """Yield a row for each bin."""
-    for low, high in pairwise(edges):
-        inside = part[(part["p_value"] > low) & (part["p_value"] <= high)]
-        agrees = inside["agrees"].to_numpy(dtype=float)
-        count = len(inside)
-        if not count:
-            yield [low, high, 0, np.nan, 0.0, 1.0, np.nan]
-            continue
-        tp, n = np.array([agrees.sum()]), np.array([count])
-        below, above = clopper_pearson(tp, n, level)
-        limits = float(below[0]), float(above[0])
-        if ci == "systems":
-            weights = pair_studies.pair_weights(numbers_of(inside), n_resamples, seed)
-            with np.errstate(invalid="ignore"):
-                drawn = weights @ agrees / weights.sum(axis=1)
-            limits = pair_studies.wider(pair_studies.percentile_limits(drawn, level), limits)
-        yield [low, high, count, agrees.mean(), *limits, float(inside["expected"].mean())]
+    attrs: dict[str, Any],
+) -> pd.DataFrame:
+    """Return the agreement of the pairs in each bin and group."""
+    rows, level = [], attrs["level"]
+    for keys, part in grouped(table, groups):
+        for low, high in pairwise(edges):
+            inside = part[(part["p_value"] > low) & (part["p_value"] <= high)]
+            agrees, count = inside["agrees"].to_numpy(dtype=float), len(inside)
+            if not count:
+                rows.append([*keys, low, high, 0, np.nan, 0.0, 1.0, np.nan])
+                continue
+            below, above = clopper_pearson(np.array([agrees.sum()]), np.array([count]), level)
+            limits = float(below[0]), float(above[0])
+            if attrs["ci"] == "systems":
+                weights = pair_studies.pair_weights(numbers_of(inside), n_resamples, seed)
+                with np.errstate(invalid="ignore"):
+                    drawn = weights @ agrees / weights.sum(axis=1)
+                limits = pair_studies.wider(pair_studies.percentile_limits(drawn, level), limits)
+            expected = float(inside["expected"].mean())
+            rows.append([*keys, low, high, count, agrees.mean(), *limits, expected])
+    return as_frame(rows, groups, table, CALIBRATION_COLUMNS, attrs)
 
 
 _COLUMNS = 25  # number of columns in a table of pairs
@@ -682,9 +660,15 @@ def population_calibration(
         for number in range(sets):
             child = np.random.SeedSequence(seed, spawn_key=(number, 3))
             drawn = np.sort(np.random.default_rng(child).integers(0, total, size))
-            sample = take_items(frame, order[drawn], chosen)
+            sample = frame.set_flags(allows_duplicate_labels=True).iloc[order[drawn]]
+            numbers: pd.Index = pd.RangeIndex(size)  # items can occur repeatedly
+            stratum: Any = chosen.strata
+            if stratum is not None and stratum in sample.index.names:
+                strata = sample.index.get_level_values(stratum)
+                numbers = pd.MultiIndex.from_arrays([numbers, strata])
+            sample = sample.set_axis(numbers)
             result = paired_bootstrap(sample, n_resamples=n_resamples, **systems)
-            pairs, groups = pairs_table(result, *_columns_for_prior(prior))
+            pairs, groups = pairs_table(result, *_OF_PRIOR[prior])
             pairs = _shrunken(pairs, groups, prior)
             tables.append(pairs[pairs["gain"] > 0.0])
             advance(1)
@@ -693,9 +677,8 @@ def population_calibration(
     agrees = np.array([scores[a] > scores[b] for a, b in pairs_of], dtype=bool)
     expected = pair_studies.agreement(table["p_value"], table["n_items"], np.inf, table["_part"])
     table = table.assign(agrees=agrees, expected=expected)
-    rows = list(_calibrated(table, edges, ci, level, 1000, seed))
     attrs = {**made_by(result), "ci": ci, "level": level, "prior": prior}
-    return above_door(as_frame(rows, [], table, CALIBRATION_COLUMNS, attrs), data)
+    return above_door(_calibrated(table, [], edges, 1000, seed, attrs), data)
 
 
 # ------------------------------------------------- The expected agreement

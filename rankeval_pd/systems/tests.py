@@ -8,9 +8,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
-import pandas as pd
 
-from rankeval_pd import tables
 from rankeval_pd.capabilities import Capabilities, with_roles
 from rankeval_pd.decisions.families import OVER, family_of
 from rankeval_pd.decisions.gains import (
@@ -24,7 +22,7 @@ from rankeval_pd.decisions.gains import (
 from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors.candidates import Data
 from rankeval_pd.doors.dask import ItemNeeds
-from rankeval_pd.doors.items import resampling_bar, tabulate_items
+from rankeval_pd.doors.items import Families, tabulate_items
 from rankeval_pd.doors.rankings import rows_at
 from rankeval_pd.errors import (
     check_choice,
@@ -32,8 +30,6 @@ from rankeval_pd.errors import (
     check_flag,
     check_margin,
     check_share,
-    listed,
-    unknown_name,
     warn,
 )
 from rankeval_pd.memory import check_memory
@@ -52,7 +48,7 @@ from rankeval_pd.roles import (
     ScoreInterval,
 )
 from rankeval_pd.stats import items
-from rankeval_pd.stats._types import AnyArray, IntArray
+from rankeval_pd.stats._types import IntArray
 from rankeval_pd.stats.bootstrap import DUAL, EVENTS, INTERVALS
 from rankeval_pd.stats.equivalence import margin_name
 from rankeval_pd.stats.families import ADJUSTMENTS, with_resamples
@@ -92,18 +88,19 @@ class GroupFacts(NamedTuple):
     n_systems: int
 
 
-Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
+_Kernel = Callable[..., Rows]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class TestPlan:
-    """The options of a call, and the pairs to compare."""
+    """A question about systems on the same items, with the options of the call."""
 
     options: PairOptions
     roles: Mapping[str, Any]
+    kernel: _Kernel  #: tests the pairs of a group, or ranks its systems
     named: Sequence[str]  #: the options that become attrs
-    adjust_over: str
     more: Mapping[str, Any]  #: further attrs
+    adjust_over: str
     a: Hashable = None
     b: Hashable = None
     baseline: Hashable = None
@@ -119,97 +116,96 @@ class TestPlan:
         #: whether two factors group the items
         self.crossed = isinstance(self.roles.get("groups"), list)
 
-    def settled(self, n_pairs: int, groups: int) -> PairOptions:
-        """Return options with enough resamples for the family of tests."""
+    def settled(self, n_pairs: int, n_groups: int, n_systems: int = 0) -> PairOptions:
+        """Return options with enough resamples for the family of tests, if they fit in memory."""
         options = self.options
         if self.over_all:
-            options = replace(options, n_alike=groups)
-        return with_resamples(options, n_pairs)
+            options = replace(options, n_alike=n_groups)
+        options = with_resamples(options, n_pairs)
+        rows, what = n_systems, "systems"
+        if self.kernel is _swapped_pairs or options.studentises:
+            rows, what = n_pairs, "pairs"
+        check_memory(
+            2 * rows * options.n_resamples,
+            f"{rows:,} {what} each require {options.n_resamples:,} numbers in memory",
+            "Pass baseline=... to compare with one system, measures=... to select fewer systems, or"
+            " a smaller n_resamples or larger alpha to draw fewer resamples.",
+        )
+        return options
 
-    def needs(self, n_pairs: int, **sums: bool) -> ItemNeeds:
-        """Return which sums the tests need when items are distributed across workers."""
-        return ItemNeeds(self.settled(n_pairs, 1), **sums)
+    def facts_of(
+        self, options: PairOptions, items: AnyItems, pairs: IntArray, rows: Rows, interval: str
+    ) -> GroupFacts:
+        """Return the facts of a group, given the rows of its tests and the kind of interval."""
+        drawn = replace(options, n_resamples=int(rows["n_resamples"].max(initial=0)))
+        own = draws_of(items, pairs, drawn, quiet).parametric
+        answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
+        if isinstance(own, RatioGains):
+            answers = float(own.answers[pairs].min())
+        else:
+            lopsided = skewed(items, pairs, drawn)
+        if isinstance(own, SeedGains):
+            seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
+        if interval == "wild" and (self.crossed or (seeds[0] and self.signs)):
+            interval = "student"
+        n_strata = 0
+        if isinstance(items, Items) and items.strata is not None:
+            n_strata = int(items.strata.max()) + 1
+        by_item = self.roles.get("weight") != "group"
+        known = rows["gain"] if "gain" in rows else rows["value"]
+        return GroupFacts(
+            n_items=items.n_items,
+            n_drawn=items.n_drawn,
+            n_resamples=drawn.n_resamples,
+            interval=interval,
+            flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
+            skewed=lopsided,
+            moves_with_size=by_item and moves_with_size(items, pairs),
+            answers=answers,
+            n_strata=n_strata,
+            n_seeds=seeds[0],
+            seed_widening=seeds[1],
+            n_systems=seeds[2],
+        )
 
-
-def group_facts(
-    plan: TestPlan,
-    options: PairOptions,
-    items: AnyItems,
-    pairs: IntArray,
-    rows: Rows,
-    interval: str = "",
-) -> GroupFacts:
-    """Return the facts of a group, given the rows of its tests and the kind of interval."""
-    drawn = replace(options, n_resamples=int(rows["n_resamples"].max(initial=0)))
-    own = draws_of(items, pairs, drawn, quiet).parametric
-    answers, lopsided, seeds = np.inf, False, (0, 1.0, 0)
-    if isinstance(own, RatioGains):
-        answers = float(own.answers[pairs].min())
-    else:
-        lopsided = skewed(items, pairs, drawn)
-    if isinstance(own, SeedGains):
-        seeds = own.fewest, round(own.widening(options.level), 2), own.n_systems
-    if interval == "wild" and (plan.crossed or (seeds[0] and plan.signs)):
-        interval = "student"
-    n_strata = 0
-    if isinstance(items, Items) and items.strata is not None:
-        n_strata = int(items.strata.max()) + 1
-    by_item = plan.roles.get("weight") != "group"
-    known = rows["gain"] if "gain" in rows else rows["value"]
-    return GroupFacts(
-        n_items=items.n_items,
-        n_drawn=items.n_drawn,
-        n_resamples=drawn.n_resamples,
-        interval=interval,
-        flat=bool((np.isfinite(known) & np.isnan(rows["ci_low"])).any()),
-        skewed=lopsided,
-        moves_with_size=by_item and moves_with_size(items, pairs),
-        answers=answers,
-        n_strata=n_strata,
-        n_seeds=seeds[0],
-        seed_widening=seeds[1],
-        n_systems=seeds[2],
-    )
-
-
-def table_attrs(facts: Sequence[GroupFacts], n_pairs: int, *, plan: TestPlan) -> dict[str, Any]:
-    """Warn about few items or groups, or no variation, and return the attrs of a table."""
-    options = plan.options
-    every: Any = GroupFacts._make(zip(*facts, strict=True))  # each fact of all groups
-    _warn_of_few(every, plan)
-    attrs: dict[str, Any] = {}
-    for name in plan.named:
-        attrs[name] = getattr(options, name)
-    if options.adjust is not None:
-        attrs["adjust_over"] = plan.adjust_over
-    attrs |= {"seed": options.seed, **plan.more}
-    attrs["n_resamples"] = max(every.n_resamples) or None  # exact: no draws
-    if attrs.get("ci") == "":
-        del attrs["ci"]
-    if plan.crossed:
-        attrs["event"] = "crossed"
-    if every.n_strata[-1]:
-        attrs["n_strata"] = every.n_strata[-1]
-    attrs["n_items"] = None  # each row shows the number for its group
-    if len({*every.n_items}) == 1:
-        attrs["n_items"] = every.n_items[0]
-    if every.n_seeds[-1]:
-        attrs["n_seeds"] = min(every.n_seeds)
-        attrs["seed_widening"] = max(1.0, *every.seed_widening)
-        attrs["n_systems"] = every.n_systems[-1]
-        if plan.signs:
-            attrs["event"] = "seeds"
-    intervals = {*every.interval} - {""}
-    if intervals:
-        if "ci" in attrs:
-            intervals.add(attrs["ci"])
-        attrs["ci"] = ", ".join(sorted(intervals))
-    if options.adjust is not None:
-        one = plan.a  # the system that is compared with all other systems
-        if plan.b is not None or plan.baseline is not None:
-            one = plan.baseline
-        attrs["family"] = family_of(n_pairs, one, groups=len(facts), over=[plan.adjust_over])
-    return attrs
+    def attrs(self, facts: Sequence[GroupFacts], n_pairs: int) -> dict[str, Any]:
+        """Warn about few items or groups, or no variation, and return the attrs of a table."""
+        options = self.options
+        every: Any = GroupFacts._make(zip(*facts, strict=True))  # each fact of all groups
+        _warn_of_few(every, self)
+        attrs: dict[str, Any] = {}
+        for name in self.named:
+            attrs[name] = getattr(options, name)
+        if options.adjust is not None:
+            attrs["adjust_over"] = self.adjust_over
+        attrs |= {"seed": options.seed, **self.more}
+        attrs["n_resamples"] = max(every.n_resamples) or None  # exact: no draws
+        if attrs.get("ci") == "":
+            del attrs["ci"]
+        if self.crossed:
+            attrs["event"] = "crossed"
+        if every.n_strata[-1]:
+            attrs["n_strata"] = every.n_strata[-1]
+        attrs["n_items"] = None  # each row shows the number for its group
+        if len({*every.n_items}) == 1:
+            attrs["n_items"] = every.n_items[0]
+        if every.n_seeds[-1]:
+            attrs["n_seeds"] = min(every.n_seeds)
+            attrs["seed_widening"] = max(1.0, *every.seed_widening)
+            attrs["n_systems"] = every.n_systems[-1]
+            if self.signs:
+                attrs["event"] = "seeds"
+        intervals = {*every.interval} - {""}
+        if intervals:
+            if "ci" in attrs:
+                intervals.add(attrs["ci"])
+            attrs["ci"] = ", ".join(sorted(intervals))
+        if options.adjust is not None:
+            one = self.a  # the system that is compared with all other systems
+            if self.b is not None or self.baseline is not None:
+                one = self.baseline
+            attrs["family"] = family_of(n_pairs, one, groups=len(facts), over=[self.adjust_over])
+        return attrs
 
 
 def _warn_of_few(every: Any, plan: TestPlan) -> None:
@@ -219,30 +215,25 @@ def _warn_of_few(every: Any, plan: TestPlan) -> None:
         few, what = FEW_GROUPS, f"groups of {groups!r}"
     alpha, fewest = plan.options.alpha, min(every.n_drawn)
     needed = int(np.ceil(1.0 - np.log2(alpha)))  # two-sided p is at least 2^(1-n)
-    reasons = [
-        (
-            plan.signs and fewest < needed,
-            f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}",
-        ),
-        (
-            any(every.skewed),
-            "differences are skewed, or all scores of a system are equal, so tests may be"
-            " unreliable",
-        ),
-        (
-            not plan.signs and fewest < few,
-            f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
-            " liberal",
-        ),
-    ]
+    why = ""
     if plan.crossed:
-        why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
-        reasons = [(fewest < FEW_LEVELS, why)]
+        if fewest < FEW_LEVELS:
+            why = f"with fewer than {FEW_LEVELS} groups, intervals are wide and only approximate"
+    elif plan.signs and fewest < needed:
+        why = f"with fewer than {needed} {what}, no two-sided test can be significant at {alpha:g}"
+    elif any(every.skewed):
+        why = (
+            "differences are skewed, or all scores of a system are equal, so tests may be"
+            " unreliable"
+        )
+    elif not plan.signs and fewest < few:
+        why = (
+            f"with fewer than {few} {what}, resampled gains vary too little, so tests are too"
+            " liberal"
+        )
     texts = []
-    for holds, why in reasons:
-        if holds:
-            texts.append(f"{fewest} {what}: {why}. Use more data; see the page on paired tests.")
-            break
+    if why:
+        texts.append(f"{fewest} {what}: {why}. Use more data; see the page on paired tests.")
     answers = min(every.answers)
     why = f"with fewer than {FEW_ANSWERS}, the test may be unreliable"
     if answers < LEAST_ANSWERS:
@@ -395,54 +386,53 @@ def system_ranks(
         event="wild",
         ci=ci or "",
         keep_order=True,
+        skewness=True,
     )
     more: dict[str, Any] = {"ranks": ranks, "intervals": "simultaneous"}
     if ci is not None:
         more["ci"] = ci
     if test == "t":
         more["test"] = test
-    plan = TestPlan(options, roles, ("event", "adjust", "alpha", "level"), adjust_over, more)
-    columns = [*RANK_COLUMNS]
-    if roles.get("groups") is not None:
-        columns.append("n_groups")
-    with resampling_bar(data, options.n_resamples) as step:
-        return tabulate_items(
-            data,
-            roles,
-            partial(_ranks_of_group, plan=plan, test=test, ranks=ranks, step=step),
-            columns,
-            record=partial(table_attrs, plan=plan),
-            finish=partial(_by_rank, plan=plan),
-            needs=partial(plan.needs, signs=True, ranked=True),
-        )
+    plan = RankPlan(
+        options=options,
+        roles=roles,
+        kernel={"bootstrap": ranks_by_draws, "t": ranks_by_t}[test],
+        named=("event", "adjust", "alpha", "level"),
+        more=more,
+        adjust_over=adjust_over,
+    )
+    return tabulate_items(data, plan)
 
 
-def _ranks_of_group(
-    items: AnyItems,
-    pairs: IntArray,
-    n_groups: int,
-    *,
-    plan: TestPlan,
-    test: str,
-    ranks: str,
-    step: Step,
-) -> tuple[Rows, GroupFacts]:
-    """Return one row per system, and the facts of the group."""
-    kernel, interval = ranks_by_draws, "wild"
-    if test == "t":
-        kernel, interval = ranks_by_t, "t"
-    elif items.binary:
-        interval = "clopper-pearson"
-    options = plan.settled(len(pairs), n_groups)
-    check_pair_memory(kernel, items, len(pairs), options)
-    rows = kernel(items, options, ranks, step)
-    return rows, group_facts(plan, options, items, pairs, rows, options.ci or interval)
+class RankPlan(TestPlan):
+    """A table with one row per system."""
 
+    @property
+    def columns(self) -> list[str]:
+        """Return the columns of the table."""
+        return [*RANK_COLUMNS, *["n_groups"] * (self.roles.get("groups") is not None)]
 
-def _by_rank(rows: Rows, *, plan: TestPlan) -> Rows:
-    """Rank the systems of all groups, and sort the systems of each group by rank."""
-    rows = ranked_systems(rows, how=plan.options, over_all=plan.over_all)
-    return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
+    def needs(self, n_pairs: int) -> ItemNeeds:
+        """Return which sums the tests need when items are distributed across workers."""
+        return ItemNeeds(self.settled(n_pairs, 1), signs=True, ranked=True)
+
+    def answer(
+        self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
+    ) -> tuple[Rows, GroupFacts]:
+        """Return one row per system, and the facts of the group."""
+        interval = "wild"
+        if self.kernel is ranks_by_t:
+            interval = "t"
+        elif items.binary:
+            interval = "clopper-pearson"
+        options = self.settled(len(pairs), n_groups, items.n_systems)
+        rows = self.kernel(items, options, self.more["ranks"], step)
+        return rows, self.facts_of(options, items, pairs, rows, options.ci or interval)
+
+    def finish(self, rows: Rows) -> Rows:
+        """Rank the systems of all groups, and sort the systems of each group by rank."""
+        rows = ranked_systems(rows, how=self.options, over_all=self.over_all)
+        return rows_at(rows, np.lexsort([rows["rank"], rows[GROUP]]))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -464,78 +454,23 @@ def options_of(
     roles: Mapping[str, Any],
     n_resamples: int | None,
     *,
-    method: str,
-    adjust: str | None,
     alpha: float,
     level: float,
-    event: str,
-    ci: str,
-    keep_order: bool,
     alternative: str = "two-sided",
-    skewness: bool | None = None,
+    **options: Any,
 ) -> PairOptions:
     """Check and return the options."""
-    check_choice("method", method, METHODS)
+    check_choice("method", options["method"], METHODS)
     check_choice("alternative", alternative, get_args(Alternative))
-    check_choice("adjust", adjust, _ADJUSTMENTS)
+    check_choice("adjust", options["adjust"], _ADJUSTMENTS)
     return PairOptions(
-        0 if n_resamples is None else check_count("n_resamples", n_resamples),
-        event,
-        method,
-        ci,
-        adjust,
-        check_share("alpha", alpha),
-        check_share("level", level),
-        items.entropy(Roles.of({"rng": roles.get("rng", 0)}).rng),
-        keep_order,
+        n_resamples=0 if n_resamples is None else check_count("n_resamples", n_resamples),
+        alpha=check_share("alpha", alpha),
+        level=check_share("level", level),
+        seed=items.entropy(Roles.of({"rng": roles.get("rng", 0)}).rng),
         alternative=alternative,
-        skewness=event == "wild" if skewness is None else skewness,
+        **options,
     )
-
-
-def check_pair_memory(
-    test: Callable[..., Any], items: AnyItems, pairs: int, options: PairOptions
-) -> None:
-    """Raise a MemoryError if draws for all pairs or systems do not fit in memory."""
-    every = test is _swapped_pairs or options.studentises
-    rows, what = (pairs, "pairs") if every else (items.n_systems, "systems")
-    check_memory(
-        2 * rows * options.n_resamples,
-        f"{rows:,} {what} each require {options.n_resamples:,} numbers in memory",
-        "Pass baseline=... to compare with one system, measures=... to select fewer systems, or a"
-        " smaller n_resamples or larger alpha to draw fewer resamples.",
-    )
-
-
-def relations(families: Families, systems: list[Hashable], pairs: IntArray) -> AnyArray:
-    """Return the relation between the two systems of each pair."""
-    if callable(families) and not isinstance(families, Mapping):
-        return tables.labels([families(systems[i], systems[j]) for i, j in pairs])
-    label = _family_of(families, systems, {systems[k] for k in np.unique(pairs)})
-    words = {True: "same", False: "different"}
-    same = [bool(label[systems[i]] == label[systems[j]]) for i, j in pairs]
-    return tables.labels([words[x] for x in same])
-
-
-def _family_of(
-    families: Mapping[Hashable, Any] | Sequence[Any],
-    systems: list[Hashable],
-    needed: set[Hashable],
-) -> Mapping[Hashable, Any]:
-    """Return a mapping from system names to families."""
-    if isinstance(families, pd.Series):
-        families = families.to_dict()
-    if isinstance(families, Mapping):
-        for name in systems:
-            if name in needed and name not in families:
-                raise unknown_name("families", name, families)
-        return families
-    if isinstance(families, str) or not np.iterable(families) or len(families) != len(systems):
-        raise ValueError(
-            f"families={families!r}: pass a label for each of the {len(systems)} systems "
-            f"{listed(systems)}, as a mapping or in this order, or a function of two names."
-        )
-    return dict(zip(systems, families, strict=True))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -777,9 +712,19 @@ def paired_bootstrap(
         alternative=alternative,
         skewness=event == "wild" and skewness,
     )
-    named, more = ("event", "ci", *_NAMED), {"margin": check_margin(margin)}
-    plan = TestPlan(options, roles, named, adjust_over, more, a, b, baseline, families)
-    return _tabulate_pairs(data, bootstrapped_pairs, plan)
+    plan = PairPlan(
+        options=options,
+        roles=roles,
+        kernel=bootstrapped_pairs,
+        named=("event", "ci", *_NAMED),
+        more={"margin": check_margin(margin)},
+        adjust_over=adjust_over,
+        a=a,
+        b=b,
+        baseline=baseline,
+        families=families,
+    )
+    return tabulate_items(data, plan)
 
 
 @Capabilities(
@@ -885,9 +830,19 @@ def paired_permutation(
         alternative=alternative,
         skewness=skewness,
     )
-    more = {"margin": check_margin(margin)}
-    plan = TestPlan(options, roles, _NAMED, adjust_over, more, a, b, baseline, families)
-    result = _tabulate_pairs(data, _KERNELS[test], plan)
+    plan = PairPlan(
+        options=options,
+        roles=roles,
+        kernel=_KERNELS[test],
+        named=_NAMED,
+        more={"margin": check_margin(margin)},
+        adjust_over=adjust_over,
+        a=a,
+        b=b,
+        baseline=baseline,
+        families=families,
+    )
+    result = tabulate_items(data, plan)
     if test != "swaps":
         result.attrs["test"] = test
     if test == "wilcoxon" and ((result["gain"] == 0.0) & (result["p_value"] <= alpha)).any():
@@ -898,7 +853,6 @@ def paired_permutation(
     return result
 
 
-_Kernel = Callable[[AnyItems, IntArray, PairOptions, Step], Rows]
 _swapped_pairs: _Kernel = partial(pairs_tested_once, swapped_tests)
 _KERNELS: dict[str, _Kernel] = {
     "swaps": _swapped_pairs,
@@ -914,63 +868,50 @@ def mean_test(test: str) -> Callable[..., Any]:
     return paired_bootstrap
 
 
-def _tabulate_pairs(data: Data, kernel: _Kernel, plan: TestPlan) -> Data:
-    """Return the table of all pairs of systems in all groups."""
-    columns, options = [*PAIR_COLUMNS], plan.options
-    if plan.more["margin"] is not None:
-        columns.insert(columns.index("p_adjusted") + 1, margin_name(options.alternative))
-    if options.adjust is None:
-        for name in OF_FAMILY:
-            columns.remove(name)
-    relate = finish = None
-    if plan.families is not None:
-        relate = partial(relations, plan.families)
-        columns.append("relation")
-    if plan.roles.get("seeds") is not None:
-        columns += OF_SEEDS
-    if plan.roles.get("groups") is not None:
-        columns.append("n_groups")
-    if plan.over_all:
-        finish = partial(over_all_groups, how=options)
-    sums = {"signs": "wild" in (options.event, options.ci)}
-    if kernel is _swapped_pairs:
-        sums = {"swaps": True}
-    with resampling_bar(data, options.n_resamples) as step:
-        return tabulate_items(
-            data,
-            plan.roles,
-            partial(_pairs_of_group, kernel=kernel, plan=plan, step=step),
-            columns,
-            record=partial(table_attrs, plan=plan),
-            a=plan.a,
-            b=plan.b,
-            baseline=plan.baseline,
-            relate=relate,
-            finish=finish,
-            needs=partial(plan.needs, **sums),
-        )
+class PairPlan(TestPlan):
+    """A table with one row per pair of systems."""
 
+    @property
+    def columns(self) -> list[str]:
+        """Return the columns of the table."""
+        columns = [*PAIR_COLUMNS]
+        if self.more["margin"] is not None:
+            columns.insert(columns.index("p_adjusted") + 1, margin_name(self.options.alternative))
+        if self.options.adjust is None:
+            for name in OF_FAMILY:
+                columns.remove(name)
+        if self.families is not None:
+            columns.append("relation")
+        if self.roles.get("seeds") is not None:
+            columns += OF_SEEDS
+        if self.roles.get("groups") is not None:
+            columns.append("n_groups")
+        return columns
 
-def _pairs_of_group(
-    items: AnyItems,
-    pairs: IntArray,
-    n_groups: int,
-    *,
-    kernel: _Kernel,
-    plan: TestPlan,
-    step: Step,
-) -> tuple[Rows, GroupFacts]:
-    """Return one row per pair of systems, and the facts of the group."""
-    options = plan.settled(len(pairs), n_groups)
-    check_pair_memory(kernel, items, len(pairs), options)
-    rows = kernel(items, pairs, options, step)
-    interval = ""
-    if "ci" in plan.named:
-        interval = options.ci or ("tango" if items.binary else DUAL[options.event])
-    facts = group_facts(plan, options, items, pairs, rows, interval)
-    margin, alternative = plan.more["margin"], options.alternative
-    if margin is not None:
-        shown = np.stack([rows["system_a"], rows["system_b"]], axis=1)
-        p = margin_p(items, shown, rows["gain"], margin, alternative, options.alpha)
-        rows[margin_name(alternative)] = p
-    return rows, facts
+    def needs(self, n_pairs: int) -> ItemNeeds:
+        """Return which sums the tests need when items are distributed across workers."""
+        swaps, options = self.kernel is _swapped_pairs, self.settled(n_pairs, 1)
+        return ItemNeeds(options, not swaps and "wild" in (options.event, options.ci), swaps)
+
+    def answer(
+        self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
+    ) -> tuple[Rows, GroupFacts]:
+        """Return one row per pair of systems, and the facts of the group."""
+        options = self.settled(len(pairs), n_groups, items.n_systems)
+        rows = self.kernel(items, pairs, options, step)
+        interval = ""
+        if "ci" in self.named:
+            interval = options.ci or ("tango" if items.binary else DUAL[options.event])
+        facts = self.facts_of(options, items, pairs, rows, interval)
+        margin, alternative = self.more["margin"], options.alternative
+        if margin is not None:
+            shown = np.stack([rows["system_a"], rows["system_b"]], axis=1)
+            p = margin_p(items, shown, rows["gain"], margin, alternative, options.alpha)
+            rows[margin_name(alternative)] = p
+        return rows, facts
+
+    def finish(self, rows: Rows) -> Rows:
+        """Adjust the tests of all groups if they are one family."""
+        if self.over_all:
+            return over_all_groups(rows, how=self.options)
+        return rows
