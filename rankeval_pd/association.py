@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.capabilities import Capabilities
-from rankeval_pd.doors.candidates import Data, check_data
+from rankeval_pd.doors.candidates import check_data
+from rankeval_pd.doors.columns import Data
 from rankeval_pd.errors import (
     check_choice,
     check_number,
@@ -21,6 +21,7 @@ from rankeval_pd.errors import (
     near_miss,
     unknown_name,
 )
+from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import CONTINGENCY, MARGINS, as_names, frame_column, with_columns
 from rankeval_pd.stats._types import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES, Cells

@@ -11,16 +11,14 @@ from typing import Any, Unpack, cast
 import pandas as pd
 
 from rankeval_pd.accessors import Accessor, FrameAccessor, described, methods_of
-from rankeval_pd.capabilities import can, declared, with_roles
 from rankeval_pd.curves import areas
 from rankeval_pd.doors import dask
-from rankeval_pd.doors.candidates import HeadFrame
+from rankeval_pd.doors.candidates import HeadFrame, only_pair
 from rankeval_pd.doors.columns import Shares, check_n
 from rankeval_pd.doors.heads import ROWS, Head
-from rankeval_pd.doors.rankings import only_pair
 from rankeval_pd.errors import argument_check, check_count, checked_call, listed
 from rankeval_pd.lists import regions
-from rankeval_pd.options import as_asked, session_defaults, with_order
+from rankeval_pd.options import as_asked, can, declared, session_defaults, with_order, with_roles
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.roles import (
     SCORED,
@@ -31,7 +29,7 @@ from rankeval_pd.roles import (
     find_measures,
     with_roles_of,
 )
-from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.items import ADJUSTMENTS
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))

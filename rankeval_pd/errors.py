@@ -9,11 +9,16 @@ import difflib
 import functools
 import inspect
 import math
+import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -382,3 +387,193 @@ def warn_of_thresholds(ratio: FloatArray, n: IntArray, exists: BoolArray, what: 
             f" n={int(n.ravel()[worst])}, the variance of the {what} is {ratio.ravel()[worst]:.2g}"
             " times the variance at a fixed threshold. Pass target='nbest'."
         )
+
+
+_NUMBER = 8  # bytes
+_SMALL = 100_000  # number of values that fit into any memory
+_ENDLESS = 2.0**1000  # larger than any memory, but smaller than the largest float64
+
+
+def check_memory(numbers: float, what: str, less: str) -> None:
+    """Raise a MemoryError if the numbers for ``what`` do not fit in memory.
+
+    ``less`` explains how to reduce the numbers. If the available memory is unknown, nothing is
+    checked.
+    """
+    if numbers < _SMALL:
+        return
+    there, numbers = free_memory(), min(numbers, _ENDLESS)
+    if there is not None and numbers * _NUMBER > there:
+        raise MemoryError(
+            f"{what}: this needs {_size_in_words(numbers * _NUMBER)} of memory, but"
+            f" {_size_in_words(there)} is available. {less}"
+        )
+
+
+def check_draws(argument: str, value: object, for_each: int = 1) -> int:
+    """Check that draws fit in memory, and return the number of draws."""
+    draws = check_count(argument, value)
+    check_memory(
+        2 * for_each * draws,  # the drawn and the sorted values
+        f"{argument}={draws} requires {draws} draws in memory at once",
+        f"Pass fewer, {argument}=...",
+    )
+    return draws
+
+
+def check_needed(draws: int, edge: str) -> int:
+    """Check that the draws for a family fit in memory, and return their number.
+
+    ``edge`` describes the required level as ``alpha=...`` or ``level=...``.
+    """
+    check_memory(
+        2.0 * draws,  # the drawn and the sorted values
+        f"{edge} with n_resamples=None requires {draws:,} draws in memory at once",
+        f"Pass a value that requires fewer draws: {edge.split('=')[0]}=...",
+    )
+    return draws
+
+
+def check_table(rows: int, what: str, columns: int = 12) -> None:
+    """Raise a MemoryError if a table would have too many rows."""
+    check_memory(
+        rows * (3.0 * columns + 5.0),  # values, rows with names, and table
+        f"{what} would give a table with {rows:,} rows",
+        "Pass fewer measures, or only the list sizes that you need: n=...",
+    )
+
+
+def free_memory() -> int | None:
+    """Return the bytes available to this process, or None if unknown."""
+    known = [size for size in (_of_machine(), _of_process()) if size is not None]
+    return min(known, default=None)
+
+
+def _of_machine() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        return next(int(x.split()[1]) << 10 for x in lines if x.startswith("MemAvailable:"))
+    except (OSError, ValueError, StopIteration):
+        return None
+
+
+def _of_process() -> int | None:
+    """Return the remaining address space, or None if there is no limit."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    except (OSError, ValueError):
+        return limit
+    return max(limit - pages * os.sysconf("SC_PAGE_SIZE"), 0)
+
+
+def _size_in_words(size: float) -> str:
+    if size >= 2.0**100:
+        return f"{size / 2**30:.1e} GB"
+    return f"{size / 2**30:,.1f} GB" if size >= 2**30 else f"{size / 2**20:,.0f} MB"
+
+
+_INSIDE = ContextVar("_INSIDE", default=False)  # whether an outer bar counts the work
+#: start time of the outermost call
+BEGUN: ContextVar[float | None] = ContextVar("BEGUN", default=None)
+#: the choice of the outermost call: True shows bars at once, None after two seconds, False never
+SHOWN: ContextVar[bool | None] = ContextVar("SHOWN", default=None)
+_DELAY = 2.0  # seconds
+
+
+@contextmanager
+def progress_bar(
+    *, total: int | None, what: str, unit: str, alone: bool = False
+) -> Iterator[Callable[[int], object]]:
+    """Yield a function that advances the bar by a given number of units.
+
+    The outermost call chooses whether bars are shown (:data:`SHOWN`). Without a total, the bar
+    shows only a count. With ``alone``, no bar appears inside another bar, and the wait starts with
+    the outermost call.
+    """
+    shown = SHOWN.get()
+    if total == 0 or shown is False or (alone and _INSIDE.get()):
+        yield nothing_moves
+        return
+    since = time.monotonic()
+    if alone:
+        since = BEGUN.get() or since
+    bar = _LateBar(since, {"total": total, "desc": what, "unit": f" {unit}"})
+    if shown:
+        bar.open()
+    inside = _INSIDE.set(True)
+    try:
+        yield bar.advance
+    finally:
+        _INSIDE.reset(inside)
+        if bar.bar is not None:
+            bar.bar.close()
+
+
+@dataclass
+class _LateBar:
+    """Count units, and open tqdm's bar when the wait is over."""
+
+    since: float
+    labels: dict[str, Any]
+    count: int = 0
+    bar: Any = None  #: tqdm's bar, once it is open
+
+    def open(self) -> None:
+        self.bar = _bar()(leave=False, mininterval=0.5, initial=self.count, **self.labels)
+
+    def advance(self, units: int) -> None:
+        self.count += units
+        if self.bar is not None:
+            self.bar.update(units)
+        elif time.monotonic() >= self.since + _DELAY:
+            self.open()
+
+
+def _bar() -> Any:
+    """Return tqdm's widget bar in notebooks and its text bar elsewhere.
+
+    ``tqdm.auto`` is not used because it warns if widgets are missing. A warning filter
+    would affect all threads.
+    """
+    if "ipykernel" in sys.modules and find_spec("ipywidgets"):
+        from tqdm import notebook
+
+        return notebook.tqdm
+    from tqdm import std
+
+    return std.tqdm
+
+
+def nothing_moves(_: int) -> None:
+    """Do nothing instead of advancing a progress bar."""
+
+
+#: whether the outermost call wants all columns, or None outside a call
+DETAILS: ContextVar[bool | None] = ContextVar("details", default=None)
+
+
+@contextmanager
+def held(*, details: bool, progress: bool | None) -> Iterator[None]:
+    """Hold the choices of the outermost call for all calls in the block, on a worker too.
+
+    Public functions that are called in the block return all columns and ignore session options.
+    """
+    before = DETAILS.set(details), SHOWN.set(progress), BEGUN.set(time.monotonic())
+    try:
+        yield
+    finally:
+        DETAILS.reset(before[0])
+        SHOWN.reset(before[1])
+        BEGUN.reset(before[2])
+
+
+def details_wanted() -> bool:
+    """Return whether all columns are requested, including expensive columns."""
+    return bool(DETAILS.get())

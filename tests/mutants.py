@@ -118,7 +118,7 @@ FAULTS = [
         ("= probe[holds]", "= probe[holds] - 1.0"),
     ),
     *_in(
-        "families.py", "stats/skewness",
+        "proportions.py", "stats/skewness",
         ("share * t / 3.0", "share * t / 6.0"),
         ("share * share * t / 27.0", "share * share * t / 9.0"),
         ("+ lean / 6.0)", "+ lean / 3.0)"),
@@ -128,7 +128,7 @@ FAULTS = [
     ),
     *_in(
         "gains.py", "stats/skewness resampling",
-        ("stdtr(freedom, -families.transformed(t, lean))", "stdtr(freedom, -t)"),
+        ("stdtr(freedom, -transformed(t, lean))", "stdtr(freedom, -t)"),
     ),
     # ------------------------------------------------------------------------------- distributions
     *_in(
@@ -266,8 +266,11 @@ FAULTS = [
     ),
     *_in(
         "differences.py", "agreement",
-        ("kept = p_value > (1.0 - level) * (1.0 + 1e-12)", "kept = p_value > 0.5 * (1.0 - level)"),
         ("np.sqrt(phi * variance)", "phi * np.sqrt(variance)"),
+    ),
+    *_in(
+        "proportions.py", "agreement",
+        ("kept = p_value > (1.0 - level) * (1.0 + 1e-12)", "kept = p_value > 0.5 * (1.0 - level)"),
     ),
     *_in(
         "two_by_two.py", "stats/odds_ratio",
@@ -348,17 +351,20 @@ FAULTS = [
     ),
     *_in(
         "bands.py", "stats/bands",
+        ("sums[signs] += 2.0 * heads", "sums[signs] += heads"),
+        ("(ordered.size + 1) * level", "(ordered.size - 1) * level"),
+        ("apart * np.sqrt(self.size[beyond])", "apart * (self.size[beyond])"),
+        ("z += sign * (tp - edge[", "z += (tp - edge["),
+        ("every = np.ones_like(true)\n", "every = ~true\n"),
+    ),
+    *_in(
+        "differences.py", "stats/bands",
         ("(listed + 2.0) / (n + 4.0)", "(listed + 1.0) / (n + 2.0)"),
         ("beyond * (precision - edge) ** 2", "(precision - edge) ** 2"),
         ("half = np.maximum(20, ", "half = np.maximum(10, "),
         ("(inside + 1.0) / (np.maximum(high - low, 0) + 2.0)",
          "(inside + 1.0) / (np.maximum(high - low, 0) + 1.0)"),
         ("(size - only) * (edge_a - edge_b) ** 2", "size * (edge_a - edge_b) ** 2"),
-        ("sums[signs] += 2.0 * heads", "sums[signs] += heads"),
-        ("(ordered.size + 1) * level", "(ordered.size - 1) * level"),
-        ("apart * np.sqrt(self.size[beyond])", "apart * (self.size[beyond])"),
-        ("z += sign * (tp - edge[", "z += (tp - edge["),
-        ("every = np.ones_like(true)\n", "every = ~true\n"),
     ),
     *_in(
         "decisions/verdicts.py", "dependent",
@@ -493,7 +499,7 @@ FAULTS = [
         ("sides, difference = 2.0,", "sides, difference = 1.0,"),
     ),
     *_in(
-        "equivalence.py", "equivalence",
+        "differences.py", "equivalence",
         ("return np.maximum(not_worse", "return np.minimum(not_worse"),
         ("return not_worse(-1.0)", "return not_worse(1.0)"),
         ("np.minimum(q - margin, rest)", "np.minimum(q, rest)"),
@@ -1029,7 +1035,7 @@ FAULTS = [
         ("(values[a] - values[b]).std(axis=1, ddof=1)", "(values[a] - values[b]).std(axis=1)"),
     ),
     *_in(
-        "equivalence.py", "boards",
+        "differences.py", "boards",
         ("share * far - (1.0 - share)", "share * far - share"),
         ("found + scipy.special.ndtr((-gain - edge) / error)", "found"),
         ("rejected = rejected + _upper(least, m, 1.0 - better)", "rejected = 0.5 * rejected"),
@@ -1061,6 +1067,9 @@ FAULTS = [
         "families.py",
         "stats/paired small_samples::test_as_many_resamples_as_the_family_needs",
         ("error * np.maximum(rejected, 1)", "error * np.maximum(rejected + 1, 1)"),
+    ),
+    *_in(
+        "bootstrap.py", "stats/paired small_samples::test_as_many_resamples_as_the_family_needs",
         ("draws(options.tails * tests / options.alpha", "draws(tests / options.alpha"),
         ("_whole_draws(_DECIDING * options.tails * tests", "_whole_draws(_DECIDING * tests"),
     ),

@@ -15,12 +15,8 @@ from scipy import stats
 from statsmodels.stats import multitest
 
 import rankeval_pd
-from rankeval_pd.stats.differences import (
-    agree_with_test,
-    corrected_score,
-    newcombe,
-    overlap_difference,
-)
+from rankeval_pd.stats.differences import corrected_score, newcombe, overlap_difference
+from rankeval_pd.stats.proportions import agree_with_test
 from rankeval_pd.stats.two_by_two import fisher_test, score_test
 from tests.conftest import examples
 

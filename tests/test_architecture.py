@@ -19,20 +19,17 @@ import rankeval_pd
 ROOT = Path(rankeval_pd.__file__).parent
 QUESTIONS = ("lists", "chance", "curves", "judging", "systems", "queries", "association")
 #: what every room may know
-MESSAGES = ("errors", "memory", "progress")
+MESSAGES = ("errors",)
 ROOT_FILES = {
     "__init__",
     "accessors",
     "association",
-    "capabilities",
     "dask",
     "dask_accessors",
-    "memory",
     "errors",
     "options",
     "overview",
     "paper_tables",
-    "progress",
     "registration",
     "roles",
     "tables",
@@ -119,7 +116,7 @@ def test_decisions_know_neither_doors_nor_questions(module):
 
 @pytest.mark.parametrize("module", _of("doors"))
 def test_doors_know_no_question(module):
-    rooms = ("stats", "decisions", "doors", "roles", "options", "capabilities", "tables")
+    rooms = ("stats", "decisions", "doors", "roles", "options", "tables")
     assert _knows_only(module, rooms)
 
 
@@ -128,7 +125,7 @@ def test_questions_know_neither_plots_nor_accessors_nor_private_names(module):
     for name in _ours(module):
         assert name != "rankeval_pd", "a question does not import from the package's front"
         assert name == "rankeval_pd.stats._types" or not name.split(".")[-1].startswith("_")
-    rooms = ("stats", "decisions", "doors", "roles", "options", "capabilities", "tables")
+    rooms = ("stats", "decisions", "doors", "roles", "options", "tables")
     assert _knows_only(module, (*rooms, "words", *QUESTIONS))
 
 

@@ -14,7 +14,7 @@ from scipy import optimize, stats
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.stats import bands
+from rankeval_pd.stats.differences import edge_precision
 from tests.conftest import examples
 
 N = range(100, 2001)
@@ -445,7 +445,7 @@ def test_the_error_of_the_mean_difference_is_centred():
     for sign, score in ((1, a), (-1, b)):
         rank = stats.rankdata(-score, method="ordinal")
         tp = np.concatenate([[0], np.cumsum(gold[np.argsort(-score)])])
-        edge = bands.edge_precision(tp, n, np.array([400]))
+        edge = edge_precision(tp, n, np.array([400]))
         inside = rank[:, np.newaxis] <= n
         influence += sign * ((gold[:, np.newaxis] - edge) * inside / n).mean(axis=1)
         each = [((label - edge) / n).mean() for label in (0, 1)]

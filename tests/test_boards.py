@@ -18,7 +18,7 @@ import rankeval_pd
 from rankeval_pd.doors.item_tables import item_roles, read_items
 from rankeval_pd.stats import bootstrap as lattice
 from rankeval_pd.stats import differences
-from rankeval_pd.stats import equivalence as mixed_t
+from rankeval_pd.stats import differences as mixed_t
 from rankeval_pd.stats import items as test_items
 from rankeval_pd.stats import ranks as signed_ranks
 from rankeval_pd.stats import two_by_two as unconditional

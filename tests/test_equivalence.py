@@ -14,8 +14,8 @@ from scipy import optimize, special, stats
 import rankeval_pd
 import rankeval_pd.dask
 from rankeval_pd.errors import RankevalWarning
-from rankeval_pd.stats import equivalence
-from rankeval_pd.stats.equivalence import interval_p, mean_p, paired_p, region_p
+from rankeval_pd.stats import differences
+from rankeval_pd.stats.differences import interval_p, mean_p, paired_p, region_p
 
 RNG = np.random.default_rng(5)
 OUT = 1e-6  # of the interval of the nuisance parameter
@@ -434,4 +434,4 @@ def test_no_warning_without_cause(candidates):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         candidates.rankeval.compare_area("good", "fair", margin=0.1)
-    assert equivalence.margin_name("less") == "p_noninferior"
+    assert differences.margin_name("less") == "p_noninferior"

@@ -13,7 +13,7 @@ import pytest
 import xarray as xr
 
 import rankeval_pd
-from rankeval_pd import memory
+from rankeval_pd import errors
 from rankeval_pd.stats.bootstrap import DrawnSum, SignedSum
 
 LABELS = {
@@ -236,7 +236,7 @@ def test_no_measure_at_all(df, items):
 
 
 def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
-    monkeypatch.setattr(memory, "free_memory", lambda: 2**20)
+    monkeypatch.setattr(errors, "free_memory", lambda: 2**20)
     with pytest.raises(
         MemoryError, match=r"3 pairs each require 50,000 .* 2 MB .* 1 MB .*n_resamples"
     ):
@@ -255,14 +255,14 @@ def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
     with pytest.raises(MemoryError, match=r"distribution functions of 2,000 lists"):
         many.rankeval.random_cdf(None)
     assert len(many.rankeval.nbest_precision(10)) == 12
-    monkeypatch.setattr(memory, "free_memory", lambda: None)
+    monkeypatch.setattr(errors, "free_memory", lambda: None)
     assert len(items.rankeval.paired_permutation(n_resamples=50_000)) == 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 def test_free_memory_knows_the_limit_of_the_process():
     code = (
-        "import resource; from rankeval_pd.memory import free_memory\n"
+        "import resource; from rankeval_pd.errors import free_memory\n"
         "assert free_memory() > 0\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))\n"
         "assert 0 < free_memory() < 2**31"

@@ -11,11 +11,10 @@ import pytest
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd import progress
+from rankeval_pd import errors
+from rankeval_pd.doors import candidates as doors
 from rankeval_pd.doors import columns as grids
-from rankeval_pd.doors import rankings
-from rankeval_pd.options import held
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.errors import held, progress_bar
 from rankeval_pd.stats import bands, swaps
 from rankeval_pd.stats import random_model as boundary
 from rankeval_pd.stats import ranking as swap_draws
@@ -199,8 +198,8 @@ class _Bar:
 @pytest.fixture
 def at_once(monkeypatch):
     """Bars that appear without a wait."""
-    monkeypatch.setattr(progress, "_bar", lambda: _Bar)
-    monkeypatch.setattr(progress, "_DELAY", 0.0)
+    monkeypatch.setattr(errors, "_bar", lambda: _Bar)
+    monkeypatch.setattr(errors, "_DELAY", 0.0)
     monkeypatch.setattr(_Bar, "shown", [])
 
 
@@ -209,7 +208,7 @@ def test_measures_of_many_candidates_have_a_bar(monkeypatch, at_once, ask):
     data = rankeval_pd.datasets.simulate_candidates(200).rankeval
     whole = getattr(data, ask)()
     assert _Bar.shown == []  # one block: nothing moves in between
-    monkeypatch.setattr(rankings, "_TOGETHER", 200)
+    monkeypatch.setattr(doors, "_TOGETHER", 200)
     pd.testing.assert_frame_equal(getattr(data, ask)(), whole)
     assert _Bar.shown == ["ranking candidates 2 of 2"]
 
@@ -228,22 +227,22 @@ def test_there_is_one_bar_or_none_if_it_was_declined(at_once, choice, shown):
 
 @pytest.mark.parametrize(("begun", "shown"), [(None, 0), (1.5, 0), (9.0, 1)])
 def test_the_wait_for_a_bar_starts_with_the_outermost_call(monkeypatch, begun, shown):
-    monkeypatch.setattr(progress, "_bar", lambda: _Bar)
+    monkeypatch.setattr(errors, "_bar", lambda: _Bar)
     monkeypatch.setattr(_Bar, "shown", [])
     since = None if begun is None else time.monotonic() - begun
-    token = progress.BEGUN.set(since)
+    token = errors.BEGUN.set(since)
     with progress_bar(total=1, what="inner", unit="draws", alone=True) as advance:
         advance(1)
-    progress.BEGUN.reset(token)
+    errors.BEGUN.reset(token)
     assert len(_Bar.shown) == shown
 
 
 def test_a_bar_that_appears_late_counts_what_was_done_before(monkeypatch):
-    monkeypatch.setattr(progress, "_bar", lambda: _Bar)
+    monkeypatch.setattr(errors, "_bar", lambda: _Bar)
     monkeypatch.setattr(_Bar, "shown", [])
     with progress_bar(total=9, what="late", unit="draws") as advance:
         advance(4)
-        monkeypatch.setattr(progress, "_DELAY", 0.0)
+        monkeypatch.setattr(errors, "_DELAY", 0.0)
         advance(2)
         advance(1)
     assert _Bar.shown == ["late 7 of 9"]

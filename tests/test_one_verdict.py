@@ -13,7 +13,7 @@ import pytest
 import rankeval_pd
 from rankeval_pd.lists.regions import SWAPPED
 from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
-from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.items import ADJUSTMENTS
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 ALTERNATIVES = ("two-sided", "greater", "less")

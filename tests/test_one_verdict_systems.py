@@ -15,7 +15,7 @@ import pytest
 import rankeval_pd
 from rankeval_pd.decisions.ranks import rank_limits
 from rankeval_pd.stats.bootstrap import EVENTS
-from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.items import ADJUSTMENTS
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 ADJUST = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")

@@ -18,9 +18,9 @@ import xarray as xr
 
 import rankeval_pd
 import rankeval_pd.dask
-from rankeval_pd import plotting, progress
+from rankeval_pd import errors, plotting
 from rankeval_pd.accessors import Accessor, methods_of
-from rankeval_pd.capabilities import can, declared
+from rankeval_pd.options import can, declared
 from tests.questions import ARGUMENTS, ASKED, CELLS, FRAME, PARTLY
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
@@ -142,8 +142,8 @@ BARS: list[str] = []
 def bars(monkeypatch):
     """The labels of all bars, which appear without a wait."""
     BARS.clear()
-    monkeypatch.setattr(progress, "_bar", lambda: _Bar)
-    monkeypatch.setattr(progress, "_DELAY", 0.0)
+    monkeypatch.setattr(errors, "_bar", lambda: _Bar)
+    monkeypatch.setattr(errors, "_DELAY", 0.0)
     return BARS
 
 

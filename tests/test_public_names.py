@@ -26,8 +26,8 @@ from rankeval_pd.stats import bootstrap as bootstrap_tests
 from rankeval_pd.stats import random_model as random_counts
 from rankeval_pd.stats import ranks as rank_tests
 from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
-from rankeval_pd.stats.families import ADJUSTMENTS
 from rankeval_pd.stats.gains import METHODS
+from rankeval_pd.stats.items import ADJUSTMENTS
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.two_by_two import ALTERNATIVES
 from rankeval_pd.systems.sources import SCORERS

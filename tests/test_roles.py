@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rankeval_pd
-from rankeval_pd.capabilities import can
+from rankeval_pd.options import can
 from rankeval_pd.roles import MEANINGS, AnyRoles
 from tests.questions import ASKED, FRAME
 

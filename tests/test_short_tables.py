@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import rankeval_pd
-from rankeval_pd.capabilities import can
+from rankeval_pd.options import can
 from tests.questions import ASKED, FRAME, OTHER
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

@@ -8,7 +8,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rankeval_pd.capabilities import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.chance.random_tests import (
     POPULATIONS,
     TAIL_METHODS,
@@ -23,12 +22,10 @@ from rankeval_pd.chance.random_tests import (
     random_pvalue,
 )
 from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.doors.candidates import Data
-from rankeval_pd.doors.columns import Sizes, check_n
-from rankeval_pd.doors.rankings import Candidates, measure_rows, rows_of, tabulate
-from rankeval_pd.errors import check_choice, check_count, check_shares
-from rankeval_pd.memory import check_memory
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.doors.candidates import Candidates, measure_rows, rows_of, tabulate
+from rankeval_pd.doors.columns import Data, Sizes, check_n
+from rankeval_pd.errors import check_choice, check_count, check_memory, check_shares, progress_bar
+from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
 from rankeval_pd.stats import random_model
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray

@@ -13,25 +13,25 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.averages import GroupCells
 from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.doors.candidates import Data
-from rankeval_pd.doors.columns import Shares, check_n, check_not_above
-from rankeval_pd.doors.rankings import Candidates, measure_rows, rows_at, tabulate
+from rankeval_pd.doors.candidates import Candidates, measure_rows, tabulate
+from rankeval_pd.doors.columns import Data, Shares, check_n, check_not_above, rows_at
 from rankeval_pd.errors import (
     brief,
     check_choice,
     check_count,
     check_flag,
+    check_memory,
     check_share,
     check_shares,
     checked_call,
+    nothing_moves,
+    progress_bar,
     warn,
 )
 from rankeval_pd.lists.groups import of_rows, random_p
-from rankeval_pd.memory import check_memory
-from rankeval_pd.progress import nothing_moves, progress_bar
+from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import (

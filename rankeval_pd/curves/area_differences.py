@@ -8,7 +8,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rankeval_pd.capabilities import Capabilities, can, with_roles_but
 from rankeval_pd.curves.areas import (
     EQUAL,
     KINDS,
@@ -23,10 +22,8 @@ from rankeval_pd.curves.areas import (
 from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turned_over
 from rankeval_pd.decisions.families import OVER, compared_with, family_of
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, Interval, Rows, decide, decision_columns
-from rankeval_pd.doors.candidates import Data
-from rankeval_pd.doors.rankings import (
+from rankeval_pd.doors.candidates import (
     Candidates,
-    concatenated,
     distinct_tests,
     only_pair,
     pair_names,
@@ -34,8 +31,9 @@ from rankeval_pd.doors.rankings import (
     tabulate,
     with_pairs,
 )
-from rankeval_pd.errors import check_choice, check_margin, check_share
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.doors.columns import Data, concatenated
+from rankeval_pd.errors import check_choice, check_margin, check_share, progress_bar
+from rankeval_pd.options import Capabilities, can, with_roles_but
 from rankeval_pd.roles import (
     Adjustment,
     AdjustOver,
@@ -48,7 +46,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import areas, differences
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
-from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.items import ADJUSTMENTS
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
 from rankeval_pd.stats.ranking import Ranking
 from rankeval_pd.stats.two_by_two import ALTERNATIVES

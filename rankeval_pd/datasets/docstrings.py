@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.datasets.collocations import cache_folder, digest, read_cache, write_cache
-from rankeval_pd.errors import check_count
+from rankeval_pd.errors import check_count, progress_bar
 from rankeval_pd.options import with_options
-from rankeval_pd.progress import progress_bar
 from rankeval_pd.stats._types import FloatArray
 
 # -------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.memory import check_needed
+from rankeval_pd.errors import check_needed
 from rankeval_pd.stats import swaps
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.families import adjust, interval_levels, step_down

@@ -15,12 +15,11 @@ from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.ranks import of_measures, rank_limits
 from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import agree_with_test
-from rankeval_pd.stats.families import with_resamples
+from rankeval_pd.stats.bootstrap import with_resamples
 from rankeval_pd.stats.gains import Limits, PairTests, Tested, bootstrap_tests
 from rankeval_pd.stats.item_gains import Draws
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, quiet
-from rankeval_pd.stats.proportions import clopper_pearson
+from rankeval_pd.stats.proportions import agree_with_test, clopper_pearson
 from rankeval_pd.stats.ranks import (
     SystemScores,
     all_pairs,

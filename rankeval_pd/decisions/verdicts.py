@@ -14,20 +14,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankeval_pd.decisions.families import adjusted_p, family_levels, numbered
-from rankeval_pd.errors import warn
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.errors import progress_bar, warn
 from rankeval_pd.stats import swaps
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import (
     DIFFERENCE_INTERVALS,
-    agree_with_test,
     delta_method,
+    interval_p,
+    margin_name,
     overlap_difference,
     paired_difference,
+    regions_margin_p,
 )
-from rankeval_pd.stats.equivalence import interval_p, margin_name, regions_margin_p
-from rankeval_pd.stats.families import rejects
-from rankeval_pd.stats.proportions import Limits, alike_share, quantile_of, z_of
+from rankeval_pd.stats.proportions import Limits, agree_with_test, alike_share, quantile_of, z_of
+from rankeval_pd.stats.two_by_two import rejects
 
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
 GROUP = "_group"  # number of the group

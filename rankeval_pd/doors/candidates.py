@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar, cast
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.capabilities import READINGS, earlier_reading
+from rankeval_pd import tables
+from rankeval_pd.decisions.averages import check_groups
+from rankeval_pd.decisions.verdicts import GROUP, PAIR, PLACE, STANDS, Rows
 from rankeval_pd.doors.columns import (
+    WIDTH,
+    Data,
+    Shares,
+    Sizes,
     as_compared,
     as_indexable,
+    check_not_above,
     cluster_codes,
     column_order,
+    concatenated,
     gold_values,
     group_numbers,
+    is_dask_frame,
     label_hashes,
     label_order,
+    leave_table,
     refuse_text,
     refuse_unlabeled,
     refuse_unscored,
+    rows_at,
     score_values,
     warn_of_counts,
     warn_of_dropped,
@@ -31,10 +44,20 @@ from rankeval_pd.doors.columns import (
     warn_of_repeated,
     with_given_frame,
 )
-from rankeval_pd.errors import no_table, warn
-from rankeval_pd.memory import check_memory
+from rankeval_pd.errors import (
+    check_memory,
+    check_table,
+    is_known,
+    no_table,
+    progress_bar,
+    shown,
+    unknown_name,
+    warn,
+)
+from rankeval_pd.options import READINGS, Capabilities, earlier_reading
 from rankeval_pd.roles import (
     ANNOTATOR,
+    Names,
     Roles,
     are_values,
     as_names,
@@ -45,12 +68,23 @@ from rankeval_pd.roles import (
     refuse_dim,
     signs_of,
     warn_of_copied_groups,
+    warn_of_same_order,
     with_columns,
     with_roles_of,
 )
+from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.clusters import agreed, packed
-from rankeval_pd.stats.ranking import Size, Whole, same_order
+from rankeval_pd.stats.ranking import (
+    Keys,
+    Ranking,
+    Regions,
+    Size,
+    Whole,
+    by_position,
+    same_order,
+    stands_for,
+)
 from rankeval_pd.tables import only_or_all, taken_at
 
 # -------------------------------------------------------------------------------------------------
@@ -211,7 +245,6 @@ def count_distinct(pairs: Sequence[Any], stands: IntArray | None) -> int:
 # -------------------------------------------------------------------------------------------------
 # Read a DataFrame of candidates as arrays, and sort the rows by group and tie key.
 
-Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
 _LARGE = 10_000  # above this number of candidates, short lists use only the best candidates
 
 
@@ -232,18 +265,6 @@ def check_data(data: object) -> None:
 def below_door(data: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
     """Return the data as a DataFrame for type checkers, because the door answers Datasets."""
     return cast("pd.DataFrame", data)
-
-
-def above_door(table: pd.DataFrame | xr.Dataset, data: Data) -> Data:
-    """Return the table for type checkers as what the door makes of it: a table like the data."""
-    return cast("Data", table)
-
-
-def is_dask_frame(data: object) -> bool:
-    """Return whether the data are a Dask DataFrame, without importing Dask."""
-    kind = type(data)
-    named = kind.__name__ in ("DataFrame", "_Frame")
-    return named and kind.__module__.startswith("dask") and hasattr(data, "npartitions")
 
 
 class HeadFrame(pd.DataFrame):
@@ -305,7 +326,7 @@ class Groups:
     number: IntArray  #: the number of each row's group
     order: IntArray  #: the rows, sorted by group and tie key
     #: ``score`` and ``present`` (measure, row), ``gold``, ``draws``, ``cluster`` and ``votes``
-    #: (row), as in :class:`rankeval_pd.doors.rankings.Candidates`
+    #: (row), as in :class:`rankeval_pd.doors.candidates.Candidates`
     columns: Mapping[str, AnyArray]
     measures: Sequence[Hashable]
     signs: FloatArray  #: -1 for measures whose scores were negated because lower is better
@@ -519,3 +540,694 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     if readings is not None:
         readings.append((data, asked, scored, groups))
     return groups
+
+
+# -------------------------------------------------------------------------------------------------
+# Name the compared pairs of measures, and store the two rankings of each pair.
+
+
+def only_pair(
+    data: Any, a: Hashable, b: Names, roles: Mapping[str, Any], *, one: bool = False
+) -> dict[str, Any]:
+    """Return the roles with the compared measures. ``one`` allows only one pair."""
+    check_data(data)
+    if one and (b is None or isinstance(b, list)):
+        raise TypeError(f"b={b!r}: pass one measure to compare with a.")
+    if b is not None and a is None:
+        raise ValueError(f"b={b!r} without a: pass both measures, a= and b=.")
+    if a is None:
+        return dict(roles)
+    columns = data.columns
+    compared = [("a", a)]
+    if isinstance(b, list):
+        compared += [("b", name) for name in b]
+    elif b is not None:
+        compared.append(("b", b))
+    for role, name in compared:
+        if not is_known(name, [name]):  # names are hashable
+            raise unknown_name(role, name, columns)
+        if name is None or name in columns:
+            continue
+        if isinstance(name, (int, np.integer, range)) and not isinstance(name, bool):
+            raise TypeError(
+                f"{role}={name!r} is not a measure. For the list size, write n={name!r}."
+            )
+        raise unknown_name(role, name, columns)
+    if b is None:
+        return dict(roles)
+    others = others_of(b)
+    if a in set(others):
+        raise ValueError(f"a and b both name {shown(a)}: pass two different measures.")
+    if roles.get("measures") is not None:
+        meant = as_names(roles["measures"], columns)
+        for role, name in compared:
+            if not is_known(name, meant):
+                raise unknown_name(role, name, meant)
+        for name in meant:
+            if not is_known(name, columns):
+                raise unknown_name("measures", name, columns)
+    return {**roles, "measures": [a, *others]}
+
+
+def others_of(b: Names) -> list[Hashable]:
+    """Return a list of the measures to compare with ``a``."""
+    if isinstance(b, list):
+        return list(dict.fromkeys(b))
+    if b is None:
+        return []
+    return [b]
+
+
+class PairRanks(NamedTuple):
+    """Store two rankings of the candidates that have both scores."""
+
+    a: Ranking
+    b: Ranking
+    draws: Keys  #: the key for each candidate's random draws
+    total: IntArray  #: the number of candidates that both measures rank
+    exists: BoolArray  #: whether both lists of size n exist
+    cluster: IntArray | None  #: the number of each candidate's group, or None
+    pairs: range  #: the numbers of the pairs
+
+    @property
+    def present(self) -> BoolArray:
+        """Return whether each candidate has both scores."""
+        return self.a.present
+
+    @property
+    def whole(self) -> Whole | None:
+        """Return the counts of all candidates for heads."""
+        return self.a.whole
+
+    def regions(self, n: IntArray) -> Regions:
+        """Return the difference regions of lists of size n, and their overlap."""
+        return ranking.nbest_regions(self.a.ranks, self.b.ranks, self.a.gold, n)
+
+    def cuts_tie(self, n: IntArray) -> BoolArray:
+        """Return whether a list of size n excludes candidates with its last score."""
+        return self.a.cuts_tie(n) | self.b.cuts_tie(n)
+
+    def of(self, row: tuple[int, ...]) -> tuple[IntArray, IntArray, BoolArray]:
+        """Return ranks and labels for one pair in one batch element."""
+        here = self.present[row]
+        return self.a.ranks[row][here], self.b.ranks[row][here], self.a.gold[row][here]
+
+    def clusters_of(self, row: tuple[int, ...]) -> IntArray | None:
+        """Return the candidate groups for one pair in one batch element."""
+        if self.cluster is None:
+            return None
+        result: IntArray = self.cluster[row][self.present[row]]
+        return result
+
+    def draws_of(self, row: tuple[int, ...]) -> Keys:
+        """Return the keys for random draws, with one key per group."""
+        result: Keys = self.draws[row][self.present[row]]
+        together = self.clusters_of(row)
+        if together is None:
+            return result
+        return keys_of_clusters(result, together)
+
+
+def keys_of_clusters(keys: Keys, cluster: IntArray) -> Keys:
+    """Return one key per group, so that swaps affect whole groups."""
+    numbers, own = np.unique(cluster, return_inverse=True)
+    least = np.full(numbers.size, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(least, own, keys)
+    return least[own]
+
+
+def with_empty_places(lists: PairRanks) -> PairRanks:
+    """Pad the rankings with empty places after the last score.
+
+    Empty places count as false positives, so that precision refers to n. The two rankings share the
+    empty places, so a place that is empty in both lists does not affect comparisons.
+    """
+    more = max(
+        int((x.present & ~x.eligible).sum(axis=-1).max(initial=0)) for x in (lists.a, lists.b)
+    )
+    if lists.whole is not None:
+        more = lists.whole.reach  # a head is padded to the requested number of places
+    cluster = lists.cluster
+    if cluster is not None:
+        # each empty place is a group of its own
+        cluster = _padded(cluster, cluster.max(initial=-1) + np.arange(1, more + 1))
+    return lists._replace(
+        a=_ranking_with_places(lists.a, more),
+        b=_ranking_with_places(lists.b, more),
+        draws=_padded(lists.draws, by_position(more)),
+        cluster=cluster,
+    )
+
+
+def _ranking_with_places(side: Ranking, more: int) -> Ranking:
+    """Return a ranking with empty places after its last score."""
+    last = side.eligible.sum(axis=-1)[..., np.newaxis]
+    later = np.where(side.ranks > last, side.ranks + more, side.ranks)
+    places = np.arange(1, more + 1)
+    # (..., candidate) -> (..., candidate and place)
+    ranks = np.concatenate([later, last + places], axis=-1)
+    # new distinct scores, so that empty places are not tied
+    steps = np.finfo(float).min * (1.0 - places * np.finfo(float).eps)
+    return replace(
+        side,
+        score=_padded(side.score, steps),
+        gold=_padded(side.gold, np.zeros(more)),
+        present=_padded(side.present, np.ones(more)),
+        positions=ranking.inverse(ranks),
+    )
+
+
+def _padded(values: AnyArray, filling: AnyArray) -> AnyArray:
+    """Return values of candidates, followed by values of the empty places."""
+    empty = np.broadcast_to(filling, (*values.shape[:-1], filling.size)).astype(values.dtype)
+    return np.concatenate([values, empty], axis=-1)
+
+
+# -------------------------------------------------------------------------------------------------
+# Ask questions about rankings: candidates come in as arrays, rows leave as a table.
+#
+# A *question* is a function that takes :class:`Candidates` and list sizes and returns :data:`Rows`,
+# one row per measure or pair and list size. :func:`tabulate` asks it for every group of a
+# DataFrame.
+
+Pair = tuple[Hashable, Hashable]
+OPTIONAL = frozenset({"tp_sd", "n_groups"})  # columns that only some roles give
+_TOGETHER = 1_000_000  # largest number of scores that are ranked in one call
+_LINES = (GROUP, "measure", PAIR, "p", "alpha")  # rows with equal values differ only in n
+_RANKS = 4_000_000  # largest number of ranks in one block of pairs
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Candidates:
+    """Groups of equally many candidates, sorted by the tie key."""
+
+    measures: Sequence[Hashable]
+    score: FloatArray  #: (group, measure, candidate); larger is better
+    gold: BoolArray  #: (group, candidate)
+    present: BoolArray  #: (group, measure, candidate): whether the measure ranks the candidate
+    row: IntArray  #: (group, candidate): position in the data
+    sign: FloatArray  #: (measure): -1 if lower scores are better
+    group: IntArray  #: (group): the number of each group
+    n_groups: int  #: number of groups in the data
+    n_measures: int  #: number of measures in the data
+    ends: bool  #: whether lists end before candidates without a score
+    dtypes: Sequence[object]  #: (measure): in which thresholds are compared
+    draws: Keys | None = None  #: (group, candidate): keys for random draws
+    cluster: IntArray | None = None  #: (group, candidate): number of the candidate's cluster
+    votes: FloatArray | None = None  #: (group, candidate): mean vote of the annotators
+    whole: Whole | None = None  #: counts of all candidates, if these are only the best
+    same: SameOrder | None = None  #: measures that rank all candidates identically
+    counts: Size | None = None  #: (group, measure): N and N+, if no candidates are known
+    order: IntArray | None = None  #: (group, measure, rank): the candidates, if already sorted
+
+    @property
+    def total(self) -> int:
+        """Return the number of candidates in a group."""
+        if self.whole is not None:
+            return self.whole.total
+        return int(self.gold.shape[-1])
+
+    def sizes(self, n: IntArray | None) -> IntArray:
+        """Return the list sizes; None means every n."""
+        if n is None:
+            return ranking.every(self.gold.shape[-1], self.whole)
+        return n
+
+    def in_order(self) -> Candidates:
+        """Return the candidates with their order, so that they are sorted once."""
+        return replace(self, order=self.rankings().order)
+
+    @property
+    def keys(self) -> Keys:
+        """Return the keys for random draws, the same for all measures: (group, 1, candidate)."""
+        assert self.draws is not None
+        return self.draws[:, np.newaxis]
+
+    @property
+    def clusters(self) -> IntArray | None:
+        """Return the clusters, the same for all measures: (group, 1, candidate), or None."""
+        if self.cluster is None:
+            return None
+        return self.cluster[:, np.newaxis]
+
+    def sides(self, pairs: Sequence[Pair]) -> IntArray:
+        """Return the numbers of the two measures of each pair: (pair, 2)."""
+        numbers = dict(zip(self.measures, range(len(self.measures)), strict=True))
+        names = itertools.chain.from_iterable(pairs)
+        return np.array(list(map(numbers.__getitem__, names)), dtype=int).reshape(-1, 2)
+
+    def rankings(self, measures: Sequence[int] | AnyArray | None = None) -> Ranking:
+        """Return the ranking of each measure: (group, measure)."""
+        score, present, whole, order = self.score, self.present, self.whole, self.order
+        if measures is not None:
+            chosen = np.asarray(measures)
+            score, present = score[:, chosen], present[:, chosen]
+            if order is not None:
+                order = order[:, chosen]
+            if whole is not None:
+                whole = whole.of(chosen)
+        gold = self.gold[:, np.newaxis] & present
+        return Ranking(score, gold, present, self.ends, whole, order)
+
+    def ranked(self) -> Iterator[tuple[range, Ranking, Candidates]]:
+        """Yield the numbers, rankings and candidates of as many measures as fit in memory."""
+        width, number = max(1, _TOGETHER // max(1, self.gold.size)), len(self.measures)
+        if self.whole is not None or number <= width:
+            yield range(number), self.rankings(), self
+            return
+        bar = progress_bar(total=number, what="ranking candidates", unit="measures", alone=True)
+        with bar as advance:
+            for start in range(0, number, width):
+                block = range(start, min(start + width, number))
+                part = replace(
+                    self,
+                    measures=[self.measures[k] for k in block],
+                    score=self.score[:, block],
+                    present=self.present[:, block],
+                    sign=self.sign[block],
+                    dtypes=[self.dtypes[k] for k in block],
+                    order=None,
+                )
+                yield block, self.rankings(block), part
+                advance(len(block))
+
+    def positives(self) -> IntArray:
+        """Return the number of true positives that each measure ranks: (group, measure)."""
+        counts: IntArray = (self.gold[:, np.newaxis] & self.present).sum(axis=-1)
+        return counts
+
+    def common_size(self) -> Size:
+        """Return N and N+ of each group, which must be equal for all measures: (group)."""
+        counts = self.counts
+        if counts is None:
+            counts = self.rankings().size
+        if any((count != count[..., :1]).any() for count in counts):
+            raise ValueError(
+                "missing='drop': the measures score different candidates, so there"
+                " is no common random model. Pass one measure at a time, measures=..., or"
+                " missing='last'."
+            )
+        return Size(counts.total[..., 0], counts.positive[..., 0])
+
+
+def stacks(groups: Groups, *, counts: bool = False) -> list[Candidates]:
+    """Stack groups of equal size, smallest first; with ``counts``, keep only N and N+ of each."""
+    shared: dict[str, Any] = {
+        "measures": list(groups.measures),
+        "sign": groups.signs,
+        "n_groups": len(groups.keys),
+        "n_measures": len(groups.measures),
+        "ends": groups.ends,
+        "dtypes": groups.dtypes,
+        "whole": groups.whole,
+        "same": groups.same,
+    }
+    if counts:  # of groups of any size
+        size = groups.size
+        nobody = np.zeros((*size.total.shape, 0))
+        arrays: dict[str, Any] = {"score": nobody, "gold": nobody[:, 0] > 0, "present": nobody > 0}
+        row = nobody[:, 0].astype(np.int64)
+        group = np.arange(len(size.total))
+        shared.update(whole=None, same=None)  # the counts are those of all candidates
+        return [Candidates(**shared, **arrays, row=row, group=group, counts=size)]
+    sizes = np.bincount(groups.number, minlength=len(groups.keys))
+    starts = np.cumsum(sizes) - sizes
+    result = []
+    for size in np.unique(sizes):
+        chosen = np.flatnonzero(sizes == size)
+        rows = groups.order[starts[chosen, np.newaxis] + np.arange(size)]  # (group, candidate)
+        arrays = {}
+        for name, values in groups.columns.items():
+            # kernels read contiguous arrays faster
+            taken = np.moveaxis(np.take(values, rows, axis=-1), -2, 0)
+            arrays[name] = np.ascontiguousarray(taken)
+        if groups.places is not None:
+            rows = groups.places[rows]
+        result.append(Candidates(**shared, **arrays, row=rows, group=chosen))
+        if groups.same is not None:
+            shared["same"] = groups.same._replace(named=True)  # warn about measures only once
+    return result
+
+
+# -------------------------------------------------------------------------------------------------
+# Apply a kernel to each measure, or to the two rankings of each pair
+
+
+def measure_rows(
+    candidates: Candidates,
+    n: IntArray | None,
+    kernel: Callable[..., Mapping[str, AnyArray]],
+    along: Mapping[str, AnyArray] | None = None,
+    **options: Any,
+) -> Rows:
+    """Return one row per group, measure and list size: a question, given a kernel.
+
+    ``kernel`` takes the rankings of some measures, the candidates with these measures, ``n`` and
+    the options. The kernel returns named columns (group, measure, ...); ``exists`` marks the rows
+    to keep. ``along`` contains names and labels of the axes behind the measures, by default "n".
+    """
+    if along is None:
+        along = {"n": candidates.sizes(n)}
+    number, wide = len(candidates.measures), math.prod(map(len, along.values()))
+    what = f"{number:,} measures at {wide:,} values of {' and '.join(along)}"
+    check_table(len(candidates.group) * number * wide, what)
+    parts = []
+    for numbers, ranked, part in candidates.ranked():
+        columns = kernel(ranked, part, n=n, **options)
+        parts.append(rows_of(columns, candidates, "measure", numbers, along))
+    return concatenated(parts, GROUP)
+
+
+def rows_of(
+    columns: Mapping[str, AnyArray],
+    candidates: Candidates,
+    name: str,
+    numbers: Sequence[int] | AnyArray,
+    along: Mapping[str, AnyArray],
+) -> Rows:
+    """Return columns (group, measure or pair, ...) as rows in this order."""
+    labels = [candidates.group, np.asarray(numbers), *along.values()]
+    shape = tuple(map(len, labels))
+    names = [GROUP, name, *along]
+    places = np.indices(shape, sparse=True)
+    flat: dict[str, AnyArray] = {}
+    for key, values, place in zip(names, labels, places, strict=True):
+        flat[key] = np.broadcast_to(values[place], shape).reshape(-1)
+    if along:
+        axis = 2
+        if "n" in along:
+            axis = names.index("n")
+        flat[PLACE] = np.broadcast_to(places[axis], shape).reshape(-1)
+    for key, values in columns.items():
+        missing = (1,) * (len(shape) - values.ndim)
+        flat[key] = np.broadcast_to(values.reshape(*values.shape, *missing), shape).reshape(-1)
+    exists = flat.pop("exists", None)
+    if exists is not None and not exists.all():
+        return rows_at(flat, exists)
+    return flat
+
+
+def pair_lists(
+    candidates: Candidates,
+    pairs: Sequence[Pair],
+    n: IntArray | None,
+    ties: str,
+    *,
+    over_n: bool = True,
+) -> Iterator[PairRanks]:
+    """Yield the two rankings of each pair, in blocks of pairs that fit in memory.
+
+    Only candidates that both measures rank are in the rankings. ``n`` contains the list sizes; None
+    means every n. ``over_n`` means that the table will have one row for each n.
+    """
+    sizes = candidates.sizes(n)
+    if over_n:
+        what = f"{len(pairs):,} pairs of measures at {sizes.size:,} list sizes"
+        check_table(len(candidates.group) * len(pairs) * sizes.size, what)
+    assert candidates.draws is not None
+    sides = candidates.sides(pairs)
+    width = max(1, _RANKS // max(1, candidates.gold.size))
+    for start in range(0, max(len(pairs), 1), width):
+        first, second = sides[start : start + width].T
+        both = candidates.present[:, first] & candidates.present[:, second]
+        a = candidates.rankings(first).among(both)
+        b = candidates.rankings(second).among(both)
+        total = a.size.total
+        exists = sizes <= total[..., np.newaxis]  # (group, pair, n)
+        if ties != "shared":
+            exists = exists & a.nbest(n, ties).exists & b.nbest(n, ties).exists
+        cluster = candidates.cluster
+        if cluster is not None:
+            cluster = np.broadcast_to(cluster[:, np.newaxis], both.shape)
+        draws = np.broadcast_to(candidates.draws[:, np.newaxis], both.shape)
+        exists = np.broadcast_to(exists, (*both.shape[:-1], sizes.size))
+        lists = PairRanks(a, b, draws, total, exists, cluster, range(start, start + first.size))
+        if candidates.ends:
+            lists = with_empty_places(lists)
+        yield lists
+
+
+def pair_rows(
+    candidates: Candidates,
+    pairs: Sequence[Pair],
+    kernel: Callable[[PairRanks, IntArray], Mapping[str, AnyArray]],
+    n: IntArray | None,
+    *,
+    ties: str,
+    over_n: bool = True,
+    alternative: str = "two-sided",
+) -> Rows:
+    """Return one row per group, pair and list size, for pairs of measures.
+
+    ``kernel`` takes :class:`PairRanks` and the sizes, and returns named columns (group, pair, n).
+    If not ``over_n``, the columns are (group, pair), and a row exists if all requested lists exist.
+    """
+    candidates, sizes, parts = candidates.in_order(), candidates.sizes(n), []
+    along = {}
+    if over_n:
+        along["n"] = sizes
+    for lists in pair_lists(candidates, pairs, n, ties, over_n=over_n):
+        columns: dict[str, Any] = {"exists": lists.exists, **kernel(lists, sizes)}
+        if not over_n and n is None:
+            columns["exists"] = lists.exists.any(axis=-1)
+        elif not over_n:
+            columns["exists"] = lists.exists.all(axis=-1)
+        parts.append(rows_of(columns, candidates, PAIR, lists.pairs, along))
+    return with_pairs(concatenated(parts, GROUP), candidates, pairs, alternative)
+
+
+def with_pairs(
+    table: Rows, candidates: Candidates, pairs: Sequence[Pair], alternative: str
+) -> Rows:
+    """Add the two measures of each pair, and the first pair with the same two rankings."""
+    place = table[PAIR]
+    table["measure_a"], table["measure_b"] = candidates.sides(pairs)[place].T
+    if candidates.same is not None:
+        table[STANDS] = taken_at(standing_pairs(candidates, pairs, alternative), place)
+    return table
+
+
+def pair_names(measures: Sequence[Hashable], a: Hashable, b: Names) -> list[Pair]:
+    """Return the pairs to compare, given up to two names."""
+    if a is None:
+        pairs = list(itertools.combinations(measures, 2))
+    else:
+        others = others_of(b)
+        if b is None:
+            others = [m for m in measures if m not in {a}]
+        for role, name in (("a", a), *(("b", other) for other in others)):
+            if name not in set(measures):
+                raise unknown_name(role, name, measures)
+        pairs = [(a, other) for other in others]
+    if not pairs:
+        raise ValueError(
+            f"a={a!r}, b={b!r}: there is only one measure, {measures[0]!r}, but a comparison needs"
+            " two. Add a column with the scores of another measure."
+        )
+    return pairs
+
+
+def common_counts(candidates: Candidates, pairs: Sequence[Pair]) -> tuple[IntArray, IntArray]:
+    """Return N and N+ among the candidates that both measures rank: (group, pair)."""
+    a, b = candidates.sides(pairs).T
+    both = candidates.present[:, a] & candidates.present[:, b]
+    return both.sum(axis=-1), (both & candidates.gold[:, np.newaxis]).sum(axis=-1)
+
+
+def standing_pairs(
+    candidates: Candidates, pairs: Sequence[Pair], alternative: str = "two-sided"
+) -> IntArray | None:
+    """Return, for each pair, the first pair with the same two rankings, or -1 for equal rankings.
+
+    The result is None if no two measures rank all candidates identically.
+    """
+    if candidates.same is None:
+        return None
+    a, b = candidates.same.first[candidates.sides(pairs)].T
+    return stands_for(a, b, ordered=alternative != "two-sided")
+
+
+def distinct_tests(
+    candidates: Candidates, pairs: Sequence[Pair], alternative: str, adjust: str | None
+) -> int:
+    """Count the tests of a family of pairs; identical rankings have none.
+
+    If the user did not name measures that are identical, the function warns once. Without an
+    adjustment there is no family, so all pairs count.
+    """
+    same = candidates.same
+    if same is None or adjust is None:
+        return len(pairs)
+    if not same.named:
+        warn_of_same_order(list(candidates.measures), same.first.tolist())
+    return count_distinct(pairs, standing_pairs(candidates, pairs, alternative))
+
+
+# -------------------------------------------------------------------------------------------------
+# Ask a question for every group of a DataFrame
+
+Answer = tuple[Rows, Mapping[str, Any]]  # rows, and facts for the record
+RankingQuestion = Callable[[Candidates, "IntArray | None"], "Rows | Answer"]
+Finish = Callable[[Rows, Sequence[Hashable]], Rows]
+Combination = Callable[[Rows, int], Rows]
+
+
+def tabulate(
+    data: Data,
+    roles: Mapping[str, Any],
+    question: RankingQuestion,
+    columns: Sequence[str],
+    able: Capabilities,
+    *,
+    n: Sizes = None,
+    combine: Combination | None = None,
+    finish: Finish | None = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> Data:
+    """Ask the question for every group, and return one table with these columns and attrs.
+
+    The question takes :class:`Candidates` and list sizes (None means every n). It returns rows with
+    the number of the group in the column ``GROUP``, or these rows and facts for ``attrs`` that
+    depend on the data. ``able`` are the capabilities of the current call. If ``n`` contains shares
+    of the candidates in each group, the table has a column ``share``. ``combine`` takes the rows
+    of all groups and the number of groups, and returns rows without groups. ``finish`` takes all
+    rows and the names of the measures, for decisions about families.
+    """
+    check_data(data)
+    frame: Any = data  # the door answers Datasets
+    chosen = Roles.of(roles)
+    # roles that the question does not support
+    if not able.any_ties:
+        chosen.check_ties()
+    if able.scores and not able.ends and chosen.ends:
+        raise ValueError(
+            "missing='absent' is supported only for n-best lists (nbest_precision, compare,"
+            " significant_ranges, odds_ratios, random_test), acceptance sets, curves and"
+            " areas. Pass missing='last' to rank candidates without a score at the end."
+        )
+    if not (able.clusters and able.crossed):
+        chosen.check_groups(crossed=able.clusters)
+    if combine is not None:
+        refuse_each(chosen, "combine=True or average=...")
+    # a head contains the number of levels only for a single factor, and a list has two
+    heads = able.heads and not isinstance(chosen.groups, list)
+    if not heads:
+        refuse_head(frame)
+    read = partial(read_parts, able=able, n=n, heads=heads, together=combine is not None)
+    answers: list[Rows | Answer] = []
+    if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
+        found, answers = frame.answers(read, question, chosen, scored=able.scores)
+    else:
+        found = read(frame, chosen)
+        for part, sizes in found.parts:
+            answers.append(question(part, sizes))
+    keys = found.keys
+    facts: dict[str, Any] = {}
+    parts: list[Rows] = []
+    for answer in answers:
+        rows, of_part = answer if isinstance(answer, tuple) else (answer, {})
+        parts.append(rows)
+        for name, value in of_part.items():
+            if isinstance(value, int):  # the largest of the groups
+                facts[name] = max(value, facts.get(name, 0))
+            elif isinstance(value, list):
+                facts[name] = facts.get(name, []) + value
+            else:
+                facts[name] = value
+    table = concatenated(parts)
+    if not len(keys):
+        table = rows_at(table, slice(0))
+    elif isinstance(n, np.ndarray) and WIDTH.get() is None:
+        lacking = n
+        if "n" in table:
+            lacking = n[~np.isin(n, table["n"])]
+        elif table[GROUP].size:  # one row for all list sizes
+            lacking = n[:0]
+        if lacking.size:
+            raise ValueError(
+                f"n={int(lacking.flat[0])} exceeds the number of available candidates (excluding"
+                " padding and, if missing='drop', missing scores). Pass smaller n."
+            )
+    if combine is not None:
+        table = combine(table, len(keys))
+        table[GROUP] = np.zeros(len(table[columns[0]]), dtype=np.int64)
+        keys = pd.DataFrame(index=[0])
+    if finish is not None:
+        table = finish(table, found.measures)
+    names: list[str] = [*columns]
+    for name in OPTIONAL.intersection(names).difference(table):
+        names.remove(name)
+    if keys.shape[1]:
+        keys = tables.keys_apart(keys, [*names, "share"] if isinstance(n, Shares) else names)
+    if isinstance(n, Shares) and "n" in table:
+        table = _along_shares(table, n, found.totals)
+        names.append("share")
+    if combine is None and len(answers) > 1:
+        table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
+    noted = {**(attrs or {}), **facts}
+    result: Any = leave_table(table, keys, names, found.measures, noted)
+    return cast("Data", result)
+
+
+class Parts(NamedTuple):
+    """Store the candidates of all groups, as they are asked."""
+
+    keys: pd.DataFrame  #: one row per group, with the columns in ``by``
+    measures: Sequence[Hashable]
+    parts: list[tuple[Candidates, IntArray | None]]  #: groups of each size, and their list sizes
+    totals: IntArray  #: the number of candidates of each group, if n is given as shares
+
+
+def read_parts(
+    frame: pd.DataFrame,
+    chosen: Roles,
+    *,
+    able: Capabilities,
+    n: Sizes,
+    heads: bool,
+    together: bool,
+    n_groups: int | None = None,
+) -> Parts:
+    """Read every group of a frame.
+
+    ``heads`` means that a head is sufficient, and ``together`` that the groups are combined.
+    ``n_groups`` is the number of all groups if the frame contains only some of them.
+    """
+    groups = read_frame(frame, chosen, scored=able.scores)
+    whole = None
+    if able.scores:
+        whole = groups.whole
+    if n is not None:
+        check_not_above(n, groups.largest, whole)
+    if together:
+        check_groups(list(groups.keys.columns))
+    if heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
+        groups = groups.head(n)
+    if not len(groups.keys):  # one group without candidates has the columns but no rows
+        parts = stacks(read_frame(frame, replace(chosen, by=None), scored=able.scores))[:1]
+    else:
+        parts = stacks(groups, counts=able.counts and isinstance(n, np.ndarray))
+    totals = np.zeros(max(len(groups.keys), 1), dtype=np.int64)
+    asked: list[tuple[Candidates, IntArray | None]] = []
+    for part in parts:
+        if n_groups is not None:  # whether measures are identical is not known either
+            part = replace(part, n_groups=n_groups, same=None)
+        sizes = n
+        if isinstance(sizes, Shares):
+            totals[part.group] = part.total
+            sizes = np.unique(sizes.of(part.total))
+        asked.append((part, sizes))
+    return Parts(groups.keys, groups.measures, asked, totals)
+
+
+def _along_shares(table: Rows, n: Shares, totals: IntArray) -> Rows:
+    """Repeat rows for shares that give the same n, and add the column ``share``."""
+    [shares] = n
+    sizes = np.array([n.of(total) for total in totals.tolist()], dtype=np.int64)
+    sizes = sizes.reshape(-1, shares.size)[table[GROUP]]  # (row, share)
+    row, share = np.nonzero(table["n"][:, np.newaxis] == sizes)
+    # the rows of one measure or pair (and p) follow one another, with n ascending
+    labels = np.stack([table[name] for name in _LINES if name in table])
+    line = np.cumsum((labels != np.roll(labels, 1, axis=1)).any(axis=0))
+    order = np.lexsort((row, share, line[row]))
+    return {**rows_at(table, row[order]), "share": shares[share[order]]}

@@ -13,13 +13,15 @@ import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from pandas.api.types import is_string_dtype
 
+from rankeval_pd import tables
+from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.errors import is_known, listed, shown, unknown_name, warn
 from rankeval_pd.roles import (
     CONTINGENCY,
@@ -34,7 +36,11 @@ from rankeval_pd.roles import (
     vote_reason,
 )
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.ranking import Keys, Whole, mix
+from rankeval_pd.stats.ranking import (
+    Keys,
+    Whole,
+    mix,
+)
 from rankeval_pd.tables import as_list, only_or_all
 
 # -------------------------------------------------------------------------------------------------
@@ -1153,3 +1159,75 @@ def _aligned(values: Any, index: pd.Index, role: str) -> Any:
         " matched to the rows. Give the Series the data's index, or pass .to_numpy() if the values"
         " are in row order."
     )
+
+
+def above_door(table: pd.DataFrame | xr.Dataset, data: Data) -> Data:
+    """Return the table for type checkers as what the door makes of it: a table like the data."""
+    return cast("Data", table)
+
+
+def is_dask_frame(data: object) -> bool:
+    """Return whether the data are a Dask DataFrame, without importing Dask."""
+    kind = type(data)
+    named = kind.__name__ in ("DataFrame", "_Frame")
+    return named and kind.__module__.startswith("dask") and hasattr(data, "npartitions")
+
+
+def concatenated(parts: Sequence[Rows], by: str | None = None) -> Rows:
+    """Concatenate rows with the same columns, sorted by the column ``by`` if given."""
+    if len(parts) == 1:
+        return parts[0]
+    table = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if by is None:
+        return table
+    return rows_at(table, np.argsort(table[by], kind="stable"))
+
+
+def rows_at(table: Rows, rows: AnyArray | slice) -> Rows:
+    """Return the rows at these positions, or where a mask is True."""
+    return {name: values[rows] for name, values in table.items()}
+
+
+def leave_table(
+    table: Rows,
+    keys: pd.DataFrame,
+    columns: Sequence[str],
+    measures: Sequence[Hashable],
+    attrs: Mapping[str, Any] | None,
+) -> pd.DataFrame:
+    """Return rows as a table with the columns in order, and the columns of ``by`` first."""
+    leaving = {}
+    for name in columns:
+        if name in NAMES:
+            leaving[name] = named(table[name], measures)
+        else:
+            leaving[name] = table[name].copy()
+    result = pd.DataFrame(leaving, copy=False)
+    if keys.shape[1]:
+        groups = keys.iloc[table[GROUP]].reset_index(drop=True)
+        result = pd.concat([groups, result], axis=1)
+    result.attrs.update(attrs or {})
+    return result
+
+
+def named(numbers: IntArray, names: Sequence[Hashable]) -> Any:
+    """Return names by number, with the dtype that pandas uses for headers; -1 is missing."""
+    present = pd.unique(numbers)
+    present = present[present >= 0]
+    known = list(map(names.__getitem__, present.tolist())) or list(names)
+    for place, name in enumerate(known):
+        if tables.is_missing(name):  # tables contain missing names as NaN
+            known[place] = np.nan
+    header = pd.Index(known, tupleize_cols=False)
+    places = np.full(len(names) + 1, -1, dtype=np.intp)
+    places[present] = np.arange(present.size)
+    if numbers.size and numbers.min() < 0:
+        return pd.Series(header).reindex(places[numbers]).array
+    return header.array.take(places[numbers])
+
+
+Data = TypeVar("Data", pd.DataFrame, xr.Dataset)
+
+
+# columns of numbers of names, or -1
+NAMES = frozenset("measure measure_a measure_b system system_a system_b leaning better".split())

@@ -20,7 +20,14 @@ import pandas as pd
 
 from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.doors import heads
-from rankeval_pd.doors.candidates import GroupFrame, HeadFrame, needed_ranks
+from rankeval_pd.doors.candidates import (
+    Answer,
+    GroupFrame,
+    HeadFrame,
+    Parts,
+    RankingQuestion,
+    needed_ranks,
+)
 from rankeval_pd.doors.columns import (
     WIDTH,
     asked_thresholds,
@@ -39,9 +46,7 @@ from rankeval_pd.doors.item_tables import (
     item_order,
     read_items,
 )
-from rankeval_pd.doors.rankings import Answer, Parts, RankingQuestion
-from rankeval_pd.errors import unknown_name
-from rankeval_pd.options import details_wanted, held
+from rankeval_pd.errors import details_wanted, held, unknown_name
 from rankeval_pd.roles import (
     Roles,
     are_values,

@@ -31,10 +31,16 @@ from pandas.api.extensions import ExtensionDtype
 
 from rankeval_pd.doors.columns import WIDTH, check_n, true_values, with_given_dataset
 from rankeval_pd.doors.item_tables import check_dimension
-from rankeval_pd.errors import hushed, is_known, listed, warn
-from rankeval_pd.memory import check_memory
-from rankeval_pd.options import details_wanted, held
-from rankeval_pd.progress import SHOWN
+from rankeval_pd.errors import (
+    SHOWN,
+    check_memory,
+    details_wanted,
+    held,
+    hushed,
+    is_known,
+    listed,
+    warn,
+)
 from rankeval_pd.roles import (
     ANNOTATOR,
     SCORED,

@@ -18,7 +18,14 @@ import pandas as pd
 
 from rankeval_pd import tables
 from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.doors.candidates import Data, above_door, is_dask_frame
+from rankeval_pd.doors.columns import (
+    Data,
+    above_door,
+    concatenated,
+    is_dask_frame,
+    leave_table,
+    named,
+)
 from rankeval_pd.doors.dask import FROM_FRAME, ItemNeeds, check_needs, sums_of_items
 from rankeval_pd.doors.item_tables import (
     ItemTable,
@@ -26,9 +33,7 @@ from rankeval_pd.doors.item_tables import (
     item_roles,
     read_items,
 )
-from rankeval_pd.doors.rankings import concatenated, leave_table, named
-from rankeval_pd.errors import is_known, listed, shown, unknown_name
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.errors import is_known, listed, progress_bar, shown, unknown_name
 from rankeval_pd.roles import Roles
 from rankeval_pd.stats._types import AnyArray, IntArray
 from rankeval_pd.stats.items import AnyItems, PairOptions, Step, quiet

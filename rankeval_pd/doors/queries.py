@@ -14,7 +14,6 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.capabilities import with_roles_and
 from rankeval_pd.doors.columns import (
     dense,
     group_numbers,
@@ -27,6 +26,7 @@ from rankeval_pd.doors.columns import (
     with_given_frame,
 )
 from rankeval_pd.errors import check_choice, listed, unknown_keyword, unknown_name, warn
+from rankeval_pd.options import with_roles_and
 from rankeval_pd.roles import (
     Names,
     QueryMissing,

@@ -13,9 +13,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype
 
-from rankeval_pd.capabilities import Capabilities, with_roles, with_roles_but
-from rankeval_pd.doors.candidates import Data, above_door, annotators_of, below_door, check_data
-from rankeval_pd.doors.columns import gold_values, group_numbers, with_given_frame
+from rankeval_pd.doors.candidates import annotators_of, below_door, check_data
+from rankeval_pd.doors.columns import Data, above_door, gold_values, group_numbers, with_given_frame
 from rankeval_pd.errors import check_count, check_share, hushed, listed, warn
 from rankeval_pd.judging.judged import (
     JudgingScheme,
@@ -24,7 +23,7 @@ from rankeval_pd.judging.judged import (
     read_sample,
 )
 from rankeval_pd.lists.regions import difference_region
-from rankeval_pd.options import with_options
+from rankeval_pd.options import Capabilities, with_options, with_roles, with_roles_but
 from rankeval_pd.roles import (
     JudgedRoles,
     Roles,

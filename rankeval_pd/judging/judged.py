@@ -10,19 +10,28 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.capabilities import NO_EFFECT, Capabilities, can, with_roles_and
 from rankeval_pd.decisions.verdicts import PAIR, Rows
-from rankeval_pd.doors.candidates import Data, above_door, check_data, one_label, refuse_each
-from rankeval_pd.doors.columns import Sizes, check_n, few_or, gold_values, with_given_frame
-from rankeval_pd.doors.rankings import (
+from rankeval_pd.doors.candidates import (
     Answer,
     Candidates,
     RankingQuestion,
+    check_data,
     measure_rows,
+    one_label,
     only_pair,
+    refuse_each,
     rows_of,
     tabulate,
     with_pairs,
+)
+from rankeval_pd.doors.columns import (
+    Data,
+    Sizes,
+    above_door,
+    check_n,
+    few_or,
+    gold_values,
+    with_given_frame,
 )
 from rankeval_pd.errors import (
     check_choice,
@@ -30,11 +39,13 @@ from rankeval_pd.errors import (
     check_share,
     hushed,
     no_table,
+    nothing_moves,
+    progress_bar,
     unknown_name,
     warn,
 )
 from rankeval_pd.lists.groups import warn_of_few
-from rankeval_pd.progress import nothing_moves, progress_bar
+from rankeval_pd.options import NO_EFFECT, Capabilities, can, with_roles_and
 from rankeval_pd.roles import (
     JudgedRoles,
     ListSizes,

@@ -10,26 +10,27 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.capabilities import Capabilities, can, with_roles_but
 from rankeval_pd.decisions.verdicts import OF_PAIRED, PAIR, Rows, decide, decision_columns, of_sets
-from rankeval_pd.doors.candidates import Data, below_door, refuse_head
-from rankeval_pd.doors.columns import asked_thresholds, check_n, cut_scores
-from rankeval_pd.doors.rankings import (
+from rankeval_pd.doors.candidates import (
     Answer,
     Candidates,
     Pair,
+    below_door,
     measure_rows,
     only_pair,
     others_of,
     pair_names,
+    refuse_head,
     rows_of,
     tabulate,
     with_pairs,
 )
+from rankeval_pd.doors.columns import Data, asked_thresholds, check_n, cut_scores
 from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, unknown_name, warn
 from rankeval_pd.lists.groups import ListMembers, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
 from rankeval_pd.lists.regions import REGION_COLUMNS, SET_INTERVALS, TESTS, Comparison, region_tests
+from rankeval_pd.options import Capabilities, can, with_roles_but
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles
 from rankeval_pd.stats import ranks
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray

@@ -10,7 +10,6 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.averages import Average, GroupAverage, GroupCells, over_groups
 from rankeval_pd.decisions.families import enough_draws
 from rankeval_pd.decisions.verdicts import (
@@ -29,13 +28,12 @@ from rankeval_pd.decisions.verdicts import (
     decision_columns,
     of_regions,
 )
-from rankeval_pd.doors.candidates import Data, annotators_of, below_door, with_shares
-from rankeval_pd.doors.columns import Sizes, check_n
-from rankeval_pd.doors.rankings import (
+from rankeval_pd.doors.candidates import (
     Answer,
     Candidates,
     PairRanks,
-    concatenated,
+    annotators_of,
+    below_door,
     only_pair,
     pair_lists,
     pair_names,
@@ -43,13 +41,17 @@ from rankeval_pd.doors.rankings import (
     rows_of,
     tabulate,
     with_pairs,
+    with_shares,
 )
+from rankeval_pd.doors.columns import Data, Sizes, check_n, concatenated
 from rankeval_pd.errors import (
     check_choice,
     check_flag,
     check_margin,
     hushed,
     is_known,
+    nothing_moves,
+    progress_bar,
     warn_of_thresholds,
 )
 from rankeval_pd.lists.acceptance import OF_SETS, check_threshold, compare_thresholds
@@ -74,7 +76,7 @@ from rankeval_pd.lists.regions import (
     of_pair,
     region_tests,
 )
-from rankeval_pd.progress import nothing_moves, progress_bar
+from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
     ANNOTATOR,
     Alternative,
@@ -91,10 +93,10 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import bands, swaps, two_by_two
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.bands import difference_spread, vote_difference
+from rankeval_pd.stats.bands import vote_difference
 from rankeval_pd.stats.clusters import QueryMean, t_test
-from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
-from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS, difference_spread
+from rankeval_pd.stats.items import ADJUSTMENTS
 from rankeval_pd.stats.ranking import nbest_regions
 from rankeval_pd.stats.ties import order_ends
 from rankeval_pd.stats.two_by_two import sample_odds_ratio

@@ -10,11 +10,12 @@ import numpy as np
 import scipy
 
 from rankeval_pd.decisions.averages import check_average
+from rankeval_pd.doors.candidates import PairRanks
 from rankeval_pd.doors.columns import Shares, Sizes
-from rankeval_pd.doors.rankings import PairRanks
 from rankeval_pd.errors import hushed, is_known, warn
 from rankeval_pd.stats import bands, clusters
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.differences import edge_precision
 from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.proportions import INTERVALS, z_of
 from rankeval_pd.stats.ranking import Keys, Ranking, Size, Whole, nbest_regions, up_to_ranks
@@ -133,7 +134,7 @@ class ListMembers(NamedTuple):
         edge, fixed = listed / n, target == "region"
         if not fixed:
             total = whole_size(self.whole, self.rank.size)
-            edge = bands.edge_precision(tp, n, np.array([total]))
+            edge = edge_precision(tp, n, np.array([total]))
         result = clusters.ListTotals(
             self.gold, (self.rank,), self.cluster, n, (edge,), fixed, _everyone(self.whole)
         )
@@ -243,7 +244,7 @@ def difference(pair: ListPair, n: IntArray) -> Difference:
     r = nbest_regions(*ranks, gold, n)
     only = n - r.overlap
     pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
-    edges = tuple(bands.edge_precision(up_to_ranks(rank, gold), n, total) for rank in ranks)
+    edges = tuple(edge_precision(up_to_ranks(rank, gold), n, total) for rank in ranks)
     totals = clusters.ListTotals(
         gold, ranks, cluster_numbers(pair.cluster), n, edges, False, _everyone(pair.whole)
     )

@@ -9,7 +9,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.curves.areas import spread_of
 from rankeval_pd.decisions.families import family_of
 from rankeval_pd.decisions.ranks import (
@@ -21,11 +20,11 @@ from rankeval_pd.decisions.ranks import (
     rank_columns,
 )
 from rankeval_pd.decisions.verdicts import PAIR, SWAPPED, UNCUT, warn_of_rows
-from rankeval_pd.doors.candidates import Data, above_door, below_door, count_distinct
-from rankeval_pd.doors.columns import check_n
-from rankeval_pd.doors.rankings import (
+from rankeval_pd.doors.candidates import (
     Answer,
     Candidates,
+    below_door,
+    count_distinct,
     distinct_tests,
     keys_of_clusters,
     pair_names,
@@ -34,7 +33,15 @@ from rankeval_pd.doors.rankings import (
     tabulate,
     with_pairs,
 )
-from rankeval_pd.errors import check_choice, check_share, unknown_name
+from rankeval_pd.doors.columns import Data, above_door, check_n
+from rankeval_pd.errors import (
+    check_choice,
+    check_draws,
+    check_needed,
+    check_share,
+    progress_bar,
+    unknown_name,
+)
 from rankeval_pd.lists.comparison import FEW, MORE
 from rankeval_pd.lists.groups import (
     ListPair,
@@ -47,8 +54,7 @@ from rankeval_pd.lists.groups import (
 )
 from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
 from rankeval_pd.lists.regions import check_means, half_width
-from rankeval_pd.memory import check_draws, check_needed
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
     AreaKind,
     EachAdjustOver,
@@ -58,9 +64,11 @@ from rankeval_pd.roles import (
     Roles,
 )
 from rankeval_pd.stats import areas as early
-from rankeval_pd.stats import bands, distributions, ranks, swaps
+from rankeval_pd.stats import distributions, ranks, swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.families import ADJUSTMENTS, level_of_each
+from rankeval_pd.stats.differences import difference_spread
+from rankeval_pd.stats.families import level_of_each
+from rankeval_pd.stats.items import ADJUSTMENTS
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import NBest, Ranking, nbest_regions
 from rankeval_pd.stats.ranks import BASELINE, all_pairs
@@ -253,7 +261,7 @@ def _tests_of_pair(
             of_clusters = columns["error"], columns["freedom"]
         else:
             total = np.array(ranked.total)
-            spread = bands.difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
+            spread = difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
             error = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
             columns |= {"error": error, "freedom": freedom}
             if not how.swapped:

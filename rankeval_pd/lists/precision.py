@@ -11,12 +11,9 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.averages import Average, average_lists
 from rankeval_pd.decisions.verdicts import Rows
-from rankeval_pd.doors.candidates import Data
-from rankeval_pd.doors.columns import Sizes, check_n, few_or
-from rankeval_pd.doors.rankings import (
+from rankeval_pd.doors.candidates import (
     Answer,
     Candidates,
     PairRanks,
@@ -26,25 +23,27 @@ from rankeval_pd.doors.rankings import (
     pair_rows,
     tabulate,
 )
+from rankeval_pd.doors.columns import Data, Sizes, check_n, few_or
 from rankeval_pd.errors import (
     brief,
     check_at_least_one,
     check_choice,
     check_count,
+    check_draws,
     check_share,
     check_together,
     hushed,
+    progress_bar,
     warn,
     warn_of_thresholds,
 )
 from rankeval_pd.lists import groups
 from rankeval_pd.lists.groups import ListPair, check_joined, in_rows, list_weights, of_rows
-from rankeval_pd.memory import check_draws
-from rankeval_pd.options import with_options
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.options import Capabilities, can, with_options, with_roles
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.stats import bands
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.differences import difference_spread, nbest_spread
 from rankeval_pd.stats.families import level_of_each
 from rankeval_pd.stats.proportions import INTERVALS, z_of
 from rankeval_pd.stats.ranking import Keys, NBest, Ranking, Size, nbest_regions
@@ -232,7 +231,7 @@ def _nbest_columns(
         weight, of_best, ratio = (spread[name] for name in names)
         columns["n_groups"] = spread["n_groups"]
     else:
-        variance = bands.nbest_spread(ranking.cumulated(ties), n, ranking.size.total)
+        variance = nbest_spread(ranking.cumulated(ties), n, ranking.size.total)
         if kind.target == "nbest":
             weight = variance.effective(sizes) / sizes
         of_best, ratio = weight, variance.ratio
@@ -617,7 +616,7 @@ def _precision_limits(
         return {"band_low": low[back], "band_high": high[back]}
     ranked, keys = labels_by_rank(ranking, candidates, row)
     tp, total = np.append(0, np.cumsum(ranked)), groups.whole_size(ranking.whole, ranked.size)
-    spread = bands.nbest_spread(tp, rising, np.array(total))
+    spread = nbest_spread(tp, rising, np.array(total))
     share = tp[rising] / rising
     ranks = (np.arange(1, ranked.size + 1),)
     largest = bands.largest(
@@ -799,7 +798,7 @@ def difference_margins(
     r = nbest_regions(*ranks, gold, rising)
     only = rising - r.overlap
     tp_only = r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
-    spread = bands.difference_spread(*ranks, gold, np.array(pair.total), rising, only, tp_only)
+    spread = difference_spread(*ranks, gold, np.array(pair.total), rising, only, tp_only)
     differ = only > 0
     margins = np.zeros((len(levels), rising.size))
     if differ.any():

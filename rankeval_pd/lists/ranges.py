@@ -10,17 +10,15 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import tables
-from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.verdicts import Decision, Interval, Rows, limits_with_test
-from rankeval_pd.doors.candidates import Data, above_door, below_door
-from rankeval_pd.doors.columns import check_n
-from rankeval_pd.doors.rankings import PairRanks, only_pair, tabulate
-from rankeval_pd.errors import check_choice, check_share
+from rankeval_pd.doors.candidates import PairRanks, below_door, only_pair, tabulate
+from rankeval_pd.doors.columns import Data, above_door, check_n
+from rankeval_pd.errors import check_choice, check_draws, check_share
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.groups import whole_size
 from rankeval_pd.lists.precision import intervals_unread
 from rankeval_pd.lists.regions import rows_of_pair
-from rankeval_pd.memory import check_draws
+from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
     Alternative,
     DifferenceInterval,
@@ -32,8 +30,9 @@ from rankeval_pd.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.stats import bands, ranking, swaps
+from rankeval_pd.stats import ranking, swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats.differences import edge_precision
 from rankeval_pd.stats.proportions import Limits, z_of
 from rankeval_pd.stats.two_by_two import ALTERNATIVES, conditional_odds_ratio, sample_odds_ratio
 
@@ -388,7 +387,7 @@ def _standard_error(
     listed = np.minimum(rank_a, rank_b) <= n[-1]
     for sign, rank in ((1.0, rank_a), (-1.0, rank_b)):
         tp = ranking.up_to_ranks(rank, gold)
-        edge = bands.edge_precision(tp, n, np.array([total]))
+        edge = edge_precision(tp, n, np.array([total]))
         lost = _from_here_on(edge / n, n, gold.size) / n.size
         influence += sign * (gold * weight[rank] - lost[rank])
         added += (weight[0] - lost[0]) ** 2 + lost[0] ** 2

@@ -8,11 +8,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rankeval_pd.capabilities import Capabilities, can, with_roles
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
-from rankeval_pd.doors.candidates import Data
-from rankeval_pd.doors.columns import Sizes, check_n
-from rankeval_pd.doors.rankings import Candidates, Pair, common_counts, measure_rows, tabulate
+from rankeval_pd.doors.candidates import Candidates, Pair, common_counts, measure_rows, tabulate
+from rankeval_pd.doors.columns import Data, Sizes, check_n
 from rankeval_pd.errors import check_choice, warn_of_thresholds
 from rankeval_pd.lists.groups import in_rows, of_rows, recall_sizes
 from rankeval_pd.lists.precision import (
@@ -25,9 +23,11 @@ from rankeval_pd.lists.precision import (
     rows_of_bands,
     warn_of_reversed,
 )
+from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, RecallBand, Roles, Target
 from rankeval_pd.stats import bands
 from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
+from rankeval_pd.stats.differences import edge_precision
 from rankeval_pd.stats.ranking import Ranking
 
 BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high", "expected")
@@ -148,7 +148,7 @@ def _recall_columns(
     n, lists, columns = counted_lists(ranking, candidates, n, ties)
     total, positive = (x[..., np.newaxis] for x in ranking.size)
     inside = np.minimum(n, np.maximum(total, 1))
-    edge = bands.edge_precision(ranking.cumulated(ties), inside, total)
+    edge = edge_precision(ranking.cumulated(ties), inside, total)
     spread = bands.spread(lists.tp, inside, total, positive, edge)
     exists, fixed = lists.exists & (positive > 0), kind.target == "region"
     if candidates.clusters is not None:
@@ -295,7 +295,7 @@ def _band_of_ranking(
     positive = int(ranked.sum())
     if ci == "clopper-pearson":
         counts = np.concatenate([[0], np.cumsum(ranked)])
-        tp, edge = counts[rising], bands.edge_precision(counts, rising, np.array(ranked.size))
+        tp, edge = counts[rising], edge_precision(counts, rising, np.array(ranked.size))
         found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
         low, high = bands.exact_band(found, positive)
     else:

@@ -11,42 +11,49 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.capabilities import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.decisions.families import OVER_LISTS, compared_with, family_of
 from rankeval_pd.decisions.verdicts import SWAPPED, Decision, Interval, Rows
 from rankeval_pd.doors.candidates import (
-    Data,
-    HeadFrame,
-    above_door,
-    below_door,
-    check_data,
-    head_of,
-    read_frame,
-)
-from rankeval_pd.doors.columns import Shares, check_n, check_not_above
-from rankeval_pd.doors.rankings import (
     Candidates,
+    HeadFrame,
     Pair,
     PairRanks,
-    concatenated,
+    below_door,
+    check_data,
     distinct_tests,
+    head_of,
     only_pair,
     pair_names,
     pair_rows,
-    rows_at,
+    read_frame,
     stacks,
     tabulate,
 )
-from rankeval_pd.errors import check_at_least_one, check_choice, check_share, unknown_name
+from rankeval_pd.doors.columns import (
+    Data,
+    Shares,
+    above_door,
+    check_n,
+    check_not_above,
+    concatenated,
+    rows_at,
+)
+from rankeval_pd.errors import (
+    check_at_least_one,
+    check_choice,
+    check_draws,
+    check_share,
+    progress_bar,
+    unknown_name,
+)
 from rankeval_pd.lists.groups import in_rows
 from rankeval_pd.lists.precision import TARGETS
-from rankeval_pd.memory import check_draws
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.options import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import ListSizes, Names, RankingRoles, Roles, native, with_columns
 from rankeval_pd.stats import bands, ranking, swaps, ties
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
-from rankeval_pd.stats.families import ADJUSTMENTS
+from rankeval_pd.stats.items import ADJUSTMENTS
 from rankeval_pd.stats.proportions import Limits, z_of
 from rankeval_pd.stats.ranking import Keys, Ranking
 from rankeval_pd.stats.ties import TiedLists

@@ -10,19 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from rankeval_pd import tables
-from rankeval_pd.capabilities import Capabilities, with_roles_but
 from rankeval_pd.chance.random_tests import number_or_array
 from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.doors.candidates import (
-    Data,
-    above_door,
-    below_door,
-    check_data,
-    read_frame,
-    refuse_each,
-)
-from rankeval_pd.doors.columns import asked_thresholds, cut_scores
-from rankeval_pd.doors.rankings import leave_table
+from rankeval_pd.doors.candidates import below_door, check_data, read_frame, refuse_each
+from rankeval_pd.doors.columns import Data, above_door, asked_thresholds, cut_scores, leave_table
 from rankeval_pd.errors import (
     brief,
     check_choice,
@@ -31,10 +22,10 @@ from rankeval_pd.errors import (
     check_together,
     checked_call,
     listed,
+    progress_bar,
 )
 from rankeval_pd.lists.precision import are_counts, are_numbers
-from rankeval_pd.options import with_options
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.stats import distributions, proportions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.capabilities import one_reading
-from rankeval_pd.doors.candidates import Data
+from rankeval_pd.doors.columns import Data
 from rankeval_pd.errors import check_share, hushed
 from rankeval_pd.lists import ranges, regions
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.precision import intervals_unread
+from rankeval_pd.options import one_reading
 from rankeval_pd.plotting.canvas import (
     BESIDE,
     FEW,

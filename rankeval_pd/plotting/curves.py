@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.capabilities import one_reading
 from rankeval_pd.chance.bounds import crossovers, random_bound
 from rankeval_pd.curves import shapes
 from rankeval_pd.curves.areas import area as area_of
 from rankeval_pd.curves.shapes import isolines, random_band
-from rankeval_pd.doors.candidates import Data
+from rankeval_pd.doors.columns import Data
 from rankeval_pd.errors import check_choice
+from rankeval_pd.options import one_reading
 from rankeval_pd.plotting.canvas import (
     HAIR,
     THIN,

@@ -10,15 +10,15 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.capabilities import one_reading
 from rankeval_pd.curves import areas
-from rankeval_pd.doors.candidates import Data
+from rankeval_pd.doors.columns import Data
 from rankeval_pd.errors import hushed
 from rankeval_pd.lists import measure_ranks as measure_verdicts
 from rankeval_pd.lists import ranges
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.repetition import repetition as repetition_of
 from rankeval_pd.lists.repetition import repetition_samples
+from rankeval_pd.options import one_reading
 from rankeval_pd.plotting.canvas import (
     ABOVE,
     BESIDE,

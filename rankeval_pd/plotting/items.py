@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.candidates import Data
+from rankeval_pd.doors.columns import Data
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.doors.item_tables import as_items, each_metric, item_roles, read_items
 from rankeval_pd.errors import listed, unknown_name

@@ -13,12 +13,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.capabilities import Capabilities, with_roles_and
 from rankeval_pd.doors.candidates import read_frame
 from rankeval_pd.doors.datasets import frame_of
-from rankeval_pd.errors import argument_check, checked_call, hushed, no_table
+from rankeval_pd.errors import argument_check, checked_call, held, hushed, no_table
 from rankeval_pd.lists.precision import nbest_precision
-from rankeval_pd.options import FILLED, LONG_ROLES, held, in_wide_form, settings
+from rankeval_pd.options import (
+    FILLED,
+    LONG_ROLES,
+    Capabilities,
+    in_wide_form,
+    settings,
+    with_roles_and,
+)
 from rankeval_pd.plotting.canvas import XLABELS, Canvas, name_figure, shared_legend, some
 from rankeval_pd.plotting.look import LARGE_RATIO, Keywords, cut_text, escaped, font, panel_size
 from rankeval_pd.plotting.look import Look as Look_of_look

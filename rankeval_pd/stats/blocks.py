@@ -19,7 +19,6 @@ from rankeval_pd.stats.bootstrap import (
     has_no_lattice,
     lattice_of,
 )
-from rankeval_pd.stats.differences import are_binary
 from rankeval_pd.stats.item_gains import Draws, ratio_sums
 from rankeval_pd.stats.items import (
     RATIO_FORMS,
@@ -30,6 +29,7 @@ from rankeval_pd.stats.items import (
     RatioForm,
     Score,
     WholeColumns,
+    are_binary,
     exact_sums,
     nearly_normal,
     quiet,

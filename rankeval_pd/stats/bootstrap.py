@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.items import Items, Score, exact_total
+from rankeval_pd.stats.items import ADJUSTMENTS, Items, PairOptions, Score, exact_total
 
 # -------------------------------------------------------------------------------------------------
 # Exact distributions of lattice sums, for resampled items or random signs.
@@ -815,3 +816,68 @@ def limits(
             most = last = (scores.shape[1] - 1) // 2
         low, high = np.partition(scores, [most, last], axis=1)[:, [most, last]].T
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
+
+
+LEAST = 10_000  # default number of resamples
+
+
+MORE = 8  # the number of resamples grows by at most this factor if a pair is undecided
+
+
+_DECIDING = 10  # expected number of resamples beyond the critical value
+
+
+def needed_resamples(options: PairOptions, n_pairs: int) -> int:
+    """Return the smallest number of resamples with which a p-value can be at most alpha."""
+    if options.simultaneous:
+        return _whole_draws(options.n_alike / options.alpha) - 1
+    tests, family = 1.0, n_pairs * options.n_alike
+    if options.adjust is not None:
+        tests = float(family)
+    if options.adjust == "by":
+        tests *= float((1.0 / np.arange(1, family + 1)).sum())
+    return _whole_draws(options.tails * tests / options.alpha) - 1
+
+
+def _whole_draws(draws: float) -> int:
+    """Round up a number of draws, capped at 2^62 (too many to fit in memory)."""
+    return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
+
+
+def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
+    """Return the options with the number of resamples that the tests require."""
+    if options.n_resamples:
+        return options
+    deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
+    tests = 1
+    if options.adjust in ADJUSTMENTS:
+        tests = n_pairs  # limits lie farther out in the tails
+    if options.adjust is not None:
+        tests *= options.n_alike
+    limiting = _whole_draws(_DECIDING * options.tails * tests / (1.0 - options.level))
+    first = max(LEAST, deciding, limiting)
+    most = 0
+    if options.adjust is not None:
+        most = MORE * first
+    return replace(options, n_resamples=first, most=most)
+
+
+def check_enough(options: PairOptions, n_pairs: int) -> None:
+    """Raise a ValueError if there are too few resamples for significant adjusted p-values."""
+    needed = needed_resamples(options, n_pairs)
+    if options.adjust is None or options.n_resamples >= needed:
+        return
+    alike = options.n_alike
+    factor, in_groups = f"{options.tails * n_pairs * alike}", ""
+    if options.simultaneous:
+        factor = f"{alike}"
+    if alike > 1:
+        in_groups = f" in each of {alike} groups (adjust_over='all')"
+    if options.adjust == "by":
+        factor += " (1 + 1/2 + ...)"
+    raise ValueError(
+        f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
+        f" adjust={options.adjust!r}: the smallest adjusted p-value for {n_pairs}"
+        f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Pass"
+        f" n_resamples={needed} or more, or None for the required number."
+    )

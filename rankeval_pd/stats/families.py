@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from string import ascii_lowercase
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.bootstrap import EQUAL, monte_carlo, pair_blocks
-from rankeval_pd.stats.items import PairOptions
+from rankeval_pd.stats.proportions import widened_by_skewness
 
 # -------------------------------------------------------------------------------------------------
 # Hall's (1992) transformation of the t statistic for means of skewed differences.
@@ -21,61 +20,7 @@ from rankeval_pd.stats.items import PairOptions
 # stays below the level, and no power is lost for symmetric differences.
 
 
-def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
-    """Return Hall's statistic, ((1 + a t/3)³ − 1)/a + a/6, which is nearly symmetric.
-
-    ``lean`` is a, the skewness of the items divided by the square root of the number of items. See
-    P. Hall (1992), On the removal of skewness by transformation, equation 2.4.
-    """
-    share = lean * t  # use products instead of powers, so that -t and -lean only change the sign
-    return np.asarray(t + share * t / 3.0 + share * share * t / 27.0 + lean / 6.0)
-
-
-def untransformed(value: FloatArray | float, lean: FloatArray) -> FloatArray:
-    """Return the t statistic that is transformed to this value."""
-    moved = value - lean / 6.0
-    root = np.cbrt(1.0 + lean * moved)
-    return np.asarray(3.0 * moved / (root**2 + root + 1.0))
-
-
-def held_back_t(t: FloatArray, lean: FloatArray, *, two_sided: bool) -> FloatArray:
-    """Return t or Hall's statistic, whichever rejects less often; 0 if their signs differ."""
-    other = transformed(t, lean)
-    if not two_sided:
-        return np.minimum(t, other)
-    alike = np.sign(t) == np.sign(other)
-    return np.where(alike, np.sign(t) * np.minimum(np.abs(t), np.abs(other)), 0.0)
-
-
-def widened_by_skewness(
-    limits: tuple[FloatArray, FloatArray],
-    estimate: FloatArray,
-    error: FloatArray,
-    lean: FloatArray,
-    critical: FloatArray | float,
-) -> tuple[FloatArray, FloatArray]:
-    """Return limits widened to include means that Hall's statistic does not reject.
-
-    NaN is returned as NaN. ``critical`` is the critical value and ``error`` the standard error.
-    """
-    low, high = limits
-    with np.errstate(invalid="ignore"):  # infinite critical values
-        below = estimate - error * untransformed(critical, lean)
-        above = estimate - error * untransformed(-critical, lean)
-    return (
-        np.where(np.isnan(below), low, np.minimum(low, below)),
-        np.where(np.isnan(above), high, np.maximum(high, above)),
-    )
-
-
 # ----------------------------------------------------- Adjustment of p-values for multiple testing
-
-ADJUSTMENTS = ("holm", "bonferroni", "bh", "by")
-
-
-def rejects(p_value: Any, alpha: float) -> Any:
-    """Return whether p-values are at most alpha, up to rounding errors."""
-    return p_value <= alpha * (1.0 + 1e-12)
 
 
 def adjust(p_values: FloatArray, method: str) -> FloatArray:
@@ -264,67 +209,6 @@ def simultaneous_limits(
 
 
 # ------------------ The number of resamples for a family, and its adjustment, alpha and level
-
-LEAST = 10_000  # default number of resamples
-
-MORE = 8  # the number of resamples grows by at most this factor if a pair is undecided
-_DECIDING = 10  # expected number of resamples beyond the critical value
-
-
-def needed_resamples(options: PairOptions, n_pairs: int) -> int:
-    """Return the smallest number of resamples with which a p-value can be at most alpha."""
-    if options.simultaneous:
-        return _whole_draws(options.n_alike / options.alpha) - 1
-    tests, family = 1.0, n_pairs * options.n_alike
-    if options.adjust is not None:
-        tests = float(family)
-    if options.adjust == "by":
-        tests *= float((1.0 / np.arange(1, family + 1)).sum())
-    return _whole_draws(options.tails * tests / options.alpha) - 1
-
-
-def _whole_draws(draws: float) -> int:
-    """Round up a number of draws, capped at 2^62 (too many to fit in memory)."""
-    return int(min(np.ceil(draws * (1.0 - 1e-12)), 2.0**62))
-
-
-def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
-    """Return the options with the number of resamples that the tests require."""
-    if options.n_resamples:
-        return options
-    deciding = _DECIDING * (needed_resamples(options, n_pairs) + 1)
-    tests = 1
-    if options.adjust in ADJUSTMENTS:
-        tests = n_pairs  # limits lie farther out in the tails
-    if options.adjust is not None:
-        tests *= options.n_alike
-    limiting = _whole_draws(_DECIDING * options.tails * tests / (1.0 - options.level))
-    first = max(LEAST, deciding, limiting)
-    most = 0
-    if options.adjust is not None:
-        most = MORE * first
-    return replace(options, n_resamples=first, most=most)
-
-
-def check_enough(options: PairOptions, n_pairs: int) -> None:
-    """Raise a ValueError if there are too few resamples for significant adjusted p-values."""
-    needed = needed_resamples(options, n_pairs)
-    if options.adjust is None or options.n_resamples >= needed:
-        return
-    alike = options.n_alike
-    factor, in_groups = f"{options.tails * n_pairs * alike}", ""
-    if options.simultaneous:
-        factor = f"{alike}"
-    if alike > 1:
-        in_groups = f" in each of {alike} groups (adjust_over='all')"
-    if options.adjust == "by":
-        factor += " (1 + 1/2 + ...)"
-    raise ValueError(
-        f"n_resamples={options.n_resamples} cannot reach alpha={options.alpha:g} with"
-        f" adjust={options.adjust!r}: the smallest adjusted p-value for {n_pairs}"
-        f" pair{'s'[: n_pairs != 1]}{in_groups} is {factor}/(n_resamples + 1). Pass"
-        f" n_resamples={needed} or more, or None for the required number."
-    )
 
 
 # -------------------------------------------------------------------------------------------------

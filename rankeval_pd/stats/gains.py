@@ -10,18 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankeval_pd.stats import bootstrap, differences, families, items
+from rankeval_pd.stats import bootstrap, differences, items
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.bootstrap import MOST_POINTS, DrawnSum, Lattice, SignedSum
+from rankeval_pd.stats.bootstrap import MOST_POINTS, DrawnSum, Lattice, SignedSum, check_enough
 from rankeval_pd.stats.clusters import of_both_factors
-from rankeval_pd.stats.equivalence import mean_p, of_margin, paired_p
-from rankeval_pd.stats.families import (
-    MaxT,
-    check_enough,
-    level_of_each,
-    max_t,
-    simultaneous_limits,
-)
+from rankeval_pd.stats.differences import mean_p, of_margin, paired_p
+from rankeval_pd.stats.families import MaxT, level_of_each, max_t, simultaneous_limits
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import (
     ENUMERATED,
@@ -34,7 +28,7 @@ from rankeval_pd.stats.items import (
     scores_of,
     swaps_every,
 )
-from rankeval_pd.stats.proportions import t_of
+from rankeval_pd.stats.proportions import held_back_t, t_of, transformed, widened_by_skewness
 from rankeval_pd.stats.two_by_two import paired_tails
 
 # -------------------------------------------------------------------------------------------------
@@ -106,8 +100,8 @@ def allow_for_skewness(rows: PairTests, draws: Draws) -> None:
     varies = error > 0.0
     t, lean = np.where(varies, gain, 0.0) / np.where(varies, error, 1.0), draws.spread.lean
     freedom = draws.items.n_drawn - 1.0
-    up = special.stdtr(freedom, -families.transformed(t, lean))
-    down = special.stdtr(freedom, -families.transformed(-t, -lean))
+    up = special.stdtr(freedom, -transformed(t, lean))
+    down = special.stdtr(freedom, -transformed(-t, -lean))
     rows.least[varies] = up[varies]
     rows.least_ordered[varies] = np.where(gain < 0.0, down, up)[varies]
 
@@ -126,7 +120,7 @@ def skewed_limits(found: Limits, draws: Draws, options: PairOptions) -> Limits:
         return np.fmin(found[0], own[0]), np.fmax(found[1], own[1])
     error = draws.spread.error * draws.student_factor
     critical = t_of(draws.items.n_drawn - 1.0, options.two_tailed)
-    return families.widened_by_skewness(found, draws.gain, error, draws.spread.lean, critical)
+    return widened_by_skewness(found, draws.gain, error, draws.spread.lean, critical)
 
 
 def oriented(
@@ -530,7 +524,7 @@ def held_back(draws: Draws, t: FloatArray, *, alone: bool = False) -> FloatArray
     varies = draws.spread.error > 0.0
     own = np.where(varies, draws.gain, 0.0) / np.where(varies, draws.spread.error, 1.0)
     two_sided, more = draws.options.tails == 2, widening(draws)
-    other = families.held_back_t(own, draws.spread.lean, two_sided=two_sided)
+    other = held_back_t(own, draws.spread.lean, two_sided=two_sided)
     # signs do not change the squares about 0 in the denominator of the statistic
     own, other = (x / np.sqrt(1.0 + more * x**2) for x in (own, other))
     return np.where(own != 0.0, t * other / np.where(own != 0.0, own, 1.0), t)
@@ -820,9 +814,7 @@ def _of_swaps(draws: Draws, largest: MaxT, rows: PairTests) -> Limits:
         left = np.maximum(1.0 - critical**2 * widening(draws), 0.0)
         with np.errstate(divide="ignore"):
             wider = critical / np.sqrt(left)
-        limits = families.widened_by_skewness(
-            limits, gain, draws.spread.error, draws.spread.lean, wider
-        )
+        limits = widened_by_skewness(limits, gain, draws.spread.error, draws.spread.lean, wider)
     return with_proportions(draws, limits, rows.error)
 
 

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from rankeval_pd.stats import bootstrap, families
+from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.bootstrap import Lattice, lattice, off_lattice
-from rankeval_pd.stats.differences import restricted_share, tango
-from rankeval_pd.stats.equivalence import critical_of, mixed_tail
+from rankeval_pd.stats.differences import critical_of, mixed_tail, restricted_share, tango
 from rankeval_pd.stats.items import (
     ENUMERATED,
     AnyItems,
@@ -35,7 +34,13 @@ from rankeval_pd.stats.items import (
     signs_rank,
     sums_of_squares,
 )
-from rankeval_pd.stats.proportions import clopper_pearson, t_of, z_of
+from rankeval_pd.stats.proportions import (
+    clopper_pearson,
+    t_of,
+    transformed,
+    widened_by_skewness,
+    z_of,
+)
 from rankeval_pd.stats.two_by_two import paired_boschloo
 
 # -------------------------------------------------------------------------------------------------
@@ -380,7 +385,7 @@ class SeedGains(ParametricGains):
         lean = self._lean[1]
 
         def tail(side: float) -> FloatArray:
-            other = families.transformed(side * t, side * lean)
+            other = transformed(side * t, side * lean)
             both = (
                 mixed_tail(x, self._share(1), self._freedom, self._of_pairs[0])
                 for x in (side * t, other)
@@ -408,7 +413,7 @@ class SeedGains(ParametricGains):
         error = np.sqrt(self._items[which] + of_seeds)
         critical = critical_of((1.0 - level) / 2.0, self._share(which), self._freedom, freedom)
         found = about - critical * error, about + critical * error
-        found = families.widened_by_skewness(found, about, error, self._lean[which], critical)
+        found = widened_by_skewness(found, about, error, self._lean[which], critical)
         low, high = (np.where(error > 0.0, limit, np.nan) for limit in found)
         return low, high
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats import differences
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
 # -------------------------------------------------------------------------------------------------
@@ -731,7 +730,7 @@ class Items(AnyItems):
         if below.flat[0] != 0.0 and (below == below.flat[0]).all():
             self.unit = 1.0 / float(self.totals[0, 1])
             once = alone and below.flat[0] == 1.0
-            self.binary = once and differences.are_binary(self.statistics[..., 0])
+            self.binary = once and are_binary(self.statistics[..., 0])
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of 0/1 items that both systems answer correctly: (pair,)."""
@@ -947,3 +946,12 @@ def within_strata(values: FloatArray, weights: FloatArray, strata: IntArray) -> 
         return np.asarray(level + apart)
     freedom = variance.sum() ** 2 / (variance**2 / (sizes - 1.0)).sum()
     return np.asarray(level + apart * (stdtrit(freedom, 0.975) / ndtri(0.975)))
+
+
+ADJUSTMENTS = ("holm", "bonferroni", "bh", "by")
+
+
+def are_binary(values: FloatArray) -> bool:
+    """Return whether all values are 0 or 1."""
+    result: BoolArray = (values == 0.0) | (values == 1.0)
+    return bool(result.all())

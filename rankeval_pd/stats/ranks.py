@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.stats import areas, bootstrap, families, swaps
+from rankeval_pd.stats import areas, bootstrap, swaps
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.bands import critical_value
 from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
@@ -27,7 +27,7 @@ from rankeval_pd.stats.gains import (
 )
 from rankeval_pd.stats.item_gains import Draws, draws_of
 from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, quiet, scores_of
-from rankeval_pd.stats.proportions import clopper_pearson, t_of, z_of
+from rankeval_pd.stats.proportions import clopper_pearson, t_of, widened_by_skewness, z_of
 from rankeval_pd.stats.ranking import Ranking
 
 # -------------------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ def _score_limits(draws: Draws, level: float) -> Limits:
             room=draws.level.room,
         )
         critical = t_of(items.n_drawn - 1.0, level) * draws.student_factor
-        found = families.widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
+        found = widened_by_skewness(found, draws.theta, error, _leans(draws), critical)
     else:
         found = np.full((2, every.size), np.nan)
         without = np.empty((every.size, 0))

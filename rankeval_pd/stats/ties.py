@@ -13,7 +13,7 @@ import scipy
 
 from rankeval_pd.stats import distributions, queries, swaps
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.bands import edge_precision
+from rankeval_pd.stats.differences import edge_precision
 from rankeval_pd.stats.queries import (
     Judgments,
     Kernel,

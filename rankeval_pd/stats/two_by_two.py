@@ -25,7 +25,6 @@ from rankeval_pd.stats.distributions import (
     support,
     tails_of_sum,
 )
-from rankeval_pd.stats.families import rejects
 
 # -------------------------------------------------- Fisher's exact test for two difference regions
 #
@@ -797,3 +796,8 @@ def drawn_laws(n: int, left: int, true: FloatArray) -> FloatArray:
     drawn, of_all, true = broadcast_floats(n, left, true)
     laws = np.exp(hypergeometric_laws(drawn, of_all, true))
     return np.pad(laws, ((0, 0), (0, max(n + 1 - laws.shape[1], 0))))[:, : n + 1]
+
+
+def rejects(p_value: Any, alpha: float) -> Any:
+    """Return whether p-values are at most alpha, up to rounding errors."""
+    return p_value <= alpha * (1.0 + 1e-12)

@@ -14,7 +14,7 @@ from rankeval_pd.decisions.gains import reaching
 from rankeval_pd.errors import check_choice, check_count, check_number, check_shapes, check_share
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
-from rankeval_pd.stats import distributions, equivalence
+from rankeval_pd.stats import differences, distributions
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import tango_limits
 from rankeval_pd.stats.two_by_two import ALTERNATIVES
@@ -234,17 +234,17 @@ class _PlannedTest:
         """Return the power for each gain with these items and seeds."""
         tail, tails = self._tail, self._tails
         if not np.isnan(plan.differ):
-            return lambda gain: equivalence.accuracy_power(
+            return lambda gain: differences.accuracy_power(
                 gain, min(max(plan.differ, gain), 1.0), round(n_items), tail, tails
             )
         ratio = plan.n_items / n_items
         drawn = max(plan.n_drawn / ratio, _FEWEST)
         items = plan.items * ratio * drawn / (drawn - 1.0)
-        parts = equivalence.Parts(items, drawn - 1.0)
+        parts = differences.Parts(items, drawn - 1.0)
         if plan.seeds:
             freedom = (n_seeds - 1.0) * (plan.pooled or 1.0)
             seeds = plan.seeds * plan.n_seeds / n_seeds
-            parts = equivalence.Parts(items, drawn - 1.0, seeds, freedom, plan.pooled > 0.0)
+            parts = differences.Parts(items, drawn - 1.0, seeds, freedom, plan.pooled > 0.0)
         edges = parts.edges(tail)
         return lambda gain: parts.power(gain, edges, tails)
 

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors.columns import true_values
-from rankeval_pd.errors import check_choice, check_count, checked_call, listed, shown
-from rankeval_pd.memory import check_memory
+from rankeval_pd.errors import check_choice, check_count, check_memory, checked_call, listed, shown
 from rankeval_pd.roles import Roles, TextMetric
 from rankeval_pd.stats import items
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray

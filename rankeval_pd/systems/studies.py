@@ -11,9 +11,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from rankeval_pd.capabilities import Capabilities, with_roles
-from rankeval_pd.doors.candidates import Data, above_door, below_door
-from rankeval_pd.doors.columns import group_numbers
+from rankeval_pd.doors.candidates import below_door
+from rankeval_pd.doors.columns import Data, above_door, group_numbers
 from rankeval_pd.doors.item_tables import (
     as_frame,
     check_better,
@@ -30,9 +29,17 @@ from rankeval_pd.doors.item_tables import (
     system_scores,
 )
 from rankeval_pd.doors.items import Families
-from rankeval_pd.errors import check_choice, check_shapes, check_share, checked_call, unknown_name
-from rankeval_pd.memory import check_draws, check_memory
-from rankeval_pd.progress import progress_bar
+from rankeval_pd.errors import (
+    check_choice,
+    check_draws,
+    check_memory,
+    check_shapes,
+    check_share,
+    checked_call,
+    progress_bar,
+    unknown_name,
+)
+from rankeval_pd.options import Capabilities, with_roles
 from rankeval_pd.roles import (
     AdjustOver,
     Alternative,

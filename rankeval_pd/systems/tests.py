@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 
-from rankeval_pd.capabilities import Capabilities, with_roles
 from rankeval_pd.decisions.families import OVER, family_of
 from rankeval_pd.decisions.gains import (
     bootstrapped_pairs,
@@ -20,19 +19,19 @@ from rankeval_pd.decisions.gains import (
     ranks_by_t,
 )
 from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.doors.candidates import Data
+from rankeval_pd.doors.columns import Data, rows_at
 from rankeval_pd.doors.dask import ItemNeeds
 from rankeval_pd.doors.items import Families, tabulate_items
-from rankeval_pd.doors.rankings import rows_at
 from rankeval_pd.errors import (
     check_choice,
     check_count,
     check_flag,
     check_margin,
+    check_memory,
     check_share,
     warn,
 )
-from rankeval_pd.memory import check_memory
+from rankeval_pd.options import Capabilities, with_roles
 from rankeval_pd.roles import (
     AdjustOver,
     Alternative,
@@ -49,9 +48,8 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import items
 from rankeval_pd.stats._types import IntArray
-from rankeval_pd.stats.bootstrap import DUAL, EVENTS, INTERVALS
-from rankeval_pd.stats.equivalence import margin_name
-from rankeval_pd.stats.families import ADJUSTMENTS, with_resamples
+from rankeval_pd.stats.bootstrap import DUAL, EVENTS, INTERVALS, with_resamples
+from rankeval_pd.stats.differences import margin_name
 from rankeval_pd.stats.gains import METHODS, margin_p, swapped_tests
 from rankeval_pd.stats.item_gains import (
     FEW_ANSWERS,
@@ -62,7 +60,7 @@ from rankeval_pd.stats.item_gains import (
     moves_with_size,
     skewed,
 )
-from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, quiet
+from rankeval_pd.stats.items import ADJUSTMENTS, AnyItems, Items, PairOptions, Step, quiet
 from rankeval_pd.stats.ranks import RANKS, SCORE_INTERVALS, signed_rank_tests, t_tests
 
 # -------------------------------------------------------------------------------------------------

@@ -24,9 +24,10 @@ import pandas as pd
 from scipy import stats
 
 from rankeval_pd.lists.groups import ListMembers, band, difference, list_spread, margins, p_values
-from rankeval_pd.stats import bands, swaps
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import ranking as swap_draws
+from rankeval_pd.stats import swaps
+from rankeval_pd.stats.differences import nbest_spread
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import Ranking
 
@@ -74,7 +75,7 @@ def setting(n_clusters, sizes, icc, strength, reps, swaps_too):
         points.append(np.cumsum(gold[np.argsort(a.rank)])[n - 1] / n)
         row = [single(a, n[1:2], target) for target in ("region", "nbest")]
         row.append(band(a, n, 0.95, n_resamples=299, seed=1))
-        alone = bands.nbest_spread(
+        alone = nbest_spread(
             np.concatenate([[0], np.cumsum(gold[np.argsort(a.rank)])]), n[1:2], np.array(gold.size)
         )
         size = alone.effective(n[1:2])

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
-from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS, agree_with_test
+from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
+from rankeval_pd.stats.proportions import agree_with_test
 from rankeval_pd.stats.two_by_two import fisher_test
 
 ENDS = np.array([0.0005, 0.001, 0.002, 0.003, 0.005, 0.007, 0.015, 0.025])

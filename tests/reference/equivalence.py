@@ -27,7 +27,7 @@ from rankeval_pd.curves import area_differences
 from rankeval_pd.curves import areas as ranking_areas
 from rankeval_pd.lists import groups as grouped_lists
 from rankeval_pd.stats import differences
-from rankeval_pd.stats.equivalence import paired_p, region_p
+from rankeval_pd.stats.differences import paired_p, region_p
 from rankeval_pd.stats.gains import margin_p
 from rankeval_pd.stats.items import METRICS, Items, Seeds
 from rankeval_pd.stats.ranking import Ranking

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.stats.differences import agree_with_test, delta_method, overlap_difference
+from rankeval_pd.stats.differences import delta_method, overlap_difference
+from rankeval_pd.stats.proportions import agree_with_test
 from rankeval_pd.stats.two_by_two import fisher_test
 
 REPEATED = 20_000

@@ -12,7 +12,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from statsmodels.stats.multitest import multipletests
 
-from rankeval_pd.stats.families import ADJUSTMENTS, adjust, step_down
+from rankeval_pd.stats.families import adjust, step_down
+from rankeval_pd.stats.items import ADJUSTMENTS
 from tests.conftest import examples
 
 STATSMODELS = {"holm": "holm", "bonferroni": "bonferroni", "bh": "fdr_bh", "by": "fdr_by"}

@@ -10,6 +10,7 @@ from scipy import stats
 
 from rankeval_pd.stats import bands
 from rankeval_pd.stats import ranking as swap_draws
+from rankeval_pd.stats.differences import difference_spread, edge_precision, nbest_spread
 
 
 def influences(gold, rank, n, edge):
@@ -24,7 +25,7 @@ def test_variance_is_the_sum_of_squared_influences():
     rng = np.random.default_rng(0)
     gold = rng.random(20_000) < np.linspace(0.8, 0.0, 20_000)
     rank, n = np.arange(1, 20_001), np.array([500, 3_000, 12_000, 20_000])
-    spread = bands.nbest_spread(np.concatenate([[0], gold.cumsum()]), n, np.array(20_000))
+    spread = nbest_spread(np.concatenate([[0], gold.cumsum()]), n, np.array(20_000))
     for column, size in enumerate(n):
         squares = (influences(gold, rank, size, spread.edge[column]) ** 2).sum()
         assert size * spread.variance[column] == pytest.approx(squares, rel=0.02)
@@ -51,7 +52,7 @@ def test_difference_variance_is_the_sum_of_squared_influences():
     only = (in_a & ~in_b).sum(axis=-1)
     tp_only = (in_a & ~in_b & gold).sum(axis=-1), (in_b & ~in_a & gold).sum(axis=-1)
     here = np.ones(20_000, bool)
-    spread = bands.difference_spread(a, b, gold, here.sum(axis=-1), n, only, tp_only)
+    spread = difference_spread(a, b, gold, here.sum(axis=-1), n, only, tp_only)
     for column, size in enumerate(n):
         phi = influences(gold, a, size, spread.edge_a[column]) - influences(
             gold, b, size, spread.edge_b[column]
@@ -73,7 +74,7 @@ def test_edge_is_the_share_around_the_rank():
     for size, h in zip(n, half, strict=True):
         window = gold[max(size - h, 0) : size + h]
         wanted.append((window.sum() + 1) / (window.size + 2))
-    assert bands.edge_precision(tp, n, np.array([1_000])).tolist() == pytest.approx(wanted)
+    assert edge_precision(tp, n, np.array([1_000])).tolist() == pytest.approx(wanted)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 30))
@@ -140,11 +141,11 @@ def test_sums_of_squared_influences():
     a, b = rng.permutation(200) + 1, rng.permutation(200) + 1
     n = np.array([5, 40, 120, 200])
     tp = np.concatenate([[0], gold[np.argsort(a)].cumsum()])
-    single = bands.nbest_spread(tp, n, np.array(200))
+    single = nbest_spread(tp, n, np.array(200))
     in_a, in_b = a <= n[:, None], b <= n[:, None]
     only = (in_a & ~in_b).sum(axis=-1)
     tp_only = (in_a & ~in_b & gold).sum(axis=-1), (in_b & ~in_a & gold).sum(axis=-1)
-    pair = bands.difference_spread(a, b, gold, np.array(200), n, only, tp_only)
+    pair = difference_spread(a, b, gold, np.array(200), n, only, tp_only)
     for column, size in enumerate(n):
         phi = influences(gold, a, size, single.edge[column])
         assert single.influence[column] == pytest.approx((phi**2).sum(), abs=1e-9)
@@ -186,7 +187,7 @@ def test_shortened_lists():
     """A list whose threshold does not matter (n = N) keeps its size."""
     gold = np.arange(400) % 3 == 0
     tp = np.concatenate([[0], gold.cumsum()])
-    spread = bands.nbest_spread(tp, np.array([50, 400]), np.array(400))
+    spread = nbest_spread(tp, np.array([50, 400]), np.array(400))
     size = spread.effective(np.array([50, 400]))
     assert size[1] == 400
     assert 0 < size[0] <= 50
@@ -197,7 +198,7 @@ def test_the_shrunken_precision_is_agresti_and_coulls():
     gold = np.array([1, 1, 1, 1, 0] + [1] * 5 + [0] * 30)
     tp = np.concatenate([[0], gold.cumsum()])
     n = np.array([5, 10, 40])
-    spread = bands.nbest_spread(tp, n, np.array(40))
+    spread = nbest_spread(tp, n, np.array(40))
     np.testing.assert_array_equal(spread.precision, (tp[n] + 2.0) / (n + 4.0))
     binomial = spread.precision * (1.0 - spread.precision)
     beyond = (1.0 - n / 40) * (spread.precision - spread.edge) ** 2

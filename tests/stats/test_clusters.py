@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from rankeval_pd.stats import areas as roc_areas
-from rankeval_pd.stats import bands
 from rankeval_pd.stats import clusters as cluster_totals
+from rankeval_pd.stats.differences import nbest_spread
 from rankeval_pd.stats.ranking import Ranking
 
 
@@ -18,7 +18,7 @@ def test_clusters_of_one_candidate_vary_as_single_candidates_do():
     rank = np.arange(1, total + 1)
     gold = np.random.default_rng(0).random(total) < 0.8 - 0.6 * rank / total
     tp = np.concatenate([[0], np.cumsum(gold)])
-    wanted = bands.nbest_spread(tp, n, np.array(total))
+    wanted = nbest_spread(tp, n, np.array(total))
     totals = cluster_totals.ListTotals(gold, (rank,), rank - 1, n, (wanted.edge,), False)
     found = cluster_totals.total_spread(totals)
     assert_allclose(found.influence, wanted.influence, rtol=1e-3)

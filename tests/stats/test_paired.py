@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 from rankeval_pd.stats import bootstrap as bootstrap_tests
 from rankeval_pd.stats import items as metric_sums
 from rankeval_pd.stats import items as test_items
-from rankeval_pd.stats.families import adjust, interval_levels, needed_resamples
+from rankeval_pd.stats.bootstrap import needed_resamples
+from rankeval_pd.stats.families import adjust, interval_levels
 
 
 @pytest.mark.parametrize("method", ["holm", "bonferroni", "bh", "by", None])

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from rankeval_pd.stats import families as skewness
 from rankeval_pd.stats.families import simultaneous_limits
+from rankeval_pd.stats.proportions import held_back_t, transformed, untransformed
 from tests.reference import skewness as study
 
 LEAN = st.floats(-0.99, 0.99)  # one item that differs from all others has a lean of 1
@@ -22,20 +22,20 @@ T = st.floats(-30.0, 30.0)
 @given(T, LEAN)
 def test_the_statistic_and_its_inverse(t, lean):
     """Hall (1992) writes the cubic as ((1 + a t/3)³ − 1)/a + a/6."""
-    found = skewness.transformed(np.array(t), np.array(lean))
+    found = transformed(np.array(t), np.array(lean))
     with mpmath.workdps(700):  # a may be as small as floats are
         a = mpmath.mpf(lean)
         cube = ((1 + a * t / 3) ** 3 - 1) / a if lean else mpmath.mpf(t)
         assert float(abs(found - cube - a / 6)) <= 1e-10 * max(1.0, abs(float(cube)))
-    back = skewness.untransformed(found, np.array(lean))  # the cubic is flat at t = -3/a
-    assert_allclose(skewness.transformed(back, np.array(lean)), found, rtol=1e-9, atol=1e-9)
-    assert skewness.transformed(np.array(-t), np.array(-lean)) == -found
+    back = untransformed(found, np.array(lean))  # the cubic is flat at t = -3/a
+    assert_allclose(transformed(back, np.array(lean)), found, rtol=1e-9, atol=1e-9)
+    assert transformed(np.array(-t), np.array(-lean)) == -found
 
 
 @given(T, LEAN, st.booleans())
 def test_the_statistic_that_rejects_less(t, lean, two_sided):
-    found = float(skewness.held_back_t(np.array(t), np.array(lean), two_sided=two_sided))
-    hall = float(skewness.transformed(np.array(t), np.array(lean)))
+    found = float(held_back_t(np.array(t), np.array(lean), two_sided=two_sided))
+    hall = float(transformed(np.array(t), np.array(lean)))
     if not two_sided:
         assert found == min(t, hall)
     elif np.sign(t) != np.sign(hall):
