@@ -154,8 +154,8 @@ def of_influences(
             for family, pairs in families.items():
                 sides = left[pairs], right[pairs]
                 common = z[pairs], variance[pairs], covariance, sides, least, level
-                p, critical, count = _joint_tests(*common, **drawing)
-                drawn = p, critical * error[pairs], count
+                p, critical, n_drawn = _joint_tests(*common, **drawing)
+                drawn = p, critical * error[pairs], n_drawn
                 for name, values in zip(_DRAWN, drawn, strict=True):
                     columns[f"{name}{family}"][row][pairs, 0] = values
     return columns
