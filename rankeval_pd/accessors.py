@@ -27,8 +27,7 @@ import xarray as xr
 from rankeval_pd import association, plotting
 from rankeval_pd.chance import bounds, random_tests
 from rankeval_pd.curves import area_differences, areas, early_retrieval, shapes
-from rankeval_pd.doors.candidates import check_data
-from rankeval_pd.doors.columns import Data, is_dask_frame
+from rankeval_pd.doors import Data, check_data, is_dask_frame
 from rankeval_pd.errors import checked_call
 from rankeval_pd.judging import annotation, judged
 from rankeval_pd.lists import (

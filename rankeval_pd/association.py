@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.doors.candidates import check_data
-from rankeval_pd.doors.columns import Data
+from rankeval_pd.doors import Data, check_data
 from rankeval_pd.errors import (
     check_choice,
     check_number,
@@ -23,7 +22,7 @@ from rankeval_pd.errors import (
 )
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import CONTINGENCY, MARGINS, as_names, frame_column, with_columns
-from rankeval_pd.stats._types import AnyArray, FloatArray
+from rankeval_pd.stats import AnyArray, FloatArray
 from rankeval_pd.stats.contingency import COUNT_MEASURES, MEASURES, Cells
 from rankeval_pd.tables import listed_in, plain
 

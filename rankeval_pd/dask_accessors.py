@@ -12,9 +12,7 @@ import pandas as pd
 
 from rankeval_pd.accessors import Accessor, FrameAccessor, described, methods_of
 from rankeval_pd.curves import areas
-from rankeval_pd.doors import dask
-from rankeval_pd.doors.candidates import HeadFrame, only_pair
-from rankeval_pd.doors.columns import Shares, check_n
+from rankeval_pd.doors import HeadFrame, Shares, check_n, dask, only_pair
 from rankeval_pd.doors.heads import ROWS, Head
 from rankeval_pd.errors import argument_check, check_count, checked_call, listed
 from rankeval_pd.lists import regions
@@ -29,7 +27,7 @@ from rankeval_pd.roles import (
     find_measures,
     with_roles_of,
 )
-from rankeval_pd.stats.items import ADJUSTMENTS
+from rankeval_pd.stats import ADJUSTMENTS
 
 QUESTIONS = declared(Accessor)
 METHODS = list(dict.fromkeys([*methods_of("rankings"), *methods_of("items")]))

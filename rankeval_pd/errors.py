@@ -23,7 +23,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import BoolArray, FloatArray, IntArray
 from rankeval_pd.tables import as_list
 
 

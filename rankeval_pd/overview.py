@@ -15,12 +15,19 @@ import pandas as pd
 import xarray as xr
 from pandas.api.types import is_numeric_dtype
 
-from rankeval_pd.doors.candidates import one_label
-from rankeval_pd.doors.candidates import read_frame as read_frame_of_candidates
-from rankeval_pd.doors.columns import maybe_gold, with_given_dataset, with_given_frame
+from rankeval_pd.doors import (
+    QueryOptions,
+    frame_as_items,
+    item_roles,
+    maybe_gold,
+    one_label,
+    read_items,
+    read_queries,
+    with_given_dataset,
+    with_given_frame,
+)
+from rankeval_pd.doors import read_frame as read_frame_of_candidates
 from rankeval_pd.doors.datasets import frame_of
-from rankeval_pd.doors.item_tables import frame_as_items, item_roles, read_items
-from rankeval_pd.doors.queries import QueryOptions, read_queries
 from rankeval_pd.errors import listed
 from rankeval_pd.options import declared
 from rankeval_pd.roles import (

@@ -25,8 +25,7 @@ from rankeval_pd.errors import (
     unknown_name,
     warn,
 )
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.ranking import again_in_groups
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray, again_in_groups
 from rankeval_pd.tables import is_missing, listed_in, only_or_all
 
 # -------------------------------------------------------------------------------------------------

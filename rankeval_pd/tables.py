@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.stats._types import AnyArray
+from rankeval_pd.stats import AnyArray
 
 #: ordered columns of a short table; or a mapping from each keyword that selects columns to them,
 #: with "" for all other calls; or a function that returns the short table

@@ -13,8 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import check_attrs, check_flag, checked_call, listed, no_table
-from rankeval_pd.stats.items import WRITTEN
-from rankeval_pd.stats.two_by_two import rejects
+from rankeval_pd.stats import WRITTEN, rejects
 from rankeval_pd.tables import listed_in, rows_in
 
 # -------------------------------------------------------------------------------------------------

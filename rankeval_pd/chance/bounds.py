@@ -21,17 +21,22 @@ from rankeval_pd.chance.random_tests import (
     population_model,
     random_pvalue,
 )
-from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.doors.candidates import Candidates, measure_rows, rows_of, tabulate
-from rankeval_pd.doors.columns import Data, Sizes, check_n
+from rankeval_pd.decisions import GROUP, Rows
+from rankeval_pd.doors import Candidates, Data, Sizes, check_n, measure_rows, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_count, check_memory, check_shares, progress_bar
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
-from rankeval_pd.stats import random_model
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.distributions import Finite
+from rankeval_pd.stats import (
+    AnyArray,
+    BoolArray,
+    Finite,
+    FloatArray,
+    IntArray,
+    Ranking,
+    Size,
+    random_model,
+)
 from rankeval_pd.stats.random_model import MOST_SEARCHED, Envelope, envelope, unique_rows
-from rankeval_pd.stats.ranking import Ranking, Size
 
 # --------------------------------------------------------------- Bounds for each n (Macskassy 2005)
 

@@ -13,10 +13,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd.decisions.averages import GroupCells
-from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.doors.candidates import Candidates, measure_rows, tabulate
-from rankeval_pd.doors.columns import Data, Shares, check_n, check_not_above, rows_at
+from rankeval_pd.decisions import GROUP, GroupCells, Rows
+from rankeval_pd.doors import (
+    Candidates,
+    Data,
+    Shares,
+    check_n,
+    check_not_above,
+    measure_rows,
+    rows_at,
+    tabulate,
+)
 from rankeval_pd.errors import (
     brief,
     check_choice,
@@ -33,19 +40,25 @@ from rankeval_pd.errors import (
 from rankeval_pd.lists.groups import of_rows, random_p
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
-from rankeval_pd.stats.distributions import (
+from rankeval_pd.stats import (
+    AnyArray,
     Finite,
+    FloatArray,
     Infinite,
+    IntArray,
+    NBest,
     Population,
+    Ranking,
+    Size,
     Tails,
     binomial_laws,
     hypergeometric_laws,
     log_betainc,
+    silent_division,
     tails_of_binomial,
     tails_of_sum,
 )
-from rankeval_pd.stats.distributions import tails as hypergeometric_tails
+from rankeval_pd.stats import tails as hypergeometric_tails
 from rankeval_pd.stats.random_model import (
     EVERY,
     averaged_tails,
@@ -53,7 +66,6 @@ from rankeval_pd.stats.random_model import (
     parametric_bound,
     simultaneous_p_values,
 )
-from rankeval_pd.stats.ranking import NBest, Ranking, Size
 
 # ------------------------------- Determine the pool of candidates from which random lists are drawn
 

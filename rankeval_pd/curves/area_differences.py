@@ -20,10 +20,21 @@ from rankeval_pd.curves.areas import (
     t_and_p,
 )
 from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turned_over
-from rankeval_pd.decisions.families import OVER, compared_with, family_of
-from rankeval_pd.decisions.verdicts import GROUP, PAIR, Interval, Rows, decide, decision_columns
-from rankeval_pd.doors.candidates import (
+from rankeval_pd.decisions import (
+    GROUP,
+    OVER,
+    PAIR,
+    Interval,
+    Rows,
+    compared_with,
+    decide,
+    decision_columns,
+    family_of,
+)
+from rankeval_pd.doors import (
     Candidates,
+    Data,
+    concatenated,
     distinct_tests,
     only_pair,
     pair_names,
@@ -31,7 +42,6 @@ from rankeval_pd.doors.candidates import (
     tabulate,
     with_pairs,
 )
-from rankeval_pd.doors.columns import Data, concatenated
 from rankeval_pd.errors import check_choice, check_margin, check_share, progress_bar
 from rankeval_pd.options import Capabilities, can, with_roles_but
 from rankeval_pd.roles import (
@@ -44,12 +54,21 @@ from rankeval_pd.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.stats import areas, differences
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
-from rankeval_pd.stats.items import ADJUSTMENTS
-from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
-from rankeval_pd.stats.ranking import Ranking
-from rankeval_pd.stats.two_by_two import ALTERNATIVES
+from rankeval_pd.stats import (
+    ADJUSTMENTS,
+    ALTERNATIVES,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Limits,
+    Ranking,
+    areas,
+    clopper_pearson,
+    differences,
+    silent_division,
+    z_of,
+)
 
 # ------------------- Differences between two measures in partial area, BEDROC and enrichment factor
 

@@ -12,19 +12,28 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import tables
-from rankeval_pd.decisions.averages import Average, average_areas, check_average
-from rankeval_pd.decisions.families import family_of
-from rankeval_pd.decisions.verdicts import (
+from rankeval_pd.decisions import (
     GROUP,
     OF_CLUSTERS,
     PAIR,
+    Average,
     Decision,
     Interval,
     Rows,
+    average_areas,
+    check_average,
     decide,
+    family_of,
 )
-from rankeval_pd.doors.candidates import Candidates, below_door, rows_of, tabulate
-from rankeval_pd.doors.columns import Data, above_door, concatenated
+from rankeval_pd.doors import (
+    Candidates,
+    Data,
+    above_door,
+    below_door,
+    concatenated,
+    rows_of,
+    tabulate,
+)
 from rankeval_pd.errors import check_choice, check_share, warn
 from rankeval_pd.lists.groups import warn_of_few
 from rankeval_pd.options import Capabilities, can, with_roles_but
@@ -37,13 +46,18 @@ from rankeval_pd.roles import (
     EqualScores,
     RankingRoles,
 )
+from rankeval_pd.stats import (
+    ADJUSTMENTS,
+    ALTERNATIVES,
+    AnyArray,
+    FloatArray,
+    IntArray,
+    Limits,
+    Ranking,
+    differences,
+    quantile_of,
+)
 from rankeval_pd.stats import areas as early
-from rankeval_pd.stats import differences
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.items import ADJUSTMENTS
-from rankeval_pd.stats.proportions import Limits, quantile_of
-from rankeval_pd.stats.ranking import Ranking
-from rankeval_pd.stats.two_by_two import ALTERNATIVES
 
 # -------------------------------------------------------------------------------------------------
 # The area under the ROC curve, and average precision.

@@ -9,16 +9,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd.curves.areas import area_rows, spread_of
-from rankeval_pd.doors.candidates import tabulate
-from rankeval_pd.doors.columns import Data, Shares
+from rankeval_pd.doors import Data, Shares, tabulate
 from rankeval_pd.errors import check_share, check_shares
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.lists.recall import recall_of_lists
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import ProportionInterval, RankingRoles, Roles
-from rankeval_pd.stats import areas
-from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats import AnyArray, IntArray, Ranking, areas
 
 _ENRICHED = ("tp", "lift", "ci_low", "ci_high", "tied")
 BEDROC_COLUMNS = ("measure", "value", "chance", "ci_low", "ci_high", "se")

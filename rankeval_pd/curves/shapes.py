@@ -11,20 +11,34 @@ import numpy as np
 
 from rankeval_pd.chance.bounds import UNRANKED, rows_of_pools
 from rankeval_pd.chance.random_tests import Pool, able_with, chosen_pool, pool_columns
-from rankeval_pd.decisions.averages import Average, average_curves, check_average
-from rankeval_pd.decisions.verdicts import Rows
-from rankeval_pd.doors.candidates import Candidates, measure_rows, rows_of, tabulate
-from rankeval_pd.doors.columns import Data, Shares, Sizes, check_n
+from rankeval_pd.decisions import Average, Rows, average_curves, check_average
+from rankeval_pd.doors import (
+    Candidates,
+    Data,
+    Shares,
+    Sizes,
+    check_n,
+    measure_rows,
+    rows_of,
+    tabulate,
+)
 from rankeval_pd.errors import check_choice, check_flag, check_share, check_shares, warn
 from rankeval_pd.options import NO_CONCLUSION, Capabilities, can, with_roles_and
 from rankeval_pd.roles import Bound, CurveInterval, ListSizes, RankingRoles, Roles, Space
-from rankeval_pd.stats import bands, random_model
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
-from rankeval_pd.stats.bands import CurveLists
-from rankeval_pd.stats.differences import edge_precision
-from rankeval_pd.stats.distributions import Finite
-from rankeval_pd.stats.proportions import clopper_pearson
-from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats import (
+    AnyArray,
+    BoolArray,
+    CurveLists,
+    Finite,
+    FloatArray,
+    IntArray,
+    Ranking,
+    bands,
+    clopper_pearson,
+    edge_precision,
+    random_model,
+    silent_division,
+)
 
 # -------------------------------------------- Pointwise intervals and simultaneous bands for curves
 

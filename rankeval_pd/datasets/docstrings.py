@@ -18,7 +18,7 @@ import pandas as pd
 from rankeval_pd.datasets.collocations import cache_folder, digest, read_cache, write_cache
 from rankeval_pd.errors import check_count, progress_bar
 from rankeval_pd.options import with_options
-from rankeval_pd.stats._types import FloatArray
+from rankeval_pd.stats import FloatArray
 
 # -------------------------------------------------------------------------------------------------
 # Parse the source files of installed packages, and cache the results.

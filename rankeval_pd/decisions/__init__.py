@@ -1,1 +1,57 @@
-"""Decide: families and adjustment, intervals that agree with the test, better, ties."""
+"""What a table of tests concludes: families, intervals, verdicts, ranks and averages."""
+
+from __future__ import annotations
+
+from rankeval_pd.decisions.averages import (
+    Average,
+    GroupAverage,
+    GroupCells,
+    average_areas,
+    average_curves,
+    average_lists,
+    check_average,
+    check_groups,
+    over_groups,
+)
+from rankeval_pd.decisions.families import OVER, OVER_LISTS, compared_with, enough_draws, family_of
+from rankeval_pd.decisions.gains import (
+    bootstrapped_pairs,
+    over_all_groups,
+    pairs_tested_once,
+    ranked_systems,
+    ranks_by_draws,
+    ranks_by_t,
+    reaching,
+)
+from rankeval_pd.decisions.ranks import (
+    RankOptions,
+    adjusted_tests,
+    beats_chance,
+    of_measures,
+    order_decides,
+    rank_columns,
+)
+from rankeval_pd.decisions.verdicts import (
+    GROUP,
+    OF_CLUSTERS,
+    OF_ERROR,
+    OF_PAIRED,
+    P_ENDS,
+    PAIR,
+    PLACE,
+    REGIONS,
+    STANDS,
+    SWAPPED,
+    TIE_COLUMNS,
+    TIE_ENDS,
+    UNCUT,
+    Decision,
+    Interval,
+    Rows,
+    decide,
+    decision_columns,
+    limits_with_test,
+    of_regions,
+    of_sets,
+    warn_of_rows,
+)

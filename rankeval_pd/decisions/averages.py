@@ -9,8 +9,7 @@ import numpy as np
 
 from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.errors import check_choice
-from rankeval_pd.stats import clusters
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, clusters
 
 # -------------------------------------------------------------------------------------------------
 # Average rows over groups, such as queries, as means or as ratios of sums.

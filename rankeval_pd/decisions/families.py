@@ -9,9 +9,15 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.errors import check_needed
-from rankeval_pd.stats import swaps
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.families import adjust, interval_levels, step_down
+from rankeval_pd.stats import (
+    AnyArray,
+    FloatArray,
+    IntArray,
+    adjust,
+    interval_levels,
+    step_down,
+    swaps,
+)
 
 OVER = ("all", "group")
 OVER_LISTS = ("all", "n", "group")

@@ -14,20 +14,27 @@ import numpy as np
 from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.ranks import of_measures, rank_limits
 from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.bootstrap import with_resamples
-from rankeval_pd.stats.gains import Limits, PairTests, Tested, bootstrap_tests
-from rankeval_pd.stats.item_gains import Draws
-from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, quiet
-from rankeval_pd.stats.proportions import agree_with_test, clopper_pearson
-from rankeval_pd.stats.ranks import (
+from rankeval_pd.stats import (
+    AnyItems,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Items,
+    PairOptions,
+    Step,
     SystemScores,
+    agree_with_test,
     all_pairs,
+    clopper_pearson,
     drawn_scores,
     draws_for_ranks,
+    quiet,
     t_scores,
     t_tests,
 )
+from rankeval_pd.stats.bootstrap import with_resamples
+from rankeval_pd.stats.gains import Limits, PairTests, Tested, bootstrap_tests
+from rankeval_pd.stats.item_gains import Draws
 
 FAMILY = ("family_p", "family_low", "family_high")  # p-values, and limits of Monte Carlo intervals
 _MOST_NUMBERS = 2**25  # limit on resampled gains (pairs x draws) for additional draws

@@ -19,12 +19,20 @@ import numpy as np
 
 from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.verdicts import Decision
-from rankeval_pd.stats import swaps
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.families import letters
-from rankeval_pd.stats.proportions import agree_with_test, quantile_of
-from rankeval_pd.stats.ranks import BASELINE, all_pairs, with_one
-from rankeval_pd.stats.two_by_two import rejects
+from rankeval_pd.stats import (
+    BASELINE,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    agree_with_test,
+    all_pairs,
+    letters,
+    quantile_of,
+    rejects,
+    swaps,
+    with_one,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,19 +15,25 @@ import numpy as np
 
 from rankeval_pd.decisions.families import adjusted_p, family_levels, numbered
 from rankeval_pd.errors import progress_bar, warn
-from rankeval_pd.stats import swaps
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import (
+from rankeval_pd.stats import (
     DIFFERENCE_INTERVALS,
+    AnyArray,
+    FloatArray,
+    IntArray,
+    Limits,
+    agree_with_test,
+    alike_share,
     delta_method,
     interval_p,
     margin_name,
     overlap_difference,
     paired_difference,
+    quantile_of,
     regions_margin_p,
+    rejects,
+    swaps,
+    z_of,
 )
-from rankeval_pd.stats.proportions import Limits, agree_with_test, alike_share, quantile_of, z_of
-from rankeval_pd.stats.two_by_two import rejects
 
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
 GROUP = "_group"  # number of the group

@@ -14,8 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd import tables
-from rankeval_pd.decisions.averages import check_groups
-from rankeval_pd.decisions.verdicts import GROUP, PAIR, PLACE, STANDS, Rows
+from rankeval_pd.decisions import GROUP, PAIR, PLACE, STANDS, Rows, check_groups
 from rankeval_pd.doors.columns import (
     WIDTH,
     Data,
@@ -72,16 +71,20 @@ from rankeval_pd.roles import (
     with_columns,
     with_roles_of,
 )
-from rankeval_pd.stats import ranking
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.clusters import agreed, packed
-from rankeval_pd.stats.ranking import (
+from rankeval_pd.stats import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
     Keys,
     Ranking,
     Regions,
     Size,
     Whole,
+    agreed,
     by_position,
+    packed,
+    ranking,
     same_order,
     stands_for,
 )

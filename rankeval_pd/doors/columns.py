@@ -21,7 +21,7 @@ import xarray as xr
 from pandas.api.types import is_string_dtype
 
 from rankeval_pd import tables
-from rankeval_pd.decisions.verdicts import GROUP, Rows
+from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.errors import is_known, listed, shown, unknown_name, warn
 from rankeval_pd.roles import (
     CONTINGENCY,
@@ -35,12 +35,7 @@ from rankeval_pd.roles import (
     likely_gold,
     vote_reason,
 )
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.ranking import (
-    Keys,
-    Whole,
-    mix,
-)
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Keys, Whole, mix
 from rankeval_pd.tables import as_list, only_or_all
 
 # -------------------------------------------------------------------------------------------------

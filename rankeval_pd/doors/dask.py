@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions.verdicts import GROUP, Rows
+from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import heads
 from rankeval_pd.doors.candidates import (
     Answer,
@@ -58,13 +58,19 @@ from rankeval_pd.roles import (
     signs_of,
     with_roles_of,
 )
-from rankeval_pd.stats import blocks
+from rankeval_pd.stats import (
+    ExactSums,
+    FloatArray,
+    IntArray,
+    Outline,
+    PairOptions,
+    RankingOutline,
+    blocks,
+    exact_sums,
+)
 from rankeval_pd.stats import items as resamples
-from rankeval_pd.stats._types import FloatArray, IntArray
-from rankeval_pd.stats.areas import Outline, RankingOutline
 from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, Plan, RemoteFacts
 from rankeval_pd.stats.bootstrap import INTERVALS
-from rankeval_pd.stats.items import ExactSums, PairOptions, exact_sums
 
 # -------------------------------------------------------------------------------------------------
 # Lazy calls and trees

@@ -53,7 +53,7 @@ from rankeval_pd.roles import (
     refuse_by,
     variables_by_column,
 )
-from rankeval_pd.stats._types import BoolArray, IntArray
+from rankeval_pd.stats import BoolArray, IntArray
 from rankeval_pd.tables import as_list, as_rows, labels, only_or_all
 
 # -------------------------------------------------------------------------------------------------

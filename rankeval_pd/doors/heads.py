@@ -38,9 +38,16 @@ from rankeval_pd.doors.columns import (
 )
 from rankeval_pd.errors import listed
 from rankeval_pd.roles import Roles, as_names, check_kinds, frame_column, native
-from rankeval_pd.stats import clusters, ranking
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.ranking import Ranking, Whole
+from rankeval_pd.stats import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Ranking,
+    Whole,
+    clusters,
+    ranking,
+)
 from rankeval_pd.tables import only_or_all
 
 _FIXED = "gold positive min_grade key label lower_is_better missing groups by dim".split()

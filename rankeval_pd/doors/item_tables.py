@@ -23,10 +23,20 @@ from rankeval_pd.roles import (
     frame_column,
     refuse_dim,
 )
-from rankeval_pd.stats import items
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.clusters import factors_of, packed
-from rankeval_pd.stats.items import METRICS, Items, MetricFormula, chrf_formula, scores_of
+from rankeval_pd.stats import (
+    METRICS,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Items,
+    MetricFormula,
+    chrf_formula,
+    factors_of,
+    items,
+    packed,
+    scores_of,
+)
 from rankeval_pd.tables import apart, as_list, is_missing, only_or_all, taken_at
 
 # -------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import tables
-from rankeval_pd.decisions.verdicts import GROUP, Rows
+from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors.columns import (
     Data,
     above_door,
@@ -35,8 +35,7 @@ from rankeval_pd.doors.item_tables import (
 )
 from rankeval_pd.errors import is_known, listed, progress_bar, shown, unknown_name
 from rankeval_pd.roles import Roles
-from rankeval_pd.stats._types import AnyArray, IntArray
-from rankeval_pd.stats.items import AnyItems, PairOptions, Step, quiet
+from rankeval_pd.stats import AnyArray, AnyItems, IntArray, PairOptions, Step, quiet
 
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
 _LIMITS = ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone")

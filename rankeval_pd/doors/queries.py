@@ -41,7 +41,7 @@ from rankeval_pd.roles import (
     refuse_dim,
     signs_of,
 )
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray
 from rankeval_pd.stats.queries import TieRanks
 
 _ROLE_DOCS = {

@@ -13,8 +13,16 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype
 
-from rankeval_pd.doors.candidates import annotators_of, below_door, check_data
-from rankeval_pd.doors.columns import Data, above_door, gold_values, group_numbers, with_given_frame
+from rankeval_pd.doors import (
+    Data,
+    above_door,
+    annotators_of,
+    below_door,
+    check_data,
+    gold_values,
+    group_numbers,
+    with_given_frame,
+)
 from rankeval_pd.errors import check_count, check_share, hushed, listed, warn
 from rankeval_pd.judging.judged import (
     JudgingScheme,
@@ -33,10 +41,16 @@ from rankeval_pd.roles import (
     refuse_dim,
     with_columns,
 )
-from rankeval_pd.stats import clusters
-from rankeval_pd.stats._types import FloatArray, IntArray
-from rankeval_pd.stats.distributions import binomial_laws
-from rankeval_pd.stats.two_by_two import Pilot, drawn_laws, fisher_power, fisher_test
+from rankeval_pd.stats import (
+    FloatArray,
+    IntArray,
+    Pilot,
+    binomial_laws,
+    clusters,
+    drawn_laws,
+    fisher_power,
+    fisher_test,
+)
 from rankeval_pd.tables import apart
 
 # -------------------------------------------------------------------------------------------------

@@ -10,28 +10,26 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions.verdicts import PAIR, Rows
-from rankeval_pd.doors.candidates import (
+from rankeval_pd.decisions import PAIR, Rows
+from rankeval_pd.doors import (
     Answer,
     Candidates,
+    Data,
     RankingQuestion,
+    Sizes,
+    above_door,
     check_data,
+    check_n,
+    few_or,
+    gold_values,
     measure_rows,
     one_label,
     only_pair,
     refuse_each,
     rows_of,
     tabulate,
-    with_pairs,
-)
-from rankeval_pd.doors.columns import (
-    Data,
-    Sizes,
-    above_door,
-    check_n,
-    few_or,
-    gold_values,
     with_given_frame,
+    with_pairs,
 )
 from rankeval_pd.errors import (
     check_choice,
@@ -55,11 +53,9 @@ from rankeval_pd.roles import (
     find_gold,
     frame_column,
 )
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Ranking, fisher_test
 from rankeval_pd.stats import judged as judged_sums
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.judged import MOST_STRATA, Design, JudgedClusters, Total, windows_of
-from rankeval_pd.stats.ranking import Ranking
-from rankeval_pd.stats.two_by_two import fisher_test
 
 # -------------------------------------------------------------------------------------------------
 # The sample of partly judged data, with probabilities and strata.

@@ -10,12 +10,16 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions.verdicts import OF_PAIRED, PAIR, Rows, decide, decision_columns, of_sets
-from rankeval_pd.doors.candidates import (
+from rankeval_pd.decisions import OF_PAIRED, PAIR, Rows, decide, decision_columns, of_sets
+from rankeval_pd.doors import (
     Answer,
     Candidates,
+    Data,
     Pair,
+    asked_thresholds,
     below_door,
+    check_n,
+    cut_scores,
     measure_rows,
     only_pair,
     others_of,
@@ -25,19 +29,28 @@ from rankeval_pd.doors.candidates import (
     tabulate,
     with_pairs,
 )
-from rankeval_pd.doors.columns import Data, asked_thresholds, check_n, cut_scores
 from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, unknown_name, warn
 from rankeval_pd.lists.groups import ListMembers, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
 from rankeval_pd.lists.regions import REGION_COLUMNS, SET_INTERVALS, TESTS, Comparison, region_tests
 from rankeval_pd.options import Capabilities, can, with_roles_but
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles
-from rankeval_pd.stats import ranks
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import corrected_score
-from rankeval_pd.stats.families import level_of_each
-from rankeval_pd.stats.ranking import Accepted, AcceptedRegions, Ranking, accepted_regions
-from rankeval_pd.stats.two_by_two import discordant_test, kosinski_test, sample_odds_ratio
+from rankeval_pd.stats import (
+    Accepted,
+    AcceptedRegions,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Ranking,
+    accepted_regions,
+    corrected_score,
+    discordant_test,
+    kosinski_test,
+    level_of_each,
+    ranks,
+    sample_odds_ratio,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2).

@@ -10,9 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions.averages import Average, GroupAverage, GroupCells, over_groups
-from rankeval_pd.decisions.families import enough_draws
-from rankeval_pd.decisions.verdicts import (
+from rankeval_pd.decisions import (
     GROUP,
     OF_CLUSTERS,
     OF_ERROR,
@@ -22,18 +20,27 @@ from rankeval_pd.decisions.verdicts import (
     TIE_COLUMNS,
     TIE_ENDS,
     UNCUT,
+    Average,
+    GroupAverage,
+    GroupCells,
     Interval,
     Rows,
     decide,
     decision_columns,
+    enough_draws,
     of_regions,
+    over_groups,
 )
-from rankeval_pd.doors.candidates import (
+from rankeval_pd.doors import (
     Answer,
     Candidates,
+    Data,
     PairRanks,
+    Sizes,
     annotators_of,
     below_door,
+    check_n,
+    concatenated,
     only_pair,
     pair_lists,
     pair_names,
@@ -43,7 +50,6 @@ from rankeval_pd.doors.candidates import (
     with_pairs,
     with_shares,
 )
-from rankeval_pd.doors.columns import Data, Sizes, check_n, concatenated
 from rankeval_pd.errors import (
     check_choice,
     check_flag,
@@ -91,15 +97,24 @@ from rankeval_pd.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.stats import bands, swaps, two_by_two
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.bands import vote_difference
-from rankeval_pd.stats.clusters import QueryMean, t_test
-from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS, difference_spread
-from rankeval_pd.stats.items import ADJUSTMENTS
-from rankeval_pd.stats.ranking import nbest_regions
-from rankeval_pd.stats.ties import order_ends
-from rankeval_pd.stats.two_by_two import sample_odds_ratio
+from rankeval_pd.stats import (
+    ADJUSTMENTS,
+    DIFFERENCE_INTERVALS,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    QueryMean,
+    bands,
+    difference_spread,
+    nbest_regions,
+    order_ends,
+    sample_odds_ratio,
+    swaps,
+    t_test,
+    two_by_two,
+    vote_difference,
+)
 from rankeval_pd.words import join
 
 # -------------------------------------------------------------------------------------------------

@@ -9,17 +9,28 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.decisions.averages import check_average
-from rankeval_pd.doors.candidates import PairRanks
-from rankeval_pd.doors.columns import Shares, Sizes
+from rankeval_pd.decisions import check_average
+from rankeval_pd.doors import PairRanks, Shares, Sizes
 from rankeval_pd.errors import hushed, is_known, warn
-from rankeval_pd.stats import bands, clusters
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import edge_precision
-from rankeval_pd.stats.families import level_of_each
-from rankeval_pd.stats.proportions import INTERVALS, z_of
-from rankeval_pd.stats.ranking import Keys, Ranking, Size, Whole, nbest_regions, up_to_ranks
-from rankeval_pd.stats.ranks import Sets
+from rankeval_pd.stats import (
+    INTERVALS,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Keys,
+    Ranking,
+    Sets,
+    Size,
+    Whole,
+    bands,
+    clusters,
+    edge_precision,
+    level_of_each,
+    nbest_regions,
+    up_to_ranks,
+    z_of,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Compute intervals and tests for lists of clustered candidates.

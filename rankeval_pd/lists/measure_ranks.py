@@ -10,20 +10,26 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd.curves.areas import spread_of
-from rankeval_pd.decisions.families import family_of
-from rankeval_pd.decisions.ranks import (
+from rankeval_pd.decisions import (
+    PAIR,
+    SWAPPED,
+    UNCUT,
     RankOptions,
     adjusted_tests,
     beats_chance,
+    family_of,
     of_measures,
     order_decides,
     rank_columns,
+    warn_of_rows,
 )
-from rankeval_pd.decisions.verdicts import PAIR, SWAPPED, UNCUT, warn_of_rows
-from rankeval_pd.doors.candidates import (
+from rankeval_pd.doors import (
     Answer,
     Candidates,
+    Data,
+    above_door,
     below_door,
+    check_n,
     count_distinct,
     distinct_tests,
     keys_of_clusters,
@@ -33,7 +39,6 @@ from rankeval_pd.doors.candidates import (
     tabulate,
     with_pairs,
 )
-from rankeval_pd.doors.columns import Data, above_door, check_n
 from rankeval_pd.errors import (
     check_choice,
     check_draws,
@@ -63,17 +68,30 @@ from rankeval_pd.roles import (
     RankingRoles,
     Roles,
 )
+from rankeval_pd.stats import (
+    ADJUSTMENTS,
+    BASELINE,
+    INTERVALS,
+    AnyArray,
+    BoolArray,
+    Ends,
+    FloatArray,
+    IntArray,
+    NBest,
+    Ranking,
+    TiedLists,
+    all_pairs,
+    difference_spread,
+    distributions,
+    fisher_test,
+    level_of_each,
+    nbest_regions,
+    ranking_alone,
+    ranks,
+    swaps,
+    tied_swap_tests,
+)
 from rankeval_pd.stats import areas as early
-from rankeval_pd.stats import distributions, ranks, swaps
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import difference_spread
-from rankeval_pd.stats.families import level_of_each
-from rankeval_pd.stats.items import ADJUSTMENTS
-from rankeval_pd.stats.proportions import INTERVALS
-from rankeval_pd.stats.ranking import NBest, Ranking, nbest_regions
-from rankeval_pd.stats.ranks import BASELINE, all_pairs
-from rankeval_pd.stats.ties import Ends, TiedLists, ranking_alone, tied_swap_tests
-from rankeval_pd.stats.two_by_two import fisher_test
 
 # -------------------------------------------------------------------------------------------------
 # Define criteria for ranking measures, with tests and columns.

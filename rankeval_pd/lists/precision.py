@@ -11,19 +11,21 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from rankeval_pd.decisions.averages import Average, average_lists
-from rankeval_pd.decisions.verdicts import Rows
-from rankeval_pd.doors.candidates import (
+from rankeval_pd.decisions import Average, Rows, average_lists
+from rankeval_pd.doors import (
     Answer,
     Candidates,
+    Data,
     PairRanks,
+    Sizes,
+    check_n,
+    few_or,
     measure_rows,
     only_pair,
     pair_names,
     pair_rows,
     tabulate,
 )
-from rankeval_pd.doors.columns import Data, Sizes, check_n, few_or
 from rankeval_pd.errors import (
     brief,
     check_at_least_one,
@@ -41,12 +43,23 @@ from rankeval_pd.lists import groups
 from rankeval_pd.lists.groups import ListPair, check_joined, in_rows, list_weights, of_rows
 from rankeval_pd.options import Capabilities, can, with_options, with_roles
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
-from rankeval_pd.stats import bands
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import difference_spread, nbest_spread
-from rankeval_pd.stats.families import level_of_each
-from rankeval_pd.stats.proportions import INTERVALS, z_of
-from rankeval_pd.stats.ranking import Keys, NBest, Ranking, Size, nbest_regions
+from rankeval_pd.stats import (
+    INTERVALS,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Keys,
+    NBest,
+    Ranking,
+    Size,
+    bands,
+    difference_spread,
+    level_of_each,
+    nbest_regions,
+    nbest_spread,
+    z_of,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Precision of n-best lists with intervals (Evert 2004, sections 2 and 3.2).

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import tables
-from rankeval_pd.decisions.verdicts import Decision, Interval, Rows, limits_with_test
-from rankeval_pd.doors.candidates import PairRanks, below_door, only_pair, tabulate
-from rankeval_pd.doors.columns import Data, above_door, check_n
+from rankeval_pd.decisions import Decision, Interval, Rows, limits_with_test
+from rankeval_pd.doors import Data, PairRanks, above_door, below_door, check_n, only_pair, tabulate
 from rankeval_pd.errors import check_choice, check_draws, check_share
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.groups import whole_size
@@ -30,11 +29,20 @@ from rankeval_pd.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.stats import ranking, swaps
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import edge_precision
-from rankeval_pd.stats.proportions import Limits, z_of
-from rankeval_pd.stats.two_by_two import ALTERNATIVES, conditional_odds_ratio, sample_odds_ratio
+from rankeval_pd.stats import (
+    ALTERNATIVES,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Limits,
+    conditional_odds_ratio,
+    edge_precision,
+    ranking,
+    sample_odds_ratio,
+    swaps,
+    z_of,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Find list sizes for which one measure is better (Evert 2004, figure 3).

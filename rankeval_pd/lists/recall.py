@@ -8,9 +8,17 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
-from rankeval_pd.doors.candidates import Candidates, Pair, common_counts, measure_rows, tabulate
-from rankeval_pd.doors.columns import Data, Sizes, check_n
+from rankeval_pd.decisions import GROUP, PAIR, Rows
+from rankeval_pd.doors import (
+    Candidates,
+    Data,
+    Pair,
+    Sizes,
+    check_n,
+    common_counts,
+    measure_rows,
+    tabulate,
+)
 from rankeval_pd.errors import check_choice, warn_of_thresholds
 from rankeval_pd.lists.groups import in_rows, of_rows, recall_sizes
 from rankeval_pd.lists.precision import (
@@ -25,10 +33,7 @@ from rankeval_pd.lists.precision import (
 )
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, RecallBand, Roles, Target
-from rankeval_pd.stats import bands
-from rankeval_pd.stats._types import AnyArray, BoolArray, IntArray
-from rankeval_pd.stats.differences import edge_precision
-from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats import AnyArray, BoolArray, IntArray, Ranking, bands, edge_precision
 
 BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high", "expected")
 BANDS = ("clopper-pearson", "emproc", "emproc-plus")

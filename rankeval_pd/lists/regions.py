@@ -11,32 +11,37 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions.families import OVER_LISTS, compared_with, family_of
-from rankeval_pd.decisions.verdicts import SWAPPED, Decision, Interval, Rows
-from rankeval_pd.doors.candidates import (
+from rankeval_pd.decisions import (
+    OVER_LISTS,
+    SWAPPED,
+    Decision,
+    Interval,
+    Rows,
+    compared_with,
+    family_of,
+)
+from rankeval_pd.doors import (
     Candidates,
+    Data,
     HeadFrame,
     Pair,
     PairRanks,
+    Shares,
+    above_door,
     below_door,
     check_data,
+    check_n,
+    check_not_above,
+    concatenated,
     distinct_tests,
     head_of,
     only_pair,
     pair_names,
     pair_rows,
     read_frame,
+    rows_at,
     stacks,
     tabulate,
-)
-from rankeval_pd.doors.columns import (
-    Data,
-    Shares,
-    above_door,
-    check_n,
-    check_not_above,
-    concatenated,
-    rows_at,
 )
 from rankeval_pd.errors import (
     check_at_least_one,
@@ -50,21 +55,29 @@ from rankeval_pd.lists.groups import in_rows
 from rankeval_pd.lists.precision import TARGETS
 from rankeval_pd.options import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import ListSizes, Names, RankingRoles, Roles, native, with_columns
-from rankeval_pd.stats import bands, ranking, swaps, ties
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import DIFFERENCE_INTERVALS
-from rankeval_pd.stats.items import ADJUSTMENTS
-from rankeval_pd.stats.proportions import Limits, z_of
-from rankeval_pd.stats.ranking import Keys, Ranking
-from rankeval_pd.stats.ties import TiedLists
-from rankeval_pd.stats.two_by_two import (
+from rankeval_pd.stats import (
+    ADJUSTMENTS,
     ALTERNATIVES,
+    DIFFERENCE_INTERVALS,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Keys,
+    Limits,
+    Ranking,
+    TiedLists,
+    bands,
     barnard,
     boschloo,
     fisher_test,
     mcnemar_test,
+    ranking,
     sample_odds_ratio,
     score_test,
+    swaps,
+    ties,
+    z_of,
 )
 
 # -------------------------------------------------------------------------------------------------

@@ -11,9 +11,18 @@ import pandas as pd
 
 from rankeval_pd import tables
 from rankeval_pd.chance.random_tests import number_or_array
-from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.doors.candidates import below_door, check_data, read_frame, refuse_each
-from rankeval_pd.doors.columns import Data, above_door, asked_thresholds, cut_scores, leave_table
+from rankeval_pd.decisions import GROUP, Rows
+from rankeval_pd.doors import (
+    Data,
+    above_door,
+    asked_thresholds,
+    below_door,
+    check_data,
+    cut_scores,
+    leave_table,
+    read_frame,
+    refuse_each,
+)
 from rankeval_pd.errors import (
     brief,
     check_choice,
@@ -27,10 +36,18 @@ from rankeval_pd.errors import (
 from rankeval_pd.lists.precision import are_counts, are_numbers
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
-from rankeval_pd.stats import distributions, proportions
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.proportions import INTERVALS, failures
-from rankeval_pd.stats.two_by_two import ALTERNATIVES, fisher_test
+from rankeval_pd.stats import (
+    ALTERNATIVES,
+    INTERVALS,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    distributions,
+    failures,
+    fisher_test,
+    proportions,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Study precision in repeated samples (Evert 2004, section 4).

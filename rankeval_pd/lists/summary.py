@@ -8,9 +8,7 @@ from typing import Any, Literal, Unpack, cast, get_args
 
 import pandas as pd
 
-from rankeval_pd.doors.candidates import below_door, check_data
-from rankeval_pd.doors.columns import Data, above_door
-from rankeval_pd.doors.item_tables import item_roles
+from rankeval_pd.doors import Data, above_door, below_door, check_data, item_roles
 from rankeval_pd.errors import check_choice, listed, unknown_name, warn
 from rankeval_pd.lists.comparison import with_verdicts
 from rankeval_pd.lists.measure_ranks import VERDICT, rank_options, ranked

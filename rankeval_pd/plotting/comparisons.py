@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.columns import Data
+from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_share, hushed
 from rankeval_pd.lists import ranges, regions
 from rankeval_pd.lists.comparison import compare

@@ -14,7 +14,7 @@ from rankeval_pd.chance.bounds import crossovers, random_bound
 from rankeval_pd.curves import shapes
 from rankeval_pd.curves.areas import area as area_of
 from rankeval_pd.curves.shapes import isolines, random_band
-from rankeval_pd.doors.columns import Data
+from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_choice
 from rankeval_pd.options import one_reading
 from rankeval_pd.plotting.canvas import (
@@ -61,7 +61,7 @@ from rankeval_pd.words import percent_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from rankeval_pd.stats._types import FloatArray
+    from rankeval_pd.stats import FloatArray
 
 # -------------------------------------------------------------------------------------------------
 # Draw curves over all cutoffs.

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.curves import areas
-from rankeval_pd.doors.columns import Data
+from rankeval_pd.doors import Data
 from rankeval_pd.errors import hushed
 from rankeval_pd.lists import measure_ranks as measure_verdicts
 from rankeval_pd.lists import ranges
@@ -67,7 +67,7 @@ from rankeval_pd.plotting.panels import (
     tidy,
 )
 from rankeval_pd.roles import FamilyAdjustment, ListSizes
-from rankeval_pd.stats.items import WRITTEN
+from rankeval_pd.stats import WRITTEN
 from rankeval_pd.systems import tests
 from rankeval_pd.words import alpha_of, letter_sets, p_cell, percent_of
 

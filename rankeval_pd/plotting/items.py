@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.columns import Data
+from rankeval_pd.doors import Data, as_items, each_metric, item_roles, read_items
 from rankeval_pd.doors.datasets import frame_of
-from rankeval_pd.doors.item_tables import as_items, each_metric, item_roles, read_items
 from rankeval_pd.errors import listed, unknown_name
 from rankeval_pd.plotting.canvas import Canvas, interval_kind, level_before, write
 from rankeval_pd.plotting.forests import gain_of
@@ -42,7 +41,7 @@ from rankeval_pd.plotting.panels import (
 )
 from rankeval_pd.queries.per_query import query_summary
 from rankeval_pd.roles import QueryRoles
-from rankeval_pd.stats.items import Items
+from rankeval_pd.stats import Items
 from rankeval_pd.systems.tests import paired_bootstrap
 
 if TYPE_CHECKING:

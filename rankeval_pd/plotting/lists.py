@@ -12,7 +12,7 @@ import pandas as pd
 from rankeval_pd.chance.bounds import random_bound as bound_of
 from rankeval_pd.chance.bounds import random_cdf as cdf_of
 from rankeval_pd.chance.bounds import random_envelope
-from rankeval_pd.doors.columns import Data
+from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_flag, hushed
 from rankeval_pd.lists import recall
 from rankeval_pd.lists.precision import nbest_precision, precision_band

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-    from rankeval_pd.stats._types import FloatArray
+    from rankeval_pd.stats import FloatArray
 
 # -------------------------------------------------------------------------------------------------
 # The colors of a plot: one hue per name, and grays mixed from text and background colors.

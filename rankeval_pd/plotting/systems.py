@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.doors.columns import Data
+from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_share, checked_call
 from rankeval_pd.lists.measure_ranks import pairs_tested, rank_options
 from rankeval_pd.plotting.canvas import (
@@ -67,8 +67,8 @@ from rankeval_pd.plotting.panels import (
     tidy,
 )
 from rankeval_pd.roles import AreaKind, Draw, FamilyAdjustment, ListSizes
-from rankeval_pd.stats.families import letters as letters_of
-from rankeval_pd.stats.two_by_two import rejects
+from rankeval_pd.stats import letters as letters_of
+from rankeval_pd.stats import rejects
 from rankeval_pd.systems import studies
 from rankeval_pd.systems.studies import gain_threshold
 from rankeval_pd.systems.tests import paired_bootstrap

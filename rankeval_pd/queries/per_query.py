@@ -14,15 +14,23 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import tables
-from rankeval_pd.decisions.families import family_of
-from rankeval_pd.doors.candidates import below_door, check_data
-from rankeval_pd.doors.columns import Data, above_door
-from rankeval_pd.doors.item_tables import COLUMNS, OPEN
-from rankeval_pd.doors.queries import Queries, QueryOptions, read_queries, with_query_roles
+from rankeval_pd.decisions import family_of
+from rankeval_pd.doors import (
+    COLUMNS,
+    OPEN,
+    Data,
+    Queries,
+    QueryOptions,
+    above_door,
+    below_door,
+    check_data,
+    read_queries,
+    with_query_roles,
+)
 from rankeval_pd.errors import check_choice, check_count, details_wanted, listed, unknown_name, warn
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import EXPECTED_METRICS, AnyArray, BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.queries import (
     QUERY_METRICS,
     Judgments,
@@ -33,7 +41,6 @@ from rankeval_pd.stats.queries import (
     positive_counts,
     retrieve,
 )
-from rankeval_pd.stats.ties import EXPECTED_METRICS
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 
 # -------------------------------------------------------------------------------------------------

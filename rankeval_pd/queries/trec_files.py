@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.queries import QueryOptions, grade_values
+from rankeval_pd.doors import QueryOptions, grade_values
 from rankeval_pd.errors import checked_call, listed, unknown_name, warn
 from rankeval_pd.roles import frame_column
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
 
 # -------------------------------------------------------------------------------------------------
 # Read and check the lines of TREC files with pyarrow or pandas.

@@ -10,14 +10,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from rankeval_pd.decisions.gains import reaching
+from rankeval_pd.decisions import reaching
 from rankeval_pd.errors import check_choice, check_count, check_number, check_shapes, check_share
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
-from rankeval_pd.stats import differences, distributions
-from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import tango_limits
-from rankeval_pd.stats.two_by_two import ALTERNATIVES
+from rankeval_pd.stats import (
+    ALTERNATIVES,
+    AnyArray,
+    FloatArray,
+    IntArray,
+    differences,
+    distributions,
+    tango_limits,
+)
 
 # -------------------------------------------------------------------------------------------------
 # Plan test set sizes and numbers of seeds, and compute detectable gains.

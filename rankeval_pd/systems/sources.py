@@ -10,12 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors.columns import true_values
+from rankeval_pd.doors import true_values
 from rankeval_pd.errors import check_choice, check_count, check_memory, checked_call, listed, shown
 from rankeval_pd.roles import Roles, TextMetric
-from rankeval_pd.stats import items
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.items import METRICS
+from rankeval_pd.stats import METRICS, AnyArray, BoolArray, FloatArray, IntArray, items
 
 # -------------------------------------------------------------------------------------------------
 # Create item tables from translations and references, or from repeated training.

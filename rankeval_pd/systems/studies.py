@@ -11,13 +11,16 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from rankeval_pd.doors.candidates import below_door
-from rankeval_pd.doors.columns import Data, above_door, group_numbers
-from rankeval_pd.doors.item_tables import (
+from rankeval_pd.doors import (
+    Data,
+    Families,
+    above_door,
     as_frame,
+    below_door,
     check_better,
     check_items,
     check_sizes,
+    group_numbers,
     grouped,
     item_order,
     item_roles,
@@ -28,7 +31,6 @@ from rankeval_pd.doors.item_tables import (
     roles_of_systems,
     system_scores,
 )
-from rankeval_pd.doors.items import Families
 from rankeval_pd.errors import (
     check_choice,
     check_draws,
@@ -54,11 +56,15 @@ from rankeval_pd.roles import (
     ThresholdInterval,
     as_names,
 )
+from rankeval_pd.stats import (
+    DIRECTED_METRICS,
+    METRICS,
+    FloatArray,
+    IntArray,
+    clopper_pearson,
+    items,
+)
 from rankeval_pd.stats import gains as pair_studies
-from rankeval_pd.stats import items
-from rankeval_pd.stats._types import FloatArray, IntArray
-from rankeval_pd.stats.items import DIRECTED_METRICS, METRICS
-from rankeval_pd.stats.proportions import clopper_pearson
 from rankeval_pd.systems.planning import SIDES, check_numbers
 from rankeval_pd.systems.planning import Alternative as Alternative_of_planning
 from rankeval_pd.systems.tests import paired_bootstrap

@@ -9,19 +9,20 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 
-from rankeval_pd.decisions.families import OVER, family_of
-from rankeval_pd.decisions.gains import (
+from rankeval_pd.decisions import (
+    GROUP,
+    OVER,
+    Rows,
     bootstrapped_pairs,
+    family_of,
     over_all_groups,
     pairs_tested_once,
     ranked_systems,
     ranks_by_draws,
     ranks_by_t,
 )
-from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.doors.columns import Data, rows_at
+from rankeval_pd.doors import Data, Families, rows_at, tabulate_items
 from rankeval_pd.doors.dask import ItemNeeds
-from rankeval_pd.doors.items import Families, tabulate_items
 from rankeval_pd.errors import (
     check_choice,
     check_count,
@@ -46,10 +47,22 @@ from rankeval_pd.roles import (
     Roles,
     ScoreInterval,
 )
-from rankeval_pd.stats import items
-from rankeval_pd.stats._types import IntArray
+from rankeval_pd.stats import (
+    ADJUSTMENTS,
+    RANKS,
+    SCORE_INTERVALS,
+    AnyItems,
+    IntArray,
+    Items,
+    PairOptions,
+    Step,
+    items,
+    margin_name,
+    quiet,
+    signed_rank_tests,
+    t_tests,
+)
 from rankeval_pd.stats.bootstrap import DUAL, EVENTS, INTERVALS, with_resamples
-from rankeval_pd.stats.differences import margin_name
 from rankeval_pd.stats.gains import METHODS, margin_p, swapped_tests
 from rankeval_pd.stats.item_gains import (
     FEW_ANSWERS,
@@ -60,8 +73,6 @@ from rankeval_pd.stats.item_gains import (
     moves_with_size,
     skewed,
 )
-from rankeval_pd.stats.items import ADJUSTMENTS, AnyItems, Items, PairOptions, Step, quiet
-from rankeval_pd.stats.ranks import RANKS, SCORE_INTERVALS, signed_rank_tests, t_tests
 
 # -------------------------------------------------------------------------------------------------
 # Collect attributes and warnings for tables from resampled items.
