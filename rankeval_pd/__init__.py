@@ -21,7 +21,6 @@ from rankeval_pd.registration import registered
 __version__ = "0.1.0"
 
 _HOMES = {
-    "accessors": "DatasetAccessor FrameAccessor rankeval",
     "association": "with_association_measures",
     "chance.bounds": "crossovers random_bound random_cdf random_envelope",
     "chance.random_tests": "random_bound_for random_pvalue random_pvalue_mean random_test",
@@ -59,15 +58,24 @@ _HOMES = {
     "systems.tests": "paired_bootstrap paired_permutation system_ranks",
     "words": "in_words",
 }
-_public, __dir__, __all__ = lazy_loader.attach(
+_public, _, __all__ = lazy_loader.attach(
     __name__, {"datasets", "plotting"}, {home: names.split() for home, names in _HOMES.items()}
 )
+_ACCESSORS = ["DatasetAccessor", "FrameAccessor", "rankeval"]  # their methods are the functions
+__all__ = sorted([*__all__, *_ACCESSORS])
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return list(__all__)
 
 
 def __getattr__(name: str) -> Any:
     """Import and return a public name or a module of this package."""
     if name not in __all__ and not name.startswith("_") and find_spec(f"{__name__}.{name}"):
         return import_module(f"{__name__}.{name}")
+    if name in _ACCESSORS:
+        return getattr(import_module(f"{__name__}.accessors"), name)
     try:
         return _public(name)
     except AttributeError as error:

@@ -24,23 +24,10 @@ from typing import (
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd import association, plotting
-from rankeval_pd.chance import bounds, random_tests
-from rankeval_pd.curves import area_differences, areas, early_retrieval, shapes
+import rankeval_pd
+from rankeval_pd import plotting
 from rankeval_pd.doors import Data, check_data, is_dask_frame
 from rankeval_pd.errors import checked_call
-from rankeval_pd.judging import annotation, judged
-from rankeval_pd.lists import (
-    acceptance,
-    comparison,
-    measure_ranks,
-    precision,
-    ranges,
-    recall,
-    regions,
-    summary,
-)
-from rankeval_pd.lists import repetition as repetitions
 from rankeval_pd.options import with_roles
 from rankeval_pd.overview import (
     PLOT_SYNONYMS,
@@ -50,9 +37,7 @@ from rankeval_pd.overview import (
     overview,
     overview_html,
 )
-from rankeval_pd.queries import per_query
 from rankeval_pd.roles import AnyRoles, Roles, form_of
-from rankeval_pd.systems import studies, tests
 
 if TYPE_CHECKING:
     from typing import Self
@@ -218,59 +203,59 @@ class Accessor(Generic[Data]):
         return Plots(self._data, self._roles)
 
     # the methods follow the order of the overview
-    nbest_precision = method(precision.nbest_precision)
-    acceptance_precision = method(acceptance.acceptance_precision)
-    local_precision = method(precision.local_precision)
-    nbest_recall = method(recall.nbest_recall)
-    recall_band = method(recall.recall_band)
-    enrichment = method(early_retrieval.enrichment)
-    bedroc = method(early_retrieval.bedroc)
-    summary = method(summary.summary)
-    measure_ranks = method(measure_ranks.measure_ranks)
-    compare = method(comparison.compare)
-    significant_ranges = method(ranges.significant_ranges)
-    mean_difference = method(ranges.mean_difference)
-    odds_ratios = method(ranges.odds_ratios)
-    judged_precision = method(judged.judged_precision)
-    judged_difference = method(judged.judged_difference)
-    judged_recall = method(judged.judged_recall)
-    judged_average_precision = method(judged.judged_average_precision)
-    annotator_agreement = method(annotation.annotator_agreement)
-    plan_annotation = frame_method(annotation.plan_annotation)
-    annotation_sheet = frame_method(annotation.annotation_sheet)
-    with_judgements = frame_method(annotation.with_judgements)
-    choose_threshold = method(acceptance.choose_threshold)
-    precision_band = method(precision.precision_band)
-    difference_band = method(precision.difference_band)
-    difference_region = method(regions.difference_region)
-    tie_sensitivity = method(regions.tie_sensitivity)
-    repetition = method(repetitions.repetition)
-    repetition_samples = method(repetitions.repetition_samples)
-    random_test = method(random_tests.random_test)
-    crossovers = method(bounds.crossovers)
-    random_bound = method(bounds.random_bound)
-    random_envelope = method(bounds.random_envelope)
-    random_cdf = method(bounds.random_cdf)
-    area = method(areas.area)
-    compare_area = method(area_differences.compare_area)
-    unpaired_area = method(areas.unpaired_area)
-    partial_area = method(early_retrieval.partial_area)
-    roc = method(shapes.roc)
-    precision_recall = method(shapes.precision_recall)
-    det = method(shapes.det)
-    lift = method(shapes.lift)
-    gain = method(shapes.gain)
-    random_band = method(shapes.random_band)
-    isolines = method(shapes.isolines)
-    per_query = method(per_query.per_query)
-    with_association_measures = method(association.with_association_measures)
-    paired_bootstrap = method(tests.paired_bootstrap)
-    paired_permutation = method(tests.paired_permutation)
-    system_ranks = method(tests.system_ranks)
-    gain_by_size = method(studies.gain_by_size)
-    population_calibration = method(studies.population_calibration)
-    gain_threshold = method(studies.gain_threshold)
-    calibration = method(studies.calibration)
+    nbest_precision = method(rankeval_pd.nbest_precision)
+    acceptance_precision = method(rankeval_pd.acceptance_precision)
+    local_precision = method(rankeval_pd.local_precision)
+    nbest_recall = method(rankeval_pd.nbest_recall)
+    recall_band = method(rankeval_pd.recall_band)
+    enrichment = method(rankeval_pd.enrichment)
+    bedroc = method(rankeval_pd.bedroc)
+    summary = method(rankeval_pd.summary)
+    measure_ranks = method(rankeval_pd.measure_ranks)
+    compare = method(rankeval_pd.compare)
+    significant_ranges = method(rankeval_pd.significant_ranges)
+    mean_difference = method(rankeval_pd.mean_difference)
+    odds_ratios = method(rankeval_pd.odds_ratios)
+    judged_precision = method(rankeval_pd.judged_precision)
+    judged_difference = method(rankeval_pd.judged_difference)
+    judged_recall = method(rankeval_pd.judged_recall)
+    judged_average_precision = method(rankeval_pd.judged_average_precision)
+    annotator_agreement = method(rankeval_pd.annotator_agreement)
+    plan_annotation = frame_method(rankeval_pd.plan_annotation)
+    annotation_sheet = frame_method(rankeval_pd.annotation_sheet)
+    with_judgements = frame_method(rankeval_pd.with_judgements)
+    choose_threshold = method(rankeval_pd.choose_threshold)
+    precision_band = method(rankeval_pd.precision_band)
+    difference_band = method(rankeval_pd.difference_band)
+    difference_region = method(rankeval_pd.difference_region)
+    tie_sensitivity = method(rankeval_pd.tie_sensitivity)
+    repetition = method(rankeval_pd.repetition)
+    repetition_samples = method(rankeval_pd.repetition_samples)
+    random_test = method(rankeval_pd.random_test)
+    crossovers = method(rankeval_pd.crossovers)
+    random_bound = method(rankeval_pd.random_bound)
+    random_envelope = method(rankeval_pd.random_envelope)
+    random_cdf = method(rankeval_pd.random_cdf)
+    area = method(rankeval_pd.area)
+    compare_area = method(rankeval_pd.compare_area)
+    unpaired_area = method(rankeval_pd.unpaired_area)
+    partial_area = method(rankeval_pd.partial_area)
+    roc = method(rankeval_pd.roc)
+    precision_recall = method(rankeval_pd.precision_recall)
+    det = method(rankeval_pd.det)
+    lift = method(rankeval_pd.lift)
+    gain = method(rankeval_pd.gain)
+    random_band = method(rankeval_pd.random_band)
+    isolines = method(rankeval_pd.isolines)
+    per_query = method(rankeval_pd.per_query)
+    with_association_measures = method(rankeval_pd.with_association_measures)
+    paired_bootstrap = method(rankeval_pd.paired_bootstrap)
+    paired_permutation = method(rankeval_pd.paired_permutation)
+    system_ranks = method(rankeval_pd.system_ranks)
+    gain_by_size = method(rankeval_pd.gain_by_size)
+    population_calibration = method(rankeval_pd.population_calibration)
+    gain_threshold = method(rankeval_pd.gain_threshold)
+    calibration = method(rankeval_pd.calibration)
 
 
 class FrameAccessor(Accessor[pd.DataFrame]):
