@@ -128,20 +128,16 @@ def session_defaults(function: Callable[..., Any]) -> dict[str, Any]:
 
 def with_options(
     function: Function,
-    short: Short = "",
-    *,
-    quantity: str = "",
-    noted: bool = True,
+    able: Capabilities | None = None,
     of_dataset: Callable[..., Any] | None = None,
 ) -> Function:
     """Make a public function use the session options and return a short table.
 
     Public functions called inside this function return all columns and ignore session options.
-    ``short`` is described in :mod:`rankeval_pd.tables`, and missing columns are skipped.
-    ``quantity`` is what the table measures, unless the options say so. ``noted`` says whether
-    ``attrs`` describe how the table was computed. ``of_dataset`` answers a Dataset; by default,
-    ``function`` does.
+    ``of_dataset`` answers a Dataset; by default, ``function`` does.
     """
+    able = able or Capabilities()
+    short, noted = able.short, not able.own_rows
     parameters = inspect.signature(function).parameters
     check = argument_check(function)
     # columns that are added to the user's rows are scores, which no option changes
@@ -170,7 +166,7 @@ def with_options(
                 result = ask(*args, **keywords)
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
             return result
-        result.attrs = record(result.attrs, function.__name__, quantity, keywords)
+        result.attrs = record(result.attrs, function.__name__, able.laws, keywords)
         if inside is not None:
             return result
         if short and not choices["details"] and isinstance(result, pd.DataFrame):
@@ -218,7 +214,7 @@ def as_asked(
         full = settings()["details"]
     if able.short and not full:
         result = shortened(result, able.short, keywords)
-    result.attrs = record(result.attrs, question.__name__, able.quantity, keywords)
+    result.attrs = record(result.attrs, question.__name__, able.laws, keywords)
     return with_order(result, data, keywords)
 
 
@@ -266,7 +262,10 @@ class Capabilities:
     by_groups: bool = False
     sums: bool = False  #: whether workers sum the items of a Dask DataFrame
     short: Short = ""  #: the columns of the short table, or "" for all columns
-    quantity: str = ""  #: what the result measures, unless the options say so
+    #: what the result measures, its test, and its interval, unless the options say so
+    quantity: str = ""
+    test: str = ""
+    interval: str = ""
     #: whether the result contains rows of the data with all columns and attrs
     own_rows: bool = False
     #: the dimensions of the result for a Dataset after those of the groups; a mapping contains them
@@ -281,15 +280,14 @@ class Capabilities:
         of_dataset = None
         if self.layout:
             of_dataset = partial(_answer_dataset, function, self)
-        asked = with_options(
-            function,
-            self.short,
-            quantity=self.quantity,
-            noted=not self.own_rows,
-            of_dataset=of_dataset,
-        )
+        asked = with_options(function, self, of_dataset)
         asked.capabilities = self  # type: ignore[attr-defined]
         return asked
+
+    @property
+    def laws(self) -> dict[str, str]:
+        """Return what the record says of every call."""
+        return {"quantity": self.quantity, "test": self.test, "interval": self.interval}
 
     def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
         """Return the dimensions of the result for a Dataset, for these keywords and this form."""

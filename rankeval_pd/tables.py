@@ -162,14 +162,15 @@ _UNITS = {
 
 
 def record(
-    facts: Mapping[Any, Any], method: str, quantity: str, keywords: Mapping[str, Any]
+    facts: Mapping[Any, Any], method: str, laws: Mapping[str, str], keywords: Mapping[str, Any]
 ) -> dict[Hashable, Any]:
     """Describe how a table was computed: the only place where a record is written.
 
-    The facts are the options that the kernel got, and what it counted. Roles in the keywords are
-    noted if the facts do not contain them. All values have types for Parquet and netCDF.
+    The facts are the options that the kernel got, and what it counted. The laws are those of a
+    method without such an option: its quantity, test and interval. Roles in the keywords are noted
+    if the facts do not contain them. All values have types for Parquet and netCDF.
     """
-    known: dict[Any, Any] = {}
+    known: dict[Any, Any] = {name: law for name, law in laws.items() if law}
     for name in _ROLES:
         if name in keywords:
             known[name] = keywords[name]
@@ -177,10 +178,10 @@ def record(
     known["method"] = method
     if "ci" in known:
         known["interval"] = known.pop("ci")
-    quantity = known.get("of") or quantity
-    if quantity:
-        known["quantity"] = quantity
-        measured = known.get("metric") or quantity
+    if known.get("of"):
+        known["quantity"] = known["of"]
+    if "quantity" in known:
+        measured = known.get("metric") or known["quantity"]
         for unit, names in _UNITS.items():
             if measured in names.split():
                 known["unit"] = unit

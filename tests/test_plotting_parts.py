@@ -220,7 +220,7 @@ def test_captions_say_what_the_tables_are():
         assert f"Rank: 90% interval for the rank, {words}" in caption(plotting.measure_ranks(table))
     assert caption(df.rankeval.plot.area(level=0.8)).startswith("Lines: 80% Newcombe confidence")
     ax = df.rankeval.plot.mean_difference("G2", "_z", range(20, 60), n_resamples=50, level=0.9)
-    assert "Lines: 90% confidence intervals" in caption(ax)
+    assert "Lines: 90% normal confidence intervals" in caption(ax)
     assert ax.get_xlabel().endswith("n = 20 to 59")
 
 

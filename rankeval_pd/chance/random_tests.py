@@ -578,6 +578,7 @@ ADJUSTMENTS = (None, "envelope")
     short="measure n tp expected lift p_value p_adjusted",
     layout="measure n",
     quantity="true-positives",
+    test="hypergeometric",
 )
 @with_roles
 def random_test(

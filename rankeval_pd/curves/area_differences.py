@@ -204,6 +204,7 @@ _TOGETHER = 1_000_000  # placements kept in memory at once; about twenty arrays 
     " p_noninferior better",
     layout="pair",
     quantity="area",
+    interval="student",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def compare_area(

@@ -79,6 +79,7 @@ _OWN = {"roc": "newcombe", "ap": "logit"}
     short="measure area ci_low ci_high chance",
     layout="measure",
     quantity="area",
+    test="score",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def area(
@@ -316,6 +317,10 @@ def area_of_outlines(
     leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
     table = pd.DataFrame({"measure": pd.Series(names), **leaving})
     table.attrs.update({"kind": kind, "ci": interval, "level": level})
+    first = rankings[0]
+    table.attrs["n_candidates"] = first.outline.positive + first.outline.negative
+    if ends:  # no part of the outline
+        table.attrs["n_candidates"] += first.unscored
     return table
 
 
@@ -509,6 +514,8 @@ class AreaOptions(Decision):
     layout="pair measure",
     pooled=True,
     quantity="area",
+    test="welch",
+    interval="mover",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def unpaired_area(

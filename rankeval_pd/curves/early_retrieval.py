@@ -99,6 +99,7 @@ def enrichment(
     short="measure value ci_low ci_high chance",
     layout="measure",
     quantity="bedroc",
+    interval="student",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def bedroc(
@@ -165,6 +166,7 @@ def bedroc(
     short="measure area ci_low ci_high chance",
     layout="measure",
     quantity="area",
+    interval="student",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def partial_area(

@@ -17,7 +17,7 @@ import pandas as pd
 
 from rankeval_pd.datasets.collocations import cache_folder, digest, read_cache, write_cache
 from rankeval_pd.errors import check_count, progress_bar
-from rankeval_pd.options import with_options
+from rankeval_pd.options import Capabilities, with_options
 from rankeval_pd.stats import FloatArray
 
 # -------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ class Docstring(NamedTuple):
     links: list[str]  #: names in the "See Also" section, as written
 
 
-@partial(with_options, noted=False)
+@partial(with_options, able=Capabilities(own_rows=True))
 def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> pd.DataFrame:
     """Return a search experiment on the docstrings of installed packages.
 

@@ -1125,6 +1125,7 @@ def tabulate(
         for part, sizes in found.parts:
             answers.append(question(part, sizes))
     keys = found.keys
+    n_rankings = len(keys)
     facts: dict[str, Any] = {}
     parts: list[Rows] = []
     for answer in answers:
@@ -1167,7 +1168,9 @@ def tabulate(
         names.append("share")
     if combine is None and len(answers) > 1:
         table = rows_at(table, np.argsort(table[GROUP], kind="stable"))
-    noted = {**(attrs or {}), **facts}
+    noted = {"n_candidates": int(found.totals.sum()), **(attrs or {}), **facts}
+    if chosen.by is not None:
+        noted["n_rankings"] = n_rankings
     result: Any = leave_table(table, keys, names, found.measures, noted)
     return cast("Data", result)
 
@@ -1178,7 +1181,7 @@ class Parts(NamedTuple):
     keys: pd.DataFrame  #: one row per group, with the columns in ``by``
     measures: Sequence[Hashable]
     parts: list[tuple[Candidates, IntArray | None]]  #: groups of each size, and their list sizes
-    totals: IntArray  #: the number of candidates of each group, if n is given as shares
+    totals: IntArray  #: the number of candidates of each group
 
 
 def read_parts(
@@ -1216,8 +1219,8 @@ def read_parts(
         if n_groups is not None:  # whether measures are identical is not known either
             part = replace(part, n_groups=n_groups, same=None)
         sizes = n
+        totals[part.group] = part.total
         if isinstance(sizes, Shares):
-            totals[part.group] = part.total
             sizes = np.unique(sizes.of(part.total))
         asked.append((part, sizes))
     return Parts(groups.keys, groups.measures, asked, totals)

@@ -631,6 +631,8 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
     coords = _coords_of_groups(reading.data, axes, {*variables})
     for axis in axes:
         coords |= axis.coords
+    for name in ("n_candidates", "n_rankings"):  # not known before a lazy answer is computed
+        table.attrs.pop(name, None)
     result = xr.Dataset(variables, coords, table.attrs)
     return result.set_coords([x for x in _SYSTEMS if x in result])
 

@@ -601,7 +601,13 @@ def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
 _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates")
 
 
-@Capabilities(rankings="What to judge, and how?", scores=False, layout="row", quantity="agreement")
+@Capabilities(
+    rankings="What to judge, and how?",
+    scores=False,
+    layout="row",
+    quantity="agreement",
+    interval="jackknife",
+)
 @with_roles_but(*"agreement measures exclude key label lower_is_better ties missing rng".split())
 def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[JudgedRoles]) -> Data:
     """Return coefficients of agreement between annotators, with intervals.

@@ -558,6 +558,7 @@ _DIFFERENCE_COLUMNS = (
     short="measure n precision ci_low ci_high n_judged n_unjudged",
     layout="measure n",
     quantity="precision",
+    interval="hypergeometric",
 )
 @with_roles_and(_SCHEME)
 def judged_precision(
@@ -665,6 +666,7 @@ def judged_precision(
     short="measure n recall ci_low ci_high n_judged n_unjudged",
     layout="measure n",
     quantity="recall",
+    interval="mover",
 )
 @with_roles_and(_SCHEME)
 def judged_recall(
@@ -715,6 +717,7 @@ def judged_recall(
     short="measure average_precision ci_low ci_high n_judged n_unjudged",
     layout="measure",
     quantity="average-precision",
+    interval="logit",
 )
 @with_roles_and(
     _SCHEME,
@@ -791,6 +794,7 @@ def judged_average_precision(
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
     layout="pair n",
     quantity="precision",
+    interval="mover",
 )
 @with_roles_and(_SCHEME)
 def judged_difference(

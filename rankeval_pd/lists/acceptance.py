@@ -438,6 +438,7 @@ COLUMNS = tuple("measure threshold n_accepted tp precision recall ci_low".split(
     clusters=True,
     layout="measure",
     quantity="threshold",
+    interval="clopper-pearson",
 )
 @with_roles_but("key", "label", "ties", "rng")
 def choose_threshold(

@@ -393,6 +393,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     clusters=True,
     short="measure n value ci_low ci_high rank_low rank_high letters",
     layout="measure n",
+    interval="clopper-pearson",
 )
 @with_roles
 def measure_ranks(

@@ -485,6 +485,7 @@ _TOO_PRECISE = 0.9  # above this precision, coverage can fall below the level
     heads=True,
     layout="measure n",
     quantity="precision",
+    interval="sup-t",
 )
 @with_roles
 def precision_band(
@@ -671,6 +672,7 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
     heads=True,
     layout="pair n",
     quantity="precision",
+    interval="sup-t",
 )
 @with_roles
 def difference_band(

@@ -233,6 +233,8 @@ COLUMNS = tuple(
     short="measure_a measure_b n_first n_last difference ci_low ci_high p_value",
     layout="pair",
     quantity="precision",
+    test="swaps",
+    interval="normal",
 )
 @with_roles
 def mean_difference(
@@ -421,6 +423,7 @@ ODDS_RATIOS_COLUMNS = tuple(
     heads=True,
     layout="pair n",
     quantity="odds-ratio",
+    interval="exact",
 )
 @with_roles
 def odds_ratios(

@@ -251,6 +251,7 @@ def _quantile(values: FloatArray, share: float) -> float:
     short="size system_a system_b score_a score_b gain ci_low ci_high p_value p_adjusted",
     layout="size pair",
     quantity="gain",
+    test="bootstrap",
 )
 @with_roles
 def gain_by_size(

@@ -504,6 +504,7 @@ OF_SEEDS = ("gain_se_items", "gain_se_seeds", "n_seeds")  # columns only with se
     " p_noninferior",
     layout="pair",
     quantity="gain",
+    test="bootstrap",
 )
 @with_roles
 def paired_bootstrap(
@@ -744,6 +745,8 @@ def paired_bootstrap(
     " p_noninferior",
     layout="pair",
     quantity="gain",
+    test="permutation",
+    interval="permutation",
 )
 @with_roles
 def paired_permutation(
