@@ -317,10 +317,8 @@ def area_of_outlines(
     leaving = {name: columns[name] for name in AREA_COLUMNS[1:]}
     table = pd.DataFrame({"measure": pd.Series(names), **leaving})
     table.attrs.update({"kind": kind, "ci": interval, "level": level})
-    first = rankings[0]
-    table.attrs["n_candidates"] = first.outline.positive + first.outline.negative
-    if ends:  # no part of the outline
-        table.attrs["n_candidates"] += first.unscored
+    outline = rankings[0].outline
+    table.attrs["n_candidates"] = outline.positive + outline.negative
     return table
 
 
