@@ -198,6 +198,8 @@ class TestPlan:
         attrs["n_items"] = None  # each row shows the number for its group
         if len({*every.n_items}) == 1:
             attrs["n_items"] = every.n_items[0]
+        if self.roles.get("groups") is not None and len({*every.n_drawn}) == 1:
+            attrs["n_groups"] = every.n_drawn[0]
         if every.n_seeds[-1]:
             attrs["n_seeds"] = min(every.n_seeds)
             attrs["seed_widening"] = max(1.0, *every.seed_widening)
