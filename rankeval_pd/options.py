@@ -137,7 +137,7 @@ def with_options(
     ``of_dataset`` answers a Dataset; by default, ``function`` does.
     """
     able = able or Capabilities()
-    short, noted = able.short, not able.own_rows
+    short, noted, laws = able.short, not able.own_rows, able.laws
     parameters = inspect.signature(function).parameters
     check = argument_check(function)
     # columns that are added to the user's rows are scores, which no option changes
@@ -166,7 +166,7 @@ def with_options(
                 result = ask(*args, **keywords)
         if not (noted and isinstance(result, pd.DataFrame | xr.Dataset)):
             return result
-        result.attrs = record(result.attrs, function.__name__, able.laws, keywords)
+        result.attrs = record(result.attrs, function.__name__, laws, keywords)
         if inside is not None:
             return result
         if short and not choices["details"] and isinstance(result, pd.DataFrame):
@@ -287,7 +287,8 @@ class Capabilities:
     @property
     def laws(self) -> dict[str, str]:
         """Return what the record says of every call."""
-        return {"quantity": self.quantity, "test": self.test, "interval": self.interval}
+        laws = {"quantity": self.quantity, "test": self.test, "interval": self.interval}
+        return {name: law for name, law in laws.items() if law}
 
     def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
         """Return the dimensions of the result for a Dataset, for these keywords and this form."""

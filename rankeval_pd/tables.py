@@ -170,7 +170,7 @@ def record(
     method without such an option: its quantity, test and interval. Roles in the keywords are noted
     if the facts do not contain them. All values have types for Parquet and netCDF.
     """
-    known: dict[Any, Any] = {name: law for name, law in laws.items() if law}
+    known: dict[Any, Any] = dict(laws)
     for name in _ROLES:
         if name in keywords:
             known[name] = keywords[name]
