@@ -45,6 +45,8 @@ EXCEPTIONS: dict[str, str] = {
     r"attrs\.keys: ": "the record has one order in every table",
     r"attrs\.'(ci': gone|interval': new)": "the record calls the interval by this name",
     r"attrs\.'(quantity|unit)': new": "the record says what was measured",
+    r"attrs\.'(test|interval)': new": "the record names the law of a method without an option",
+    r"attrs\.'n_(candidates|rankings|groups)': new": "the record says how much was counted",
     r"attrs\.'columns': ": "a Dataset lists its dimensions in the order of its layout",
 }
 
