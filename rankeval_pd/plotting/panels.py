@@ -21,6 +21,7 @@ from rankeval_pd.options import (
     FILLED,
     LONG_ROLES,
     Capabilities,
+    Plotted,
     in_wide_form,
     settings,
     with_roles_and,
@@ -704,6 +705,9 @@ def of_data_or_table(
         def drawn(
             *args: Any, details: bool | None = None, progress: bool | None = None, **options: Any
         ) -> Any:
+            if args and isinstance(args[0], Plotted):  # a call of an accessor's method
+                plots, *others = args
+                args, options = (plots._data, *others), {**plots._roles, **options}
             choices = settings(details, progress)
             check_data(args, options)  # a finished table needs no other arguments
             if not LONG_ROLES.isdisjoint(options):
