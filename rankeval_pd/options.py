@@ -232,6 +232,14 @@ class Plotted(Generic[Table]):
         self._roles = roles
 
 
+def unbound(args: Any, keywords: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the arguments of a drawing function, in which plots stand for their data and roles."""
+    if not (args and isinstance(args[0], Plotted)):
+        return args, keywords
+    plots, *others = args
+    return (plots._data, *others), {**plots._roles, **keywords}
+
+
 # ------------------------------------ Decorators that declare the capabilities and roles of a
 # function
 

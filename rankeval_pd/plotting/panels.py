@@ -21,9 +21,9 @@ from rankeval_pd.options import (
     FILLED,
     LONG_ROLES,
     Capabilities,
-    Plotted,
     in_wide_form,
     settings,
+    unbound,
     with_roles_and,
 )
 from rankeval_pd.plotting.canvas import XLABELS, Canvas, name_figure, shared_legend, some
@@ -705,10 +705,8 @@ def of_data_or_table(
         def drawn(
             *args: Any, details: bool | None = None, progress: bool | None = None, **options: Any
         ) -> Any:
-            if args and isinstance(args[0], Plotted):  # a call of an accessor's method
-                plots, *others = args
-                args, options = (plots._data, *others), {**plots._roles, **options}
             choices = settings(details, progress)
+            args, options = unbound(args, options)
             check_data(args, options)  # a finished table needs no other arguments
             if not LONG_ROLES.isdisjoint(options):
                 args, options = in_wide_form(args, options)
