@@ -150,10 +150,10 @@ def _recall_columns(
     of_lift: bool,
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of the lists, with limits for recall or lift."""
-    lists, of_ranking = ranking.nbest(n, ties), (ranking.size, ranking.retrieved)
+    lists = ranking.nbest(n, ties)
     if n is None:
         n = ranking.every
-    columns = columns_of_lists(lists, n, *of_ranking, candidates.sign, ties)
+    columns = columns_of_lists(lists, n, ranking.size, ranking.retrieved, candidates.sign, ties)
     total, positive = (x[..., np.newaxis] for x in ranking.size)
     inside = np.minimum(n, np.maximum(total, 1))
     edge = edge_precision(ranking.cumulated(ties), inside, total)

@@ -92,8 +92,8 @@ def of_measures_too(picture: Picture) -> Picture:
 
     @checked_call
     @functools.wraps(picture)
-    def drawn(*args: Any, **options: Any) -> Any:
-        (data, *others), options = unbound(args or (options.pop("data"),), options)
+    def drawn(data: Any, *args: Any, **options: Any) -> Any:
+        (data, *others), options = unbound((data, *args), options)
         if is_table(data, RANKED):
             raise ValueError(
                 "table contains ranks of measures but no pairs. Pass the data with n=... or"
@@ -106,9 +106,7 @@ def of_measures_too(picture: Picture) -> Picture:
                 "n=None, kind=None: rankings need a criterion. Pass n=..., the size of the lists,"
                 " or kind='ap' or 'roc'; if 'gold' is a system scored on test items, rename it."
             )
-        if is_table(data, _PAIRS):
-            data = as_systems(data)
-        return picture(data, *others, **options)
+        return picture(as_systems(data) if is_table(data, _PAIRS) else data, *others, **options)
 
     return cast(Picture, drawn)
 
