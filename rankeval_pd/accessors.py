@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import FunctionType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -28,7 +29,7 @@ import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.doors import Data, check_data, is_dask_frame
 from rankeval_pd.errors import checked_call
-from rankeval_pd.options import with_roles
+from rankeval_pd.options import Plotted, with_roles
 from rankeval_pd.overview import (
     PLOT_SYNONYMS,
     SYNONYMS,
@@ -109,8 +110,11 @@ def frame_method(
 
 
 def plot_method(picture: Picture[P, Drawn_co]) -> PlotMethod[P, Drawn_co]:
-    """Turn a drawing function into a method of an accessor's plots."""
-    return cast(PlotMethod[P, Drawn_co], _forwarding(picture))
+    """Copy a drawing function as a method of an accessor's plots, which it takes as data."""
+    drawn: Any = picture
+    copied = FunctionType(drawn.__code__, drawn.__globals__, closure=drawn.__closure__)
+    copied.__kwdefaults__ = drawn.__kwdefaults__
+    return cast(PlotMethod[P, Drawn_co], described(copied, drawn))
 
 
 def _forwarding(function: Any) -> Any:
@@ -340,14 +344,10 @@ def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
 # -------------------------- The accessor ``.rankeval.plot``, which stores data and roles
 
 
-class Plots(Generic[Data]):
+class Plots(Plotted[Data]):
     """Provide the functions of :mod:`rankeval_pd.plotting` with the data filled in."""
 
-    __slots__ = ("_data", "_roles")
-
-    def __init__(self, data: Data, roles: Mapping[str, Any]) -> None:
-        self._data: Data = data
-        self._roles = roles
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return "\n".join(["<plots of a rankeval accessor>", *(f"  .{x}()" for x in dir(self))])

@@ -267,8 +267,20 @@ class Roles:
                     f"{name}={value!r}: a long frame must be in memory for this method. Call"
                     " data.compute() first, or pass a column for each measure or system."
                 )
-            if name in _ONE_NAME or name in ("by", "label"):
-                _check_name(name, value)
+            if value is pd.NA and name in (*_ONE_NAME, "by", "label"):
+                raise TypeError(f"{name}=<NA> is not a name. Pass the name of a column.")
+            if name not in _ONE_NAME:
+                continue
+            parts = [value]
+            # several annotators, or two crossed factors
+            if isinstance(value, list) and (
+                name == "gold" or (name == "groups" and len(value) == 2)
+            ):
+                parts = value
+            for part in parts:
+                unhashable = type(part).__hash__ is None
+                if unhashable and (name in ("dim", "strata", "seeds") or not are_values(part)):
+                    raise TypeError(f"{name}={part!r}: pass the name of one column, not several.")
         roles = cls(**keywords)
         if isinstance(roles.unjudged, str) and roles.unjudged in get_args(PartlyJudged):
             raise ValueError(
@@ -395,22 +407,6 @@ def are_values(given: Any) -> bool:
     return isinstance(
         given, np.ndarray | pd.Series | pd.Index | pd.api.extensions.ExtensionArray | xr.DataArray
     )
-
-
-def _check_name(role: str, value: Any) -> None:
-    """Raise a TypeError unless the role contains a name, or values where they are supported."""
-    if value is pd.NA:
-        raise TypeError(f"{role}=<NA> is not a name. Pass the name of a column.")
-    if role not in _ONE_NAME:
-        return
-    parts = [value]
-    # several annotators, or two crossed factors
-    if isinstance(value, list) and (role == "gold" or (role == "groups" and len(value) == 2)):
-        parts = value
-    for part in parts:
-        unhashable = type(part).__hash__ is None
-        if unhashable and (role in ("dim", "strata", "seeds") or not are_values(part)):
-            raise TypeError(f"{role}={part!r}: pass the name of one column, not several.")
 
 
 def as_names(names: Names, columns: Any) -> list[Hashable]:

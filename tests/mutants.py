@@ -881,7 +881,7 @@ FAULTS = [
         "items.py", "stats/asked resampling items",
         ("np.add.at(summed, self.cluster,", "np.add.at(summed, self.cluster[::-1],"),
         ("1.0 / float(self.totals[0, 1])", "1.0 / float(self.totals[:, 1].sum())"),
-        ("once = alone and below.flat[0] == 1.0", "once = alone"),
+        ("if alone and below.flat[0] == 1.0:", "if alone:"),
     ),
     *_in(
         "bootstrap.py", "stats/bootstrap resampling",

@@ -1116,12 +1116,12 @@ def tabulate(
     heads = able.heads and not isinstance(chosen.groups, list)
     if not heads:
         refuse_head(frame)
-    read = partial(read_parts, able=able, n=n, heads=heads, together=combine is not None)
+    in_parts = partial(parts_of, able=able, n=n, heads=heads, together=combine is not None)
     answers: list[Rows | Answer] = []
     if isinstance(frame, GroupFrame):  # on the workers of a Dask DataFrame
-        found, answers = frame.answers(read, question, chosen, scored=able.scores)
+        found, answers = frame.answers(in_parts, question, chosen, scored=able.scores)
     else:
-        found = read(frame, chosen)
+        found = in_parts(read_frame(frame, chosen, scored=able.scores))
         for part, sizes in found.parts:
             answers.append(question(part, sizes))
     keys = found.keys
@@ -1184,9 +1184,8 @@ class Parts(NamedTuple):
     totals: IntArray  #: the number of candidates of each group
 
 
-def read_parts(
-    frame: pd.DataFrame,
-    chosen: Roles,
+def parts_of(
+    groups: Groups,
     *,
     able: Capabilities,
     n: Sizes,
@@ -1194,12 +1193,11 @@ def read_parts(
     together: bool,
     n_groups: int | None = None,
 ) -> Parts:
-    """Read every group of a frame.
+    """Return the candidates of all groups, as they are asked.
 
     ``heads`` means that a head is sufficient, and ``together`` that the groups are combined.
     ``n_groups`` is the number of all groups if the frame contains only some of them.
     """
-    groups = read_frame(frame, chosen, scored=able.scores)
     whole = None
     if able.scores:
         whole = groups.whole
@@ -1210,7 +1208,7 @@ def read_parts(
     if heads and able.n_keys == 1 and able.scores and isinstance(n, np.ndarray):
         groups = groups.head(n)
     if not len(groups.keys):  # one group without candidates has the columns but no rows
-        parts = stacks(read_frame(frame, replace(chosen, by=None), scored=able.scores))[:1]
+        parts = stacks(replace(groups, keys=pd.DataFrame(index=[0])))
     else:
         parts = stacks(groups, counts=able.counts and isinstance(n, np.ndarray))
     totals = np.zeros(max(len(groups.keys), 1), dtype=np.int64)

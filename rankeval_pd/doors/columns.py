@@ -58,11 +58,8 @@ def score_values(values: pd.Series, name: Hashable) -> FloatArray:
             f"measures: {name!r} has dtype {values.dtype}, but scores must be numbers. Convert the"
             " scores, for example with pd.to_numeric, or pass measures=..."
         )
-    return as_floats(
-        values,
-        f"measures: {name!r} has",
-        f"and would be tied. Pass the ranks instead: data[{name!r}].rank().",
-    )
+    advice = f"and would be tied. Pass the ranks instead: data[{name!r}].rank()."
+    return as_floats(values, name, advice, "measures: ")
 
 
 def _is_number(dtype: Any) -> bool:
@@ -70,18 +67,18 @@ def _is_number(dtype: Any) -> bool:
     return is_score(dtype) or pd.api.types.is_bool_dtype(dtype)
 
 
-def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
+def as_floats(values: pd.Series, name: Hashable, then: str, role: str = "") -> FloatArray:
     """Return numbers as float64, and reject distinct numbers that would become equal.
 
-    Missing numbers are NaN. The error message begins with ``who`` and ends with ``then``.
+    Missing numbers are NaN. The error message begins with ``role`` and ends with ``then``.
     """
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     plain = dense(values.dtype)
     if plain.kind in "iu":
         if (np.abs(numbers) >= _EXACT).any():
             raise ValueError(
-                f"{who} whole numbers of 2**53 or more, which cannot be distinguished as float64"
-                f" {then}"
+                f"{role}{shown(name)} has whole numbers of 2**53 or more, which cannot be"
+                f" distinguished as float64 {then}"
             )
     elif plain.kind == "O" or plain.itemsize > 8:  # finer than float64
         # pandas compares numbers at float64 precision
@@ -89,8 +86,8 @@ def as_floats(values: pd.Series, who: str, then: str) -> FloatArray:
         alike = len(np.unique(values.to_numpy()[known])) - len(np.unique(numbers[known]))
         if alike:
             raise ValueError(
-                f"{who} numbers of dtype {values.dtype}, {alike} of which cannot be distinguished"
-                f" as float64 {then}"
+                f"{role}{shown(name)} has numbers of dtype {values.dtype}, {alike} of which cannot"
+                f" be distinguished as float64 {then}"
             )
     return numbers
 

@@ -27,6 +27,7 @@ from rankeval_pd.doors.candidates import (
     Parts,
     RankingQuestion,
     needed_ranks,
+    read_frame,
 )
 from rankeval_pd.doors.columns import (
     WIDTH,
@@ -342,7 +343,7 @@ def _of_one_group(roles: Roles) -> Roles:
 def _answers_of_groups(
     ddf: Any,
     label: Any,
-    read: Callable[..., Parts],
+    in_parts: Callable[..., Parts],
     question: RankingQuestion,
     roles: Roles,
     *,
@@ -369,9 +370,9 @@ def _answers_of_groups(
         lower_is_better=heads.lower_of(roles, request.measures),
         exclude=None,
     )
-    read = functools.partial(read, chosen=plain, n_groups=len(sizes))
-    options = {"read": read, "question": question, "largest": int(sizes.max())}
-    options["details"] = details_wanted()
+    in_parts = functools.partial(in_parts, n_groups=len(sizes))
+    options = {"in_parts": in_parts, "question": question, "largest": int(sizes.max())}
+    options |= {"roles": plain, "scored": scored, "details": details_wanted()}
     frames = rows.shuffle(on=by).to_delayed()
     parts = computed([later(_answers_of_part, frame, **options) for frame in frames])
     return _joined_answers([part for part in parts if part is not None], by)
@@ -380,8 +381,10 @@ def _answers_of_groups(
 def _answers_of_part(
     frame: pd.DataFrame,
     *,
-    read: Callable[..., Parts],
+    in_parts: Callable[..., Parts],
     question: RankingQuestion,
+    roles: Roles,
+    scored: bool,
     largest: int,
     details: bool,
 ) -> tuple[Parts, list[Rows | Answer]] | None:
@@ -390,7 +393,7 @@ def _answers_of_part(
     before = WIDTH.set(largest)
     try:
         with held(details=details, progress=False):
-            found = read(frame)
+            found = in_parts(read_frame(frame, roles, scored=scored))
             answers = [question(*part) for part in found.parts]
             return found._replace(parts=[]), answers
     finally:

@@ -840,7 +840,7 @@ def read_items(frame: pd.DataFrame, roles: Roles, *, shape: bool = False) -> Ite
                 column = frame.iloc[order, place]
                 if column.dtype == object:
                     column = pd.to_numeric(column)
-                values[i, j, :, k] = as_floats(column, f"{shown(system)} has", f"{where} scores.")
+                values[i, j, :, k] = as_floats(column, system, f"{where} scores.")
     if roles.seeds is None:
         values = values[:, 0]
     cluster = strata = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,6 @@ from rankeval_pd import tables
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors.columns import (
     Data,
-    above_door,
     concatenated,
     is_dask_frame,
     leave_table,
@@ -104,8 +103,8 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
         raise ValueError(
             "data has no items, but a comparison needs at least two. Pass at least two rows."
         )
-    rows = question.finish(concatenated(parts))
-    most = table.metric.formula.most
+    rows, metric = question.finish(concatenated(parts)), table.metric
+    most = metric.formula.most
     if not np.isinf(most):  # clip limits to the range of the metric
         least = -most if "gain" in rows else 0.0
         for name in _LIMITS:
@@ -115,8 +114,22 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
         if rows[name].dtype == object:  # labels
             codes, labels = pd.factorize(rows[name])
             rows[name] = named(codes, labels.tolist())
-    notes = {**_metric_notes(table, chosen), **question.attrs(facts, len(pairs))}
-    return above_door(leave_table(rows, keys, columns, table.systems, notes), data)
+    notes = {"metric": metric.name, "higher_is_better": metric.sign > 0.0, "groups": chosen.groups}
+    if not metric.formula.statistics:  # a user's function
+        notes["metric"] = f"function {metric.name}"
+    if table.of is not None and notes["metric"] == "mean":
+        notes["of"] = table.of
+    if len(chosen.factors) == 1:
+        notes["weight"] = chosen.weight or "item"
+    if chosen.strata is not None:
+        notes |= {"strata": chosen.strata, "average": chosen.average or "macro"}
+    if chosen.seeds is not None:
+        notes |= {"seeds": chosen.seeds, "seed_variance": chosen.seed_variance or "each"}
+    if chosen.missing != "raise":
+        notes["missing"] = chosen.missing
+    notes |= question.attrs(facts, len(pairs))
+    result: Any = leave_table(rows, keys, columns, table.systems, notes)
+    return cast("Data", result)
 
 
 def _sums_of(
@@ -128,26 +141,6 @@ def _sums_of(
         return sums
     few = read_items(sums, replace(roles, measures=table.systems, exclude=None))
     return few.items(np.arange(len(sums)))
-
-
-def _metric_notes(table: ItemTable, roles: Roles) -> dict[str, Any]:
-    """Return attrs that describe the metric and the items, and mark user-defined functions."""
-    metric = table.metric
-    name = metric.name
-    if not metric.formula.statistics:
-        name = f"function {name}"
-    notes = {"metric": name, "higher_is_better": metric.sign > 0.0, "groups": roles.groups}
-    if table.of is not None and name == "mean":
-        notes["of"] = table.of
-    if len(roles.factors) == 1:
-        notes["weight"] = roles.weight or "item"
-    if roles.strata is not None:
-        notes |= {"strata": roles.strata, "average": roles.average or "macro"}
-    if roles.seeds is not None:
-        notes |= {"seeds": roles.seeds, "seed_variance": roles.seed_variance or "each"}
-    if roles.missing != "raise":
-        notes["missing"] = roles.missing
-    return notes
 
 
 def pairs_of_systems(

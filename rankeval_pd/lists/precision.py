@@ -230,11 +230,13 @@ def _nbest_columns(
     pooled: bool,
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of the n-best lists."""
-    n, lists, columns = counted_lists(ranking, candidates, n, ties)
+    lists, size, pool = ranking.nbest(n, ties), ranking.size, ranking.retrieved
+    if n is None:
+        n = ranking.every
+    columns = columns_of_lists(lists, n, size, pool, candidates.sign, ties)
     exists, sizes = lists.exists, np.broadcast_to(n, lists.tp.shape)
     if pooled:  # averages use no intervals of individual lists, but N and N+ of each pool
-        pool, positive = ranking.retrieved, ranking.size.positive
-        return {**columns, "total": pool.total, "drawn": pool.positive, "positive": positive}
+        return {**columns, "total": pool.total, "drawn": pool.positive, "positive": size.positive}
     best = level_of_each(kind.level, candidates.n_measures)
     weight: Any = 1.0
     if candidates.cluster is not None:
@@ -244,38 +246,37 @@ def _nbest_columns(
         weight, of_best, ratio = (spread[name] for name in names)
         columns["n_groups"] = spread["n_groups"]
     else:
-        variance = nbest_spread(ranking.cumulated(ties), n, ranking.size.total)
+        variance = nbest_spread(ranking.cumulated(ties), n, size.total)
         if kind.target == "nbest":
             weight = variance.effective(sizes) / sizes
         of_best, ratio = weight, variance.ratio
     if kind.target == "region":
         long = exists & (sizes >= LEAST)
         warn_of_thresholds(ratio, sizes, long, "precision of the n-best list")
-    limits = limits_of_best = kind.columns(lists.tp * weight, sizes * weight, exists)
+    interval, limits = INTERVALS[kind.ci], np.full((4, *exists.shape), np.nan)
+    tp, drawn = (lists.tp * weight)[exists], (sizes * weight)[exists]
+    limits[:2, exists] = limits[2:, exists] = interval(tp / kind.phi, drawn / kind.phi, kind.level)
     if best != kind.level:
-        counts = lists.tp * of_best, sizes * of_best
-        limits_of_best = kind._replace(level=best).columns(*counts, exists)
-    columns["ci_low_best"], columns["ci_high_best"] = limits_of_best.values()
-    return columns | limits
+        tp, drawn = (lists.tp * of_best)[exists], (sizes * of_best)[exists]
+        limits[2:, exists] = interval(tp / kind.phi, drawn / kind.phi, best)
+    ends = ("ci_low", "ci_high", "ci_low_best", "ci_high_best")
+    return columns | dict(zip(ends, limits, strict=True))
 
 
-def counted_lists(
-    ranking: Ranking, candidates: Candidates, n: IntArray | None, ties: str
-) -> tuple[IntArray, NBest, dict[str, AnyArray]]:
-    """Return the sizes of n-best lists, the lists, and their columns (group, measure, n)."""
-    lists = ranking.nbest(n, ties)
-    if n is None:
-        n = ranking.every
+def columns_of_lists(
+    lists: NBest, n: IntArray, size: Size, drawn_from: Size, sign: FloatArray, ties: str
+) -> dict[str, AnyArray]:
+    """Return the columns (group, measure, n) of n-best lists without intervals."""
     columns = {
-        "threshold": lists.threshold * candidates.sign[:, np.newaxis] + 0.0,
+        "threshold": lists.threshold * sign[:, np.newaxis] + 0.0,
         "tp": lists.tp,
         "tied": lists.tied,
         "exists": lists.exists,
-        **rates_of(lists.tp, n, ranking.size, ranking.retrieved),
+        **rates_of(lists.tp, n, size, drawn_from),
     }
     if ties == "expected":
         columns["tp_sd"] = lists.block.tp_sd(n)
-    return n, lists, columns
+    return columns
 
 
 def rates_of(

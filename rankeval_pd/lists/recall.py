@@ -26,7 +26,7 @@ from rankeval_pd.lists.precision import (
     LIST_COLUMNS,
     IntervalKind,
     checked_band,
-    counted_lists,
+    columns_of_lists,
     labels_by_rank,
     rows_of_bands,
     warn_of_reversed,
@@ -150,7 +150,10 @@ def _recall_columns(
     of_lift: bool,
 ) -> dict[str, AnyArray]:
     """Return the columns (group, measure, n) of the lists, with limits for recall or lift."""
-    n, lists, columns = counted_lists(ranking, candidates, n, ties)
+    lists = ranking.nbest(n, ties)
+    if n is None:
+        n = ranking.every
+    columns = columns_of_lists(lists, n, ranking.size, ranking.retrieved, candidates.sign, ties)
     total, positive = (x[..., np.newaxis] for x in ranking.size)
     inside = np.minimum(n, np.maximum(total, 1))
     edge = edge_precision(ranking.cumulated(ties), inside, total)

@@ -23,6 +23,7 @@ from rankeval_pd.options import (
     Capabilities,
     in_wide_form,
     settings,
+    unbound,
     with_roles_and,
 )
 from rankeval_pd.plotting.canvas import XLABELS, Canvas, name_figure, shared_legend, some
@@ -705,6 +706,7 @@ def of_data_or_table(
             *args: Any, details: bool | None = None, progress: bool | None = None, **options: Any
         ) -> Any:
             choices = settings(details, progress)
+            args, options = unbound(args, options)
             check_data(args, options)  # a finished table needs no other arguments
             if not LONG_ROLES.isdisjoint(options):
                 args, options = in_wide_form(args, options)

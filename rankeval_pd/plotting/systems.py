@@ -14,6 +14,7 @@ import xarray as xr
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_share, checked_call
 from rankeval_pd.lists.measure_ranks import pairs_tested, rank_options
+from rankeval_pd.options import unbound
 from rankeval_pd.plotting.canvas import (
     ABOVE,
     BESIDE,
@@ -92,6 +93,7 @@ def of_measures_too(picture: Picture) -> Picture:
     @checked_call
     @functools.wraps(picture)
     def drawn(data: Any, *args: Any, **options: Any) -> Any:
+        (data, *others), options = unbound((data, *args), options)
         if is_table(data, RANKED):
             raise ValueError(
                 "table contains ranks of measures but no pairs. Pass the data with n=... or"
@@ -104,7 +106,7 @@ def of_measures_too(picture: Picture) -> Picture:
                 "n=None, kind=None: rankings need a criterion. Pass n=..., the size of the lists,"
                 " or kind='ap' or 'roc'; if 'gold' is a system scored on test items, rename it."
             )
-        return picture(as_systems(data) if is_table(data, _PAIRS) else data, *args, **options)
+        return picture(as_systems(data) if is_table(data, _PAIRS) else data, *others, **options)
 
     return cast(Picture, drawn)
 

@@ -29,7 +29,6 @@ from rankeval_pd.stats.items import (
     RatioForm,
     Score,
     WholeColumns,
-    are_binary,
     exact_sums,
     nearly_normal,
     quiet,
@@ -125,7 +124,7 @@ def facts_of(block: ItemStatistics) -> Facts:
     both = None
     if below in ((1.0, 1.0), (np.inf, -np.inf)):
         first = values[..., 0]
-        if are_binary(first):
+        if ((first == 0.0) | (first == 1.0)).all():
             both = sums_of_products(first).astype(np.int64)
     return Facts(
         items,

@@ -864,8 +864,10 @@ def with_resamples(options: PairOptions, n_pairs: int) -> PairOptions:
 
 def check_enough(options: PairOptions, n_pairs: int) -> None:
     """Raise a ValueError if there are too few resamples for significant adjusted p-values."""
-    needed = needed_resamples(options, n_pairs)
-    if options.adjust is None or options.n_resamples >= needed:
+    needed = 0
+    if options.adjust is not None:
+        needed = needed_resamples(options, n_pairs)
+    if options.n_resamples >= needed:
         return
     alike = options.n_alike
     factor, in_groups = f"{options.tails * n_pairs * alike}", ""

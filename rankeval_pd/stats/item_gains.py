@@ -744,12 +744,13 @@ _MOVES = 0.05  # p-value for the correlation between the size and the mean gain 
 
 
 def moves_with_size(items: AnyItems, pairs: IntArray) -> bool:
-    """Return whether cluster sizes differ greatly and correlate with the gain of a pair.
+    """Return whether the sizes of clusters differ greatly and correlate with the gain of a pair.
 
     In this case, a few large clusters dominate the mean over items, and a sample may lack such
-    clusters.
+    clusters. Two crossed factors have no such sizes.
     """
-    if not isinstance(items, Items) or items.cluster is None or items.factors is not None:
+    assert isinstance(items, Items)
+    if items.factors is not None:
         return False
     from scipy import special
 

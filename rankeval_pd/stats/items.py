@@ -729,8 +729,9 @@ class Items(AnyItems):
         below = self.statistics[..., 1]
         if below.flat[0] != 0.0 and (below == below.flat[0]).all():
             self.unit = 1.0 / float(self.totals[0, 1])
-            once = alone and below.flat[0] == 1.0
-            self.binary = once and are_binary(self.statistics[..., 0])
+            if alone and below.flat[0] == 1.0:
+                first = self.statistics[..., 0]
+                self.binary = bool(((first == 0.0) | (first == 1.0)).all())
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of 0/1 items that both systems answer correctly: (pair,)."""
@@ -949,9 +950,3 @@ def within_strata(values: FloatArray, weights: FloatArray, strata: IntArray) -> 
 
 
 ADJUSTMENTS = ("holm", "bonferroni", "bh", "by")
-
-
-def are_binary(values: FloatArray) -> bool:
-    """Return whether all values are 0 or 1."""
-    result: BoolArray = (values == 0.0) | (values == 1.0)
-    return bool(result.all())

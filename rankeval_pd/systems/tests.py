@@ -160,7 +160,7 @@ class TestPlan:
         n_strata = 0
         if isinstance(items, Items) and items.strata is not None:
             n_strata = int(items.strata.max()) + 1
-        by_item = self.roles.get("weight") != "group"
+        by_item = items.n_groups > 0 and self.roles.get("weight") != "group"
         known = rows["gain"] if "gain" in rows else rows["value"]
         return GroupFacts(
             n_items=items.n_items,
