@@ -536,7 +536,7 @@ FAULTS = [
     ),
     *_in(
         "proportions.py", "repetition",
-        ("chi2 / special.chdtri(freedom, tail)", "chi2 / special.chdtri(freedom, 1.0 - tail)"),
+        ("chi2 / scipy.special.chdtri(freedom, tail)", "chi2 / scipy.special.chdtri(freedom, 1.0 - tail)"),
         ("special.chdtrc(freedom, chi2)", "special.chdtr(freedom, chi2)"),
         ("np.mean(1.0 / n))", "1.0 / np.mean(n))"),
         ("expected - steps[:-1])", "expected - steps[1:])"),
@@ -563,7 +563,7 @@ FAULTS = [
         ("rises = tail + gain > 1.0 + _EQUAL", "rises = tail + gain >= 1.0 - _EQUAL"),
         ("log_betainc(x + 1.0, n - x, prior)", "log_betainc(x, n - x + 1.0, prior)"),
         ("np.maximum(tail - at, 0.0) + at * up", "np.maximum(tail - at, 0.0)"),
-        ("1.0, 1.0)\n    z = -special", "1.0, 1.0) ** 2\n    z = -special",
+        ("1.0, 1.0)\n    z = -scipy.special", "1.0, 1.0) ** 2\n    z = -scipy.special",
          "where the search starts changes what it costs, not what it finds"),
     ),
     *_in(

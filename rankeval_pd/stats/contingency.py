@@ -137,10 +137,7 @@ Measure = Callable[..., FloatArray]
 
 
 def log_likelihood(t: Cells, unit: float = 1.0) -> FloatArray:
-    """Return Dunning's G2 with the sign of O11 - E11, as the sum of four positive deviances.
-
-    It equals twice the sum of O log(O/E), because the differences O - E add up to 0.
-    """
+    """Return Dunning's G2 with the sign of O11 - E11: four deviances, as the O - E add up to 0."""
     total = t.total
     excess = quotient(t.excess, total)
     both, first, second, neither = (
@@ -159,8 +156,7 @@ def log_likelihood(t: Cells, unit: float = 1.0) -> FloatArray:
 def chi_squared(t: Cells, *, yates: bool = False) -> FloatArray:
     """Return Pearson's X2 with the sign of O11 - E11; 0 if a margin is 0.
 
-    X2 is the sum over the cells of excess^2 / (N^2 E). The excess is the same in all cells, so X2
-    is excess^2 N / (R1 R2 C1 C2). Yates's correction reduces abs(O11 - E11) by at most 1/2.
+    The excess is the same in all cells, so X2 is excess^2 N / (R1 R2 C1 C2).
     """
     excess = t.excess
     if yates:
@@ -284,11 +280,10 @@ def normalised_mutual_information(t: Cells) -> FloatArray:
 
 
 def conservative_log_ratio(t: Cells, *, tail: float = 0.025) -> FloatArray:
-    """Return the confidence limit closer to 0 for log2((O11/R1) / (O21/R2)).
+    """Return the limit closer to 0 for log2((O11/R1) / (O21/R2)) (Hardie 2014, Evert 2022).
 
-    Given O11 + O21, O11 is binomial. Each Clopper-Pearson limit p, with probability ``tail`` on
-    each side, gives a ratio p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). The result is 0 if the
-    interval contains 0, and NaN if R1 or R2 is 0.
+    Given O11 + O21, O11 is binomial; Clopper-Pearson limits p, with ``tail`` on each side, give
+    ratios p / (1 - p) R2 / R1. It is 0 if the interval contains 0, and NaN if R1 or R2 is 0.
     """
     o11, o21, first, second = np.broadcast_arrays(t.o11, t.o21, t.r1, t.r2)
     known, attracted = (first > 0) & (second > 0), o11 * second >= o21 * first

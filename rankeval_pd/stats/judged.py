@@ -11,19 +11,17 @@ import scipy
 
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import distributions, ranking
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.areas import ALONE
 from rankeval_pd.stats.clusters import simpson_number
 from rankeval_pd.stats.distributions import first_near
 from rankeval_pd.stats.proportions import INTERVALS, Limits, clopper_pearson, t_of, z_of
 from rankeval_pd.stats.ranking import Ranking
 
-# -------------------------------------------------------------------------------------------------
-# Estimated numbers of true positives in partly judged sets, with limits.
+# --------------------------- Estimated numbers of true positives in partly judged sets, with limits
 #
-# The last axis contains sums over a set: the numbers of candidates, of judged candidates and of
-# judged true positives. Next come the same three numbers for each stratum, or sums weighted by the
-# inverse probabilities of being judged.
+# The last axis contains sums over a set: candidates, judged candidates, and judged true positives,
+# and then the same per stratum, or sums weighted by inverse probabilities of being judged.
 
 _COUNTS = 3
 _LEAST = 4.0  # clusters that contain positives; sufficient in simulations of average precision
@@ -38,7 +36,7 @@ class Total(NamedTuple):
     high: FloatArray
 
     def __truediv__(self, size: AnyArray) -> Total:
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             return Total(*(np.asarray(np.true_divide(x, size)) for x in self))
 
     @property
@@ -101,7 +99,7 @@ class Design(NamedTuple):
         """Sum over strata and combine their exact intervals (MOVER, Zou and Donner 2008)."""
         size, judged, tp = np.split(sums[..., _COUNTS:], 3, axis=-1)
         low, high = hypergeometric_limits(tp, judged, size, self.level)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             share = np.where(judged > 0, tp / judged, 0.0)
             seen = np.where(judged > 0, size, 0.0)
             others = (share * seen).sum(axis=-1, keepdims=True) / seen.sum(axis=-1, keepdims=True)
@@ -116,12 +114,9 @@ class Design(NamedTuple):
         return Total(estimate, low, np.where(alone, high.sum(axis=-1), above))
 
     def _weighted(self, sums: FloatArray) -> Total:
-        """Return the weighted mean times the size, with an interval.
-
-        The interval is Clopper-Pearson for the effective number of judgments (Korn and Graubard).
-        """
+        """Return the weighted mean times the size, with Korn and Graubard's effective size."""
         size, judged, _, weight, weighted, spread, of_true = np.moveaxis(sums, -1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             share = weighted / weight
             variance = (of_true * (1.0 - share) ** 2 + (spread - of_true) * share**2) / weight**2
             worth = np.where(variance > 0, share * (1.0 - share) / variance, weight**2 / spread)
@@ -146,7 +141,7 @@ class Design(NamedTuple):
 
 def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Return the gamma quantile for this mean and variance; 0 for a mean of 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         scale = variance / mean
         quantile = scipy.special.gammaincinv(mean / scale, tail) * scale
     return np.where((mean > 0) & (variance > 0), quantile, 0.0)
@@ -165,13 +160,12 @@ def total_difference(a: Total, b: Total) -> Total:
 
 
 def share_of(inside: Total, outside: Total) -> Total:
-    """Return inside / (inside + outside) for the totals of two disjoint sets.
+    """Return inside / (inside + outside) for disjoint sets; NaN without true positives.
 
-    The limits are the r at which the MOVER limits of (1 - r) inside - r outside are 0, as in
-    Fieller's method (Donner and Zou 2012). The result is NaN without true positives.
+    The limits r are where MOVER limits of (1 - r) inside - r outside are 0 (Donner and Zou 2012).
     """
     middle, rest = inside.middle, outside.middle
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         estimate = inside.estimate / (inside.estimate + outside.estimate)
         exact = middle / (middle + rest)
     sure = (inside.low == inside.high) & (outside.low == outside.high)
@@ -205,7 +199,7 @@ def share_bounds(inside: FloatArray, outside: FloatArray) -> Limits:
     """Return the smallest and largest possible inside / (inside + outside), from the sums."""
     least, most = possible_totals(inside)
     rest_least, rest_most = possible_totals(outside)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         return least / (least + rest_most), most / (most + rest_least)
 
 
@@ -215,10 +209,8 @@ def share_bounds(inside: FloatArray, outside: FloatArray) -> Limits:
 def hypergeometric_limits(tp: AnyArray, judged: AnyArray, size: AnyArray, level: float) -> Limits:
     """Return exact limits for the total number of positives, given the sample.
 
-    The equal-tailed interval contains the numbers of positives among ``size`` candidates for which
-    both tails of the hypergeometric distribution at ``tp`` of ``judged`` exceed (1 - level) / 2
-    (Buonaccorsi 1987). If all candidates are judged, both limits are the observed number. If no
-    candidate is judged, the limits are 0 and the size.
+    Both tails of the hypergeometric distribution at ``tp`` of ``judged`` exceed (1 - level) / 2 for
+    the totals inside (Buonaccorsi 1987). Without any judged candidate, they are 0 and ``size``.
     """
     tp, judged, size = (x.astype(float) for x in np.broadcast_arrays(tp, judged, size))
     low = _least_positives(tp, judged, size, level)
@@ -242,11 +234,7 @@ def _least_positives(
 
 
 def _about_least(tp: FloatArray, judged: FloatArray, size: FloatArray, z: float) -> FloatArray:
-    """Return an approximate limit by Wilson's method for a sample without replacement.
-
-    The limit uses the variance of an equivalent number of judgments with replacement, a continuity
-    correction of half a candidate, and the skewness of the distribution (Cornish and Fisher).
-    """
+    """Return an approximate limit: Wilson's, corrected for continuity and skewness."""
     worth = judged * np.maximum(size - 1.0, 1.0) / np.maximum(size - judged, 0.5)
     skew = (1.0 - 2.0 * tp / judged) * (size - 2.0 * judged) / judged * (z**2 - 1.0) / 6.0
     share = np.clip((tp - 0.5) / judged, 0.0, 1.0)
@@ -267,10 +255,7 @@ def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> 
 
 
 def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArray:
-    """Return the window that contains each candidate's best rank: (..., measure, candidate).
-
-    The windows end at these ranks, and the last window ends at the last rank.
-    """
+    """Return the window (up to each of ``ends``) with each candidate's best rank: (candidate)."""
     rank = Ranking.of(score, present, present).ranks
     best = np.where(present, rank, np.iinfo(np.int64).max).min(axis=-2)
     result: IntArray = np.searchsorted(ends, best, side="left")
@@ -302,7 +287,7 @@ def inferred_average_precision(
     start, end = ranking.block_edges(score)
     mass, positive = np.cumsum(weight * judged)[end - 1], np.cumsum(weight * hit)[end - 1]
     others, seen = positive - weight * hit, mass - weight * judged
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         share = np.where(seen > 0, others / seen, 0.0)
     precision = (1.0 + share * (end - 1)) / end
     if design.sums_weights:
@@ -316,7 +301,7 @@ def inferred_average_precision(
     if design.sums_weights:
         influence = influence + hit * (_from_on(lists, start) - lists)
     else:
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             each = np.where((seen > 0) & hit, lists * (end - 1) / seen, 0.0)
         told = _from_on(each, start) - each
         taken = _from_on(each * share, start) - each * share
@@ -388,11 +373,10 @@ def _candidate_variance(error_of: FloatArray, stratum: IntArray, design: Design)
 def _judged_cluster_variance(
     error_of: FloatArray, hit: BoolArray, cluster: IntArray
 ) -> tuple[float, float]:
-    """Return the variance over cluster samples, and the number of positive clusters.
+    """Return the variance over cluster samples, and Simpson's number of positive clusters.
 
-    As in :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h. The second
-    result is Simpson's effective number of clusters with positives. There are at least 3 degrees
-    of freedom, because the largest total enters its own variance.
+    As in :func:`areas.cluster_spread`, totals are divided by a power of 1 - h. There are at least 3
+    degrees of freedom, because the largest total enters its own variance.
     """
     number = np.unique(cluster, return_inverse=True)[1]
     sums = np.bincount(number, error_of)
@@ -405,10 +389,7 @@ def _judged_cluster_variance(
 
 
 def apart_share(judged: BoolArray, cluster: IntArray) -> float:
-    """Return the fraction of unjudged candidates in clusters without judged candidates.
-
-    The fraction is 1 if no cluster is partly judged, and 0 if every cluster has judged candidates.
-    """
+    """Return the unjudged candidates' share in clusters without judged ones, or 1."""
     if judged.all():
         return 1.0
     return float(np.mean(~np.isin(cluster[~judged], cluster[judged])))
@@ -430,10 +411,9 @@ def _judged_limits(
 def average_precision_bounds(
     score: FloatArray, true: BoolArray, judged: BoolArray
 ) -> tuple[float, float]:
-    """Return the possible range of average precision; scores must be descending.
+    """Return the possible range of average precision in O(N); scores must be descending.
 
-    If k unjudged candidates are positive, average precision is largest if the first k are positive
-    and smallest if the last k are positive. The search over all k takes O(N).
+    It is largest if the first k unjudged candidates are positive, smallest if the last k are.
     """
     hit, open_ = judged & true, ~judged
     start, end = ranking.block_edges(score)
@@ -455,7 +435,7 @@ def average_precision_bounds(
     added = np.concatenate([[0.0], np.cumsum(inverse[last])[:-1]])
     of_block = _chosen_before(end[last], count)
     least = (above[last] + 1 + of_block) * inverse[last] + helped[last] + added
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         sums = [np.concatenate([[known], known + np.cumsum(x)]) for x in (least, most)]
         low, high = (x / (positives + np.arange(count.size + 1)) for x in sums)
     return float(np.nanmin(low)), float(np.nanmax(high))
@@ -467,20 +447,16 @@ def _chosen_before(end: IntArray, count: IntArray) -> IntArray:
     return count - np.maximum.accumulate(np.where(opens, count, 0))
 
 
-# -------------------------------------------------------------------------------------------------
-# Limits for sums over partly judged rankings with clustered candidates.
+# ---------------------------- Limits for sums over partly judged rankings with clustered candidates
 #
-# Totals are estimated as in ``judged_sums``, which does not use clusters. The variance of a total
-# is estimated from cluster totals of the judged candidates. A candidate with label y, weight w and
-# judging rate r contributes
+# Totals are estimated as above, without clusters; their variance comes from cluster totals of the
+# judged candidates. A candidate with label y, weight w and judging rate r contributes
 #
 #     w sqrt(1 - r) (y - p),
 #
-# where p is the proportion of true positives in the candidate's stratum. This gives the error of
-# sampling whole clusters. If a cluster has judged candidates, its unjudged candidates add only the
-# error of sampling individual candidates. If all candidates are judged, the error is 0. As in
-# ``cluster_totals``, the interval is Wilson's for the effective number of judged candidates, or
-# Student's for the Horvitz-Thompson estimator.
+# where p is the proportion of true positives in its stratum: the error of sampling whole clusters.
+# Unjudged candidates of a partly judged cluster add only the error of sampling individual
+# candidates. The interval is Wilson's for the effective number of judged candidates, or Student's.
 
 _BOTH = 1.4  # factor for a region's degrees of freedom; sufficient in simulations of differences
 
@@ -564,11 +540,7 @@ class JudgedClusters(NamedTuple):
         return low, high
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
-        """Return the variance of recall divided by its binomial variance, ignoring clusters.
-
-        The sizes of the list and of the remaining candidates are fixed, so only the two precisions
-        vary.
-        """
+        """Return the variance of recall over the binomial one, for fixed sizes, not clusters."""
         hits = self.judged & self.true
         inside = np.cumsum(np.bincount(first[hits], minlength=judged.size + 1)[: judged.size])
         outside, rest = hits.sum() - inside, self.judged.sum() - judged
@@ -596,7 +568,7 @@ class JudgedClusters(NamedTuple):
                 continue
             total = counted(weight).sum(axis=1)
             every = counted(np.ones(judged.size)).sum(axis=1)
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with silent_division():
                 share = counted(weight * self.true).sum(axis=1) / total
                 scale = every / total
                 if strata:
@@ -631,11 +603,10 @@ def cluster_share_limits(
 ) -> Limits:
     """Return limits for a proportion, from the clusters' errors and judged candidates.
 
-    ``left`` is the fraction of unjudged candidates. If this fraction is 0, the variance is 0.
-    ``apart`` is the fraction of unjudged candidates in clusters without judged candidates.
-    ``whole`` is True if the estimate is a proportion of judged candidates. The Horvitz-Thompson
-    estimate is not such a proportion, so its interval uses Student's t. ``more`` multiplies the
-    degrees of freedom, and ``alone`` multiplies the binomial variance of individual candidates.
+    ``left`` is the fraction of unjudged candidates, and ``apart`` the part of them in clusters
+    without judged candidates. ``whole`` is False for the Horvitz-Thompson estimate, no proportion
+    of judged candidates, whose interval is Student's. ``more`` multiplies the degrees of freedom,
+    and ``alone`` the binomial variance of individual candidates.
     """
     judged = np.maximum(seen.sum(axis=-1), 1.0)
     near = (np.nan_to_num(share) * judged + 2.0) / (judged + 4.0)

@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray, silent_division
 
 # ---------------------------------------------------------------- Judged documents in the rankings
 #
-# A collection has one row per query and document, with the number of the query, a grade (NaN if the
-# document is unjudged) and a score (NaN if the measure did not retrieve the document). The queries
-# are stored in flat arrays, and there is no loop over queries.
+# A collection has one row per query and document: the query's number, a grade (NaN if unjudged) and
+# a score (NaN if not retrieved), in flat arrays without a loop over queries.
 
 TieRanks = Callable[[IntArray], IntArray]
 """A function that numbers rows; among equal scores in a query, the smallest number comes first."""
@@ -126,10 +125,9 @@ def retrieve(
     *,
     single: bool,
 ) -> Retrieved:
-    """Rank the retrieved documents in every query, and return the judged documents.
+    """Rank the retrieved documents in every query in O(rows log rows), and return the judged ones.
 
-    ``tie_ranks`` orders equal scores, and is called with the tied rows only. With ``single``,
-    scores are compared as float32. The cost is a sort, O(rows log rows).
+    ``tie_ranks`` orders equal scores, from the tied rows only. ``single`` compares float32 scores.
     """
     rows = np.flatnonzero(~np.isnan(score))
     queries = query[rows]
@@ -170,7 +168,6 @@ def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.
     """Return integers that decrease as the scores, converted to float32, increase.
 
     The bits of positive floats increase with the value, and the bits of negative floats decrease.
-    Setting the sign bit and inverting the bits of positive floats gives a single descending order.
     """
     with np.errstate(over="ignore", under="ignore"):
         bits = (score.astype(np.float32) + np.float32(0.0)).view(np.uint32)  # -0 + 0 is 0
@@ -180,10 +177,8 @@ def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.
 
 # ---------------------------------------------------------------- Metrics, for all queries at once
 #
-# The values match those of trec_eval to the last bit. Sums over ranks are added in rank order,
-# because sums in another order could differ in the last bit. For the same reason, logarithms come
-# from the C library. A metric that is undefined for a query, such as recall without positives, is
-# NaN.
+# The values match those of trec_eval to the last bit: sums are added in rank order, and logarithms
+# come from the C library. An undefined metric, such as recall without positives, is NaN.
 
 _INFAP_EPSILON = 0.00001  # smoothing of inferred AP, as in trec_eval
 
@@ -214,7 +209,7 @@ Kernel = Callable[[MetricRequest, Judgments, Retrieved], FloatArray]
 
 def ratio_or_nan(above: FloatArray | IntArray, below: FloatArray | IntArray) -> FloatArray:
     """Return quotients; NaN if the denominator is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         return np.where(below == 0, np.nan, above / np.asarray(below, dtype=float))
 
 
@@ -302,10 +297,7 @@ def rank_discounts(last: int) -> FloatArray:
 
 
 def gains(request: MetricRequest, grade: FloatArray) -> FloatArray:
-    """Return the gain for each grade; 0 for grades below 0.
-
-    As in ir_measures, a grade that is not in the mapping of gains is its own gain.
-    """
+    """Return the gain for each grade, or 0; as in ir_measures, an unmapped grade is its own."""
     if request.gains:
         known, gain = np.array(sorted(request.gains)).T
         at = np.minimum(np.searchsorted(known, grade), known.size - 1)
@@ -347,7 +339,7 @@ def _bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> F
     most = np.minimum(judged.tally((judged.grade >= 0.0) & (judged.grade < request.least)), total)
     above = np.minimum(retrieved.running(negative), total[retrieved.query])
     # number of judged negatives above each positive, capped at the number of positives
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         share = np.where(above > 0, 1.0 - above / most[retrieved.query].astype(float), 1.0)
     return ratio_or_nan(retrieved.add(share, hit), total)
 
@@ -364,7 +356,7 @@ def _inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved
     before = (retrieved.running(hit) - 1).astype(float)
     wrong, unknown = retrieved.running(negative), retrieved.running(retrieved.grade < 0.0)
     j = retrieved.rank.astype(float)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         pooled = (before + wrong + unknown) / j
         relevant = (before + _INFAP_EPSILON) / (before + wrong + 2 * _INFAP_EPSILON)
         term = 1.0 / (j + 1.0) + j / (j + 1.0) * pooled * relevant

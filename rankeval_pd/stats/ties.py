@@ -28,12 +28,10 @@ from rankeval_pd.stats.queries import (
 from rankeval_pd.stats.ranking import NBest, Ranking, Regions
 from rankeval_pd.stats.two_by_two import score_test
 
-# -------------------------------------------------------------------------------------------------
-# Means and ranges over all tie orders for two lists that end inside blocks of equal scores.
+# -------- Means and ranges over all tie orders for two lists that end inside blocks of equal scores
 #
 # A list of size n contains j of the m candidates in its last block of equal scores. On average over
-# all orderings of that block, each of its candidates has a weight of j / m. Candidates above the
-# block have a weight of 1, and candidates below the block have a weight of 0.
+# the orderings, each of these has a weight of j / m, those above 1, and those below 0.
 
 TAIL = 0.025  # fraction of the tie orders in each tail
 _Z = 1.959963984540054
@@ -186,9 +184,7 @@ class TiedLists:
     def p(self, alternative: str) -> FloatArray:
         """Return the p-values for the difference; 1 for equal lists.
 
-        The result is the larger of two p-values. The first comes from the score test on the
-        effective counts in the regions and accounts for small counts. The second comes from a
-        normal distribution and accounts for random thresholds.
+        The larger of the score test's, for small counts, and a normal one's, for random thresholds.
         """
         some, size = self.only > _NONE, np.maximum(self.only, _NONE)
         tp_a, tp_b = (np.clip(tp / size, 0.0, 1.0) for tp in self.tp_only)
@@ -200,11 +196,7 @@ class TiedLists:
         return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
     def error(self) -> FloatArray:
-        """Return the standard error of the difference in precision with random thresholds.
-
-        The method is described in :func:`rankeval_pd.stats.bands.difference_spread`. Each
-        influence is multiplied by the candidate's weight.
-        """
+        """Return the standard error as in ``difference_spread``, with influences times weights."""
         edges, total = self.edges, self.gold.size
         label = np.arange(2.0)[:, np.newaxis]
         influence = sum(
@@ -223,11 +215,9 @@ class TiedLists:
     # ------------------------------------------------------------------ The range over tie orders
 
     def ends(self) -> Ends:
-        """Return the range of the true-positive difference over tie orders, and the regions.
+        """Return the range of the true-positive difference over tie orders, and the regions' means.
 
-        The range extends from the 2.5% to the 97.5% quantile. The sizes and true positives of the
-        regions are means over tie orders. The quantiles for each list are hypergeometric, and the
-        distances of the quantiles from the mean are combined like standard deviations.
+        The 2.5% and 97.5% quantiles of each list are hypergeometric, and combined like errors.
         """
         low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
         a, b = self.tp
@@ -297,11 +287,9 @@ class TiedLists:
 
 
 def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
-    """Return the differences in several groups when the sum is at its ``TAIL`` quantiles.
+    """Return the differences in several groups when the sum is at its ``TAIL`` quantiles, integers.
 
-    ``gap`` is the mean difference over tie orders. ``summed`` and ``total`` are the sums of ``gap``
-    and ``variance``. The quantiles are integers. For a normal sum, each group's deviation from the
-    mean is proportional to the group's variance.
+    For a normal sum, a group deviates from its mean ``gap`` in proportion to its variance.
     """
     reach, share = _Z * np.sqrt(total), variance / (total + (total == 0.0))
     return [gap + share * (np.rint(summed + x) - summed) for x in (-reach, reach)]
@@ -366,10 +354,7 @@ def tied_swap_tests(
 
 
 def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Yield the statistic under random swaps, (draw, n), in blocks of swaps.
-
-    Candidates whose states change at the same n share one draw, which is the sum of their signs.
-    """
+    """Yield the statistic under random swaps, (draw, n); candidates alike share a draw."""
     n, back = np.unique(lists.n, return_inverse=True)
     # the first requested n at which the weight is above 0, and the first at which it is 1
     steps = [[np.searchsorted(n, level) for level in of] for of in lists.levels]
@@ -407,12 +392,10 @@ def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterat
         yield np.where(spread > 0.0, moved / np.where(spread > 0.0, spread, 1.0), 0.0)[back].T
 
 
-# -------------------------------------------------------------------------------------------------
-# Closed-form means of query metrics over all orderings of tied scores.
+# ----------------------------- Closed-form means of query metrics over all orderings of tied scores
 #
-# If a block of m documents with the same score contains r positives, each position has a positive
-# with probability r/m. Given a positive at one position, any other position has a positive with
-# probability (r - 1)/(m - 1) (McSherry and Najork 2008).
+# Each position in a block of m documents with r positives has one with probability r/m; given this,
+# any other position has one with probability (r - 1)/(m - 1) (McSherry and Najork 2008).
 
 _CELLS_AT_ONCE = 2_000_000  # cells (block, position) in memory: 16 MB per array
 _ALL_RANKS = np.iinfo(np.int64).max
@@ -511,11 +494,10 @@ def mean_average_precision(
 ) -> FloatArray:
     """Return expected average precision.
 
-    Let a block start after s documents, b of which are positive. Position i has a positive with
-    probability r/m. Given this positive, the expected number of positives up to i is b + 1 + (i - s
-    - 1)(r - 1)/(m - 1). To sum this number divided by i over the block, only a harmonic sum is
-    needed. With beside = (r - 1)/(m - 1), the sum is (b + 1 - beside (s + 1)) times the sum of 1/i,
-    plus beside times the number of positions.
+    After s documents, b of them positive, position i of a block has a positive with probability
+    r/m, and then b + 1 + (i - s - 1) beside positives up to i are expected, with beside = (r -
+    1)/(m - 1). Over i, their sum is (b + 1 - beside (s + 1)) times the harmonic sum, plus beside
+    times the positions.
     """
     block = tie_blocks(retrieved, retrieved.grade >= request.least)
     start = block.start.astype(float)
