@@ -778,7 +778,7 @@ FAULTS = [
     ),
     *_in(
         "queries.py", "per_query",
-        ("return retrieved.rank < self.cutoff", "return retrieved.rank <= self.cutoff"),
+        ("rank < self.request.cutoff", "rank <= self.request.cutoff"),
         ("for i in range(2, size + 2)", "for i in range(3, size + 3)"),
         ("total[retrieved.query])\n    return ratio_or_nan",
          "total[retrieved.query] + 1)\n    return ratio_or_nan"),

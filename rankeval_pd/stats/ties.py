@@ -15,12 +15,10 @@ from rankeval_pd.stats import distributions, queries, swaps
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import edge_precision
 from rankeval_pd.stats.queries import (
-    Judgments,
     Kernel,
-    MetricRequest,
+    MetricRun,
     Retrieved,
     TieBlocks,
-    positive_counts,
     ratio_or_nan,
     sums_by_query,
     tie_blocks,
@@ -416,10 +414,9 @@ def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
 
 
-def _expected_hits(request: MetricRequest, retrieved: Retrieved) -> FloatArray:
+def _expected_hits(run: MetricRun) -> FloatArray:
     """Return the expected number of positives among the first k in each query."""
-    hit = retrieved.grade >= request.least
-    return _expected_count(retrieved, hit, _deepest(request, _ALL_RANKS))
+    return _expected_count(run.retrieved, run.hit, _deepest(run, _ALL_RANKS))
 
 
 def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray | int) -> FloatArray:
@@ -429,69 +426,63 @@ def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray | i
     return retrieved.add(within / retrieved.block_size, which)
 
 
-def _deepest(request: MetricRequest, deepest: int) -> int:
+def _deepest(run: MetricRun, deepest: int) -> int:
     """Return the cutoff, or the deepest rank without a cutoff."""
-    if request.cutoff is None:
+    if run.request.cutoff is None:
         return deepest
-    return min(request.cutoff, deepest)
+    return min(run.request.cutoff, deepest)
 
 
-def mean_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_precision(run: MetricRun) -> FloatArray:
     """Return expected precision at k."""
-    return np.asarray(_expected_hits(request, retrieved) / float(request.cutoff or 1))
+    return np.asarray(_expected_hits(run) / float(run.request.cutoff or 1))
 
 
-def mean_recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_recall(run: MetricRun) -> FloatArray:
     """Return expected recall at k."""
-    return ratio_or_nan(_expected_hits(request, retrieved), positive_counts(request, judged))
+    return ratio_or_nan(_expected_hits(run), run.positives)
 
 
-def mean_f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_f1(run: MetricRun) -> FloatArray:
     """Return expected F1 at k."""
-    tp = _expected_hits(request, retrieved)
-    return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
+    return np.asarray(2.0 * _expected_hits(run) / ((run.request.cutoff or 0) + run.positives))
 
 
-def mean_r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_r_precision(run: MetricRun) -> FloatArray:
     """Return expected R-precision."""
-    total = positive_counts(request, judged)
-    hit = retrieved.grade >= request.least
-    return ratio_or_nan(_expected_count(retrieved, hit, total[retrieved.query]), total)
+    total, cutoff = run.positives, run.positives[run.retrieved.query]
+    return ratio_or_nan(_expected_count(run.retrieved, run.hit, cutoff), total)
 
 
-def mean_judged(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_judged(run: MetricRun) -> FloatArray:
     """Return the expected fraction of judged documents among the first k."""
-    cutoff = np.minimum(retrieved.size, _deepest(request, _ALL_RANKS))
-    known = retrieved.grade >= 0.0
+    retrieved, known = run.retrieved, run.retrieved.grade >= 0.0
+    cutoff = np.minimum(retrieved.size, _deepest(run, _ALL_RANKS))
     return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
 
 
-def mean_ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_ndcg(run: MetricRun) -> FloatArray:
     """Return the expected discounted gain divided by the ideal discounted gain."""
-    ideal = queries.ideal_gain(request, judged)
-    return ratio_or_nan(mean_dcg(request, judged, retrieved), ideal)
+    return ratio_or_nan(mean_dcg(run), queries.ideal_gain(run))
 
 
-def mean_dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_dcg(run: MetricRun) -> FloatArray:
     """Return the expected discounted gain."""
-    deepest = int(retrieved.size.max(initial=0))
-    shown = _deepest(request, deepest)
-    weights = 1.0 / queries.rank_discounts(deepest)[:shown]
-    gain = queries.gains(request, retrieved.grade) * _mean_weight(retrieved, weights)
+    retrieved, deepest = run.retrieved, int(run.retrieved.size.max(initial=0))
+    weights = 1.0 / queries.rank_discounts(deepest)[: _deepest(run, deepest)]
+    gain = queries.gains(run.request, retrieved.grade) * _mean_weight(retrieved, weights)
     return retrieved.add(gain, gain > 0.0)
 
 
-def mean_rbp(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_rbp(run: MetricRun) -> FloatArray:
     """Return expected rank-biased precision."""
-    shown = _deepest(request, int(retrieved.size.max(initial=0)))
-    p = request.persistence
+    shown = _deepest(run, int(run.retrieved.size.max(initial=0)))
+    p = run.request.persistence
     weights = (1.0 - p) * p ** np.arange(shown, dtype=float)
-    return retrieved.add(_mean_weight(retrieved, weights), retrieved.grade >= request.least)
+    return run.retrieved.add(_mean_weight(run.retrieved, weights), run.hit)
 
 
-def mean_average_precision(
-    request: MetricRequest, judged: Judgments, retrieved: Retrieved
-) -> FloatArray:
+def mean_average_precision(run: MetricRun) -> FloatArray:
     """Return expected average precision.
 
     After s documents, b of them positive, position i of a block has a positive with probability
@@ -499,30 +490,25 @@ def mean_average_precision(
     1)/(m - 1). Over i, their sum is (b + 1 - beside (s + 1)) times the harmonic sum, plus beside
     times the positions.
     """
-    block = tie_blocks(retrieved, retrieved.grade >= request.least)
+    block, longest = tie_blocks(run), int(run.retrieved.size.max(initial=0))
     start = block.start.astype(float)
-    most = retrieved.size.max(initial=0) if request.cutoff is None else request.cutoff
-    end = np.minimum(block.start + block.size, most)
+    end = np.minimum(block.start + block.size, _deepest(run, longest))
     within = np.maximum(end - block.start, 0)
-    harmonic = np.concatenate(
-        [[0.0], np.cumsum(1.0 / np.arange(1.0, retrieved.size.max(initial=0) + 1.0))]
-    )
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, longest + 1.0))])
     inverse = np.where(
         within == 1, 1.0 / (start + 1.0), harmonic[block.start + within] - harmonic[block.start]
     )
     beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
     result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
-    total = sums_by_query(block.query, result * block.hits / block.size, judged.n_queries)
-    return ratio_or_nan(total, queries.ap_norm(request, judged))
+    total = sums_by_query(block.query, result * block.hits / block.size, run.judged.n_queries)
+    return ratio_or_nan(total, queries.ap_norm(run))
 
 
-def _first_hit_mean(
-    request: MetricRequest, retrieved: Retrieved, weights: FloatArray
-) -> FloatArray:
+def _first_hit_mean(run: MetricRun, weights: FloatArray) -> FloatArray:
     """Return the mean weight at the first positive's rank in each query."""
-    if request.cutoff is not None:
-        weights = np.where(np.arange(weights.size) < request.cutoff, weights, 0.0)
-    block = tie_blocks(retrieved, retrieved.grade >= request.least)
+    if run.request.cutoff is not None:
+        weights = np.where(np.arange(weights.size) < run.request.cutoff, weights, 0.0)
+    block = tie_blocks(run)
     block = TieBlocks(*map(itemgetter(block.before == 0), block))  # with the first positive
     result = np.empty(block.query.size)
     # positions that the first positive can take; blocks of similar width share a table
@@ -540,20 +526,17 @@ def _first_hit_mean(
         chance = here * np.concatenate([np.ones((rows.size, 1)), not_before[:, :-1]], axis=1)
         rank = np.minimum(block.start[rows, np.newaxis] + place, weights.size - 1)
         result[rows] = (chance * weights[rank]).sum(axis=1)
-    return sums_by_query(block.query, result, retrieved.n_queries)
+    return sums_by_query(block.query, result, run.judged.n_queries)
 
 
-def mean_reciprocal_rank(
-    request: MetricRequest, judged: Judgments, retrieved: Retrieved
-) -> FloatArray:
+def mean_reciprocal_rank(run: MetricRun) -> FloatArray:
     """Return the expected reciprocal of the rank of the first positive."""
-    ranks = np.arange(1.0, retrieved.size.max(initial=0) + 2.0)
-    return _first_hit_mean(request, retrieved, 1.0 / ranks)
+    return _first_hit_mean(run, 1.0 / np.arange(1.0, run.retrieved.size.max(initial=0) + 2.0))
 
 
-def mean_success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_success(run: MetricRun) -> FloatArray:
     """Return the probability of a positive among the first k."""
-    return _first_hit_mean(request, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
+    return _first_hit_mean(run, np.ones(int(run.retrieved.size.max(initial=0)) + 1))
 
 
 EXPECTED_METRICS: dict[str, Kernel] = {
