@@ -536,7 +536,7 @@ FAULTS = [
     ),
     *_in(
         "proportions.py", "repetition",
-        ("chi2 / scipy.special.chdtri(freedom, tail)", "chi2 / scipy.special.chdtri(freedom, 1.0 - tail)"),
+        ("special.chdtri(freedom, tail)", "special.chdtri(freedom, 1.0 - tail)"),
         ("special.chdtrc(freedom, chi2)", "special.chdtr(freedom, chi2)"),
         ("np.mean(1.0 / n))", "1.0 / np.mean(n))"),
         ("expected - steps[:-1])", "expected - steps[1:])"),

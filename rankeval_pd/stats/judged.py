@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -45,6 +45,19 @@ class Total(NamedTuple):
         return np.where(np.isnan(self.estimate), 0.5 * (self.low + self.high), self.estimate)
 
 
+class JudgedSample(NamedTuple):
+    """Who was judged, the labels (of anyone), and how judging was sampled: each (candidate)."""
+
+    judged: BoolArray
+    true: BoolArray
+    probability: FloatArray  #: of being selected for judging
+    stratum: IntArray
+
+    def at(self, which: Any) -> JudgedSample:
+        """Return the sample of some of the candidates, in this order."""
+        return JudgedSample(*(x[which] for x in self))
+
+
 class Design(NamedTuple):
     """The sampling design for judged candidates, and the estimator."""
 
@@ -66,10 +79,9 @@ class Design(NamedTuple):
             return 0
         return self.strata
 
-    def parts(
-        self, judged: BoolArray, true: BoolArray, probability: FloatArray, stratum: IntArray
-    ) -> FloatArray:
+    def parts(self, sample: JudgedSample) -> FloatArray:
         """Return each candidate's contributions to the sums over a set: (candidate, part)."""
+        judged, true, probability, stratum = sample
         counts = [np.ones(judged.shape), judged, judged & true]
         if self.parts_alike:
             inside = stratum[:, np.newaxis] == np.arange(self.strata)
@@ -263,13 +275,7 @@ def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArra
 
 
 def inferred_average_precision(
-    score: FloatArray,
-    true: BoolArray,
-    judged: BoolArray,
-    probability: FloatArray,
-    stratum: IntArray,
-    design: Design,
-    cluster: IntArray | None = None,
+    score: FloatArray, sample: JudgedSample, design: Design, cluster: IntArray | None = None
 ) -> tuple[float, float, float]:
     """Estimate average precision with limits; candidates are sorted by decreasing score.
 
@@ -278,9 +284,9 @@ def inferred_average_precision(
     an estimate for the rest of the list. With the Horvitz-Thompson estimator, this estimate is the
     sum of the weights in the rest of the list. Equal scores form one block.
     """
+    judged, true, _, stratum = sample
     sure = low, high = average_precision_bounds(score, true, judged)
-    hit = judged & true
-    chosen = _judging_rates(judged, probability, stratum, design)
+    hit, chosen = judged & true, _judging_rates(sample, design)
     if chosen is None or not hit.any():
         return np.nan, low, high
     weight = 1.0 / chosen
@@ -328,16 +334,14 @@ def inferred_average_precision(
         low, high = min(low, ends[0]), max(high, ends[1])
     if design.strata != 1:
         # positives that few judgments can miss, and that contribute nothing to the sum
-        parts = design.parts(judged, hit, probability, stratum).sum(axis=0)
-        every = design.total(parts)
+        every = design.total(design.parts(sample).sum(axis=0))
         low = max(sure[0], min(low, value * float(every.estimate / every.high)))
     return value, low, high
 
 
-def _judging_rates(
-    judged: BoolArray, probability: FloatArray, stratum: IntArray, design: Design
-) -> FloatArray | None:
+def _judging_rates(sample: JudgedSample, design: Design) -> FloatArray | None:
     """Return each candidate's judging rate; None if a stratum has no judgments."""
+    judged, _, probability, stratum = sample
     if not design.parts_alike:
         return probability
     size = np.bincount(stratum, minlength=design.strata)
@@ -465,24 +469,20 @@ Sets = Sequence[tuple[float, IntArray]]
 
 
 class JudgedClusters(NamedTuple):
-    """The candidates of one ranking, a mask of judged candidates, and cluster numbers."""
+    """The partly judged candidates of one ranking, with cluster numbers."""
 
-    judged: BoolArray
-    true: BoolArray
-    probability: FloatArray
-    stratum: IntArray
+    sample: JudgedSample
     cluster: IntArray
     design: Design
     here: BoolArray  #: positions of these candidates among all candidates
 
     @classmethod
     def of(
-        cls, of_each: Sequence[AnyArray], cluster: IntArray, here: BoolArray, design: Design
+        cls, sample: JudgedSample, cluster: IntArray, here: BoolArray, design: Design
     ) -> JudgedClusters:
         """Return the fields for these candidates, in the same order."""
         number = np.unique(cluster[here], return_inverse=True)[1].astype(np.int64)
-        judged, true, probability, stratum = (x[here] for x in of_each)
-        return cls(judged, true, probability, stratum, number, design, here)
+        return cls(sample.at(here), number, design, here)
 
     def limits(
         self,
@@ -500,7 +500,7 @@ class JudgedClusters(NamedTuple):
         denominator: the number of these candidates, or the estimated number of positives.
         """
         low, high = np.empty((2, n.size))
-        apart = apart_share(self.judged, self.cluster)
+        apart = apart_share(self.sample.judged, self.cluster)
         # blocks of lists whose cluster tables fit in memory
         step = max(1, 2_000_000 // (int(self.cluster.max(initial=0)) + 1))
         for start in range(0, n.size, step):
@@ -520,12 +520,11 @@ class JudgedClusters(NamedTuple):
             else:
                 outside, _ = self.totals([(1.0, np.zeros_like(first)), (-1.0, first)], size)
                 inside = (1.0 - own) * inside - own * outside
-                positive = np.bincount(
-                    self.cluster[self.judged & self.true], minlength=seen.shape[1]
-                )
+                hit = self.sample.judged & self.sample.true
+                positive = np.bincount(self.cluster[hit], minlength=seen.shape[1])
                 alone = self._fixed_sizes(first, seen.sum(axis=1), share[block])
                 seen = np.broadcast_to(positive.astype(float), seen.shape)
-                left = np.full(size, 1.0 - self.judged.mean())
+                left = np.full(size, 1.0 - self.sample.judged.mean())
             low[block], high[block] = cluster_share_limits(
                 share[block],
                 np.nan_to_num(inside / whole[block, np.newaxis]),
@@ -541,9 +540,9 @@ class JudgedClusters(NamedTuple):
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
         """Return the variance of recall over the binomial one, for fixed sizes, not clusters."""
-        hits = self.judged & self.true
+        hits = self.sample.judged & self.sample.true
         inside = np.cumsum(np.bincount(first[hits], minlength=judged.size + 1)[: judged.size])
-        outside, rest = hits.sum() - inside, self.judged.sum() - judged
+        outside, rest = hits.sum() - inside, self.sample.judged.sum() - judged
         false = [1.0 - (tp + 2.0) / (n + 4.0) for tp, n in ((inside, judged), (outside, rest))]
         return np.asarray((1.0 - recall) * false[0] + recall * false[1])
 
@@ -551,29 +550,29 @@ class JudgedClusters(NamedTuple):
         """Return cluster errors and numbers of judged candidates: (list, cluster)."""
         clusters = int(self.cluster.max(initial=-1)) + 1
         error, seen = np.zeros((2, n_lists, clusters))
-        strata, judged = self.design.parts_alike, self.judged.astype(float)
+        strata, judged = self.design.parts_alike, self.sample.judged.astype(float)
         weight = damped = judged
         if not strata:
-            weight = judged / self.probability
-            damped = weight * np.sqrt(1.0 - self.probability)
+            weight = judged / self.sample.probability
+            damped = weight * np.sqrt(1.0 - self.sample.probability)
         for number in range(max(strata, 1)):
             here = np.ones(judged.size, dtype=bool)
             if strata > 1:
-                here = self.stratum == number
+                here = self.sample.stratum == number
             counted = partial(self._counts, sets, n_lists, clusters, here)
             own = counted(judged)
             seen += own
             if self.design.sums_weights:
-                error += np.nan_to_num(counted(damped * self.true))
+                error += np.nan_to_num(counted(damped * self.sample.true))
                 continue
             total = counted(weight).sum(axis=1)
             every = counted(np.ones(judged.size)).sum(axis=1)
             with silent_division():
-                share = counted(weight * self.true).sum(axis=1) / total
+                share = counted(weight * self.sample.true).sum(axis=1) / total
                 scale = every / total
                 if strata:
                     scale = scale * np.sqrt(np.clip(1.0 - own.sum(axis=1) / every, 0.0, 1.0))
-            moved = counted(damped * self.true) - share[:, np.newaxis] * counted(damped)
+            moved = counted(damped * self.sample.true) - share[:, np.newaxis] * counted(damped)
             error += np.nan_to_num(scale)[:, np.newaxis] * np.nan_to_num(moved)
         return error, seen
 
