@@ -215,7 +215,7 @@ FAULTS = [
         ("product(t.o11, t.c2), product(t.o12, t.c1)",
          "product(t.o11, t.r2), product(t.o21, t.r1)"),
         ("np.minimum(quotient(t.o11, t.r1)", "np.maximum(quotient(t.o11, t.r1)"),
-        ("quotient(t.excess, product(t.r1, t.r2))", "quotient(t.excess, product(t.c1, t.c2))"),
+        ("quotient(t.excess(), product(t.r1, t.r2))", "quotient(t.excess(), product(t.c1, t.c2))"),
         ("t.total, less, more).ge", "t.total, less, more).gt"),
         ("t.o11, t.expected).ge", "t.o11, t.expected).mid"),
     ),

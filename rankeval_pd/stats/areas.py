@@ -45,28 +45,20 @@ class Influence(NamedTuple):
     gold: BoolArray
     present: BoolArray
     chance: Any = None  #: the value averaged over all permutations of the labels
+    #: for average precision, the mean of (tp - 1) / (n - 1), unbiased given n for Poisson counts
     corrected: Any = None
-    """For average precision, the mean of (tp - 1) / (n - 1), without each positive's own precision.
-
-    Given n, this mean is unbiased if the counts of both classes above a score are Poisson.
-    """
+    #: its change per unit of the logit of the prevalence, which varies if clusters are resampled
     drift: Any = None
-    """The change in average precision per unit of the logit of the proportion of positives.
-
-    The influences assume fixed class sizes. If clusters are resampled, class sizes also vary.
-    """
     untied: Any = 1.0  #: factor by which ties reduce the variance of an area of one half
-    # : (2, ...): positives and negatives with the better of two scores, or NaN
-    better: FloatArray | None = None
+    better: FloatArray | None = None  #: (2, ...): positives and negatives of the better of 2 scores
 
     def minus(self, other: Influence) -> Influence:
         """Return the difference between two values for the same candidates."""
         drift = None
         if self.drift is not None:
             drift = self.drift - other.drift
-        influence = self.influence - other.influence
-        difference = self.value - other.value
-        return Influence(difference, influence, self.gold, self.present, drift=drift)
+        value, influence = self.value - other.value, self.influence - other.influence
+        return Influence(value, influence, self.gold, self.present, drift=drift)
 
 
 def placements(ranking: Ranking) -> Influence:
@@ -395,9 +387,8 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
 
 def joined_spreads(spreads: Sequence[AreaSpread]) -> AreaSpread:
     """Return the variances of several areas as one array."""
-    names = ("variance", "freedom", "positive", "negative", "untied", "better")
     columns: dict[str, Any] = {}
-    for name in names:
+    for name in "variance freedom positive negative untied better".split():
         columns[name] = np.array([getattr(x, name) for x in spreads]).T
     return AreaSpread(**columns)
 
@@ -616,8 +607,7 @@ class _RankedLists(NamedTuple):
         if ties != "expected":  # each block corresponds to a single list, which ends with the block
             n, share = np.maximum(at.end, 1), at.true.astype(float)
             return cls(at, inside, n, after.astype(float), share, np.ones(share.shape))
-        # a list ends at each rank of a block, where t / m positives are expected. Given a
-        # positive there, (t - 1) / (m - 1) positives are expected at each earlier rank
+        # given a positive at a rank of a block, (t - 1) / (m - 1) are expected at earlier ranks
         size = np.maximum(at.end - at.start, 1)
         ahead = (rank - at.start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
         n, share = np.broadcast_to(rank, at.true.shape), (after - before) / size
@@ -730,8 +720,7 @@ def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
         worst = best * np.exp(-alpha * (1.0 - share))
         scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
         value, chance = np.clip((mean - worst) * scale, 0.0, 1.0), (every - worst) * scale
-        # a factor between the changes if a candidate, which moves lower ones down by one rank, is
-        # left out or repeated; a perfect ranking has a variance of 0
+        # a factor between the changes if a candidate is left out and if it is repeated
         lost = 2.0 * np.tanh(0.5 * alpha / size)
         below = sums_before(np.where(at.true, weight, 0.0)[..., ::-1])[..., ::-1]
         moved = 0.5 * at.around(below) * lost  # with half of the block

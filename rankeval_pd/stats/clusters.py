@@ -74,10 +74,8 @@ def list_counts(
     """Return the sums of weights over the candidates with first <= list: (list, cluster)."""
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
-    result: FloatArray = np.cumsum(
-        sums.reshape(n_lists + 1, n_clusters)[:n_lists], axis=0, dtype=np.float64
-    )
-    return result
+    by_first = sums.reshape(n_lists + 1, n_clusters)[:n_lists]
+    return np.asarray(np.cumsum(by_first, axis=0, dtype=np.float64))
 
 
 class ListTotals(NamedTuple):

@@ -65,9 +65,8 @@ def miettinen_nurminen(
     # counts divided by an overdispersion can add up to 1 or less; the limit is then 1
     known = (ends[1] + ends[3] > 1.0) & (observed < 1.0)
     tables, least = ends[:, known], observed[known]
-    # The limit is the observed difference plus z standard deviations, which depend on the limit.
-    # The equation is nearly linear close to Newcombe's limit, so the secant method takes about five
-    # evaluations. The second point is one step with slope 1, kept inside the bracket.
+    # close to Newcombe's limit, the equation is nearly linear: the secant method takes about five
+    # evaluations. The second point is one step with slope 1, kept inside the bracket
     gap = partial(_score_gap, z_of(level))
     tp_a, n_a, tp_b, n_b = tables
     _, result = newcombe(tp_a, n_a, tp_b, n_b, level)
@@ -646,11 +645,7 @@ def _largest(
     least = _least_counts(
         score, y, sizes, min(z_of(_two_sided_level(alpha)), float(np.squeeze(score(*at))))
     )
-    log_choose = (
-        scipy.special.gammaln(n + 1.0)
-        - scipy.special.gammaln(y + 1.0)
-        - scipy.special.gammaln(n - y + 1.0)
-    )
+    log_choose = distributions.log_choose(n, y)
 
     def chance(phi: FloatArray) -> FloatArray:
         q = np.clip(np.sin(phi) ** 2, low, high)

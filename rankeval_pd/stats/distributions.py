@@ -309,6 +309,12 @@ def first_near(
 # The random model for an infinite population (Macskassy 2005, Eqs 17, 18).
 
 
+def log_choose(n: int, k: AnyArray) -> FloatArray:
+    """Return the logarithms of binomial coefficients."""
+    gammaln = scipy.special.gammaln
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
+
+
 def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
     """Return log P(X = i) for X ~ Binomial(n, z), with an integer i from 0 to n."""
     rest: FloatArray = (
@@ -344,8 +350,7 @@ def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
 #
 # The continuous extension of a binomial tail: I_z(x + 1, n - x) is P(X > x) at integers x.
 
-# below this value SciPy's function can underflow even when the true value is above 1e-300
-_UNDERFLOW_LIMIT = 1e-200
+_UNDERFLOW_LIMIT = 1e-200  # below, SciPy's function can underflow even if it is above 1e-300
 
 
 def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArray:

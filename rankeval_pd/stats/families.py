@@ -243,8 +243,7 @@ def _greedy(tied: BoolArray) -> list[list[int]]:
             clique = [i, int(left[i].argmax())]
             fits = tied[clique].all(axis=0)
             while fits.any():
-                # among the rows that fit, take the row with the most uncovered ties; if several
-                # rows have the same number, take the best row
+                # the row that fits with the most uncovered ties, and the best of several
                 gained = (left[clique].sum(axis=0) + left[:, clique].sum(axis=1)) * fits + fits
                 clique.append(int(gained.argmax()))
                 fits &= tied[clique[-1]]

@@ -262,8 +262,7 @@ def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> 
     """Return sums over the listed candidates up to rank n: (candidate, part) -> (n, part)."""
     ends = len(parts) + 1
     at_rank: AnyArray = np.array([np.bincount(rank[listed], x, ends) for x in parts[listed].T])
-    result: FloatArray = np.cumsum(at_rank, axis=1)[:, np.minimum(n, ends - 1)].T
-    return result
+    return np.asarray(np.cumsum(at_rank, axis=1)[:, np.minimum(n, ends - 1)].T)
 
 
 def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArray:
@@ -324,8 +323,7 @@ def inferred_average_precision(
     error = np.sqrt(variance) / whole
     low, high = _judged_limits(value, error, count, sure, design.level)
     if not design.sums_weights:
-        # here each positive also counts among the rest, to the extent that it could have been
-        # missed; otherwise the precision of lists with few judgments would be too low
+        # a positive that could have been missed counts among the rest, as lists are too poor else
         more = (1.0 - chosen) * weight
         share = (others + more) / np.where(seen + more > 0, seen + more, 1.0)
         second = float((weight * (1.0 + share * (end - 1)) / end)[hit].sum()) / whole
@@ -355,8 +353,7 @@ def _judging_rates(sample: JudgedSample, design: Design) -> FloatArray | None:
 def _from_on(values: FloatArray, start: IntArray) -> FloatArray:
     """Return the sum of the values from the start of each value's block to the end."""
     below = np.cumsum(values[::-1])[::-1]
-    result: FloatArray = below[start]
-    return result
+    return np.asarray(below[start])
 
 
 def _candidate_variance(error_of: FloatArray, stratum: IntArray, design: Design) -> float:

@@ -71,8 +71,7 @@ def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
 
 _LAST_STEP = 1e-5  # after a Halley step of this size the error is below 1e-15
 _LONGEST_STEP = 4.0  # largest step in logits, to avoid overshooting on flat tails
-# at a larger distance in log tail, use Newton's method, which never diverges
-_HALLEY_RANGE = 1.0
+_HALLEY_RANGE = 1.0  # farther away in log tail, use Newton's method, which never diverges
 
 
 def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
@@ -144,8 +143,7 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
     w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
     x: FloatArray = np.log(a / b) - 2.0 * w
-    # (shift, count), with infinite logits if floats cannot distinguish the quantile from 0 or 1:
-    # such quantiles occur for tiny fractional counts, after division by a large overdispersion
+    # (shift, count); logits are infinite for tiny fractional counts, if the quantile rounds to 0, 1
     shifts = np.array(wanted.shifts).T[:, :, np.newaxis]
     a, b = tp + shifts[0], fp + shifts[1]
     few = np.flatnonzero(np.minimum(tp, fp) + np.min(wanted.shifts) < _FRACTION_OF_SUCCESS)

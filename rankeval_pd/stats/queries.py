@@ -123,8 +123,7 @@ def retrieve(
     """
     rows = np.flatnonzero(~np.isnan(score))
     queries = query[rows]
-    # if scores are float32, sort 64-bit keys with the query in the high bits; otherwise sort by two
-    # keys. ``same`` marks neighbors in one query with equal scores
+    # sort by query and score, with float32 by 64-bit keys; ``same`` marks equal neighbors
     if single:
         key = (queries.astype(np.uint64) << np.uint64(32)) | _descending32(score[rows])
         order = np.argsort(key)

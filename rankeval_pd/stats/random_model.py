@@ -162,8 +162,7 @@ def _critical_path(
         # the same counts at n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
         below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
         at_next = at * stay + gain
-        # if the tail exceeds p, c increases by 1. P(X' >= c + 1) is computed from P(X >= c) minus
-        # P(X = c). Both terms are at most p, so the subtraction is accurate enough
+        # if the tail exceeds p, c increases by 1; the terms subtracted are at most p, so accurate
         tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
         with silent_division():
             above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
@@ -186,8 +185,7 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
     rough = (priors > 0.0) & (priors < 1.0)
     rough[rough] = -np.expm1(n[rough] * np.log1p(-priors[rough])) > p
     if np.ndim(prior) == 0 and np.count_nonzero(rough) > 2 * _KNOTS:
-        # use a spline only if a list of positives alone is far rarer than p; otherwise the root is
-        # close to n and not smooth
+        # unless a list of positives alone is far rarer than p, the root is near n and not smooth
         smooth = rough & (n * math.log(prior) < math.log(p) - 20.0)
         if np.count_nonzero(smooth) > 2 * _KNOTS:
             # the root is smooth in log n: use a spline and a Newton step, if this step is small
@@ -331,10 +329,8 @@ def _conditional_log_tail(
 #   :func:`crossing_by_jumps`), except for many boundaries at very many k.
 
 _LOST_SHARE = 1e-13  # largest relative error from dropping low counts
-# initial mass instead of 1, so that float64 can represent relative masses down to 1e-500
-_START = 2.0**800
-# largest growth of the recursion before rescaling: 2^800 2^100 is below 2^1024
-_LOG_GROWTH = 100.0 * math.log(2.0)
+_START = 2.0**800  # mass instead of 1, so that floats represent relative masses down to 1e-500
+_LOG_GROWTH = 100.0 * math.log(2.0)  # before rescaling: 2^800 2^100 is below 2^1024
 _BOUNDARIES_AT_ONCE = 256  # number of boundaries, one per p-value, in one call
 _CACHED_CELLS = 2**16  # counts in all rows: 512 kB of floats fit into the processor's cache
 _CELLS_IN_MEMORY = 2**22  # list sizes k in all rows: 32 MB
@@ -369,8 +365,7 @@ def boundary_probability(counts: FloatArray, n: FloatArray, population: Populati
 
 def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
     """Return whether row-by-row jumps are cheaper than steps for all rows at once."""
-    # measured costs: a step takes 6 us, plus 1 ns for each of about sqrt(k) counts per row; a jump
-    # takes 8 us, plus 1 ms per boundary
+    # measured: a step takes 6 us + 1 ns for each of sqrt(k) counts; a jump 8 us + 1 ms in all
     each = 6e-6 + 1e-9 * math.sqrt(last) * rows
     return 1e-3 * rows + 8e-6 * jumps < last * each
 
@@ -385,8 +380,7 @@ def _lowest_kept(sizes: bytes, population: Population) -> IntArray:
     k = np.frombuffer(sizes, dtype=np.int64).astype(float)
     log_p = np.array([math.log(_LOST_SHARE / k.size)])
     negatives = critical_counts(log_p, k, population.opposite)[0]
-    lowest: IntArray = np.maximum(k - negatives + 1.0, 0.0).astype(np.int64)
-    return lowest
+    return np.asarray(np.maximum(k - negatives + 1.0, 0.0), dtype=np.int64)
 
 
 def _crossing_by_steps(
@@ -539,8 +533,7 @@ def simultaneous_p_values(
 
 _SHORTEST_STRETCH = 16  # number of rises in a stretch that is not halved
 _SAMPLED_RISES = 1024  # number of rises among which to search for the one most likely to be reached
-# limits are tabulated for all lengths up to this multiple of the number of rises
-_DENSE_FACTOR = 64
+_DENSE_FACTOR = 64  # limits are tabulated for lengths up to this multiple of the rises
 
 
 def crossing_by_jumps(
@@ -608,8 +601,7 @@ def _largest_counts(rare: float, lengths: bytes, population: Population) -> IntA
     """Return the largest counts that are not too rare, for lengths passed as float64 bytes."""
     sizes = np.frombuffer(lengths)
     most = critical_counts(np.array([rare]), sizes, population)[0] - 1.0
-    largest: IntArray = np.minimum(most, sizes).astype(np.int64)
-    return largest
+    return np.asarray(np.minimum(most, sizes), dtype=np.int64)
 
 
 @dataclass

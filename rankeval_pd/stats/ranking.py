@@ -169,8 +169,7 @@ class Ranking:
         if self.positions is not None:
             return self.positions
         positions = np.argsort(-self.score, axis=-1)
-        # NumPy's default sort is several times as fast as its stable sort, so blocks of equal
-        # scores are brought back to tie-key order afterwards
+        # the default sort is faster than the stable one: restore the tie-key order of equal scores
         ranked = np.take_along_axis(self.score, positions, axis=-1)
         if _equal(ranked[..., 1:], ranked[..., :-1]).any():
             block = block_edges(ranked)[0] * ranked.shape[-1]
@@ -294,8 +293,7 @@ class Ranking:
         if ties in ("shared", "error", "blocks"):
             return self.tp
         tp = self.nbest(np.arange(1, self.score.shape[-1] + 1), ties).tp
-        counts: AnyArray = np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
-        return counts
+        return np.asarray(np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1))
 
     def cuts_tie(self, n: IntArray) -> BoolArray:
         """Return whether lists of size n exclude candidates tied with the last one: (..., n)."""
@@ -682,8 +680,7 @@ class Walk(NamedTuple):
             for kinds in (both, sides)
         )
         counted = np.array([false + true, true, first_true, second_true], dtype=np.int64)
-        result: IntArray = np.cumsum(counted, axis=1)
-        return result
+        return np.asarray(np.cumsum(counted, axis=1))
 
 
 class TrueSlots(NamedTuple):

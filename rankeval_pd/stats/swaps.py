@@ -3,14 +3,12 @@
 If neither measure is better, the two ranks of a candidate are assigned to the measures at random.
 Each draw produces two rankings, sorted by the swapped ranks and then by the key.
 
-Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the first
-or the second ranking, and an n-best list ends near slot 2n. Three algorithms use the same draws and
-give the same counts:
+Each rank has two slots, one for a and one for b, and each draw assigns every slot to the first or
+the second ranking; n-best lists end near slot 2n. Three algorithms give the same counts:
 
-* **windows** (:class:`_Window`), for few list sizes, visit only the slots near the ends of the
-  lists, and sum over the candidates before the windows;
+* **windows** (:class:`_Window`), for few list sizes, visit only the slots near the lists' ends;
 * **ranks** are used if the windows together are longer than all the slots;
-* **walks** (:class:`swap_draws.Walk`) are used if a block of draws does not fit in the cache.
+* **walks** (:class:`ranking.Walk`) are used if a block of draws does not fit in the cache.
 """
 
 from __future__ import annotations
@@ -292,8 +290,7 @@ class _Window:
             return None
         in_first = first & (up_to <= self.n)
         in_second = ~first & (place - up_to <= self.n)
-        # each slot belongs to one ranking; a candidate is in both lists if both of its slots
-        # are in lists
+        # a candidate is in both lists if both of its slots are in lists
         listed = in_first | in_second
         pairs = listed[self.later] & listed[self.earlier]
         return (
@@ -308,8 +305,7 @@ class _Window:
 
 def _sum(rows: BoolArray) -> IntArray:
     """Return the number of set slots in each draw."""
-    result: IntArray = np.add.reduce(rows, axis=0, dtype=np.int32).astype(np.int64)
-    return result
+    return np.asarray(np.add.reduce(rows, axis=0, dtype=np.int32), dtype=np.int64)
 
 
 def region_statistic(counts: Regions, n: IntArray) -> FloatArray:

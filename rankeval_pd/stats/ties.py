@@ -104,8 +104,7 @@ class TiedLists:
         each = np.bincount(
             2 * level[near] + self.gold[near], minlength=2 * self.n.max(initial=0) + 2
         )
-        found: IntArray = np.cumsum(each.reshape(-1, 2), axis=0)[self.n].T
-        return found
+        return np.asarray(np.cumsum(each.reshape(-1, 2), axis=0)[self.n].T)
 
     @cached_property
     def counts(self) -> IntArray:
@@ -129,8 +128,7 @@ class TiedLists:
         counts = self.counts
         if label is not None:
             counts = counts[:, :, [label]]
-        total: FloatArray = (counts * values).sum(axis=(0, 1, 2))
-        return total
+        return np.asarray((counts * values).sum(axis=(0, 1, 2)))
 
     @cached_property
     def differ(self) -> FloatArray:

@@ -236,8 +236,7 @@ def conditional_odds_ratio(
 
 def _log_odds_ratio(tables: FloatArray) -> FloatArray:
     tp_a, fp_a, tp_b, fp_b = np.log(tables)
-    ratio: FloatArray = tp_a + fp_b - fp_a - tp_b
-    return ratio
+    return np.asarray(tp_a + fp_b - fp_a - tp_b)
 
 
 def _from_neighbors(
@@ -341,8 +340,7 @@ def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArr
 # two probabilities, Statistica Neerlandica 24.
 
 _AS_EXTREME = 1e-10  # Fisher p-values within this relative difference are treated as equal
-# points of the first grid per 1/sqrt(N) of phi = asin(sqrt(pi)), which is two standard deviations
-_GRID_DENSITY = 8.0
+_GRID_DENSITY = 8.0  # points of the first grid in two standard deviations of asin(sqrt(pi))
 _REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # finer points around a peak, in units of the width
 _ROUNDS = 9  # rounds, each with a quarter of the width: the error of the maximum is at most 1e-13
 _ROUNDING = 1e-15
@@ -415,8 +413,7 @@ def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
         below *= (other - 1) / left * (k + 1) / (k + 2 - c)
         at_next = at * other / left + gain
         if tail + gain > 1.0 + _AS_EXTREME:
-            # c increases; P(X >= c) and P(X = c) are at most the level, so the difference is
-            # accurate
+            # c increases; both probabilities are at most the level: their difference is accurate
             tail = max(tail - at, 0.0) + at * (n_a - c) / left
             below, at = at_next, at_next * (k + 1 - c) / (c + 1) * (n_a - c) / other
             c += 1
@@ -468,8 +465,7 @@ def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> 
     if alternative == "less":
         return barnard_cell(tp_b, n_b, tp_a, n_a, "greater")
     total, positive = n_a + n_b, tp_a + tp_b
-    # up to a constant factor, z is D / sqrt(S), with D = tp_a (n_a + n_b) - k n_a and
-    # S = k (n_a + n_b - k)
+    # z is proportional to D / sqrt(S): D = tp_a (n_a + n_b) - k n_a, S = k (n_a + n_b - k)
     gap = tp_a * total - positive * n_a
     if alternative == "two-sided":
         gap = abs(gap)
@@ -500,8 +496,7 @@ def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int
 
     def reaches(count: IntArray) -> BoolArray:
         d = count.astype(object) * total - whole * n_a
-        result: BoolArray = ((d > 0) & (d * d * spread >= limit)).astype(bool)
-        return result
+        return np.asarray((d > 0) & (d * d * spread >= limit), dtype=bool)
 
     root = gap * np.sqrt(k * (total - k) / spread)
     guess: IntArray = np.ceil((root + k * float(n_a)) / total).astype(np.int64)
@@ -557,13 +552,8 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
     n = value.size - 1
     reach = min(n, math.ceil(_REACH * 0.5 * math.sqrt(n)) + 10)
     k = np.arange(n + 1.0)
-    log_choose = (
-        scipy.special.gammaln(n + 1.0)
-        - scipy.special.gammaln(k + 1.0)
-        - scipy.special.gammaln(n - k + 1.0)
-    )
     # padding, because counts outside 0, ..., N have probability 0
-    log_choose = np.pad(log_choose, reach, constant_values=-np.inf)
+    log_choose = np.pad(distributions.log_choose(n, k), reach, constant_values=-np.inf)
     value = np.pad(value, reach)
     offsets = np.arange(2 * reach + 1)
 
@@ -740,8 +730,7 @@ class Pilot(NamedTuple):
     def laws_of_rates(self, n: int) -> FloatArray:
         """Return distributions for n draws from an infinite population: (rate, k)."""
         rates = scipy.special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
-        laws: FloatArray = np.exp(binomial_laws(np.full(_POINTS, float(n)), rates))
-        return laws
+        return np.asarray(np.exp(binomial_laws(np.full(_POINTS, float(n)), rates)))
 
 
 def drawn_laws(n: int, left: int, true: FloatArray) -> FloatArray:
