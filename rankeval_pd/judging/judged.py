@@ -196,7 +196,7 @@ class Judgments:
 
     def arrays(self, ranking: Ranking) -> JudgedSample:
         """Return judged flags, labels, probabilities and strata of every ranking."""
-        known = self.judged, ranking.gold, self.probability, self.stratum
+        known: tuple[AnyArray, ...] = self.judged, ranking.gold, self.probability, self.stratum
         return JudgedSample(*(np.broadcast_to(x, ranking.score.shape) for x in known))
 
     def clusters(self, ranking: Ranking) -> Iterator[tuple[tuple[int, ...], JudgedClusters]]:

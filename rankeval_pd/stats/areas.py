@@ -155,7 +155,11 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
 
 
 def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArray:
-    """Return Welch-Satterthwaite degrees of freedom, or the class's with few placements."""
+    """Return Welch-Satterthwaite degrees of freedom for the sum of the classes' variances.
+
+    With variances of 0 or fewer than 5 candidates in a class, the smaller class determines them,
+    because a few placements can be equal by chance.
+    """
     (a, b), (n, m) = parts, sizes
     total, least = a + b, np.minimum(n, m) - 1.0
     with silent_division():

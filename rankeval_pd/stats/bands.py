@@ -439,7 +439,7 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
 
 
 def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
-    """Return pointwise limits for the height of a curve at each list size; of recall for det, lift.
+    """Return pointwise limits for a curve's height at each list size, or recall for det and lift.
 
     "roc" and "det" are at a fixed false positive rate, "gain" and "lift" at a fixed fraction of the
     candidates, and "precision_recall" at fixed recall.

@@ -200,7 +200,7 @@ def unequal_freedom(
 
 
 def between(own: AnyArray | float, most: AnyArray | float) -> FloatArray:
-    """Return the harmonic mean of two degrees of freedom: tests with either one are biased."""
+    """Return the harmonic mean of degrees of freedom, conservative (listed) and liberal (all)."""
     most = np.maximum(own, most)
     return np.asarray(own * 2.0 * most / np.maximum(own + most, _TINY))
 
@@ -415,7 +415,7 @@ def query_share_limits(value: FloatArray, se: FloatArray, count: IntArray, level
 
 
 def t_test(found: QueryMean, alternative: str) -> FloatArray:
-    """Return the p-value for a mean of 0; 2^-Q, as in a sign test, if Q differences agree."""
+    """Return the p-value for a mean of 0; if all Q differences are equal, 2^-Q (sign test)."""
     freedom = np.where(found.n > 1, found.n - 1.0, np.nan)
     signs = np.exp2(-np.maximum(found.n, 1.0))
     with silent_division():
@@ -544,7 +544,8 @@ def _agreement_with_limits(
 ) -> Agreement:
     """Return the coefficient with its interval, widened for a rare label.
 
-    Labels with fewer votes than 5 candidates: a second sample has one more of the rarest label.
+    One is rare if all labels but the commonest together have fewer votes than 5 candidates do. The
+    outer limits of this sample and of one with one more candidate of the rarest label are returned.
     """
     found = _with_interval(per_candidate, of, level)
     share = counts.sum(axis=0).max(initial=0) / max(counts.sum(), 1)

@@ -200,10 +200,11 @@ def overlap_difference(
     """Return limits for the difference in precision between two overlapping sets.
 
     ``tp`` and ``size`` count true positives and candidates in both sets, only in a, and only in b.
-    ``phi`` is the variance of the true positives over the binomial variance. Distances to Clopper-
-    Pearson limits are combined like standard errors (Zou and Donner 2008), with the correlation
-    from the labels of shared candidates. It needs no large counts, unlike the delta method: the
-    simulated coverage for two or more candidates is at least 0.946 (``tests/reference/sets.csv``).
+    ``phi`` is the variance of the true positives over the binomial variance. Distances to
+    Clopper-Pearson limits are combined like standard errors (Zou and Donner 2008), with the
+    correlation from the labels of shared candidates. Unlike the delta method, it needs no large
+    counts: in simulations of two or more candidates, the coverage was at least 0.946
+    (``tests/reference/sets.csv``). The limits are NaN if a set is empty.
     """
     both, only_a, only_b, n_both, n_only_a, n_only_b = broadcast_floats(*tp, *size)
     n_a, n_b, tp_a, tp_b = n_both + n_only_a, n_both + n_only_b, both + only_a, both + only_b
@@ -569,7 +570,7 @@ Score = Callable[[AnyArray, AnyArray], FloatArray]
 
 
 def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALPHA) -> float:
-    """Return the exact p for pi_a - pi_b <= -margin, from items with one correct answer."""
+    """Return the exact p for pi_a - pi_b <= -margin from the items that only one gets right."""
     limit, _ = tango((0, only_a, only_b, n - only_a - only_b), _two_sided_level(alpha))
     score = partial(paired_score, n=float(n), delta=limit)
     share = partial(_share_of_the_rest, margin)

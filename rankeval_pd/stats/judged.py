@@ -46,7 +46,7 @@ class Total(NamedTuple):
 
 
 class JudgedSample(NamedTuple):
-    """Who was judged, the labels (of anyone), and how judging was sampled: each (candidate)."""
+    """Who was judged, who is true, and how judging was sampled: each (candidate)."""
 
     judged: BoolArray
     true: BoolArray
@@ -323,7 +323,8 @@ def inferred_average_precision(
     error = np.sqrt(variance) / whole
     low, high = _judged_limits(value, error, count, sure, design.level)
     if not design.sums_weights:
-        # a positive that could have been missed counts among the rest, as lists are too poor else
+        # here each positive also counts among the rest, to the extent that it could have been
+        # missed; otherwise the precision of lists with few judgments would be too low
         more = (1.0 - chosen) * weight
         share = (others + more) / np.where(seen + more > 0, seen + more, 1.0)
         second = float((weight * (1.0 + share * (end - 1)) / end)[hit].sum()) / whole
@@ -536,7 +537,7 @@ class JudgedClusters(NamedTuple):
         return low, high
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
-        """Return the variance of recall over the binomial one, for fixed sizes, not clusters."""
+        """Return the variance of recall over the binomial one, given sizes, without clusters."""
         hits = self.sample.judged & self.sample.true
         inside = np.cumsum(np.bincount(first[hits], minlength=judged.size + 1)[: judged.size])
         outside, rest = hits.sum() - inside, self.sample.judged.sum() - judged

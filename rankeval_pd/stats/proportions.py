@@ -241,7 +241,7 @@ def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     The acceptability of a proportion is the smaller tail at tp plus the largest one on the other
     side that is not larger, and is above 1 - level between the limits, with gaps ignored: the
     limits are inside Clopper-Pearson's, and nested in the level. Fractional counts have tails of
-    Beta.
+    Beta distributions.
     """
     tp, n = broadcast_floats(tp, n)
     fp = n - tp
@@ -654,7 +654,7 @@ def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -
 # ----------------------------------------- Hall's (1992) transformation of t for skewed differences
 #
 # Random sign tests assume symmetric differences, and reject too often in one tail if a few items
-# contribute most of the variance. Not so if Hall's test must reject as well, at no loss of power.
+# contribute most of the variance. They do not, and keep their power, if Hall's must reject too.
 
 
 def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:

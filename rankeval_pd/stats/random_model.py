@@ -337,7 +337,7 @@ _CELLS_IN_MEMORY = 2**22  # list sizes k in all rows: 32 MB
 
 
 def boundary_probability(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
-    """Return P(X_n >= count at some n) for each row of counts, ascending n, to 1e-12."""
+    """Return P(X_n >= count at some n) for each row of counts, ascending n, to a relative 1e-12."""
     lowest, highest = population.support(n)
     if not counts.size or (lowest == highest).all():  # X_n is not random
         return (counts <= lowest).any(axis=-1).astype(float)
@@ -365,7 +365,7 @@ def boundary_probability(counts: FloatArray, n: FloatArray, population: Populati
 
 def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
     """Return whether row-by-row jumps are cheaper than steps for all rows at once."""
-    # measured: a step takes 6 us + 1 ns for each of sqrt(k) counts; a jump 8 us + 1 ms in all
+    # measured: a step is 6 us + 1 ns for each of sqrt(k) counts, a jump 8 us + 1 ms per boundary
     each = 6e-6 + 1e-9 * math.sqrt(last) * rows
     return 1e-3 * rows + 8e-6 * jumps < last * each
 

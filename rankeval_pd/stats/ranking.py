@@ -80,7 +80,7 @@ class Whole(NamedTuple):
 
     total: int  #: N
     positive: int  #: N+
-    reach: int
+    reach: int  #: rank up to which the order is complete; later candidates are in no list
     asked: int  #: size of the longest list that can be requested
     end: IntArray  #: (measure) number of candidates with at least the score at rank ``reach``
     tp_end: IntArray  #: (measure) true positives among these candidates
@@ -477,7 +477,7 @@ _ROUNDING = 1e-12  # relative difference below which scores count as equal
 
 
 def same_order(score: FloatArray) -> IntArray:
-    """Return the first measure with the same ranking, up to rounding: (measure)."""
+    """Return each measure's first measure with the same ranking, up to rounding: (measure)."""
     count, size = score.shape
     result = np.arange(count)
     if count < 2 or size < _LEAST:

@@ -85,7 +85,7 @@ def of_influences(
     (``drift`` is for average precision). If rankings differ but the variance is 0, the standard
     error is infinite.
 
-    ``drawing`` are the arguments of :func:`_joint_tests`, and columns of :func:`columns_of_tests`.
+    ``drawing`` is for :func:`_joint_tests`; see :func:`columns_of_tests` for the columns.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -637,7 +637,7 @@ def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
 
 
 def walsh_average(ordered: FloatArray, which: int) -> float:
-    """Return the Walsh average at this position by counting means, in about 20 sorts."""
+    """Return the Walsh average at this position by counting means, in the time of 20 sorts."""
     n, place = ordered.size, np.arange(ordered.size)
     low, high = float(ordered[0]), float(ordered[-1])
     below, reached = _count_means(ordered, low), n * (n + 1) // 2

@@ -49,7 +49,7 @@ def least_swaps(n_tests: int, alpha: float) -> int:
 
 
 def enough_swaps(n_tests: int, alpha: float) -> int:
-    """Return ten times the least number of swaps, but at least 999 and, for many tests, for 500."""
+    """Return the least number for 10 times the tests (at most 500, or twice), but at least 999."""
     tests = max(n_tests, 1)
     return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
 
@@ -75,7 +75,7 @@ class Swaps:
         self.draws_of = self.keys if self.keys is not None else by_position(self.rank_a.size)
 
     def sums(self, weight: FloatArray, most: int) -> FloatArray:
-        """Return the weight, by rank from 0 to ``most``, of true positives in a less that in b."""
+        """Return the weight of true positives, by rank to ``most``, in the first less second."""
         result, every = np.empty(self.n_resamples), self.slots.candidate.size
         reach = min(2 * (most + self._beyond(most)), every)
         part = TrueSlots.of(self.slots, self.gold, self.draws_of, reach)

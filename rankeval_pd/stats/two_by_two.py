@@ -308,7 +308,7 @@ def _newton_low(theta: FloatArray, tables: FloatArray, *, tail: float) -> FloatA
 
 
 def _sides(tables: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return mass and two moments above and below the count, relative to it: (moment, table)."""
+    """Return the mass and two moments, about the count and relative to its mass, on both sides."""
     odds = np.exp(theta)
     tp_a, fp_a, tp_b, fp_b = tables
     above = series_sums(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds, highest_power=2)
