@@ -397,7 +397,7 @@ FAULTS = [
         ("(first + 1) * _FACTOR + second", "first * _FACTOR + second"),
         ("moved = total - np.multiply", "moved = total + np.multiply"),
         ("moved += np.multiply.outer(of_all", "moved -= np.multiply.outer(of_all"),
-        ("positive if by_positive else size", "size if by_positive else positive"),
+        ("weight, power = np.asarray(positive, dtype=float), 1.0", "power = 1.0"),
     ),
     *_in(
         "lists/groups.py",
@@ -716,10 +716,10 @@ FAULTS = [
     ),
     *_in(
         "areas.py", "stats/clusters dependent",
-        ("0.5 if drift is None else ALONE if alone else 1.0", "1.0"),
+        ("power, least = 0.5, LEAST", "power, least = 1.0, LEAST"),
         ("((totals - totals.mean()) ** 2).sum()", "(totals**2).sum()"),
         ("sign * (drift or 0.0)", "(drift or 0.0)"),
-        ("freedom = max(even, least)", "freedom = even"),
+        ("freedom = max(even, min(least,", "freedom = max(even, 0.0 * min(least,"),
         ("_RARE * (2.0 * area - 1.0) ** 6", "0.0 * area"),
     ),
     *_in(

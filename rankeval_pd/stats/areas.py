@@ -213,8 +213,11 @@ def _cluster_variance(
     placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None, alone: bool
 ) -> tuple[float, float, list[float], int]:
     """Return the variance, degrees of freedom, and effective and actual cluster counts."""
-    size = int(cluster.max()) + 1
-    power = 0.5 if drift is None else ALONE if alone else 1.0
+    size, power, least = int(cluster.max()) + 1, 1.0, 6.0
+    if drift is None:
+        power, least = 0.5, LEAST
+    elif alone:
+        power = ALONE
     totals, counts = np.zeros(size), []
     for one, sign in ((gold, 1.0), (~gold, -1.0)):
         count = np.bincount(cluster[one], minlength=size).astype(float)
@@ -234,8 +237,7 @@ def _cluster_variance(
         rare = _RARE * (2.0 * area - 1.0) ** 6
         variance += float(rare * newcombe_variance(near, *effective))
     even = min(float(simpson_number(count)) for count in counts) - 1.0
-    least = min(LEAST if drift is None else 6.0, 2.0 * n_groups - 1.0, size - 1.0)
-    freedom = max(even, least)
+    freedom = max(even, min(least, 2.0 * n_groups - 1.0, size - 1.0))
     if drift is None and not alone:
         freedom = float(between(freedom, min(size, 2 * n_groups, _ENOUGH) - 1.0))
     return variance, freedom, effective, n_groups

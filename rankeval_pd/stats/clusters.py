@@ -295,14 +295,15 @@ def whole_spread(
     """
     positive = np.bincount(totals.cluster, totals.gold, totals.size)
     size = np.bincount(totals.cluster, minlength=totals.size).astype(float)
-    weight: FloatArray = np.asarray(positive if by_positive else size, dtype=float)
+    weight, power = size, 0.5
+    if by_positive:
+        weight, power = np.asarray(positive, dtype=float), 1.0
     whole = np.full(totals.n.size, weight.sum())
     squares, n_groups, start = *np.zeros((2, totals.n.size)), 0
     for total, inside in totals.blocks():
         here = slice(start, start := start + total.shape[1])
         moved = total - np.multiply.outer(of_positive, positive[here])
         moved += np.multiply.outer(of_all, size[here])
-        power = 1.0 if by_positive else 0.5
         squares += (_jackknifed(moved, weight[np.newaxis, here], whole, power) ** 2).sum(axis=1)
         n_groups += (inside > 0).sum(axis=1)
     freedom, second = simpson_number(weight) - 1.0, (weight**2).sum()
