@@ -215,7 +215,7 @@ FAULTS = [
         ("product(t.o11, t.c2), product(t.o12, t.c1)",
          "product(t.o11, t.r2), product(t.o21, t.r1)"),
         ("np.minimum(quotient(t.o11, t.r1)", "np.maximum(quotient(t.o11, t.r1)"),
-        ("quotient(t.excess, product(t.r1, t.r2))", "quotient(t.excess, product(t.c1, t.c2))"),
+        ("quotient(t.excess(), product(t.r1, t.r2))", "quotient(t.excess(), product(t.c1, t.c2))"),
         ("t.total, less, more).ge", "t.total, less, more).gt"),
         ("t.o11, t.expected).ge", "t.o11, t.expected).mid"),
     ),
@@ -397,7 +397,7 @@ FAULTS = [
         ("(first + 1) * _FACTOR + second", "first * _FACTOR + second"),
         ("moved = total - np.multiply", "moved = total + np.multiply"),
         ("moved += np.multiply.outer(of_all", "moved -= np.multiply.outer(of_all"),
-        ("positive if by_positive else size", "size if by_positive else positive"),
+        ("weight, power = np.asarray(positive, dtype=float), 1.0", "power = 1.0"),
     ),
     *_in(
         "lists/groups.py",
@@ -536,7 +536,7 @@ FAULTS = [
     ),
     *_in(
         "proportions.py", "repetition",
-        ("chi2 / special.chdtri(freedom, tail)", "chi2 / special.chdtri(freedom, 1.0 - tail)"),
+        ("special.chdtri(freedom, tail)", "special.chdtri(freedom, 1.0 - tail)"),
         ("special.chdtrc(freedom, chi2)", "special.chdtr(freedom, chi2)"),
         ("np.mean(1.0 / n))", "1.0 / np.mean(n))"),
         ("expected - steps[:-1])", "expected - steps[1:])"),
@@ -563,7 +563,7 @@ FAULTS = [
         ("rises = tail + gain > 1.0 + _EQUAL", "rises = tail + gain >= 1.0 - _EQUAL"),
         ("log_betainc(x + 1.0, n - x, prior)", "log_betainc(x, n - x + 1.0, prior)"),
         ("np.maximum(tail - at, 0.0) + at * up", "np.maximum(tail - at, 0.0)"),
-        ("1.0, 1.0)\n    z = -special", "1.0, 1.0) ** 2\n    z = -special",
+        ("1.0, 1.0)\n    z = -scipy.special", "1.0, 1.0) ** 2\n    z = -scipy.special",
          "where the search starts changes what it costs, not what it finds"),
     ),
     *_in(
@@ -716,10 +716,10 @@ FAULTS = [
     ),
     *_in(
         "areas.py", "stats/clusters dependent",
-        ("0.5 if drift is None else ALONE if alone else 1.0", "1.0"),
+        ("power, least = 0.5, LEAST", "power, least = 1.0, LEAST"),
         ("((totals - totals.mean()) ** 2).sum()", "(totals**2).sum()"),
         ("sign * (drift or 0.0)", "(drift or 0.0)"),
-        ("freedom = max(even, least)", "freedom = even"),
+        ("freedom = max(even, min(least,", "freedom = max(even, 0.0 * min(least,"),
         ("_RARE * (2.0 * area - 1.0) ** 6", "0.0 * area"),
     ),
     *_in(
@@ -778,7 +778,7 @@ FAULTS = [
     ),
     *_in(
         "queries.py", "per_query",
-        ("return retrieved.rank < self.cutoff", "return retrieved.rank <= self.cutoff"),
+        ("rank < self.request.cutoff", "rank <= self.request.cutoff"),
         ("for i in range(2, size + 2)", "for i in range(3, size + 3)"),
         ("total[retrieved.query])\n    return ratio_or_nan",
          "total[retrieved.query] + 1)\n    return ratio_or_nan"),

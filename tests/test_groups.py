@@ -21,7 +21,7 @@ from rankeval_pd.lists.groups import ListMembers
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import item_gains as item_draws
 from rankeval_pd.stats import judged as judged_sums
-from rankeval_pd.stats.judged import Design, JudgedClusters, cluster_share_limits
+from rankeval_pd.stats.judged import Design, JudgedClusters, JudgedSample, cluster_share_limits
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import Ranking, Size
 from tests.questions import ASKED, FRAME, PARTLY, PLOTS
@@ -273,7 +273,7 @@ def test_the_error_of_judged_groups_is_that_of_their_totals_by_hand():
     group, n, every = rows["doc"].to_numpy(), 60, np.ones(200, dtype=bool)
     inside = judged & (rank <= n)
     part = JudgedClusters.of(
-        (judged, gold, np.ones(200), np.zeros(200, dtype=int)), group, every,
+        JudgedSample(judged, gold, np.ones(200), np.zeros(200, dtype=int)), group, every,
         Design(1, "estimate", "ratio", 0.95),
     )  # fmt: skip
     error, seen = part.totals([(1.0, np.where(rank <= n, 0, 1))], 1)
@@ -306,7 +306,7 @@ def test_limits_of_the_difference_of_judged_groups_by_hand():
     only = [lists[0] & ~lists[1], lists[1] & ~lists[0]]
     shares = tuple(np.array([gold[x & judged].mean()]) for x in only)
     part = JudgedClusters.of(
-        (judged, gold, np.ones(200), np.zeros(200, dtype=int)), group, every,
+        JudgedSample(judged, gold, np.ones(200), np.zeros(200, dtype=int)), group, every,
         Design(1, "estimate", "ratio", 0.95),
     )  # fmt: skip
     size = only[0].sum()

@@ -387,7 +387,7 @@ def test_inverse_probabilities_are_unbiased():
     for chosen in np.ndindex(*([2] * 8)):
         judged = np.array(chosen, dtype=bool)
         p = float(np.prod(np.where(judged, rate, 1 - rate)))
-        parts = design.parts(judged, true & judged, rate, none)
+        parts = design.parts(totals.JudgedSample(judged, true & judged, rate, none))
         found = design._horvitz_thompson(parts.sum(axis=0), np.array(8.0 - judged.sum()))
         whole += p * found.estimate
         variance += p * (found.estimate - 5.0) ** 2
@@ -608,14 +608,13 @@ def test_average_precision_of_pools_and_of_few_is_covered(ends, rates):
         score = rng.normal(size=1_000) + 1.5 * (np.arange(1_000) < 100)
         order = np.argsort(-score)
         gold, seen = order < 100, rng.random(1_000) < rate
-        value, low, high = totals.inferred_average_precision(
-            score[order], gold & seen, seen, rate, stratum, design
-        )
+        sample = totals.JudgedSample(seen, gold & seen, rate, stratum)
+        value, low, high = totals.inferred_average_precision(score[order], sample, design)
         assert low <= value <= high
         truth = (np.arange(1, 101) / (np.flatnonzero(gold) + 1)).mean()
         held.append(low <= truth <= high)
         if ends:  # no positive is missed but those that the total allows
-            every = design.total(design.parts(seen, gold & seen, rate, stratum).sum(axis=0))
+            every = design.total(design.parts(sample).sum(axis=0))
             lowest.append(low / (value * every.estimate / every.high))
     assert np.mean(held) >= 0.92
     assert not ends or np.median(lowest) == pytest.approx(1.0)

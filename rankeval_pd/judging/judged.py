@@ -55,7 +55,14 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Ranking, fisher_test
 from rankeval_pd.stats import judged as judged_sums
-from rankeval_pd.stats.judged import MOST_STRATA, Design, JudgedClusters, Total, windows_of
+from rankeval_pd.stats.judged import (
+    MOST_STRATA,
+    Design,
+    JudgedClusters,
+    JudgedSample,
+    Total,
+    windows_of,
+)
 
 # -------------------------------------------------------------------------------------------------
 # The sample of partly judged data, with probabilities and strata.
@@ -187,10 +194,10 @@ class Judgments:
     ties: str = "shared"
     advance: Callable[[int], object] = nothing_moves  #: moves the progress bar by some lists
 
-    def arrays(self, ranking: Ranking) -> list[AnyArray]:
+    def arrays(self, ranking: Ranking) -> JudgedSample:
         """Return judged flags, labels, probabilities and strata of every ranking."""
-        known = self.judged, ranking.gold, self.probability, self.stratum
-        return [np.broadcast_to(x, ranking.score.shape) for x in known]
+        known: tuple[AnyArray, ...] = self.judged, ranking.gold, self.probability, self.stratum
+        return JudgedSample(*(np.broadcast_to(x, ranking.score.shape) for x in known))
 
     def clusters(self, ranking: Ranking) -> Iterator[tuple[tuple[int, ...], JudgedClusters]]:
         """Yield the place and the clusters of each ranking, if clusters widen the limits."""
@@ -199,9 +206,8 @@ class Judgments:
         sample, present = self.arrays(ranking), ranking.present
         cluster = np.broadcast_to(self.cluster, present.shape)
         for row in np.ndindex(present.shape[:-1]):
-            own = [x[row] for x in sample]
-            part = JudgedClusters.of(own, cluster[row], present[row], self.design)
-            warn_of_few(np.unique(part.cluster[part.judged]).size)
+            part = JudgedClusters.of(sample.at(row), cluster[row], present[row], self.design)
+            warn_of_few(np.unique(part.cluster[part.sample.judged]).size)
             yield row, part
 
     def total(self, sums: FloatArray) -> Total:
@@ -420,7 +426,7 @@ def judged_list_columns(
     sample = judgments.arrays(ranking)
     inside, whole = [], []
     for row in np.ndindex(ranks.shape[:-1]):
-        parts = design.parts(*(x[row] for x in sample))
+        parts = design.parts(sample.at(row))
         inside.append(judged_sums.up_to(parts, ranks[row], eligible[row], n))
         whole.append(parts[ranking.present[row]].sum(axis=0))
     sums = _stacked(inside, ranks)
@@ -469,7 +475,7 @@ def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments) -> dict[s
             exists = exists & side.nbest(None if judgments.every else n, judgments.ties).exists
     sample, sums = judgments.arrays(of_a), []
     for row in np.ndindex(of_a.ranks.shape[:-1]):
-        parts = design.parts(*(x[row] for x in sample))
+        parts = design.parts(sample.at(row))
         ranks, listed = [x.ranks[row] for x in sides], [x.eligible[row] for x in sides]
         shared = judged_sums.up_to(parts, np.maximum(*ranks), listed[0] & listed[1], n)
         in_each = [judged_sums.up_to(parts, *x, n) for x in zip(ranks, listed, strict=True)]
@@ -520,18 +526,15 @@ def average_columns(ranking: Ranking, judgments: Judgments) -> dict[str, AnyArra
     rows = []
     for row in np.ndindex(shape[:-1]):
         order = ranking.order[row][: int(ranking.present[row].sum())]
-        score, (judged, hit, rate, stratum) = ranking.score[row], (x[row][order] for x in sample)
-        of_sample, cluster = (score[order], hit, judged), None
+        score, own, cluster = ranking.score[row][order], sample.at(row).at(order), None
         if judgments.cluster is not None:
             cluster = np.broadcast_to(judgments.cluster, shape)[row][order]
-            warn_of_few(np.unique(cluster[judged]).size)
-        value, *limits = judged_sums.inferred_average_precision(
-            *of_sample, rate, stratum, design, cluster
-        )
+            warn_of_few(np.unique(cluster[own.judged]).size)
+        value, *limits = judged_sums.inferred_average_precision(score, own, design, cluster)
         if cluster is not None and design.unjudged != "bounds":  # clip to possible values
-            least, most = judged_sums.average_precision_bounds(*of_sample)
+            least, most = judged_sums.average_precision_bounds(score, own.true, own.judged)
             limits = list(np.clip(limits, np.fmin(least, value), np.fmax(most, value)))
-        number, tp = judged.sum(), (judged & hit).sum()
+        number, tp = own.judged.sum(), (own.judged & own.true).sum()
         rows.append((number, tp, value, *limits, order.size - number))
     names = _AVERAGE_COLUMNS.split()
     values = np.reshape(rows, (*shape[:-1], len(names)))

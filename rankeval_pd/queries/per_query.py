@@ -35,10 +35,10 @@ from rankeval_pd.stats.queries import (
     QUERY_METRICS,
     Judgments,
     MetricRequest,
+    MetricRun,
     gains,
     judged_share,
     judgments,
-    positive_counts,
     retrieve,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
@@ -375,13 +375,13 @@ def frame_values(
             worst = ranked(score=score, tie_ranks=gain.__getitem__)
             best = ranked(score=score, tie_ranks=(-gain).__getitem__)
         for number, one in enumerate(named):
-            value[:, place, number] = kernels[one.metric](one, judged, retrieved)
+            value[:, place, number] = kernels[one.metric](MetricRun(one, judged, retrieved))
             if ranges:
                 tied[:, place, number] = retrieved.beyond(one.cutoff)
-                share[:, place, number] = judged_share(one, judged, retrieved)
+                share[:, place, number] = judged_share(MetricRun(one, judged, retrieved))
                 kernel = QUERY_METRICS[one.metric]
-                low[:, place, number] = kernel(one, judged, worst)
-                high[:, place, number] = kernel(one, judged, best)
+                low[:, place, number] = kernel(MetricRun(one, judged, worst))
+                high[:, place, number] = kernel(MetricRun(one, judged, best))
     for name, (below, defined) in zip(queries.measures, reversed_in, strict=True):
         # the two-sided binomial p-value is below 0.001 for a normal deviate above 3.3
         if defined >= 10 and 2 * below - defined > 3.3 * math.sqrt(defined):
@@ -395,7 +395,7 @@ def frame_values(
         measures=list(queries.measures),
         keys=keys,
         metrics=value,
-        n_positive=np.stack([positive_counts(one, judged) for one in named], axis=1),
+        n_positive=np.stack([judged.positives(one.least) for one in named], axis=1),
         n_retrieved=size,
         n_judged=judged.tally(np.ones(judged.query.shape, dtype=bool)),
         low=low,

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import differences
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
@@ -44,28 +45,20 @@ class Influence(NamedTuple):
     gold: BoolArray
     present: BoolArray
     chance: Any = None  #: the value averaged over all permutations of the labels
+    #: for average precision, the mean of (tp - 1) / (n - 1), unbiased given n for Poisson counts
     corrected: Any = None
-    """For average precision, the mean of (tp - 1) / (n - 1), without each positive's own precision.
-
-    Given n, this mean is unbiased if the counts of both classes above a score are Poisson.
-    """
+    #: its change per unit of the logit of the prevalence, which varies if clusters are resampled
     drift: Any = None
-    """The change in average precision per unit of the logit of the proportion of positives.
-
-    The influences assume fixed class sizes. If clusters are resampled, class sizes also vary.
-    """
     untied: Any = 1.0  #: factor by which ties reduce the variance of an area of one half
-    # : (2, ...): positives and negatives with the better of two scores, or NaN
-    better: FloatArray | None = None
+    better: FloatArray | None = None  #: (2, ...): positives and negatives of the better of 2 scores
 
     def minus(self, other: Influence) -> Influence:
         """Return the difference between two values for the same candidates."""
         drift = None
         if self.drift is not None:
             drift = self.drift - other.drift
-        influence = self.influence - other.influence
-        difference = self.value - other.value
-        return Influence(difference, influence, self.gold, self.present, drift=drift)
+        value, influence = self.value - other.value, self.influence - other.influence
+        return Influence(value, influence, self.gold, self.present, drift=drift)
 
 
 def placements(ranking: Ranking) -> Influence:
@@ -164,8 +157,8 @@ def area_spread(placement: FloatArray, gold: BoolArray, present: BoolArray) -> A
 def freedom_of(parts: Sequence[FloatArray] | FloatArray, sizes: Any) -> FloatArray:
     """Return Welch-Satterthwaite degrees of freedom for the sum of the classes' variances.
 
-    A few placements can be equal by chance. Therefore, if both variances are 0, or if a class has
-    fewer than 5 candidates, the smaller class determines the degrees of freedom.
+    With variances of 0 or fewer than 5 candidates in a class, the smaller class determines them,
+    because a few placements can be equal by chance.
     """
     (a, b), (n, m) = parts, sizes
     total, least = a + b, np.minimum(n, m) - 1.0
@@ -185,14 +178,13 @@ def cluster_spread(
 ) -> AreaSpread:
     """Return the variance of an area, or of a difference, from cluster totals of placements.
 
-    The totals in a class are divided by the square root of 1 - h, where h is the fraction of the
-    class in the cluster (Bell and McCaffrey). The degrees of freedom are one less than Simpson's
-    number of clusters in the more uneven class, but at least 4, and more for a difference, whose
-    totals are symmetric. Average precision also depends on the prevalence, with a slope of
-    ``drift`` per unit of the logit. Its totals are divided by 1 - h (or a power of it if
-    ``alone``), with at least 6 degrees of freedom. Near 0 or 1, a sample may lack the few clusters
-    with candidates on the wrong side. For an area ``alone``, a fraction of Newcombe's variance for
-    one candidate per cluster is therefore added.
+    Totals are divided by the square root of 1 - h, where h is the cluster's fraction of the class
+    (Bell and McCaffrey). The degrees of freedom are Simpson's number of clusters in the more uneven
+    class minus 1, but at least 4, and more for a difference, whose totals are symmetric. Average
+    precision changes by ``drift`` per unit of the logit of the prevalence; its totals are divided
+    by 1 - h (or a power of it if ``alone``), with at least 6 degrees of freedom. A sample may lack
+    the few clusters on the wrong side, so an area ``alone`` gets a part of Newcombe's variance for
+    single candidates.
     """
     placement, gold, present, cluster = np.broadcast_arrays(placement, gold, present, cluster)
     shape = placement.shape[:-1]
@@ -221,8 +213,11 @@ def _cluster_variance(
     placement: FloatArray, gold: BoolArray, cluster: IntArray, drift: float | None, alone: bool
 ) -> tuple[float, float, list[float], int]:
     """Return the variance, degrees of freedom, and effective and actual cluster counts."""
-    size = int(cluster.max()) + 1
-    power = 0.5 if drift is None else ALONE if alone else 1.0
+    size, power, least = int(cluster.max()) + 1, 1.0, 6.0
+    if drift is None:
+        power, least = 0.5, LEAST
+    elif alone:
+        power = ALONE
     totals, counts = np.zeros(size), []
     for one, sign in ((gold, 1.0), (~gold, -1.0)):
         count = np.bincount(cluster[one], minlength=size).astype(float)
@@ -242,8 +237,7 @@ def _cluster_variance(
         rare = _RARE * (2.0 * area - 1.0) ** 6
         variance += float(rare * newcombe_variance(near, *effective))
     even = min(float(simpson_number(count)) for count in counts) - 1.0
-    least = min(LEAST if drift is None else 6.0, 2.0 * n_groups - 1.0, size - 1.0)
-    freedom = max(even, least)
+    freedom = max(even, min(least, 2.0 * n_groups - 1.0, size - 1.0))
     if drift is None and not alone:
         freedom = float(between(freedom, min(size, 2 * n_groups, _ENOUGH) - 1.0))
     return variance, freedom, effective, n_groups
@@ -254,31 +248,26 @@ def delong(
 ) -> tuple[FloatArray, ...]:
     """Return DeLong's limits, area ± z se, and the p-value for a test of area = 1/2.
 
-    With ``logit``, the limits are computed for log(area / (1 - area)), and are NaN at 0 and 1.
-    Otherwise, they are clipped to [0, 1], and are NaN without variation, as is the p-value.
+    The limits are for log(area / (1 - area)) with ``logit``; without variation, they are NaN.
     """
-    from scipy import special
-
     z, error = z_of(level), found.error
     with silent_division():
         if logit:
             far, error = np.log(area / (1.0 - area)), error / (area * (1.0 - area))
-            low, high = special.expit(far - z * error), special.expit(far + z * error)
+            low, high = scipy.special.expit(far - z * error), scipy.special.expit(far + z * error)
         else:
             far, half = area - 0.5, z * np.where(error == 0.0, np.nan, error)
             low, high = np.clip((area - half, area + half), 0.0, 1.0)
-        tail = special.ndtr(-np.abs(far) / np.where(error > 0.0, error, np.nan))
+        tail = scipy.special.ndtr(-np.abs(far) / np.where(error > 0.0, error, np.nan))
     return low, high, 2.0 * tail
 
 
 def newcombe_limits(area: FloatArray, found: AreaSpread, level: float) -> Limits:
     """Return limits for the areas within z standard deviations of the observed area.
 
-    The variance at each area follows Newcombe's method 5 (2006), which assumes exponential scores.
-    The variance is reduced to account for ties. At one half, the result is Mann and Whitney's
-    variance. If DeLong's variance at the observed area is larger, all variances are multiplied by
-    the ratio, and z is the quantile of Student's t with DeLong's degrees of freedom. With clusters,
-    Student's t is always used.
+    The variance is Newcombe's (2006, method 5, exponential scores), reduced for ties. If DeLong's
+    is larger at the observed area, all variances are multiplied by the ratio, and z is Student's t
+    with DeLong's degrees of freedom, as always with clusters.
     """
     ratio, normal, freedom = _newcombe_law(area, found)
     scale = ratio * np.where(normal, z_of(level), t_of(freedom, level)) ** 2
@@ -315,12 +304,7 @@ def newcombe_variance(area: FloatArray, positive: Any, negative: Any) -> FloatAr
 def with_two_scores(
     found: AreaSpread, level: float, limits: Limits, p_value: FloatArray
 ) -> tuple[FloatArray, ...]:
-    """Return Miettinen and Nurminen's limits and p-value for two-valued scores.
-
-    The area is then (1 + d) / 2, where d is the difference between two proportions.
-    """
-    from scipy import special
-
+    """Return Miettinen-Nurminen limits and p for two values: area = (1 + difference) / 2."""
     if found.better is None or np.isnan(found.better[0]).all():
         return *limits, p_value
     a, b = found.better
@@ -328,7 +312,7 @@ def with_two_scores(
     x, n = np.where(two, a, 1.0), np.where(two, found.positive, 1.0)
     y, m = np.where(two, b, 1.0), np.where(two, found.negative, 1.0)
     low, high = differences.miettinen_nurminen(x, n, y, m, level)
-    tail = 2.0 * special.ndtr(-np.abs(differences.difference_score(x, n, y, m, 0.0)))
+    tail = 2.0 * scipy.special.ndtr(-np.abs(differences.difference_score(x, n, y, m, 0.0)))
     low = np.where(two, 0.5 + 0.5 * low, limits[0])
     high = np.where(two, 0.5 + 0.5 * high, limits[1])
     return low, high, np.where(two, tail, p_value)
@@ -336,13 +320,13 @@ def with_two_scores(
 
 def p_of_half(area: FloatArray, found: AreaSpread) -> FloatArray:
     """Return the two-sided p-value for area = 1/2, consistent with Newcombe's limits."""
-    from scipy import special
-
     ratio, normal, freedom = _newcombe_law(area, found)
     with silent_division():
         scale = np.sqrt(ratio * found.at(np.full(np.shape(area), 0.5)))
         statistic = np.abs(area - 0.5) / scale
-    tail = np.where(normal, special.ndtr(-statistic), special.stdtr(freedom, -statistic))
+    tail = np.where(
+        normal, scipy.special.ndtr(-statistic), scipy.special.stdtr(freedom, -statistic)
+    )
     p_value: FloatArray = np.where(np.isnan(found.variance), np.nan, 2.0 * tail)
     return p_value
 
@@ -409,9 +393,8 @@ def outline_area(outline: Outline) -> tuple[float, AreaSpread]:
 
 def joined_spreads(spreads: Sequence[AreaSpread]) -> AreaSpread:
     """Return the variances of several areas as one array."""
-    names = ("variance", "freedom", "positive", "negative", "untied", "better")
     columns: dict[str, Any] = {}
-    for name in names:
+    for name in "variance freedom positive negative untied better".split():
         columns[name] = np.array([getattr(x, name) for x in spreads]).T
     return AreaSpread(**columns)
 
@@ -430,9 +413,8 @@ def outline_precision(
 ) -> OutlinePrecision:
     """Return the results of :func:`influences` for an outline, with the chance level.
 
-    ``inverse_ends`` is the sum of 1 / n over the scored candidates, where n is the end of the
-    candidate's block. Candidates without a score are the last block. If ``ends``, no list contains
-    them.
+    ``inverse_ends`` is the sum of 1 / (end of the block) over the scored candidates. The others are
+    the last block, which no list contains if ``ends``.
     """
     outline, unscored = ranking.outline, ranking.unscored
     positive, negative = outline.positive, outline.negative
@@ -496,8 +478,7 @@ def difference_freedom(
 ) -> FloatArray:
     """Return the degrees of freedom for an area difference, increased for areas near 1.
 
-    There, a few placements determine both the difference and its standard error, so a normal test
-    is conservative. With fewer than 5 candidates in a class, nothing changes.
+    There, few placements determine the difference and its error, so a normal test is conservative.
     """
     far = np.abs(0.5 * (areas[0] + areas[1]) - 0.5) + 0.5
     student, normal = _NORMAL
@@ -521,11 +502,10 @@ def area_difference_limits(
 ) -> Limits:
     """Return limits for the difference between two areas that agree with Student's test.
 
-    ``variances`` are the variances of both areas and of the difference. A small sample lacks the
-    few candidates with extreme scores. For a given true difference, the variance of 0.4 candidates
-    in each class, reduced by the correlation, is therefore multiplied by true / (true - observed)
-    and added to DeLong's variance. If the test rejects 0, the limit nearer to 0 comes from the
-    test, shifted toward 0 by ``moved`` (see :class:`AreaSpread`).
+    ``variances`` are of both areas and of the difference. A small sample lacks the few candidates
+    with extreme scores: the variance of 0.4 candidates per class, reduced by the correlation, times
+    true / (true - observed), is added for each true difference. If the test rejects 0, it gives the
+    limit nearer to 0, shifted toward 0 by ``moved`` (see :class:`AreaSpread`).
     """
     gap = areas[0] - areas[1]
     variance, t = variances[2], student_quantile(freedom, level)
@@ -564,24 +544,22 @@ def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
 # --------------------------------------------------------------- Average precision and its variance
 #
 # Average precision is the mean over the positives of P = tp / n, the precision of the list that
-# ends at the positive. Equal scores form one block. If the numbers N+ and N- of positives and
-# negatives are fixed, tp / N+ and fp / N- are proportions in two samples, and the derivatives of P
-# are N+ fp / n^2 and -N- tp / n^2. The influence of a positive is therefore its own P minus the
-# mean, plus its contribution to the lists of the positives at or below its rank. The influence of a
-# negative is its negative contribution to the same lists.
-#
+# ends at the positive, with equal scores as one block. Given N+ and N-, tp / N+ and fp / N- are
+# proportions in two samples, and the derivatives of P are N+ fp / n^2 and -N- tp / n^2. The
+# influence of a positive is its own P minus the mean, plus its contribution to the lists of the
+# positives at or below its rank; that of a negative is its negative contribution to the same lists.
 # With tied scores, t / m positives are expected at each rank of a block.
 #
-# The influences include a factor N+ / (N+ - 1). The variance is 1.3 to 2 times the true variance
-# with 5 positives, and 1.0 to 1.6 times with 15. Without the factor, the ratio is 0.84 to 1.5, and
-# the error rates of two-sample tests at 5% reach 7.3% (``tests/reference/average_precision.csv``).
+# With the factor N+ / (N+ - 1), the variance is 1.3 to 2 times the true one with 5 positives, and
+# 1.0 to 1.6 times with 15. Without it, the ratio is 0.84 to 1.5, and the error rates of two-sample
+# tests at 5% reach 7.3% (``tests/reference/average_precision.csv``).
 
 
 def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:
     """Return average precision and the influences in O(N log N); NaN without positives.
 
-    If ``ties`` is "expected", the result is the mean over all orderings of tied scores. Otherwise
-    each score forms one block. A positive without a score contributes a precision of 0.
+    The result is the mean over the orderings of ties if ``ties`` is "expected"; otherwise each
+    score is one block. A positive without a score contributes a precision of 0.
     """
     lists = _RankedLists.of(ranking, ties)
     at, inside, n, tp = lists.at, lists.inside, lists.n, lists.tp
@@ -635,8 +613,7 @@ class _RankedLists(NamedTuple):
         if ties != "expected":  # each block corresponds to a single list, which ends with the block
             n, share = np.maximum(at.end, 1), at.true.astype(float)
             return cls(at, inside, n, after.astype(float), share, np.ones(share.shape))
-        # a list ends at each rank of a block, where t / m positives are expected. Given a
-        # positive there, (t - 1) / (m - 1) positives are expected at each earlier rank
+        # given a positive at a rank of a block, (t - 1) / (m - 1) are expected at earlier ranks
         size = np.maximum(at.end - at.start, 1)
         ahead = (rank - at.start - 1) * (after - before - 1) / np.maximum(size - 1, 1)
         n, share = np.broadcast_to(rank, at.true.shape), (after - before) / size
@@ -665,9 +642,9 @@ def ap_limits(
 ) -> Limits:
     """Return the outer limits of two intervals for average precision.
 
-    Both use Student's quantile on the logit scale. The first is centered at the value, the second
-    at a value in which no positive contributes to its own precision. If all positives come first,
-    the lower limit is the limit for ``positive`` successes in ``positive`` trials.
+    Both use Student's t on the logit scale, around the value and around a value in which no
+    positive contributes to its own precision. If all positives come first, the lower limit is
+    exact.
     """
     quantile = student_quantile(freedom, level)
     return ap_limits_at(value, corrected, error, positive, quantile, 0.5 - 0.5 * level)
@@ -732,10 +709,7 @@ _EARLY_ROUNDING = 1e-13  # one misplaced candidate among millions changes the me
 
 
 def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
-    """Return BEDROC with influences in O(N log N); NaN if a class is empty.
-
-    The candidate at rank r has a weight of exp(-alpha r / N), averaged over equal scores.
-    """
+    """Return BEDROC, a mean weight exp(-alpha r / N) of ranks r; NaN if a class is empty."""
     at = Blocks.of(ranking)
     size = np.maximum(at.total, 1)
     start, end = at.start, np.maximum(at.end, at.start + 1)
@@ -752,8 +726,7 @@ def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
         worst = best * np.exp(-alpha * (1.0 - share))
         scale = np.where((share > 0.0) & (share < 1.0), 1.0 / (best - worst), np.nan)
         value, chance = np.clip((mean - worst) * scale, 0.0, 1.0), (every - worst) * scale
-        # a factor between the changes if a candidate, which moves lower ones down by one rank, is
-        # left out or repeated; a perfect ranking has a variance of 0
+        # a factor between the changes if a candidate is left out and if it is repeated
         lost = 2.0 * np.tanh(0.5 * alpha / size)
         below = sums_before(np.where(at.true, weight, 0.0)[..., ::-1])[..., ::-1]
         moved = 0.5 * at.around(below) * lost  # with half of the block
@@ -767,10 +740,7 @@ def bedroc_influence(ranking: Ranking, alpha: float) -> Influence:
 
 
 def area_up_to(ranking: Ranking, most: float) -> Influence:
-    """Return the mean true positive rate over false positive rates from 0 to ``most``.
-
-    Blocks of equal scores are straight segments of the curve. It is NaN if a class is empty.
-    """
+    """Return the mean true positive rate up to a false positive rate; ties are segments."""
     at = Blocks.of(ranking)
     negative = at.total - at.positive
     tp_first, tp_last = at.at_edges(at.tp)
@@ -809,8 +779,8 @@ def area_between(ranking: Ranking, least: float, most: float) -> Influence:
 def found_early(ranking: Ranking, share: float) -> Influence:
     """Return the recall of a list with this fraction of the candidates, also of a split block.
 
-    A candidate above the end of the list pushes one candidate out. The expected loss of positives
-    is the precision between half and 1.5 times the list size (Jiang and Zhao 2015).
+    A candidate above the end pushes one out. The expected loss of positives is the precision
+    between half and 1.5 times the list size (Jiang and Zhao 2015).
     """
     at = Blocks.of(ranking)
     size = np.ceil(share * at.total - 1e-9)
@@ -830,8 +800,7 @@ def found_early(ranking: Ranking, share: float) -> Influence:
 def with_end_pairs(ranking: Ranking) -> Ranking:
     """Return the ranking with a true positive and a negative added at each end.
 
-    The lower end is before candidates without a score. Nothing is sorted: ranks increase by two, or
-    by four for candidates without scores.
+    The lower end is before candidates without a score. Nothing is sorted: ranks move by 2 or 4.
     """
     shape = (*ranking.score.shape[:-1], 2)
     pair = np.broadcast_to(np.array([True, False]), shape)
@@ -855,9 +824,8 @@ def logit_limits(
 ) -> Limits:
     """Return limits that are symmetric on the logit scale, using Student's quantile.
 
-    At 0 or 1, the limits are exact for no successes, or only successes, in ``positive`` trials.
-    Near 0 and 1, where the logit scale multiplies the error by any factor, the arcsine scale is
-    used.
+    At 0 or 1, they are exact for ``positive`` trials. Near 0 and 1, where the logit scale
+    multiplies the error by any factor, the arcsine scale is used.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         odds, spread = np.log(share) - np.log1p(-share), np.sqrt(share * (1.0 - share))

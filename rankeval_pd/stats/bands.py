@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
@@ -16,16 +17,15 @@ from rankeval_pd.stats.ranking import Keys, Whole
 
 # ----------------------- Variance and simultaneous bands for the precision of n-best lists at all n
 #
-# If the candidates are a sample, the precision at n varies with the labels in the list (the
-# binomial variance of Evert 2004, section 3.2) and with the threshold at the end of the list, where
-# the proportion of true positives is ``edge``. The influence of a candidate with label y on the
-# precision p of a list of n of the N candidates is
+# If the candidates are a sample, the precision at n varies with the labels in the list (Evert 2004,
+# section 3.2) and with the threshold, where the proportion of true positives is ``edge``. The
+# influence of a candidate with label y on the precision p of a list of n of the N candidates is
 #
 #     ((y - edge) [it is in the list] - (p - edge) n / N) N / n,
 #
 # and the variance is (p (1 - p) + (1 - n/N) (p - edge)^2) / n. If each influence is multiplied by a
-# standard normal number, the sums of the influences vary like the whole curve. The largest
-# standardized sum at any n determines how much wider a band must be than an interval.
+# standard normal number, the sums vary like the whole curve. The largest standardized sum at any n
+# determines how much wider a band must be than an interval.
 
 Advance = Callable[[int], object]
 _BLOCK = 4_000_000  # multipliers in memory at once
@@ -46,11 +46,7 @@ class Cells(NamedTuple):
     keys: Keys  #: key of each candidate's draws
 
     def multipliers(self, seed: int, start: int, stop: int, *, at_once: bool = False) -> FloatArray:
-        """Return the sum of standard normal draws, one per candidate, for each cell.
-
-        Large cells use random signs, whose sum is nearly normal. Candidates outside all lists form
-        separate cells. With ``at_once``, each sum is one normal draw with one candidate's key.
-        """
+        """Return the sum of normal draws in each cell; large cells use signs, nearly normal."""
         if at_once:
             drawn = ranking.normals(self.keys[self.where], seed, start, stop)
             return drawn * np.sqrt(self.size)[:, np.newaxis]
@@ -69,8 +65,6 @@ class Cells(NamedTuple):
         self, draw: Callable[..., Any], chosen: BoolArray, seed: int, start: int, stop: int
     ) -> Any:
         """Return the sum of the candidates' draws in each chosen cell."""
-        from scipy import sparse
-
         number = np.cumsum(chosen) - 1
         candidates = np.flatnonzero(chosen[self.of])
         cell = number[self.of[candidates]]
@@ -91,7 +85,7 @@ class Cells(NamedTuple):
             part = slice(first, last)
             drawn = draw(self.keys[candidates[part]], seed, start, stop).astype(kind, copy=False)
             low, high = cell[part][0], cell[part][-1] + 1
-            inside = sparse.csc_array(
+            inside = scipy.sparse.csc_array(
                 (np.ones(len(drawn), dtype=kind), (cell[part] - low, np.arange(len(drawn)))),
                 shape=(high - low, len(drawn)),
             )
@@ -108,8 +102,7 @@ def cells(
 ) -> Cells:
     """Group candidates into cells by ascending ``n``; the last is outside all lists.
 
-    The keys of the candidates' draws are their positions by default. With ``whole``, candidates
-    outside all lists are only counted, in one cell for each label.
+    The default keys are positions. With ``whole``, unlisted candidates are only counted, by label.
     """
     if keys is None:
         keys = ranking.by_position(gold.size)
@@ -157,10 +150,9 @@ def largest(
 ) -> FloatArray:
     """Return the largest |Z| over all n for each draw of multipliers.
 
-    Z is the sum of multipliers times influences over the candidates (for two rankings, times their
-    differences), divided by the square root of ``influence``. ``center`` is subtracted from all
-    influences, and ``of_true`` is added to those of true positives. ``at_once`` draws the sum of
-    the multipliers in each cell directly.
+    Z is the sum of multipliers times influences (of two rankings: differences) over the square root
+    of ``influence``. ``center`` is subtracted from all influences, ``of_true`` added for true
+    positives. ``at_once`` draws the sum of the multipliers in each cell directly.
     """
     true = found.tp > 0
     every = np.ones_like(true)
@@ -190,11 +182,9 @@ def largest(
 
 def _entering(first: IntArray, chosen: BoolArray, n_lists: int) -> Any:
     """Return which of the chosen cells enter the list at each n: (n, cell)."""
-    from scipy import sparse
-
     cells = np.flatnonzero(chosen & (first < n_lists))
     shape = (n_lists, first.size)
-    return sparse.csr_array((np.ones(cells.size), (first[cells], cells)), shape=shape)
+    return scipy.sparse.csr_array((np.ones(cells.size), (first[cells], cells)), shape=shape)
 
 
 def draws_needed(level: float) -> int:
@@ -248,8 +238,8 @@ class RecallSpread(NamedTuple):
     def effective(self, positive: IntArray) -> FloatArray:
         """Return the number of true positives, at most 2 N+, with the same variance of recall.
 
-        In short lists with many true positives, recall varies far less than in a fixed region.
-        However, using less than half of the region's variance makes the coverage too low.
+        In short lists, recall varies far less than in a region, but less than half of the region's
+        variance makes the coverage too low.
         """
         return np.asarray(positive / np.fmax(self.ratio, _LEAST), dtype=float)
 
@@ -263,10 +253,7 @@ def spread(
     *,
     added: int = _PLUS,
 ) -> RecallSpread:
-    """Return the variance of the recall of lists of size n with tp true positives.
-
-    ``added`` true positives at each end keep every variance above 0.
-    """
+    """Return the variance of recall, kept above 0 by ``added`` positives at each end."""
     n, total, positive = n + added, total + 2 * added, positive + 2 * added
     with silent_division():
         recall = np.asarray((tp + added) / positive, dtype=float)
@@ -296,10 +283,7 @@ def sup_t(
     added: int,
     **drawing: Any,
 ) -> Sup:
-    """Return a simulated bound on one ranking's largest deviation at any n.
-
-    ``ranked`` are the labels by rank, ``n`` ascends, and ``added`` true positives are at each end.
-    """
+    """Return a simulated bound on the deviations of a ranking, from its labels by rank."""
     total, positive = np.array(ranked.size), np.array(int(ranked.sum()))
     found = spread(tp, n, total, positive, edge, added=added)
     more = np.ones(added, dtype=bool)
@@ -321,9 +305,7 @@ def sup_t(
 
 def exact_band(found: Sup, positive: int) -> Limits:
     """Return Clopper-Pearson limits at the level of the largest deviation."""
-    from scipy import special
-
-    within = 1.0 - 2.0 * float(special.ndtr(-found.factor))
+    within = 1.0 - 2.0 * float(scipy.special.ndtr(-found.factor))
     size = found.spread.effective(np.array(positive))
     return clopper_pearson(found.tp / positive * size, size, within)
 
@@ -343,10 +325,7 @@ class KernelLists(NamedTuple):
 
 
 def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLists:
-    """Return true positives, and a kernel estimate of their proportion at the edge, in O(n).
-
-    ``score`` descends. The Nadaraya-Watson estimate has a normal kernel of width N^(-1/5) sd.
-    """
+    """Return true positives, and a Nadaraya-Watson estimate of their share at the edge, in O(n)."""
     total = score.size
     tp, edge = np.zeros(n.size, dtype=np.int64), np.zeros(n.size)
     counts = np.concatenate([[0], np.cumsum(ranked)])
@@ -366,10 +345,9 @@ def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLis
 # ------------ Intervals and simultaneous bands for ROC, DET, precision-recall, gain and lift curves
 #
 # If the candidates are a sample, a curve varies with the candidates in the lists and with the ends
-# of the lists. Let y be the label of a candidate, and w = 1 if the list of size n contains the
-# candidate. If the list contains a fraction f of a block of tied candidates, w = f for this block.
-# Let ``edge`` be the proportion of true positives around the end of the list. The influence of a
-# candidate is 1 / N+ times
+# of the lists. Let y be the label of a candidate, w = 1 if it is in the list of size n (or the
+# listed fraction of its block of ties), and ``edge`` the proportion of true positives around the
+# end. The influence of a candidate is 1 / N+ times
 #
 #     y (a + b w) + (1 - y) (d + c w),
 #
@@ -461,11 +439,10 @@ def _effective(space: str, x: CurveLists) -> FloatArray:
 
 
 def curve_limits(space: str, x: CurveLists, level: float) -> Limits:
-    """Return pointwise limits for the height of a curve at each list size.
+    """Return pointwise limits for a curve's height at each list size, or recall for det and lift.
 
     "roc" and "det" are at a fixed false positive rate, "gain" and "lift" at a fixed fraction of the
-    candidates, and "precision_recall" at fixed recall. For "det" and "lift", the limits are for
-    recall.
+    candidates, and "precision_recall" at fixed recall.
     """
     size = _effective(space, x)
     if space == "precision_recall":
@@ -499,8 +476,6 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
 
     If each influence is multiplied by a standard normal number, the sums vary like the whole curve.
     """
-    from scipy import special
-
     every = x.n.size
     if every > _POINTS:  # evenly spaced lists on the logit scales of both classes
         middle = 0.5 * (x.tp / x.positive + (x.n - x.tp) / (x.total - x.positive))
@@ -530,15 +505,14 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
     factor = critical_value(np.abs(z).max(axis=0, initial=0.0), level)
     if x.n.size < every:  # Siegmund's correction for the lists between two points
         factor += _BETWEEN * float(np.sqrt(np.mean(np.diff(z, axis=0) ** 2)))
-    return 1.0 - 2.0 * float(special.ndtr(-factor))
+    return 1.0 - 2.0 * float(scipy.special.ndtr(-factor))
 
 
 # -------------- Differences between n-best lists in mean labels from 0 to 1, such as vote fractions
 #
-# Let e be the mean label at the end of a list. The contribution u of a candidate is y - e if the
-# first list contains the candidate, minus y - e for the second list if that list contains the
-# candidate. The variance of the difference is the sum over all candidates of (u - mean of u)^2.
-# This is the delta method for lists with a random threshold; see :mod:`rankeval_pd.stats.bands`.
+# A candidate contributes u: y - e if it is in the first list, minus y - e of the second list if it
+# is there, where e is the mean label at the list's end. The variance of the difference is the sum
+# of (u - mean of u)^2, the delta method for lists with a random threshold.
 
 
 class VoteDifference(NamedTuple):

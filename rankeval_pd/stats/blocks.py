@@ -37,12 +37,10 @@ from rankeval_pd.stats.items import (
     sums_of_squares,
 )
 
-# -------------------------------------------------------------------------------------------------
-# Contributions to all sums from blocks of items that are distributed over workers.
+# ----------------- Contributions to all sums from blocks of items that are distributed over workers
 #
-# All sums are exact or integers, so the results do not depend on the blocks or on the order of
-# addition. The sums are equal to the sums in :class:`rankeval_pd.stats.item_gains.Draws`. The
-# statistics of a block are (system, item, statistic).
+# All sums are exact or integers, so the blocks and the order of addition do not matter: they equal
+# those in :class:`rankeval_pd.stats.item_gains.Draws`. Statistics are (system, item, statistic).
 
 Positions = slice | IntArray  #: positions of a block's items in the order of all labels
 
@@ -347,8 +345,7 @@ def swapped_block_sums(
 ) -> FloatArray:
     """Return sums over the swapped items in a block, as integers (level, resample, column).
 
-    They cover one block of resamples. The columns are statistics, or with ``added`` contributions
-    and weights, whose signs are random.
+    Columns are statistics, or with ``added`` contributions and weights, whose signs are random.
     """
     n, options = known.plan.n_items, known.plan.options
     columns = columns_of(block, known)
@@ -404,8 +401,7 @@ def one_after_another(
     return columns.floats(np.concatenate(parts, axis=1))
 
 
-# -------------------------------------------------------------------------------------------------
-# Test data and draws for items that are distributed over workers.
+# ---------------------------------- Test data and draws for items that are distributed over workers
 
 
 @dataclass(eq=False)

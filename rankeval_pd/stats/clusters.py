@@ -6,37 +6,35 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.proportions import Limits, alike_share, clopper_pearson, t_of, z_of
 
 # ------------------------------------------------------ n-best lists with clustered candidates
 #
-# Candidates from the same document, molecule family or study are dependent, but clusters of such
-# candidates can be treated as independent. The contribution of a cluster to a count is the total u
-# of the influences of its candidates. Let e be the proportion of true positives at the edge of the
-# list, or in the whole region if the threshold is fixed. Then
+# Candidates from the same document, molecule family or study are dependent, but their clusters can
+# be treated as independent. A cluster contributes the total u of the influences of its candidates
+# to a count. With the proportion e of true positives at the edge of the list, or in the whole
+# region if the threshold is fixed,
 #
 #     u = sum over its candidates in the list of (y - e),
 #
 # and the variance of the number of true positives is the sum of (u - mean u)^2. Large clusters bias
-# this variance downward because they influence the estimates. Each total is therefore divided by
-# a power of 1 - h, where h is the cluster's fraction of the candidates. The power is 1 for a region
-# (the jackknife) and 1/2 for an n-best list of a given size (Bell and McCaffrey). The critical
-# values come from Student's t, because a variance estimated from few totals is uncertain. The
-# degrees of freedom are Satterthwaite's for totals proportional to the cluster sizes m, (sum
-# m^2)^2 / sum m^4. The degrees of freedom are at most k - 1 for k clusters in the list. The
-# minimum is 4, or 2 k - 2 or G - 1 if either is lower (G clusters in all), because the largest
-# total also enters the variance. If a few totals are far larger than the rest, the degrees of
-# freedom are 2 (sum u^2)^2 / sum u^4, and again at least 4.
+# it downward because they influence the estimates, so each total is divided by a power of 1 - h,
+# with the cluster's fraction h of the candidates: 1 for a region (the jackknife), and 1/2 for an
+# n-best list (Bell and McCaffrey). Critical values are Student's t. The degrees of freedom are
+# Satterthwaite's for totals proportional to the sizes m, (sum m^2)^2 / sum m^4, at most k - 1 for k
+# clusters in the list. The minimum is 4, or 2 k - 2 or G - 1 if lower (G clusters in all), because
+# the largest total also enters the variance. With a few far larger totals, they are 2 (sum u^2)^2 /
+# sum u^4, and again at least 4.
 #
-# For the difference between two equally good lists, the totals are symmetrically distributed. The t
-# statistic of symmetric totals is conservative if the totals are unequal. The totals are therefore
-# not rescaled, and the degrees of freedom are G - 1. With k clusters in the lists, the degrees of
-# freedom are limited to 2 k - 1, because otherwise tests with a few equal totals would reject far
-# too often. If one list is better, its gain grows with the number of true positives, which varies
-# between samples of clusters. As in Fieller's method, an interval therefore adds a part of this
-# variance at each true difference.
+# The totals of the difference between two equally good lists are symmetric, so the t statistic is
+# conservative if they are unequal. They are therefore not rescaled, and the degrees of freedom are
+# G - 1, but at most 2 k - 1, because tests with a few equal totals would reject far too often. If
+# one list is better, its gain grows with the number of true positives, which varies between samples
+# of clusters. As in Fieller's method, an interval adds a part of this variance at each true
+# difference.
 #
 # References: R. M. Bell and D. F. McCaffrey (2002), Bias reduction in standard errors for linear
 # regression with multi-stage samples, Survey Methodology 28. C. Franco et al. (2019), Comparative
@@ -44,8 +42,8 @@ from rankeval_pd.stats.proportions import Limits, alike_share, clopper_pearson, 
 # Statistics and Methodology 7. E. L. Korn and B. I. Graubard (1998), Confidence intervals for
 # proportions with small expected number of positive counts estimated from survey data, Survey
 # Methodology 24. F. E. Satterthwaite (1946), An approximate distribution of estimates of variance
-# components, Biometrics Bulletin 2. E. H. Simpson (1949), Measurement of diversity, Nature 163.
-# N. A. Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53.
+# components, Biometrics Bulletin 2. E. H. Simpson (1949), Measurement of diversity, Nature 163. N.
+# A. Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53.
 
 Advance = Callable[[int], object]
 _CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
@@ -73,16 +71,11 @@ class ClusterSpread(NamedTuple):
 def list_counts(
     weight: FloatArray, first: IntArray, cluster: IntArray, n_lists: int, n_clusters: int
 ) -> FloatArray:
-    """Return the sums of weights (list, cluster) over the candidates with first <= list.
-
-    The sums by first list and cluster are computed first and then accumulated over the lists.
-    """
+    """Return the sums of weights over the candidates with first <= list: (list, cluster)."""
     flat = first * n_clusters + cluster
     sums = np.bincount(flat, weights=weight, minlength=(n_lists + 1) * n_clusters)
-    result: FloatArray = np.cumsum(
-        sums.reshape(n_lists + 1, n_clusters)[:n_lists], axis=0, dtype=np.float64
-    )
-    return result
+    by_first = sums.reshape(n_lists + 1, n_clusters)[:n_lists]
+    return np.asarray(np.cumsum(by_first, axis=0, dtype=np.float64))
 
 
 class ListTotals(NamedTuple):
@@ -207,21 +200,13 @@ def unequal_freedom(
 
 
 def between(own: AnyArray | float, most: AnyArray | float) -> FloatArray:
-    """Return the harmonic mean of the degrees of freedom for listed and for all clusters.
-
-    Tests and bands are conservative if the degrees of freedom come from a few listed clusters, and
-    liberal if they come from all clusters.
-    """
+    """Return the harmonic mean of degrees of freedom, conservative (listed) and liberal (all)."""
     most = np.maximum(own, most)
     return np.asarray(own * 2.0 * most / np.maximum(own + most, _TINY))
 
 
 def band_freedom(found: ClusterSpread, cluster: IntArray) -> FloatArray:
-    """Return the degrees of freedom for the lists in a band.
-
-    The result lies between (sum m^2)^2 / sum m^4 for the clusters in a list and for all clusters of
-    size m.
-    """
+    """Return degrees of freedom between those of the clusters in a list and of all clusters."""
     everyone = np.inf
     for levels in factors_of(cluster):
         size = np.bincount(levels[levels >= 0]).astype(float)
@@ -231,19 +216,14 @@ def band_freedom(found: ClusterSpread, cluster: IntArray) -> FloatArray:
 
 
 def rare_label(share: FloatArray, power: int) -> FloatArray:
-    """Return the fraction of a candidate's square to add to the squares of the totals.
-
-    If a proportion is near 0 or 1, few clusters contain the rare label, and a sample may lack these
-    clusters by chance.
-    """
+    """Return the part of a square to add, as a sample may lack clusters with a rare label."""
     return np.maximum(ADDED, (1.0 - 2.0 * share) ** power)
 
 
 def positives_variance(size: AnyArray, positive: AnyArray) -> float:
-    """Return the variance of the number of true positives, relative to its squared mean.
+    """Return the variance of the true positives over their squared mean, for whole clusters.
 
-    Whole clusters are drawn. The result is (1 - p) / p times the sum of the clusters' squared
-    fractions, times an analysis-of-variance estimate of the intraclass correlation of labels.
+    It is (1 - p) / p times the sum of squared fractions times the intraclass correlation (ANOVA).
     """
     size, positive = size[size > 0], positive[size > 0]
     whole, k = float(size.sum()), size.size
@@ -263,17 +243,15 @@ def positives_variance(size: AnyArray, positive: AnyArray) -> float:
 def simpson_number(size: FloatArray) -> FloatArray:
     """Return Simpson's effective number of clusters."""
     whole, pairs = size.sum(axis=-1), (size * (size - 1.0)).sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         alike = np.where(pairs > 0.0, whole * (whole - 1.0) / pairs, np.inf)
     return np.asarray(np.minimum(alike, (size > 0).sum(axis=-1)))
 
 
-# Two crossed factors, such as verb and particle. The variances from the totals for the levels of
-# both factors are added, and the variance from the totals for the cells is subtracted (A. C.
-# Cameron, J. B. Gelbach and D. L. Miller 2011, Robust inference with multiway clustering, Journal
-# of Business and Economic Statistics 29). The result is at least the variance for each single
-# factor and therefore cannot be negative. Student's t has the degrees of freedom of the factor with
-# fewer levels.
+# Two crossed factors, such as verb and particle: the variances for both factors are added, and the
+# variance for the cells is subtracted (A. C. Cameron, J. B. Gelbach and D. L. Miller 2011, Robust
+# inference with multiway clustering, Journal of Business and Economic Statistics 29). It is at
+# least the variance for each factor, with the degrees of freedom of the factor with fewer levels.
 
 _FACTOR = 2**32  # cell number = (1 + level of one factor) times this + level of the other factor
 
@@ -317,14 +295,15 @@ def whole_spread(
     """
     positive = np.bincount(totals.cluster, totals.gold, totals.size)
     size = np.bincount(totals.cluster, minlength=totals.size).astype(float)
-    weight: FloatArray = np.asarray(positive if by_positive else size, dtype=float)
+    weight, power = size, 0.5
+    if by_positive:
+        weight, power = np.asarray(positive, dtype=float), 1.0
     whole = np.full(totals.n.size, weight.sum())
     squares, n_groups, start = *np.zeros((2, totals.n.size)), 0
     for total, inside in totals.blocks():
         here = slice(start, start := start + total.shape[1])
         moved = total - np.multiply.outer(of_positive, positive[here])
         moved += np.multiply.outer(of_all, size[here])
-        power = 1.0 if by_positive else 0.5
         squares += (_jackknifed(moved, weight[np.newaxis, here], whole, power) ** 2).sum(axis=1)
         n_groups += (inside > 0).sum(axis=1)
     freedom, second = simpson_number(weight) - 1.0, (weight**2).sum()
@@ -352,12 +331,7 @@ def _jackknifed(
 def effective_size(
     n: IntArray, precision: FloatArray, found: ClusterSpread, level: float, most: float = 1.0
 ) -> FloatArray:
-    """Return the number of independent candidates that would give the same interval.
-
-    This is the Korn-Graubard effective size: n times the ratio of the binomial variance to the
-    cluster variance, times the squared ratio of the normal quantile to Student's quantile. The
-    result is at most ``most`` times n.
-    """
+    """Return the Korn-Graubard size: the number of independent candidates for the same interval."""
     binomial = n * precision * (1.0 - precision)
     wider = (z_of(level) / found.quantile(level)) ** 2
     size = n * np.minimum(most, binomial / np.maximum(found.variance, _TINY)) * wider
@@ -372,11 +346,7 @@ def largest_statistics(
     seed: int,
     advance: Advance = lambda _: None,
 ) -> FloatArray:
-    """Return the largest |Z| over the lists for each draw of cluster multipliers.
-
-    A draw uses one normal multiplier per cluster. The cost is O(draws times lists times clusters),
-    as one matrix product per block. The result is (draw).
-    """
+    """Return the largest |Z| over the lists for each draw of one number per cluster: (draw)."""
     rng = np.random.default_rng(seed)
     power = totals.power
     everyone = np.full(totals.n.size, totals.size)
@@ -412,15 +382,12 @@ class QueryMean(NamedTuple):
 
 
 def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
-    """Return the ratio of two sums over queries.
-
-    The standard error is computed from the residuals above - ratio x below (W. Cochran 1977, 6.4).
-    """
+    """Return the ratio of two sums over queries, with a residual error (W. Cochran 1977, 6.4)."""
     known = ~(np.isnan(above) | np.isnan(below))
     count = known.sum(axis=-1)
     over, under = (np.where(known, x, 0.0) for x in (above, below))
     total = under.sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         value = np.where(total > 0.0, over.sum(axis=-1) / total, np.nan)
         rest = np.where(known, over - value[..., np.newaxis] * under, 0.0)
         squares = (rest**2).sum(axis=-1)
@@ -431,15 +398,13 @@ def query_ratio(above: FloatArray, below: FloatArray) -> QueryMean:
 
 
 def query_share_limits(value: FloatArray, se: FloatArray, count: IntArray, level: float) -> Limits:
-    """Return Clopper-Pearson limits for a mean of proportions, with an effective sample size.
+    """Return Clopper-Pearson limits for a mean of proportions (Korn and Graubard 1998).
 
-    As in Korn and Graubard (1998), the effective size is computed from the standard error,
-    Student's quantile and the number of queries. If all queries have the same value, the limits are
-    computed from the largest plausible proportion of queries with a different value.
+    If all queries agree, they come from the largest plausible proportion of different queries.
     """
     known = ~np.isnan(value) & (count > 1)
     value = np.where(known, np.clip(value, 0.0, 1.0), 0.5)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         worth = np.where(se > 0.0, value * (1.0 - value) / se**2, 1.0)
     worth = worth * (z_of(level) / t_of(np.maximum(count - 1.0, 1.0), level)) ** 2
     worth = np.where(known, np.maximum(worth, 1e-6), 1.0)
@@ -451,19 +416,15 @@ def query_share_limits(value: FloatArray, se: FloatArray, count: IntArray, level
 
 
 def t_test(found: QueryMean, alternative: str) -> FloatArray:
-    """Return the p-value for a mean of 0, consistent with the interval for the mean.
-
-    If all Q queries have the same difference, Student's p-value would be 0. The p-value is then
-    2^-Q, as in a sign test with Q differences of the same sign.
-    """
-    from scipy import special
-
+    """Return the p-value for a mean of 0; if all Q differences are equal, 2^-Q (sign test)."""
     freedom = np.where(found.n > 1, found.n - 1.0, np.nan)
     signs = np.exp2(-np.maximum(found.n, 1.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         t = found.value / found.se
         above, below = (
-            np.where(found.se == 0.0, np.where(side > 0.0, signs, 1.0), special.stdtr(freedom, -t))
+            np.where(
+                found.se == 0.0, np.where(side > 0.0, signs, 1.0), scipy.special.stdtr(freedom, -t)
+            )
             for side, t in ((found.value, t), (-found.value, -t))
         )
     if alternative == "greater":
@@ -473,8 +434,7 @@ def t_test(found: QueryMean, alternative: str) -> FloatArray:
     return np.minimum(1.0, 2.0 * np.minimum(above, below))
 
 
-# -------------------------------------------------------------------------------------------------
-# Combine the labels of several annotators, and measure their agreement.
+# ---------------------------- Combine the labels of several annotators, and measure their agreement
 #
 # Votes are indexed by (annotator, candidate). Counts are indexed by (candidate, category) and
 # contain the number of annotators who chose a label. Every coefficient is 1 - observed / expected
@@ -490,8 +450,7 @@ def t_test(found: QueryMean, alternative: str) -> FloatArray:
 def agreed(votes: FloatArray, agreement: str) -> FloatArray:
     """Return one label per candidate from votes (..., annotator, candidate); NaN means no vote.
 
-    With "majority", the label is NaN if the vote is tied. With "mean", the label is the mean of the
-    votes. A candidate without votes gets NaN.
+    With "majority", a tied vote gives NaN; with "mean", the label is the mean of the votes.
     """
     known = ~np.isnan(votes)
     count, positive = known.sum(axis=-2), np.where(known, votes, 0.0).sum(axis=-2)
@@ -584,11 +543,10 @@ def _rarest(counts: AnyArray) -> FloatArray:
 def _agreement_with_limits(
     per_candidate: FloatArray, alike: FloatArray, counts: AnyArray, of: Disagreement, level: float
 ) -> Agreement:
-    """Return the coefficient with its interval, which is widened for a rare label.
+    """Return the coefficient with its interval, widened for a rare label.
 
-    A label is rare if all labels but the most common one together have fewer votes than 5
-    candidates do. In this case, a second interval is computed after adding a candidate to which all
-    annotators give the rarest label. The outer limits of both intervals are returned.
+    One is rare if all labels but the commonest together have fewer votes than 5 candidates do. The
+    outer limits of this sample and of one with one more candidate of the rarest label are returned.
     """
     found = _with_interval(per_candidate, of, level)
     share = counts.sum(axis=0).max(initial=0) / max(counts.sum(), 1)
@@ -606,13 +564,12 @@ def _pairs_apart(counts: IntArray, weight: FloatArray | float) -> FloatArray:
 
 
 def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) -> Agreement:
-    """Return 1 - observed / expected, and its jackknife interval based on Student's t.
+    """Return 1 - observed / expected, and its jackknife interval on the scale of Fisher's z.
 
-    The interval is computed on the scale of Fisher's z. The degrees of freedom come from the
-    squared influences, because a few candidates with a rare label account for nearly all of the
-    variance. Satterthwaite's degrees of freedom are too low for a jackknife (Johnson and Rust
-    1992) and are therefore increased. Without any disagreement, the upper limit is 1, and the
-    lower limit follows from an upper limit on the proportion of candidates with disagreement.
+    The degrees of freedom come from the squared influences, because few candidates with a rare
+    label carry the variance; Satterthwaite's are too low for a jackknife (Johnson and Rust 1992).
+    Without disagreement, the lower limit follows from an upper limit on the proportion of
+    candidates with it.
     """
     n = len(per_candidate)
     if n < 2:
@@ -624,7 +581,7 @@ def _with_interval(per_candidate: FloatArray, of: Disagreement, level: float) ->
     if not observed > 0.0:
         apart = 1.0 - float(alike_share(np.array(n), level))
         return Agreement(1.0, max(1.0 - apart / float(expected), -1.0), 1.0, n)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         left = of(total - per_candidate)
         ratio = left[0] / left[1]
     # dropping the only candidate with disagreement would leave none, so keep half of it

@@ -119,15 +119,11 @@ class Cells(NamedTuple):
         """E11, the frequency of the pair if its words were independent."""
         return quotient(product(self.r1, self.c1), self.total)
 
-    @property
-    def excess(self) -> Exact:
-        """N (O11 - E11) as O11 O22 - O12 O21."""
-        return minus(product(self.o11, self.o22), product(self.o12, self.o21))
-
-    @property
-    def corrected_excess(self) -> Exact:
-        """N (O11 - E11) with O11 moved toward E11 by at most 1/2 (Yates's correction)."""
-        excess = self.excess
+    def excess(self, *, yates: bool = False) -> Exact:
+        """Return N (O11 - E11), with O11 moved toward E11 by at most 1/2 if ``yates``."""
+        excess = minus(product(self.o11, self.o22), product(self.o12, self.o21))
+        if not yates:
+            return excess
         sign = np.sign(excess.high)
         less = minus(product(excess, sign), Exact(0.5 * self.total))
         return product(less, np.where(less.high > 0.0, sign, 0.0))
@@ -137,12 +133,9 @@ Measure = Callable[..., FloatArray]
 
 
 def log_likelihood(t: Cells, unit: float = 1.0) -> FloatArray:
-    """Return Dunning's G2 with the sign of O11 - E11, as the sum of four positive deviances.
-
-    It equals twice the sum of O log(O/E), because the differences O - E add up to 0.
-    """
+    """Return Dunning's G2 with the sign of O11 - E11: four deviances, as the O - E add up to 0."""
     total = t.total
-    excess = quotient(t.excess, total)
+    excess = quotient(t.excess(), total)
     both, first, second, neither = (
         deviance(cell, quotient(product(row, column), total), gap)
         for cell, row, column, gap in (
@@ -159,12 +152,9 @@ def log_likelihood(t: Cells, unit: float = 1.0) -> FloatArray:
 def chi_squared(t: Cells, *, yates: bool = False) -> FloatArray:
     """Return Pearson's X2 with the sign of O11 - E11; 0 if a margin is 0.
 
-    X2 is the sum over the cells of excess^2 / (N^2 E). The excess is the same in all cells, so X2
-    is excess^2 N / (R1 R2 C1 C2). Yates's correction reduces abs(O11 - E11) by at most 1/2.
+    The excess is the same in all cells, so X2 is excess^2 N / (R1 R2 C1 C2).
     """
-    excess = t.excess
-    if yates:
-        excess = t.corrected_excess
+    excess = t.excess(yates=yates)
     margins = product(product(t.r1, t.r2), product(t.c1, t.c2))
     statistic = quotient(product(excess, excess, t.total), margins)
     return np.where(margins.high > 0, np.copysign(statistic, excess.high) + 0.0, 0.0)
@@ -172,15 +162,12 @@ def chi_squared(t: Cells, *, yates: bool = False) -> FloatArray:
 
 def t_score(t: Cells) -> FloatArray:
     """Return (O11 - E11) / sqrt(O11)."""
-    return quotient(t.excess, root(product(t.o11, t.total, t.total)))
+    return quotient(t.excess(), root(product(t.o11, t.total, t.total)))
 
 
 def z_score(t: Cells, *, yates: bool = False) -> FloatArray:
     """Return (O11 - E11) / sqrt(E11), with or without Yates's correction."""
-    excess = t.excess
-    if yates:
-        excess = t.corrected_excess
-    return quotient(excess, root(product(product(t.r1, t.c1), t.total)))
+    return quotient(t.excess(yates=yates), root(product(product(t.r1, t.c1), t.total)))
 
 
 def _log(x: FloatArray, log: Measure = np.log) -> FloatArray:
@@ -256,12 +243,12 @@ def log_relative_risk(t: Cells) -> FloatArray:
 
 def liddell(t: Cells) -> FloatArray:
     """Return (O11 O22 - O12 O21) / (C1 C2) = O11/C1 - O12/C2."""
-    return quotient(t.excess, product(t.c1, t.c2))
+    return quotient(t.excess(), product(t.c1, t.c2))
 
 
 def delta_p_forward(t: Cells) -> FloatArray:
     """Return O11/R1 - O21/R2, the effect of the first word on the second."""
-    return quotient(t.excess, product(t.r1, t.r2))
+    return quotient(t.excess(), product(t.r1, t.r2))
 
 
 def neglog10_poisson(t: Cells) -> FloatArray:
@@ -284,11 +271,10 @@ def normalised_mutual_information(t: Cells) -> FloatArray:
 
 
 def conservative_log_ratio(t: Cells, *, tail: float = 0.025) -> FloatArray:
-    """Return the confidence limit closer to 0 for log2((O11/R1) / (O21/R2)).
+    """Return the limit closer to 0 for log2((O11/R1) / (O21/R2)) (Hardie 2014, Evert 2022).
 
-    Given O11 + O21, O11 is binomial. Each Clopper-Pearson limit p, with probability ``tail`` on
-    each side, gives a ratio p / (1 - p) R2 / R1 (Hardie 2014, Evert 2022). The result is 0 if the
-    interval contains 0, and NaN if R1 or R2 is 0.
+    Given O11 + O21, O11 is binomial; Clopper-Pearson limits p, with ``tail`` on each side, give
+    ratios p / (1 - p) R2 / R1. It is 0 if the interval contains 0, and NaN if R1 or R2 is 0.
     """
     o11, o21, first, second = np.broadcast_arrays(t.o11, t.o21, t.r1, t.r2)
     known, attracted = (first > 0) & (second > 0), o11 * second >= o21 * first

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, held_back_t, wilson, z_of
 from rankeval_pd.stats.ranking import up_to_ranks
@@ -22,13 +22,10 @@ from rankeval_pd.stats.two_by_two import MOST_ITEMS, paired_boschloo
 
 
 def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float) -> Limits:
-    """Return Newcombe's (1998, method 10) hybrid score interval for tp_a/n_a - tp_b/n_b.
-
-    The limits are NaN if a sample is empty.
-    """
+    """Return Newcombe's (1998, method 10) hybrid score interval; NaN if a sample is empty."""
     low_a, high_a = wilson(tp_a, n_a, level)
     low_b, high_b = wilson(tp_b, n_b, level)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         a, b = np.true_divide(tp_a, n_a), np.true_divide(tp_b, n_b)
     difference = a - b
     low = difference - np.hypot(a - low_a, high_b - b)
@@ -39,11 +36,7 @@ def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level
 def agresti_caffo(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
 ) -> Limits:
-    """Return Agresti and Caffo's (2000) interval for tp_a/n_a - tp_b/n_b, within [-1, 1].
-
-    This is Wald's interval after adding one positive and one negative to each sample. The limits
-    are NaN if a sample is empty.
-    """
+    """Return Agresti and Caffo's (2000) interval: Wald's, with 1 positive and 1 negative more."""
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     a, b = (tp_a + 1.0) / (n_a + 2.0), (tp_b + 1.0) / (n_b + 2.0)
     variance = a * (1.0 - a) / (n_a + 2.0) + b * (1.0 - b) / (n_b + 2.0)
@@ -56,12 +49,10 @@ def agresti_caffo(
 def miettinen_nurminen(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
 ) -> Limits:
-    """Return Miettinen and Nurminen's (1985) score interval for tp_a/n_a - tp_b/n_b.
+    """Return Miettinen and Nurminen's (1985) score interval; NaN if a sample is empty.
 
-    The interval contains the differences that the score test does not reject. The test uses the
-    variance at the most likely proportions with the given difference, times N/(N - 1) with N = n_a
-    + n_b, as in the paper. Mee's interval omits this factor. The limits are NaN if a sample is
-    empty.
+    It contains the differences that the score test does not reject, with the variance at the most
+    likely proportions with that difference, times N/(N - 1), N = n_a + n_b, which Mee's omits.
     """
     from scipy.optimize import elementwise
 
@@ -74,9 +65,8 @@ def miettinen_nurminen(
     # counts divided by an overdispersion can add up to 1 or less; the limit is then 1
     known = (ends[1] + ends[3] > 1.0) & (observed < 1.0)
     tables, least = ends[:, known], observed[known]
-    # The limit is the observed difference plus z standard deviations, which depend on the limit.
-    # The equation is nearly linear close to Newcombe's limit, so the secant method takes about five
-    # evaluations. The second point is one step with slope 1, kept inside the bracket.
+    # close to Newcombe's limit, the equation is nearly linear: the secant method takes about five
+    # evaluations. The second point is one step with slope 1, kept inside the bracket
     gap = partial(_score_gap, z_of(level))
     tp_a, n_a, tp_b, n_b = tables
     _, result = newcombe(tp_a, n_a, tp_b, n_b, level)
@@ -86,7 +76,7 @@ def miettinen_nurminen(
     active = np.arange(result.size)
     for _ in range(_MOST_SECANTS):
         short = gap(result[active], *tables[:, active])
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             slope = (short - short_before) / (result[active] - before)
             step = np.where(short == 0.0, 0.0, -short / slope)
         after = result[active] + step
@@ -154,7 +144,7 @@ def _restricted_variance(difference: FloatArray, *table: FloatArray) -> FloatArr
             + (x - n * s) * (rest - larger)
             - n * larger * rest
         )
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             step = score / slope
         s = np.clip(s - np.where(np.abs(step) < 1e-4, step, 0.0), 0.0, 1.0 - gap)
     larger, rest = s + gap, np.maximum(1.0 - s - gap, 0.0)
@@ -174,7 +164,7 @@ def restricted_share(gap: Any, x: Any, n: Any, y: Any, m: Any) -> FloatArray:
     third = c2 / 3.0
     v = third * third * third - c1 * c2 / 6.0 + 0.5 * c0
     u = np.copysign(np.sqrt(np.maximum(c2 * c2 / 9.0 - c1 / 3.0, 0.0)), v)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         turn = np.where(u == 0.0, 0.0, np.clip(v / (u * u * u), -1.0, 1.0))
     s = 2.0 * u * np.cos((np.pi + np.arccos(turn)) / 3.0) - c2 / 3.0
     share: FloatArray = np.clip(s, 0.0, 1.0 - gap)
@@ -186,13 +176,11 @@ def corrected_score(
 ) -> Limits:
     """Return Miettinen-Nurminen limits, moved outward by half of Yates's correction.
 
-    The correction is (1/n_a + 1/n_b)/4, and the limits stay within [-1, 1]. With the correction,
-    the coverage for regions of equal size is at least the nominal level, by enumeration
-    (``tests/reference/differences.csv``). Without the correction, coverage drops to 0.84 if both
-    proportions are near 0 or 1. The limits are NaN if a sample is empty.
+    The coverage for regions of equal size is then at least the level, by enumeration
+    (``tests/reference/differences.csv``); without, 0.84 if both proportions are near 0 or 1.
     """
     low, high = miettinen_nurminen(tp_a, n_a, tp_b, n_b, level)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         step = 0.25 * (np.true_divide(1.0, n_a) + np.true_divide(1.0, n_b))
     return np.maximum(low - step, -1.0), np.minimum(high + step, 1.0)
 
@@ -212,18 +200,15 @@ def overlap_difference(
     """Return limits for the difference in precision between two overlapping sets.
 
     ``tp`` and ``size`` count true positives and candidates in both sets, only in a, and only in b.
-    ``phi`` is the variance of the number of true positives divided by the binomial variance.
-
-    The distances between the precision of each set and its Clopper-Pearson limits are combined like
-    standard errors (Zou and Donner 2008). The correlation between the two precisions is estimated
-    from the labels of the shared candidates, with each precision shrunk slightly toward one half.
-    Unlike the delta method, this method does not need large counts. In simulations with sets of two
-    or more candidates, the coverage was at least 0.946 (``tests/reference/sets.csv``), whether the
-    sizes of the three parts are fixed or random. The limits are NaN if a set is empty.
+    ``phi`` is the variance of the true positives over the binomial variance. Distances to
+    Clopper-Pearson limits are combined like standard errors (Zou and Donner 2008), with the
+    correlation from the labels of shared candidates. Unlike the delta method, it needs no large
+    counts: in simulations of two or more candidates, the coverage was at least 0.946
+    (``tests/reference/sets.csv``). The limits are NaN if a set is empty.
     """
     both, only_a, only_b, n_both, n_only_a, n_only_b = broadcast_floats(*tp, *size)
     n_a, n_b, tp_a, tp_b = n_both + n_only_a, n_both + n_only_b, both + only_a, both + only_b
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         a, b = tp_a / n_a, tp_b / n_b
         # with precisions shrunk toward one half, the correlation is defined at 0 and 1
         near_a, near_b = (tp_a + 0.5) / (n_a + 1.0), (tp_b + 0.5) / (n_b + 1.0)
@@ -249,14 +234,10 @@ def _mover_limits(
 def paired_difference(
     both: AnyArray, only_a: AnyArray, only_b: AnyArray, n: AnyArray, level: float
 ) -> Limits:
-    """Return limits for the difference between two proportions of the same n candidates.
-
-    The method is described in :func:`overlap_difference`, with the correlation of the labels. The
-    limits are NaN if n is 0.
-    """
+    """Return limits as in :func:`overlap_difference` for the same n candidates; NaN if n is 0."""
     both, only_a, only_b, n = broadcast_floats(both, only_a, only_b, n)
     tp_a, tp_b = both + only_a, both + only_b
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         a, b = tp_a / n, tp_b / n
         near_a, near_b = (tp_a + 0.5) / (n + 1.0), (tp_b + 0.5) / (n + 1.0)
         spread = near_a * (1.0 - near_a) * near_b * (1.0 - near_b)
@@ -274,14 +255,13 @@ def correlated_limits(
 ) -> Limits:
     """Combine the limits of two values between 0 and 1 into limits for their difference.
 
-    ``variances`` are the variances of both values and of their difference. The test rejects
-    differences outside ``tested``. The distances to the limits are combined like standard errors
-    (Zou and Donner 2008), with the correlation raised to ``power``. The limits are then widened to
-    include all differences that the test does not reject. If the test rejects 0, the limit closer
-    to 0 is taken from the test.
+    ``variances`` are of both values and of their difference. The distances to the limits are
+    combined like standard errors (Zou and Donner 2008), with the correlation raised to ``power``.
+    The limits include all differences inside ``tested``; if it excludes 0, it gives the limit
+    closer to 0.
     """
     gap = values[0] - values[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         shared = variances[0] + variances[1] - variances[2]
         correlation = shared / (2.0 * np.sqrt(variances[0] * variances[1]))
         correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), 0.0)
@@ -313,10 +293,7 @@ def delta_method(
     level: float,
     phi: float = 1.0,
 ) -> Limits:
-    """Return difference ± z se for a weighted sum of three independent binomial counts.
-
-    ``phi`` is the variance of the counts divided by the binomial variance.
-    """
+    """Return difference ± z se for a weighted sum of counts with overdispersion ``phi``."""
     variance = np.zeros(np.shape(difference))
     for t, n, w in zip(tp, size, weight, strict=True):
         n_safe = np.maximum(n, 1)
@@ -332,11 +309,7 @@ PairedCounts = tuple[int, int, int, int]  # both correct, only a, only b, neithe
 
 
 def tango(counts: PairedCounts, level: float) -> tuple[float, float]:
-    """Return Tango's (1998) score interval for the difference between paired proportions.
-
-    The interval contains the differences that the score test does not reject. For a difference of
-    0, the score test is McNemar's test without continuity correction.
-    """
+    """Return Tango's (1998) score interval; at a difference of 0, it inverts McNemar's test."""
     _, only_a, only_b, _ = counts
     low, high = tango_limits(np.array([only_a]), np.array([only_b]), sum(counts), level)
     return float(low[0]), float(high[0])
@@ -364,7 +337,7 @@ def paired_score(only_a: AnyArray | int, only_b: AnyArray | int, n: float, delta
 
 def _over_error(excess: Any, variance: Any) -> Any:
     """Return an excess divided by its standard error; 0 or infinite if the variance is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         ratio = excess / np.sqrt(np.maximum(variance, 0.0))
     return np.where(excess == 0.0, 0.0, ratio)
 
@@ -407,14 +380,12 @@ def paired_newcombe(counts: PairedCounts, level: float) -> tuple[float, float]:
     return gain - float(np.sqrt(max(lower, 0.0))), gain + float(np.sqrt(max(upper, 0.0)))
 
 
-# -------------------------------------------------------------------------------------------------
-# The t test for a gain with variance from items and seeds, and its power.
+# -------------------------- The t test for a gain with variance from items and seeds, and its power
 #
-# The variance from seeds has few degrees of freedom (Welch 1947, Satterthwaite 1946), and the
-# variance from items has many. A combined number of degrees of freedom would be too large if the
-# seeds happen to differ only slightly. With two seeds, up to 12% of tests at 5% would then reject a
-# true null hypothesis. The critical value is therefore the mean of the two critical values,
-# weighted by the variances (Cochran 1964).
+# The variance from seeds has few degrees of freedom (Welch 1947, Satterthwaite 1946), that from
+# items has many. A combined number would be too large if the seeds happen to differ little: with
+# two seeds, up to 12% of tests at 5% would reject falsely. The critical value is therefore the mean
+# of the two critical values, weighted by the variances (Cochran 1964).
 
 _HALVINGS = 60  # relative accuracy of the logarithm of a tail
 _LEAST_LOG = -230.0  # smallest log tail; SciPy's t quantiles are wrong below 1e-109
@@ -489,11 +460,7 @@ class Parts(NamedTuple):
 
 
 def _chi2(freedom: float, nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Return values of chi-squared over its degrees of freedom, and their weights.
-
-    The values and weights come from Gauss-Laguerre quadrature. For large degrees of freedom, the
-    Wilson-Hilferty normal approximation is used.
-    """
+    """Return values of chi-squared / freedom, and weights, by Gauss-Laguerre or Wilson-Hilferty."""
     if freedom > _MANY:
         z, weight = scipy.special.roots_hermitenorm(_FEW_NODES)
         part = 2.0 / (9.0 * freedom)
@@ -558,11 +525,9 @@ def _unconditional_level(n: int, tail: float) -> float:
 
 
 def of_margin(alternative: str, not_worse: Callable[[float], Any]) -> Any:
-    """Return the p-value of a test of non-inferiority or equivalence with a margin.
+    """Return the p-value of a test of non-inferiority, or of equivalence: the larger p (TOST).
 
-    ``not_worse(1)`` is the p-value for the null hypothesis d <= -margin, and ``not_worse(-1)`` for
-    d >= margin. "greater" returns the first p-value, "less" the second, and "two-sided" the larger
-    of the two (TOST).
+    ``not_worse(1)`` is the p-value for d <= -margin ("greater"), ``not_worse(-1)`` for d >= margin.
     """
     if alternative == "two-sided":
         return np.maximum(not_worse(1.0), not_worse(-1.0))
@@ -580,19 +545,17 @@ def margin_name(alternative: str) -> str:
 
 # --------------------------------------------------------------------------- Exact tests on counts
 #
-# Let d = pi_a - pi_b be the difference between two proportions, for the same items or for two
-# regions. The null hypothesis is d <= -margin. Tables are ordered by the lower score limit for d at
-# the one-sided level 1 - alpha: Tango's limit for paired proportions, and the Miettinen-Nurminen
-# limit otherwise. A table is at least as extreme as a table with limit L if the score statistic at
-# d = L is at least the normal quantile. Near p = alpha, this order agrees with the order of the
-# score statistic at d = -margin (Hsueh, Liu and Chen 2001; Chan and Zhang 1999). Because the order
-# does not depend on the margin, a larger margin never has a larger p (Röhmel 2005).
+# The null hypothesis for d = pi_a - pi_b, on the same items or in two regions, is d <= -margin.
+# Tables are ordered by the lower score limit L for d at the one-sided level 1 - alpha (Tango, or
+# Miettinen-Nurminen): a table is at least as extreme if the score statistic at L is at least the
+# normal quantile. Near p = alpha, this agrees with the order by the statistic at d = -margin
+# (Hsueh, Liu and Chen 2001; Chan and Zhang 1999), but a larger margin never has a larger p (Röhmel
+# 2005).
 #
-# p is the largest probability of such tables under the null hypothesis. The maximum is at d =
-# -margin, because tables with more successes for a and fewer for b are more extreme. The nuisance
-# parameter q is the proportion of items on which only b is correct, or pi_b for regions. The
-# maximum is taken over a confidence interval for q. The probability that the interval excludes q is
-# added to p, so the test is exact (Berger and Boos 1994).
+# p is the largest probability of such tables under the null hypothesis, which is at d = -margin.
+# The nuisance parameter q is the proportion of items on which only b is correct, or pi_b for
+# regions. The maximum is taken over a confidence interval for q, and the probability that this
+# interval excludes q is added to p, so the test is exact (Berger and Boos 1994).
 
 ALPHA = 0.05
 _LEFT_OUT = 2e-5  # probability that the interval excludes q, as a fraction of alpha
@@ -607,10 +570,7 @@ Score = Callable[[AnyArray, AnyArray], FloatArray]
 
 
 def paired_p(only_a: int, only_b: int, n: int, margin: float, alpha: float = ALPHA) -> float:
-    """Return the exact p-value for pi_a - pi_b <= -margin, given paired proportions.
-
-    ``only_a`` and ``only_b`` are the numbers of items on which only a, or only b, is correct.
-    """
+    """Return the exact p for pi_a - pi_b <= -margin from the items that only one gets right."""
     limit, _ = tango((0, only_a, only_b, n - only_a - only_b), _two_sided_level(alpha))
     score = partial(paired_score, n=float(n), delta=limit)
     share = partial(_share_of_the_rest, margin)
@@ -626,10 +586,7 @@ def _share_of_the_rest(margin: float, q: FloatArray) -> FloatArray:
 def region_p(
     tp_a: int, n_a: int, tp_b: int, n_b: int, margin: float, alpha: float = ALPHA
 ) -> float:
-    """Return the exact p-value for pi_a - pi_b <= -margin, given independent samples.
-
-    Without candidates, the difference is 0 by definition, and p is 0.
-    """
+    """Return the exact p for pi_a - pi_b <= -margin in two samples; 0 if one is empty."""
     if n_a == 0 or n_b == 0:
         return 0.0
     a, size_a, b, size_b = np.array([[tp_a], [n_a], [tp_b], [n_b]])
@@ -689,11 +646,7 @@ def _largest(
     least = _least_counts(
         score, y, sizes, min(z_of(_two_sided_level(alpha)), float(np.squeeze(score(*at))))
     )
-    log_choose = (
-        scipy.special.gammaln(n + 1.0)
-        - scipy.special.gammaln(y + 1.0)
-        - scipy.special.gammaln(n - y + 1.0)
-    )
+    log_choose = distributions.log_choose(n, y)
 
     def chance(phi: FloatArray) -> FloatArray:
         q = np.clip(np.sin(phi) ** 2, low, high)
@@ -727,10 +680,7 @@ def _largest(
 
 
 def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> IntArray:
-    """Return the smallest first count with a score of at least ``least``, or inf.
-
-    Rounding is corrected so that smaller second counts are at least as extreme.
-    """
+    """Return the least first count with this score, or inf; never less for a larger y."""
     reached = distributions.first_true(
         lambda count: score(count, y) >= least - _AS_EXTREME,
         np.zeros(sizes.shape),
@@ -743,9 +693,8 @@ def _least_counts(score: Score, y: IntArray, sizes: IntArray, least: float) -> I
 # -------------------------------------------------------------- Means and estimates with intervals
 #
 # Student's t test is liberal if the long tail of skewed differences is on the side of the null
-# hypothesis. Hall's (1992) cubic transformation with the sample skewness makes t nearly normal. The
-# sample skewness is too small on average and is corrected by Bobee and Robitaille's (1975) factor.
-# The p-value is the larger of Student's and Hall's p-values.
+# hypothesis. Hall's (1992) cubic transformation makes t nearly normal, with the sample skewness
+# times Bobee and Robitaille's (1975) factor. The p-value is the larger of Student's and Hall's.
 
 
 def mean_p(
@@ -774,10 +723,7 @@ _DEVIATIONS = np.linspace(0.0, 8.0, 161)[1:]  # normal quantiles for one-sided l
 def interval_p(
     limits: Callable[[float], tuple[FloatArray, FloatArray]], margin: AnyArray, alternative: str
 ) -> FloatArray:
-    """Return the p at which an interval with level 1 - 2p just reaches the margin.
-
-    ``limits`` takes a level and returns both limits. p is interpolated between levels.
-    """
+    """Return the interpolated p at which an interval with level 1 - 2p just reaches the margin."""
     levels = 1.0 - 2.0 * scipy.special.ndtr(-_DEVIATIONS)
     ends = np.array([limits(float(level)) for level in levels])  # (level, side, ...)
     return np.asarray(of_margin(alternative, partial(_bound_p, ends, margin)))
@@ -799,7 +745,7 @@ def _level_reaching_0(above: FloatArray) -> FloatArray:
     inside = np.count_nonzero(above > 0.0, axis=0)
     last = np.clip(inside - 1, 0, len(above) - 2)
     first, second = (np.take_along_axis(above, k[np.newaxis], axis=0)[0] for k in (last, last + 1))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         part = np.where(first > second, np.clip(first / (first - second), 0.0, 1.0), 1.0)
     step = _DEVIATIONS[1] - _DEVIATIONS[0]
     return np.asarray(scipy.special.ndtr(-(_DEVIATIONS[last] + part * step)))
@@ -824,10 +770,7 @@ class Spread(NamedTuple):
 
 
 def edge_precision(tp: AnyArray, n: IntArray, total: IntArray) -> FloatArray:
-    """Return the proportion of true positives among the n^0.8 / 2 candidates around rank n.
-
-    ``tp`` counts from rank 0. The window has at least 20 candidates on each side.
-    """
+    """Return the share of true positives within n^0.8 / 2 (at least 20) ranks of n."""
     half = np.maximum(20, (0.5 * n**0.8).astype(np.int64))
     low = np.maximum(n - half, 0)
     high = np.minimum(n + half, total)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -30,11 +31,7 @@ _as_float = partial(np.asarray, dtype=float)
 def log_pmf_of_hypergeometric(
     i: FloatArray, total: FloatArray, positive: FloatArray, n: FloatArray
 ) -> FloatArray:
-    """Return log P(X = i) for the number X of positives in a random list of size n.
-
-    The error is a few times 1e-13 for a total of ten million, because deviances of cells from their
-    expectations replace logarithms of factorials.
-    """
+    """Return log P(X = i) for X positives in a random list of n, to a few times 1e-13."""
     # the 2x2 table, each cell with its row and column sum
     negative, left = total - positive, total - n
     cells = (
@@ -231,18 +228,13 @@ def stirling_remainder(x: FloatArray) -> FloatArray:
 
 def real_stirling_remainder(x: FloatArray) -> FloatArray:
     """Return log Gamma(x + 1) - (x log x - x) for any x >= 0."""
-    from scipy import special
-
     near = np.minimum(x, 15.0)
-    small = special.gammaln(near + 1.0) - special.xlogy(near, near) + near
+    small = scipy.special.gammaln(near + 1.0) - scipy.special.xlogy(near, near) + near
     return np.where(x < 15.0, small, stirling_remainder(np.maximum(x, 15.0)))
 
 
 def deviance(x: FloatArray, mean: FloatArray, difference: FloatArray | None = None) -> FloatArray:
-    """Return x log(x/mean) + mean - x >= 0 (Loader's bd0), accurate if x is close to mean.
-
-    A mean of 0 requires x = 0. ``difference`` is x - mean if it is known more precisely.
-    """
+    """Return x log(x/mean) + mean - x >= 0 (Loader's bd0); ``difference`` is a precise x - mean."""
     x, mean = np.broadcast_arrays(x, mean)
     total = x + mean
     gap = difference
@@ -286,10 +278,9 @@ def first_near(
     high: FloatArray,
     guess: FloatArray,
 ) -> FloatArray:
-    """Return the result of :func:`first_true`, searching outward from a guess.
+    """Return the result of :func:`first_true`, searching outward from a guess with growing steps.
 
-    Each step is four times as large as the previous one until the steps bracket the change, which
-    is then bisected. ``predicate`` also gets the positions of the undetermined numbers.
+    ``predicate`` also gets the positions of the undetermined numbers.
     """
     low, high = low.copy(), np.maximum(low, high)
     probe, step = np.clip(np.floor(guess), low, high), 1.0
@@ -316,6 +307,12 @@ def first_near(
 # ----------------------------------------------------------------------- The binomial distribution
 #
 # The random model for an infinite population (Macskassy 2005, Eqs 17, 18).
+
+
+def log_choose(n: int, k: AnyArray) -> FloatArray:
+    """Return the logarithms of binomial coefficients."""
+    gammaln = scipy.special.gammaln
+    return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
 def log_pmf(i: FloatArray, n: FloatArray, z: FloatArray) -> FloatArray:
@@ -353,20 +350,13 @@ def tails_of_binomial(i: AnyArray, n: AnyArray, z: AnyArray | float) -> Tails:
 #
 # The continuous extension of a binomial tail: I_z(x + 1, n - x) is P(X > x) at integers x.
 
-# below this value SciPy's function can underflow even when the true value is above 1e-300
-_UNDERFLOW_LIMIT = 1e-200
+_UNDERFLOW_LIMIT = 1e-200  # below, SciPy's function can underflow even if it is above 1e-300
 
 
 def log_betainc(a: FloatArray, b: FloatArray, z: float | FloatArray) -> FloatArray:
-    """Return log I_z(a, b) for a > 0, b >= 0, 0 < z < 1, which is -inf only at b = 0.
-
-    In the far tail, I_z is a binomial probability times 2F1(a + b, 1; a + 1; z), with positive
-    terms.
-    """
-    from scipy import special
-
+    """Return log I_z(a, b), -inf only at b = 0; in the far tail, with a positive series (2F1)."""
     a, b, z = broadcast_floats(a, b, z)
-    value = np.where(b > 0, special.betainc(a, np.where(b > 0, b, 1.0), z), 0.0)
+    value = np.where(b > 0, scipy.special.betainc(a, np.where(b > 0, b, 1.0), z), 0.0)
     with np.errstate(divide="ignore"):
         result = np.log(value)
     # tiny values: write the leading term z^a (1 - z)^b / (a B(a, b)) with Stirling remainders
@@ -527,11 +517,9 @@ def binomial_laws(n: FloatArray, prior: FloatArray) -> FloatArray:
 
 
 def tails_of_sum(count: float, laws: FloatArray, times: IntArray) -> Tails:
-    """Return the log upper tails of a sum of independent counts.
+    """Return the log upper tails of a sum of independent counts, to a relative error of 1e-12.
 
-    ``laws`` (law, i) contains log P(X = i) for i = 0, 1, ..., and ``times`` (law) is the number of
-    counts with each distribution. The relative error is about 1e-12. The cost is a few convolutions
-    of arrays about twenty standard deviations long.
+    ``laws`` (law, i) are log P(X = i), and ``times`` (law) the numbers of counts with each.
     """
     i = np.arange(float(laws.shape[1]))
     possible = laws > -np.inf
@@ -591,10 +579,9 @@ def _tilt(
 
 
 def _convolved(laws: FloatArray, times: IntArray) -> tuple[float, FloatArray]:
-    """Return the distribution of the sum of all counts, starting at its lowest count.
+    """Return the distribution of the sum of all counts, and its lowest count.
 
-    Powers come from repeated squaring. The two shortest distributions are convolved until one is
-    left.
+    Powers come from squaring; then the two shortest distributions are convolved until one is left.
     """
     number = itertools.count()
     # (length, number, first count, law): the number breaks ties between equal lengths

@@ -8,17 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.bootstrap import EQUAL, monte_carlo, pair_blocks
 from rankeval_pd.stats.proportions import widened_by_skewness
-
-# -------------------------------------------------------------------------------------------------
-# Hall's (1992) transformation of the t statistic for means of skewed differences.
-#
-# Random sign tests assume symmetric differences. If a few items contribute most of the variance, a
-# random sign test rejects too often in one tail. If Hall's test must also reject, the error rate
-# stays below the level, and no power is lost for symmetric differences.
-
 
 # ----------------------------------------------------- Adjustment of p-values for multiple testing
 
@@ -54,11 +46,9 @@ def adjust(p_values: FloatArray, method: str) -> FloatArray:
 def interval_levels(p_values: FloatArray, method: str, level: float) -> FloatArray:
     """Return the level at which the interval for each test agrees with :func:`adjust`.
 
-    An interval that inverts its test excludes 0 at this level only if the adjusted p-value is at
-    most 1 - level. Holm's method uses the intervals of Bonferroni's method. For "bh" and "by" the
-    level is 1 - R (1 - level) / m if R of m tests are rejected, with R = 1 if no test is rejected
-    (Benjamini and Yekutieli 2005, False discovery rate-adjusted multiple confidence intervals for
-    selected parameters).
+    Holm's method uses Bonferroni's intervals. For "bh" and "by" the level is 1 - R (1 - level) / m
+    if R >= 1 of m tests are rejected (Benjamini and Yekutieli 2005, False discovery rate-adjusted
+    multiple confidence intervals for selected parameters).
     """
     p = np.asarray(p_values, dtype=float)
     m = np.maximum(np.isfinite(p).sum(axis=-1, keepdims=True), 1)
@@ -82,11 +72,10 @@ def level_of_each(level: float, count: int) -> float:
 def step_down(p_values: FloatArray, family: IntArray) -> FloatArray:
     """Adjust p-values over families; within a family, p-values are already simultaneous.
 
-    This is Holm's step-down method for families, such as pairs of measures with a test for each n.
-    Starting from the smallest, each p-value is multiplied by the number of families with remaining
-    tests. A family is included until its last test is rejected, because the last hypothesis can be
-    true even if all others in the family are false. With one test per family, the result is Holm's.
-    The p-values of a single family are not changed. NaN means no test.
+    Holm's method for families, such as pairs with a test for each n: from the smallest on, each p
+    is multiplied by the number of families with remaining tests, because the last hypothesis of a
+    family can be true even if all others are false. A single family is not changed. NaN means no
+    test.
     """
     order = np.argsort(p_values, kind="stable")  # NaN last
     order = order[: np.count_nonzero(~np.isnan(p_values))]
@@ -122,13 +111,11 @@ def max_t(
 ) -> MaxT:
     """Return p-values for studentized gains t, unadjusted and adjusted by max-t.
 
-    ``t_star`` returns (pair, resample) for some pairs: the studentized gains minus their mean under
-    the null hypothesis. If ``every`` possible resample is enumerated, 1 is not added to the counts.
-
-    ``centered`` is a function like ``t_star``, for data shifted to a gain of 0 for each pair. Each
-    single-step p-value and critical value is then the larger of the two functions' values. If gains
-    differ greatly, ``t_star`` alone overestimates the correlation between pairs, and intervals
-    would be too narrow.
+    ``t_star`` returns (pair, resample): studentized gains minus their mean under the null
+    hypothesis. If ``every`` possible resample is enumerated, 1 is not added to the counts.
+    ``centered`` is the same for data shifted to gains of 0, and the larger of both results is used:
+    if gains differ greatly, ``t_star`` alone overestimates the correlation, and intervals would be
+    too narrow.
     """
     largest, about = np.full((2, n_resamples), -np.inf)
     size = t
@@ -185,14 +172,12 @@ def simultaneous_limits(
     """Return simultaneous limits, gain ± critical * error.
 
     ``widening`` is the increase in the variance per unit of squared distance from the gain, for
-    tests that estimate the standard error under the null hypothesis. There are no limits if the
-    error is 0, or if no distance is rejected.
-
-    With ``lean``, the limits also include gains not rejected by Hall's statistic. With few items,
-    the sample skewness often has the wrong sign. Limits are therefore widened for either sign, but
-    not past 0, because the test determines whether 0 is included.
+    errors estimated under the null hypothesis. There are no limits if the error is 0, or if no
+    distance is rejected. With ``lean``, gains not rejected by Hall's statistic are included, for
+    either sign of the skewness (often wrong with few items), but not past 0, which is left to the
+    test.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         left = 1.0 - critical**2 * np.asarray(widening)
         margin = np.where(left > 0.0, critical * error / np.sqrt(left), np.inf)
         margin = np.where(np.isfinite(margin) & (error > 0.0), margin, np.inf)
@@ -208,23 +193,17 @@ def simultaneous_limits(
     )
 
 
-# ------------------ The number of resamples for a family, and its adjustment, alpha and level
-
-
-# -------------------------------------------------------------------------------------------------
-# Compact letter displays for ties.
+# ----------------------------------------------------------------- Compact letter displays for ties
 
 
 def letters(told_apart: BoolArray) -> list[str]:
     """Return the letters for each row; two rows share a letter if and only if they are tied.
 
-    A compact letter display is a small clique cover of the graph of ties. Each clique grows from a
-    tie that is not yet covered, and redundant cliques are removed (Piepho 2004). Maximal cliques
-    are not enumerated. If this greedy cover has more than m**2 / 4 cliques, a cover by at most
-    m**2 / 4 edges and triangles is used instead (Erdos, Goodman and Posa 1966).
-
-    The rows of the symmetric matrix ``told_apart`` are ordered from best to worst, and the first
-    row gets "a". After z come aa, ab and so on, separated by spaces.
+    A small clique cover of the graph of ties: each clique grows from an uncovered tie, and
+    redundant cliques are removed (Piepho 2004). If there are more than m**2 / 4, at most m**2 / 4
+    edges and triangles are used instead (Erdos, Goodman and Posa 1966). Rows of the symmetric
+    matrix ``told_apart`` are ordered from best ("a") to worst. After z come aa, ab and so on, with
+    spaces.
 
     References: H.-P. Piepho (2004), An algorithm for a letter-based representation of all-pairwise
     comparisons. J. Gramm et al. (2007), Algorithms for compact letter displays: comparison and
@@ -264,8 +243,7 @@ def _greedy(tied: BoolArray) -> list[list[int]]:
             clique = [i, int(left[i].argmax())]
             fits = tied[clique].all(axis=0)
             while fits.any():
-                # among the rows that fit, take the row with the most uncovered ties; if several
-                # rows have the same number, take the best row
+                # the row that fits with the most uncovered ties, and the best of several
                 gained = (left[clique].sum(axis=0) + left[:, clique].sum(axis=1)) * fits + fits
                 clique.append(int(gained.argmax()))
                 fits &= tied[clique[-1]]

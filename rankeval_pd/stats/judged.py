@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import distributions, ranking
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.areas import ALONE
 from rankeval_pd.stats.clusters import simpson_number
 from rankeval_pd.stats.distributions import first_near
 from rankeval_pd.stats.proportions import INTERVALS, Limits, clopper_pearson, t_of, z_of
 from rankeval_pd.stats.ranking import Ranking
 
-# -------------------------------------------------------------------------------------------------
-# Estimated numbers of true positives in partly judged sets, with limits.
+# --------------------------- Estimated numbers of true positives in partly judged sets, with limits
 #
-# The last axis contains sums over a set: the numbers of candidates, of judged candidates and of
-# judged true positives. Next come the same three numbers for each stratum, or sums weighted by the
-# inverse probabilities of being judged.
+# The last axis contains sums over a set: candidates, judged candidates, and judged true positives,
+# and then the same per stratum, or sums weighted by inverse probabilities of being judged.
 
 _COUNTS = 3
 _LEAST = 4.0  # clusters that contain positives; sufficient in simulations of average precision
@@ -38,13 +36,26 @@ class Total(NamedTuple):
     high: FloatArray
 
     def __truediv__(self, size: AnyArray) -> Total:
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             return Total(*(np.asarray(np.true_divide(x, size)) for x in self))
 
     @property
     def middle(self) -> FloatArray:
         """Return the estimate, or the middle of the limits if no candidate is judged."""
         return np.where(np.isnan(self.estimate), 0.5 * (self.low + self.high), self.estimate)
+
+
+class JudgedSample(NamedTuple):
+    """Who was judged, who is true, and how judging was sampled: each (candidate)."""
+
+    judged: BoolArray
+    true: BoolArray
+    probability: FloatArray  #: of being selected for judging
+    stratum: IntArray
+
+    def at(self, which: Any) -> JudgedSample:
+        """Return the sample of some of the candidates, in this order."""
+        return JudgedSample(*(x[which] for x in self))
 
 
 class Design(NamedTuple):
@@ -68,10 +79,9 @@ class Design(NamedTuple):
             return 0
         return self.strata
 
-    def parts(
-        self, judged: BoolArray, true: BoolArray, probability: FloatArray, stratum: IntArray
-    ) -> FloatArray:
+    def parts(self, sample: JudgedSample) -> FloatArray:
         """Return each candidate's contributions to the sums over a set: (candidate, part)."""
+        judged, true, probability, stratum = sample
         counts = [np.ones(judged.shape), judged, judged & true]
         if self.parts_alike:
             inside = stratum[:, np.newaxis] == np.arange(self.strata)
@@ -101,7 +111,7 @@ class Design(NamedTuple):
         """Sum over strata and combine their exact intervals (MOVER, Zou and Donner 2008)."""
         size, judged, tp = np.split(sums[..., _COUNTS:], 3, axis=-1)
         low, high = hypergeometric_limits(tp, judged, size, self.level)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             share = np.where(judged > 0, tp / judged, 0.0)
             seen = np.where(judged > 0, size, 0.0)
             others = (share * seen).sum(axis=-1, keepdims=True) / seen.sum(axis=-1, keepdims=True)
@@ -116,12 +126,9 @@ class Design(NamedTuple):
         return Total(estimate, low, np.where(alone, high.sum(axis=-1), above))
 
     def _weighted(self, sums: FloatArray) -> Total:
-        """Return the weighted mean times the size, with an interval.
-
-        The interval is Clopper-Pearson for the effective number of judgments (Korn and Graubard).
-        """
+        """Return the weighted mean times the size, with Korn and Graubard's effective size."""
         size, judged, _, weight, weighted, spread, of_true = np.moveaxis(sums, -1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             share = weighted / weight
             variance = (of_true * (1.0 - share) ** 2 + (spread - of_true) * share**2) / weight**2
             worth = np.where(variance > 0, share * (1.0 - share) / variance, weight**2 / spread)
@@ -146,7 +153,7 @@ class Design(NamedTuple):
 
 def _gamma(tail: float, mean: FloatArray, variance: FloatArray) -> FloatArray:
     """Return the gamma quantile for this mean and variance; 0 for a mean of 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         scale = variance / mean
         quantile = scipy.special.gammaincinv(mean / scale, tail) * scale
     return np.where((mean > 0) & (variance > 0), quantile, 0.0)
@@ -165,13 +172,12 @@ def total_difference(a: Total, b: Total) -> Total:
 
 
 def share_of(inside: Total, outside: Total) -> Total:
-    """Return inside / (inside + outside) for the totals of two disjoint sets.
+    """Return inside / (inside + outside) for disjoint sets; NaN without true positives.
 
-    The limits are the r at which the MOVER limits of (1 - r) inside - r outside are 0, as in
-    Fieller's method (Donner and Zou 2012). The result is NaN without true positives.
+    The limits r are where MOVER limits of (1 - r) inside - r outside are 0 (Donner and Zou 2012).
     """
     middle, rest = inside.middle, outside.middle
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         estimate = inside.estimate / (inside.estimate + outside.estimate)
         exact = middle / (middle + rest)
     sure = (inside.low == inside.high) & (outside.low == outside.high)
@@ -205,7 +211,7 @@ def share_bounds(inside: FloatArray, outside: FloatArray) -> Limits:
     """Return the smallest and largest possible inside / (inside + outside), from the sums."""
     least, most = possible_totals(inside)
     rest_least, rest_most = possible_totals(outside)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         return least / (least + rest_most), most / (most + rest_least)
 
 
@@ -215,10 +221,8 @@ def share_bounds(inside: FloatArray, outside: FloatArray) -> Limits:
 def hypergeometric_limits(tp: AnyArray, judged: AnyArray, size: AnyArray, level: float) -> Limits:
     """Return exact limits for the total number of positives, given the sample.
 
-    The equal-tailed interval contains the numbers of positives among ``size`` candidates for which
-    both tails of the hypergeometric distribution at ``tp`` of ``judged`` exceed (1 - level) / 2
-    (Buonaccorsi 1987). If all candidates are judged, both limits are the observed number. If no
-    candidate is judged, the limits are 0 and the size.
+    Both tails of the hypergeometric distribution at ``tp`` of ``judged`` exceed (1 - level) / 2 for
+    the totals inside (Buonaccorsi 1987). Without any judged candidate, they are 0 and ``size``.
     """
     tp, judged, size = (x.astype(float) for x in np.broadcast_arrays(tp, judged, size))
     low = _least_positives(tp, judged, size, level)
@@ -242,11 +246,7 @@ def _least_positives(
 
 
 def _about_least(tp: FloatArray, judged: FloatArray, size: FloatArray, z: float) -> FloatArray:
-    """Return an approximate limit by Wilson's method for a sample without replacement.
-
-    The limit uses the variance of an equivalent number of judgments with replacement, a continuity
-    correction of half a candidate, and the skewness of the distribution (Cornish and Fisher).
-    """
+    """Return an approximate limit: Wilson's, corrected for continuity and skewness."""
     worth = judged * np.maximum(size - 1.0, 1.0) / np.maximum(size - judged, 0.5)
     skew = (1.0 - 2.0 * tp / judged) * (size - 2.0 * judged) / judged * (z**2 - 1.0) / 6.0
     share = np.clip((tp - 0.5) / judged, 0.0, 1.0)
@@ -262,15 +262,11 @@ def up_to(parts: FloatArray, rank: IntArray, listed: BoolArray, n: IntArray) -> 
     """Return sums over the listed candidates up to rank n: (candidate, part) -> (n, part)."""
     ends = len(parts) + 1
     at_rank: AnyArray = np.array([np.bincount(rank[listed], x, ends) for x in parts[listed].T])
-    result: FloatArray = np.cumsum(at_rank, axis=1)[:, np.minimum(n, ends - 1)].T
-    return result
+    return np.asarray(np.cumsum(at_rank, axis=1)[:, np.minimum(n, ends - 1)].T)
 
 
 def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArray:
-    """Return the window that contains each candidate's best rank: (..., measure, candidate).
-
-    The windows end at these ranks, and the last window ends at the last rank.
-    """
+    """Return the window (up to each of ``ends``) with each candidate's best rank: (candidate)."""
     rank = Ranking.of(score, present, present).ranks
     best = np.where(present, rank, np.iinfo(np.int64).max).min(axis=-2)
     result: IntArray = np.searchsorted(ends, best, side="left")
@@ -278,13 +274,7 @@ def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArra
 
 
 def inferred_average_precision(
-    score: FloatArray,
-    true: BoolArray,
-    judged: BoolArray,
-    probability: FloatArray,
-    stratum: IntArray,
-    design: Design,
-    cluster: IntArray | None = None,
+    score: FloatArray, sample: JudgedSample, design: Design, cluster: IntArray | None = None
 ) -> tuple[float, float, float]:
     """Estimate average precision with limits; candidates are sorted by decreasing score.
 
@@ -293,16 +283,16 @@ def inferred_average_precision(
     an estimate for the rest of the list. With the Horvitz-Thompson estimator, this estimate is the
     sum of the weights in the rest of the list. Equal scores form one block.
     """
+    judged, true, _, stratum = sample
     sure = low, high = average_precision_bounds(score, true, judged)
-    hit = judged & true
-    chosen = _judging_rates(judged, probability, stratum, design)
+    hit, chosen = judged & true, _judging_rates(sample, design)
     if chosen is None or not hit.any():
         return np.nan, low, high
     weight = 1.0 / chosen
     start, end = ranking.block_edges(score)
     mass, positive = np.cumsum(weight * judged)[end - 1], np.cumsum(weight * hit)[end - 1]
     others, seen = positive - weight * hit, mass - weight * judged
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         share = np.where(seen > 0, others / seen, 0.0)
     precision = (1.0 + share * (end - 1)) / end
     if design.sums_weights:
@@ -316,7 +306,7 @@ def inferred_average_precision(
     if design.sums_weights:
         influence = influence + hit * (_from_on(lists, start) - lists)
     else:
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             each = np.where((seen > 0) & hit, lists * (end - 1) / seen, 0.0)
         told = _from_on(each, start) - each
         taken = _from_on(each * share, start) - each * share
@@ -343,16 +333,14 @@ def inferred_average_precision(
         low, high = min(low, ends[0]), max(high, ends[1])
     if design.strata != 1:
         # positives that few judgments can miss, and that contribute nothing to the sum
-        parts = design.parts(judged, hit, probability, stratum).sum(axis=0)
-        every = design.total(parts)
+        every = design.total(design.parts(sample).sum(axis=0))
         low = max(sure[0], min(low, value * float(every.estimate / every.high)))
     return value, low, high
 
 
-def _judging_rates(
-    judged: BoolArray, probability: FloatArray, stratum: IntArray, design: Design
-) -> FloatArray | None:
+def _judging_rates(sample: JudgedSample, design: Design) -> FloatArray | None:
     """Return each candidate's judging rate; None if a stratum has no judgments."""
+    judged, _, probability, stratum = sample
     if not design.parts_alike:
         return probability
     size = np.bincount(stratum, minlength=design.strata)
@@ -366,8 +354,7 @@ def _judging_rates(
 def _from_on(values: FloatArray, start: IntArray) -> FloatArray:
     """Return the sum of the values from the start of each value's block to the end."""
     below = np.cumsum(values[::-1])[::-1]
-    result: FloatArray = below[start]
-    return result
+    return np.asarray(below[start])
 
 
 def _candidate_variance(error_of: FloatArray, stratum: IntArray, design: Design) -> float:
@@ -388,11 +375,10 @@ def _candidate_variance(error_of: FloatArray, stratum: IntArray, design: Design)
 def _judged_cluster_variance(
     error_of: FloatArray, hit: BoolArray, cluster: IntArray
 ) -> tuple[float, float]:
-    """Return the variance over cluster samples, and the number of positive clusters.
+    """Return the variance over cluster samples, and Simpson's number of positive clusters.
 
-    As in :func:`roc_areas.cluster_spread`, totals are divided by a power of 1 - h. The second
-    result is Simpson's effective number of clusters with positives. There are at least 3 degrees
-    of freedom, because the largest total enters its own variance.
+    As in :func:`areas.cluster_spread`, totals are divided by a power of 1 - h. There are at least 3
+    degrees of freedom, because the largest total enters its own variance.
     """
     number = np.unique(cluster, return_inverse=True)[1]
     sums = np.bincount(number, error_of)
@@ -405,10 +391,7 @@ def _judged_cluster_variance(
 
 
 def apart_share(judged: BoolArray, cluster: IntArray) -> float:
-    """Return the fraction of unjudged candidates in clusters without judged candidates.
-
-    The fraction is 1 if no cluster is partly judged, and 0 if every cluster has judged candidates.
-    """
+    """Return the unjudged candidates' share in clusters without judged ones, or 1."""
     if judged.all():
         return 1.0
     return float(np.mean(~np.isin(cluster[~judged], cluster[judged])))
@@ -430,10 +413,9 @@ def _judged_limits(
 def average_precision_bounds(
     score: FloatArray, true: BoolArray, judged: BoolArray
 ) -> tuple[float, float]:
-    """Return the possible range of average precision; scores must be descending.
+    """Return the possible range of average precision in O(N); scores must be descending.
 
-    If k unjudged candidates are positive, average precision is largest if the first k are positive
-    and smallest if the last k are positive. The search over all k takes O(N).
+    It is largest if the first k unjudged candidates are positive, smallest if the last k are.
     """
     hit, open_ = judged & true, ~judged
     start, end = ranking.block_edges(score)
@@ -455,7 +437,7 @@ def average_precision_bounds(
     added = np.concatenate([[0.0], np.cumsum(inverse[last])[:-1]])
     of_block = _chosen_before(end[last], count)
     least = (above[last] + 1 + of_block) * inverse[last] + helped[last] + added
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         sums = [np.concatenate([[known], known + np.cumsum(x)]) for x in (least, most)]
         low, high = (x / (positives + np.arange(count.size + 1)) for x in sums)
     return float(np.nanmin(low)), float(np.nanmax(high))
@@ -467,20 +449,16 @@ def _chosen_before(end: IntArray, count: IntArray) -> IntArray:
     return count - np.maximum.accumulate(np.where(opens, count, 0))
 
 
-# -------------------------------------------------------------------------------------------------
-# Limits for sums over partly judged rankings with clustered candidates.
+# ---------------------------- Limits for sums over partly judged rankings with clustered candidates
 #
-# Totals are estimated as in ``judged_sums``, which does not use clusters. The variance of a total
-# is estimated from cluster totals of the judged candidates. A candidate with label y, weight w and
-# judging rate r contributes
+# Totals are estimated as above, without clusters; their variance comes from cluster totals of the
+# judged candidates. A candidate with label y, weight w and judging rate r contributes
 #
 #     w sqrt(1 - r) (y - p),
 #
-# where p is the proportion of true positives in the candidate's stratum. This gives the error of
-# sampling whole clusters. If a cluster has judged candidates, its unjudged candidates add only the
-# error of sampling individual candidates. If all candidates are judged, the error is 0. As in
-# ``cluster_totals``, the interval is Wilson's for the effective number of judged candidates, or
-# Student's for the Horvitz-Thompson estimator.
+# where p is the proportion of true positives in its stratum: the error of sampling whole clusters.
+# Unjudged candidates of a partly judged cluster add only the error of sampling individual
+# candidates. The interval is Wilson's for the effective number of judged candidates, or Student's.
 
 _BOTH = 1.4  # factor for a region's degrees of freedom; sufficient in simulations of differences
 
@@ -489,24 +467,20 @@ Sets = Sequence[tuple[float, IntArray]]
 
 
 class JudgedClusters(NamedTuple):
-    """The candidates of one ranking, a mask of judged candidates, and cluster numbers."""
+    """The partly judged candidates of one ranking, with cluster numbers."""
 
-    judged: BoolArray
-    true: BoolArray
-    probability: FloatArray
-    stratum: IntArray
+    sample: JudgedSample
     cluster: IntArray
     design: Design
     here: BoolArray  #: positions of these candidates among all candidates
 
     @classmethod
     def of(
-        cls, of_each: Sequence[AnyArray], cluster: IntArray, here: BoolArray, design: Design
+        cls, sample: JudgedSample, cluster: IntArray, here: BoolArray, design: Design
     ) -> JudgedClusters:
         """Return the fields for these candidates, in the same order."""
         number = np.unique(cluster[here], return_inverse=True)[1].astype(np.int64)
-        judged, true, probability, stratum = (x[here] for x in of_each)
-        return cls(judged, true, probability, stratum, number, design, here)
+        return cls(sample.at(here), number, design, here)
 
     def limits(
         self,
@@ -524,7 +498,7 @@ class JudgedClusters(NamedTuple):
         denominator: the number of these candidates, or the estimated number of positives.
         """
         low, high = np.empty((2, n.size))
-        apart = apart_share(self.judged, self.cluster)
+        apart = apart_share(self.sample.judged, self.cluster)
         # blocks of lists whose cluster tables fit in memory
         step = max(1, 2_000_000 // (int(self.cluster.max(initial=0)) + 1))
         for start in range(0, n.size, step):
@@ -544,12 +518,11 @@ class JudgedClusters(NamedTuple):
             else:
                 outside, _ = self.totals([(1.0, np.zeros_like(first)), (-1.0, first)], size)
                 inside = (1.0 - own) * inside - own * outside
-                positive = np.bincount(
-                    self.cluster[self.judged & self.true], minlength=seen.shape[1]
-                )
+                hit = self.sample.judged & self.sample.true
+                positive = np.bincount(self.cluster[hit], minlength=seen.shape[1])
                 alone = self._fixed_sizes(first, seen.sum(axis=1), share[block])
                 seen = np.broadcast_to(positive.astype(float), seen.shape)
-                left = np.full(size, 1.0 - self.judged.mean())
+                left = np.full(size, 1.0 - self.sample.judged.mean())
             low[block], high[block] = cluster_share_limits(
                 share[block],
                 np.nan_to_num(inside / whole[block, np.newaxis]),
@@ -564,14 +537,10 @@ class JudgedClusters(NamedTuple):
         return low, high
 
     def _fixed_sizes(self, first: IntArray, judged: FloatArray, recall: FloatArray) -> FloatArray:
-        """Return the variance of recall divided by its binomial variance, ignoring clusters.
-
-        The sizes of the list and of the remaining candidates are fixed, so only the two precisions
-        vary.
-        """
-        hits = self.judged & self.true
+        """Return the variance of recall over the binomial one, given sizes, without clusters."""
+        hits = self.sample.judged & self.sample.true
         inside = np.cumsum(np.bincount(first[hits], minlength=judged.size + 1)[: judged.size])
-        outside, rest = hits.sum() - inside, self.judged.sum() - judged
+        outside, rest = hits.sum() - inside, self.sample.judged.sum() - judged
         false = [1.0 - (tp + 2.0) / (n + 4.0) for tp, n in ((inside, judged), (outside, rest))]
         return np.asarray((1.0 - recall) * false[0] + recall * false[1])
 
@@ -579,29 +548,29 @@ class JudgedClusters(NamedTuple):
         """Return cluster errors and numbers of judged candidates: (list, cluster)."""
         clusters = int(self.cluster.max(initial=-1)) + 1
         error, seen = np.zeros((2, n_lists, clusters))
-        strata, judged = self.design.parts_alike, self.judged.astype(float)
+        strata, judged = self.design.parts_alike, self.sample.judged.astype(float)
         weight = damped = judged
         if not strata:
-            weight = judged / self.probability
-            damped = weight * np.sqrt(1.0 - self.probability)
+            weight = judged / self.sample.probability
+            damped = weight * np.sqrt(1.0 - self.sample.probability)
         for number in range(max(strata, 1)):
             here = np.ones(judged.size, dtype=bool)
             if strata > 1:
-                here = self.stratum == number
+                here = self.sample.stratum == number
             counted = partial(self._counts, sets, n_lists, clusters, here)
             own = counted(judged)
             seen += own
             if self.design.sums_weights:
-                error += np.nan_to_num(counted(damped * self.true))
+                error += np.nan_to_num(counted(damped * self.sample.true))
                 continue
             total = counted(weight).sum(axis=1)
             every = counted(np.ones(judged.size)).sum(axis=1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                share = counted(weight * self.true).sum(axis=1) / total
+            with silent_division():
+                share = counted(weight * self.sample.true).sum(axis=1) / total
                 scale = every / total
                 if strata:
                     scale = scale * np.sqrt(np.clip(1.0 - own.sum(axis=1) / every, 0.0, 1.0))
-            moved = counted(damped * self.true) - share[:, np.newaxis] * counted(damped)
+            moved = counted(damped * self.sample.true) - share[:, np.newaxis] * counted(damped)
             error += np.nan_to_num(scale)[:, np.newaxis] * np.nan_to_num(moved)
         return error, seen
 
@@ -631,11 +600,10 @@ def cluster_share_limits(
 ) -> Limits:
     """Return limits for a proportion, from the clusters' errors and judged candidates.
 
-    ``left`` is the fraction of unjudged candidates. If this fraction is 0, the variance is 0.
-    ``apart`` is the fraction of unjudged candidates in clusters without judged candidates.
-    ``whole`` is True if the estimate is a proportion of judged candidates. The Horvitz-Thompson
-    estimate is not such a proportion, so its interval uses Student's t. ``more`` multiplies the
-    degrees of freedom, and ``alone`` multiplies the binomial variance of individual candidates.
+    ``left`` is the fraction of unjudged candidates, and ``apart`` the part of them in clusters
+    without judged candidates. ``whole`` is False for the Horvitz-Thompson estimate, no proportion
+    of judged candidates, whose interval is Student's. ``more`` multiplies the degrees of freedom,
+    and ``alone`` the binomial variance of individual candidates.
     """
     judged = np.maximum(seen.sum(axis=-1), 1.0)
     near = (np.nan_to_num(share) * judged + 2.0) / (judged + 4.0)

@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
@@ -37,10 +38,7 @@ def _beta_limits(
     lower: tuple[tuple[float, float], ...],
     upper: tuple[tuple[float, float], ...],
 ) -> Limits:
-    """Return the limits at which the mean of tails of Beta(tp + a, fp + b) is (1 - level)/2.
-
-    ``lower`` and ``upper`` list (a, b). The limits are 0 at tp = 0 and 1 at tp = n.
-    """
+    """Return the limits at which means of tails of Beta(tp + a, fp + b) are (1 - level)/2."""
     tail = (1.0 - level) / 2.0
     tp, n = np.broadcast_arrays(np.asarray(tp, dtype=float), np.asarray(n, dtype=float))
     fp = n - tp
@@ -73,19 +71,15 @@ def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
 
 _LAST_STEP = 1e-5  # after a Halley step of this size the error is below 1e-15
 _LONGEST_STEP = 4.0  # largest step in logits, to avoid overshooting on flat tails
-# at a larger distance in log tail, use Newton's method, which never diverges
-_HALLEY_RANGE = 1.0
+_HALLEY_RANGE = 1.0  # farther away in log tail, use Newton's method, which never diverges
 
 
 def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
-    """Return the p at which flat counts have this tail.
+    """Return the p at which flat counts have this tail, with an error of p and 1 - p of 1e-13.
 
-    The relative error, with respect to p and to 1 - p, is about 1e-13. If both counts are 100 or
-    more, the quantiles are computed from one polynomial (:func:`fit_expansion`), also for single
-    counts, because a limit must not depend on other counts. Otherwise, they are found as roots.
+    If both counts are 100 or more, quantiles come from one polynomial (:func:`fit_expansion`), also
+    for single counts, because a limit must not depend on other counts.
     """
-    from scipy import special
-
     # for the mean of two beta tails, a and b are the means of their parameters
     shift_a, shift_b = np.mean(wanted.shifts, axis=0)
     a, b = tp + shift_a, fp + shift_b
@@ -96,7 +90,7 @@ def beta_quantile(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArra
     if coefficients is None:
         large[:] = False
     result = np.empty(tp.size)
-    result[~large] = special.expit(beta_logits(tp[~large], fp[~large], wanted))
+    result[~large] = scipy.special.expit(beta_logits(tp[~large], fp[~large], wanted))
     places = np.flatnonzero(large)
     for start in range(0, places.size, _QUANTILES_AT_ONCE):
         part = places[start : start + _QUANTILES_AT_ONCE]
@@ -132,14 +126,11 @@ def _cached_expansion(wanted: BetaTail) -> Coefficients | None:
 def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     """Return the logits of the quantiles, for flat arrays.
 
-    The logarithm of the tail is concave in logit p, so Newton's method converges from anywhere,
-    with Halley's method for the last steps. (SciPy's inverse has an error of 1e-13 at 49,001 of
-    50,000 in SciPy 1.15, and 3e-12 in 1.17.)
+    The log tail is concave in logit p, so Newton's method converges; Halley's takes the last steps.
+    (SciPy's inverse has an error of 1e-13 at 49,001 of 50,000 in SciPy 1.15, and 3e-12 in 1.17.)
     """
-    from scipy import special
-
-    at_zero: Any = special.betainc
-    at_one: Any = special.betaincc
+    at_zero: Any = scipy.special.betainc
+    at_one: Any = scipy.special.betaincc
     if wanted.upper:
         at_zero, at_one = at_one, at_zero
     sign = 1.0 - 2.0 * wanted.upper
@@ -147,13 +138,12 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
     # start at the approximate quantile of Abramowitz and Stegun (1964), 26.5.22
     shift_a, shift_b = np.mean(wanted.shifts, axis=0)
     a, b = tp + shift_a, fp + shift_b
-    y = sign * float(-special.ndtri(wanted.tail))
+    y = sign * float(-scipy.special.ndtri(wanted.tail))
     u, v = 1.0 / np.maximum(2.0 * a - 1.0, 0.5), 1.0 / np.maximum(2.0 * b - 1.0, 0.5)
     h, k = 2.0 / (u + v), (y * y - 3.0) / 6.0
     w = y * np.sqrt(np.maximum(h + k, 0.0)) / h - (v - u) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
     x: FloatArray = np.log(a / b) - 2.0 * w
-    # (shift, count), with infinite logits if floats cannot distinguish the quantile from 0 or 1:
-    # such quantiles occur for tiny fractional counts, after division by a large overdispersion
+    # (shift, count); logits are infinite for tiny fractional counts, if the quantile rounds to 0, 1
     shifts = np.array(wanted.shifts).T[:, :, np.newaxis]
     a, b = tp + shifts[0], fp + shifts[1]
     few = np.flatnonzero(np.minimum(tp, fp) + np.min(wanted.shifts) < _FRACTION_OF_SUCCESS)
@@ -164,10 +154,10 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
         x[few[sign * (area_1 - wanted.tail) < 0.0]] = np.inf
     active = np.flatnonzero(np.isfinite(x))
     a, b = a[:, active], b[:, active]
-    log_beta = special.betaln(a, b)
+    log_beta = scipy.special.betaln(a, b)
     for _ in range(100):
         now = x[active]
-        p, q = special.expit(now), special.expit(-now)
+        p, q = scipy.special.expit(now), scipy.special.expit(-now)
         tails = np.asarray(at_zero(a, b, p), dtype=float)
         successes, trials, share = b, a, q  # I_p(a, b) is the upper tail of Beta(b, a) at q
         if wanted.upper:
@@ -180,7 +170,9 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
                 successes[rare], trials[rare], np.broadcast_to(share, rare.shape)[rare]
             )
         # mean tail, its first derivative in x = logit p, and its second
-        mass = np.exp(a * special.log_expit(now) + b * special.log_expit(-now) - log_beta)
+        mass = np.exp(
+            a * scipy.special.log_expit(now) + b * scipy.special.log_expit(-now) - log_beta
+        )
         area = tails.sum(axis=0)
         density = mass.sum(axis=0)  # p (1 - p) times the density
         bend = (mass * (a - (a + b) * p)).sum(axis=0)
@@ -246,21 +238,18 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
 def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     """Return the smallest and the largest proportion not rejected by Blaker's (2000) test.
 
-    The acceptability of a proportion is the smaller tail probability at tp plus the largest one on
-    the other side that is not larger. It is rejected if this is at most 1 - level. Gaps between the
-    limits are ignored. Therefore the coverage is at least the level, the limits lie within the
-    Clopper-Pearson limits, and a higher level never gives a narrower interval. Fractional counts,
-    divided by an overdispersion, have tails of Beta distributions.
+    The acceptability of a proportion is the smaller tail at tp plus the largest one on the other
+    side that is not larger, and is above 1 - level between the limits, with gaps ignored: the
+    limits are inside Clopper-Pearson's, and nested in the level. Fractional counts have tails of
+    Beta distributions.
     """
-    from scipy import special
-
     tp, n = broadcast_floats(tp, n)
     fp = n - tp
     low, high = np.zeros(tp.shape), np.ones(tp.shape)
     some, not_all = tp > 0, fp > 0
-    low[some] = special.expit(_blaker_low(tp[some], fp[some], 1.0 - level))
+    low[some] = scipy.special.expit(_blaker_low(tp[some], fp[some], 1.0 - level))
     # on the logit scale, the upper limit is minus the lower limit for the negatives
-    high[not_all] = special.expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
+    high[not_all] = scipy.special.expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
     return low, high
 
 
@@ -272,12 +261,11 @@ def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
     acceptability is P(X >= tp) + P(X <= k - 1), which decreases and then increases. It then jumps
     to 2 P(X >= tp), above alpha. The limit is where it first increases through alpha or jumps.
     """
-    from scipy import special
     from scipy.optimize import elementwise
 
     gap = partial(_blaker_gap, alpha)
     outermost = beta_quantile(tp, fp, BetaTail((_AT_LEAST,), 0.5 * alpha, upper=False))
-    start: FloatArray = np.clip(special.logit(outermost), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
+    start: FloatArray = np.clip(scipy.special.logit(outermost), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
     k = first_true(
         lambda k: _lower_tail(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
     )
@@ -298,20 +286,16 @@ def _blaker_gap(
     alpha: float, x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray
 ) -> FloatArray:
     """Return a value that is negative below the limit, at the logit x."""
-    from scipy import special
-
     # both conditions are scaled to [-1, 1]; the larger value is negative below the limit
-    tail = np.asarray(special.betainc(tp, fp + 1.0, special.expit(x)), dtype=float)
+    tail = np.asarray(scipy.special.betainc(tp, fp + 1.0, scipy.special.expit(x)), dtype=float)
     risen, left = tail + _lower_tail(x, k - 1.0, tp, fp), _lower_tail(x, k, tp, fp)
     return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
 
 
 def _lower_tail(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
     """Return the probability of at most k of tp + fp successes at the logit x."""
-    from scipy import special
-
     rest = tp + fp - k
-    result = special.betainc(rest, np.maximum(k, 0.0) + 1.0, special.expit(-x))
+    result = scipy.special.betainc(rest, np.maximum(k, 0.0) + 1.0, scipy.special.expit(-x))
     return np.where(k >= 0.0, result, 0.0)
 
 
@@ -328,20 +312,18 @@ INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
 # ---------------------------------------------------------------- Beta quantiles as one polynomial
 #
 # For millions of counts, a polynomial replaces root finding. The logit of a beta variable is the
-# difference between the logarithms of two gamma variables, with polygamma functions as cumulants.
-# With
+# difference of the logarithms of two gamma variables, with polygamma functions as cumulants. With
 #
 #     σ² = 1/a + 1/b,    t = (b - a)/(a + b),
 #
 # the m-th term of the Cornish-Fisher expansion at a fixed level is σ^(m + 1) times a polynomial in
-# t of degree m, with only even or only odd powers. The logit of a quantile is therefore
+# t of degree m, even or odd. The logit of a quantile is therefore
 #
 #     log(a/b) + σ P(σ², σ t)
 #
-# with one polynomial P for all a and b. Its coefficients are fitted to exact quantiles on a grid of
-# Chebyshev points, and the residuals show the accuracy: about 1e-14 with ten powers for a and b of
-# 100 or more. Temme's uniform inversion (1992) has the same small parameter, but its coefficients
-# are expensive functions of a/b.
+# with one polynomial P for all a and b, fitted to exact quantiles at Chebyshev points. The
+# residuals are about 1e-14 with ten powers for a, b >= 100. Temme's uniform inversion (1992) has
+# the same small parameter, but its coefficients are expensive functions of a/b.
 
 LEAST_EXPANDED = 100.0  #: smallest a and b for which the polynomial is used
 _DEGREE = 10
@@ -381,24 +363,18 @@ def fit_expansion(exact: Callable[[FloatArray, FloatArray], FloatArray]) -> Coef
 
 def z_of(level: float) -> float:
     """Return the normal two-sided critical value for this level."""
-    from scipy import special
-
-    return -float(special.ndtri((1.0 - level) / 2.0))
+    return -float(scipy.special.ndtri((1.0 - level) / 2.0))
 
 
 def t_of(freedom: Any, level: float | FloatArray) -> FloatArray:
     """Return Student's two-sided critical value, from the lower tail, which is not rounded to 1."""
-    from scipy import special
-
-    return -np.asarray(special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=np.float64)
+    return -np.asarray(scipy.special.stdtrit(freedom, (1.0 - level) / 2.0), dtype=np.float64)
 
 
 def quantile_of(freedom: FloatArray, level: float | FloatArray) -> FloatArray:
     """Return :func:`t_of`, or the normal critical value for infinite degrees of freedom."""
-    from scipy import special
-
     endless = np.isinf(freedom)
-    normal = -special.ndtri((1.0 - np.asarray(level)) / 2.0)
+    normal = -scipy.special.ndtri((1.0 - np.asarray(level)) / 2.0)
     return np.where(endless, normal, t_of(np.where(endless, 1.0, freedom), level))
 
 
@@ -421,17 +397,17 @@ def overdispersion(
     chi2: AnyArray | float, freedom: AnyArray | float, level: float
 ) -> Overdispersion:
     """Return Pearson's statistic divided by its degrees of freedom, with an interval."""
-    from scipy import special
-
     chi2, freedom = np.broadcast_arrays(np.asarray(chi2, dtype=float), freedom)
     tail = (1.0 - level) / 2.0
     with silent_division():
         return Overdispersion(
             chi2 / freedom,
-            chi2 / special.chdtri(freedom, tail),
+            chi2 / scipy.special.chdtri(freedom, tail),
             # no upper limit if the counts are constant
-            np.where(chi2 == 0.0, np.inf, chi2 / (2.0 * special.gammaincinv(0.5 * freedom, tail))),
-            special.chdtrc(freedom, chi2),
+            np.where(
+                chi2 == 0.0, np.inf, chi2 / (2.0 * scipy.special.gammaincinv(0.5 * freedom, tail))
+            ),
+            scipy.special.chdtrc(freedom, chi2),
         )
 
 
@@ -448,18 +424,12 @@ def model_sd(share: AnyArray | float, n: IntArray) -> FloatArray:
 
 
 def normal_distance(tp: AnyArray, n: IntArray) -> FloatArray:
-    """Return the Kolmogorov distance between precision values and the Eq. 4 distribution.
-
-    The values are (..., sample). The mean and the standard deviation come from the pooled
-    precision.
-    """
-    from scipy import special
-
+    """Return the Kolmogorov distance between precision values (..., sample) and Eq. 4, pooled."""
     share = tp.sum(axis=-1, keepdims=True) / n.sum()
     sd = model_sd(share, n)
     ordered = np.sort(tp / n, axis=-1)
     with silent_division():
-        expected = special.ndtr((ordered - share) / sd)
+        expected = scipy.special.ndtr((ordered - share) / sd)
     # compare both ends of every jump in the empirical distribution
     steps = np.arange(n.size + 1) / n.size
     distance: FloatArray = np.maximum(steps[1:] - expected, expected - steps[:-1]).max(axis=-1)
@@ -481,11 +451,7 @@ def goodness_of_fit(
     seed: int,
     advance: Callable[[int], object] = lambda _: None,
 ) -> GoodnessOfFit:
-    """Test Eq. 4 by a parametric bootstrap; ``advance`` receives the number of new draws.
-
-    Each draw has its own mean. A table would be wrong, because the mean is estimated and counts are
-    integers.
-    """
+    """Test Eq. 4 by a parametric bootstrap in which each draw has its own mean."""
     observed = float(normal_distance(tp, n))
     share = tp.sum() / n.sum()
     if not 0.0 < share < 1.0:
@@ -535,10 +501,9 @@ class _SizeClass(NamedTuple):
 def failures(n: IntArray, tp: IntArray, observed: int, ci: str, level: float) -> IntervalFailures:
     """Return the expected number of failures and the p-value under equal mean precision.
 
-    Given the total number of true positives, the count in a sample determines the precision of the
-    other samples, and the counts are binomial variables with a fixed sum. The distribution is
-    therefore exact for any precision, except that counts more than 12 standard deviations from the
-    mean are omitted. The cost is one fast Fourier transform for each sample size.
+    Given the total, a sample's count determines the precision of the others, and counts are
+    binomial with a fixed sum: exact for any precision, but for counts beyond 12 standard
+    deviations. The cost is one fast Fourier transform for each sample size.
     """
     total, positive = int(n.sum()), int(tp.sum())
     share = positive / total
@@ -652,8 +617,7 @@ def _tail_probability(kinds: list[_SizeClass], observed: int, total: int, positi
 def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -> FloatArray:
     """Return P(sum = total, failures = f), f modulo the width: (f).
 
-    The transform over all samples is the product of the samples' transforms. One total needs one
-    term of the inverse transform of the sum; the failures need the full inverse transform.
+    The inverse transform of the product over samples: one term for the sum, all for the failures.
     """
     # for each size, the transforms (angle of the sum) for counts inside and outside the interval
     parts = []
@@ -687,12 +651,14 @@ def _failure_law(kinds: list[_SizeClass], total: int, length: int, width: int) -
     return np.fft.irfft(at_angles / length, width)
 
 
-def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
-    """Return Hall's statistic, ((1 + a t/3)³ − 1)/a + a/6, which is nearly symmetric.
+# ----------------------------------------- Hall's (1992) transformation of t for skewed differences
+#
+# Random sign tests assume symmetric differences, and reject too often in one tail if a few items
+# contribute most of the variance. They do not, and keep their power, if Hall's must reject too.
 
-    ``lean`` is a, the skewness of the items divided by the square root of the number of items. See
-    P. Hall (1992), On the removal of skewness by transformation, equation 2.4.
-    """
+
+def transformed(t: FloatArray, lean: FloatArray) -> FloatArray:
+    """Return ((1 + a t/3)³ − 1)/a + a/6, a = ``lean`` (P. Hall 1992, equation 2.4)."""
     share = lean * t  # use products instead of powers, so that -t and -lean only change the sign
     return np.asarray(t + share * t / 3.0 + share * share * t / 27.0 + lean / 6.0)
 
@@ -720,10 +686,7 @@ def widened_by_skewness(
     lean: FloatArray,
     critical: FloatArray | float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return limits widened to include means that Hall's statistic does not reject.
-
-    NaN is returned as NaN. ``critical`` is the critical value and ``error`` the standard error.
-    """
+    """Return limits widened to include means that Hall's statistic does not reject, or NaN."""
     low, high = limits
     with np.errstate(invalid="ignore"):  # infinite critical values
         below = estimate - error * untransformed(critical, lean)
@@ -737,11 +700,7 @@ def widened_by_skewness(
 def agree_with_test(
     low: FloatArray, high: FloatArray, p_value: FloatArray, alternative: str, level: float
 ) -> Limits:
-    """Return the limits, extended to 0 if the test does not reject a difference of 0.
-
-    The interval can only become wider, so the coverage cannot decrease. A one-sided test gives no
-    information about the other side, so the other limit is not changed.
-    """
+    """Return the limits, widened to 0 if the test does not reject 0, so coverage is kept."""
     kept = p_value > (1.0 - level) * (1.0 + 1e-12)
     if alternative != "less":
         low = np.where(kept, np.minimum(low, 0.0), low)

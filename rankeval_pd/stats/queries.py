@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray, silent_division
 
 # ---------------------------------------------------------------- Judged documents in the rankings
 #
-# A collection has one row per query and document, with the number of the query, a grade (NaN if the
-# document is unjudged) and a score (NaN if the measure did not retrieve the document). The queries
-# are stored in flat arrays, and there is no loop over queries.
+# A collection has one row per query and document: the query's number, a grade (NaN if unjudged) and
+# a score (NaN if not retrieved), in flat arrays without a loop over queries.
 
 TieRanks = Callable[[IntArray], IntArray]
 """A function that numbers rows; among equal scores in a query, the smallest number comes first."""
@@ -38,6 +37,10 @@ class Judgments:
     def tally(self, where: BoolArray) -> IntArray:
         """Return the number of selected documents in each query: (query)."""
         return np.bincount(self.query[where], minlength=self.n_queries)
+
+    def positives(self, least: float) -> IntArray:
+        """Return the number of documents with at least this grade in each query: (query)."""
+        return self.tally(self.grade >= least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,18 +101,6 @@ class TieBlocks(NamedTuple):
     before: IntArray  #: number of hits in the query above the block
 
 
-def tie_blocks(retrieved: Retrieved, hit: BoolArray) -> TieBlocks:
-    """Return the blocks of equal scores that contain at least one hit."""
-    rows = np.flatnonzero(hit)
-    query, start = retrieved.query[rows], retrieved.block_start[rows]
-    opens = np.ones(rows.size, dtype=bool)
-    opens[1:] = (query[1:] != query[:-1]) | (start[1:] != start[:-1])
-    heads = np.flatnonzero(opens)
-    before = retrieved.running(hit)[rows[heads]] - 1
-    hits = np.diff(heads, append=rows.size)
-    return TieBlocks(query[heads], start[heads], retrieved.block_size[rows[heads]], hits, before)
-
-
 def judgments(query: IntArray, grade: FloatArray, n_queries: int) -> Judgments:
     """Return the judged documents in a collection."""
     judged = np.flatnonzero(~np.isnan(grade))
@@ -126,15 +117,13 @@ def retrieve(
     *,
     single: bool,
 ) -> Retrieved:
-    """Rank the retrieved documents in every query, and return the judged documents.
+    """Rank the retrieved documents in every query in O(rows log rows), and return the judged ones.
 
-    ``tie_ranks`` orders equal scores, and is called with the tied rows only. With ``single``,
-    scores are compared as float32. The cost is a sort, O(rows log rows).
+    ``tie_ranks`` orders equal scores, from the tied rows only. ``single`` compares float32 scores.
     """
     rows = np.flatnonzero(~np.isnan(score))
     queries = query[rows]
-    # if scores are float32, sort 64-bit keys with the query in the high bits; otherwise sort by two
-    # keys. ``same`` marks neighbors in one query with equal scores
+    # sort by query and score, with float32 by 64-bit keys; ``same`` marks equal neighbors
     if single:
         key = (queries.astype(np.uint64) << np.uint64(32)) | _descending32(score[rows])
         order = np.argsort(key)
@@ -170,7 +159,6 @@ def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.
     """Return integers that decrease as the scores, converted to float32, increase.
 
     The bits of positive floats increase with the value, and the bits of negative floats decrease.
-    Setting the sign bit and inverting the bits of positive floats gives a single descending order.
     """
     with np.errstate(over="ignore", under="ignore"):
         bits = (score.astype(np.float32) + np.float32(0.0)).view(np.uint32)  # -0 + 0 is 0
@@ -180,10 +168,8 @@ def _descending32(score: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.
 
 # ---------------------------------------------------------------- Metrics, for all queries at once
 #
-# The values match those of trec_eval to the last bit. Sums over ranks are added in rank order,
-# because sums in another order could differ in the last bit. For the same reason, logarithms come
-# from the C library. A metric that is undefined for a query, such as recall without positives, is
-# NaN.
+# The values match those of trec_eval to the last bit: sums are added in rank order, and logarithms
+# come from the C library. An undefined metric, such as recall without positives, is NaN.
 
 _INFAP_EPSILON = 0.00001  # smoothing of inferred AP, as in trec_eval
 
@@ -202,90 +188,107 @@ class MetricRequest(NamedTuple):
     top: int = 4  #: for ERR: the highest grade
     label: str = ""  #: the name that the user passed
 
-    def within(self, retrieved: Retrieved) -> BoolArray:
-        """Return whether the documents are above the cutoff."""
-        if self.cutoff is None:
-            return np.ones(retrieved.rank.shape, dtype=bool)
-        return retrieved.rank < self.cutoff
+
+class MetricRun(NamedTuple):
+    """A metric and the rankings of all queries by one measure."""
+
+    request: MetricRequest
+    judged: Judgments
+    retrieved: Retrieved
+
+    @property
+    def hit(self) -> BoolArray:
+        """Whether each retrieved document is a positive."""
+        return self.retrieved.grade >= self.request.least
+
+    @property
+    def within(self) -> BoolArray:
+        """Whether each retrieved document is above the cutoff."""
+        if self.request.cutoff is None:
+            return np.ones(self.retrieved.rank.shape, dtype=bool)
+        return self.retrieved.rank < self.request.cutoff
+
+    @property
+    def positives(self) -> IntArray:
+        """The number of positives in each query, retrieved or not."""
+        return self.judged.positives(self.request.least)
 
 
-Kernel = Callable[[MetricRequest, Judgments, Retrieved], FloatArray]
+Kernel = Callable[[MetricRun], FloatArray]
 
 
 def ratio_or_nan(above: FloatArray | IntArray, below: FloatArray | IntArray) -> FloatArray:
     """Return quotients; NaN if the denominator is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         return np.where(below == 0, np.nan, above / np.asarray(below, dtype=float))
 
 
-def _hits(request: MetricRequest, retrieved: Retrieved) -> BoolArray:
-    return (retrieved.grade >= request.least) & request.within(retrieved)
+def tie_blocks(run: MetricRun) -> TieBlocks:
+    """Return the blocks of equal scores that contain at least one positive."""
+    retrieved, hit = run.retrieved, run.hit
+    rows = np.flatnonzero(hit)
+    query, start = retrieved.query[rows], retrieved.block_start[rows]
+    opens = np.ones(rows.size, dtype=bool)
+    opens[1:] = (query[1:] != query[:-1]) | (start[1:] != start[:-1])
+    heads = np.flatnonzero(opens)
+    before = retrieved.running(hit)[rows[heads]] - 1
+    hits = np.diff(heads, append=rows.size)
+    return TieBlocks(query[heads], start[heads], retrieved.block_size[rows[heads]], hits, before)
 
 
-def positive_counts(request: MetricRequest, judged: Judgments) -> IntArray:
-    """Return the number of positives in each query."""
-    return judged.tally(judged.grade >= request.least)
-
-
-def _set_measure(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _set_measure(run: MetricRun) -> FloatArray:
     """Return precision, success, recall or F1 at k; missing documents count as negatives.
 
     Success is 1 if a positive is among the first k, and F1 is 2 tp / (k + positives).
     """
-    tp, k = retrieved.tally(_hits(request, retrieved)), request.cutoff or 0
-    if request.metric == "P":
+    tp, k = run.retrieved.tally(run.hit & run.within), run.request.cutoff or 0
+    if run.request.metric == "P":
         return np.asarray(tp / float(k or 1))
-    if request.metric == "Success":
+    if run.request.metric == "Success":
         return (tp > 0).astype(float)
-    total = positive_counts(request, judged)
-    if request.metric == "R":
+    total = run.positives
+    if run.request.metric == "R":
         return ratio_or_nan(tp, total)
     return np.asarray(2.0 * tp / (k + total))
 
 
-def _average_precision(
-    request: MetricRequest, judged: Judgments, retrieved: Retrieved
-) -> FloatArray:
+def _average_precision(run: MetricRun) -> FloatArray:
     """Return average precision, with a precision of 0 for positives not retrieved."""
-    found = retrieved.running(retrieved.grade >= request.least)
-    total = retrieved.add(found / (retrieved.rank + 1.0), _hits(request, retrieved))
-    return ratio_or_nan(total, ap_norm(request, judged))
+    found = run.retrieved.running(run.hit)
+    total = run.retrieved.add(found / (run.retrieved.rank + 1.0), run.hit & run.within)
+    return ratio_or_nan(total, ap_norm(run))
 
 
-def ap_norm(request: MetricRequest, judged: Judgments) -> IntArray:
+def ap_norm(run: MetricRun) -> IntArray:
     """Return the denominator of average precision: positives, or min(k, positives)."""
-    total = positive_counts(request, judged)
-    if request.norm != "min":
+    total = run.positives
+    if run.request.norm != "min":
         return total
-    return np.minimum(total, request.cutoff or total)
+    return np.minimum(total, run.request.cutoff or total)
 
 
-def _interpolated_precision(
-    request: MetricRequest, judged: Judgments, retrieved: Retrieved
-) -> FloatArray:
+def _interpolated_precision(run: MetricRun) -> FloatArray:
     """Return the largest precision at this recall or above; 0 if no list has this recall."""
-    total = positive_counts(request, judged)
-    needed = (request.level * total + 0.9).astype(np.int64)  # rounding as in trec_eval
-    hit = retrieved.grade >= request.least
+    retrieved, hit, total = run.retrieved, run.hit, run.positives
+    needed = (run.request.level * total + 0.9).astype(np.int64)  # rounding as in trec_eval
     found = retrieved.running(hit)
     reached = hit & (found >= needed[retrieved.query])
-    result = np.zeros(judged.n_queries)
+    result = np.zeros(retrieved.n_queries)
     np.maximum.at(result, retrieved.query[reached], (found / (retrieved.rank + 1.0))[reached])
     enough = retrieved.tally(hit) >= needed
     return np.where(total > 0, np.where(enough, result, 0.0), np.nan)
 
 
-def _reciprocal_rank(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _reciprocal_rank(run: MetricRun) -> FloatArray:
     """Return 1 over the rank of the first positive; 0 without a positive."""
-    hit = _hits(request, retrieved)
-    first = hit & (retrieved.running(retrieved.grade >= request.least) == 1)
-    return retrieved.add(1.0 / (retrieved.rank.astype(float) + 1.0), first)
+    first = run.hit & run.within & (run.retrieved.running(run.hit) == 1)
+    return run.retrieved.add(1.0 / (run.retrieved.rank.astype(float) + 1.0), first)
 
 
-def _r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _r_precision(run: MetricRun) -> FloatArray:
     """Return precision at k = number of positives."""
-    total = positive_counts(request, judged)
-    hit = (retrieved.grade >= request.least) & (retrieved.rank < total[retrieved.query])
+    retrieved, total = run.retrieved, run.positives
+    hit = run.hit & (retrieved.rank < total[retrieved.query])
     return ratio_or_nan(retrieved.tally(hit), total)
 
 
@@ -302,10 +305,7 @@ def rank_discounts(last: int) -> FloatArray:
 
 
 def gains(request: MetricRequest, grade: FloatArray) -> FloatArray:
-    """Return the gain for each grade; 0 for grades below 0.
-
-    As in ir_measures, a grade that is not in the mapping of gains is its own gain.
-    """
+    """Return the gain for each grade, or 0; as in ir_measures, an unmapped grade is its own."""
     if request.gains:
         known, gain = np.array(sorted(request.gains)).T
         at = np.minimum(np.searchsorted(known, grade), known.size - 1)
@@ -315,8 +315,9 @@ def gains(request: MetricRequest, grade: FloatArray) -> FloatArray:
         return np.exp2(above) - 1.0 if request.exponential else above
 
 
-def ideal_gain(request: MetricRequest, judged: Judgments) -> FloatArray:
+def ideal_gain(run: MetricRun) -> FloatArray:
     """Return the discounted gain of an ideal ranking of all judged documents."""
+    request, judged, _ = run
     gain = gains(request, judged.grade)
     order = np.lexsort((-gain, judged.query))
     query, gain = judged.query[order], gain[order]
@@ -328,64 +329,61 @@ def ideal_gain(request: MetricRequest, judged: Judgments) -> FloatArray:
     return sums_by_query(query[keep], gain[keep] / discount[rank[keep]], judged.n_queries)
 
 
-def _dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _dcg(run: MetricRun) -> FloatArray:
     """Return the sum of gains divided by log ranks; for nDCG, relative to an ideal ranking."""
+    request, _, retrieved = run
     gain = gains(request, retrieved.grade)
-    keep = (gain > 0.0) & request.within(retrieved)
+    keep = (gain > 0.0) & run.within
     discount = rank_discounts(int(retrieved.rank.max(initial=0)))
     result = retrieved.add(gain / discount[retrieved.rank], keep)
     if request.metric == "DCG":
         return result
-    return ratio_or_nan(result, ideal_gain(request, judged))
+    return ratio_or_nan(result, ideal_gain(run))
 
 
-def _bpref(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _bpref(run: MetricRun) -> FloatArray:
     """Return bpref, based on judged negatives above the positives (Buckley, Voorhees)."""
-    hit = retrieved.grade >= request.least
-    negative = (retrieved.grade >= 0.0) & ~hit
-    total = positive_counts(request, judged)
+    request, judged, retrieved = run
+    negative, total = (retrieved.grade >= 0.0) & ~run.hit, run.positives
     most = np.minimum(judged.tally((judged.grade >= 0.0) & (judged.grade < request.least)), total)
     above = np.minimum(retrieved.running(negative), total[retrieved.query])
     # number of judged negatives above each positive, capped at the number of positives
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         share = np.where(above > 0, 1.0 - above / most[retrieved.query].astype(float), 1.0)
-    return ratio_or_nan(retrieved.add(share, hit), total)
+    return ratio_or_nan(retrieved.add(share, run.hit), total)
 
 
-def _inferred_ap(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def _inferred_ap(run: MetricRun) -> FloatArray:
     """Return inferred average precision; grades below 0 mark unjudged pool documents.
 
     The expected precision at a positive at rank j + 1 is 1/(j + 1) + j/(j + 1) A B. A is the
     fraction of the documents above this rank that are in the pool, and B is the fraction of the
     judged documents above this rank that are positive (Yilmaz and Aslam 2006).
     """
-    hit = retrieved.grade >= request.least
+    retrieved, hit = run.retrieved, run.hit
     negative = (retrieved.grade >= 0.0) & ~hit
     before = (retrieved.running(hit) - 1).astype(float)
     wrong, unknown = retrieved.running(negative), retrieved.running(retrieved.grade < 0.0)
     j = retrieved.rank.astype(float)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         pooled = (before + wrong + unknown) / j
         relevant = (before + _INFAP_EPSILON) / (before + wrong + 2 * _INFAP_EPSILON)
         term = 1.0 / (j + 1.0) + j / (j + 1.0) * pooled * relevant
     total = retrieved.add(np.where(j == 0.0, 1.0, term), hit)
-    return ratio_or_nan(total, positive_counts(request, judged))
+    return ratio_or_nan(total, run.positives)
 
 
-def _rank_biased_precision(
-    request: MetricRequest, judged: Judgments, retrieved: Retrieved
-) -> FloatArray:
+def _rank_biased_precision(run: MetricRun) -> FloatArray:
     """Return rank-biased precision, for a reader with a fixed probability of continuing."""
-    p = request.persistence
-    return retrieved.add((1.0 - p) * p ** retrieved.rank.astype(float), _hits(request, retrieved))
+    p, retrieved = run.request.persistence, run.retrieved
+    return retrieved.add((1.0 - p) * p ** retrieved.rank.astype(float), run.hit & run.within)
 
 
-def _expected_reciprocal_rank(
-    request: MetricRequest, judged: Judgments, retrieved: Retrieved
-) -> FloatArray:
+def _expected_reciprocal_rank(run: MetricRun) -> FloatArray:
     """Return the expected reciprocal rank at which a reader stops (Chapelle et al. 2009)."""
+    request, judged, retrieved = run
     stop = (np.exp2(np.maximum(retrieved.grade, 0.0)) - 1.0) / 2.0**request.top
-    keep = (stop > 0.0) & request.within(retrieved)
+    keep = (stop > 0.0) & run.within
     place = (retrieved.running(keep) - 1)[keep]
     query, rank, stop = retrieved.query[keep], retrieved.rank[keep], stop[keep]
     # (query, position among kept documents): the probability of reaching a position is a product
@@ -396,29 +394,28 @@ def _expected_reciprocal_rank(
     return sums_by_query(query, stop * reaching / (rank + 1.0), judged.n_queries)
 
 
-def judged_share(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def judged_share(run: MetricRun) -> FloatArray:
     """Return the fraction of judged documents among the first k (or fewer).
 
     A grade below 0 marks an unjudged document.
     """
-    size = retrieved.size
-    if request.cutoff is not None:
-        size = np.minimum(size, request.cutoff)
-    known = request.within(retrieved) & (retrieved.grade >= 0.0)
+    retrieved, size = run.retrieved, run.retrieved.size
+    if run.request.cutoff is not None:
+        size = np.minimum(size, run.request.cutoff)
+    known = run.within & (retrieved.grade >= 0.0)
     return ratio_or_nan(retrieved.tally(known), size)
 
 
-def auc(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def auc(run: MetricRun) -> FloatArray:
     """Return the area under the ROC curve of the retrieved documents; ties count 1/2."""
-    hit = retrieved.grade >= request.least
-    result = retrieved.tally(hit)
+    retrieved, result = run.retrieved, run.retrieved.tally(run.hit)
     others = retrieved.size - result
-    block = tie_blocks(retrieved, hit)
+    block = tie_blocks(run)
     of = block.query
     # negatives below each block; negatives in the block count 1/2
     below = retrieved.size[of] - block.start - block.size - (result[of] - block.before - block.hits)
     wins = block.hits * (below + 0.5 * (block.size - block.hits))
-    return ratio_or_nan(sums_by_query(of, wins, judged.n_queries), result * others)
+    return ratio_or_nan(sums_by_query(of, wins, retrieved.n_queries), result * others)
 
 
 QUERY_METRICS: dict[str, Kernel] = {

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, FloatArray, IntArray, silent_division
@@ -17,9 +18,8 @@ from rankeval_pd.stats.distributions import Finite, Infinite, Population, log_be
 # ------------------------------------- Bounds on the count at a level p (Macskassy 2005, section 2)
 #
 # For a few list sizes, each bound is found by bisection on the exact tail. For every n, the bounds
-# form a path that rises by 0 or 1 at each candidate, split into a few hundred stretches. Each
-# starts from an exact tail, and all advance in parallel with the recursion (Eqs 12 to 15), in units
-# of p.
+# form a path that rises by 0 or 1, split into a few hundred stretches that start from an exact tail
+# and advance in parallel with the recursion (Eqs 12 to 15), in units of p.
 
 _LEAST_LOG_P = -700.0  # for smaller p, tails in units of p could overflow
 _EQUAL = 1e-12  # a tail within this relative difference of p counts as equal
@@ -114,8 +114,6 @@ def _critical_search(
     log_p: float | FloatArray, n: FloatArray, population: Population
 ) -> tuple[FloatArray, ...]:
     """Return the critical count c, P(X >= c) / p, P(X = c - 1) / p and P(X = c) / p."""
-    from scipy import special
-
     n, log_p = np.broadcast_arrays(n, log_p)
     lowest, highest = population.support(n)
     low, high = lowest.copy(), highest + 1.0
@@ -123,7 +121,7 @@ def _critical_search(
     variance = n * population.prior * (1.0 - population.prior)
     if isinstance(population, Finite):
         variance = variance * (population.total - n) / np.maximum(population.total - 1.0, 1.0)
-    z = -special.ndtri_exp(np.minimum(log_p, -1e-6))
+    z = -scipy.special.ndtri_exp(np.minimum(log_p, -1e-6))
     guess = np.round(n * population.prior + z * np.sqrt(variance) + 0.5)
     at, step = np.clip(guess, low, highest), 1.0
     while (active := low < high).any():
@@ -164,8 +162,7 @@ def _critical_path(
         # the same counts at n + 1; P(X = c - 2) is replaced by its ratio to P(X = c - 1)
         below = below * population.stay(c - 1.0, n) * (n + 1.0) / (n + 2.0 - c)
         at_next = at * stay + gain
-        # if the tail exceeds p, c increases by 1. P(X' >= c + 1) is computed from P(X >= c) minus
-        # P(X = c). Both terms are at most p, so the subtraction is accurate enough
+        # if the tail exceeds p, c increases by 1; the terms subtracted are at most p, so accurate
         tail = np.where(rises, np.maximum(tail - at, 0.0) + at * up, tail + gain)
         with silent_division():
             above = at_next * ((n + 1.0 - c) / (c + 1.0)) * (up / stay)
@@ -177,8 +174,7 @@ def _critical_path(
 def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
     """Return the x >= 0 with I_z(x + 1, n - x) = p and z = prior (Macskassy's Eqs 8 and 9).
 
-    The printed Eq. 8 has N instead of k, which is corrected here. I_z continues the binomial tail
-    P(X > x). Each list can have its own prior.
+    The printed Eq. 8 has N instead of k, which is corrected here. Each list can have its own prior.
     """
     n = np.asarray(n, dtype=float)
     if p >= 1.0 - _EQUAL:
@@ -189,12 +185,9 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
     rough = (priors > 0.0) & (priors < 1.0)
     rough[rough] = -np.expm1(n[rough] * np.log1p(-priors[rough])) > p
     if np.ndim(prior) == 0 and np.count_nonzero(rough) > 2 * _KNOTS:
-        # use a spline only if a list of positives alone is far rarer than p; otherwise the root is
-        # close to n and not smooth
+        # unless a list of positives alone is far rarer than p, the root is near n and not smooth
         smooth = rough & (n * math.log(prior) < math.log(p) - 20.0)
         if np.count_nonzero(smooth) > 2 * _KNOTS:
-            from scipy.interpolate import CubicSpline
-
             # the root is smooth in log n: use a spline and a Newton step, if this step is small
             size = n[smooth]
             first, last = float(size.min()), float(size.max())
@@ -204,7 +197,9 @@ def parametric_bound(p: float, n: FloatArray, prior: float | FloatArray) -> Floa
             width = 1e-4 * np.minimum(np.minimum(roots, knots - roots), 1.0)
             slopes = (math.log(p) - _log_tail(roots - width, knots, prior)) / width
             # root / sqrt(n) varies less than the root
-            curve = CubicSpline(np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes]))
+            curve = scipy.interpolate.CubicSpline(
+                np.log(knots), np.column_stack([roots / np.sqrt(knots), slopes])
+            )
             scaled, slope = np.moveaxis(curve(np.log(size)), -1, 0)
             x = np.clip(scaled * np.sqrt(size), 0.0, np.nextafter(size, 0.0))
             with silent_division():
@@ -226,14 +221,12 @@ def _log_tail(x: FloatArray, n: FloatArray, prior: float | FloatArray) -> FloatA
 
 def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArray:
     """Return x in (0, n) with I_z(x + 1, n - x) = p by a bracketed secant method."""
-    from scipy import special
-
     target = math.log(p)
     prior = np.broadcast_to(np.asarray(prior, dtype=float), n.shape)
     low, high = np.zeros_like(n), n.copy()
     sd = np.sqrt(n * prior * (1.0 - prior))
     skew = (1.0 - 2.0 * prior) / 6.0
-    z = -float(special.ndtri(p))
+    z = -float(scipy.special.ndtri(p))
     # start at the Cornish-Fisher quantile with the skewness term (z^2 - 1)(1 - 2 prior)/6
     x = n * prior + z * sd + skew * (z * z - 1.0) - 0.5
     x = np.where((x > low) & (x < high), x, 0.5 * (low + high))
@@ -264,9 +257,8 @@ def _smooth_root(p: float, n: FloatArray, prior: float | FloatArray) -> FloatArr
 
 # --------------------------------------------------------------------- Lists that end inside a tie
 #
-# If the labels of N candidates are in random order, there are T0 positives above a block of m tied
-# candidates, and t positives in the block. A list that contains j of the m has, averaged over their
-# orderings, T0 + j t / m positives.
+# With labels in random order, T0 positives are above a block of m tied candidates, which has t. A
+# list with j of the m has, averaged over their orderings, T0 + j t / m positives.
 
 _CELLS_AT_ONCE = 2**21  # cells (list, t) in an array: 16 MB
 _NEGLIGIBLE_LOG = 45.0  # exp(-45) = 3e-20 added to 1 changes nothing in float64
@@ -275,10 +267,7 @@ _NEGLIGIBLE_LOG = 45.0  # exp(-45) = 3e-20 added to 1 changes nothing in float64
 def averaged_tails(
     above: int, tp_above: int, size: int, tp: int, taken: IntArray, model: Population
 ) -> tuple[FloatArray, FloatArray]:
-    """Return log P(at least the observed T0 + j t / m) and log P(more), for each number j.
-
-    T0 m + j t is compared as an integer, so rounding errors cannot affect equality.
-    """
+    """Return log P(at least the observed T0 + j t / m) and log P(more) for each number j."""
     # the relevant counts t: adding one to the observed T0 or to the observed t gives a larger count
     # for any j, and counts t that are far less likely than these two events do not change the sum
     low, high = model.support(np.array([float(size)]))
@@ -328,34 +317,27 @@ def _conditional_log_tail(
 
 # -------------------------------- The probability that a random ranking reaches a boundary at any n
 #
-# Let X_k be the number of positives among the first k candidates. The recursion of Macskassy (2005,
-# section 2.2, Eqs 12 to 15) computes the distribution of X_{k+1} from that of X_k. Here, the mass
-# at or above the boundary is removed at each k, and the removed masses are added up. All terms are
-# positive, so the relative error is small even for tiny probabilities.
+# Let X_k be the number of positives among the first k candidates. Macskassy's recursion (2005,
+# section 2.2, Eqs 12 to 15) gives the distribution of X_{k+1} from that of X_k. The mass at or
+# above the boundary is removed at each k and added up, so all terms are positive and accurate.
 #
-# * A random order of N candidates is an infinite random sequence, given that N+ of the first N are
-#   positive. The recursion therefore uses constant probabilities (Eqs 17, 18), and each removed
-#   mass is weighted by the probability that the rest contains the remaining positives.
+# * A random order of N candidates is an infinite random sequence, given that N+ of the first N
+#   are positive: probabilities are constant (Eqs 17, 18), and each removed mass is weighted by
+#   the probability that the rest contains the remaining positives.
 # * Very improbable low counts are dropped (see :func:`_lowest_kept`).
 # * X_k never decreases, so only the last k before each rise of the boundary is relevant (see
-#   :func:`crossing_by_jumps`). The recursion over every k, with boundaries as rows of one array, is
-#   used only for many boundaries at very many values of k.
+#   :func:`crossing_by_jumps`), except for many boundaries at very many k.
 
 _LOST_SHARE = 1e-13  # largest relative error from dropping low counts
-# initial mass instead of 1, so that float64 can represent relative masses down to 1e-500
-_START = 2.0**800
-# largest growth of the recursion before rescaling: 2^800 2^100 is below 2^1024
-_LOG_GROWTH = 100.0 * math.log(2.0)
+_START = 2.0**800  # mass instead of 1, so that floats represent relative masses down to 1e-500
+_LOG_GROWTH = 100.0 * math.log(2.0)  # before rescaling: 2^800 2^100 is below 2^1024
 _BOUNDARIES_AT_ONCE = 256  # number of boundaries, one per p-value, in one call
 _CACHED_CELLS = 2**16  # counts in all rows: 512 kB of floats fit into the processor's cache
 _CELLS_IN_MEMORY = 2**22  # list sizes k in all rows: 32 MB
 
 
 def boundary_probability(counts: FloatArray, n: FloatArray, population: Population) -> FloatArray:
-    """Return P(X_n >= count at some n) for each row of counts, with ascending n.
-
-    The relative error is about 1e-12, down to 1e-300.
-    """
+    """Return P(X_n >= count at some n) for each row of counts, ascending n, to a relative 1e-12."""
     lowest, highest = population.support(n)
     if not counts.size or (lowest == highest).all():  # X_n is not random
         return (counts <= lowest).any(axis=-1).astype(float)
@@ -383,8 +365,7 @@ def boundary_probability(counts: FloatArray, n: FloatArray, population: Populati
 
 def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
     """Return whether row-by-row jumps are cheaper than steps for all rows at once."""
-    # measured costs: a step takes 6 us, plus 1 ns for each of about sqrt(k) counts per row; a jump
-    # takes 8 us, plus 1 ms per boundary
+    # measured: a step is 6 us + 1 ns for each of sqrt(k) counts, a jump 8 us + 1 ms per boundary
     each = 6e-6 + 1e-9 * math.sqrt(last) * rows
     return 1e-3 * rows + 8e-6 * jumps < last * each
 
@@ -393,15 +374,13 @@ def _jumps_cost_less(jumps: int, rows: int, last: int) -> bool:
 def _lowest_kept(sizes: bytes, population: Population) -> IntArray:
     """Return the lowest counts that are kept for the list sizes k (int64 as bytes).
 
-    The relative error is at most the probability of a lower count, which makes it less likely that
-    a boundary is reached: orderings form a distributive lattice on which high counts are associated
-    (Fortuin, Kasteleyn and Ginibre 1971).
+    A lower count makes reaching a boundary less likely: high counts are associated on the lattice
+    of orderings (Fortuin, Kasteleyn and Ginibre 1971). Its probability therefore bounds the error.
     """
     k = np.frombuffer(sizes, dtype=np.int64).astype(float)
     log_p = np.array([math.log(_LOST_SHARE / k.size)])
     negatives = critical_counts(log_p, k, population.opposite)[0]
-    lowest: IntArray = np.maximum(k - negatives + 1.0, 0.0).astype(np.int64)
-    return lowest
+    return np.asarray(np.maximum(k - negatives + 1.0, 0.0), dtype=np.int64)
 
 
 def _crossing_by_steps(
@@ -495,11 +474,10 @@ def simultaneous_p_values(
 ) -> FloatArray:
     """Return, for each p, the probability that any list size has a p-value <= p.
 
-    ``log_p`` (n) contains the logarithms of P(X_n >= tp) for the counts ``tp`` of one ranking, and
-    ``n`` is without duplicates. There is one boundary for each distinct p. For more than 3,000 list
-    sizes, at most about 550 values are computed, and the others are rounded up to the next one, but
-    never across 0.1, 0.05, 0.01 or 0.001. Values below 1e-6 are rounded up to p times the number of
-    list sizes. ``advance`` is called with the number of values computed.
+    ``log_p`` (n) are log P(X_n >= tp) for one ranking's counts, with one boundary per distinct p.
+    For more than 3,000 list sizes, at most about 550 values are computed, and the others rounded
+    up, but never across 0.1, 0.05, 0.01 or 0.001; below 1e-6, to p times the number of list sizes.
+    ``advance`` is called with the number of values computed.
     """
     result = np.ones(n.size)
     ascending = np.argsort(n)
@@ -548,16 +526,14 @@ def simultaneous_p_values(
 
 # ---------------------------------------------------------------------- One boundary, rise by rise
 #
-# Between two sizes before a rise, the distribution of the count is convolved with the distribution
-# among the candidates in between, which is binomial in an infinite sequence. Counts on or above the
-# boundary are then removed. Counts that are too low to reach the boundary within a stretch of many
-# rises pass it in one convolution. For all higher counts, the stretch is halved. The cost of a
-# boundary with J rises is about J log J and does not depend on the width of the distribution.
+# Between two sizes before a rise, the count's distribution is convolved with that of the candidates
+# in between, binomial in an infinite sequence, and counts on or above the boundary are removed.
+# Counts too low to reach it within a stretch of many rises pass in one convolution; for the others,
+# the stretch is halved. The cost for J rises is about J log J, whatever the distribution's width.
 
 _SHORTEST_STRETCH = 16  # number of rises in a stretch that is not halved
 _SAMPLED_RISES = 1024  # number of rises among which to search for the one most likely to be reached
-# limits are tabulated for all lengths up to this multiple of the number of rises
-_DENSE_FACTOR = 64
+_DENSE_FACTOR = 64  # limits are tabulated for lengths up to this multiple of the rises
 
 
 def crossing_by_jumps(
@@ -565,8 +541,7 @@ def crossing_by_jumps(
 ) -> float:
     """Return P(X_k >= path at some k) for one boundary that rises from each k to the next.
 
-    ``k`` (rise) is the last list size before the next rise, and ``kept`` the lowest count that is
-    kept. ``prior`` is the probability of a positive in an infinite sequence.
+    ``kept`` are the lowest counts kept, and ``prior`` is that of an infinite sequence.
     """
     # all steps together omit at most a fraction ``_LOST_SHARE`` of the probability of reaching the
     # path: the counts above ``near``, once per rise and level, and both tails at each step
@@ -626,16 +601,14 @@ def _largest_counts(rare: float, lengths: bytes, population: Population) -> IntA
     """Return the largest counts that are not too rare, for lengths passed as float64 bytes."""
     sizes = np.frombuffer(lengths)
     most = critical_counts(np.array([rare]), sizes, population)[0] - 1.0
-    largest: IntArray = np.minimum(most, sizes).astype(np.int64)
-    return largest
+    return np.asarray(np.minimum(most, sizes), dtype=np.int64)
 
 
 @dataclass
 class _Walk:
-    """The distribution of the count below a boundary, computed one rise at a time.
+    """The distribution of the count below a boundary, by rises.
 
-    Level 0 has stretches of ``_SHORTEST_STRETCH`` rises. Each higher level has half as many
-    stretches, each twice as long, and the highest level has a single stretch.
+    Level 0 has stretches of ``_SHORTEST_STRETCH`` rises, each higher level half as many, to one.
     """
 
     path: list[int]
@@ -712,8 +685,7 @@ def _sum_of_laws(
 def completion_factor(count: IntArray, k: IntArray, prior: float, population: Finite) -> FloatArray:
     """Return the factor by which conditioning on N+ of N changes a count's probability.
 
-    It is the probability that the other N - k candidates contain the remaining positives, divided
-    by that of N+ positives among N, both in an infinite sequence.
+    P(the other N - k contain the rest) / P(N+ positives among N), both in an infinite sequence.
     """
     total, positive = population.total, population.positive
     possible = (count <= positive) & (k - count <= total - positive) & (count <= k)
@@ -729,9 +701,8 @@ def completion_factor(count: IntArray, k: IntArray, prior: float, population: Fi
 # -------------------------------------------- Envelopes with equal local levels for random rankings
 #
 # The probability of reaching the boundary for a level t is a step function of t, with steps at the
-# tail probabilities P(X_n >= i): tens of millions for a million candidates. One evaluation is
-# expensive, so the search starts at a level predicted by a model, estimates the heights of the
-# steps, and closes the bracket from both ends.
+# tails P(X_n >= i): tens of millions for a million candidates. An evaluation is expensive, so the
+# search starts from a model, estimates the heights of the steps, and closes in from both ends.
 
 _MOST_STEPS = 2**14  # number of highest steps that are listed; all other steps count as a slope
 _MARGIN = 0.03  # relative error allowed for a guess
@@ -832,20 +803,14 @@ class _LevelSearch:
         return low
 
     def bracket(self) -> tuple[_LevelTrial, _LevelTrial | None]:
-        """Return a level that satisfies the condition, and one that does not (None if all do).
-
-        Each trial moves by the distance that the model predicts, or at least twice the previous
-        one.
-        """
-        from scipy import special
-
+        """Return a level that satisfies the condition, and one that does not (None if all do)."""
         lowest, highest = math.log(self.alpha) - math.log(self.n.size), math.log(self.alpha)
         here = self.at(min(max(self.likely_level(0.0), lowest), highest))
         step = 0.0
         while not (here.holds and here.log_t == highest):
             up = here.holds
             # the factor by which the model's hazard is off, and the corrected level for alpha
-            boundary = -min(float(special.ndtri_exp(here.log_t)), 0.0)
+            boundary = -min(float(scipy.special.ndtri_exp(here.log_t)), 0.0)
             off = _log_hazard(here.reached) - math.log(self.hazard(boundary))
             way = 0.5
             if math.isfinite(off):
@@ -913,8 +878,6 @@ class _LevelSearch:
 
     def likely_level(self, off: float) -> float:
         """Return the log t at which the model, corrected by ``off``, has the probability alpha."""
-        from scipy import special
-
         wanted = -math.log1p(-self.alpha) / math.exp(off)
         # bisection: the hazard decreases as the boundary c (in standard deviations) increases
         low, high = 0.0, 40.0
@@ -924,13 +887,12 @@ class _LevelSearch:
                 low = c
             else:
                 high = c
-        return float(special.log_ndtr(-low))
+        return float(scipy.special.log_ndtr(-low))
 
     def hazard(self, c: float) -> float:
         """Return the approximate number of upward crossings of c by a Brownian bridge.
 
-        X_n is modeled as a Brownian bridge in time n / N. On the time scale log(n / (N - n)) / 2,
-        it is an Ornstein-Uhlenbeck process, which crosses c about T c phi(c) times in a time T.
+        In time log(n / (N - n)) / 2 it is Ornstein-Uhlenbeck: T c phi(c) crossings in a time T.
         """
         above = math.erfc(c / math.sqrt(2.0)) / 2.0
         time = float(self.time[-1] - self.time[0])

@@ -10,12 +10,10 @@ import numpy as np
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
 
-# -------------------------------------------------------------------------------------------------
-# Rankings, n-best lists and acceptance sets (Evert 2004, section 2).
+# ------------------------------- Rankings, n-best lists and acceptance sets (Evert 2004, section 2)
 #
-# Input candidates are sorted by the tie key. Larger scores rank first, and sorting is stable, so
-# equal scores stay in tie-key order. Candidates that are not ``present`` (excluded candidates or
-# padding) come last and are not in any list.
+# Input candidates are sorted by the tie key, and sorting by decreasing score is stable. Candidates
+# that are not ``present`` (excluded, or padding) come last and are in no list.
 
 
 def inverse(ranks: IntArray) -> IntArray:
@@ -78,15 +76,11 @@ class TieBlock(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """Properties of full rankings when only the top ranks are in memory.
-
-    The candidates in memory are the union of the top ranks of all measures. The order is complete
-    up to rank ``reach``, and later candidates are not in any list.
-    """
+    """Properties of full rankings when only the union of the measures' top ranks is in memory."""
 
     total: int  #: N
     positive: int  #: N+
-    reach: int
+    reach: int  #: rank up to which the order is complete; later candidates are in no list
     asked: int  #: size of the longest list that can be requested
     end: IntArray  #: (measure) number of candidates with at least the score at rank ``reach``
     tp_end: IntArray  #: (measure) true positives among these candidates
@@ -129,8 +123,7 @@ class Size(NamedTuple):
 class Ranking:
     """Candidates ranked by a score, sorted once, with lazily computed fields.
 
-    The last axis of an array is either the candidates, in the order of the tie key, or the ranks.
-    All other axes are batch axes, and the last batch axis is the measure.
+    The last axis is the candidates, in tie-key order, or the ranks; the one before, the measure.
     """
 
     score: FloatArray  #: (..., candidate)
@@ -172,15 +165,11 @@ class Ranking:
 
     @cached_property
     def order(self) -> IntArray:
-        """(..., rank): the positions of the candidates, with absent candidates last.
-
-        NaN ranks after all scores, even after -inf. The cost is a sort, O(N log N).
-        """
+        """(..., rank): the positions of the candidates; NaN after -inf, then absent ones."""
         if self.positions is not None:
             return self.positions
         positions = np.argsort(-self.score, axis=-1)
-        # NumPy's default sort is several times as fast as its stable sort, so blocks of equal
-        # scores are brought back to tie-key order afterwards
+        # the default sort is faster than the stable one: restore the tie-key order of equal scores
         ranked = np.take_along_axis(self.score, positions, axis=-1)
         if _equal(ranked[..., 1:], ranked[..., :-1]).any():
             block = block_edges(ranked)[0] * ranked.shape[-1]
@@ -252,11 +241,10 @@ class Ranking:
     def nbest(self, n: IntArray | None, ties: str = "shared") -> NBest:
         """Count the true positives in n-best lists of many sizes; None means every n.
 
-        ``ties`` determines how candidates with the n-th score are counted. "shared" uses the stored
-        order, "best" and "worst" rank true positives first or last, and "expected" averages over
-        all orderings. "error" raises an error for ties. "blocks" includes all tied candidates. With
-        "blocks", a list that splits a block raises an error, or is omitted if every n was
-        requested.
+        Of candidates with the n-th score, ``ties`` counts those first in the stored order
+        ("shared"), true positives first or last ("best", "worst"), or the mean ("expected"); with
+        "error" and "blocks", a list that splits a block raises an error, or is omitted from every n
+        with "blocks".
         """
         asked, width = self.every if n is None else n, self.score.shape[-1]
         index = np.minimum(asked, width)
@@ -305,14 +293,10 @@ class Ranking:
         if ties in ("shared", "error", "blocks"):
             return self.tp
         tp = self.nbest(np.arange(1, self.score.shape[-1] + 1), ties).tp
-        counts: AnyArray = np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
-        return counts
+        return np.asarray(np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1))
 
     def cuts_tie(self, n: IntArray) -> BoolArray:
-        """Return whether lists of size n exclude candidates tied with the last one.
-
-        The result is (..., n). NaN values count as equal. Only the ranks n and n + 1 are read.
-        """
+        """Return whether lists of size n exclude candidates tied with the last one: (..., n)."""
         width = self.score.shape[-1]
         if not width:
             return np.zeros((*self.score.shape[:-1], n.size), dtype=bool)
@@ -323,11 +307,10 @@ class Ranking:
         return cut
 
     def accepted(self, threshold: FloatArray) -> Accepted:
-        """Count candidates and true positives with scores at or above the threshold.
+        """Count candidates and true positives with scores at or above thresholds, on the last axis.
 
-        ``threshold`` has the same axes as ``score``, with thresholds instead of candidates on the
-        last axis. NaN scores are never accepted, and a NaN threshold accepts no candidates. The
-        candidates are not sorted; each one is located among the few thresholds.
+        NaN scores and thresholds accept nothing. Scores are located among the thresholds, not
+        sorted.
         """
         usable = self.present & ~np.isnan(self.score)
         cuts = np.broadcast_to(threshold, (*self.score.shape[:-1], threshold.shape[-1]))
@@ -347,10 +330,7 @@ def _equal(one: FloatArray, other: FloatArray) -> BoolArray:
 
 
 def block_edges(ranked: FloatArray) -> tuple[IntArray, IntArray]:
-    """Count the candidates above each rank's score, and those at or above it.
-
-    NaN values count as equal.
-    """
+    """Count the candidates above each rank's score, and those at or above it; NaN equals NaN."""
     width = ranked.shape[-1]
     rank = np.arange(width)
     edges = np.ones((*ranked.shape[:-1], width + 1), dtype=bool)  # between two blocks
@@ -442,10 +422,7 @@ class Regions(NamedTuple):
 
 
 def nbest_regions(rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray) -> Regions:
-    """Count the overlap of two n-best lists for all n in O(N).
-
-    A candidate is in both n-best lists if n is at least as large as both ranks.
-    """
+    """Count the overlap of two n-best lists for all n in O(N), from the larger of both ranks."""
     rank_a, rank_b, gold = np.broadcast_arrays(rank_a, rank_b, gold)
     shape, width = rank_a.shape[:-1], rank_a.shape[-1]
     both = np.maximum(rank_a, rank_b)
@@ -492,8 +469,7 @@ def accepted_regions(
     return AcceptedRegions(*np.moveaxis(counts, 0, -1))
 
 
-# -------------------------------------------------------------------------------------------------
-# Find measures with identical rankings, and candidates in several groups.
+# -------------------------- Find measures with identical rankings, and candidates in several groups
 
 _LOOKED_AT = 256  # number of candidates checked before all candidates are compared
 _LEAST = 10  # with fewer candidates, two measures can be equal by chance
@@ -501,11 +477,7 @@ _ROUNDING = 1e-12  # relative difference below which scores count as equal
 
 
 def same_order(score: FloatArray) -> IntArray:
-    """Return, for each measure, the first measure with the same ranking: (measure).
-
-    Scores that differ only by rounding count as equal. No sorting is needed if a few candidates
-    show that two measures differ.
-    """
+    """Return each measure's first measure with the same ranking, up to rounding: (measure)."""
     count, size = score.shape
     result = np.arange(count)
     if count < 2 or size < _LEAST:
@@ -548,10 +520,7 @@ def _alike(one: FloatArray, other: FloatArray) -> bool:
 
 
 def stands_for(a: IntArray, b: IntArray, *, ordered: bool) -> IntArray:
-    """Return, for each pair, the first pair with the same two rankings; -1 if the two are equal.
-
-    With ``ordered``, as in one-sided tests, a pair differs from the reversed pair.
-    """
+    """Return the first pair with the same rankings, or reversed if not ``ordered``; -1 if equal."""
     first: dict[tuple[int, int], int] = {}
     result = []
     for place, key in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
@@ -568,10 +537,8 @@ _SHARE = 0.2  # minimum fraction of candidates that are repeated in another grou
 def again_in_groups(score: FloatArray, number: IntArray, label: AnyArray) -> BoolArray | None:
     """Return the candidates that also occur in another group with the same label and scores.
 
-    ``score`` is (measure, candidate), ``number`` is the number of the group, and ``label`` is a
-    hash that is unique within a group. If no label occurs in two groups, only the scores are
-    compared. The result is None if too few candidates are repeated, or if the scores are so coarse
-    that they are equal by chance.
+    ``score`` is (measure, candidate), ``number`` the group, and ``label`` a hash, ignored if none
+    occurs twice. None if too few candidates are repeated, or if coarse scores are equal by chance.
     """
     few = np.unique(score[0, :: max(number.size // _LOOKED_AT, 1)])
     place = np.minimum(np.searchsorted(few, score[0]), few.size - 1)
@@ -605,8 +572,7 @@ def _repeated(values: AnyArray) -> BoolArray:
     return np.asarray(count[where] > 1)
 
 
-# -------------------------------------------------------------------------------------------------
-# The slots of two rankings, and the lists of swapped rankings for each draw.
+# ----------------------- The slots of two rankings, and the lists of swapped rankings for each draw
 #
 # Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the
 # first or the second swapped ranking.
@@ -639,11 +605,10 @@ class Slots(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """The slots up to the end of the largest list, which are visited once for each draw.
+    """The slots up to the end of the largest list, visited once for each draw.
 
-    Each draw takes a few passes over arrays that hold one or two bytes per slot. For a million
-    candidates, the walk takes a quarter of the time needed to compute the ranks for 64 draws. The
-    walk uses less than a gigabyte of memory.
+    A few passes over one or two bytes per slot: for a million candidates, a quarter of the time to
+    compute the ranks for 64 draws, and less than a gigabyte.
     """
 
     sizes: IntArray  #: sizes of the lists, increasing
@@ -715,8 +680,7 @@ class Walk(NamedTuple):
             for kinds in (both, sides)
         )
         counted = np.array([false + true, true, first_true, second_true], dtype=np.int64)
-        result: IntArray = np.cumsum(counted, axis=1)
-        return result
+        return np.asarray(np.cumsum(counted, axis=1))
 
 
 class TrueSlots(NamedTuple):
@@ -736,10 +700,9 @@ class TrueSlots(NamedTuple):
     def sums(
         self, weight: FloatArray, most: int, seed: int, start: int, stop: int, *, whole: bool
     ) -> FloatArray | None:
-        """Return the total weight in the first ranking minus the second: (draw).
+        """Return the total weight (by rank from 0) in the first ranking minus the second: (draw).
 
-        ``weight`` is indexed by rank from 0, and ``stop`` is at most one word after ``start``.
-        Return None if a list of size ``most`` ends outside the slots, unless ``whole`` is True.
+        None if a list of size ``most`` ends outside the slots, unless they are the ``whole``.
         """
         # (slot): one bit for each draw, set if the first ranking has the slot
         bits = words(self.keys, seed, start, stop)[:, 0] ^ self.flip
@@ -766,8 +729,7 @@ class TrueSlots(NamedTuple):
         return sums
 
 
-# -------------------------------------------------------------------------------------------------
-# A candidate's random numbers depend only on the seed, the resample and the candidate's key.
+# ------- A candidate's random numbers depend only on the seed, the resample and the candidate's key
 #
 # Draws from a part of the data that contains all requested lists are therefore equal to draws from
 # the full data. The row order and the other candidates have no effect.
@@ -788,10 +750,7 @@ def mix(x: Keys) -> Keys:
 
 
 def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
-    """Return words of 64 fair bits for each key, from resample ``start`` to ``stop``.
-
-    The result is (key, word), with the first resample of each word in the lowest bit.
-    """
+    """Return words of 64 fair bits (key, word), the first resample of each in the lowest bit."""
     blocks = mix(np.arange(start // WORD, -(-stop // WORD), dtype=np.uint64))  # rounded up
     result = np.empty((keys.size, blocks.size), dtype=np.uint64)
     width = max(1, _CACHED // max(1, blocks.size))
@@ -802,10 +761,7 @@ def words(keys: Keys, seed: int, start: int, stop: int) -> Keys:
 
 
 def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
-    """Return one fair bit, 0 or 1, for each key and resample: (key, resample).
-
-    The cost is O(keys x resamples / 64) hashes.
-    """
+    """Return one fair bit for each key and resample, from a hash for 64: (key, resample)."""
     drawn = words(keys, seed, start, stop)
     # little-endian bytes, so the lowest bits come first on every machine
     octets = np.ascontiguousarray(drawn, dtype="<u8").view(np.uint8)
@@ -815,10 +771,7 @@ def coins(keys: Keys, seed: int, start: int, stop: int) -> Bits:
 
 
 def normals(keys: Keys, seed: int, start: int, stop: int) -> FloatArray:
-    """Return one standard normal number for each key and resample: (key, resample).
-
-    ``start`` must be even, because each pair of hashes yields two numbers (Box and Muller 1958).
-    """
+    """Return one normal number per key and resample from an even ``start`` (Box and Muller)."""
     pairs = np.arange(start // 2, -(-stop // 2), dtype=np.uint64)
     values = np.empty((keys.size, 2 * pairs.size))
     width = max(1, _CACHED // max(1, pairs.size))

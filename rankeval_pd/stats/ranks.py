@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import areas, bootstrap, swaps
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.bands import critical_value
 from rankeval_pd.stats.bootstrap import MOST_POINTS, SignedSum
 from rankeval_pd.stats.families import level_of_each, max_t, simultaneous_limits
@@ -30,8 +30,7 @@ from rankeval_pd.stats.items import AnyItems, Items, PairOptions, Step, leans, q
 from rankeval_pd.stats.proportions import clopper_pearson, t_of, widened_by_skewness, z_of
 from rankeval_pd.stats.ranking import Ranking
 
-# -------------------------------------------------------------------------------------------------
-# Tests for all pairs of areas, with the joint distribution of their differences.
+# ------------------- Tests for all pairs of areas, with the joint distribution of their differences
 
 _ZERO = 1e-12  # a variance below this fraction of the areas' variances is a rounding error
 _AT_ONCE = 20_000  # number of draws for all areas in memory
@@ -53,12 +52,11 @@ def with_one(count: int, baseline: int) -> IntArray:
 
 
 def columns_of_tests(families: Sequence[str]) -> list[str]:
-    """Return the names of the columns (..., pair, n) of the tests of all pairs.
+    """Return the columns (..., pair, n) of the tests of all pairs.
 
-    The columns are ``difference``, its standard ``error``, degrees of ``freedom`` of Student's t
-    (inf means normal), and ``p_value`` of the pair at a single n. For each family (the ending of
-    its columns), ``p_family`` is simultaneous over all n, or over all pairs of areas; ``margin`` is
-    half the width of the family's simultaneous intervals; ``drawn`` is the number of draws.
+    ``difference``, its ``error``, ``freedom`` (inf: normal) and ``p_value`` at a single n; and,
+    with each family's ending, the simultaneous ``p_family``, half the width of its intervals,
+    ``margin``, and the number of draws, ``drawn``.
     """
     return [*_TESTED, *(f"{name}{family}" for family in families for name in _DRAWN)]
 
@@ -80,16 +78,14 @@ def of_influences(
 ) -> dict[str, FloatArray]:
     """Test all pairs of areas, using the candidates' influences.
 
-    With ``joint``, ``p_family`` is the probability that the largest standardized difference
-    in the family is at least as large as the observed one. The joint distribution is Student's,
-    with the size of the smaller class minus 1 as degrees of freedom. For a single pair, the p-value
-    equals ``compare_area``'s. The degrees of freedom are Welch's or, with ``student``, the
-    family's. There is no test if a class has only one candidate. With ``cluster``, variances and
-    degrees of freedom are computed from whole clusters; with ``drift``, for average precision. If
-    the scores give different rankings but the variance is 0, the standard error is infinite.
+    With ``joint``, ``p_family`` is the probability that the largest standardized difference in the
+    family reaches the observed one, in Student's joint distribution with the smaller class minus 1
+    degrees of freedom. A single pair has ``compare_area``'s p-value, with Welch's degrees of
+    freedom or, with ``student``, the family's. With ``cluster``, whole clusters are sampled
+    (``drift`` is for average precision). If rankings differ but the variance is 0, the standard
+    error is infinite.
 
-    ``drawing`` are the arguments of :func:`_joint_tests`. The result has the columns of
-    :func:`columns_of_tests`, (..., pair, 1).
+    ``drawing`` is for :func:`_joint_tests`; see :func:`columns_of_tests` for the columns.
     """
     count = value.shape[-1]
     batch = value.shape[:-1]
@@ -130,7 +126,7 @@ def of_influences(
         variance = np.where(parts[-1] <= _ZERO * (own[left] + own[right]), 0.0, parts[-1])
         difference = value[row][left] - value[row][right]
         error = np.sqrt(variance)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with silent_division():
             z = np.abs(np.where((difference == 0.0) & (error == 0.0), 0.0, difference / error))
         z = np.where(np.isinf(z), np.nan, z)
         for k in np.flatnonzero(error == 0.0):
@@ -207,7 +203,7 @@ def _joint_tests(
         for start in range(drawn.size, draws, _AT_ONCE):
             size = min(_AT_ONCE, draws - start)
             areas = (rng.standard_normal((size, roots.size)) * scale) @ vectors.T
-            with np.errstate(divide="ignore", invalid="ignore"):
+            with silent_division():
                 each = np.abs(areas[:, sides[0]] - areas[:, sides[1]]) / np.sqrt(variance)
             spread = np.sqrt(rng.chisquare(freedom, size) / freedom)
             blocks.append(np.where(variance > 0, each, 0.0).max(axis=-1) / spread)
@@ -222,8 +218,7 @@ def _joint_tests(
     return p, max(critical_value(drawn, level), alone), count
 
 
-# -------------------------------------------------------------------------------------------------
-# Scores of systems with intervals, tests of all pairs, and resampled ranks.
+# ------------------------ Scores of systems with intervals, tests of all pairs, and resampled ranks
 
 RANKS = ("simultaneous", "percentile")
 SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
@@ -355,11 +350,7 @@ def _leans(draws: Draws) -> FloatArray:
 
 
 def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return limits for each system's rank, and how often each system is best.
-
-    Systems that tie for the best rank share it equally. A system with an undefined score ranks last
-    and is never best.
-    """
+    """Return limits for each system's rank, and how often it is best (ties share it)."""
     systems, size = scores.shape
     low, high = np.empty(systems, dtype=np.int64), np.empty(systems, dtype=np.int64)
     best = np.empty(systems)
@@ -378,8 +369,7 @@ def resampled_ranks(scores: FloatArray, level: float) -> tuple[IntArray, IntArra
     return low, high, best
 
 
-# -------------------------------------------------------------------------------------------------
-# Thresholds whose precision or recall is guaranteed despite a search over all thresholds.
+# ---------- Thresholds whose precision or recall is guaranteed despite a search over all thresholds
 
 
 class Sets(NamedTuple):
@@ -422,9 +412,8 @@ def sets_of(ranking: Ranking) -> Sets:
 def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
     """Return the largest set with a guaranteed precision.
 
-    The first sequence of tests starts at the smallest size that could pass, and further sequences
-    start at 2, 4, 8, ... times this size. Each sequence continues with larger sets until a test
-    fails. The level is divided among the sequences.
+    Tests start at the smallest size that could pass, and at 2, 4, 8, ... times it, and continue
+    with larger sets until one fails. The level is divided among these sequences.
     """
     if not sets.n.size:
         return Promise(why="no candidate has a score")
@@ -460,11 +449,7 @@ def guaranteed_precision(sets: Sets, wanted: float, level: float) -> Promise:
 
 
 def guaranteed_recall(sets: Sets, wanted: float, level: float) -> Promise:
-    """Return the smallest set with a guaranteed recall.
-
-    Recall never increases as the set becomes smaller, so a single sequence of tests at the full
-    level is sufficient. The sequence starts at the largest set.
-    """
+    """Return the smallest set with a guaranteed recall: one sequence, as recall only falls."""
     if not sets.n.size or not sets.positive:
         return Promise(why="no true positive has a score")
     total = np.full(sets.tp.shape, sets.positive)
@@ -499,8 +484,7 @@ def guaranteed_youden(sets: Sets, _: float, level: float) -> Promise:
     return Promise(chosen, low)
 
 
-# -------------------------------------------------------------------------------------------------
-# Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits.
+# -------------- Wilcoxon's signed-rank test for all pairs, with Hodges-Lehmann estimates and limits
 
 _EQUAL = 1e-12  # relative to the largest difference; closer differences share a rank
 
@@ -653,11 +637,7 @@ def _next_to_0(ordered: FloatArray, room: float) -> tuple[float, float]:
 
 
 def walsh_average(ordered: FloatArray, which: int) -> float:
-    """Return the Walsh average at this position among all Walsh averages.
-
-    The means are counted, and only the last few candidates are listed. The time equals about
-    20 sorts of n numbers.
-    """
+    """Return the Walsh average at this position by counting means, in the time of 20 sorts."""
     n, place = ordered.size, np.arange(ordered.size)
     low, high = float(ordered[0]), float(ordered[-1])
     below, reached = _count_means(ordered, low), n * (n + 1) // 2
@@ -685,8 +665,7 @@ def walsh_average(ordered: FloatArray, which: int) -> float:
     return float(np.partition(means, which - 1 - below)[which - 1 - below])
 
 
-# -------------------------------------------------------------------------------------------------
-# Paired t tests for all pairs of systems, and the possible ranks, without resampling.
+# -------------- Paired t tests for all pairs of systems, and the possible ranks, without resampling
 
 _TOGETHER = 4_000_000  # number of differences in memory at a time
 

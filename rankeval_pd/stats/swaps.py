@@ -3,14 +3,12 @@
 If neither measure is better, the two ranks of a candidate are assigned to the measures at random.
 Each draw produces two rankings, sorted by the swapped ranks and then by the key.
 
-Each rank has two slots, one for a and one for b. In each draw, every slot is assigned to the first
-or the second ranking, and an n-best list ends near slot 2n. Three algorithms use the same draws and
-give the same counts:
+Each rank has two slots, one for a and one for b, and each draw assigns every slot to the first or
+the second ranking; n-best lists end near slot 2n. Three algorithms give the same counts:
 
-* **windows** (:class:`_Window`), for few list sizes, visit only the slots near the ends of the
-  lists, and sum over the candidates before the windows;
+* **windows** (:class:`_Window`), for few list sizes, visit only the slots near the lists' ends;
 * **ranks** are used if the windows together are longer than all the slots;
-* **walks** (:class:`swap_draws.Walk`) are used if a block of draws does not fit in the cache.
+* **walks** (:class:`ranking.Walk`) are used if a block of draws does not fit in the cache.
 """
 
 from __future__ import annotations
@@ -21,9 +19,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from rankeval_pd.stats import ranking
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.proportions import clopper_pearson
 from rankeval_pd.stats.ranking import (
     Bits,
@@ -50,11 +49,7 @@ def least_swaps(n_tests: int, alpha: float) -> int:
 
 
 def enough_swaps(n_tests: int, alpha: float) -> int:
-    """Return the default number of swaps: ten times the minimum, and at least 999.
-
-    For more than 50 tests, the default is the minimum for twice as many tests, or for 500 tests if
-    that is larger.
-    """
+    """Return the least number for 10 times the tests (at most 500, or twice), but at least 999."""
     tests = max(n_tests, 1)
     return max(999, least_swaps(min(10 * tests, max(500, 2 * tests)), alpha))
 
@@ -80,11 +75,7 @@ class Swaps:
         self.draws_of = self.keys if self.keys is not None else by_position(self.rank_a.size)
 
     def sums(self, weight: FloatArray, most: int) -> FloatArray:
-        """Return the weight of true positives in the first swapped ranking minus the second.
-
-        ``weight`` is indexed by rank from 0, and is 0 above ``most``. The cost is O(slots) per
-        draw.
-        """
+        """Return the weight of true positives, by rank to ``most``, in the first less second."""
         result, every = np.empty(self.n_resamples), self.slots.candidate.size
         reach = min(2 * (most + self._beyond(most)), every)
         part = TrueSlots.of(self.slots, self.gold, self.draws_of, reach)
@@ -164,9 +155,8 @@ class Swaps:
     ) -> tuple[IntArray, IntArray, IntArray] | None:
         """Return the candidates that can reach rank ``most``, and both of their ranks.
 
-        The first ranking gets the a slots of unswapped and the b slots of swapped candidates. A
-        candidate's rank is the number of the ranking's slots up to the candidate's slot. The result
-        is None if a list of size ``most`` ends beyond the slots.
+        The first ranking gets the a slots of unswapped and the b slots of swapped candidates, and
+        ranks count its slots. None if a list of size ``most`` ends beyond the slots.
         """
         slots, keys = self.slots, self.draws_of
         reach = min(2 * (most + half), slots.candidate.size)
@@ -208,12 +198,9 @@ class Swaps:
     def _sums_ahead(self, windows: list[_Window], start: int, stop: int) -> IntArray:
         """Count the first ranking's slots, and its true positives, before each window.
 
-        A candidate with both slots before the window counts once. A candidate with one slot there
-        counts if that slot belongs to the first ranking. The result is (window, all and true,
-        draw).
+        A candidate with both slots there counts once, with one if that is in the first ranking:
+        (window, all and true, draw).
         """
-        from scipy import sparse
-
         slots, gold = self.slots, self.gold
         # (candidate): the bit moves the slot before a window to or from the first ranking, ±1
         early, late = np.minimum(slots.a, slots.b), np.maximum(slots.a, slots.b)
@@ -231,7 +218,7 @@ class Swaps:
         needed = np.unique(column)
         # sparse (window and kind, candidate) times (candidate, draw), some candidates at a time
         width = max(1, _BLOCK // (stop - start))
-        matrix = sparse.csc_array(
+        matrix = scipy.sparse.csc_array(
             (signs[column], (at, np.searchsorted(needed, column))),
             shape=(2 * len(windows), needed.size),
         )
@@ -290,8 +277,7 @@ class _Window:
     ) -> tuple[IntArray, ...] | None:
         """Count the overlap and the true positives; None if the window is too narrow.
 
-        ``swap`` contains bits (slot, draw). ``ahead`` is the number of the first ranking's slots
-        before the window, and ``ahead_true`` is the number of these slots with true positives.
+        ``swap`` are bits (slot, draw); ``ahead`` are the first ranking's slots before the window.
         """
         first = (swap ^ self.from_a[:, np.newaxis]).view(bool)  # (slot, draw)
         # (slot, draw): ranks in the first ranking; place - up_to is the rank in the second ranking
@@ -304,8 +290,7 @@ class _Window:
             return None
         in_first = first & (up_to <= self.n)
         in_second = ~first & (place - up_to <= self.n)
-        # each slot belongs to one ranking; a candidate is in both lists if both of its slots
-        # are in lists
+        # a candidate is in both lists if both of its slots are in lists
         listed = in_first | in_second
         pairs = listed[self.later] & listed[self.earlier]
         return (
@@ -320,15 +305,13 @@ class _Window:
 
 def _sum(rows: BoolArray) -> IntArray:
     """Return the number of set slots in each draw."""
-    result: IntArray = np.add.reduce(rows, axis=0, dtype=np.int32).astype(np.int64)
-    return result
+    return np.asarray(np.add.reduce(rows, axis=0, dtype=np.int32), dtype=np.int64)
 
 
 def region_statistic(counts: Regions, n: IntArray) -> FloatArray:
     """Return the standardized difference between the true positives in the two regions.
 
-    With K true positives among the 2 d candidates in both regions, the statistic is (T_a - T_b) /
-    sqrt(K (1 - K / 2d)). The root is at least 1, and the statistic is 0 for equal lists.
+    With K among the 2 d candidates: (T_a - T_b) / sqrt(K (1 - K / 2d)), with a root of at least 1.
     """
     only = np.maximum(n - counts.overlap, 1)
     positive = counts.tp_a + counts.tp_b - 2 * counts.tp_overlap
@@ -358,11 +341,10 @@ def monte_carlo_error(
 ) -> tuple[FloatArray, BoolArray]:
     """Return the Monte Carlo error of adjusted p-values, and whether tests are undecided.
 
-    ``p_single`` is (1 + hits) / (drawn + 1), and the adjusted p-value is treated as a multiple of
-    ``p_single``. A test is undecided if the 95% Clopper-Pearson interval from the hits contains
-    alpha.
+    Adjusted p-values are multiples of ``p_single`` = (1 + hits) / (drawn + 1); a test is undecided
+    if the 95% Clopper-Pearson interval contains alpha.
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with silent_division():
         factor = p_adjusted / p_single
         error = factor * np.sqrt(p_single * (1.0 - p_single) / drawn)
     known = ~np.isnan(p_single)
@@ -394,11 +376,9 @@ def swap_tests(
     n_resamples: int,
     **drawing: Any,
 ) -> SwapTests:
-    """Return p-values: the fraction of swaps that reach the observed statistic.
+    """Return the fraction of swaps that reach the observed statistic, at each n and over all n.
 
-    The first p-value applies to each n separately, and the second is simultaneous over all n. Both
-    p-values are computed from the same draws, with one added to the counts, so the second is never
-    below the first. ``ends`` contains further statistics.
+    Both come from the same draws, so the second is never below; ``ends`` are further statistics.
     """
     observed = region_statistic(nbest_regions(rank_a, rank_b, gold, n), n)
     swaps = Swaps(rank_a, rank_b, gold, keys, n_resamples=n_resamples, **drawing)
@@ -436,10 +416,9 @@ def decided_swap_tests(
     n_resamples: int,
     **drawing: Any,
 ) -> SwapTests:
-    """Return :func:`swap_tests` with enough swaps to resolve p-values near alpha.
+    """Return :func:`swap_tests` with enough swaps (times 4, to ``most``) to resolve p near alpha.
 
-    The number of swaps is quadrupled, up to ``most``, until no Monte Carlo interval of the p-value,
-    multiplied by one of ``tests``, contains alpha. With ``each``, every n is checked separately.
+    Each p is multiplied by every one of ``tests``; with ``each``, every n is checked separately.
     """
     draws = n_resamples
     while True:

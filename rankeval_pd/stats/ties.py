@@ -15,12 +15,10 @@ from rankeval_pd.stats import distributions, queries, swaps
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
 from rankeval_pd.stats.differences import edge_precision
 from rankeval_pd.stats.queries import (
-    Judgments,
     Kernel,
-    MetricRequest,
+    MetricRun,
     Retrieved,
     TieBlocks,
-    positive_counts,
     ratio_or_nan,
     sums_by_query,
     tie_blocks,
@@ -28,12 +26,10 @@ from rankeval_pd.stats.queries import (
 from rankeval_pd.stats.ranking import NBest, Ranking, Regions
 from rankeval_pd.stats.two_by_two import score_test
 
-# -------------------------------------------------------------------------------------------------
-# Means and ranges over all tie orders for two lists that end inside blocks of equal scores.
+# -------- Means and ranges over all tie orders for two lists that end inside blocks of equal scores
 #
 # A list of size n contains j of the m candidates in its last block of equal scores. On average over
-# all orderings of that block, each of its candidates has a weight of j / m. Candidates above the
-# block have a weight of 1, and candidates below the block have a weight of 0.
+# the orderings, each of these has a weight of j / m, those above 1, and those below 0.
 
 TAIL = 0.025  # fraction of the tie orders in each tail
 _Z = 1.959963984540054
@@ -108,8 +104,7 @@ class TiedLists:
         each = np.bincount(
             2 * level[near] + self.gold[near], minlength=2 * self.n.max(initial=0) + 2
         )
-        found: IntArray = np.cumsum(each.reshape(-1, 2), axis=0)[self.n].T
-        return found
+        return np.asarray(np.cumsum(each.reshape(-1, 2), axis=0)[self.n].T)
 
     @cached_property
     def counts(self) -> IntArray:
@@ -133,8 +128,7 @@ class TiedLists:
         counts = self.counts
         if label is not None:
             counts = counts[:, :, [label]]
-        total: FloatArray = (counts * values).sum(axis=(0, 1, 2))
-        return total
+        return np.asarray((counts * values).sum(axis=(0, 1, 2)))
 
     @cached_property
     def differ(self) -> FloatArray:
@@ -186,9 +180,7 @@ class TiedLists:
     def p(self, alternative: str) -> FloatArray:
         """Return the p-values for the difference; 1 for equal lists.
 
-        The result is the larger of two p-values. The first comes from the score test on the
-        effective counts in the regions and accounts for small counts. The second comes from a
-        normal distribution and accounts for random thresholds.
+        The larger of the score test's, for small counts, and a normal one's, for random thresholds.
         """
         some, size = self.only > _NONE, np.maximum(self.only, _NONE)
         tp_a, tp_b = (np.clip(tp / size, 0.0, 1.0) for tp in self.tp_only)
@@ -200,11 +192,7 @@ class TiedLists:
         return np.where(some, np.minimum(np.maximum(score, normal), 1.0), 1.0)
 
     def error(self) -> FloatArray:
-        """Return the standard error of the difference in precision with random thresholds.
-
-        The method is described in :func:`rankeval_pd.stats.bands.difference_spread`. Each
-        influence is multiplied by the candidate's weight.
-        """
+        """Return the standard error as in ``difference_spread``, with influences times weights."""
         edges, total = self.edges, self.gold.size
         label = np.arange(2.0)[:, np.newaxis]
         influence = sum(
@@ -223,11 +211,9 @@ class TiedLists:
     # ------------------------------------------------------------------ The range over tie orders
 
     def ends(self) -> Ends:
-        """Return the range of the true-positive difference over tie orders, and the regions.
+        """Return the range of the true-positive difference over tie orders, and the regions' means.
 
-        The range extends from the 2.5% to the 97.5% quantile. The sizes and true positives of the
-        regions are means over tie orders. The quantiles for each list are hypergeometric, and the
-        distances of the quantiles from the mean are combined like standard deviations.
+        The 2.5% and 97.5% quantiles of each list are hypergeometric, and combined like errors.
         """
         low, high = zip(*(_points(x, self.n) for x in self.lists), strict=True)
         a, b = self.tp
@@ -297,11 +283,9 @@ class TiedLists:
 
 
 def order_ends(gap: Any, variance: Any, summed: Any, total: Any) -> list[Any]:
-    """Return the differences in several groups when the sum is at its ``TAIL`` quantiles.
+    """Return the differences in several groups when the sum is at its ``TAIL`` quantiles, integers.
 
-    ``gap`` is the mean difference over tie orders. ``summed`` and ``total`` are the sums of ``gap``
-    and ``variance``. The quantiles are integers. For a normal sum, each group's deviation from the
-    mean is proportional to the group's variance.
+    For a normal sum, a group deviates from its mean ``gap`` in proportion to its variance.
     """
     reach, share = _Z * np.sqrt(total), variance / (total + (total == 0.0))
     return [gap + share * (np.rint(summed + x) - summed) for x in (-reach, reach)]
@@ -366,10 +350,7 @@ def tied_swap_tests(
 
 
 def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterator[FloatArray]:
-    """Yield the statistic under random swaps, (draw, n), in blocks of swaps.
-
-    Candidates whose states change at the same n share one draw, which is the sum of their signs.
-    """
+    """Yield the statistic under random swaps, (draw, n); candidates alike share a draw."""
     n, back = np.unique(lists.n, return_inverse=True)
     # the first requested n at which the weight is above 0, and the first at which it is 1
     steps = [[np.searchsorted(n, level) for level in of] for of in lists.levels]
@@ -407,12 +388,10 @@ def _swapped_statistics(lists: TiedLists, n_resamples: int, seed: int) -> Iterat
         yield np.where(spread > 0.0, moved / np.where(spread > 0.0, spread, 1.0), 0.0)[back].T
 
 
-# -------------------------------------------------------------------------------------------------
-# Closed-form means of query metrics over all orderings of tied scores.
+# ----------------------------- Closed-form means of query metrics over all orderings of tied scores
 #
-# If a block of m documents with the same score contains r positives, each position has a positive
-# with probability r/m. Given a positive at one position, any other position has a positive with
-# probability (r - 1)/(m - 1) (McSherry and Najork 2008).
+# Each position in a block of m documents with r positives has one with probability r/m; given this,
+# any other position has one with probability (r - 1)/(m - 1) (McSherry and Najork 2008).
 
 _CELLS_AT_ONCE = 2_000_000  # cells (block, position) in memory: 16 MB per array
 _ALL_RANKS = np.iinfo(np.int64).max
@@ -433,10 +412,9 @@ def _mean_weight(retrieved: Retrieved, weights: FloatArray) -> FloatArray:
     return np.where(alone, single, (total[end] - total[start]) / retrieved.block_size)
 
 
-def _expected_hits(request: MetricRequest, retrieved: Retrieved) -> FloatArray:
+def _expected_hits(run: MetricRun) -> FloatArray:
     """Return the expected number of positives among the first k in each query."""
-    hit = retrieved.grade >= request.least
-    return _expected_count(retrieved, hit, _deepest(request, _ALL_RANKS))
+    return _expected_count(run.retrieved, run.hit, _deepest(run, _ALL_RANKS))
 
 
 def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray | int) -> FloatArray:
@@ -446,101 +424,89 @@ def _expected_count(retrieved: Retrieved, which: BoolArray, cutoff: IntArray | i
     return retrieved.add(within / retrieved.block_size, which)
 
 
-def _deepest(request: MetricRequest, deepest: int) -> int:
+def _deepest(run: MetricRun, deepest: int) -> int:
     """Return the cutoff, or the deepest rank without a cutoff."""
-    if request.cutoff is None:
+    if run.request.cutoff is None:
         return deepest
-    return min(request.cutoff, deepest)
+    return min(run.request.cutoff, deepest)
 
 
-def mean_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_precision(run: MetricRun) -> FloatArray:
     """Return expected precision at k."""
-    return np.asarray(_expected_hits(request, retrieved) / float(request.cutoff or 1))
+    return np.asarray(_expected_hits(run) / float(run.request.cutoff or 1))
 
 
-def mean_recall(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_recall(run: MetricRun) -> FloatArray:
     """Return expected recall at k."""
-    return ratio_or_nan(_expected_hits(request, retrieved), positive_counts(request, judged))
+    return ratio_or_nan(_expected_hits(run), run.positives)
 
 
-def mean_f1(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_f1(run: MetricRun) -> FloatArray:
     """Return expected F1 at k."""
-    tp = _expected_hits(request, retrieved)
-    return np.asarray(2.0 * tp / ((request.cutoff or 0) + positive_counts(request, judged)))
+    return np.asarray(2.0 * _expected_hits(run) / ((run.request.cutoff or 0) + run.positives))
 
 
-def mean_r_precision(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_r_precision(run: MetricRun) -> FloatArray:
     """Return expected R-precision."""
-    total = positive_counts(request, judged)
-    hit = retrieved.grade >= request.least
-    return ratio_or_nan(_expected_count(retrieved, hit, total[retrieved.query]), total)
+    total, cutoff = run.positives, run.positives[run.retrieved.query]
+    return ratio_or_nan(_expected_count(run.retrieved, run.hit, cutoff), total)
 
 
-def mean_judged(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_judged(run: MetricRun) -> FloatArray:
     """Return the expected fraction of judged documents among the first k."""
-    cutoff = np.minimum(retrieved.size, _deepest(request, _ALL_RANKS))
-    known = retrieved.grade >= 0.0
+    retrieved, known = run.retrieved, run.retrieved.grade >= 0.0
+    cutoff = np.minimum(retrieved.size, _deepest(run, _ALL_RANKS))
     return ratio_or_nan(_expected_count(retrieved, known, cutoff[retrieved.query]), cutoff)
 
 
-def mean_ndcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_ndcg(run: MetricRun) -> FloatArray:
     """Return the expected discounted gain divided by the ideal discounted gain."""
-    ideal = queries.ideal_gain(request, judged)
-    return ratio_or_nan(mean_dcg(request, judged, retrieved), ideal)
+    return ratio_or_nan(mean_dcg(run), queries.ideal_gain(run))
 
 
-def mean_dcg(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_dcg(run: MetricRun) -> FloatArray:
     """Return the expected discounted gain."""
-    deepest = int(retrieved.size.max(initial=0))
-    shown = _deepest(request, deepest)
-    weights = 1.0 / queries.rank_discounts(deepest)[:shown]
-    gain = queries.gains(request, retrieved.grade) * _mean_weight(retrieved, weights)
+    retrieved, deepest = run.retrieved, int(run.retrieved.size.max(initial=0))
+    weights = 1.0 / queries.rank_discounts(deepest)[: _deepest(run, deepest)]
+    gain = queries.gains(run.request, retrieved.grade) * _mean_weight(retrieved, weights)
     return retrieved.add(gain, gain > 0.0)
 
 
-def mean_rbp(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_rbp(run: MetricRun) -> FloatArray:
     """Return expected rank-biased precision."""
-    shown = _deepest(request, int(retrieved.size.max(initial=0)))
-    p = request.persistence
+    shown = _deepest(run, int(run.retrieved.size.max(initial=0)))
+    p = run.request.persistence
     weights = (1.0 - p) * p ** np.arange(shown, dtype=float)
-    return retrieved.add(_mean_weight(retrieved, weights), retrieved.grade >= request.least)
+    return run.retrieved.add(_mean_weight(run.retrieved, weights), run.hit)
 
 
-def mean_average_precision(
-    request: MetricRequest, judged: Judgments, retrieved: Retrieved
-) -> FloatArray:
+def mean_average_precision(run: MetricRun) -> FloatArray:
     """Return expected average precision.
 
-    Let a block start after s documents, b of which are positive. Position i has a positive with
-    probability r/m. Given this positive, the expected number of positives up to i is b + 1 + (i - s
-    - 1)(r - 1)/(m - 1). To sum this number divided by i over the block, only a harmonic sum is
-    needed. With beside = (r - 1)/(m - 1), the sum is (b + 1 - beside (s + 1)) times the sum of 1/i,
-    plus beside times the number of positions.
+    After s documents, b of them positive, position i of a block has a positive with probability
+    r/m, and then b + 1 + (i - s - 1) beside positives up to i are expected, with beside = (r -
+    1)/(m - 1). Over i, their sum is (b + 1 - beside (s + 1)) times the harmonic sum, plus beside
+    times the positions.
     """
-    block = tie_blocks(retrieved, retrieved.grade >= request.least)
+    block, longest = tie_blocks(run), int(run.retrieved.size.max(initial=0))
     start = block.start.astype(float)
-    most = retrieved.size.max(initial=0) if request.cutoff is None else request.cutoff
-    end = np.minimum(block.start + block.size, most)
+    end = np.minimum(block.start + block.size, _deepest(run, longest))
     within = np.maximum(end - block.start, 0)
-    harmonic = np.concatenate(
-        [[0.0], np.cumsum(1.0 / np.arange(1.0, retrieved.size.max(initial=0) + 1.0))]
-    )
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, longest + 1.0))])
     inverse = np.where(
         within == 1, 1.0 / (start + 1.0), harmonic[block.start + within] - harmonic[block.start]
     )
     beside = (block.hits - 1) / np.maximum(block.size - 1, 1)
     result = (block.before + 1 - beside * (start + 1.0)) * inverse + beside * within
-    total = sums_by_query(block.query, result * block.hits / block.size, judged.n_queries)
-    return ratio_or_nan(total, queries.ap_norm(request, judged))
+    total = sums_by_query(block.query, result * block.hits / block.size, run.judged.n_queries)
+    return ratio_or_nan(total, queries.ap_norm(run))
 
 
-def _first_hit_mean(
-    request: MetricRequest, retrieved: Retrieved, weights: FloatArray
-) -> FloatArray:
+def _first_hit_mean(run: MetricRun, weights: FloatArray) -> FloatArray:
     """Return the mean weight at the first positive's rank in each query."""
-    if request.cutoff is not None:
-        weights = np.where(np.arange(weights.size) < request.cutoff, weights, 0.0)
-    block = tie_blocks(retrieved, retrieved.grade >= request.least)
+    if run.request.cutoff is not None:
+        weights = np.where(np.arange(weights.size) < run.request.cutoff, weights, 0.0)
+    block = tie_blocks(run)
     block = TieBlocks(*map(itemgetter(block.before == 0), block))  # with the first positive
     result = np.empty(block.query.size)
     # positions that the first positive can take; blocks of similar width share a table
@@ -558,20 +524,17 @@ def _first_hit_mean(
         chance = here * np.concatenate([np.ones((rows.size, 1)), not_before[:, :-1]], axis=1)
         rank = np.minimum(block.start[rows, np.newaxis] + place, weights.size - 1)
         result[rows] = (chance * weights[rank]).sum(axis=1)
-    return sums_by_query(block.query, result, retrieved.n_queries)
+    return sums_by_query(block.query, result, run.judged.n_queries)
 
 
-def mean_reciprocal_rank(
-    request: MetricRequest, judged: Judgments, retrieved: Retrieved
-) -> FloatArray:
+def mean_reciprocal_rank(run: MetricRun) -> FloatArray:
     """Return the expected reciprocal of the rank of the first positive."""
-    ranks = np.arange(1.0, retrieved.size.max(initial=0) + 2.0)
-    return _first_hit_mean(request, retrieved, 1.0 / ranks)
+    return _first_hit_mean(run, 1.0 / np.arange(1.0, run.retrieved.size.max(initial=0) + 2.0))
 
 
-def mean_success(request: MetricRequest, judged: Judgments, retrieved: Retrieved) -> FloatArray:
+def mean_success(run: MetricRun) -> FloatArray:
     """Return the probability of a positive among the first k."""
-    return _first_hit_mean(request, retrieved, np.ones(int(retrieved.size.max(initial=0)) + 1))
+    return _first_hit_mean(run, np.ones(int(run.retrieved.size.max(initial=0)) + 1))
 
 
 EXPECTED_METRICS: dict[str, Kernel] = {

@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import distributions
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray
+from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import (
     binomial_laws,
     broadcast_floats,
@@ -47,10 +47,8 @@ def fisher_test(
 ) -> PValues:
     """Test whether tp_a of n_a and tp_b of n_b share the same underlying proportion.
 
-    Regions of equal size have a symmetric null distribution, and the two-sided p-value is twice the
-    smaller tail. For regions of different sizes, bisection on both sides of the mode finds the
-    tables that are at most as likely as the observed table. p is 1 if a region is empty, or if none
-    or all of the candidates are true positives.
+    With equal sizes, the two-sided p-value is twice the smaller tail; otherwise bisection finds the
+    tables that are at most as likely as the observed one. p is 1 for uninformative tables.
     """
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     if alternative == "less":
@@ -109,8 +107,7 @@ def _first_beside(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the first counts that satisfy the predicate, up from the mode and down below it.
 
-    Probabilities decrease on both sides of the mode, so bisection finds the counts. The predicate
-    is true outside the ends of the support. The lower search starts ``apart`` below the mode.
+    It is true outside the support. The lower search starts ``apart`` below the mode.
     """
     lowest, highest = support(total, positive, n)
     likely = np.floor((n + 1.0) * (positive + 1.0) / (total + 2.0))
@@ -125,18 +122,13 @@ def _first_beside(
 
 # ------------------------------------- Two proportions within strata: Cochran, Mantel and Haenszel
 #
-# Stratum q has two samples of size m_q, with x_q and y_q positives. If the two proportions are
-# equal in every stratum, x_q is hypergeometric given all margins. The test statistic is the sum of
-# the x_q. The distribution of this sum is a convolution, which is symmetric because the samples
-# have equal sizes.
+# Stratum q has two samples of size m_q, with x_q and y_q positives. With equal proportions, x_q is
+# hypergeometric given all margins. The distribution of the sum of the x_q, the test statistic, is a
+# convolution, symmetric because the sizes are equal.
 
 
 def stratified_exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: str) -> PValues:
-    """Return exact p-values for x and y positives in two samples of size m per stratum.
-
-    The two-sided p-value is the probability of sums at least as far from the mean as observed. The
-    cost of the convolutions is proportional to the variance of the sum.
-    """
+    """Return exact p-values for x and y positives in two samples of size m per stratum."""
     both = x + y
     # strata with the same m and x + y have the same distribution, which is computed once
     tables, times = np.unique(np.stack([m, both]), axis=1, return_counts=True)
@@ -160,10 +152,7 @@ def stratified_exact_test(x: IntArray, y: IntArray, m: IntArray, alternative: st
 
 
 def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[float, float]:
-    """Return the Mantel-Haenszel difference in proportions and Sato's standard error.
-
-    The standard error is valid for a few large strata and for many small strata (T. Sato 1989).
-    """
+    """Return the Mantel-Haenszel difference and T. Sato's (1989) error, also for small strata."""
     inside = m > 0
     a, b, n = (np.asarray(v[inside], dtype=float) for v in (x, y, m))
     weight = float(n.sum()) / 2.0
@@ -179,9 +168,8 @@ def mantel_haenszel_difference(x: IntArray, y: IntArray, m: IntArray) -> tuple[f
 
 # ---------------------------------------------------- McNemar's exact test for two ranking methods
 #
-# Each method is a classifier that is correct if it accepts a positive or rejects a negative. Two
-# methods differ only in the difference regions. Only method a is correct on true positives
-# that only a accepts and on false positives that only b accepts.
+# Each method is a classifier, correct if it accepts a positive or rejects a negative. Only method a
+# is correct on true positives that only a accepts and on false positives that only b accepts.
 
 
 def mcnemar_test(
@@ -189,12 +177,10 @@ def mcnemar_test(
 ) -> FloatArray:
     """Return the p-value of McNemar's exact test for two difference regions.
 
-    Method a is correct on tp_a + (n_b - tp_b) of the n_a + n_b candidates. Under the null
-    hypothesis, this number is binomial with probability 1/2. For two regions of d candidates each,
-    the variance of this number is d/2, compared with 2 d pi (1 - pi) in the binomial model for the
-    regions. The test is therefore conservative by a factor of 1/(4 pi (1 - pi)), which is large if
-    positives are rare. As in Fisher's test, p is 1 if a region is empty, or if none or all of the
-    candidates are true positives.
+    Method a is correct on tp_a + (n_b - tp_b) of the n_a + n_b candidates, binomial(1/2) under the
+    null hypothesis. For two regions of d, its variance is d/2, and not 2 d pi (1 - pi) as for
+    Fisher's test, so it is conservative by 1/(4 pi (1 - pi)), much if positives are rare. p is 1 as
+    in Fisher's test.
     """
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     right_a = tp_a + (n_b - tp_b)
@@ -204,10 +190,9 @@ def mcnemar_test(
 
 # ----------------------- The odds ratio, conditional on the margins: estimate and exact interval
 #
-# Given both sizes and the number of positives, the number of true positives in a follows Fisher's
-# noncentral hypergeometric distribution. The only parameter is the odds ratio between a and b. All
-# equations are solved for theta, the logarithm of the odds ratio. Probabilities are computed
-# relative to the observed table, as sums of positive terms, so there is no cancellation.
+# Given the margins, the true positives in a follow Fisher's noncentral hypergeometric distribution,
+# whose parameter is the odds ratio between a and b. Equations are solved for its logarithm theta.
+# Probabilities are relative to the observed table, as sums of positive terms without cancellation.
 
 _LAST_STEP = 1e-8  # after a Newton step of this size the error is 1e-16
 _LONGEST_STEP = 3.0  # longest step, to avoid overshooting
@@ -228,12 +213,9 @@ def conditional_odds_ratio(
 ) -> OddsRatio:
     """Return the conditional maximum-likelihood odds ratio with Cornfield's exact interval.
 
-    The estimate is 0 or inf if the count is the lowest or the highest possible count. The estimate
-    is NaN if only one count is possible, that is, if a region is empty, or if none or all of the
-    candidates are positive. The logarithms of all results are accurate to about 1e-12. The cost
-    increases with the standard deviation of the count. The interval inverts two one-sided tests.
-    The two-sided Fisher test orders tables by probability instead. The test can therefore reject an
-    odds ratio of 1 that is inside the interval, or accept one that is outside.
+    The estimate is 0 or inf at the lowest or highest possible count, and NaN if only one is
+    possible. Logarithms are accurate to about 1e-12. The interval inverts two one-sided tests, and
+    Fisher's two-sided test, which orders tables by probability, can disagree with it.
     """
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     tables = np.stack([tp_a, n_a - tp_a, tp_b, n_b - tp_b])
@@ -254,8 +236,7 @@ def conditional_odds_ratio(
 
 def _log_odds_ratio(tables: FloatArray) -> FloatArray:
     tp_a, fp_a, tp_b, fp_b = np.log(tables)
-    ratio: FloatArray = tp_a + fp_b - fp_a - tp_b
-    return ratio
+    return np.asarray(tp_a + fp_b - fp_a - tp_b)
 
 
 def _from_neighbors(
@@ -263,8 +244,7 @@ def _from_neighbors(
 ) -> FloatArray:
     """Solve many neighboring tables, starting from the solution for every eighth table.
 
-    An interpolated starting value is used only if neighboring solutions differ by at most a fifth
-    of Wald's standard error.
+    It is interpolated where neighbors differ by at most a fifth of Wald's standard error.
     """
     if start.size < _MANY:
         return solve(start, tables)
@@ -276,10 +256,9 @@ def _from_neighbors(
 
 
 def _newton_mle(start: FloatArray, tables: FloatArray) -> FloatArray:
-    """Return the theta at which the expected count is tp_a; all four cells are positive.
+    """Return the theta at which the expected count is tp_a, in tables of four positive cells.
 
-    ``tables`` are tp_a, fp_a, tp_b and fp_b: (cell, table). theta lies between 0 and the logarithm
-    of the sample odds ratio (Mantel and Hankey 1975). Newton's method converges because the
+    theta is between 0 and the log of the sample odds ratio (Mantel and Hankey 1975), and the
     log-likelihood is concave. Steps that leave the bracket are replaced by bisection.
     """
     sample = _log_odds_ratio(tables)
@@ -305,8 +284,7 @@ def _newton_mle(start: FloatArray, tables: FloatArray) -> FloatArray:
 def _log_low(tables: FloatArray, tail: float) -> FloatArray:
     """Return the theta with P(X >= tp_a) = ``tail``; tp_a is not the lowest possible count.
 
-    The logarithm of the tail is concave in theta, because X given X >= tp_a has a smaller variance
-    than X. Newton's method converges from any starting value, and from below after the first step.
+    The log tail is concave in theta, so Newton's method converges from any starting value.
     """
     # start at Wald's limit for the log odds ratio after adding 1/2 to each cell
     cells = tables + 0.5
@@ -330,10 +308,7 @@ def _newton_low(theta: FloatArray, tables: FloatArray, *, tail: float) -> FloatA
 
 
 def _sides(tables: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mass and the first two moments, (moment, table), above and below the count.
-
-    The mass is relative to the probability of the observed count, and moments are about this count.
-    """
+    """Return the mass and two moments, about the count and relative to its mass, on both sides."""
     odds = np.exp(theta)
     tp_a, fp_a, tp_b, fp_b = tables
     above = series_sums(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds, highest_power=2)
@@ -343,31 +318,29 @@ def _sides(tables: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArra
 
 def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray) -> FloatArray:
     """Return the sample odds ratio (tp_a fp_b) / (fp_a tp_b) with fp = n - tp."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         odds: FloatArray = np.true_divide(tp_a * (n_b - tp_b), (n_a - tp_a) * tp_b)
     return odds
 
 
 # ------------------------------------------------------------ Boschloo's and Barnard's exact tests
 #
-# Fisher's test conditions on the number K of true positives in both regions and is conservative.
-# An unconditional p-value is the probability that a pair of counts is at least as extreme as the
-# observed pair, maximized over the unknown common precision pi.
-#
-# Given K = k, the number of true positives in a is hypergeometric for any pi, and K is binomial:
+# Fisher's test conditions on the number K of true positives in both regions and is conservative. An
+# unconditional p-value is the probability of a pair of counts at least as extreme as the observed
+# pair, maximized over the common precision pi. K is binomial, and the count in a hypergeometric
+# given K = k, for any pi:
 #
 #     P(extreme; pi) = sum over k of Binomial(k; n_a + n_b, pi) P(extreme | K = k).
 #
-# The second factor does not depend on pi. A table therefore needs only n_a + n_b hypergeometric
-# tails, instead of n_a n_b probabilities for every pi.
+# A table therefore needs only n_a + n_b hypergeometric tails instead of n_a n_b probabilities per
+# pi.
 #
 # References: G. A. Barnard (1947), Significance tests for 2x2 tables, Biometrika 34. R. D. Boschloo
 # (1970), Raised conditional level of significance for the 2x2-table when testing the equality of
 # two probabilities, Statistica Neerlandica 24.
 
 _AS_EXTREME = 1e-10  # Fisher p-values within this relative difference are treated as equal
-# points of the first grid per 1/sqrt(N) of phi = asin(sqrt(pi)), which is two standard deviations
-_GRID_DENSITY = 8.0
+_GRID_DENSITY = 8.0  # points of the first grid in two standard deviations of asin(sqrt(pi))
 _REFINEMENT = np.arange(-7.0, 8.0, 2.0) / 8.0  # finer points around a peak, in units of the width
 _ROUNDS = 9  # rounds, each with a quarter of the width: the error of the maximum is at most 1e-13
 _ROUNDING = 1e-15
@@ -386,11 +359,8 @@ def p_of_each_table(
 ) -> FloatArray:
     """Return the p-value of a test for each table; equal tables are tested once.
 
-    ``progress`` iterates over the distinct tables and shows progress, like ``tqdm``. p is 1 if a
-    region is empty, or if none or all of the candidates are true positives. Memory is proportional
-    to N = n_a + n_b, and time at most to N^1.5. A table takes 2 ms for two regions of 50
-    candidates, 5 ms for 200, 30 ms for 2,000 and 200 ms for 10,000. The relative accuracy is 1e-11,
-    and a p-value below 1e-300 may be returned as 0.
+    ``progress`` iterates like ``tqdm``. Memory is proportional to N = n_a + n_b, time at most to
+    N^1.5: 2 ms for two regions of 50, 30 ms for 2,000. Accurate to 1e-11, below 1e-300 perhaps 0.
     """
     tables = np.stack(np.broadcast_arrays(tp_a, n_a, tp_b, n_b), axis=-1).astype(np.int64)
     different, which = np.unique(tables.reshape(-1, 4), axis=0, return_inverse=True)
@@ -400,10 +370,7 @@ def p_of_each_table(
 
 
 def boschloo_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> float:
-    """Return the p-value of Boschloo's test, in which the statistic is Fisher's one-sided p.
-
-    The two-sided p-value is twice the smaller one-sided p-value, but at most 1.
-    """
+    """Return the p-value of Boschloo's test; two-sided, twice the smaller one-sided p."""
     turned = tp_b, n_b, tp_a, n_a
     if alternative == "less" or (alternative == "two-sided" and tp_a * n_b < tp_b * n_a):
         tp_a, n_a, tp_b, n_b, turned = *turned, (tp_a, n_a, tp_b, n_b)
@@ -432,10 +399,9 @@ def _one_sided_boschloo(
 def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
     """Return the attained levels of Fisher's one-sided tests, in units of ``level``.
 
-    For each number of positives k = 0, ..., n_a + n_b, the attained level is P(X >= c), where c is
-    the smallest count for which this probability is at most the level. From k to k + 1, c increases
-    by 0 or 1, and the probabilities are computed recursively (Macskassy 2005, Eqs 12 to 15). Each
-    step adds a rounding error of 1e-16 times the level.
+    For k = 0, ..., n_a + n_b positives, it is P(X >= c) for the smallest c with at most the level.
+    From k to k + 1, c increases by 0 or 1 (recursion of Macskassy 2005, Eqs 12 to 15), with an
+    error of 1e-16 times the level.
     """
     total = n_a + n_b
     attained = [0.0]
@@ -447,8 +413,7 @@ def _attained_levels(level: float, n_a: int, n_b: int) -> FloatArray:
         below *= (other - 1) / left * (k + 1) / (k + 2 - c)
         at_next = at * other / left + gain
         if tail + gain > 1.0 + _AS_EXTREME:
-            # c increases; P(X >= c) and P(X = c) are at most the level, so the difference is
-            # accurate
+            # c increases; both probabilities are at most the level: their difference is accurate
             tail = max(tail - at, 0.0) + at * (n_a - c) / left
             below, at = at_next, at_next * (k + 1 - c) / (c + 1) * (n_a - c) / other
             c += 1
@@ -475,11 +440,10 @@ def paired_tails(better: IntArray, worse: IntArray, n: int) -> FloatArray:
 def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
     """Return the one-sided p-value for a being correct more often than b on n items.
 
-    The test applies Boschloo's idea to McNemar's exact test and uses McNemar's p-value as the
-    statistic. p is the probability of a statistic at most as large as observed, maximized over the
-    rate of discordant items. p is therefore at most McNemar's p-value, which is used for more than
-    200 items. If p is below the p-value of the score statistic, McNemar's p-value is below it as
-    well. Tango's interval therefore excludes 0 whenever p is significant.
+    Boschloo's idea with McNemar's p-value as the statistic, maximized over the rate of discordant
+    items: at most McNemar's p-value, which is used for more than 200 items. If it is below the
+    score statistic's p-value, McNemar's is as well, so Tango's interval excludes 0 whenever p is
+    significant.
     """
     differ = only_a + only_b
     tail = float(
@@ -497,16 +461,11 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
 
 
 def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> float:
-    """Return the p-value of Barnard's test, in which the statistic is the pooled z-score.
-
-    The two-sided test includes all tables whose abs(z) is at least as large as observed. Integer
-    arithmetic detects equal z-scores exactly.
-    """
+    """Return the p-value of Barnard's test; pooled z-scores are compared in integers."""
     if alternative == "less":
         return barnard_cell(tp_b, n_b, tp_a, n_a, "greater")
     total, positive = n_a + n_b, tp_a + tp_b
-    # up to a constant factor, z is D / sqrt(S), with D = tp_a (n_a + n_b) - k n_a and
-    # S = k (n_a + n_b - k)
+    # z is proportional to D / sqrt(S): D = tp_a (n_a + n_b) - k n_a, S = k (n_a + n_b - k)
     gap = tp_a * total - positive * n_a
     if alternative == "two-sided":
         gap = abs(gap)
@@ -529,8 +488,7 @@ def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> 
 def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
     """Return the smallest count in a, given k positives, with D/sqrt(S) >= gap/sqrt(spread).
 
-    The gap is positive. A floating-point result is corrected by at most 1, using Python integers
-    (dtype object), for which D^2 spread >= gap^2 S is exact.
+    A float is corrected with Python integers, for which D^2 spread >= gap^2 S is exact.
     """
     total = n_a + n_b
     whole = k.astype(object)
@@ -538,8 +496,7 @@ def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int
 
     def reaches(count: IntArray) -> BoolArray:
         d = count.astype(object) * total - whole * n_a
-        result: BoolArray = ((d > 0) & (d * d * spread >= limit)).astype(bool)
-        return result
+        return np.asarray((d > 0) & (d * d * spread >= limit), dtype=bool)
 
     root = gap * np.sqrt(k * (total - k) / spread)
     guess: IntArray = np.ceil((root + k * float(n_a)) / total).astype(np.int64)
@@ -558,13 +515,11 @@ boschloo, barnard = partial(p_of_each_table, boschloo_cell), partial(p_of_each_t
 def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
     """Return the maximum over pi of the expectation of value[K], K ~ Binomial(N, pi).
 
-    The values are at most 1, and 0 for K = 0 and K = N.
-
-    On the scale phi = asin(sqrt(pi)), the standard deviation of K/N is 1/(2 sqrt(N)) for all pi,
-    and the second derivative of the expectation is at most about 4 N. The value at a phi within w/2
-    of a maximum is therefore lower by at most N w^2/2. Grid peaks that are lower than the highest
-    peak by more than this bound are dropped, and all other peaks are refined. ``enough`` is
-    returned as soon as the maximum is at least as large.
+    The values are at most 1, and 0 for K = 0 and K = N. On the scale phi = asin(sqrt(pi)), the
+    standard deviation of K/N is 1/(2 sqrt(N)), and the second derivative of the expectation at most
+    about 4 N. Within w/2 of a maximum, the value is therefore lower by at most N w^2/2: grid peaks
+    lower than that are dropped, and the others refined. ``enough`` is returned if the maximum
+    reaches it.
     """
     n = value.size - 1
     stretches = math.ceil(0.5 * math.pi * _GRID_DENSITY * math.sqrt(n))
@@ -597,13 +552,8 @@ def _binomial_mean(value: FloatArray) -> Callable[[FloatArray], FloatArray]:
     n = value.size - 1
     reach = min(n, math.ceil(_REACH * 0.5 * math.sqrt(n)) + 10)
     k = np.arange(n + 1.0)
-    log_choose = (
-        scipy.special.gammaln(n + 1.0)
-        - scipy.special.gammaln(k + 1.0)
-        - scipy.special.gammaln(n - k + 1.0)
-    )
     # padding, because counts outside 0, ..., N have probability 0
-    log_choose = np.pad(log_choose, reach, constant_values=-np.inf)
+    log_choose = np.pad(distributions.log_choose(n, k), reach, constant_values=-np.inf)
     value = np.pad(value, reach)
     offsets = np.arange(2 * reach + 1)
 
@@ -634,15 +584,13 @@ def score_test(
 ) -> FloatArray:
     """Test whether tp_a of n_a and tp_b of n_b have the same underlying proportion.
 
-    Divide overdispersed counts and sizes by the overdispersion; the values can be fractional. The
-    numerator is the difference minus half of Yates's correction, (1/n_a + 1/n_b)/4. The
-    denominator is the standard deviation at the pooled proportion, with Miettinen and Nurminen's
-    factor N/(N - 1). The interval "score" approximately inverts this test. p is 1 if a region is
-    empty, or if none or all of the candidates are true positives.
+    The counts can be fractional, divided by an overdispersion. The difference minus half of Yates's
+    correction is divided by the standard deviation at the pooled proportion, with the factor N/(N -
+    1); the interval "score" approximately inverts this. p is 1 for uninformative tables.
     """
     tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
     total = n_a + n_b
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         share, sizes = (tp_a + tp_b) / total, 1.0 / n_a + 1.0 / n_b
         sd = np.sqrt(share * (1.0 - share) * sizes * total / (total - 1.0))
         difference = tp_a / n_a - tp_b / n_b
@@ -657,8 +605,7 @@ def score_test(
     return np.where(known, p_value, 1.0)
 
 
-# -------------------------------------------------------------------------------------------------
-# Paired tests for two classifiers: predictive values and error rates.
+# ------------------------------ Paired tests for two classifiers: predictive values and error rates
 
 
 def kosinski_test(
@@ -674,7 +621,7 @@ def kosinski_test(
     """
     both, only_a, only_b, n_both, n_a, n_b = broadcast_floats(*tp, *size)
     n_a, n_b = n_both + n_a, n_both + n_b
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with silent_division():
         pooled = (2.0 * both + only_a + only_b) / (n_a + n_b)
         shared = both * (1.0 - pooled) ** 2 + (n_both - both) * pooled**2
         variance = (pooled * (1.0 - pooled) - 2.0 * shared / (n_a + n_b)) * (1.0 / n_a + 1.0 / n_b)
@@ -703,8 +650,7 @@ def discordant_test(
     return np.minimum(at_least, 1.0), np.minimum(middle, 1.0)
 
 
-# -------------------------------------------------------------------------------------------------
-# The power of Fisher's exact test for known proportions or for a pilot sample.
+# --------------------- The power of Fisher's exact test for known proportions or for a pilot sample
 
 _RARE = 1e-9  # counts with lower probabilities have no effect on the power
 _SMALL = 2_000  # largest number of judgments
@@ -756,10 +702,7 @@ def _critical(n_a: int, n_b: int, alpha: float, least: int, end: int) -> tuple[F
 
 
 class Pilot(NamedTuple):
-    """Judged candidates in a region from which more candidates will be drawn.
-
-    The rate of true positives has Jeffreys's prior, Beta(1/2, 1/2).
-    """
+    """Judged candidates in a region that will be drawn from, with the prior Beta(1/2, 1/2)."""
 
     tp: float
     judged: float
@@ -787,8 +730,7 @@ class Pilot(NamedTuple):
     def laws_of_rates(self, n: int) -> FloatArray:
         """Return distributions for n draws from an infinite population: (rate, k)."""
         rates = scipy.special.betaincinv(*self._beta, (np.arange(_POINTS) + 0.5) / _POINTS)
-        laws: FloatArray = np.exp(binomial_laws(np.full(_POINTS, float(n)), rates))
-        return laws
+        return np.asarray(np.exp(binomial_laws(np.full(_POINTS, float(n)), rates)))
 
 
 def drawn_laws(n: int, left: int, true: FloatArray) -> FloatArray:

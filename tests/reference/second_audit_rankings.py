@@ -191,7 +191,7 @@ def _judged_average(total, positive, quality, ends, rates) -> np.ndarray:
         order = np.argsort(-score)
         gold, seen = order < positive, rng.random(total) < rate
         value, low, high = judged_sums.inferred_average_precision(
-            score[order], gold & seen, seen, rate, stratum, design
+            score[order], judged_sums.JudgedSample(seen, gold & seen, rate, stratum), design
         )
         rank = np.flatnonzero(gold) + 1
         true = float((np.arange(1, positive + 1) / rank).mean())

@@ -10,7 +10,7 @@ from scipy import stats
 
 from rankeval_pd.stats import judged as judged_sums
 from rankeval_pd.stats import ranking
-from rankeval_pd.stats.judged import Design, total_difference
+from rankeval_pd.stats.judged import Design, JudgedSample, total_difference
 
 TRUE = np.array([True, False, True, True, False, True])
 CHANCE = np.array([0.9, 0.5, 0.25, 0.4, 0.8, 0.15])
@@ -18,7 +18,7 @@ CHANCE = np.array([0.9, 0.5, 0.25, 0.4, 0.8, 0.15])
 
 def sums(design, judged, true, chance):
     stratum = np.zeros(judged.size, dtype=np.int64)
-    return design.parts(judged, true, chance, stratum).sum(axis=0)
+    return design.parts(JudgedSample(judged, true, chance, stratum)).sum(axis=0)
 
 
 def test_horvitz_and_thompsons_total_and_variance_have_no_bias():
