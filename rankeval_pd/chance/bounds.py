@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from rankeval_pd import stats
 from rankeval_pd.chance.random_tests import (
     POPULATIONS,
     TAIL_METHODS,
@@ -26,16 +27,7 @@ from rankeval_pd.doors import Candidates, Data, Sizes, check_n, measure_rows, ro
 from rankeval_pd.errors import check_choice, check_count, check_memory, check_shares, progress_bar
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
-from rankeval_pd.stats import (
-    AnyArray,
-    BoolArray,
-    Finite,
-    FloatArray,
-    IntArray,
-    Ranking,
-    Size,
-    random_model,
-)
+from rankeval_pd.stats import AnyArray, Finite, FloatArray, IntArray, Size
 from rankeval_pd.stats.random_model import MOST_SEARCHED, Envelope, envelope, unique_rows
 
 # --------------------------------------------------------------- Bounds for each n (Macskassy 2005)
@@ -300,7 +292,7 @@ def _cdf_columns(
     }
 
 
-def _cdf_grid(n: IntArray, size: Size) -> tuple[FloatArray, BoolArray]:
+def _cdf_grid(n: IntArray, size: Size) -> tuple[FloatArray, stats.BoolArray]:
     """Return the counts at which to evaluate a distribution function, and a mask."""
     prior = (size.positive / np.maximum(size.total, 1))[:, np.newaxis]
     mean = n * prior
@@ -400,7 +392,7 @@ def crossovers(
     0      G2  0.05        2      22         2
     """
     levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
-    check_choice("bound", bound, random_model.BOUND_KINDS)
+    check_choice("bound", bound, stats.random_model.BOUND_KINDS)
     shortest, pool = check_count("contiguous", contiguous), chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -426,11 +418,11 @@ _MOST_CACHED = 2**14  # largest group whose bounds are cached across chunks (128
 def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
     """Return the bound at each n below N, minus the tolerance: (n)."""
     inside = np.arange(1.0, min(model.total, longest + 1.0))
-    return random_model.bound(kind, p, inside, model) - _EQUAL
+    return stats.random_model.bound(kind, p, inside, model) - _EQUAL
 
 
 def _sizes_at_bound(
-    ranking: Ranking,
+    ranking: stats.Ranking,
     _: Candidates,
     *,
     n: IntArray | None,

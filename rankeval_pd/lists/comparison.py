@@ -10,27 +10,8 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions import (
-    GROUP,
-    OF_CLUSTERS,
-    OF_ERROR,
-    P_ENDS,
-    PAIR,
-    REGIONS,
-    TIE_COLUMNS,
-    TIE_ENDS,
-    UNCUT,
-    Average,
-    GroupAverage,
-    GroupCells,
-    Interval,
-    Rows,
-    decide,
-    decision_columns,
-    enough_draws,
-    of_regions,
-    over_groups,
-)
+from rankeval_pd import decisions, errors, stats
+from rankeval_pd.decisions import OF_ERROR, P_ENDS, TIE_COLUMNS, TIE_ENDS, GroupCells, Rows
 from rankeval_pd.doors import (
     Answer,
     Candidates,
@@ -49,16 +30,6 @@ from rankeval_pd.doors import (
     tabulate,
     with_pairs,
     with_shares,
-)
-from rankeval_pd.errors import (
-    check_choice,
-    check_flag,
-    check_margin,
-    hushed,
-    is_known,
-    nothing_moves,
-    progress_bar,
-    warn_of_thresholds,
 )
 from rankeval_pd.lists.acceptance import OF_SETS, check_threshold, compare_thresholds
 from rankeval_pd.lists.groups import (
@@ -97,24 +68,7 @@ from rankeval_pd.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.stats import (
-    ADJUSTMENTS,
-    DIFFERENCE_INTERVALS,
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    QueryMean,
-    bands,
-    difference_spread,
-    nbest_regions,
-    order_ends,
-    sample_odds_ratio,
-    swaps,
-    t_test,
-    two_by_two,
-    vote_difference,
-)
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, QueryMean
 from rankeval_pd.words import join
 
 # -------------------------------------------------------------------------------------------------
@@ -141,7 +95,7 @@ def with_verdicts(
         return table
     if not 0 < len(table) <= _MOST_ROWS:
         return table
-    with hushed():
+    with errors.hushed():
         each = below_door(ask({**roles, "agreement": "each"}))
     overall = _verdict_texts(below_door(table))
     differ = []
@@ -208,7 +162,7 @@ def _check_votes(how: Comparison, others: Mapping[str, Any]) -> None:
     """Raise a ValueError if an option in ``others`` requires integer counts."""
     for name, given in others.items():
         usual = _USUAL.get(name)
-        if given is not usual and not is_known(given, [usual]):
+        if given is not usual and not errors.is_known(given, [usual]):
             raise ValueError(
                 f"agreement='mean' with {name}={given!r}: mean votes are compared with a t test,"
                 f" but {name} needs counts of true positives. Omit {name}, or pass"
@@ -231,7 +185,7 @@ def _compare_votes(data: Data, sizes: Sizes, how: Comparison, roles: Mapping[str
         _columns_of_pairs(how, ("p_value",)),
         can(compare, heads=False),
         n=sizes,
-        finish=partial(decide, how=how, interval=OF_ERROR),
+        finish=partial(decisions.decide, how=how, interval=OF_ERROR),
         attrs=how.noted(),
     )
 
@@ -272,10 +226,10 @@ def _votes_of_pair(
     assert number is not None
     # the padding in a short list forms a separate group without votes
     label = np.append(shares, 0.0)[np.minimum(number, shares.size)]
-    r = vote_difference(*lists.of(row)[:2], label, sizes)
+    r = stats.vote_difference(*lists.of(row)[:2], label, sizes)
     gap = (r.total_a - r.total_b) / sizes
     units = (np.maximum(r.freedom, 1.0) + 1.0).astype(np.int64)
-    tested = t_test(QueryMean(gap, r.error, units), alternative)
+    tested = stats.t_test(QueryMean(gap, r.error, units), alternative)
     return {
         "precision_a": r.total_a / sizes,
         "precision_b": r.total_b / sizes,
@@ -320,7 +274,7 @@ def _compare_joined(
         Capabilities(lists=True, ends=True, any_ties=means),
         n=sizes,
         combine=partial(_combined_pairs, how=how, average=average),
-        finish=partial(decide, how=how, interval=OF_ERROR),
+        finish=partial(decisions.decide, how=how, interval=OF_ERROR),
         attrs=attrs,
     )
 
@@ -419,8 +373,8 @@ def _stratified_test(
     tp_a, tp_b, only, gap, variance, only_expected, positive = strata
     x, y, m = (counts.astype(np.int64) for counts in (tp_a, tp_b, only))
     share = float(m.sum()) / total
-    difference, error = two_by_two.mantel_haenszel_difference(x, y, m)
-    p_value, p_mid = two_by_two.stratified_exact_test(x, y, m, alternative)
+    difference, error = stats.two_by_two.mantel_haenszel_difference(x, y, m)
+    p_value, p_mid = stats.two_by_two.stratified_exact_test(x, y, m, alternative)
     columns = {
         "difference": share * difference,
         "error": share * error,
@@ -433,12 +387,12 @@ def _stratified_test(
     if not (variance > 0.0).any():
         return columns
     m = np.rint(only_expected).astype(np.int64)
-    gaps = _rounded_counts(np.stack(order_ends(gap, variance, gap.sum(), variance.sum())))
+    gaps = _rounded_counts(np.stack(stats.order_ends(gap, variance, gap.sum(), variance.sum())))
     below = np.clip((_rounded_counts(positive) - gaps + 1) // 2, 0, m)
     above = np.clip(below + gaps, 0, m)
     for end, p_end, x, y, moved in zip(TIE_ENDS, P_ENDS, above, below, gaps, strict=True):
         columns[end] = moved.sum() / total
-        columns[p_end] = two_by_two.stratified_exact_test(x, y, m, alternative)[0]
+        columns[p_end] = stats.two_by_two.stratified_exact_test(x, y, m, alternative)[0]
     return columns
 
 
@@ -467,19 +421,21 @@ def _averaged(cells: GroupCells, table: Rows, average: str, alternative: str) ->
     }
     # orders of equal scores change the difference but not the variance between groups
     sums = np.nansum(gap, axis=-1, keepdims=True), np.nansum(variance, axis=-1, keepdims=True)
-    for end, p_end, moved in zip(TIE_ENDS, P_ENDS, order_ends(gap, variance, *sums), strict=True):
+    for end, p_end, moved in zip(
+        TIE_ENDS, P_ENDS, stats.order_ends(gap, variance, *sums), strict=True
+    ):
         rows[end] = mean(moved).value
-        rows[p_end] = t_test(QueryMean(rows[end], result.se, result.n_queries), alternative)
+        rows[p_end] = stats.t_test(QueryMean(rows[end], result.se, result.n_queries), alternative)
     return rows
 
 
 def _mean_of_lists(
     n: FloatArray, average: str, alternative: str, counts: FloatArray
-) -> GroupAverage:
+) -> decisions.GroupAverage:
     """Return the macro or micro average of counts in lists of size n: (..., group)."""
     if average == "macro":
-        return over_groups(counts / n, alternative=alternative)
-    return over_groups(counts, n, alternative=alternative)
+        return decisions.over_groups(counts / n, alternative=alternative)
+    return decisions.over_groups(counts, n, alternative=alternative)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -535,7 +491,7 @@ def compare(
     target: Target = "region",
     phi: float = 1.0,
     combine: bool = False,
-    average: Average | None = None,
+    average: decisions.Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Compare measures using the candidates found in only one of two n-best lists.
@@ -705,10 +661,10 @@ def compare(
     0        G2         t  3         1.0 -0.035632      1.0      0.1    NaN
     """
     sizes = check_n(n)
-    check_choice("of", of, OF_SETS if threshold is not None else COMPARED)
+    errors.check_choice("of", of, OF_SETS if threshold is not None else COMPARED)
     if test == "kosinski" and threshold is None:
         raise ValueError("test='kosinski' compares acceptance sets. Pass threshold={...}.")
-    check_flag("combine", combine)
+    errors.check_flag("combine", combine)
     chosen = Roles.of(roles)
     clustered, votes = chosen.groups is not None, chosen.agreement == "mean"
     given: dict[str, Any] = {
@@ -729,7 +685,7 @@ def compare(
     if combine or average is not None:
         unusual = {name: (value, _USUAL[name]) for name, value in limited.items()}
         check_joined(combine, average, sizes, unusual)
-        how = Comparison.of_options(adjustments=ADJUSTMENTS, **given)
+        how = Comparison.of_options(adjustments=stats.ADJUSTMENTS, **given)
         return _compare_joined(data, sizes, how, average, roles)
     if clustered:
         check_clustered(test, ci, phi, threshold)
@@ -737,7 +693,7 @@ def compare(
     several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
     given["margin"] = None
     if margin is not None:
-        given["margin"] = check_margin(
+        given["margin"] = errors.check_margin(
             margin, threshold=threshold is not None, phi=phi != 1.0, **several
         )
     how = Comparison.of_options(**given)
@@ -752,7 +708,7 @@ def compare(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the list"
             " sizes that you need, or test='midp', which is nearly as powerful."
         )
-    check_choice("ci", ci, DIFFERENCE_INTERVALS)
+    errors.check_choice("ci", ci, stats.DIFFERENCE_INTERVALS)
     if clustered:
         how = replace(how, test="cluster", ci="cluster")
     if chosen.ties == "expected" and not votes:
@@ -769,13 +725,15 @@ def compare(
         extra += DRAWN
     if clustered:
         extra += ("n_groups",)
-        interval = OF_CLUSTERS
+        interval = decisions.OF_CLUSTERS
     elif target == "nbest":
         interval = OF_ERROR
     elif means:
         interval = of_means(ci)
     else:
-        interval = Interval(partial(of_regions, ci, how.phi), (*REGIONS, "error_of_few"))
+        interval = decisions.Interval(
+            partial(decisions.of_regions, ci, how.phi), (*decisions.REGIONS, "error_of_few")
+        )
     paired = only_pair(data, a, b, roles)
     ask = partial(
         tabulate,
@@ -784,7 +742,7 @@ def compare(
         columns=_columns_of_pairs(how, REGION_COLUMNS[10:], *extra),
         able=can(compare, any_ties=means, heads=not means, crossed=not how.swapped),
         n=sizes,
-        finish=partial(decide, how=how, interval=interval),
+        finish=partial(decisions.decide, how=how, interval=interval),
         attrs=attrs,
     )
     answer: Callable[[dict[str, Any]], Data] = ask
@@ -809,28 +767,28 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
     if how.swapped:
         if how.adjust_over != "group":
             tests *= max(1, candidates.n_groups)
-        draws = most = enough_draws(tests, how)
+        draws = most = decisions.enough_draws(tests, how)
         if how.n_resamples is None and sizes.size <= FEW:
             most *= MORE
         total, what, unit = total * draws, "swapping labels", "draws"
     parts = []
-    with progress_bar(total=total, what=what, unit=unit) as advance:
+    with errors.progress_bar(total=total, what=what, unit=unit) as advance:
         if how.swapped:  # the bar counts draws, not pairs
             drawing = Drawing.of(how, tests, n_resamples=draws, most=most, advance=advance)
-            advance = nothing_moves
+            advance = errors.nothing_moves
         for lists in pair_lists(candidates, pairs, n, how.ties):
             if how.test == "expected":
                 columns = mean_columns(lists, sizes, how=how, drawing=drawing)
             else:
                 columns = _region_columns(lists, sizes, how=how, drawing=drawing)
             columns["exists"] = lists.exists
-            parts.append(rows_of(columns, candidates, PAIR, lists.pairs, {"n": sizes}))
+            parts.append(rows_of(columns, candidates, decisions.PAIR, lists.pairs, {"n": sizes}))
             advance(len(lists.pairs) * len(candidates.group))
-    table = with_pairs(concatenated(parts, GROUP), candidates, pairs, how.alternative)
+    table = with_pairs(concatenated(parts, decisions.GROUP), candidates, pairs, how.alternative)
     table["reach"] = np.ones(table["difference"].shape)
     if how.test != "expected":
         counts = table["tp_only_a"], table["n_only_a"], table["tp_only_b"], table["n_only_b"]
-        table["odds_ratio"] = sample_odds_ratio(*counts)
+        table["odds_ratio"] = stats.sample_odds_ratio(*counts)
         if how.swapped or how.test == "cluster":
             table["p_mid"] = np.full(table["reach"].shape, np.nan)
         else:
@@ -847,7 +805,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
 
 def _columns_of_pairs(how: Comparison, p_values: tuple[str, ...], *extra: str) -> tuple[str, ...]:
     """Return the columns of a comparison of lists, in order."""
-    decision, ending = decision_columns(how)
+    decision, ending = decisions.decision_columns(how)
     values = " ".join(REGION_COLUMNS[:10]).replace("precision", how.of).split()
     front = ("measure_a", "measure_b", "n", *values)
     return (*front, *p_values, *decision, "cuts_tie", *extra, *ending)
@@ -857,7 +815,7 @@ def _region_columns(
     lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Drawing | None
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) for the two lists of each pair, but not exact tests."""
-    r = nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
+    r = stats.nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
     only, tp_only_a, tp_only_b = n - r.overlap, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     cut = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     columns: dict[str, AnyArray] = {
@@ -877,7 +835,7 @@ def _region_columns(
         # the standard error for random thresholds, which regions need only if they are small or if
         # a list splits a tie; other regions warn if their difference varies far more
         ranks, tp_only = (lists.a.ranks, lists.b.ranks), (tp_only_a, tp_only_b)
-        spread = difference_spread(*ranks, lists.a.gold, lists.total, n, only, tp_only)
+        spread = stats.difference_spread(*ranks, lists.a.gold, lists.total, n, only, tp_only)
         error = np.sqrt(how.phi * spread.variance) / n
         if how.target == "nbest":
             columns["error"] = np.where(only > 0, error, 0.0)
@@ -889,7 +847,7 @@ def _region_columns(
                 size = only + 2.0
                 share_a, share_b = (tp_only_a + 1.0) / size, (tp_only_b + 1.0) / size
                 fixed = size * (share_a * (1.0 - share_a) + share_b * (1.0 - share_b))
-                warn_of_thresholds(
+                errors.warn_of_thresholds(
                     spread.variance / fixed,
                     np.broadcast_to(n, only.shape),
                     large & lists.exists,
@@ -915,7 +873,7 @@ def _region_columns(
             p_ends[both_ends] = p_of_gap(gaps[both_ends], error, freedom, how.alternative)
         elif not how.swapped:
             p_ends[both_ends] = [region_tests(table, how)[0] for table in ends.tables]
-    names = *TIE_ENDS, *P_ENDS, *UNCUT
+    names = *TIE_ENDS, *P_ENDS, *decisions.UNCUT
     # swaps have p-values at both ends
     return {**dict(zip(names, (*gaps, *p_ends, *uncut), strict=True)), **columns}
 
@@ -937,7 +895,7 @@ def _swaps_of_pair(
     pair, sizes, ends = ListPair.of(lists, row), n[there], None
     if (cut[row] & there).any():
         ends = of_pair(lists, row, sizes).ends().statistics()
-    found = swaps.decided_swap_tests(
+    found = stats.swaps.decided_swap_tests(
         *pair[:3], sizes, how.alternative, pair.keys, ends=ends, **drawing.swaps
     )
     each = drawing.swaps["each"]
@@ -952,7 +910,7 @@ def _swaps_of_pair(
             sizes,
             [drawing.level],
             each=each,
-            n_resamples=max(drawing.swaps["n_resamples"], bands.draws_needed(drawing.level)),
+            n_resamples=max(drawing.swaps["n_resamples"], stats.bands.draws_needed(drawing.level)),
             seed=how.seed,
         )[0]
     return {
