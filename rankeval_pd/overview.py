@@ -37,8 +37,7 @@ from rankeval_pd.roles import (
     with_roles_of,
 )
 
-# --------------------------------------------------------- How the accessor interpreted the data,
-# as text
+# ---- How the accessor interpreted the data, as text
 
 Facts = list[tuple[str, str]]
 
@@ -294,8 +293,7 @@ def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> Facts:
     return [*facts, ("batch dimensions", ", ".join(batch) or "none")]
 
 
-# -------------------------------------------------------------------------------------------------
-# The methods for each question and type of data, and their names in other packages.
+# ---- The methods for each question and type of data, and their names in other packages
 
 # the order of the headings; each method declares its heading
 HEADINGS: Mapping[Form, tuple[str, ...]] = {

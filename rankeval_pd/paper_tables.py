@@ -132,7 +132,7 @@ def paper_table(
     return _WRITERS[to](grid)
 
 
-# ----------------------------------------------------------- From a table to a grid of cells
+# ---- From a table to a grid of cells
 
 
 def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: bool) -> Grid:
@@ -282,7 +282,7 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
     return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
 
 
-# -------------------------------------------------------------------- Headings, caption, note
+# ---- Headings, caption, note
 
 _HEADINGS = {
     "ci": "",
@@ -380,7 +380,7 @@ def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> str:
     return " ".join(said)
 
 
-# ------------------------------------------------------------------------------------- Writers
+# ---- Writers
 
 
 def _strings(grid: Grid) -> pd.DataFrame:

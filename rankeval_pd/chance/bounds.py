@@ -30,7 +30,7 @@ from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Ro
 from rankeval_pd.stats import AnyArray, Finite, FloatArray, IntArray, Size
 from rankeval_pd.stats.random_model import MOST_SEARCHED, Envelope, envelope, unique_rows
 
-# --------------------------------------------------------------- Bounds for each n (Macskassy 2005)
+# ---- Bounds for each n (Macskassy 2005)
 
 BOUND_COLUMNS = (
     *("p", "n", "expected", "discrete", "interpolated", "parametric", "critical", "attainable"),
@@ -185,7 +185,7 @@ def rows_of_pools(
     return rows_of(columns, candidates, "measure", range(shape[1]), along)
 
 
-# ---------------------------------------- The distribution of the count (Macskassy 2005, figure 1)
+# ---- The distribution of the count (Macskassy 2005, figure 1)
 
 
 @Capabilities(
@@ -323,7 +323,7 @@ def _strict_tail(
     return np.asarray(tail)
 
 
-# --------------------------------------- Crossover points with chance (Macskassy 2005, section 3.3)
+# ---- Crossover points with chance (Macskassy 2005, section 3.3)
 
 CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # tolerance that lets a count equal to a fractional bound reach the bound
@@ -472,7 +472,7 @@ def _runs_above_bound(rows: Rows, _: Sequence[Hashable], *, shortest: int) -> Ro
     }
 
 
-# ------------------------------------------------------------ Envelopes over many list sizes
+# ---- Envelopes over many list sizes
 
 ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attainable")
 

@@ -47,7 +47,7 @@ from rankeval_pd.stats.random_model import (
     simultaneous_p_values,
 )
 
-# ------------------------------- Determine the pool of candidates from which random lists are drawn
+# ---- Determine the pool of candidates from which random lists are drawn
 
 Pool = Literal["retrieved", "all"] | int
 
@@ -140,7 +140,7 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
             return
 
 
-# ------------------------------------------------------ Apply the random model to published numbers
+# ---- Apply the random model to published numbers
 
 TAIL_METHODS = ("discrete", "interpolated", "parametric")
 
@@ -538,7 +538,7 @@ def sum_tails(
     return tails_of_sum(count, laws, times.astype(np.int64))
 
 
-# -------------------------------------------------------- Test n-best lists against random rankings
+# ---- Test n-best lists against random rankings
 
 TEST_COLUMNS = (
     *("measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p"),
@@ -807,7 +807,7 @@ def _random_p_values(tails: Tails) -> dict[str, FloatArray]:
     }
 
 
-# ------------------------------------------------- The sum of true positives over all groups
+# ---- The sum of true positives over all groups
 
 
 def _list_counts(

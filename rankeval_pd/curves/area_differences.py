@@ -37,7 +37,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Limits, Ranking, areas
 
-# ------------------- Differences between two measures in partial area, BEDROC and enrichment factor
+# ---- Differences between two measures in partial area, BEDROC and enrichment factor
 
 EARLY_KINDS = ("partial", "bedroc", "enrichment")
 
@@ -151,7 +151,7 @@ OF_EARLY_GAP = Interval(
 """The interval for a difference in partial area, BEDROC or enrichment factor."""
 
 
-# -------------------------------------- Differences in area between rankings of the same candidates
+# ---- Differences in area between rankings of the same candidates
 
 COMPARE_COLUMNS = (
     *("measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high"),
@@ -395,7 +395,7 @@ def _decided(
     return rows
 
 
-# ------------------------------------------------------------ The difference between two ROC areas
+# ---- The difference between two ROC areas
 
 
 def roc_gap(

@@ -29,8 +29,7 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats import AnyArray, FloatArray, IntArray, Limits, Ranking
 from rankeval_pd.stats import areas as early
 
-# -------------------------------------------------------------------------------------------------
-# The area under the ROC curve, and average precision.
+# ---- The area under the ROC curve, and average precision
 
 AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
@@ -292,8 +291,7 @@ def area_of_outlines(
     return table
 
 
-# -------------------------------------------------------------------------------------------------
-# Average precision with its interval, and the difference between two average precisions.
+# ---- Average precision with its interval, and the difference between two average precisions
 
 
 def precision_columns(
@@ -409,8 +407,7 @@ def _precision_gap_limits(*columns: Any, level: float, power: float) -> Limits:
     return np.where(alike, 0.0 * error, low), np.where(alike, 0.0 * error, high)
 
 
-# -------------------------------------------------------------------------------------------------
-# The variance of an area, or of an area difference, and its degrees of freedom.
+# ---- The variance of an area, or of an area difference, and its degrees of freedom
 
 _FEW = 10  # if a class has fewer candidates, the coverage of the intervals is known to be too low
 
@@ -456,8 +453,7 @@ def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str)
     return np.asarray(tail, dtype=float)
 
 
-# -------------------------------------------------------------------------------------------------
-# Differences in area between independent samples.
+# ---- Differences in area between independent samples
 
 _PAIR_COLUMNS = (
     *("area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se"),

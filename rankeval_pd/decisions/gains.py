@@ -23,7 +23,7 @@ from rankeval_pd.stats.item_gains import Draws
 FAMILY = ("family_p", "family_low", "family_high")  # p-values, and limits of Monte Carlo intervals
 _MOST_NUMBERS = 2**25  # limit on resampled gains (pairs x draws) for additional draws
 
-# ------------------------------------------------------------------------ The pairs of one group
+# ---- The pairs of one group
 
 
 def bootstrapped_pairs(
@@ -182,7 +182,7 @@ def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> Limits:
     )
 
 
-# ------------------------------------------------------------------------ The systems of one group
+# ---- The systems of one group
 
 
 def ranks_by_draws(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Rows:
@@ -243,7 +243,7 @@ def _rows_of_systems(
 
 PAIR_P, PAIR_UNDECIDED = "_pair_p", "_pair_undecided"
 
-# ------------------------------------------------------------------------------------- All groups
+# ---- All groups
 
 
 def over_all_groups(rows: Rows, *, how: PairOptions) -> Rows:

@@ -103,7 +103,7 @@ def adjusted_tests(
     return AdjustedTests(np.where(alike, p, held), np.where(alike, 0.0, half), undecided)
 
 
-# ----------------------------------------------------------------- Ranks, letters and differences
+# ---- Ranks, letters and differences
 
 
 def rank_columns(
@@ -225,7 +225,7 @@ def beats_chance(p_value: FloatArray, tests: int, how: RankOptions) -> BoolArray
     return np.asarray(rejects(p_value * tests, 1.0 - how.level))
 
 
-# ----------------------------------------------- Decisions that depend on the order of equal scores
+# ---- Decisions that depend on the order of equal scores
 
 
 def order_decides(tests: Mapping[str, FloatArray], how: RankOptions) -> BoolArray:

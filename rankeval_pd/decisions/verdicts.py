@@ -174,7 +174,7 @@ class Family(NamedTuple):
         return self._shared(values, np.full(values.shape, level))
 
 
-# ------------------------------------------------------------------------------------- Intervals
+# ---- Intervals
 
 
 def limits_with_test(
@@ -215,7 +215,7 @@ def _band(table: Rows, alone: Limits, p: FloatArray, how: Decision) -> Limits:
     return stats.agree_with_test(low, high, p, how.alternative, how.level)
 
 
-# ---------------------------------------------------------------------------- Margins (equivalence)
+# ---- Margins (equivalence)
 
 
 def _p_of_margin(table: Rows, how: Decision, margin: float, interval: Interval) -> FloatArray:
@@ -245,7 +245,7 @@ def _p_of_margin(table: Rows, how: Decision, margin: float, interval: Interval) 
     return np.array(p_values, dtype=float)[back.ravel()]
 
 
-# ----------------------------------------------- Decisions that depend on the order of equal scores
+# ---- Decisions that depend on the order of equal scores
 
 
 def _warn_of_ties(table: Rows, names: Sequence[Hashable]) -> None:
@@ -275,8 +275,7 @@ def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = Fa
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# Intervals for the difference of two lists or sets: columns in, two-sided limits out.
+# ---- Intervals for the difference of two lists or sets: columns in, two-sided limits out
 
 
 def of_regions(ci: str, phi: float, *columns: AnyArray, level: float) -> Limits:

@@ -36,8 +36,7 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats import FloatArray, Pilot
 from rankeval_pd.tables import apart
 
-# -------------------------------------------------------------------------------------------------
-# Plan how many candidates to judge when you compare two measures.
+# ---- Plan how many candidates to judge when you compare two measures
 
 _TEETH = 24  # number of smaller plans for which the power is checked
 _LARGEST = 4_096  # largest region size in plans based on a pilot
@@ -416,8 +415,7 @@ def _shares_of_regions(first: float, second: float, overlap: float) -> tuple[flo
     return (first - shared) / (1.0 - overlap), (second - shared) / (1.0 - overlap)
 
 
-# -------------------------------------------------------------------------------------------------
-# Create sheets of candidates to judge, and read the judgments.
+# ---- Create sheets of candidates to judge, and read the judgments
 
 
 @Capabilities(rankings="What to judge, and how?", own_rows=True)
@@ -578,8 +576,7 @@ def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
     return pd.Series(truth, index=frame.index).astype("boolean")
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute coefficients of agreement between annotators.
+# ---- Compute coefficients of agreement between annotators
 
 _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates")
 

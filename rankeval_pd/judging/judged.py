@@ -28,8 +28,7 @@ from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Ranking
 from rankeval_pd.stats import judged as judged_sums
 from rankeval_pd.stats.judged import MOST_STRATA, Design, JudgedClusters, Total, windows_of
 
-# -------------------------------------------------------------------------------------------------
-# The sample of partly judged data, with probabilities and strata.
+# ---- The sample of partly judged data, with probabilities and strata
 
 
 Estimator = Literal["ratio", "horvitz-thompson"]
@@ -265,8 +264,7 @@ def counts_of(sums: FloatArray) -> IntArray:
     return np.moveaxis(np.rint(sums[..., :3]).astype(np.int64), -1, 0)
 
 
-# -------------------------------------------------------------------------------------------------
-# Test whether the judged candidates in a list are a random sample.
+# ---- Test whether the judged candidates in a list are a random sample
 
 _LEVEL = 1e-3  # joint level for all 2x2 tables in a call
 _REFUSED = 1e-6  # level at which nonrandom samples raise an error
@@ -379,8 +377,7 @@ def _region_tables(
             yield _Table("shared with the list of {}", counts, size)
 
 
-# -------------------------------------------------------------------------------------------------
-# Estimate results for partly judged rankings, using sums over lists.
+# ---- Estimate results for partly judged rankings, using sums over lists
 
 _TOGETHER = 20_000  # number of lists between progress bar updates
 _AVERAGE_COLUMNS = "n_judged tp_judged average_precision ci_low ci_high n_unjudged"
@@ -516,8 +513,7 @@ def average_columns(ranking: Ranking, judgments: Judgments) -> dict[str, AnyArra
     return columns
 
 
-# -------------------------------------------------------------------------------------------------
-# Estimate results for lists with unjudged candidates.
+# ---- Estimate results for lists with unjudged candidates
 
 _LIST_COLUMNS = "measure n n_judged tp_judged {} ci_low ci_high tied n_unjudged"
 _HEADING = "What to judge, and how?"

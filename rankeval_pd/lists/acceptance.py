@@ -21,8 +21,7 @@ from rankeval_pd.options import Capabilities, can, with_roles_but
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles
 from rankeval_pd.stats import Accepted, AnyArray, FloatArray, IntArray, Ranking, ranks
 
-# -------------------------------------------------------------------------------------------------
-# Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2).
+# ---- Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2)
 
 ACCEPTANCE_COLUMNS = tuple(
     "measure threshold n_accepted tp precision recall lift ci_low ci_high recall_low "
@@ -189,7 +188,7 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dic
     return columns
 
 
-# ------------------------------------ Comparison of two acceptance sets
+# ---- Comparison of two acceptance sets
 
 _UNEQUAL = 0.1  # the largest relative size difference for comparing two sets by precision
 OF_SETS = ("precision", "recall", "specificity", "npv")
@@ -398,8 +397,7 @@ def _unless_unequal(
     return np.where(unequal, np.nan, towards)
 
 
-# -------------------------------------------------------------------------------------------------
-# Choose thresholds with a guarantee that accounts for the search.
+# ---- Choose thresholds with a guarantee that accounts for the search
 
 COLUMNS = tuple("measure threshold n_accepted tp precision recall ci_low".split())
 

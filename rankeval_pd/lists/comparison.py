@@ -71,8 +71,7 @@ from rankeval_pd.roles import (
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, QueryMean
 from rankeval_pd.words import join
 
-# -------------------------------------------------------------------------------------------------
-# Check whether the conclusion is the same with each annotator's votes.
+# ---- Check whether the conclusion is the same with each annotator's votes
 
 _MOST_ROWS = 50  # size of the largest table that is recomputed for each annotator
 _MOST_VOTES = 2_000_000  # the largest product of annotators and candidates
@@ -154,8 +153,7 @@ def _verdict_text(part: pd.DataFrame) -> str:
     return f"{better} is better"
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare lists by the mean votes from several annotators (agreement="mean").
+# ---- Compare lists by the mean votes from several annotators (agreement="mean")
 
 
 def _check_votes(how: Comparison, others: Mapping[str, Any]) -> None:
@@ -245,8 +243,7 @@ def _votes_of_pair(
     }
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare measures over all groups with a stratified test or with averages.
+# ---- Compare measures over all groups with a stratified test or with averages
 
 _COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
 
@@ -438,8 +435,7 @@ def _mean_of_lists(
     return decisions.over_groups(counts, n, alternative=alternative)
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare two n-best lists using their difference regions (Evert 2004, section 3.3).
+# ---- Compare two n-best lists using their difference regions (Evert 2004, section 3.3)
 
 DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
 FEW = 20  # with at most this many list sizes, pairs near alpha get more swaps

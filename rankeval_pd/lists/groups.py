@@ -32,8 +32,7 @@ from rankeval_pd.stats import (
     z_of,
 )
 
-# -------------------------------------------------------------------------------------------------
-# Compute intervals and tests for lists of clustered candidates.
+# ---- Compute intervals and tests for lists of clustered candidates
 
 FEW = 10
 """Intervals are only approximate if there are fewer clusters."""
@@ -363,8 +362,7 @@ def cluster_contrasts(lists: PairRanks, n: IntArray, *, alternative: str) -> dic
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute recall, chance tests and thresholds for grouped candidates.
+# ---- Compute recall, chance tests and thresholds for grouped candidates
 
 
 def of_rows(

@@ -39,8 +39,7 @@ from rankeval_pd.stats import (
 )
 from rankeval_pd.stats import areas as early
 
-# -------------------------------------------------------------------------------------------------
-# Define criteria for ranking measures, with tests and columns.
+# ---- Define criteria for ranking measures, with tests and columns
 
 RANKED = tuple("value ci_low ci_high rank rank_low rank_high tied_for_best".split())
 VERDICT = tuple(
@@ -106,8 +105,7 @@ def draws_of_ranks(how: RankOptions, pairs: int) -> int:
     return how.n_resamples
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute values and intervals of measures, and pairwise tests.
+# ---- Compute values and intervals of measures, and pairwise tests
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -127,7 +125,7 @@ class RankingTask:
     advance: Callable[[int], object]
 
 
-# ------------------------------------------------------------------------------------ n-best lists
+# ---- n-best lists
 
 
 def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
@@ -282,7 +280,7 @@ def _end_columns(
     return dict(zip(_END_COLUMNS, [*tested, ends.below, ends.above], strict=True))
 
 
-# ------------------------------------------------------------------------------------------- Areas
+# ---- Areas
 
 
 def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatArray]]:
@@ -330,8 +328,7 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     return {name: values[..., np.newaxis] for name, values in columns.items()}, tests
 
 
-# -------------------------------------------------------------------------------------------------
-# Rank the measures, and find all measures tied for best.
+# ---- Rank the measures, and find all measures tied for best
 
 
 @Capabilities(

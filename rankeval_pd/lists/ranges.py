@@ -31,8 +31,7 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import FloatArray, IntArray, swaps
 
-# -------------------------------------------------------------------------------------------------
-# Find list sizes for which one measure is better (Evert 2004, figure 3).
+# ---- Find list sizes for which one measure is better (Evert 2004, figure 3)
 
 RANGE_COLUMNS = tuple("measure_a measure_b better n_first n_last n_tests p_max n_before".split())
 _CLOSE = 1.05  # two runs are joined if the second begins at or before n_last times this factor
@@ -206,7 +205,7 @@ def _significant_runs(table: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-# ---------------------- A single test for a range of list sizes
+# ---- A single test for a range of list sizes
 
 COLUMNS = tuple(
     "measure_a measure_b n_first n_last difference ci_low ci_high p_value p_stderr "
@@ -397,8 +396,7 @@ def _standard_error(
     return float(np.sqrt(np.square(inside - mean).sum() + beyond + added))
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute exact odds ratios for two difference regions.
+# ---- Compute exact odds ratios for two difference regions
 
 _TOGETHER = 20_000  # number of 2x2 tables per progress bar step
 ODDS_RATIOS_COLUMNS = tuple(

@@ -30,8 +30,7 @@ from rankeval_pd.stats import (
     ties,
 )
 
-# -------------------------------------------------------------------------------------------------
-# Find and test difference regions (Evert 2004, section 3.3).
+# ---- Find and test difference regions (Evert 2004, section 3.3)
 
 
 @Capabilities(rankings="Is A better than B?", own_rows=True, clusters=True, layout="data")
@@ -160,7 +159,7 @@ def _only_one_list(
     }
 
 
-# ------------------------ Tests of two difference regions, and the options for a comparison
+# ---- Tests of two difference regions, and the options for a comparison
 REGION_COLUMNS = tuple(
     "precision_a precision_b difference ci_low ci_high overlap n_only_a n_only_b "
     "tp_only_a tp_only_b odds_ratio p_value p_mid".split()
@@ -284,8 +283,7 @@ def _with_bar(test: str, cells: Iterable[Any]) -> Iterator[Any]:
             advance(1)
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare lists that end inside blocks of equal scores.
+# ---- Compare lists that end inside blocks of equal scores
 
 
 def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
@@ -294,7 +292,7 @@ def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
     return TiedLists(a, b, n)
 
 
-# --------------------------------------------------- The mean over all orders (ties="expected")
+# ---- The mean over all orders (ties="expected")
 
 
 def check_means(data: Any, given: Mapping[str, bool] | None = None) -> None:
@@ -418,8 +416,7 @@ def _limits_of_means(ci: str, *columns: FloatArray, level: float) -> stats.Limit
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
-# -------------------------------------------------------------------------------------------------
-# Measure the sensitivity of a comparison to the order of equal scores.
+# ---- Measure the sensitivity of a comparison to the order of equal scores
 
 COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 

@@ -28,8 +28,7 @@ from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
 from rankeval_pd.stats import INTERVALS, AnyArray, FloatArray, IntArray, failures, proportions
 
-# -------------------------------------------------------------------------------------------------
-# Study precision in repeated samples (Evert 2004, section 4).
+# ---- Study precision in repeated samples (Evert 2004, section 4)
 
 COLUMNS = tuple(
     "measure threshold n_samples n_mean precision sd_expected sd_observed sd_ratio phi "
@@ -348,10 +347,7 @@ def _study_row(
     return row | dict(zip(COLUMNS[4:], values, strict=True))
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare lists and estimate overdispersion from published numbers.
-
-# ------------------------------------------------- Comparisons of published lists
+# ---- Comparisons of published lists
 
 _ROUNDING = 1e-6  # tolerance for counts computed as a rate times a size
 _BLOCK = 200_000  # number of 2x2 tables that are tested in one step
@@ -480,7 +476,7 @@ def _overlaps(tp_a: int, n_a: int, tp_b: int, n_b: int, overlap: Any) -> Iterato
         yield np.concatenate(blocks, axis=1)
 
 
-# -------------------------------- Repeated samples with published numbers (Evert 2004, section 4)
+# ---- Repeated samples with published numbers (Evert 2004, section 4)
 
 
 class Dispersion(NamedTuple):

@@ -52,8 +52,7 @@ if TYPE_CHECKING:
 
     from rankeval_pd.stats import FloatArray
 
-# -------------------------------------------------------------------------------------------------
-# Draw curves over all cutoffs.
+# ---- Draw curves over all cutoffs
 
 Table = pd.DataFrame | None
 _SCOPES = {"pointwise": "each point separately", "simultaneous": "all points together"}
@@ -375,8 +374,7 @@ def _draw_crossovers(
     canvas.tell(f"Open marks: {run} above chance ({', '.join(map(rate_text, levels))}).")
 
 
-# -------------------------------------------------------------------------------------------------
-# Plots of curves over all cutoffs, from data or a table.
+# ---- Plots of curves over all cutoffs, from data or a table
 
 _CURVES: dict[str, Callable[..., Any]] = {space: getattr(shapes, space) for space in shapes.SPACES}
 _DRAW: dict[str, Callable[..., Axes]] = {}

@@ -69,8 +69,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# -------------------------------------------------------------------------------------------------
-# Measures in plots that compare pairs of systems.
+# ---- Measures in plots that compare pairs of systems
 _PAIRS = "measure_a measure_b difference p_value"
 _DEFAULTS = inspect.signature(paired_bootstrap).parameters
 # columns for each side of a pair: in tables of pairs, compare and compare_area
@@ -244,8 +243,7 @@ def critical_difference(
     return draw_critical_difference(table, alpha=asked.get("alpha", 0.05), **look)
 
 
-# -------------------------------------------------------------------------------------------------
-# All pairs of systems as cells in a triangle.
+# ---- All pairs of systems as cells in a triangle
 _CELL = 20.0  # size in points of a cell that has room for a number
 _SIDE = 0.66  # fraction of the panel for the cells
 
@@ -439,8 +437,7 @@ def _gain_text(gain: float, digits: int, *, shares: bool) -> str:
     return number(gain, digits)
 
 
-# -------------------------------------------------------------------------------------------------
-# Gains, their confidence and the size of the test set (Berg-Kirkpatrick et al. 2012).
+# ---- Gains, their confidence and the size of the test set (Berg-Kirkpatrick et al. 2012)
 _CROWD = 300  # more points than this are drawn in a pale color
 _LEVEL = 0.95
 _LEVELS = (0.95, 0.5, 0.99, 0.999, 0.9, 0.9999, 0.99999, 0.75)

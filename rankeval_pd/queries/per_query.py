@@ -32,8 +32,7 @@ from rankeval_pd.stats.queries import (
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 
-# -------------------------------------------------------------------------------------------------
-# Parse metric names from ir_measures, trec_eval and recommender systems.
+# ---- Parse metric names from ir_measures, trec_eval and recommender systems
 
 _METRIC_ALIASES = {
     "map": "AP",
@@ -196,8 +195,7 @@ def check_grades(asked: Sequence[MetricRequest], judged: Judgments) -> None:
                 )
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute search metrics per query with the same values as trec_eval.
+# ---- Compute search metrics per query with the same values as trec_eval
 
 Undefined = Literal["zero", "skip", "raise"]
 
@@ -513,8 +511,7 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
     return table
 
 
-# -------------------------------------------------------------------------------------------------
-# Summarize a search experiment in one table of means, ranks and differences.
+# ---- Summarize a search experiment in one table of means, ranks and differences
 
 _EQUAL = 1e-12  # smaller differences within a query count as ties
 OverMetrics = Literal["metrics", "all"]

@@ -17,8 +17,7 @@ from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
 from rankeval_pd.stats import AnyArray, IntArray
 
-# -------------------------------------------------------------------------------------------------
-# Plan test set sizes and numbers of seeds, and compute detectable gains.
+# ---- Plan test set sizes and numbers of seeds, and compute detectable gains
 
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
@@ -468,8 +467,7 @@ def check_numbers(
         raise ValueError(f"{argument}={given!r}: pass {allowed}.")
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare published accuracies on the same items.
+# ---- Compare published accuracies on the same items
 
 _ROUNDING = 1e-9  # tolerance for a printed rate in addition to half a unit in the last digit
 _MOST_COUNTS = 200  # largest number of counts to try for one printed rate

@@ -15,10 +15,7 @@ from rankeval_pd.errors import check_choice, check_count, check_memory, checked_
 from rankeval_pd.roles import Roles, TextMetric
 from rankeval_pd.stats import METRICS, AnyArray, BoolArray, FloatArray, IntArray, items
 
-# -------------------------------------------------------------------------------------------------
-# Create item tables from translations and references, or from repeated training.
-
-# --------------------- Translation statistics for paired tests
+# ---- Translation statistics for paired tests
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 #: metrics of sacrebleu, and the defaults that the formulas of this package assume
@@ -221,7 +218,7 @@ def _ngrams(sequence: Any, length: int) -> list[Any]:
     return [sequence[i : i + length] for i in range(len(sequence) - length + 1)]
 
 
-# ----------- Synthetic systems (Berg-Kirkpatrick et al. 2012, §3.2)
+# ---- Synthetic systems (Berg-Kirkpatrick et al. 2012, §3.2)
 
 
 @checked_call
@@ -451,8 +448,7 @@ def resample_counts(
     return items.all_counts(int(n_items), int(n_resamples), seed)
 
 
-# -------------------------------------------------------------------------------------------------
-# Create tables from true labels and classifier predictions or scores.
+# ---- Create tables from true labels and classifier predictions or scores
 
 _METRICS = ("accuracy", "precision", "recall", "f1")
 

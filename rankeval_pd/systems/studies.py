@@ -70,8 +70,7 @@ from rankeval_pd.systems.planning import Alternative as Alternative_of_planning
 from rankeval_pd.systems.tests import paired_bootstrap
 from rankeval_pd.tables import keys_apart
 
-# -------------------------------------------------------------------------------------------------
-# Relation between gain and confidence (Berg-Kirkpatrick et al. 2012, §§3, 4).
+# ---- Relation between gain and confidence (Berg-Kirkpatrick et al. 2012, §§3, 4)
 
 THRESHOLD_COLUMNS = (
     "relation", "threshold", "threshold_low", "threshold_high", "n_pairs",
@@ -238,7 +237,7 @@ def _quantile(values: FloatArray, share: float) -> float:
     return float(np.quantile(values, share))
 
 
-# ----------------------- Gains for several test set sizes
+# ---- Gains for several test set sizes
 
 
 @Capabilities(
@@ -362,8 +361,7 @@ def _domains(data: pd.DataFrame, by: list[Hashable], roles: Roles, draw: str) ->
     return [order[number[order] == group] for group in range(int(number.max(initial=0)) + 1)]
 
 
-# -------------------------------------------------------------------------------------------------
-# Check significance on other data (Berg-Kirkpatrick et al. 2012, section 4.2).
+# ---- Check significance on other data (Berg-Kirkpatrick et al. 2012, section 4.2)
 
 CALIBRATION_COLUMNS = (
     "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
@@ -694,7 +692,7 @@ def population_calibration(
     return above_door(_calibrated(table, [], edges, 1000, seed, attrs), data)
 
 
-# ------------------------------------------------- The expected agreement
+# ---- The expected agreement
 
 
 @checked_call
