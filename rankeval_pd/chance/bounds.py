@@ -64,20 +64,16 @@ def random_bound(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a gold label. Scores are not used.
+    data, n, **roles
+        As in :func:`nbest_precision`. Scores are not used.
     p : float or list of float
         Significance levels, 0 < p <= 1.
-    n : int, sequence of int, range or None
-        Sizes of the lists. None means every n from 1 to the number of candidates.
     population : {"finite", "infinite"}
         Whether the list is drawn from these candidates (hypergeometric distribution) or from an
         infinite population with the same prevalence (binomial distribution). "infinite" allows n
         above N.
     pool : {"retrieved", "all"} or int, optional
         Candidates from which the list is drawn. See :func:`random_test`.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------

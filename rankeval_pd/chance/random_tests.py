@@ -289,8 +289,6 @@ def random_pvalue(
         impossible count, the probability is 0 or 1.
     n : int or array of int
         Size of the list.
-    n_candidates, n_positive : int or array of int
-        Number of candidates N, and number of true positives N+.
     method : {"discrete", "interpolated", "parametric"}
         The exact tail probability, its interpolation between integers (Macskassy 2005), or the
         continuous binomial tail probability. The binomial tail is used for both populations.
@@ -298,10 +296,8 @@ def random_pvalue(
         Whether to return P(X > floor(tp)), as in Macskassy (2005). By default, the function returns
         P(X >= tp), the standard p-value. For a fractional tp the two discrete values are equal. By
         default Macskassy's interpolated and parametric curves are evaluated at tp - 1.
-    population : {"finite", "infinite"}
-        See :func:`random_bound`.
-    prior : float or array
-        Prevalence, instead of ``n_candidates`` and ``n_positive``. The population is then infinite.
+    n_candidates, n_positive, population, prior
+        As in :func:`random_bound_for`. The numbers can be arrays.
     log : bool
         Whether to return log10 p, which does not underflow.
 

@@ -196,8 +196,8 @@ def compare_area(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, **roles
+        As in :func:`nbest_precision`. Equal scores always count one half.
     a, b : names of measures, optional
         If you pass both, only this pair is compared. If you pass only ``a``, it is compared with
         every other measure. By default, all pairs are compared.
@@ -225,8 +225,6 @@ def compare_area(
         confidence limit reaches the margin.
     adjust_over : {"all", "group"}
         Whether to adjust over all pairs in all groups of ``by``, or in each group separately.
-    **roles
-        Column roles (see :func:`nbest_precision`). Equal scores always count one half.
 
     Returns
     -------

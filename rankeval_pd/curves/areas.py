@@ -64,8 +64,8 @@ def area(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, level, **roles
+        As in :func:`nbest_precision`. ``ties`` has no effect.
     kind : {"roc", "ap"}
         "roc" is the area under the ROC curve. This area is the probability that a true positive has
         a higher score than a negative, with equal scores counting one half. "ap" is average
@@ -80,8 +80,6 @@ def area(
         interval on the logit scale. Average precision allows only "logit", with Student's t. Two
         logit intervals are computed, one around the average precision and one around a version in
         which no positive contributes to its own precision, and their outer limits are returned.
-    level : float
-        Confidence level of the interval.
     equal : {"block", "mean"}
         Treatment of equal scores in average precision. "block" treats equal scores as one block, as
         scikit-learn does, and "mean" averages over all orderings of them. The ROC area is the same
@@ -92,8 +90,6 @@ def area(
         from the same group (with "ap", over all positives). The interval treats the groups as the
         sample, as in :func:`nbest_precision`. The columns ``n_queries`` and ``n_missing`` count the
         groups with and without an area.
-    **roles
-        Column roles (see :func:`nbest_precision`). ``ties`` has no effect.
 
     Returns
     -------
@@ -507,10 +503,8 @@ def unpaired_area(
         Alternative hypothesis. "greater" means that the first sample has the larger area.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
         Adjustment of p-values and intervals for all pairs and measures, as in :func:`compare`.
-    level : float
-        Confidence level of the interval for the difference.
-    **roles
-        Column roles (see :func:`nbest_precision`). ``by`` identifies the samples.
+    level, **roles
+        As in :func:`area`, for the interval of the difference. ``by`` identifies the samples.
 
     Returns
     -------

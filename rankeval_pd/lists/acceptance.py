@@ -424,8 +424,9 @@ def choose_threshold(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, **roles
+        As in :func:`nbest_precision`. ``ties`` has no effect because thresholds never separate
+        equal scores.
     precision : float, optional
         Required precision of the accepted candidates. The function returns the lowest threshold
         that guarantees this precision, to accept as many candidates as possible.
@@ -437,9 +438,6 @@ def choose_threshold(
         recall. The result contains a guaranteed lower limit for J in the population.
     level : float
         Probability that the guarantees for all measures are correct simultaneously.
-    **roles
-        Column roles. See :func:`nbest_precision`. ``ties`` has no effect because thresholds never
-        separate equal scores.
 
     Returns
     -------

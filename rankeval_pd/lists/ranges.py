@@ -237,7 +237,7 @@ def mean_difference(
 
     Parameters
     ----------
-    data, a, b, alternative, **roles
+    data, a, b, alternative, level, **roles
         As in :func:`compare`.
     n : int, sequence of int, range or None
         List sizes over which the difference in precision is averaged with equal weights. None means
@@ -246,8 +246,6 @@ def mean_difference(
         Significance level for ``undecided``.
     n_resamples : int
         Number of swaps for the p-value.
-    level : float
-        Confidence level of the interval.
 
     Returns
     -------
@@ -426,10 +424,8 @@ def odds_ratios(
 
     Parameters
     ----------
-    data, a, b, n, **roles
+    data, a, b, n, level, **roles
         As in :func:`compare`.
-    level : float
-        Confidence level of the interval.
 
     Returns
     -------

@@ -178,9 +178,7 @@ def needed_seeds(
     ----------
     gain : float or array
         The gain to detect, greater than 0.
-    gain_se, n_items, gain_se_seeds, n_seeds, n_groups, n_items_new
-        As in :func:`detectable_gain`.
-    power, alpha, alternative
+    gain_se, n_items, gain_se_seeds, n_seeds, n_groups, n_items_new, power, alpha, alternative
         As in :func:`detectable_gain`.
 
     Returns

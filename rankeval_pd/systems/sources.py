@@ -544,9 +544,8 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
         class. You can pass sequences, or n x 2 arrays from ``predict_proba`` with classes sorted
         as in scikit-learn. For such arrays, the positive-class column is used. In a DataFrame of
         probabilities, the columns can be named after the classes in any order.
-    positive : label or sequence of labels, optional
-        The label of the positive class. All other labels are negative. The default is 1 or True;
-        labels other than True, False, 1 and 0 require ``positive``.
+    positive
+        As in :func:`from_predictions`.
 
     Returns
     -------

@@ -274,8 +274,6 @@ def gain_by_size(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Systems scored on test items.
     sizes : sequence of int
         Numbers of items.
     draw : {"prefix", "random"}
@@ -283,9 +281,7 @@ def gain_by_size(
         random sample only if the rows are shuffled. "random" draws nested random subsets.
     n_resamples, event, method, ci, families, baseline, alternative, adjust, adjust_over, alpha
         As in :func:`paired_bootstrap`. Each size is a separate family.
-    level
-        As in :func:`paired_bootstrap`.
-    **roles
+    data, level, **roles
         As in :func:`paired_bootstrap`. With ``by``, each size is the number of items per domain, as
         in figure 11. Sizes larger than a domain produce no rows for that domain.
 
@@ -603,11 +599,9 @@ def population_calibration(
         Size of the test sets, which are drawn with replacement. Berg-Kirkpatrick et al. (2012) use
         1,600 items.
     n_test_sets : int
-    bins : sequence of float
-        Edges of the bins for p_value. A bin includes its upper edge.
     n_resamples : int
         Number of resamples for each paired bootstrap. Exact distributions need no resamples.
-    ci, level, prior
+    bins, ci, level, prior
         As in :func:`calibration`. The variance is estimated from the pairs of each test set.
     **roles
         As in :func:`paired_bootstrap`, except ``by`` and ``groups``.
