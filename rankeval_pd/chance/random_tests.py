@@ -674,7 +674,6 @@ def random_test(
             " tests need counts, but ties='expected' averages over orders of equal scores. Pass"
             " ties='blocks' or ties='shared'."
         )
-
     if clustered:
         for name, value, refused in (
             ("adjust", adjust, adjust is not None),

@@ -520,7 +520,7 @@ _RANKED = (
     "value ci_low ci_high rank_low rank_high tied_for_best letters undecided ci_low_alone"
     " ci_high_alone"
 )
-_COMPARED = {
+GAINS = {
     "difference": "gain",
     "difference_low": "ci_low",
     "difference_high": "ci_high",
@@ -528,8 +528,8 @@ _COMPARED = {
     "p_value": "p_value",
     "difference_low_alone": "ci_low_alone",
     "difference_high_alone": "ci_high_alone",
-    "undecided": "undecided",
 }
+"""Columns of a summary, and the columns of paired tests from which they are taken."""
 _COLUMNS = (
     "value ci_low ci_high rank_low rank_high difference difference_low difference_high p_adjusted"
     " tied_for_best wins ties losses letters p_value difference_low_alone difference_high_alone"
@@ -760,7 +760,7 @@ def _of_metrics(
     columns = _of_query_systems(ranks, "system", keys, {name: name for name in _RANKED.split()})
     if baseline is not None:
         tested = mean_test(test)(items, baseline=baseline, **named)
-        columns |= _of_query_systems(tested, "system_a", keys, _COMPARED)
+        columns |= _of_query_systems(tested, "system_a", keys, {**GAINS, "undecided": "undecided"})
         # the queries above, equal to or below the baseline; the baseline's own counts are NaN
         own = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
         over, itself = pd.concat(own, names=[_METRIC]), keys.get_level_values(1) == baseline

@@ -103,7 +103,8 @@ def detectable_gain(
     """
     test = _PlannedTest(power, alpha, alternative)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
-    items, seeds = _new_items(plans, n_items_new), _new_seeds(plans, n_seeds_new)
+    items = _planned(plans, "n_items", n_items_new)
+    seeds = _planned(plans, "n_seeds", n_seeds_new)
     return _for_each_plan(plans, test.gain, n_items_new=items, n_seeds_new=seeds)
 
 
@@ -154,7 +155,7 @@ def needed_items(
     test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
-    seeds = _new_seeds(plans, n_seeds_new)
+    seeds = _planned(plans, "n_seeds", n_seeds_new)
     return _for_each_plan(plans, test.items, gain=gain, n_seeds_new=seeds)
 
 
@@ -202,7 +203,7 @@ def needed_seeds(
     test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, None)
-    items = _new_items(plans, n_items_new)
+    items = _planned(plans, "n_items", n_items_new)
     if any(not plan.seeds for plan in plans.flat):
         raise ValueError(
             "the variance between seeds is missing. Pass a row from a table made with seeds=, or"
@@ -330,20 +331,13 @@ def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
         check_numbers("gain_se", gain_se, 0.0, above=True, missing=False)
 
 
-def _new_items(plans: AnyArray, n_items: Any) -> Any:
-    """Check and return the planned numbers of items, by default the current numbers."""
-    if n_items is None:
-        return np.reshape([plan.n_items for plan in plans.flat], plans.shape)
-    check_numbers("n_items_new", n_items, 0.0, above=True, missing=False)
-    return n_items
-
-
-def _new_seeds(plans: AnyArray, n_seeds: Any) -> Any:
-    """Check and return the planned numbers of seeds, by default the current numbers."""
-    if n_seeds is None:
-        return np.reshape([plan.n_seeds for plan in plans.flat], plans.shape)
-    check_numbers("n_seeds_new", n_seeds, 2.0, missing=False)
-    return n_seeds
+def _planned(plans: AnyArray, name: str, new: Any) -> Any:
+    """Check and return the planned numbers of items or seeds, by default the current numbers."""
+    if new is None:
+        return np.reshape([getattr(plan, name) for plan in plans.flat], plans.shape)
+    least = {"n_items": 0.0, "n_seeds": 2.0}[name]
+    check_numbers(f"{name}_new", new, least, above=name == "n_items", missing=False)
+    return new
 
 
 def _plans(

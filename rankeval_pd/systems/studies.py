@@ -601,7 +601,9 @@ def population_calibration(
     n_test_sets : int
     n_resamples : int
         Number of resamples for each paired bootstrap. Exact distributions need no resamples.
-    bins, ci, level, prior
+    bins : sequence of float
+        Edges of the bins for p_value. A bin includes its upper edge.
+    ci, level, prior
         As in :func:`calibration`. The variance is estimated from the pairs of each test set.
     **roles
         As in :func:`paired_bootstrap`, except ``by`` and ``groups``.
