@@ -9,19 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from rankeval_pd import stats
-from rankeval_pd.chance.random_tests import (
-    POPULATIONS,
-    TAIL_METHODS,
-    Pool,
-    able_with,
-    bound_columns,
-    chosen_pool,
-    pool_columns,
-    pool_of,
-    pool_sizes,
-    population_model,
-    random_pvalue,
-)
+from rankeval_pd.chance import random_tests
+from rankeval_pd.chance.random_tests import POPULATIONS, TAIL_METHODS, Pool
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Candidates, Data, Sizes, check_n, measure_rows, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_count, check_memory, check_shares, progress_bar
@@ -114,20 +103,22 @@ def random_bound(
     check_choice("population", population, POPULATIONS)
     levels = check_shares("p", p, one=True)
     sizes, beyond = _split_sizes(check_n(n), population)
-    pool = chosen_pool(pool, roles, population)
+    pool = random_tests.chosen_pool(pool, roles, population)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         if beyond is not None:
             n = beyond
         along = {"p": levels, "n": candidates.sizes(n)}
-        return rows_of_pools(candidates, along, pool, bound_columns, population=population)
+        return rows_of_pools(
+            candidates, along, pool, random_tests.bound_columns, population=population
+        )
 
     return tabulate(
         data,
         roles,
         question,
-        pool_columns(BOUND_COLUMNS, pool),
-        able_with(can(random_bound), pool),
+        random_tests.pool_columns(BOUND_COLUMNS, pool),
+        random_tests.able_with(can(random_bound), pool),
         n=sizes,
         attrs={"population": population, "pool": pool},
     )
@@ -154,7 +145,7 @@ def rows_of_pools(
     ``of_lists`` (level, list sizes, population) is called once for each N and N+, or for up to
     ``most`` list sizes, once for the lists from all pools.
     """
-    pools = pool_sizes(candidates, pool)
+    pools = random_tests.pool_sizes(candidates, pool)
     (total, positive), back = unique_rows(pools.total.ravel(), pools.positive.ravel())
     levels, n = along.values()
     exists = (total > 0)[:, np.newaxis] & ((n <= total[:, np.newaxis]) | (population == "infinite"))
@@ -169,7 +160,7 @@ def rows_of_pools(
         size: Any = float(total[part[0]]), float(positive[part[0]])
         if n.size <= most:
             size = total[row].astype(float), positive[row].astype(float)
-        model = population_model(population, *size)
+        model = random_tests.population_model(population, *size)
         for level, p in enumerate(levels.tolist()):
             for name, x in of_lists(p, n[place], model).items():
                 if name not in columns:
@@ -315,7 +306,9 @@ def _strict_tail(
     if population == "finite":
         lists = np.minimum(lists, total)
     given: dict[str, Any] = {"n_candidates": total, "n_positive": positive}
-    tail = random_pvalue(count, lists, method=method, strict=True, population=population, **given)
+    tail = random_tests.random_pvalue(
+        count, lists, method=method, strict=True, population=population, **given
+    )
     return np.asarray(tail)
 
 
@@ -389,7 +382,7 @@ def crossovers(
     """
     levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
     check_choice("bound", bound, stats.random_model.BOUND_KINDS)
-    shortest, pool = check_count("contiguous", contiguous), chosen_pool(pool, roles)
+    shortest, pool = check_count("contiguous", contiguous), random_tests.chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         along = {"p": levels, "n": candidates.sizes(n)}
@@ -401,7 +394,7 @@ def crossovers(
         roles,
         question,
         CROSSOVER_COLUMNS,
-        able_with(can(crossovers), pool),
+        random_tests.able_with(can(crossovers), pool),
         finish=partial(_runs_above_bound, shortest=shortest),
         attrs={"bound": bound, "contiguous": shortest, "pool": pool},
     )
@@ -428,7 +421,7 @@ def _sizes_at_bound(
     pool: Pool,
 ) -> dict[str, AnyArray]:
     """Return true positives and whether they reach the bound: (group, measure, p, n)."""
-    lists, size = ranking.nbest(n, ties), pool_of(ranking, pool)
+    lists, size = ranking.nbest(n, ties), random_tests.pool_of(ranking, pool)
     *rows, longest = lists.tp.shape
     shape = (*rows, p.size, longest)
     reached = np.zeros(shape, dtype=bool)
@@ -536,7 +529,7 @@ def random_envelope(
     1   0.05  20       4.0         8     0.026779        True
     2   0.05  40       8.0        13     0.026779        True
     """
-    levels, pool = check_shares("alpha", alpha), chosen_pool(pool, roles)
+    levels, pool = check_shares("alpha", alpha), random_tests.chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         along = {"alpha": levels, "n": candidates.sizes(n)}
@@ -549,8 +542,8 @@ def random_envelope(
         data,
         roles,
         question,
-        pool_columns(ENVELOPE_COLUMNS, pool),
-        able_with(can(random_envelope), pool),
+        random_tests.pool_columns(ENVELOPE_COLUMNS, pool),
+        random_tests.able_with(can(random_envelope), pool),
         n=check_n(n),
         attrs={"pool": pool},
     )

@@ -10,27 +10,10 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd import decisions, errors, stats
+from rankeval_pd import decisions, doors, errors, stats
 from rankeval_pd.decisions import OF_ERROR, P_ENDS, TIE_COLUMNS, TIE_ENDS, GroupCells, Rows
-from rankeval_pd.doors import (
-    Answer,
-    Candidates,
-    Data,
-    PairRanks,
-    Sizes,
-    annotators_of,
-    below_door,
-    check_n,
-    concatenated,
-    only_pair,
-    pair_lists,
-    pair_names,
-    pair_rows,
-    rows_of,
-    tabulate,
-    with_pairs,
-    with_shares,
-)
+from rankeval_pd.doors import Answer, Candidates, Data, PairRanks, Sizes
+from rankeval_pd.lists import regions
 from rankeval_pd.lists.acceptance import OF_SETS, check_threshold, compare_thresholds
 from rankeval_pd.lists.groups import (
     ListPair,
@@ -42,17 +25,7 @@ from rankeval_pd.lists.groups import (
 )
 from rankeval_pd.lists.precision import LEAST, difference_margins, intervals_read
 from rankeval_pd.lists.recall import precision_as
-from rankeval_pd.lists.regions import (
-    REGION_COLUMNS,
-    SWAP_COLUMNS,
-    Comparison,
-    Drawing,
-    check_means,
-    mean_columns,
-    of_means,
-    of_pair,
-    region_tests,
-)
+from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison, Drawing
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
     ANNOTATOR,
@@ -89,14 +62,14 @@ def with_verdicts(
     conclusion.
     """
     chosen = Roles.of(roles)
-    names = annotators_of(chosen)
+    names = doors.annotators_of(chosen)
     if not names or chosen.agreement == "each" or len(names) * len(data) > _MOST_VOTES:
         return table
     if not 0 < len(table) <= _MOST_ROWS:
         return table
     with errors.hushed():
-        each = below_door(ask({**roles, "agreement": "each"}))
-    overall = _verdict_texts(below_door(table))
+        each = doors.below_door(ask({**roles, "agreement": "each"}))
+    overall = _verdict_texts(doors.below_door(table))
     differ = []
     for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
         own = _verdict_texts(part.drop(columns=ANNOTATOR))
@@ -176,9 +149,9 @@ def _check_votes(how: Comparison, others: Mapping[str, Any]) -> None:
 def _compare_votes(data: Data, sizes: Sizes, how: Comparison, roles: Mapping[str, Any]) -> Data:
     """Compare the mean votes in n-best lists, and return one row per pair and n."""
     how = replace(how, test="votes", ci="votes", target="nbest")
-    return tabulate(
+    return doors.tabulate(
         data,
-        with_shares(roles),
+        doors.with_shares(roles),
         partial(_rows_of_votes, how=how),
         _columns_of_pairs(how, ("p_value",)),
         can(compare, heads=False),
@@ -190,14 +163,16 @@ def _compare_votes(data: Data, sizes: Sizes, how: Comparison, roles: Mapping[str
 
 def _rows_of_votes(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
     """Return one row per pair and n, and the facts about the family."""
-    pairs = pair_names(candidates.measures, how.a, how.b)
+    pairs = doors.pair_names(candidates.measures, how.a, how.b)
     facts = how.family(candidates, pairs, 0 if n is None else n.size)[1]
     # codes for vote proportions replace the groups; each candidate keeps its code
     assert candidates.votes is not None
     shares, number = np.unique(candidates.votes, return_inverse=True)
     coded = replace(candidates, cluster=number.reshape(candidates.gold.shape))
     kernel = partial(_vote_columns, shares=shares, alternative=how.alternative)
-    return pair_rows(coded, pairs, kernel, n, ties=how.ties, alternative=how.alternative), facts
+    return doors.pair_rows(
+        coded, pairs, kernel, n, ties=how.ties, alternative=how.alternative
+    ), facts
 
 
 def _vote_columns(
@@ -254,7 +229,7 @@ def _compare_joined(
     """Compare pairs of measures with a combined test or with averages over groups."""
     means, combine = how.ties == "expected", average is None
     if means:
-        check_means(data, {"combine=True": combine})
+        regions.check_means(data, {"combine=True": combine})
     p_values: tuple[str, ...] = ("p_value",)
     counts: tuple[str, ...] = ("n_queries", "n_missing")
     if combine:
@@ -263,9 +238,9 @@ def _compare_joined(
         counts = (*TIE_COLUMNS, *counts)
     noted = ("alternative", "adjust", "adjust_over", "alpha", "level")
     attrs = {"combine": combine, "average": average, **{x: getattr(how, x) for x in noted}}
-    return tabulate(
+    return doors.tabulate(
         data,
-        only_pair(data, how.a, how.b, roles),
+        doors.only_pair(data, how.a, how.b, roles),
         partial(_rows_of_groups, how=how),
         _columns_of_pairs(how, p_values, *counts),
         Capabilities(lists=True, ends=True, any_ties=means),
@@ -278,10 +253,10 @@ def _compare_joined(
 
 def _rows_of_groups(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
     """Return one row per group, pair and n, and the facts about the family."""
-    pairs = pair_names(candidates.measures, how.a, how.b)
+    pairs = doors.pair_names(candidates.measures, how.a, how.b)
     _, facts = how.family(replace(candidates, n_groups=1), pairs, 0 if n is None else n.size)
     kernel = partial(_counts_of_lists, means=how.ties == "expected")
-    rows = pair_rows(candidates, pairs, kernel, n, ties=how.ties, alternative=how.alternative)
+    rows = doors.pair_rows(candidates, pairs, kernel, n, ties=how.ties, alternative=how.alternative)
     return rows, facts
 
 
@@ -315,7 +290,7 @@ def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str,
         tied = cut[row] & lists.exists[row]
         if not tied.any():
             continue
-        at, pair = (*row, tied), of_pair(lists, row, n[tied])
+        at, pair = (*row, tied), regions.of_pair(lists, row, n[tied])
         (tp_a, tp_b), (only_a, only_b) = pair.tp, pair.tp_only
         orders["gap"][at] = tp_a - tp_b
         if not means:
@@ -656,7 +631,7 @@ def compare(
       measure_a measure_b  n  difference    ci_low  ci_high  p_value better
     0        G2         t  3         1.0 -0.035632      1.0      0.1    NaN
     """
-    sizes = check_n(n)
+    sizes = doors.check_n(n)
     errors.check_choice("of", of, OF_SETS if threshold is not None else COMPARED)
     if test == "kosinski" and threshold is None:
         raise ValueError("test='kosinski' compares acceptance sets. Pass threshold={...}.")
@@ -709,7 +684,7 @@ def compare(
         how = replace(how, test="cluster", ci="cluster")
     if chosen.ties == "expected" and not votes:
         given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered}
-        check_means(data, given)
+        regions.check_means(data, given)
         how = replace(how, test="expected")
     attrs, means = how.noted(), how.test == "expected"
     extra: tuple[str, ...] = ()
@@ -725,14 +700,14 @@ def compare(
     elif target == "nbest":
         interval = OF_ERROR
     elif means:
-        interval = of_means(ci)
+        interval = regions.of_means(ci)
     else:
         interval = decisions.Interval(
             partial(decisions.of_regions, ci, how.phi), (*decisions.REGIONS, "error_of_few")
         )
-    paired = only_pair(data, a, b, roles)
+    paired = doors.only_pair(data, a, b, roles)
     ask = partial(
-        tabulate,
+        doors.tabulate,
         data,
         question=partial(_rows_of_lists, how=how),
         columns=_columns_of_pairs(how, REGION_COLUMNS[10:], *extra),
@@ -756,7 +731,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
     Each n has a test of its own, or swaps test all n together.
     """
     candidates, sizes = candidates.in_order(), candidates.sizes(n)
-    pairs = pair_names(candidates.measures, how.a, how.b)
+    pairs = doors.pair_names(candidates.measures, how.a, how.b)
     tests, facts = how.family(candidates, pairs, 0 if n is None else n.size)
     total, what, unit = len(pairs) * len(candidates.group), "comparing lists", "pairs"
     drawing: Drawing | None = None
@@ -772,15 +747,19 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
         if how.swapped:  # the bar counts draws, not pairs
             drawing = Drawing.of(how, tests, n_resamples=draws, most=most, advance=advance)
             advance = errors.nothing_moves
-        for lists in pair_lists(candidates, pairs, n, how.ties):
+        for lists in doors.pair_lists(candidates, pairs, n, how.ties):
             if how.test == "expected":
-                columns = mean_columns(lists, sizes, how=how, drawing=drawing)
+                columns = regions.mean_columns(lists, sizes, how=how, drawing=drawing)
             else:
                 columns = _region_columns(lists, sizes, how=how, drawing=drawing)
             columns["exists"] = lists.exists
-            parts.append(rows_of(columns, candidates, decisions.PAIR, lists.pairs, {"n": sizes}))
+            parts.append(
+                doors.rows_of(columns, candidates, decisions.PAIR, lists.pairs, {"n": sizes})
+            )
             advance(len(lists.pairs) * len(candidates.group))
-    table = with_pairs(concatenated(parts, decisions.GROUP), candidates, pairs, how.alternative)
+    table = doors.with_pairs(
+        doors.concatenated(parts, decisions.GROUP), candidates, pairs, how.alternative
+    )
     table["reach"] = np.ones(table["difference"].shape)
     if how.test != "expected":
         counts = table["tp_only_a"], table["n_only_a"], table["tp_only_b"], table["n_only_b"]
@@ -788,7 +767,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
         if how.swapped or how.test == "cluster":
             table["p_mid"] = np.full(table["reach"].shape, np.nan)
         else:
-            table["p_value"], table["p_mid"] = region_tests(counts, how)
+            table["p_value"], table["p_mid"] = regions.region_tests(counts, how)
         if not how.swapped:  # both ends are equal if no list splits a tie
             for name in P_ENDS:
                 table[name] = np.where(table["cuts_tie"], table[name], table["p_value"])
@@ -850,7 +829,7 @@ def _region_columns(
                     "difference of the n-best lists",
                 )
     if drawing is not None:
-        names = (*SWAP_COLUMNS, *P_ENDS)
+        names = (*regions.SWAP_COLUMNS, *P_ENDS)
         compute = partial(_swaps_of_pair, lists, n, cut, how=how, drawing=drawing)
         columns |= in_rows(lists.exists, names, compute)
     # at both ends over tie orders; without a tie, they equal the difference, and p-values are NaN
@@ -861,14 +840,14 @@ def _region_columns(
         if not tied[row].any():
             continue
         at, sizes = (*row, tied[row]), n[tied[row]]
-        ends, both_ends = of_pair(lists, row, sizes).ends(), (slice(None), *at)
+        ends, both_ends = regions.of_pair(lists, row, sizes).ends(), (slice(None), *at)
         gaps[both_ends] = ends.low / sizes, ends.high / sizes
         uncut[both_ends] = ends.below, ends.above
         if how.test == "cluster":
             error, freedom = columns["error"][at], columns["freedom"][at]
             p_ends[both_ends] = p_of_gap(gaps[both_ends], error, freedom, how.alternative)
         elif not how.swapped:
-            p_ends[both_ends] = [region_tests(table, how)[0] for table in ends.tables]
+            p_ends[both_ends] = [regions.region_tests(table, how)[0] for table in ends.tables]
     names = *TIE_ENDS, *P_ENDS, *decisions.UNCUT
     # swaps have p-values at both ends
     return {**dict(zip(names, (*gaps, *p_ends, *uncut), strict=True)), **columns}
@@ -890,7 +869,7 @@ def _swaps_of_pair(
     """
     pair, sizes, ends = ListPair.of(lists, row), n[there], None
     if (cut[row] & there).any():
-        ends = of_pair(lists, row, sizes).ends().statistics()
+        ends = regions.of_pair(lists, row, sizes).ends().statistics()
     found = stats.swaps.decided_swap_tests(
         *pair[:3], sizes, how.alternative, pair.keys, ends=ends, **drawing.swaps
     )
