@@ -137,7 +137,7 @@ class Sample:
             cluster=candidates.clusters,
             design=self.design,
             n=candidates.sizes(n),
-            every=n is None,
+            asked=n,
             ties=self.ties,
             advance=advance,
         )
@@ -153,7 +153,7 @@ class Judgments:
     cluster: IntArray | None = None
     design: Design
     n: IntArray  #: sizes of the lists
-    every: bool = False  #: whether every n was requested
+    asked: IntArray | None  #: the requested sizes; None means every n
     ties: str = "shared"
     advance: Callable[[int], object] = errors.nothing_moves  #: moves the progress bar by some lists
 
@@ -388,7 +388,7 @@ def judged_list_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (..., n) for the precision or recall of lists."""
     design, n, ranks, eligible = judgments.design, judgments.n, ranking.ranks, ranking.eligible
-    lists = ranking.nbest(None if judgments.every else n, judgments.ties)
+    lists = ranking.nbest(judgments.asked, judgments.ties)
     sample = judgments.arrays(ranking)
     inside, whole = [], []
     for row in np.ndindex(ranks.shape[:-1]):
@@ -438,7 +438,7 @@ def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments) -> dict[s
     exists = n <= of_a.here[..., np.newaxis]
     if judgments.ties != "shared":
         for side in sides:
-            exists = exists & side.nbest(None if judgments.every else n, judgments.ties).exists
+            exists = exists & side.nbest(judgments.asked, judgments.ties).exists
     sample, sums = judgments.arrays(of_a), []
     for row in np.ndindex(of_a.ranks.shape[:-1]):
         parts = design.parts(*(x[row] for x in sample))

@@ -275,10 +275,10 @@ def _rows_of_sets(
     """Return one row per pair and pair of thresholds, and the facts about the family."""
     pairs = doors.pair_names(candidates.measures, how.a, how.b)
     cuts = _paired_cuts(candidates, pairs, threshold)
-    width = cuts.shape[-1]
-    facts = how.family(candidates, pairs, width)[1]
+    places = np.arange(cuts.shape[-1])
+    facts = how.family(candidates, pairs, places)[1]
     columns = _set_columns(candidates, candidates.sides(pairs).T, cuts, how)
-    rows = doors.rows_of(columns, candidates, PAIR, range(len(pairs)), {"cut": np.arange(width)})
+    rows = doors.rows_of(columns, candidates, PAIR, range(len(pairs)), {"cut": places})
     return doors.with_pairs(rows, candidates, pairs, how.alternative), facts
 
 

@@ -164,7 +164,7 @@ def _compare_votes(data: Data, sizes: Sizes, how: Comparison, roles: Mapping[str
 def _rows_of_votes(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
     """Return one row per pair and n, and the facts about the family."""
     pairs = doors.pair_names(candidates.measures, how.a, how.b)
-    facts = how.family(candidates, pairs, 0 if n is None else n.size)[1]
+    facts = how.family(candidates, pairs, n)[1]
     # codes for vote proportions replace the groups; each candidate keeps its code
     assert candidates.votes is not None
     shares, number = np.unique(candidates.votes, return_inverse=True)
@@ -254,7 +254,7 @@ def _compare_joined(
 def _rows_of_groups(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
     """Return one row per group, pair and n, and the facts about the family."""
     pairs = doors.pair_names(candidates.measures, how.a, how.b)
-    _, facts = how.family(replace(candidates, n_groups=1), pairs, 0 if n is None else n.size)
+    _, facts = how.family(replace(candidates, n_groups=1), pairs, n)
     kernel = partial(_counts_of_lists, means=how.ties == "expected")
     rows = doors.pair_rows(candidates, pairs, kernel, n, ties=how.ties, alternative=how.alternative)
     return rows, facts
@@ -732,7 +732,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
     """
     candidates, sizes = candidates.in_order(), candidates.sizes(n)
     pairs = doors.pair_names(candidates.measures, how.a, how.b)
-    tests, facts = how.family(candidates, pairs, 0 if n is None else n.size)
+    tests, facts = how.family(candidates, pairs, n)
     total, what, unit = len(pairs) * len(candidates.group), "comparing lists", "pairs"
     drawing: Drawing | None = None
     if how.swapped:

@@ -233,11 +233,14 @@ class Comparison(decisions.Decision):
         return noted
 
     def family(
-        self, candidates: Candidates, pairs: Sequence[Pair], sizes: int
+        self, candidates: Candidates, pairs: Sequence[Pair], lists: IntArray | None
     ) -> tuple[int, dict[str, Any]]:
         """Return the number of tests at each n, and the attribute that describes the family."""
         if self.adjust is None:
             return len(pairs), {}
+        sizes = 0  # None means every n
+        if lists is not None:
+            sizes = lists.size
         tests = doors.distinct_tests(candidates, pairs, self.alternative, self.adjust)
         text = decisions.family_of(
             tests,
