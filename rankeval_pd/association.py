@@ -10,16 +10,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd import errors
 from rankeval_pd.doors import Data, check_data
-from rankeval_pd.errors import (
-    check_choice,
-    check_number,
-    check_share,
-    is_known,
-    listed,
-    near_miss,
-    unknown_name,
-)
+from rankeval_pd.errors import listed
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import CONTINGENCY, MARGINS, as_names, frame_column, with_columns
 from rankeval_pd.stats import AnyArray, FloatArray
@@ -147,14 +140,14 @@ def with_association_measures(
         )
     for name in names:
         if not isinstance(name, str) or name not in MEASURES:
-            hint = near_miss(name, MEASURES, 0.7)
+            hint = errors.near_miss(name, MEASURES, 0.7)
             if meant := _MEASURE_ALIASES.get(str(name).lower().translate(_NO_SIGNS)):
                 hint = f" This measure is called {meant!r} here."
             known = listed(MEASURES, len(MEASURES))
             hint = hint or f" Pass one or more of {known}, or None for all measures."
             raise ValueError(f"measures={name!r} is not a known measure.{hint}")
-    check_share("alpha", alpha)
-    check_choice("adjust", adjust, ("bonferroni", None))
+    errors.check_share("alpha", alpha)
+    errors.check_choice("adjust", adjust, ("bonferroni", None))
     lrc: dict[str, Any] = {"alpha": alpha, "adjust": adjust}
     cells = _in_order("cells", cells, _CELLS)
     if isinstance(cells, str) or not isinstance(cells, Sequence) or len(cells) != 4:
@@ -174,9 +167,9 @@ def with_association_measures(
                 f"measures: data has a column {name!r}, which the result would overwrite. Rename or"
                 " drop this column."
             )
-    for cell in (x for x in cells if not is_known(x, present)):
+    for cell in (x for x in cells if not errors.is_known(x, present)):
         margin = " For pair and word frequencies, pass margins=('f', 'f1', 'f2', 'N')."
-        raise unknown_name("cells", cell, [*data], margin)
+        raise errors.unknown_name("cells", cell, [*data], margin)
     columns = [_counts(data, cell, "cells") for cell in cells]
     count = len(data)
     if isinstance(data, xr.Dataset):
@@ -232,14 +225,14 @@ def _from_margins(
     columns = data.columns if isinstance(data, pd.DataFrame) else data.variables
     for name in margins:
         if isinstance(name, str) and name not in columns:
-            raise unknown_name("margins", name, columns)
+            raise errors.unknown_name("margins", name, columns)
     source: Any = data
     counts: list[Any] = []
     for name in margins:
         if isinstance(name, str):
             counts.append(_counts(data, name, "margins"))
         else:
-            counts.append(check_number("margins: N", name))
+            counts.append(errors.check_number("margins: N", name))
     both, first, second, total = counts
     # the four cells, as temporary columns with names that cannot clash
     parts = (both, first - both, second - both, total - first - second + both)

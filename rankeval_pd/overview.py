@@ -15,17 +15,8 @@ import pandas as pd
 import xarray as xr
 from pandas.api.types import is_numeric_dtype
 
-from rankeval_pd.doors import (
-    QueryOptions,
-    frame_as_items,
-    item_roles,
-    maybe_gold,
-    one_label,
-    read_items,
-    read_queries,
-    with_given_dataset,
-    with_given_frame,
-)
+from rankeval_pd import doors
+from rankeval_pd.doors import QueryOptions
 from rankeval_pd.doors import read_frame as read_frame_of_candidates
 from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.errors import listed
@@ -46,8 +37,7 @@ from rankeval_pd.roles import (
     with_roles_of,
 )
 
-# --------------------------------------------------------- How the accessor interpreted the data,
-# as text
+# ---- How the accessor interpreted the data, as text
 
 Facts = list[tuple[str, str]]
 
@@ -133,7 +123,7 @@ _OF_CELLS = (
 def _query_facts(data: pd.DataFrame, keywords: Mapping[str, Any]) -> Facts:
     known = {field.name for field in fields(QueryOptions)}
     options = QueryOptions.of({name: x for name, x in keywords.items() if name in known})
-    table = read_queries(data, options)
+    table = doors.read_queries(data, options)
     judged = int((~np.isnan(table.grade)).sum())
     return [
         ("rows (query, document)", f"{len(data):,}, {judged:,} judged"),
@@ -153,8 +143,8 @@ def _pair_facts(data: pd.DataFrame | xr.Dataset) -> Facts:
 
 def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) -> Facts:
     frame, named = frame_of(data, keywords, "items")
-    roles = item_roles(named)
-    table = read_items(frame, roles)
+    roles = doors.item_roles(named)
+    table = doors.read_items(frame, roles)
     metric, systems = table.metric, table.systems
     each = [len(rows) for rows in table.members]
     if roles.seeds is not None:  # one row for each seed
@@ -180,7 +170,7 @@ def _item_facts(data: pd.DataFrame | xr.Dataset, keywords: Mapping[str, Any]) ->
         facts.append(("strata", f"{roles.strata!r}, their {roles.average or 'macro'} average"))
     if roles.seeds is not None:
         facts.append(("seeds", repr(roles.seeds)))
-    return [*facts, beside, *maybe_gold(data, keywords)]
+    return [*facts, beside, *doors.maybe_gold(data, keywords)]
 
 
 def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: list[Any]) -> Facts:
@@ -189,7 +179,7 @@ def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: lis
     if isinstance(data, pd.DataFrame) and data.columns.nlevels == 1 and data.columns.is_unique:
         named = as_names(roles.by, data.columns) + as_names(roles.label, data.columns)
         known = {*systems, *named, *roles.factors, roles.strata, roles.seeds}
-        if frame_as_items(data) is data:  # except for long tables from per_query
+        if doors.frame_as_items(data) is data:  # except for long tables from per_query
             out = [x for x in data if x not in known and not is_numeric_dtype(data[x].dtype)]
     groups = repr(roles.groups) if roles.groups is not None else "none"
     again = (x for x in out if 1 < data[x].astype(str).nunique() <= len(data[x]) / 2)
@@ -206,13 +196,13 @@ def _groups_and_rest(data: pd.DataFrame | xr.Dataset, roles: Roles, systems: lis
 def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
     labels, configured = _label_fact(data, roles), roles
     if isinstance(data, xr.Dataset):
-        data, roles = with_given_dataset(data, roles)
+        data, roles = doors.with_given_dataset(data, roles)
         frame = header_of(data, roles)
         others: list[Hashable] = list(data.data_vars)
     else:
-        frame, roles = with_given_frame(data, roles)
+        frame, roles = doors.with_given_frame(data, roles)
         others = list(frame.columns)
-    frame, roles = one_label(frame, roles)[:2]
+    frame, roles = doors.one_label(frame, roles)[:2]
     gold = find_gold(frame, roles)
     taken = with_roles_of(gold, roles, frame.columns)
     measures = find_measures(frame, roles, taken, needed=True)
@@ -303,8 +293,7 @@ def _candidate_counts(data: xr.Dataset, roles: Roles, gold: Any) -> Facts:
     return [*facts, ("batch dimensions", ", ".join(batch) or "none")]
 
 
-# -------------------------------------------------------------------------------------------------
-# The methods for each question and type of data, and their names in other packages.
+# ---- The methods for each question and type of data, and their names in other packages
 
 # the order of the headings; each method declares its heading
 HEADINGS: Mapping[Form, tuple[str, ...]] = {

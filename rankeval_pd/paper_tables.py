@@ -12,28 +12,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from rankeval_pd import words
 from rankeval_pd.errors import check_attrs, check_choice, check_count, check_flag, checked_call
-from rankeval_pd.words import (
-    P_VALUES,
-    SHARES,
-    Attrs,
-    Unit,
-    adjustment,
-    alpha_of,
-    called,
-    column_unit,
-    extreme_of,
-    first_of,
-    intervals_of,
-    is_lower_better,
-    known,
-    least_p,
-    level_of,
-    p_cell,
-    percent_of,
-    result_frame,
-    sizes_text,
-)
+from rankeval_pd.words import Attrs, Unit
 
 Target = Literal["latex", "markdown", "html"]
 UnitIn = Callable[[pd.DataFrame, str], Unit]
@@ -138,7 +119,7 @@ def paper_table(
     check_flag("stars", stars)
     if digits is not None:
         check_count("digits", digits, 0)
-    frame, attrs = result_frame(table), table.attrs
+    frame, attrs = words.result_frame(table), table.attrs
     check_attrs(attrs)
     if not len(frame):
         raise ValueError("table has no rows. Pass a table with at least one row.")
@@ -151,14 +132,16 @@ def paper_table(
     return _WRITERS[to](grid)
 
 
-# ----------------------------------------------------------- From a table to a grid of cells
+# ---- From a table to a grid of cells
 
 
 def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: bool) -> Grid:
     """Return cells with one row per name or pair, and one column per key."""
-    subject = first_of(frame, ("measure", "measure_a", "system", "system_a")).removesuffix("_a")
+    subject = words.first_of(frame, ("measure", "measure_a", "system", "system_a")).removesuffix(
+        "_a"
+    )
     estimate = ""
-    for name in known(frame, _ESTIMATES.split()):
+    for name in words.known(frame, _ESTIMATES.split()):
         marked = _interval_columns(frame, name)[0] or name in ("value", "difference", "gain")
         if marked and not estimate and pd.api.types.is_float_dtype(frame[name]):
             estimate = name
@@ -174,7 +157,7 @@ def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: boo
     keys = [x for x in keys if x != "n" or "share" not in keys]
     if frame.duplicated([*keys, *names]).any():
         return _plain_grid(frame, attrs, unit_in)
-    p = first_of(frame, P_VALUES)
+    p = words.first_of(frame, words.P_VALUES)
     if stars and not p:
         raise ValueError(
             "stars=True needs a column 'p_adjusted' or 'p_value'. Pass the"
@@ -198,7 +181,7 @@ def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: boo
         marks = _marks(part, p, stars=stars or (paired and not one))
         values = part[estimate].to_numpy(dtype=float)
         extreme: Any = np.fmax
-        if is_lower_better(attrs):
+        if words.is_lower_better(attrs):
             extreme = np.fmin
         # equal values can differ by rounding
         best = np.isclose(values, extreme.reduce(values), rtol=1e-12, atol=0.0)
@@ -212,7 +195,7 @@ def _cell_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn, *, stars: boo
             columns.append(_cells(part, "difference", unit, best & False, marks))
             header.append(_heading("difference", attrs, unit))
         if one and p and (paired or against_base) and not stars:
-            columns.append([Cell(p_cell(x, least=least_p(attrs))) for x in part[p]])
+            columns.append([Cell(words.p_cell(x, least=words.least_p(attrs))) for x in part[p]])
             header.append("p")
     rows = [list(row) for row in zip(map(Cell, labels), *columns, strict=True)]
     lettered = not stars and "letters" in frame
@@ -232,11 +215,11 @@ def _cell_unit(
 ) -> Unit:
     """Return the unit of a column, which is percent for proportions and differences."""
     if percent is None:
-        percent = name in SHARES
+        percent = name in words.SHARES
         if name in ("value", "difference", "gain", "score_a", "score_b"):
-            percent = called(attrs)[1]
+            percent = words.called(attrs)[1]
     low = _interval_columns(part, name)[0]
-    return column_unit(part, name, low, percent=percent, digits=digits)
+    return words.column_unit(part, name, low, percent=percent, digits=digits)
 
 
 def _interval_columns(frame: pd.DataFrame, name: str) -> tuple[str, str]:
@@ -279,7 +262,7 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
     """Return the columns, with each interval in the same cell as its estimate."""
     columns, header = [], []
     estimates, taken = _ESTIMATES.split(), False
-    limits = {x for name in known(frame, estimates) for x in _interval_columns(frame, name)}
+    limits = {x for name in words.known(frame, estimates) for x in _interval_columns(frame, name)}
     for name in frame:
         column = frame[name]
         if name in limits:
@@ -288,7 +271,7 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
         if not pd.api.types.is_float_dtype(column):
             columns.append([Cell(_key(None, x)) for x in column])
         elif str(name).startswith("p_") or name in ("p", "alpha"):
-            columns.append([Cell(p_cell(x)) for x in column])
+            columns.append([Cell(words.p_cell(x)) for x in column])
         else:
             unit = unit_in(frame, str(name))
             shown = frame[[name]]
@@ -299,7 +282,7 @@ def _plain_grid(frame: pd.DataFrame, attrs: Attrs, unit_in: UnitIn) -> Grid:
     return Grid(header, rows, _caption(frame, None, attrs, None, lettered=False, limits=False), "")
 
 
-# -------------------------------------------------------------------- Headings, caption, note
+# ---- Headings, caption, note
 
 _HEADINGS = {
     "ci": "",
@@ -318,7 +301,7 @@ _HEADINGS = {
 def _heading(name: Hashable, attrs: Attrs, unit: Unit | None = None) -> str:
     text = _HEADINGS.get(str(name), str(name).replace("_", " "))
     if name == "value":
-        text = called(attrs)[0]
+        text = words.called(attrs)[0]
     if unit is None or not unit.percent:
         return text
     if name in ("difference", "gain"):
@@ -352,7 +335,7 @@ def _caption(
     noun = str(estimate or attrs.get("method", "results")).replace("_", " ")
     gaps = estimate in ("difference", "gain")
     if estimate in ("value", "difference", "gain", "area"):
-        noun = "mean metrics" if "metric" in frame else called(attrs)[0]
+        noun = "mean metrics" if "metric" in frame else words.called(attrs)[0]
         if gaps and "baseline" in attrs:
             noun = f"difference from {attrs['baseline']} in {noun}"
         elif gaps:
@@ -361,19 +344,19 @@ def _caption(
     if unit is not None and unit.percent:
         text += {True: " (points)", False: " (%)"}[gaps]
     if "n" in frame:
-        text += f" at n = {sizes_text(frame['n'].tolist())}"
+        text += f" at n = {words.sizes_text(frame['n'].tolist())}"
     for name, items in (("n_items", "items"), ("n_queries", "queries")):
         if name in attrs:
             text += f" on {attrs[name]:,} {items}"
     if limits:
         against = "difference" in frame and not lettered
-        kind = intervals_of(attrs, gaps=gaps or against)
+        kind = words.intervals_of(attrs, gaps=gaps or against)
         side = "one-sided " * (attrs.get("alternative", "two-sided") != "two-sided")
-        text += f", with {side}{level_of(attrs)} {kind} intervals".replace("  ", " ")
+        text += f", with {side}{words.level_of(attrs)} {kind} intervals".replace("  ", " ")
         text += " of the differences" * (against and not gaps)
-    tested = lettered or bool(known(frame, ("p_value", "p_adjusted")))
+    tested = lettered or bool(words.known(frame, ("p_value", "p_adjusted")))
     if tested and len(frame) > 1 and attrs.get("family") != "1 pair":
-        text += f"; tests {adjustment(attrs) or 'unadjusted'}"
+        text += f"; tests {words.adjustment(attrs) or 'unadjusted'}"
     return f"{text}."
 
 
@@ -381,23 +364,23 @@ def _note(attrs: Attrs, cells: list[Cell], *, lettered: bool) -> str:
     """Return the note that explains bold type, letters and stars."""
     said = []
     if any(cell.bold for cell in cells):
-        said.append(f"Bold marks the {extreme_of(attrs)} value.")
+        said.append(f"Bold marks the {words.extreme_of(attrs)} value.")
     if lettered:
         said.append(
             "Values in a column that share a letter do not differ significantly at the"
-            f" {percent_of(alpha_of(attrs))} level."
+            f" {words.percent_of(words.alpha_of(attrs))} level."
         )
     if any(cell.raised.startswith("*") for cell in cells):
-        text = f"*, **, ***: {'adjusted ' * bool(adjustment(attrs))}p ≤ 0.05, 0.01, 0.001"
+        text = f"*, **, ***: {'adjusted ' * bool(words.adjustment(attrs))}p ≤ 0.05, 0.01, 0.001"
         if "baseline" in attrs:
             text += f", against {attrs['baseline']}"
-        if least_p(attrs):
+        if words.least_p(attrs):
             text += f" ({attrs['n_resamples']:,} draws)"
         said.append(f"{text}.")
     return " ".join(said)
 
 
-# ------------------------------------------------------------------------------------- Writers
+# ---- Writers
 
 
 def _strings(grid: Grid) -> pd.DataFrame:

@@ -16,8 +16,7 @@ from rankeval_pd.errors import check_attrs, check_flag, checked_call, listed, no
 from rankeval_pd.stats import WRITTEN, rejects
 from rankeval_pd.tables import listed_in, rows_in
 
-# -------------------------------------------------------------------------------------------------
-# Format numbers, nouns and sentences for papers.
+# ---- Format numbers, nouns and sentences for papers
 
 PERCENT_METRICS = ("accuracy", "precision", "recall", "f1")
 #: columns with proportions, which are shown in percent
@@ -531,8 +530,7 @@ NOUNS = {
 }
 
 
-# -------------------------------------------------------------------------------------------------
-# Write a sentence for each row of a table.
+# ---- Write a sentence for each row of a table
 
 MOST = 8  # largest number of rows for which each row gets a sentence
 
@@ -696,8 +694,7 @@ def first_and_last(frame: pd.DataFrame) -> pd.DataFrame:
     return ends.iloc[:MOST]
 
 
-# -------------------------------------------------------------------------------------------------
-# Write tables as sentences for a results or methods section.
+# ---- Write tables as sentences for a results or methods section
 
 
 @checked_call
@@ -830,7 +827,7 @@ def result_frame(table: Any) -> pd.DataFrame:
     return table
 
 
-# --------------------------------------------------------------------- tables that rank measures
+# ---- tables that rank measures
 
 
 def _best_sentences(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:
@@ -997,7 +994,7 @@ def _p(p: float, attrs: Attrs) -> str:
     return p_text(p, least=least_p(attrs), alpha=alpha_of(attrs))
 
 
-# -------------------------------------------------------------------------------------- comparisons
+# ---- comparisons
 
 _GAPS = {"measure": "difference", "system": "gain", "sample": "difference"}
 
@@ -1135,7 +1132,7 @@ def _cut_words(row: Row, unit: Unit, attrs: Attrs, *, sign: float) -> str:
     return " A list ends inside a tie."
 
 
-# ------------------------------------------------------------------------------- ranges of sizes
+# ---- ranges of sizes
 
 
 def _ranges(frame: pd.DataFrame, attrs: Attrs) -> Iterator[str]:

@@ -1131,7 +1131,7 @@ FAULTS = [
     *_in(
         "decisions/ranks.py",
         "one_verdict::test_what_is_shown_with_a_baseline_is_its_family",
-        ("stands=stands, family=BASELINE)", "stands=stands)"),
+        ("stands=stands, family=stats.BASELINE)", "stands=stands)"),
         ("if how.each:\n", "if not how.each:\n"),
     ),
     *_in(
@@ -1167,14 +1167,14 @@ FAULTS = [
         "lists/measure_ranks.py",
         "verdict_options measure_ranks summary"
         " one_verdict::test_what_is_shown_with_a_baseline_is_its_family",
-        ("families[BASELINE] = count_distinct(", "families[BASELINE] = 1 + count_distinct("),
+        ("families[BASELINE] = doors.", "families[BASELINE] = 1 + doors."),
         ("[1.0 - (1.0 - how.level) / tests for", "[how.level for"),
         ("tests = exists.shape[1] * task.sizes.size", "tests = exists.shape[1]"),
         ("tests = exists.shape[1] * task.sizes.size", "tests = task.sizes.size"),
         ("tails(np.floor(counts), total, positive, size).ge)",
          "tails(np.floor(counts), total, positive, size).gt)"),
         ("total, total - positive, size)", "total, positive, size)"),
-        ("warn_of_reversed(beats_chance(fewer,", "warn_of_reversed(beats_chance(more,"),
+        ("decisions.beats_chance(fewer,", "decisions.beats_chance(more,"),
         ("(r.tp_a - r.tp_b) / n",
          "(r.tp_b - r.tp_a) / n"),
         ("np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)",

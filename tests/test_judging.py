@@ -60,7 +60,7 @@ def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monk
         moved.append(-total)
         yield moved.append
 
-    monkeypatch.setattr("rankeval_pd.judging.judged.progress_bar", counted)
+    monkeypatch.setattr("rankeval_pd.errors.progress_bar", counted)
     monkeypatch.setattr("rankeval_pd.judging.judged._TOGETHER", 7)
     for name, kw in asked.items():
         moved.clear()

@@ -8,37 +8,18 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from rankeval_pd.chance.random_tests import (
-    POPULATIONS,
-    TAIL_METHODS,
-    Pool,
-    able_with,
-    bound_columns,
-    chosen_pool,
-    pool_columns,
-    pool_of,
-    pool_sizes,
-    population_model,
-    random_pvalue,
-)
+from rankeval_pd import stats
+from rankeval_pd.chance import random_tests
+from rankeval_pd.chance.random_tests import POPULATIONS, TAIL_METHODS, Pool
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Candidates, Data, Sizes, check_n, measure_rows, rows_of, tabulate
 from rankeval_pd.errors import check_choice, check_count, check_memory, check_shares, progress_bar
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
-from rankeval_pd.stats import (
-    AnyArray,
-    BoolArray,
-    Finite,
-    FloatArray,
-    IntArray,
-    Ranking,
-    Size,
-    random_model,
-)
+from rankeval_pd.stats import AnyArray, Finite, FloatArray, IntArray, Size
 from rankeval_pd.stats.random_model import MOST_SEARCHED, Envelope, envelope, unique_rows
 
-# --------------------------------------------------------------- Bounds for each n (Macskassy 2005)
+# ---- Bounds for each n (Macskassy 2005)
 
 BOUND_COLUMNS = (
     *("p", "n", "expected", "discrete", "interpolated", "parametric", "critical", "attainable"),
@@ -72,20 +53,16 @@ def random_bound(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a gold label. Scores are not used.
+    data, n, **roles
+        As in :func:`nbest_precision`. Scores are not used.
     p : float or list of float
         Significance levels, 0 < p <= 1.
-    n : int, sequence of int, range or None
-        Sizes of the lists. None means every n from 1 to the number of candidates.
     population : {"finite", "infinite"}
         Whether the list is drawn from these candidates (hypergeometric distribution) or from an
         infinite population with the same prevalence (binomial distribution). "infinite" allows n
         above N.
     pool : {"retrieved", "all"} or int, optional
         Candidates from which the list is drawn. See :func:`random_test`.
-    **roles
-        Column roles. See :func:`nbest_precision`.
 
     Returns
     -------
@@ -126,20 +103,22 @@ def random_bound(
     check_choice("population", population, POPULATIONS)
     levels = check_shares("p", p, one=True)
     sizes, beyond = _split_sizes(check_n(n), population)
-    pool = chosen_pool(pool, roles, population)
+    pool = random_tests.chosen_pool(pool, roles, population)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         if beyond is not None:
             n = beyond
         along = {"p": levels, "n": candidates.sizes(n)}
-        return rows_of_pools(candidates, along, pool, bound_columns, population=population)
+        return rows_of_pools(
+            candidates, along, pool, random_tests.bound_columns, population=population
+        )
 
     return tabulate(
         data,
         roles,
         question,
-        pool_columns(BOUND_COLUMNS, pool),
-        able_with(can(random_bound), pool),
+        random_tests.pool_columns(BOUND_COLUMNS, pool),
+        random_tests.able_with(can(random_bound), pool),
         n=sizes,
         attrs={"population": population, "pool": pool},
     )
@@ -166,7 +145,7 @@ def rows_of_pools(
     ``of_lists`` (level, list sizes, population) is called once for each N and N+, or for up to
     ``most`` list sizes, once for the lists from all pools.
     """
-    pools = pool_sizes(candidates, pool)
+    pools = random_tests.pool_sizes(candidates, pool)
     (total, positive), back = unique_rows(pools.total.ravel(), pools.positive.ravel())
     levels, n = along.values()
     exists = (total > 0)[:, np.newaxis] & ((n <= total[:, np.newaxis]) | (population == "infinite"))
@@ -181,7 +160,7 @@ def rows_of_pools(
         size: Any = float(total[part[0]]), float(positive[part[0]])
         if n.size <= most:
             size = total[row].astype(float), positive[row].astype(float)
-        model = population_model(population, *size)
+        model = random_tests.population_model(population, *size)
         for level, p in enumerate(levels.tolist()):
             for name, x in of_lists(p, n[place], model).items():
                 if name not in columns:
@@ -193,7 +172,7 @@ def rows_of_pools(
     return rows_of(columns, candidates, "measure", range(shape[1]), along)
 
 
-# ---------------------------------------- The distribution of the count (Macskassy 2005, figure 1)
+# ---- The distribution of the count (Macskassy 2005, figure 1)
 
 
 @Capabilities(
@@ -300,7 +279,7 @@ def _cdf_columns(
     }
 
 
-def _cdf_grid(n: IntArray, size: Size) -> tuple[FloatArray, BoolArray]:
+def _cdf_grid(n: IntArray, size: Size) -> tuple[FloatArray, stats.BoolArray]:
     """Return the counts at which to evaluate a distribution function, and a mask."""
     prior = (size.positive / np.maximum(size.total, 1))[:, np.newaxis]
     mean = n * prior
@@ -327,11 +306,13 @@ def _strict_tail(
     if population == "finite":
         lists = np.minimum(lists, total)
     given: dict[str, Any] = {"n_candidates": total, "n_positive": positive}
-    tail = random_pvalue(count, lists, method=method, strict=True, population=population, **given)
+    tail = random_tests.random_pvalue(
+        count, lists, method=method, strict=True, population=population, **given
+    )
     return np.asarray(tail)
 
 
-# --------------------------------------- Crossover points with chance (Macskassy 2005, section 3.3)
+# ---- Crossover points with chance (Macskassy 2005, section 3.3)
 
 CROSSOVER_COLUMNS = ("measure", "p", "n_first", "n_last", "tp_first")
 _EQUAL = 1e-10  # tolerance that lets a count equal to a fractional bound reach the bound
@@ -400,8 +381,8 @@ def crossovers(
     0      G2  0.05        2      22         2
     """
     levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
-    check_choice("bound", bound, random_model.BOUND_KINDS)
-    shortest, pool = check_count("contiguous", contiguous), chosen_pool(pool, roles)
+    check_choice("bound", bound, stats.random_model.BOUND_KINDS)
+    shortest, pool = check_count("contiguous", contiguous), random_tests.chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         along = {"p": levels, "n": candidates.sizes(n)}
@@ -413,7 +394,7 @@ def crossovers(
         roles,
         question,
         CROSSOVER_COLUMNS,
-        able_with(can(crossovers), pool),
+        random_tests.able_with(can(crossovers), pool),
         finish=partial(_runs_above_bound, shortest=shortest),
         attrs={"bound": bound, "contiguous": shortest, "pool": pool},
     )
@@ -426,11 +407,11 @@ _MOST_CACHED = 2**14  # largest group whose bounds are cached across chunks (128
 def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
     """Return the bound at each n below N, minus the tolerance: (n)."""
     inside = np.arange(1.0, min(model.total, longest + 1.0))
-    return random_model.bound(kind, p, inside, model) - _EQUAL
+    return stats.random_model.bound(kind, p, inside, model) - _EQUAL
 
 
 def _sizes_at_bound(
-    ranking: Ranking,
+    ranking: stats.Ranking,
     _: Candidates,
     *,
     n: IntArray | None,
@@ -440,7 +421,7 @@ def _sizes_at_bound(
     pool: Pool,
 ) -> dict[str, AnyArray]:
     """Return true positives and whether they reach the bound: (group, measure, p, n)."""
-    lists, size = ranking.nbest(n, ties), pool_of(ranking, pool)
+    lists, size = ranking.nbest(n, ties), random_tests.pool_of(ranking, pool)
     *rows, longest = lists.tp.shape
     shape = (*rows, p.size, longest)
     reached = np.zeros(shape, dtype=bool)
@@ -480,7 +461,7 @@ def _runs_above_bound(rows: Rows, _: Sequence[Hashable], *, shortest: int) -> Ro
     }
 
 
-# ------------------------------------------------------------ Envelopes over many list sizes
+# ---- Envelopes over many list sizes
 
 ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attainable")
 
@@ -548,7 +529,7 @@ def random_envelope(
     1   0.05  20       4.0         8     0.026779        True
     2   0.05  40       8.0        13     0.026779        True
     """
-    levels, pool = check_shares("alpha", alpha), chosen_pool(pool, roles)
+    levels, pool = check_shares("alpha", alpha), random_tests.chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         along = {"alpha": levels, "n": candidates.sizes(n)}
@@ -561,8 +542,8 @@ def random_envelope(
         data,
         roles,
         question,
-        pool_columns(ENVELOPE_COLUMNS, pool),
-        able_with(can(random_envelope), pool),
+        random_tests.pool_columns(ENVELOPE_COLUMNS, pool),
+        random_tests.able_with(can(random_envelope), pool),
         n=check_n(n),
         attrs={"pool": pool},
     )

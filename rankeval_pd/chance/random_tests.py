@@ -13,30 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from rankeval_pd import doors, errors
 from rankeval_pd.decisions import GROUP, GroupCells, Rows
-from rankeval_pd.doors import (
-    Candidates,
-    Data,
-    Shares,
-    check_n,
-    check_not_above,
-    measure_rows,
-    rows_at,
-    tabulate,
-)
-from rankeval_pd.errors import (
-    brief,
-    check_choice,
-    check_count,
-    check_flag,
-    check_memory,
-    check_share,
-    check_shares,
-    checked_call,
-    nothing_moves,
-    progress_bar,
-    warn,
-)
+from rankeval_pd.doors import Candidates, Data, Shares
+from rankeval_pd.errors import brief, check_choice
 from rankeval_pd.lists.groups import of_rows, random_p
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
@@ -67,7 +47,7 @@ from rankeval_pd.stats.random_model import (
     simultaneous_p_values,
 )
 
-# ------------------------------- Determine the pool of candidates from which random lists are drawn
+# ---- Determine the pool of candidates from which random lists are drawn
 
 Pool = Literal["retrieved", "all"] | int
 
@@ -91,7 +71,7 @@ def chosen_pool(pool: Any, roles: Mapping[str, Any], population: str = "finite")
                 " missing='absent'."
             )
         return cast("Pool", pool)
-    size = check_count("pool", pool)
+    size = errors.check_count("pool", pool)
     if size >= 2**53:
         raise ValueError(
             f"pool={size} is too large to be exact in float64. Pass a number below 2**53, or"
@@ -152,7 +132,7 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
     sizes, whole = np.broadcast_arrays(n, retrieved <= n)
     for size in np.unique(sizes):
         if (share := whole[sizes == size].mean()) >= 0.5:
-            warn(
+            errors.warn(
                 f"pool='retrieved': {share:.0%} of the lists at n = {int(size)} contain every"
                 " retrieved candidate, so the p-values are 1. Use a smaller n, or pass the number"
                 " of documents in the collection, pool=..."
@@ -160,12 +140,12 @@ def warn_of_whole_lists(retrieved: IntArray, n: IntArray) -> None:
             return
 
 
-# ------------------------------------------------------ Apply the random model to published numbers
+# ---- Apply the random model to published numbers
 
 TAIL_METHODS = ("discrete", "interpolated", "parametric")
 
 
-@checked_call
+@errors.checked_call
 def random_bound_for(
     p: float | Sequence[float],
     n: ListSizes = None,
@@ -218,7 +198,7 @@ def random_bound_for(
         share = 0.0
         number = isinstance(prior, int | float | np.number) and prior is not False
         if not number or prior != 0:
-            share = check_share("prior", prior, one=True)
+            share = errors.check_share("prior", prior, one=True)
         model = Infinite(share)
     else:
         total = check_whole("n_candidates", n_candidates)
@@ -230,7 +210,7 @@ def random_bound_for(
                 " n_positive."
             )
         model = population_model(population, float(total), float(positive))
-    levels, wanted = check_shares("p", p, one=True), check_n(n)
+    levels, wanted = errors.check_shares("p", p, one=True), doors.check_n(n)
     if not isinstance(wanted, np.ndarray) and total is None:
         raise ValueError(
             f"n={n!r} needs a finite number of candidates, but the population is infinite. Pass"
@@ -244,7 +224,7 @@ def random_bound_for(
     else:
         sizes = wanted
     if isinstance(model, Finite):
-        check_not_above(sizes, total or 0)
+        doors.check_not_above(sizes, total or 0)
     parts = []
     for level in levels.tolist():
         columns = {"p": level, "n": sizes, **bound_columns(level, sizes, model), **shares}
@@ -287,7 +267,7 @@ def check_whole(argument: str, value: Any) -> int:
     return int(value)
 
 
-@checked_call
+@errors.checked_call
 def random_pvalue(
     tp: npt.ArrayLike,
     n: npt.ArrayLike,
@@ -309,8 +289,6 @@ def random_pvalue(
         impossible count, the probability is 0 or 1.
     n : int or array of int
         Size of the list.
-    n_candidates, n_positive : int or array of int
-        Number of candidates N, and number of true positives N+.
     method : {"discrete", "interpolated", "parametric"}
         The exact tail probability, its interpolation between integers (Macskassy 2005), or the
         continuous binomial tail probability. The binomial tail is used for both populations.
@@ -318,10 +296,8 @@ def random_pvalue(
         Whether to return P(X > floor(tp)), as in Macskassy (2005). By default, the function returns
         P(X >= tp), the standard p-value. For a fractional tp the two discrete values are equal. By
         default Macskassy's interpolated and parametric curves are evaluated at tp - 1.
-    population : {"finite", "infinite"}
-        See :func:`random_bound`.
-    prior : float or array
-        Prevalence, instead of ``n_candidates`` and ``n_positive``. The population is then infinite.
+    n_candidates, n_positive, population, prior
+        As in :func:`random_bound_for`. The numbers can be arrays.
     log : bool
         Whether to return log10 p, which does not underflow.
 
@@ -411,7 +387,7 @@ def number_or_array(values: Any) -> Any:
     return values
 
 
-@checked_call
+@errors.checked_call
 def random_pvalue_mean(
     mean_tp: npt.ArrayLike,
     n: npt.ArrayLike,
@@ -481,7 +457,7 @@ def random_pvalue_mean(
                 f"{name} has {np.size(values)} values for n_queries={queries}. Pass one value, or "
                 "one per query."
             )
-    check_memory(3 * queries, f"n_queries={queries} queries", "Pass fewer.")
+    errors.check_memory(3 * queries, f"n_queries={queries} queries", "Pass fewer.")
     sizes, total, positive = (np.broadcast_to(np.asarray(x), (queries,)) for x in given.values())
     check_random_counts(sizes, total, positive, finite=True)
     means = np.asarray(mean_tp)
@@ -558,7 +534,7 @@ def sum_tails(
     return tails_of_sum(count, laws, times.astype(np.int64))
 
 
-# -------------------------------------------------------- Test n-best lists against random rankings
+# ---- Test n-best lists against random rankings
 
 TEST_COLUMNS = (
     *("measure", "n", "tp", "expected", "lift", "p_value", "p_mid", "p_strict", "log10_p"),
@@ -676,12 +652,12 @@ def random_test(
     """
     check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
-    sizes, chosen = check_n(n), Roles.of(roles)
+    sizes, chosen = doors.check_n(n), Roles.of(roles)
     ties, clustered = chosen.ties, chosen.groups is not None
     if pool is None:
         pool = n_candidates
     pool = chosen_pool(pool, roles, population)
-    check_flag("combine", combine)
+    errors.check_flag("combine", combine)
     if combine and adjust is not None:
         raise ValueError(
             f"combine=True with adjust={adjust!r}: there is no simultaneous envelope for the sum"
@@ -699,7 +675,6 @@ def random_test(
             " tests need counts, but ties='expected' averages over orders of equal scores. Pass"
             " ties='blocks' or ties='shared'."
         )
-
     if clustered:
         for name, value, refused in (
             ("adjust", adjust, adjust is not None),
@@ -723,7 +698,7 @@ def random_test(
         together = partial(_combined_test, population=population, ending=ending, warned=warned)
     elif clustered:
         columns += _COMBINED[:1]
-    result = tabulate(
+    result = doors.tabulate(
         data,
         roles,
         partial(_tests_or_counts, model=model, combine=combine),
@@ -745,7 +720,7 @@ class _Model(NamedTuple):
     adjust: str | None
     ties: str
     pool: Pool
-    advance: Callable[[int], object] = nothing_moves
+    advance: Callable[[int], object] = errors.nothing_moves
 
 
 def _tests_or_counts(
@@ -755,16 +730,16 @@ def _tests_or_counts(
     lists = candidates.sizes(n)
     facts: dict[str, Any] = {}
     if combine:
-        rows = measure_rows(candidates, n, _list_counts, ties=model.ties, pool=model.pool)
+        rows = doors.measure_rows(candidates, n, _list_counts, ties=model.ties, pool=model.pool)
         return rows, facts
     if model.adjust is not None and lists.size > EVERY:
         facts["p_adjusted"] = "rounded up"
     total = None  # of an unknown number of levels
     if model.adjust is None or not candidates.group.size:
         total = 0
-    with progress_bar(total=total, what="envelopes", unit="levels") as advance:
+    with errors.progress_bar(total=total, what="envelopes", unit="levels") as advance:
         model = model._replace(advance=advance)
-        return measure_rows(candidates, n, _test_columns, model=model), facts
+        return doors.measure_rows(candidates, n, _test_columns, model=model), facts
 
 
 def _test_columns(
@@ -828,7 +803,7 @@ def _random_p_values(tails: Tails) -> dict[str, FloatArray]:
     }
 
 
-# ------------------------------------------------- The sum of true positives over all groups
+# ---- The sum of true positives over all groups
 
 
 def _list_counts(
@@ -895,7 +870,7 @@ def _combined_test(
         "n_groups": counted,
         "n_left_out": (here > 0).sum(axis=-1) - counted,
     }
-    return rows_at(columns, counted > 0)
+    return doors.rows_at(columns, counted > 0)
 
 
 def _average_ties(lists: NBest, n: IntArray, size: Size, population: str, tails: Tails) -> None:

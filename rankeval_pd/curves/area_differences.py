@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from rankeval_pd import decisions, doors, stats
 from rankeval_pd.curves.areas import (
     EQUAL,
     KINDS,
@@ -20,28 +21,8 @@ from rankeval_pd.curves.areas import (
     t_and_p,
 )
 from rankeval_pd.curves.early_retrieval import positive_number, rate_range, turned_over
-from rankeval_pd.decisions import (
-    GROUP,
-    OVER,
-    PAIR,
-    Interval,
-    Rows,
-    compared_with,
-    decide,
-    decision_columns,
-    family_of,
-)
-from rankeval_pd.doors import (
-    Candidates,
-    Data,
-    concatenated,
-    distinct_tests,
-    only_pair,
-    pair_names,
-    rows_of,
-    tabulate,
-    with_pairs,
-)
+from rankeval_pd.decisions import Interval, Rows
+from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_choice, check_margin, check_share, progress_bar
 from rankeval_pd.options import Capabilities, can, with_roles_but
 from rankeval_pd.roles import (
@@ -54,23 +35,9 @@ from rankeval_pd.roles import (
     RankingRoles,
     Roles,
 )
-from rankeval_pd.stats import (
-    ADJUSTMENTS,
-    ALTERNATIVES,
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Limits,
-    Ranking,
-    areas,
-    clopper_pearson,
-    differences,
-    silent_division,
-    z_of,
-)
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Limits, Ranking, areas
 
-# ------------------- Differences between two measures in partial area, BEDROC and enrichment factor
+# ---- Differences between two measures in partial area, BEDROC and enrichment factor
 
 EARLY_KINDS = ("partial", "bedroc", "enrichment")
 
@@ -163,11 +130,11 @@ def _early_gap_limits(*columns: FloatArray, level: float) -> Limits:
     spread = error / factor
     variances = sides[1] ** 2, sides[8] ** 2, spread**2
     gap, half = shares[0] - shares[1], areas.student_quantile(freedom, level) * spread
-    low, high = differences.correlated_limits(
+    low, high = stats.differences.correlated_limits(
         (shares[0], shares[1]), (limits[0], limits[1]), variances, (gap - half, gap + half)
     )
     with np.errstate(divide="ignore"):  # a lift is at most one over the prevalence
-        most = np.fmin(factor, 1.0 / clopper_pearson(true, total, level)[0])
+        most = np.fmin(factor, 1.0 / stats.clopper_pearson(true, total, level)[0])
     low, high = (
         np.where(alike, 0.0 * error, np.clip(factor * limit, -most, most)) for limit in (low, high)
     )
@@ -184,7 +151,7 @@ OF_EARLY_GAP = Interval(
 """The interval for a difference in partial area, BEDROC or enrichment factor."""
 
 
-# -------------------------------------- Differences in area between rankings of the same candidates
+# ---- Differences in area between rankings of the same candidates
 
 COMPARE_COLUMNS = (
     *("measure_a", "measure_b", "area_a", "area_b", "difference", "ci_low", "ci_high"),
@@ -230,8 +197,8 @@ def compare_area(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, **roles
+        As in :func:`nbest_precision`. Equal scores always count one half.
     a, b : names of measures, optional
         If you pass both, only this pair is compared. If you pass only ``a``, it is compared with
         every other measure. By default, all pairs are compared.
@@ -259,8 +226,6 @@ def compare_area(
         confidence limit reaches the margin.
     adjust_over : {"all", "group"}
         Whether to adjust over all pairs in all groups of ``by``, or in each group separately.
-    **roles
-        Column roles (see :func:`nbest_precision`). Equal scores always count one half.
 
     Returns
     -------
@@ -315,9 +280,9 @@ def compare_area(
     early: dict[str, Any] = {}
     if kind in EARLY_KINDS or any(x is not None for x in (fpr, tpr, share)):
         early = early_options(kind, fpr, tpr, share, bedroc_alpha)
-    check_choice("alternative", alternative, ALTERNATIVES)
-    check_choice("adjust_over", adjust_over, OVER)
-    check_choice("adjust", adjust, (None, *ADJUSTMENTS))
+    check_choice("alternative", alternative, stats.ALTERNATIVES)
+    check_choice("adjust_over", adjust_over, decisions.OVER)
+    check_choice("adjust", adjust, (None, *stats.ADJUSTMENTS))
     level = check_share("level", level)
     clustered = Roles.of(roles).groups is not None
     if clustered and test == "delong":
@@ -351,9 +316,9 @@ def compare_area(
     else:
         kernel = partial(roc_gap, test=test)
         interval = {"t": OF_ROC_GAP, "delong": _OF_DELONG_GAP}[test]
-    return tabulate(
+    return doors.tabulate(
         data,
-        only_pair(data, a, b, roles),
+        doors.only_pair(data, a, b, roles),
         partial(_compared_areas, a=a, b=b, kernel=kernel, how=how),
         _columns_of_areas(how, ["n_groups"] * clustered),
         can(compare_area),
@@ -363,12 +328,12 @@ def compare_area(
 
 
 def _columns_of_areas(how: AreaOptions, groups: Sequence[str]) -> tuple[str, ...]:
-    decision, ending = decision_columns(how)
+    decision, ending = decisions.decision_columns(how)
     return (*COMPARE_COLUMNS, *decision[:-2], "se", *groups, "better", *ending)
 
 
 def _compared_areas(
-    candidates: Candidates,
+    candidates: doors.Candidates,
     _: IntArray | None,
     *,
     a: Hashable,
@@ -380,13 +345,13 @@ def _compared_areas(
 
     The kernel of ROC areas also gets the placements, unless the measures rank different candidates.
     """
-    pairs = pair_names(candidates.measures, a, b)
+    pairs = doors.pair_names(candidates.measures, a, b)
     facts: dict[str, Any] = {}
     if how.adjust is not None:
-        tests = distinct_tests(candidates, pairs, how.alternative, how.adjust)
+        tests = doors.distinct_tests(candidates, pairs, how.alternative, how.adjust)
         over = [how.adjust_over]
-        facts["family"] = family_of(
-            tests, compared_with(a, b), groups=candidates.n_groups, over=over
+        facts["family"] = decisions.family_of(
+            tests, decisions.compared_with(a, b), groups=candidates.n_groups, over=over
         )
     sides, gold = candidates.sides(pairs), candidates.gold[:, np.newaxis]
     present = candidates.present
@@ -409,17 +374,17 @@ def _compared_areas(
                 options["placed"] = [known[:, first], known[:, second]]
             columns = kernel(*rankings, candidates.clusters, **options)
             numbers = range(start, start + first.size)
-            parts.append(rows_of(columns, candidates, PAIR, numbers, {}))
+            parts.append(doors.rows_of(columns, candidates, decisions.PAIR, numbers, {}))
             advance(first.size * len(candidates.group))
-    rows = concatenated(parts, GROUP)
-    return with_pairs(rows, candidates, pairs, how.alternative), facts
+    rows = doors.concatenated(parts, decisions.GROUP)
+    return doors.with_pairs(rows, candidates, pairs, how.alternative), facts
 
 
 def _decided(
     rows: Rows, names: Sequence[Hashable], *, how: AreaOptions, interval: Interval
 ) -> Rows:
     """Decide the pairs; one-sided intervals for lifts end at the largest possible lift."""
-    rows = decide(rows, names, how=how, interval=interval)
+    rows = decisions.decide(rows, names, how=how, interval=interval)
     if how.kind != "enrichment":
         return rows
     for name in ("ci_low", "ci_high", "ci_low_alone", "ci_high_alone"):
@@ -429,7 +394,7 @@ def _decided(
     return rows
 
 
-# ------------------------------------------------------------ The difference between two ROC areas
+# ---- The difference between two ROC areas
 
 
 def roc_gap(
@@ -489,7 +454,7 @@ def _mean_placement(placement: FloatArray, gold: BoolArray, here: BoolArray) -> 
     """
     positive, halves = gold & here, 2.0 * (~gold & here).sum(axis=-1)
     whole = np.rint(np.where(positive, placement, 0.0) * halves[..., np.newaxis]).sum(axis=-1)
-    with silent_division():
+    with stats.silent_division():
         mean: FloatArray = whole / (halves * positive.sum(axis=-1))
     return mean
 
@@ -518,7 +483,7 @@ def _delong_gap_limits(
     difference: FloatArray, se: FloatArray, alike: BoolArray, level: float
 ) -> Limits:
     # if rankings differ but the variance is 0, the interval contains all possible differences
-    half = z_of(level) * np.where((se == 0.0) & ~alike, np.inf, se)
+    half = stats.z_of(level) * np.where((se == 0.0) & ~alike, np.inf, se)
     low, high = np.clip((difference - half, difference + half), -1.0, 1.0)
     return low, high
 

@@ -11,29 +11,9 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd import tables
-from rankeval_pd.decisions import (
-    GROUP,
-    OF_CLUSTERS,
-    PAIR,
-    Average,
-    Decision,
-    Interval,
-    Rows,
-    average_areas,
-    check_average,
-    decide,
-    family_of,
-)
-from rankeval_pd.doors import (
-    Candidates,
-    Data,
-    above_door,
-    below_door,
-    concatenated,
-    rows_of,
-    tabulate,
-)
+from rankeval_pd import decisions, doors, stats, tables
+from rankeval_pd.decisions import GROUP, Interval, Rows
+from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_choice, check_share, warn
 from rankeval_pd.lists.groups import warn_of_few
 from rankeval_pd.options import Capabilities, can, with_roles_but
@@ -46,21 +26,10 @@ from rankeval_pd.roles import (
     EqualScores,
     RankingRoles,
 )
-from rankeval_pd.stats import (
-    ADJUSTMENTS,
-    ALTERNATIVES,
-    AnyArray,
-    FloatArray,
-    IntArray,
-    Limits,
-    Ranking,
-    differences,
-    quantile_of,
-)
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray, Limits, Ranking
 from rankeval_pd.stats import areas as early
 
-# -------------------------------------------------------------------------------------------------
-# The area under the ROC curve, and average precision.
+# ---- The area under the ROC curve, and average precision
 
 AREA_COLUMNS = ("measure", "area", "chance", "ci_low", "ci_high", "se", "p_value")
 AVERAGED = (*AREA_COLUMNS[:-1], "n_queries", "n_missing")
@@ -89,15 +58,15 @@ def area(
     ci: AreaInterval | None = None,
     level: float = 0.95,
     equal: EqualScores = "block",
-    average: Average | None = None,
+    average: decisions.Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Return each measure's area under the ROC curve or average precision.
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, level, **roles
+        As in :func:`nbest_precision`. ``ties`` has no effect.
     kind : {"roc", "ap"}
         "roc" is the area under the ROC curve. This area is the probability that a true positive has
         a higher score than a negative, with equal scores counting one half. "ap" is average
@@ -112,8 +81,6 @@ def area(
         interval on the logit scale. Average precision allows only "logit", with Student's t. Two
         logit intervals are computed, one around the average precision and one around a version in
         which no positive contributes to its own precision, and their outer limits are returned.
-    level : float
-        Confidence level of the interval.
     equal : {"block", "mean"}
         Treatment of equal scores in average precision. "block" treats equal scores as one block, as
         scikit-learn does, and "mean" averages over all orderings of them. The ROC area is the same
@@ -124,8 +91,6 @@ def area(
         from the same group (with "ap", over all positives). The interval treats the groups as the
         sample, as in :func:`nbest_precision`. The columns ``n_queries`` and ``n_missing`` count the
         groups with and without an area.
-    **roles
-        Column roles (see :func:`nbest_precision`). ``ties`` has no effect.
 
     Returns
     -------
@@ -176,7 +141,7 @@ def area(
       measure      area    ci_low   ci_high   chance
     0    good  0.551516  0.374956  0.704546  0.12245
     """
-    check_average(average)
+    decisions.check_average(average)
     check_choice("kind", kind, KINDS)
     check_choice("equal", equal, EQUAL)
     interval = _interval_kind(kind, ci)
@@ -194,9 +159,9 @@ def area(
                 " Omit ci."
             )
         kernel = partial(_to_average, kind=kind, ties=ties)
-        columns, combine = AVERAGED, partial(average_areas, average=average, level=level)
+        columns, combine = AVERAGED, partial(decisions.average_areas, average=average, level=level)
         attrs["average"] = average
-    return tabulate(
+    return doors.tabulate(
         data,
         roles,
         partial(area_rows, kernel=kernel),
@@ -208,14 +173,17 @@ def area(
 
 
 def area_rows(
-    candidates: Candidates, _: IntArray | None, *, kernel: Callable[..., Mapping[str, AnyArray]]
+    candidates: doors.Candidates,
+    _: IntArray | None,
+    *,
+    kernel: Callable[..., Mapping[str, AnyArray]],
 ) -> Rows:
     """Return one row per group and measure, from a function of rankings and clusters."""
     parts = []
     for numbers, ranking, _part in candidates.ranked():
         columns = kernel(ranking, candidates.clusters)
-        parts.append(rows_of(columns, candidates, "measure", numbers, {}))
-    return concatenated(parts, GROUP)
+        parts.append(doors.rows_of(columns, candidates, "measure", numbers, {}))
+    return doors.concatenated(parts, GROUP)
 
 
 def _interval_kind(kind: str, ci: str | None) -> str:
@@ -322,8 +290,7 @@ def area_of_outlines(
     return table
 
 
-# -------------------------------------------------------------------------------------------------
-# Average precision with its interval, and the difference between two average precisions.
+# ---- Average precision with its interval, and the difference between two average precisions
 
 
 def precision_columns(
@@ -429,18 +396,17 @@ def _precision_gap_limits(*columns: Any, level: float, power: float) -> Limits:
     a, b = sides[:5], sides[5:]  # value, corrected value, error, freedom and positives
     gap, reach = a[0] - b[0], 1.0 + 0.0 * error
     of_one = partial(early.ap_limits, level=level)
-    low, high = differences.correlated_limits(
+    low, high = stats.differences.correlated_limits(
         (a[0], b[0]),
         (of_one(*a), of_one(*b)),
         (a[2] ** 2, b[2] ** 2, error**2),
-        OF_CLUSTERS.limits(gap, error, freedom, reach, moved, level=level),
+        decisions.OF_CLUSTERS.limits(gap, error, freedom, reach, moved, level=level),
         power,
     )
     return np.where(alike, 0.0 * error, low), np.where(alike, 0.0 * error, high)
 
 
-# -------------------------------------------------------------------------------------------------
-# The variance of an area, or of an area difference, and its degrees of freedom.
+# ---- The variance of an area, or of an area difference, and its degrees of freedom
 
 _FEW = 10  # if a class has fewer candidates, the coverage of the intervals is known to be too low
 
@@ -486,8 +452,7 @@ def p_of_t(statistic: FloatArray, freedom: FloatArray | float, alternative: str)
     return np.asarray(tail, dtype=float)
 
 
-# -------------------------------------------------------------------------------------------------
-# Differences in area between independent samples.
+# ---- Differences in area between independent samples
 
 _PAIR_COLUMNS = (
     *("area_a", "area_b", "difference", "ci_low", "ci_high", "z", "p_value", "p_adjusted", "se"),
@@ -498,7 +463,7 @@ TESTS = ("t", "delong")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AreaOptions(Decision):
+class AreaOptions(decisions.Decision):
     """Options for comparing two areas."""
 
     kind: str
@@ -543,10 +508,8 @@ def unpaired_area(
         Alternative hypothesis. "greater" means that the first sample has the larger area.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
         Adjustment of p-values and intervals for all pairs and measures, as in :func:`compare`.
-    level : float
-        Confidence level of the interval for the difference.
-    **roles
-        Column roles (see :func:`nbest_precision`). ``by`` identifies the samples.
+    level, **roles
+        As in :func:`area`, for the interval of the difference. ``by`` identifies the samples.
 
     Returns
     -------
@@ -600,12 +563,12 @@ def unpaired_area(
         raise ValueError(
             "test='delong' compares ROC areas, but kind='ap' computes average precision. Omit test."
         )
-    check_choice("alternative", alternative, ALTERNATIVES)
-    check_choice("adjust", adjust, (None, *ADJUSTMENTS))
+    check_choice("alternative", alternative, stats.ALTERNATIVES)
+    check_choice("adjust", adjust, (None, *stats.ADJUSTMENTS))
     level = check_share("level", level)
     question = partial(area_rows, kernel=partial(sample_area, kind=kind))
     columns = ("measure", *_SampleAreas._fields)
-    areas = tabulate(data, roles, question, columns, can(unpaired_area))
+    areas = doors.tabulate(data, roles, question, columns, can(unpaired_area))
     how = AreaOptions(
         kind=kind,
         test=test,
@@ -614,7 +577,7 @@ def unpaired_area(
         alpha=round(1.0 - level, 12),
         adjust=adjust,
     )
-    return above_door(_pairs_of_samples(below_door(areas), how), data)
+    return doors.above_door(_pairs_of_samples(doors.below_door(areas), how), data)
 
 
 def _pairs_of_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
@@ -648,7 +611,7 @@ def _pairs_of_samples(areas: pd.DataFrame, how: AreaOptions) -> pd.DataFrame:
     if how.adjust is not None:
         number = measures.nunique(dropna=False)
         of_measures = f" for {number} measures" * (number > 1)
-        table.attrs["family"] = family_of(len(pairs)) + of_measures
+        table.attrs["family"] = decisions.family_of(len(pairs)) + of_measures
     return table
 
 
@@ -745,12 +708,12 @@ def compare_samples(
     rows = _sample_contrasts(a, b, how)
     for side, sample in (("a", a), ("b", b)):
         rows |= {f"{name}_{side}": x for name, x in sample._asdict().items()}
-    rows |= {GROUP: np.zeros(number.size, dtype=np.int64), PAIR: np.arange(number.size)}
+    rows |= {GROUP: np.zeros(number.size, dtype=np.int64), decisions.PAIR: np.arange(number.size)}
     rows |= {"measure_a": pairs[number, 0], "measure_b": pairs[number, 1]}
     names = [f"{name}_{side}" for side in "ab" for name in _SampleAreas._fields]
     limits = partial(_sample_limits, kind=how.kind, test=how.test)
     interval = Interval(limits, ("tested", "freedom", "shared", *names))
-    return decide(rows, samples, how=how, interval=interval)
+    return decisions.decide(rows, samples, how=how, interval=interval)
 
 
 def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: AreaOptions) -> Rows:
@@ -792,11 +755,11 @@ def _sample_limits(*columns: FloatArray, level: float, kind: str, test: str) -> 
     tested, freedom, shared, *sides = columns
     size = len(_SampleAreas._fields)
     one, other = _SampleAreas(*sides[:size]), _SampleAreas(*sides[size:])
-    half, gap = quantile_of(freedom, level) * tested, one.area - other.area
+    half, gap = stats.quantile_of(freedom, level) * tested, one.area - other.area
     if test == "delong":
         return np.maximum(gap - half, -1.0), np.minimum(gap + half, 1.0)
     variances = one.variance, other.variance, one.variance + other.variance
     of_both = one.limits(kind, level, shared), other.limits(kind, level, shared)
-    return differences.correlated_limits(
+    return stats.differences.correlated_limits(
         (one.area, other.area), of_both, variances, (gap - half, gap + half)
     )

@@ -109,13 +109,11 @@ def bedroc(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, level
+        As in :func:`area`.
     alpha : float
         Emphasis on early ranks. The candidate at rank r has a weight of exp(-alpha r / N). With
         alpha = 20, the first 8% of the candidates contribute 80% of the maximum.
-    level : float
-        Confidence level of the interval.
     **roles
         Column roles (see :func:`nbest_precision`). ``ties`` has no effect, because candidates with
         equal scores get the mean of their weights.
@@ -182,7 +180,7 @@ def partial_area(
     Parameters
     ----------
     data, level
-        As in :func:`bedroc`.
+        As in :func:`area`.
     fpr : float or pair of floats, optional
         Largest false positive rate, above 0 and at most 1. The area then starts at a false positive
         rate of 0. Pass a pair to set the smallest and largest rates.

@@ -18,8 +18,7 @@ import pandas as pd
 
 from rankeval_pd.errors import checked_call, warn
 
-# -------------------------------------------------------------------------------------------------
-# Load the data set from Evert (2004): German PP-verb pairs, annotated by Krenn.
+# ---- Load the data set from Evert (2004): German PP-verb pairs, annotated by Krenn
 #
 # The file is pinned to one commit of the R package's source and verified against its SHA-256 hash.
 
@@ -123,7 +122,7 @@ def _ways_out(reason: str) -> str:
     )
 
 
-# ------------------------------------------------------------------------------------- Cached data
+# ---- Cached data
 
 _unwritable: set[Path] = set()  # unwritable folders for which a warning has been issued
 
@@ -184,8 +183,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# -------------------------------------------------------------------------------------------------
-# Load word pairs with gold labels from the documentation of five packages.
+# ---- Load word pairs with gold labels from the documentation of five packages
 
 # word pairs counted in the docstrings of each package
 _TOTALS = {"numpy": 91317, "scipy": 258344, "pandas": 135554, "xarray": 45933, "matplotlib": 97872}

@@ -20,8 +20,7 @@ from rankeval_pd.errors import check_count, progress_bar
 from rankeval_pd.options import Capabilities, with_options
 from rankeval_pd.stats import FloatArray
 
-# -------------------------------------------------------------------------------------------------
-# Parse the source files of installed packages, and cache the results.
+# ---- Parse the source files of installed packages, and cache the results
 
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
 
@@ -65,8 +64,7 @@ def source_files(package: str) -> Iterator[tuple[Path, Path]]:
             yield root, path
 
 
-# -------------------------------------------------------------------------------------------------
-# Build a search experiment from the docstrings of installed packages.
+# ---- Build a search experiment from the docstrings of installed packages
 
 _SEARCH_EDITION = 2  # cache version: increase it when the parsing changes
 _LEAST_LINKS = 2  # a docstring with at least this many links becomes a query

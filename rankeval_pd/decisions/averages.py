@@ -11,8 +11,7 @@ from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.errors import check_choice
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, clusters
 
-# -------------------------------------------------------------------------------------------------
-# Average rows over groups, such as queries, as means or as ratios of sums.
+# ---- Average rows over groups, such as queries, as means or as ratios of sums
 
 KEYS = ("measure", PAIR, "n")  # what rows of different groups have in common
 
@@ -176,8 +175,7 @@ def average_curves(
     }
 
 
-# -------------------------------------------------------------------------------------------------
-# Check whether results can be averaged or combined over groups.
+# ---- Check whether results can be averaged or combined over groups
 
 Average = Literal["macro", "micro"]
 

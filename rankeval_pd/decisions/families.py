@@ -8,16 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rankeval_pd import stats
 from rankeval_pd.errors import check_needed
-from rankeval_pd.stats import (
-    AnyArray,
-    FloatArray,
-    IntArray,
-    adjust,
-    interval_levels,
-    step_down,
-    swaps,
-)
+from rankeval_pd.stats import FloatArray, IntArray
 
 OVER = ("all", "group")
 OVER_LISTS = ("all", "n", "group")
@@ -54,9 +47,9 @@ def adjusted_p(
             tested = np.unique(pair[~np.isnan(p)]).size
             result[rows] = np.minimum(tested * p, 1.0)
         elif method == "max-t-stepdown":
-            result[rows] = step_down(p, pair)
+            result[rows] = stats.step_down(p, pair)
         else:
-            result[rows] = adjust(p, method)
+            result[rows] = stats.adjust(p, method)
     return result
 
 
@@ -66,11 +59,11 @@ def family_levels(
     """Return the confidence level of each row's interval, given the adjustment."""
     result = np.empty(p_values.shape)
     for rows in _members(families):
-        result[rows] = interval_levels(p_values[rows], method, level)
+        result[rows] = stats.interval_levels(p_values[rows], method, level)
     return result
 
 
-def numbered(*columns: AnyArray) -> IntArray:
+def numbered(*columns: stats.AnyArray) -> IntArray:
     """Return one number for each combination of values in the columns."""
     return np.asarray(
         pd.DataFrame(dict(enumerate(columns))).groupby([*range(len(columns))]).ngroup()
@@ -120,8 +113,10 @@ def enough_draws(n_tests: int, options: Any) -> int:
             "draws. Pass a larger alpha."
         )
     if options.n_resamples is None:
-        return check_needed(swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}")
-    needed = swaps.least_swaps(n_tests, options.alpha)
+        return check_needed(
+            stats.swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}"
+        )
+    needed = stats.swaps.least_swaps(n_tests, options.alpha)
     if options.n_resamples < needed:
         what = "pair"
         if n_tests > 1:

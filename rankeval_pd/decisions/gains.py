@@ -11,27 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from rankeval_pd import stats
 from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.ranks import of_measures, rank_limits
 from rankeval_pd.decisions.verdicts import GROUP, Rows
-from rankeval_pd.stats import (
-    AnyItems,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Items,
-    PairOptions,
-    Step,
-    SystemScores,
-    agree_with_test,
-    all_pairs,
-    clopper_pearson,
-    drawn_scores,
-    draws_for_ranks,
-    quiet,
-    t_scores,
-    t_tests,
-)
+from rankeval_pd.stats import AnyItems, IntArray, Items, PairOptions, Step, quiet
 from rankeval_pd.stats.bootstrap import with_resamples
 from rankeval_pd.stats.gains import Limits, PairTests, Tested, bootstrap_tests
 from rankeval_pd.stats.item_gains import Draws
@@ -39,7 +23,7 @@ from rankeval_pd.stats.item_gains import Draws
 FAMILY = ("family_p", "family_low", "family_high")  # p-values, and limits of Monte Carlo intervals
 _MOST_NUMBERS = 2**25  # limit on resampled gains (pairs x draws) for additional draws
 
-# ------------------------------------------------------------------------ The pairs of one group
+# ---- The pairs of one group
 
 
 def bootstrapped_pairs(
@@ -111,7 +95,7 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
         p_stderr = tails * np.sqrt(shares * (1.0 - shares) / draws) * drawn
         hits = np.maximum(np.rint(np.nan_to_num(shares) * (draws + added)) - added, 0.0)
     counts, back = np.unique(hits, return_inverse=True)
-    limits = np.array(clopper_pearson(counts, np.array(draws), options.level))[:, back]
+    limits = np.array(stats.clopper_pearson(counts, np.array(draws), options.level))[:, back]
     limits = np.fmax(np.minimum(1.0, tails * limits), least)
     limits = np.where(np.isnan(family), np.nan, limits)
     family_low, family_high = np.where(drawn, limits, family)
@@ -131,7 +115,7 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
         if options.tails == 1:
             high = np.where(np.isnan(high), np.nan, np.inf)
         decides = np.where(np.isnan(decides), 1.0, decides)
-        agreeing.append(agree_with_test(low, high, decides, "two-sided", options.level))
+        agreeing.append(stats.agree_with_test(low, high, decides, "two-sided", options.level))
     alone, shown = agreeing[0], agreeing[-1]
     first, second = items.sign * theta[a], items.sign * theta[b]
     if options.alternative == "less":  # tests whether the second is better
@@ -193,17 +177,19 @@ def _negative(limits: Limits) -> Limits:
 
 def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> Limits:
     """Widen limits to include 0 if the reported p-value exceeds 1 - level, or is NaN."""
-    return agree_with_test(*limits, np.where(np.isnan(p_value), 1.0, p_value), "two-sided", level)
+    return stats.agree_with_test(
+        *limits, np.where(np.isnan(p_value), 1.0, p_value), "two-sided", level
+    )
 
 
-# ------------------------------------------------------------------------ The systems of one group
+# ---- The systems of one group
 
 
 def ranks_by_draws(items: AnyItems, options: PairOptions, ranks: str, step: Step = quiet) -> Rows:
     """Return the ranks of systems with uncertainty, from shared draws."""
-    pairs = np.stack(all_pairs(items.n_systems), axis=1)
-    draws = draws_for_ranks(items, with_resamples(options, len(pairs)), step)
-    scores = drawn_scores(draws)
+    pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
+    draws = stats.draws_for_ranks(items, with_resamples(options, len(pairs)), step)
+    scores = stats.drawn_scores(draws)
     tested = bootstrapped_pairs(items, pairs, draws.options, draws=draws)
     # systems with too few guesses are not tested
     untested = np.isnan(tested["p_value"]) & np.isfinite(scores.theta[pairs]).all(axis=1)
@@ -222,14 +208,14 @@ def ranks_by_t(items: AnyItems, options: PairOptions, ranks: str, step: Step = q
             f"test='t' with ranks={ranks!r}, ci={options.ci!r}: this test draws no resamples and"
             " returns only t intervals. Omit ranks and ci, or omit test."
         )
-    pairs = np.stack(all_pairs(items.n_systems), axis=1)
-    tested = pairs_tested_once(t_tests, items, pairs, options, step)
+    pairs = np.stack(stats.all_pairs(items.n_systems), axis=1)
+    tested = pairs_tested_once(stats.t_tests, items, pairs, options, step)
     assert isinstance(items, Items)
-    return _rows_of_systems(items, t_scores(items, options), tested, options)
+    return _rows_of_systems(items, stats.t_scores(items, options), tested, options)
 
 
 def _rows_of_systems(
-    items: AnyItems, found: SystemScores, tested: Rows, options: PairOptions
+    items: AnyItems, found: stats.SystemScores, tested: Rows, options: PairOptions
 ) -> Rows:
     """Return one row per system, with the columns of pairs that decide about ranks."""
     known = np.where(np.isnan(found.theta), -np.inf, found.theta)  # without a score: last
@@ -257,7 +243,7 @@ def _rows_of_systems(
 
 PAIR_P, PAIR_UNDECIDED = "_pair_p", "_pair_undecided"
 
-# ------------------------------------------------------------------------------------- All groups
+# ---- All groups
 
 
 def over_all_groups(rows: Rows, *, how: PairOptions) -> Rows:
@@ -267,7 +253,9 @@ def over_all_groups(rows: Rows, *, how: PairOptions) -> Rows:
     return {**rows, "p_adjusted": p, "undecided": undecided, "ci_low": low, "ci_high": high}
 
 
-def _in_one_family(rows: Rows, group: IntArray, how: PairOptions) -> tuple[FloatArray, BoolArray]:
+def _in_one_family(
+    rows: Rows, group: IntArray, how: PairOptions
+) -> tuple[stats.FloatArray, stats.BoolArray]:
     """Return adjusted p-values, and whether more draws could change a decision: (pair)."""
     p, low, high = rows["family_p"], rows["family_low"], rows["family_high"]
     if how.adjust is not None:

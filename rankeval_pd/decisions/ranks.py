@@ -17,22 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankeval_pd import stats
 from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.verdicts import Decision
-from rankeval_pd.stats import (
-    BASELINE,
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    agree_with_test,
-    all_pairs,
-    letters,
-    quantile_of,
-    rejects,
-    swaps,
-    with_one,
-)
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, letters, rejects
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +69,7 @@ def adjusted_tests(
     p, error, freedom = columns["p_value"], columns["error"], columns["freedom"]
     undecided = np.zeros(p.shape, dtype=bool)
     if how.adjust is None or not p.size:
-        return AdjustedTests(p, quantile_of(freedom, how.level) * error, undecided)
+        return AdjustedTests(p, stats.quantile_of(freedom, how.level) * error, undecided)
     drawn = p
     if how.swapped:
         drawn = columns[f"p_family{family}"]
@@ -97,7 +85,7 @@ def adjusted_tests(
     if not how.swapped:
         held = adjusted_p(once.ravel(), how.adjust, families, pairs).reshape(p.shape)
         levels = family_levels(once.ravel(), how.adjust, families, how.level)
-        half = quantile_of(freedom, levels.reshape(p.shape)) * error
+        half = stats.quantile_of(freedom, levels.reshape(p.shape)) * error
     else:
         held = drawn
         if how.kind is None:  # draws for areas are already simultaneous over all pairs
@@ -105,7 +93,7 @@ def adjusted_tests(
         # ratio of Student's t to the normal, and of draws to a formula
         held = np.fmax(held, p)
         count, half = columns[f"drawn{family}"], columns[f"margin{family}"]
-        more = swaps.monte_carlo_error(drawn, held, count, alpha=1.0 - how.level)[1]
+        more = stats.swaps.monte_carlo_error(drawn, held, count, alpha=1.0 - how.level)[1]
         undecided = np.asarray(more, dtype=bool)
     if stands is None:
         return AdjustedTests(held, half, undecided)
@@ -115,7 +103,7 @@ def adjusted_tests(
     return AdjustedTests(np.where(alike, p, held), np.where(alike, 0.0, half), undecided)
 
 
-# ----------------------------------------------------------------- Ranks, letters and differences
+# ---- Ranks, letters and differences
 
 
 def rank_columns(
@@ -137,8 +125,8 @@ def rank_columns(
     known = np.where(np.isnan(value), -np.inf, value)
     reference = np.argmax(known, axis=-2)
     if baseline is not None:
-        reference, chosen = np.full_like(reference, baseline), with_one(count, baseline)
-        shown = adjusted_tests(tests, how, chosen=chosen, stands=stands, family=BASELINE)
+        reference, chosen = np.full_like(reference, baseline), stats.with_one(count, baseline)
+        shown = adjusted_tests(tests, how, chosen=chosen, stands=stands, family=stats.BASELINE)
     below = np.tri(count, k=-1, dtype=bool)[..., np.newaxis]
     difference = _matrix(tests["difference"], count)
     difference = np.where(below, 0.0 - difference, difference)
@@ -154,7 +142,7 @@ def rank_columns(
         "letters": limits.letters.astype(str),  # also pandas' dtype of strings without rows
         "undecided": of_measures(every.undecided, count),
     }
-    alone = quantile_of(tests["freedom"], how.level) * tests["error"]
+    alone = stats.quantile_of(tests["freedom"], how.level) * tests["error"]
     itself = np.arange(count)[:, np.newaxis] == reference[..., np.newaxis, :]
     for ending, name, p, half, pairs in (
         ("_alone", "p_value", tests["p_value"], alone, None),
@@ -164,7 +152,7 @@ def rank_columns(
         margin = _beside(reference, _matrix(half, count, 0.0, pairs))
         low = np.maximum(columns["difference"] - margin, -1.0)
         high = np.minimum(columns["difference"] + margin, 1.0)
-        low, high = agree_with_test(low, high, p_beside, "two-sided", how.level)
+        low, high = stats.agree_with_test(low, high, p_beside, "two-sided", how.level)
         columns[f"difference_low{ending}"], columns[f"difference_high{ending}"] = low, high
         columns[name] = np.where(itself, np.nan, p_beside)
     return columns
@@ -211,7 +199,7 @@ def _matrix(
     values: AnyArray, count: int, itself: float = 0.0, chosen: IntArray | None = None
 ) -> FloatArray:
     """Return values of all or the chosen pairs as a matrix (..., measure, measure, n)."""
-    a, b = all_pairs(count)
+    a, b = stats.all_pairs(count)
     if chosen is not None:
         a, b = a[chosen], b[chosen]
     matrix = np.full((*values.shape[:-2], count, count, values.shape[-1]), itself)
@@ -237,7 +225,7 @@ def beats_chance(p_value: FloatArray, tests: int, how: RankOptions) -> BoolArray
     return np.asarray(rejects(p_value * tests, 1.0 - how.level))
 
 
-# ----------------------------------------------- Decisions that depend on the order of equal scores
+# ---- Decisions that depend on the order of equal scores
 
 
 def order_decides(tests: Mapping[str, FloatArray], how: RankOptions) -> BoolArray:

@@ -13,27 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rankeval_pd import stats
 from rankeval_pd.decisions.families import adjusted_p, family_levels, numbered
 from rankeval_pd.errors import progress_bar, warn
-from rankeval_pd.stats import (
-    DIFFERENCE_INTERVALS,
-    AnyArray,
-    FloatArray,
-    IntArray,
-    Limits,
-    agree_with_test,
-    alike_share,
-    delta_method,
-    interval_p,
-    margin_name,
-    overlap_difference,
-    paired_difference,
-    quantile_of,
-    regions_margin_p,
-    rejects,
-    swaps,
-    z_of,
-)
+from rankeval_pd.stats import AnyArray, FloatArray, IntArray, Limits
 
 Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
 GROUP = "_group"  # number of the group
@@ -80,7 +63,7 @@ def decision_columns(how: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
     middle: tuple[str, ...] = ("significant", "better")
     end: tuple[str, ...] = ("leaning",)
     if how.margin is not None:
-        middle = (margin_name(how.alternative), *middle)
+        middle = (stats.margin_name(how.alternative), *middle)
     if how.adjust is not None:
         middle = ("p_adjusted", *middle)
         end += ("ci_low_alone", "ci_high_alone")
@@ -103,7 +86,7 @@ def decide(
     column ``towards`` shows which measure is better.
     """
     if how.margin is not None:
-        table[margin_name(how.alternative)] = _p_of_margin(table, how, how.margin, interval)
+        table[stats.margin_name(how.alternative)] = _p_of_margin(table, how, how.margin, interval)
     p = table["p_value"]
     low, high = limits_with_test(table, p, np.full(p.size, how.level), how, interval)
     if how.adjust is not None:
@@ -120,7 +103,7 @@ def decide(
             if name in table:
                 table[name] = adjusted_p(table[name], how.adjust, family.families, family.pairs)
     table["ci_low"], table["ci_high"] = low, high
-    table["significant"] = rejects(p, how.alpha)
+    table["significant"] = stats.rejects(p, how.alpha)
     # "leaning" is the first measure if the sign is above 0, and the second if it is below 0
     sign, a, b = np.sign(table[towards]), table["measure_a"], table["measure_b"]
     leaning = table["leaning"] = np.where(sign > 0, a, np.where(sign < 0, b, -1))
@@ -128,7 +111,7 @@ def decide(
     if "p_tie_low" in table:  # whether another order of equal scores changes the decision
         own, differs = np.nan_to_num(sign) * table["significant"], np.zeros(p.shape, dtype=bool)
         for name, p_name in zip(TIE_ENDS, P_ENDS, strict=True):
-            differs |= np.sign(table[name]) * rejects(table[p_name], how.alpha) != own
+            differs |= np.sign(table[name]) * stats.rejects(table[p_name], how.alpha) != own
         table["tie_decides"] = differs & table["cuts_tie"]
         if table["tie_decides"].any():
             _warn_of_ties(table, names)
@@ -137,7 +120,7 @@ def decide(
             if name in table:
                 table[name] = np.clip(table[name], -table["most"], table["most"]) * table["times"]
     if "drawn" in table:
-        table["p_stderr"], table["undecided"] = swaps.monte_carlo_error(
+        table["p_stderr"], table["undecided"] = stats.swaps.monte_carlo_error(
             table["p_swaps"], p, table["drawn"], alpha=how.alpha
         )
     return table
@@ -191,7 +174,7 @@ class Family(NamedTuple):
         return self._shared(values, np.full(values.shape, level))
 
 
-# ------------------------------------------------------------------------------------- Intervals
+# ---- Intervals
 
 
 def limits_with_test(
@@ -221,7 +204,7 @@ def limits_with_test(
         high[varies] = 1.0
     if how.alternative == "less":
         low[varies] = -1.0
-    return agree_with_test(low, high, p, how.alternative, how.level)
+    return stats.agree_with_test(low, high, p, how.alternative, how.level)
 
 
 def _band(table: Rows, alone: Limits, p: FloatArray, how: Decision) -> Limits:
@@ -229,10 +212,10 @@ def _band(table: Rows, alone: Limits, p: FloatArray, how: Decision) -> Limits:
     difference, margin = table["difference"], table["margin"]
     low = np.minimum(alone[0], np.maximum(difference - margin, -1.0))
     high = np.maximum(alone[1], np.minimum(difference + margin, 1.0))
-    return agree_with_test(low, high, p, how.alternative, how.level)
+    return stats.agree_with_test(low, high, p, how.alternative, how.level)
 
 
-# ---------------------------------------------------------------------------- Margins (equivalence)
+# ---- Margins (equivalence)
 
 
 def _p_of_margin(table: Rows, how: Decision, margin: float, interval: Interval) -> FloatArray:
@@ -246,7 +229,7 @@ def _p_of_margin(table: Rows, how: Decision, margin: float, interval: Interval) 
         margins = margins / table["times"]
     columns = [table[name] for name in interval.columns]
     if interval.columns[:4] != REGIONS:
-        return interval_p(
+        return stats.interval_p(
             lambda level: interval.limits(*columns, level=level), margins, how.alternative
         )
     different = np.column_stack([margins, *columns[:4]])
@@ -258,11 +241,11 @@ def _p_of_margin(table: Rows, how: Decision, margin: float, interval: Interval) 
             continue
         scaled = share * n / only if only else np.inf  # the margin in the regions
         counted = (int(a), int(b), int(only))
-        p_values.append(regions_margin_p(*counted, scaled, how.alternative, how.alpha))
+        p_values.append(stats.regions_margin_p(*counted, scaled, how.alternative, how.alpha))
     return np.array(p_values, dtype=float)[back.ravel()]
 
 
-# ----------------------------------------------- Decisions that depend on the order of equal scores
+# ---- Decisions that depend on the order of equal scores
 
 
 def _warn_of_ties(table: Rows, names: Sequence[Hashable]) -> None:
@@ -292,16 +275,15 @@ def warn_of_rows(rows: list[tuple[Any, ...]], count: int, *, combined: bool = Fa
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# Intervals for the difference of two lists or sets: columns in, two-sided limits out.
+# ---- Intervals for the difference of two lists or sets: columns in, two-sided limits out
 
 
 def of_regions(ci: str, phi: float, *columns: AnyArray, level: float) -> Limits:
     """Return limits for regions; if they are small, the wider of those for regions and lists."""
     tp_a, tp_b, only, n, error = columns
     size = only / phi
-    low, high = DIFFERENCE_INTERVALS[ci](tp_a / phi, size, tp_b / phi, size, level)
-    part, center, half = only / n, (tp_a - tp_b) / n, z_of(level) * error
+    low, high = stats.DIFFERENCE_INTERVALS[ci](tp_a / phi, size, tp_b / phi, size, level)
+    part, center, half = only / n, (tp_a - tp_b) / n, stats.z_of(level) * error
     low, high = np.where(only == 0, 0.0, low * part), np.where(only == 0, 0.0, high * part)
     few_low, few_high = np.maximum(center - half, -1.0), np.minimum(center + half, 1.0)
     return np.fmin(low, few_low), np.fmax(high, few_high)
@@ -315,9 +297,9 @@ def _of_error(*columns: FloatArray, level: float) -> Limits:
     """
     difference, error, freedom, reach, only = columns
     known = freedom > 0
-    margin = quantile_of(np.where(known, freedom, 1.0), level) * error
+    margin = stats.quantile_of(np.where(known, freedom, 1.0), level) * error
     margin = np.where(known, margin, np.where(error > 0, 2.0, 0.0 * error))
-    alike = alike_share(np.minimum(freedom + 1.0, only), level)
+    alike = stats.alike_share(np.minimum(freedom + 1.0, only), level)
     share = np.where((error == 0.0) & (only > 0), alike, 1.0)
     margin = margin + (1.0 - share) * reach
     around = share * difference
@@ -336,7 +318,7 @@ def _cluster_range(*columns: FloatArray, level: float) -> Limits:
     """
     difference, error, freedom, reach, moved = columns
     known = freedom > 0
-    t = quantile_of(np.where(known, freedom, 1.0), level)
+    t = stats.quantile_of(np.where(known, freedom, 1.0), level)
     gap, half, more = np.abs(difference), t * error, t * t * np.where(known, moved, 0.0)
     root = np.sqrt(np.maximum(more * gap**2 + (1.0 - more) * half**2, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -355,7 +337,7 @@ OF_CLUSTERS = Interval(_cluster_range, ("difference", "error", "freedom", "reach
 """The interval for a difference between lists whose candidates are clustered."""
 
 
-OF_PAIRED = Interval(paired_difference, ("tp_overlap", "tp_only_a", "tp_only_b", "of_all"))
+OF_PAIRED = Interval(stats.paired_difference, ("tp_overlap", "tp_only_a", "tp_only_b", "of_all"))
 """The interval for two proportions of the same candidates."""
 
 
@@ -368,13 +350,13 @@ def of_sets(ci: str, phi: float) -> Interval:
 def _of_sets(*counts: FloatArray, level: float, ci: str, phi: float) -> Limits:
     tp, size = counts[:3], counts[3:]
     both, only_a, only_b = size
-    low, high = overlap_difference(tp, size, level, phi)
+    low, high = stats.overlap_difference(tp, size, level, phi)
     if ci == "delta":
         n_a, n_b = both + only_a, both + only_b
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = 1.0 / n_a - 1.0 / n_b, 1.0 / n_a, -1.0 / n_b
             difference = (tp[0] + tp[1]) / n_a - (tp[0] + tp[2]) / n_b
-            delta = delta_method(tp, size, weights, difference, level, phi=phi)
+            delta = stats.delta_method(tp, size, weights, difference, level, phi=phi)
         # the delta method gives variance 0 if all candidates are correct
         flat = delta[0] == delta[1]
         low, high = (np.where(flat, x, y) for x, y in zip((low, high), delta, strict=True))

@@ -13,16 +13,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype
 
-from rankeval_pd.doors import (
-    Data,
-    above_door,
-    annotators_of,
-    below_door,
-    check_data,
-    gold_values,
-    group_numbers,
-    with_given_frame,
-)
+from rankeval_pd import doors, stats
+from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_count, check_share, hushed, listed, warn
 from rankeval_pd.judging.judged import (
     JudgingScheme,
@@ -41,20 +33,10 @@ from rankeval_pd.roles import (
     refuse_dim,
     with_columns,
 )
-from rankeval_pd.stats import (
-    FloatArray,
-    IntArray,
-    Pilot,
-    binomial_laws,
-    clusters,
-    drawn_laws,
-    fisher_power,
-    fisher_test,
-)
+from rankeval_pd.stats import FloatArray, Pilot
 from rankeval_pd.tables import apart
 
-# -------------------------------------------------------------------------------------------------
-# Plan how many candidates to judge when you compare two measures.
+# ---- Plan how many candidates to judge when you compare two measures
 
 _TEETH = 24  # number of smaller plans for which the power is checked
 _LARGEST = 4_096  # largest region size in plans based on a pilot
@@ -207,7 +189,7 @@ def _warn_out_of_reach(planned: float, power: float, state: _State, ends: FloatA
     else:
         tp_a, tp_b = (np.array([round(share * size)]) for share in state.precisions)
         whole = np.array([size])
-        p_value = fisher_test(tp_a, whole, tp_b, whole, "two-sided").p_value[0]
+        p_value = stats.fisher_test(tp_a, whole, tp_b, whole, "two-sided").p_value[0]
         shows = (
             f" (expected: {tp_a[0]} and {tp_b[0]} true positives among {size} candidates"
             f" each, p = {p_value:.2g})"
@@ -279,9 +261,9 @@ class _State(NamedTuple):
                 law = pilot.law(new)[np.newaxis]
             else:
                 true = min(max(round(share * self.size) - tp, 0), left) if left else 0
-                law = drawn_laws(new, left, np.array([float(true)]))
+                law = stats.drawn_laws(new, left, np.array([float(true)]))
             laws.append(np.pad(law, ((0, 0), (tp, judged - tp))))
-        return fisher_power(laws[0], samples[0], laws[1], samples[1], alpha)
+        return stats.fisher_power(laws[0], samples[0], laws[1], samples[1], alpha)
 
 
 def _sample_sizes(more: int, judged: list[int], size: int) -> tuple[int, int]:
@@ -387,7 +369,7 @@ def needed_candidates(
     row = {"n": length, "n_judgements": 2 * size, "power": planned}
     if pilots is not None:
         open_a, open_b = (pilot.laws_of_rates(size) for pilot in pilots)
-        low, high = np.quantile(fisher_power(open_a, size, open_b, size, alpha), _OUTSIDE)
+        low, high = np.quantile(stats.fisher_power(open_a, size, open_b, size, alpha), _OUTSIDE)
         row |= {"power_low": low, "power_high": high}
         if n is None and planned < power:
             warn(
@@ -412,10 +394,10 @@ def _power_of_lists(
     """Return the power for lists of this length."""
     size = _region_size(overlap, length)
     if pilots is None:
-        laws = [np.exp(binomial_laws(np.array([float(size)]), np.array([x]))) for x in shares]
+        laws = [np.exp(stats.binomial_laws(np.array([float(size)]), np.array([x]))) for x in shares]
     else:
         laws = [pilot.law(size)[np.newaxis] for pilot in pilots]
-    return float(fisher_power(laws[0], size, laws[1], size, alpha)[0, 0])
+    return float(stats.fisher_power(laws[0], size, laws[1], size, alpha)[0, 0])
 
 
 def _shares_of_regions(first: float, second: float, overlap: float) -> tuple[float, float]:
@@ -433,8 +415,7 @@ def _shares_of_regions(first: float, second: float, overlap: float) -> tuple[flo
     return (first - shared) / (1.0 - overlap), (second - shared) / (1.0 - overlap)
 
 
-# -------------------------------------------------------------------------------------------------
-# Create sheets of candidates to judge, and read the judgments.
+# ---- Create sheets of candidates to judge, and read the judgments
 
 
 @Capabilities(rankings="What to judge, and how?", own_rows=True)
@@ -591,12 +572,11 @@ def _as_boolean(frame: pd.DataFrame, gold: Hashable, roles: Roles) -> pd.Series:
     # earlier judgments are numbers
     if is_bool_dtype(column.dtype) and not {True, False} & {*words}:
         roles = replace(roles, positive=None)
-    truth = gold_values(column, gold, roles.positive, roles.min_grade, all_there=False)
+    truth = doors.gold_values(column, gold, roles.positive, roles.min_grade, all_there=False)
     return pd.Series(truth, index=frame.index).astype("boolean")
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute coefficients of agreement between annotators.
+# ---- Compute coefficients of agreement between annotators
 
 _COLUMNS = ("statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates")
 
@@ -665,28 +645,28 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     1         Fleiss' kappa   0.60
     2  Krippendorff's alpha   0.61
     """
-    check_data(data)
+    doors.check_data(data)
     level, chosen = check_share("level", level), Roles.of(roles)
     chosen.check_groups()
-    names = annotators_of(chosen)
+    names = doors.annotators_of(chosen)
     if not names:
         raise ValueError(
             f"gold={chosen.gold!r} is the label of one annotator. Pass several columns, "
             "for example gold=['a1', 'a2', 'a3']."
         )
     refuse_dim(chosen.dim, "candidate")
-    return above_door(_table_of_agreement(below_door(data), chosen, names, level), data)
+    return doors.above_door(_table_of_agreement(doors.below_door(data), chosen, names, level), data)
 
 
 def _table_of_agreement(
     data: pd.DataFrame, chosen: Roles, names: list[Hashable], level: float
 ) -> pd.DataFrame:
     """Return the coefficients of all groups."""
-    frame, chosen = with_given_frame(data, chosen)
+    frame, chosen = doors.with_given_frame(data, chosen)
     find_gold(frame, replace(chosen, gold=chosen.gold[0]))
     codes = _codes({name: frame_column(frame, name, "gold") for name in chosen.gold}, chosen)
     by = as_names(chosen.by, frame.columns)
-    keys, number = group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
+    keys, number = doors.group_numbers([frame_column(frame, x, "by") for x in by], by, len(frame))
     header = pd.Index([*apart(by, _COLUMNS), *_COLUMNS], tupleize_cols=False)
     parts = []
     for group, key in enumerate(keys.to_numpy(dtype=object).tolist()):
@@ -695,10 +675,10 @@ def _table_of_agreement(
         counts = np.stack([(labels == k).sum(axis=0) for k in categories], axis=1)
         rows: list[tuple[Any, ...]] = []
         for a, b in itertools.combinations(range(len(names)), 2):
-            kappa = clusters.cohen_kappa(labels[a], labels[b], level)
+            kappa = stats.clusters.cohen_kappa(labels[a], labels[b], level)
             rows.append((*key, "Cohen's kappa", f"{names[a]}, {names[b]}", *kappa))
-        rows.append((*key, "Fleiss' kappa", every, *clusters.fleiss_kappa(counts, level)))
-        alpha = clusters.krippendorff_alpha(counts, level)
+        rows.append((*key, "Fleiss' kappa", every, *stats.clusters.fleiss_kappa(counts, level)))
+        alpha = stats.clusters.krippendorff_alpha(counts, level)
         rows.append((*key, "Krippendorff's alpha", every, *alpha))
         parts.append(pd.DataFrame(rows, columns=header))
     result = pd.concat(parts, ignore_index=True)
@@ -706,10 +686,10 @@ def _table_of_agreement(
     return result
 
 
-def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> IntArray:
+def _codes(columns: Mapping[Hashable, pd.Series], roles: Roles) -> stats.IntArray:
     """Return 0-based label codes (annotator, candidate), with -1 for missing labels."""
     if roles.positive is not None or roles.min_grade is not None:
-        read = partial(gold_values, all_there=False)
+        read = partial(doors.gold_values, all_there=False)
         truth = [read(x, name, roles.positive, roles.min_grade) for name, x in columns.items()]
         return np.nan_to_num(truth, nan=-1.0).astype(np.int64)
     labels = pd.concat([x.astype(object) for x in columns.values()], ignore_index=True)

@@ -10,38 +10,9 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 import numpy as np
 import pandas as pd
 
+from rankeval_pd import doors, errors
 from rankeval_pd.decisions import PAIR, Rows
-from rankeval_pd.doors import (
-    Answer,
-    Candidates,
-    Data,
-    RankingQuestion,
-    Sizes,
-    above_door,
-    check_data,
-    check_n,
-    few_or,
-    gold_values,
-    measure_rows,
-    one_label,
-    only_pair,
-    refuse_each,
-    rows_of,
-    tabulate,
-    with_given_frame,
-    with_pairs,
-)
-from rankeval_pd.errors import (
-    check_choice,
-    check_count,
-    check_share,
-    hushed,
-    no_table,
-    nothing_moves,
-    progress_bar,
-    unknown_name,
-    warn,
-)
+from rankeval_pd.doors import Candidates, Data
 from rankeval_pd.lists.groups import warn_of_few
 from rankeval_pd.options import NO_EFFECT, Capabilities, can, with_roles_and
 from rankeval_pd.roles import (
@@ -64,8 +35,7 @@ from rankeval_pd.stats.judged import (
     windows_of,
 )
 
-# -------------------------------------------------------------------------------------------------
-# The sample of partly judged data, with probabilities and strata.
+# ---- The sample of partly judged data, with probabilities and strata
 
 
 Estimator = Literal["ratio", "horvitz-thompson"]
@@ -82,9 +52,9 @@ class JudgingScheme(NamedTuple):
 
     def checked(self) -> JudgingScheme:
         """Return the checked options."""
-        check_choice("unjudged", self.unjudged, get_args(PartlyJudged))
-        check_choice("estimator", self.estimator, get_args(Estimator))
-        level = check_share("level", self.level)
+        errors.check_choice("unjudged", self.unjudged, get_args(PartlyJudged))
+        errors.check_choice("estimator", self.estimator, get_args(Estimator))
+        level = errors.check_share("level", self.level)
         if self.judged_with is not None and self.windows is not None:
             raise ValueError(
                 f"windows={self.windows!r} with judged_with: both define judging rates. Pass only"
@@ -100,7 +70,7 @@ class JudgingScheme(NamedTuple):
         if windows is not None and not isinstance(windows, Iterable):
             windows = [windows]
         if windows is not None:
-            windows = sorted({check_count("windows", end) for end in windows})
+            windows = sorted({errors.check_count("windows", end) for end in windows})
         return self._replace(level=level, windows=windows)
 
     @classmethod
@@ -158,7 +128,7 @@ class Sample:
         self,
         candidates: Candidates,
         n: IntArray | None = None,
-        advance: Callable[[int], object] = nothing_moves,
+        advance: Callable[[int], object] = errors.nothing_moves,
     ) -> Judgments:
         """Return what is known about the judgments of the candidates, and the lists of interest."""
         probability = self.probability[candidates.row]
@@ -174,7 +144,7 @@ class Sample:
             cluster=candidates.clusters,
             design=self.design,
             n=candidates.sizes(n),
-            every=n is None,
+            asked=n,
             ties=self.ties,
             advance=advance,
         )
@@ -190,9 +160,9 @@ class Judgments:
     cluster: IntArray | None = None
     design: Design
     n: IntArray  #: sizes of the lists
-    every: bool = False  #: whether every n was requested
+    asked: IntArray | None  #: the requested sizes; None means every n
     ties: str = "shared"
-    advance: Callable[[int], object] = nothing_moves  #: moves the progress bar by some lists
+    advance: Callable[[int], object] = errors.nothing_moves  #: moves the progress bar by some lists
 
     def arrays(self, ranking: Ranking) -> JudgedSample:
         """Return judged flags, labels, probabilities and strata of every ranking."""
@@ -222,13 +192,15 @@ class Judgments:
 
 def read_sample(data: Any, roles: Mapping[str, Any], scheme: JudgingScheme) -> Sample:
     """Return the data with the gold label "judged and true", and the sample."""
-    check_data(data)
+    doors.check_data(data)
     scheme = scheme.checked()
-    frame, chosen = with_given_frame(data, Roles.of(roles))
-    refuse_each(chosen, "candidates judged in part")
-    frame, chosen, *_ = one_label(frame, chosen)
+    frame, chosen = doors.with_given_frame(data, Roles.of(roles))
+    doors.refuse_each(chosen, "candidates judged in part")
+    frame, chosen, *_ = doors.one_label(frame, chosen)
     gold = find_gold(frame, chosen)
-    truth = gold_values(frame_column(frame, gold, "gold"), gold, chosen.positive, chosen.min_grade)
+    truth = doors.gold_values(
+        frame_column(frame, gold, "gold"), gold, chosen.positive, chosen.min_grade
+    )
     judged = ~np.isnan(truth)
     frame, probability = _with_probability(frame, scheme.judged_with, judged)
     frame = frame.copy()
@@ -245,7 +217,7 @@ def _with_probability(
     if rate is None:
         return data, np.ones(len(data))
     if isinstance(rate, int | float | np.integer | np.floating) and not isinstance(rate, bool):
-        probability = np.full(len(data), check_share("judged_with", rate, one=True))
+        probability = np.full(len(data), errors.check_share("judged_with", rate, one=True))
     elif are_values(rate):
         if isinstance(rate, pd.Series) and rate.index.is_unique:
             rate = rate.reindex(data.index)
@@ -256,7 +228,7 @@ def _with_probability(
             )
         probability = np.asarray(rate, dtype=float)
     elif not isinstance(rate, Hashable) or rate not in data.columns:
-        raise unknown_name("judged_with", rate, data.columns)
+        raise errors.unknown_name("judged_with", rate, data.columns)
     else:
         column = frame_column(data, rate, "judged_with")
         data, probability = data.drop(columns=rate), column.to_numpy(dtype=float, na_value=np.nan)
@@ -288,7 +260,9 @@ def check_frame(candidates: object) -> None:
             "candidate. Convert the Dataset: data.to_dataframe().reset_index()."
         )
     if not isinstance(candidates, pd.DataFrame):
-        raise no_table("candidates", candidates, "a pandas DataFrame with one row per candidate")
+        raise errors.no_table(
+            "candidates", candidates, "a pandas DataFrame with one row per candidate"
+        )
 
 
 def counts_of(sums: FloatArray) -> IntArray:
@@ -296,8 +270,7 @@ def counts_of(sums: FloatArray) -> IntArray:
     return np.moveaxis(np.rint(sums[..., :3]).astype(np.int64), -1, 0)
 
 
-# -------------------------------------------------------------------------------------------------
-# Test whether the judged candidates in a list are a random sample.
+# ---- Test whether the judged candidates in a list are a random sample
 
 _LEVEL = 1e-3  # joint level for all 2x2 tables in a call
 _REFUSED = 1e-6  # level at which nonrandom samples raise an error
@@ -374,7 +347,7 @@ def warn_if_chosen(
     )
     if n is None and min(smallest) * number < _REFUSED:
         raise ValueError(message)
-    warn(message)
+    errors.warn(message)
 
 
 def _region_tables(
@@ -410,8 +383,7 @@ def _region_tables(
             yield _Table("shared with the list of {}", counts, size)
 
 
-# -------------------------------------------------------------------------------------------------
-# Estimate results for partly judged rankings, using sums over lists.
+# ---- Estimate results for partly judged rankings, using sums over lists
 
 _TOGETHER = 20_000  # number of lists between progress bar updates
 _AVERAGE_COLUMNS = "n_judged tp_judged average_precision ci_low ci_high n_unjudged"
@@ -422,7 +394,7 @@ def judged_list_columns(
 ) -> dict[str, AnyArray]:
     """Return the columns (..., n) for the precision or recall of lists."""
     design, n, ranks, eligible = judgments.design, judgments.n, ranking.ranks, ranking.eligible
-    lists = ranking.nbest(None if judgments.every else n, judgments.ties)
+    lists = ranking.nbest(judgments.asked, judgments.ties)
     sample = judgments.arrays(ranking)
     inside, whole = [], []
     for row in np.ndindex(ranks.shape[:-1]):
@@ -472,7 +444,7 @@ def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments) -> dict[s
     exists = n <= of_a.here[..., np.newaxis]
     if judgments.ties != "shared":
         for side in sides:
-            exists = exists & side.nbest(None if judgments.every else n, judgments.ties).exists
+            exists = exists & side.nbest(judgments.asked, judgments.ties).exists
     sample, sums = judgments.arrays(of_a), []
     for row in np.ndindex(of_a.ranks.shape[:-1]):
         parts = design.parts(sample.at(row))
@@ -544,8 +516,7 @@ def average_columns(ranking: Ranking, judgments: Judgments) -> dict[str, AnyArra
     return columns
 
 
-# -------------------------------------------------------------------------------------------------
-# Estimate results for lists with unjudged candidates.
+# ---- Estimate results for lists with unjudged candidates
 
 _LIST_COLUMNS = "measure n n_judged tp_judged {} ci_low ci_high tied n_unjudged"
 _HEADING = "What to judge, and how?"
@@ -784,7 +755,7 @@ def judged_average_precision(
         candidates = candidates.in_order()  # also for the estimate
         warn_if_chosen(sample, candidates, None)
         judgments = sample.of(candidates)
-        return measure_rows(
+        return doors.measure_rows(
             candidates, None, lambda ranking, _, n: average_columns(ranking, judgments), {}
         )
 
@@ -854,8 +825,8 @@ def judged_difference(
       measure_a measure_b    n  difference    ci_low   ci_high  n_judged  n_unjudged
     0      good      fair  100    0.241579  0.077623  0.374333        40          86
     """
-    (scheme, roles), sizes = JudgingScheme.from_keywords(unjudged, options), check_n(n)
-    sample = read_sample(data, only_pair(data, a, b, roles, one=True), scheme)
+    (scheme, roles), sizes = JudgingScheme.from_keywords(unjudged, options), doors.check_n(n)
+    sample = read_sample(data, doors.only_pair(data, a, b, roles, one=True), scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
         candidates, lists = candidates.in_order(), candidates.sizes(n)
@@ -865,10 +836,10 @@ def judged_difference(
         both = present[:, :1] & present[:, 1:]
         of_a, of_b = (candidates.rankings([side]).among(both) for side in sides.tolist())
         total = 2 * lists.size * len(candidates.group)
-        with progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
+        with errors.progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
             columns = region_columns(of_a, of_b, sample.of(candidates, n, advance))
-        table = rows_of(columns, candidates, PAIR, [0], {"n": lists})
-        return with_pairs(table, candidates, [(a, b)], "two-sided")
+        table = doors.rows_of(columns, candidates, PAIR, [0], {"n": lists})
+        return doors.with_pairs(table, candidates, [(a, b)], "two-sided")
 
     able = can(judged_difference)
     return _sample_table(data, sample, question, _DIFFERENCE_COLUMNS, able, n=sizes)
@@ -883,17 +854,17 @@ def _judged_lists(
     able: Capabilities,
 ) -> Data:
     """Estimate the precision or recall of lists for every measure."""
-    (scheme, roles), sizes = JudgingScheme.from_keywords(unjudged, options), check_n(n)
+    (scheme, roles), sizes = JudgingScheme.from_keywords(unjudged, options), doors.check_n(n)
     sample = read_sample(data, roles, scheme)
 
-    def question(candidates: Candidates, n: IntArray | None) -> Answer:
-        few, facts = few_or(sizes, candidates.sizes(n), sample.ties)
+    def question(candidates: Candidates, n: IntArray | None) -> doors.Answer:
+        few, facts = doors.few_or(sizes, candidates.sizes(n), sample.ties)
         candidates, lists = candidates.in_order(), candidates.sizes(few)
         warn_if_chosen(sample, candidates, lists, rest=quantity == "recall")
         total = len(candidates.group) * len(candidates.measures) * lists.size
-        with progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
+        with errors.progress_bar(total=total, what="lists judged in part", unit="lists") as advance:
             judgments = sample.of(candidates, few, advance)
-            rows = measure_rows(
+            rows = doors.measure_rows(
                 candidates, lists, lambda x, _, n: judged_list_columns(x, judgments, quantity)
             )
         return rows, facts
@@ -905,14 +876,14 @@ def _judged_lists(
 def _sample_table(
     data: Data,
     sample: Sample,
-    question: RankingQuestion,
+    question: doors.RankingQuestion,
     columns: str,
     able: Capabilities,
-    n: Sizes = None,
+    n: doors.Sizes = None,
 ) -> Data:
     """Ask the question for a sample, and note the scheme in ``attrs``."""
-    with hushed(f"gold={sample.gold!r}"):  # equal labels are valid in samples
+    with errors.hushed(f"gold={sample.gold!r}"):  # equal labels are valid in samples
         attrs = {x: getattr(sample.scheme, x) for x in ("unjudged", "estimator", "level")}
         names = columns.split()
-        table = tabulate(sample.data, sample.roles, question, names, able, n=n, attrs=attrs)
-    return above_door(table, data)
+        table = doors.tabulate(sample.data, sample.roles, question, names, able, n=n, attrs=attrs)
+    return doors.above_door(table, data)

@@ -10,50 +10,18 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
+from rankeval_pd import doors, stats
 from rankeval_pd.decisions import OF_PAIRED, PAIR, Rows, decide, decision_columns, of_sets
-from rankeval_pd.doors import (
-    Answer,
-    Candidates,
-    Data,
-    Pair,
-    asked_thresholds,
-    below_door,
-    check_n,
-    cut_scores,
-    measure_rows,
-    only_pair,
-    others_of,
-    pair_names,
-    refuse_head,
-    rows_of,
-    tabulate,
-    with_pairs,
-)
+from rankeval_pd.doors import Answer, Candidates, Data, tabulate
 from rankeval_pd.errors import check_choice, check_flag, check_share, is_known, unknown_name, warn
 from rankeval_pd.lists.groups import ListMembers, set_weights
 from rankeval_pd.lists.precision import IntervalKind, rates_of
 from rankeval_pd.lists.regions import REGION_COLUMNS, SET_INTERVALS, TESTS, Comparison, region_tests
 from rankeval_pd.options import Capabilities, can, with_roles_but
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles
-from rankeval_pd.stats import (
-    Accepted,
-    AcceptedRegions,
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Ranking,
-    accepted_regions,
-    corrected_score,
-    discordant_test,
-    kosinski_test,
-    level_of_each,
-    ranks,
-    sample_odds_ratio,
-)
+from rankeval_pd.stats import Accepted, AnyArray, FloatArray, IntArray, Ranking, ranks
 
-# -------------------------------------------------------------------------------------------------
-# Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2).
+# ---- Evaluate acceptance sets, defined by thresholds (Evert 2004, section 2)
 
 ACCEPTANCE_COLUMNS = tuple(
     "measure threshold n_accepted tp precision recall lift ci_low ci_high recall_low "
@@ -135,16 +103,16 @@ def acceptance_precision(
             f"threshold={threshold!r}, n={n!r}: pass either the lowest accepted score,"
             " threshold=..., or the number of accepted candidates, n=..."
         )
-    sizes = check_n(n)
+    sizes = doors.check_n(n)
     able, attrs = can(acceptance_precision), kind._asdict()
     if sizes is not None:
         columns = ("measure", "n", *ACCEPTANCE_COLUMNS[1:])
-        question = partial(measure_rows, kernel=_sets_at, kind=kind)
+        question = partial(doors.measure_rows, kernel=_sets_at, kind=kind)
         return tabulate(data, roles, question, columns, able, n=sizes, attrs=attrs)
     # the head contains the counts for these thresholds
     able = replace(able, heads=True)
     of_thresholds = partial(
-        _sets_of_thresholds, threshold=threshold, kind=kind, data=below_door(data)
+        _sets_of_thresholds, threshold=threshold, kind=kind, data=doors.below_door(data)
     )
     return tabulate(data, roles, of_thresholds, ACCEPTANCE_COLUMNS, able, attrs=attrs)
 
@@ -168,12 +136,12 @@ def _sets_of_thresholds(
     data: pd.DataFrame,
 ) -> Rows:
     """Return the sets of the measures that have thresholds."""
-    cuts = asked_thresholds(threshold, candidates.measures)  # (measure, cut)
+    cuts = doors.asked_thresholds(threshold, candidates.measures)  # (measure, cut)
     whole = candidates.whole
     if whole is not None and (whole.accepted is None or cuts.shape != whole.accepted.shape[1:]):
-        refuse_head(data)
+        doors.refuse_head(data)
     measures = np.flatnonzero(~np.isnan(cuts).all(axis=1))
-    scores = cut_scores(cuts, candidates.dtypes) * candidates.sign[:, np.newaxis]
+    scores = doors.cut_scores(cuts, candidates.dtypes) * candidates.sign[:, np.newaxis]
     ranking = candidates.rankings(measures)
     sets = ranking.accepted(scores[measures])
     if ranking.whole is not None and ranking.whole.accepted is not None:
@@ -182,7 +150,7 @@ def _sets_of_thresholds(
     columns["threshold"] = np.broadcast_to(cuts[measures], sets.size.shape)
     columns["exists"] = ~np.isnan(columns["threshold"])
     along = {"cut": np.arange(cuts.shape[1])}
-    return rows_of(columns, candidates, "measure", measures, along)
+    return doors.rows_of(columns, candidates, "measure", measures, along)
 
 
 def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dict[str, AnyArray]:
@@ -214,11 +182,13 @@ def _shares_of_sets(ranking: Ranking, sets: Accepted, kind: IntervalKind) -> dic
         columns[f"f1{end}"] = 2.0 * share / (1.0 + share)
     columns["youden"] = columns["recall"] + columns["specificity"] - 1.0
     a, n_a, b, n_b = (x / kind.phi for x in (tp, positive, fp, others))
-    columns["youden_low"], columns["youden_high"] = corrected_score(a, n_a, b, n_b, kind.level)
+    columns["youden_low"], columns["youden_high"] = stats.corrected_score(
+        a, n_a, b, n_b, kind.level
+    )
     return columns
 
 
-# ------------------------------------ Comparison of two acceptance sets
+# ---- Comparison of two acceptance sets
 
 _UNEQUAL = 0.1  # the largest relative size difference for comparing two sets by precision
 OF_SETS = ("precision", "recall", "specificity", "npv")
@@ -268,7 +238,7 @@ def compare_thresholds(
     """Compare the acceptance sets for each pair of measures."""
     a, b = how.a, how.b
     if b is not None and isinstance(threshold, Mapping):  # a mapping for all pairs
-        meant = others_of(b)
+        meant = doors.others_of(b)
         meant.append(a)
         for name in threshold:
             if not is_known(name, meant) and name not in data.columns:
@@ -286,7 +256,7 @@ def compare_thresholds(
     columns += decided[1]
     return tabulate(
         data,
-        only_pair(data, a, b, roles),
+        doors.only_pair(data, a, b, roles),
         partial(_rows_of_sets, threshold=threshold, how=how),
         columns,
         able,
@@ -303,21 +273,21 @@ def _rows_of_sets(
     how: Comparison,
 ) -> Answer:
     """Return one row per pair and pair of thresholds, and the facts about the family."""
-    pairs = pair_names(candidates.measures, how.a, how.b)
+    pairs = doors.pair_names(candidates.measures, how.a, how.b)
     cuts = _paired_cuts(candidates, pairs, threshold)
-    width = cuts.shape[-1]
-    facts = how.family(candidates, pairs, width)[1]
+    places = np.arange(cuts.shape[-1])
+    facts = how.family(candidates, pairs, places)[1]
     columns = _set_columns(candidates, candidates.sides(pairs).T, cuts, how)
-    rows = rows_of(columns, candidates, PAIR, range(len(pairs)), {"cut": np.arange(width)})
-    return with_pairs(rows, candidates, pairs, how.alternative), facts
+    rows = doors.rows_of(columns, candidates, PAIR, range(len(pairs)), {"cut": places})
+    return doors.with_pairs(rows, candidates, pairs, how.alternative), facts
 
 
 def _paired_cuts(
-    candidates: Candidates, pairs: list[Pair], threshold: Mapping[Hashable, Any]
+    candidates: Candidates, pairs: list[doors.Pair], threshold: Mapping[Hashable, Any]
 ) -> FloatArray:
     """Return the thresholds for the two measures: (side, pair, cut), padded with NaN."""
-    cuts = asked_thresholds(threshold, candidates.measures, unique=False)
-    cuts = cut_scores(cuts, candidates.dtypes)
+    cuts = doors.asked_thresholds(threshold, candidates.measures, unique=False)
+    cuts = doors.cut_scores(cuts, candidates.dtypes)
     paired = np.full((2, len(pairs), cuts.shape[1]), np.nan)
     for number, (pair, sides) in enumerate(zip(pairs, candidates.sides(pairs), strict=True)):
         rows = [row[~np.isnan(row)] for row in cuts[sides]]
@@ -347,13 +317,15 @@ def _set_columns(
     a, b = sides
     both = candidates.present[:, a] & candidates.present[:, b]
     cut_a, cut_b = cuts * candidates.sign[sides][..., np.newaxis]
-    r = accepted_regions(candidates.score[:, a], candidates.score[:, b], gold, both, cut_a, cut_b)
+    r = stats.accepted_regions(
+        candidates.score[:, a], candidates.score[:, b], gold, both, cut_a, cut_b
+    )
     exists = np.broadcast_to(~np.isnan(cut_a) & ~np.isnan(cut_b), r.n_a.shape)
     total, positive = (x.sum(axis=-1)[..., np.newaxis] for x in (both, gold & both))
     sets, of_all = r, positive
     if of in ("npv", "specificity"):  # compare the rejected sets, and the negatives in these sets
         fp_a, fp_b, of_all = r.n_a - r.tp_a, r.n_b - r.tp_b, total - positive
-        sets = AcceptedRegions(
+        sets = stats.AcceptedRegions(
             total - r.n_a,
             total - r.n_b,
             total - r.n_a - r.n_b + r.overlap,
@@ -368,7 +340,7 @@ def _set_columns(
     only_a, only_b = sets.n_a - sets.overlap, sets.n_b - sets.overlap
     tp_only_a, tp_only_b = sets.tp_a - sets.tp_overlap, sets.tp_b - sets.tp_overlap
     table = tp_only_a, only_a, tp_only_b, only_b
-    odds_ratio = sample_odds_ratio(*table)
+    odds_ratio = stats.sample_odds_ratio(*table)
     with np.errstate(divide="ignore", invalid="ignore"):
         recall = r.tp_a / positive, r.tp_b / positive
         share_a, share_b = sets.tp_a / below[0], sets.tp_b / below[1]
@@ -376,12 +348,12 @@ def _set_columns(
         towards = np.sign(difference)
         if of in _PAIRED:
             odds_ratio = np.true_divide(tp_only_a, tp_only_b)
-            p_value, p_mid = discordant_test(tp_only_a, tp_only_b, how.alternative)
+            p_value, p_mid = stats.discordant_test(tp_only_a, tp_only_b, how.alternative)
             if how.test == "midp":
                 p_value = p_mid
         elif how.test == "kosinski":
             counts = (sets.tp_overlap, tp_only_a, tp_only_b), (sets.overlap, only_a, only_b)
-            p_value = kosinski_test(*counts, how.alternative)
+            p_value = stats.kosinski_test(*counts, how.alternative)
             p_mid = np.full(difference.shape, np.nan)
         else:
             p_value, p_mid = region_tests(table, how, exists)
@@ -411,7 +383,7 @@ def _set_columns(
 
 
 def _unless_unequal(
-    towards: FloatArray, n_a: IntArray, n_b: IntArray, sure: BoolArray
+    towards: FloatArray, n_a: IntArray, n_b: IntArray, sure: stats.BoolArray
 ) -> FloatArray:
     """Return the better measure, or NaN if the set sizes differ too much."""
     unequal = np.abs(n_a - n_b) > _UNEQUAL * np.maximum(n_a, n_b)
@@ -425,8 +397,7 @@ def _unless_unequal(
     return np.where(unequal, np.nan, towards)
 
 
-# -------------------------------------------------------------------------------------------------
-# Choose thresholds with a guarantee that accounts for the search.
+# ---- Choose thresholds with a guarantee that accounts for the search
 
 COLUMNS = tuple("measure threshold n_accepted tp precision recall ci_low".split())
 
@@ -454,8 +425,9 @@ def choose_threshold(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
+    data, **roles
+        As in :func:`nbest_precision`. ``ties`` has no effect because thresholds never separate
+        equal scores.
     precision : float, optional
         Required precision of the accepted candidates. The function returns the lowest threshold
         that guarantees this precision, to accept as many candidates as possible.
@@ -467,9 +439,6 @@ def choose_threshold(
         recall. The result contains a guaranteed lower limit for J in the population.
     level : float
         Probability that the guarantees for all measures are correct simultaneously.
-    **roles
-        Column roles. See :func:`nbest_precision`. ``ties`` has no effect because thresholds never
-        separate equal scores.
 
     Returns
     -------
@@ -553,10 +522,10 @@ def _rows_of_choices(
 ) -> Answer:
     """Return one row per measure, and the fact how many thresholds are guaranteed together."""
     count = len(candidates.measures)
-    each = level_of_each(level, count)
+    each = stats.level_of_each(level, count)
     how = {"wanted": wanted, "level": each, "aim": aim}
     family = f"{count} measure{'s' * (count > 1)}"
-    return measure_rows(candidates, n, _chosen_thresholds, {}, **how), {"family": family}
+    return doors.measure_rows(candidates, n, _chosen_thresholds, {}, **how), {"family": family}
 
 
 def _chosen_thresholds(

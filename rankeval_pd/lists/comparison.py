@@ -10,56 +10,10 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions import (
-    GROUP,
-    OF_CLUSTERS,
-    OF_ERROR,
-    P_ENDS,
-    PAIR,
-    REGIONS,
-    TIE_COLUMNS,
-    TIE_ENDS,
-    UNCUT,
-    Average,
-    GroupAverage,
-    GroupCells,
-    Interval,
-    Rows,
-    decide,
-    decision_columns,
-    enough_draws,
-    of_regions,
-    over_groups,
-)
-from rankeval_pd.doors import (
-    Answer,
-    Candidates,
-    Data,
-    PairRanks,
-    Sizes,
-    annotators_of,
-    below_door,
-    check_n,
-    concatenated,
-    only_pair,
-    pair_lists,
-    pair_names,
-    pair_rows,
-    rows_of,
-    tabulate,
-    with_pairs,
-    with_shares,
-)
-from rankeval_pd.errors import (
-    check_choice,
-    check_flag,
-    check_margin,
-    hushed,
-    is_known,
-    nothing_moves,
-    progress_bar,
-    warn_of_thresholds,
-)
+from rankeval_pd import decisions, doors, errors, stats
+from rankeval_pd.decisions import OF_ERROR, P_ENDS, TIE_COLUMNS, TIE_ENDS, GroupCells, Rows
+from rankeval_pd.doors import Answer, Candidates, Data, PairRanks, Sizes
+from rankeval_pd.lists import regions
 from rankeval_pd.lists.acceptance import OF_SETS, check_threshold, compare_thresholds
 from rankeval_pd.lists.groups import (
     ListPair,
@@ -71,17 +25,7 @@ from rankeval_pd.lists.groups import (
 )
 from rankeval_pd.lists.precision import LEAST, difference_margins, intervals_read
 from rankeval_pd.lists.recall import precision_as
-from rankeval_pd.lists.regions import (
-    REGION_COLUMNS,
-    SWAP_COLUMNS,
-    Comparison,
-    Drawing,
-    check_means,
-    mean_columns,
-    of_means,
-    of_pair,
-    region_tests,
-)
+from rankeval_pd.lists.regions import REGION_COLUMNS, Comparison, Drawing
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import (
     ANNOTATOR,
@@ -97,28 +41,10 @@ from rankeval_pd.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.stats import (
-    ADJUSTMENTS,
-    DIFFERENCE_INTERVALS,
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    QueryMean,
-    bands,
-    difference_spread,
-    nbest_regions,
-    order_ends,
-    sample_odds_ratio,
-    swaps,
-    t_test,
-    two_by_two,
-    vote_difference,
-)
+from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, QueryMean
 from rankeval_pd.words import join
 
-# -------------------------------------------------------------------------------------------------
-# Check whether the conclusion is the same with each annotator's votes.
+# ---- Check whether the conclusion is the same with each annotator's votes
 
 _MOST_ROWS = 50  # size of the largest table that is recomputed for each annotator
 _MOST_VOTES = 2_000_000  # the largest product of annotators and candidates
@@ -136,14 +62,14 @@ def with_verdicts(
     conclusion.
     """
     chosen = Roles.of(roles)
-    names = annotators_of(chosen)
+    names = doors.annotators_of(chosen)
     if not names or chosen.agreement == "each" or len(names) * len(data) > _MOST_VOTES:
         return table
     if not 0 < len(table) <= _MOST_ROWS:
         return table
-    with hushed():
-        each = below_door(ask({**roles, "agreement": "each"}))
-    overall = _verdict_texts(below_door(table))
+    with errors.hushed():
+        each = doors.below_door(ask({**roles, "agreement": "each"}))
+    overall = _verdict_texts(doors.below_door(table))
     differ = []
     for name, part in each.groupby(ANNOTATOR, sort=False, observed=True):
         own = _verdict_texts(part.drop(columns=ANNOTATOR))
@@ -200,15 +126,14 @@ def _verdict_text(part: pd.DataFrame) -> str:
     return f"{better} is better"
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare lists by the mean votes from several annotators (agreement="mean").
+# ---- Compare lists by the mean votes from several annotators (agreement="mean")
 
 
 def _check_votes(how: Comparison, others: Mapping[str, Any]) -> None:
     """Raise a ValueError if an option in ``others`` requires integer counts."""
     for name, given in others.items():
         usual = _USUAL.get(name)
-        if given is not usual and not is_known(given, [usual]):
+        if given is not usual and not errors.is_known(given, [usual]):
             raise ValueError(
                 f"agreement='mean' with {name}={given!r}: mean votes are compared with a t test,"
                 f" but {name} needs counts of true positives. Omit {name}, or pass"
@@ -224,28 +149,30 @@ def _check_votes(how: Comparison, others: Mapping[str, Any]) -> None:
 def _compare_votes(data: Data, sizes: Sizes, how: Comparison, roles: Mapping[str, Any]) -> Data:
     """Compare the mean votes in n-best lists, and return one row per pair and n."""
     how = replace(how, test="votes", ci="votes", target="nbest")
-    return tabulate(
+    return doors.tabulate(
         data,
-        with_shares(roles),
+        doors.with_shares(roles),
         partial(_rows_of_votes, how=how),
         _columns_of_pairs(how, ("p_value",)),
         can(compare, heads=False),
         n=sizes,
-        finish=partial(decide, how=how, interval=OF_ERROR),
+        finish=partial(decisions.decide, how=how, interval=OF_ERROR),
         attrs=how.noted(),
     )
 
 
 def _rows_of_votes(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
     """Return one row per pair and n, and the facts about the family."""
-    pairs = pair_names(candidates.measures, how.a, how.b)
-    facts = how.family(candidates, pairs, 0 if n is None else n.size)[1]
+    pairs = doors.pair_names(candidates.measures, how.a, how.b)
+    facts = how.family(candidates, pairs, n)[1]
     # codes for vote proportions replace the groups; each candidate keeps its code
     assert candidates.votes is not None
     shares, number = np.unique(candidates.votes, return_inverse=True)
     coded = replace(candidates, cluster=number.reshape(candidates.gold.shape))
     kernel = partial(_vote_columns, shares=shares, alternative=how.alternative)
-    return pair_rows(coded, pairs, kernel, n, ties=how.ties, alternative=how.alternative), facts
+    return doors.pair_rows(
+        coded, pairs, kernel, n, ties=how.ties, alternative=how.alternative
+    ), facts
 
 
 def _vote_columns(
@@ -272,10 +199,10 @@ def _votes_of_pair(
     assert number is not None
     # the padding in a short list forms a separate group without votes
     label = np.append(shares, 0.0)[np.minimum(number, shares.size)]
-    r = vote_difference(*lists.of(row)[:2], label, sizes)
+    r = stats.vote_difference(*lists.of(row)[:2], label, sizes)
     gap = (r.total_a - r.total_b) / sizes
     units = (np.maximum(r.freedom, 1.0) + 1.0).astype(np.int64)
-    tested = t_test(QueryMean(gap, r.error, units), alternative)
+    tested = stats.t_test(QueryMean(gap, r.error, units), alternative)
     return {
         "precision_a": r.total_a / sizes,
         "precision_b": r.total_b / sizes,
@@ -291,8 +218,7 @@ def _votes_of_pair(
     }
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare measures over all groups with a stratified test or with averages.
+# ---- Compare measures over all groups with a stratified test or with averages
 
 _COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
 
@@ -303,7 +229,7 @@ def _compare_joined(
     """Compare pairs of measures with a combined test or with averages over groups."""
     means, combine = how.ties == "expected", average is None
     if means:
-        check_means(data, {"combine=True": combine})
+        regions.check_means(data, {"combine=True": combine})
     p_values: tuple[str, ...] = ("p_value",)
     counts: tuple[str, ...] = ("n_queries", "n_missing")
     if combine:
@@ -312,25 +238,25 @@ def _compare_joined(
         counts = (*TIE_COLUMNS, *counts)
     noted = ("alternative", "adjust", "adjust_over", "alpha", "level")
     attrs = {"combine": combine, "average": average, **{x: getattr(how, x) for x in noted}}
-    return tabulate(
+    return doors.tabulate(
         data,
-        only_pair(data, how.a, how.b, roles),
+        doors.only_pair(data, how.a, how.b, roles),
         partial(_rows_of_groups, how=how),
         _columns_of_pairs(how, p_values, *counts),
         Capabilities(lists=True, ends=True, any_ties=means),
         n=sizes,
         combine=partial(_combined_pairs, how=how, average=average),
-        finish=partial(decide, how=how, interval=OF_ERROR),
+        finish=partial(decisions.decide, how=how, interval=OF_ERROR),
         attrs=attrs,
     )
 
 
 def _rows_of_groups(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
     """Return one row per group, pair and n, and the facts about the family."""
-    pairs = pair_names(candidates.measures, how.a, how.b)
-    _, facts = how.family(replace(candidates, n_groups=1), pairs, 0 if n is None else n.size)
+    pairs = doors.pair_names(candidates.measures, how.a, how.b)
+    _, facts = how.family(replace(candidates, n_groups=1), pairs, n)
     kernel = partial(_counts_of_lists, means=how.ties == "expected")
-    rows = pair_rows(candidates, pairs, kernel, n, ties=how.ties, alternative=how.alternative)
+    rows = doors.pair_rows(candidates, pairs, kernel, n, ties=how.ties, alternative=how.alternative)
     return rows, facts
 
 
@@ -364,7 +290,7 @@ def _counts_of_lists(lists: PairRanks, n: IntArray, *, means: bool) -> dict[str,
         tied = cut[row] & lists.exists[row]
         if not tied.any():
             continue
-        at, pair = (*row, tied), of_pair(lists, row, n[tied])
+        at, pair = (*row, tied), regions.of_pair(lists, row, n[tied])
         (tp_a, tp_b), (only_a, only_b) = pair.tp, pair.tp_only
         orders["gap"][at] = tp_a - tp_b
         if not means:
@@ -419,8 +345,8 @@ def _stratified_test(
     tp_a, tp_b, only, gap, variance, only_expected, positive = strata
     x, y, m = (counts.astype(np.int64) for counts in (tp_a, tp_b, only))
     share = float(m.sum()) / total
-    difference, error = two_by_two.mantel_haenszel_difference(x, y, m)
-    p_value, p_mid = two_by_two.stratified_exact_test(x, y, m, alternative)
+    difference, error = stats.two_by_two.mantel_haenszel_difference(x, y, m)
+    p_value, p_mid = stats.two_by_two.stratified_exact_test(x, y, m, alternative)
     columns = {
         "difference": share * difference,
         "error": share * error,
@@ -433,12 +359,12 @@ def _stratified_test(
     if not (variance > 0.0).any():
         return columns
     m = np.rint(only_expected).astype(np.int64)
-    gaps = _rounded_counts(np.stack(order_ends(gap, variance, gap.sum(), variance.sum())))
+    gaps = _rounded_counts(np.stack(stats.order_ends(gap, variance, gap.sum(), variance.sum())))
     below = np.clip((_rounded_counts(positive) - gaps + 1) // 2, 0, m)
     above = np.clip(below + gaps, 0, m)
     for end, p_end, x, y, moved in zip(TIE_ENDS, P_ENDS, above, below, gaps, strict=True):
         columns[end] = moved.sum() / total
-        columns[p_end] = two_by_two.stratified_exact_test(x, y, m, alternative)[0]
+        columns[p_end] = stats.two_by_two.stratified_exact_test(x, y, m, alternative)[0]
     return columns
 
 
@@ -467,23 +393,24 @@ def _averaged(cells: GroupCells, table: Rows, average: str, alternative: str) ->
     }
     # orders of equal scores change the difference but not the variance between groups
     sums = np.nansum(gap, axis=-1, keepdims=True), np.nansum(variance, axis=-1, keepdims=True)
-    for end, p_end, moved in zip(TIE_ENDS, P_ENDS, order_ends(gap, variance, *sums), strict=True):
+    for end, p_end, moved in zip(
+        TIE_ENDS, P_ENDS, stats.order_ends(gap, variance, *sums), strict=True
+    ):
         rows[end] = mean(moved).value
-        rows[p_end] = t_test(QueryMean(rows[end], result.se, result.n_queries), alternative)
+        rows[p_end] = stats.t_test(QueryMean(rows[end], result.se, result.n_queries), alternative)
     return rows
 
 
 def _mean_of_lists(
     n: FloatArray, average: str, alternative: str, counts: FloatArray
-) -> GroupAverage:
+) -> decisions.GroupAverage:
     """Return the macro or micro average of counts in lists of size n: (..., group)."""
     if average == "macro":
-        return over_groups(counts / n, alternative=alternative)
-    return over_groups(counts, n, alternative=alternative)
+        return decisions.over_groups(counts / n, alternative=alternative)
+    return decisions.over_groups(counts, n, alternative=alternative)
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare two n-best lists using their difference regions (Evert 2004, section 3.3).
+# ---- Compare two n-best lists using their difference regions (Evert 2004, section 3.3)
 
 DRAWN = ("p_stderr", "undecided")  # columns added by adjust="max-t"
 FEW = 20  # with at most this many list sizes, pairs near alpha get more swaps
@@ -535,7 +462,7 @@ def compare(
     target: Target = "region",
     phi: float = 1.0,
     combine: bool = False,
-    average: Average | None = None,
+    average: decisions.Average | None = None,
     **roles: Unpack[RankingRoles],
 ) -> Data:
     """Compare measures using the candidates found in only one of two n-best lists.
@@ -704,11 +631,11 @@ def compare(
       measure_a measure_b  n  difference    ci_low  ci_high  p_value better
     0        G2         t  3         1.0 -0.035632      1.0      0.1    NaN
     """
-    sizes = check_n(n)
-    check_choice("of", of, OF_SETS if threshold is not None else COMPARED)
+    sizes = doors.check_n(n)
+    errors.check_choice("of", of, OF_SETS if threshold is not None else COMPARED)
     if test == "kosinski" and threshold is None:
         raise ValueError("test='kosinski' compares acceptance sets. Pass threshold={...}.")
-    check_flag("combine", combine)
+    errors.check_flag("combine", combine)
     chosen = Roles.of(roles)
     clustered, votes = chosen.groups is not None, chosen.agreement == "mean"
     given: dict[str, Any] = {
@@ -729,7 +656,7 @@ def compare(
     if combine or average is not None:
         unusual = {name: (value, _USUAL[name]) for name, value in limited.items()}
         check_joined(combine, average, sizes, unusual)
-        how = Comparison.of_options(adjustments=ADJUSTMENTS, **given)
+        how = Comparison.of_options(adjustments=stats.ADJUSTMENTS, **given)
         return _compare_joined(data, sizes, how, average, roles)
     if clustered:
         check_clustered(test, ci, phi, threshold)
@@ -737,7 +664,7 @@ def compare(
     several = {"target='nbest'": target == "nbest", "n=None": n is None and not clustered}
     given["margin"] = None
     if margin is not None:
-        given["margin"] = check_margin(
+        given["margin"] = errors.check_margin(
             margin, threshold=threshold is not None, phi=phi != 1.0, **several
         )
     how = Comparison.of_options(**given)
@@ -752,12 +679,12 @@ def compare(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the list"
             " sizes that you need, or test='midp', which is nearly as powerful."
         )
-    check_choice("ci", ci, DIFFERENCE_INTERVALS)
+    errors.check_choice("ci", ci, stats.DIFFERENCE_INTERVALS)
     if clustered:
         how = replace(how, test="cluster", ci="cluster")
     if chosen.ties == "expected" and not votes:
         given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered}
-        check_means(data, given)
+        regions.check_means(data, given)
         how = replace(how, test="expected")
     attrs, means = how.noted(), how.test == "expected"
     extra: tuple[str, ...] = ()
@@ -769,22 +696,24 @@ def compare(
         extra += DRAWN
     if clustered:
         extra += ("n_groups",)
-        interval = OF_CLUSTERS
+        interval = decisions.OF_CLUSTERS
     elif target == "nbest":
         interval = OF_ERROR
     elif means:
-        interval = of_means(ci)
+        interval = regions.of_means(ci)
     else:
-        interval = Interval(partial(of_regions, ci, how.phi), (*REGIONS, "error_of_few"))
-    paired = only_pair(data, a, b, roles)
+        interval = decisions.Interval(
+            partial(decisions.of_regions, ci, how.phi), (*decisions.REGIONS, "error_of_few")
+        )
+    paired = doors.only_pair(data, a, b, roles)
     ask = partial(
-        tabulate,
+        doors.tabulate,
         data,
         question=partial(_rows_of_lists, how=how),
         columns=_columns_of_pairs(how, REGION_COLUMNS[10:], *extra),
         able=can(compare, any_ties=means, heads=not means, crossed=not how.swapped),
         n=sizes,
-        finish=partial(decide, how=how, interval=interval),
+        finish=partial(decisions.decide, how=how, interval=interval),
         attrs=attrs,
     )
     answer: Callable[[dict[str, Any]], Data] = ask
@@ -802,39 +731,43 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
     Each n has a test of its own, or swaps test all n together.
     """
     candidates, sizes = candidates.in_order(), candidates.sizes(n)
-    pairs = pair_names(candidates.measures, how.a, how.b)
-    tests, facts = how.family(candidates, pairs, 0 if n is None else n.size)
+    pairs = doors.pair_names(candidates.measures, how.a, how.b)
+    tests, facts = how.family(candidates, pairs, n)
     total, what, unit = len(pairs) * len(candidates.group), "comparing lists", "pairs"
     drawing: Drawing | None = None
     if how.swapped:
         if how.adjust_over != "group":
             tests *= max(1, candidates.n_groups)
-        draws = most = enough_draws(tests, how)
+        draws = most = decisions.enough_draws(tests, how)
         if how.n_resamples is None and sizes.size <= FEW:
             most *= MORE
         total, what, unit = total * draws, "swapping labels", "draws"
     parts = []
-    with progress_bar(total=total, what=what, unit=unit) as advance:
+    with errors.progress_bar(total=total, what=what, unit=unit) as advance:
         if how.swapped:  # the bar counts draws, not pairs
             drawing = Drawing.of(how, tests, n_resamples=draws, most=most, advance=advance)
-            advance = nothing_moves
-        for lists in pair_lists(candidates, pairs, n, how.ties):
+            advance = errors.nothing_moves
+        for lists in doors.pair_lists(candidates, pairs, n, how.ties):
             if how.test == "expected":
-                columns = mean_columns(lists, sizes, how=how, drawing=drawing)
+                columns = regions.mean_columns(lists, sizes, how=how, drawing=drawing)
             else:
                 columns = _region_columns(lists, sizes, how=how, drawing=drawing)
             columns["exists"] = lists.exists
-            parts.append(rows_of(columns, candidates, PAIR, lists.pairs, {"n": sizes}))
+            parts.append(
+                doors.rows_of(columns, candidates, decisions.PAIR, lists.pairs, {"n": sizes})
+            )
             advance(len(lists.pairs) * len(candidates.group))
-    table = with_pairs(concatenated(parts, GROUP), candidates, pairs, how.alternative)
+    table = doors.with_pairs(
+        doors.concatenated(parts, decisions.GROUP), candidates, pairs, how.alternative
+    )
     table["reach"] = np.ones(table["difference"].shape)
     if how.test != "expected":
         counts = table["tp_only_a"], table["n_only_a"], table["tp_only_b"], table["n_only_b"]
-        table["odds_ratio"] = sample_odds_ratio(*counts)
+        table["odds_ratio"] = stats.sample_odds_ratio(*counts)
         if how.swapped or how.test == "cluster":
             table["p_mid"] = np.full(table["reach"].shape, np.nan)
         else:
-            table["p_value"], table["p_mid"] = region_tests(counts, how)
+            table["p_value"], table["p_mid"] = regions.region_tests(counts, how)
         if not how.swapped:  # both ends are equal if no list splits a tie
             for name in P_ENDS:
                 table[name] = np.where(table["cuts_tie"], table[name], table["p_value"])
@@ -847,7 +780,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
 
 def _columns_of_pairs(how: Comparison, p_values: tuple[str, ...], *extra: str) -> tuple[str, ...]:
     """Return the columns of a comparison of lists, in order."""
-    decision, ending = decision_columns(how)
+    decision, ending = decisions.decision_columns(how)
     values = " ".join(REGION_COLUMNS[:10]).replace("precision", how.of).split()
     front = ("measure_a", "measure_b", "n", *values)
     return (*front, *p_values, *decision, "cuts_tie", *extra, *ending)
@@ -857,7 +790,7 @@ def _region_columns(
     lists: PairRanks, n: IntArray, *, how: Comparison, drawing: Drawing | None
 ) -> dict[str, AnyArray]:
     """Return the columns (group, pair, n) for the two lists of each pair, but not exact tests."""
-    r = nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
+    r = stats.nbest_regions(lists.a.ranks, lists.b.ranks, lists.a.gold, n)
     only, tp_only_a, tp_only_b = n - r.overlap, r.tp_a - r.tp_overlap, r.tp_b - r.tp_overlap
     cut = lists.a.cuts_tie(n) | lists.b.cuts_tie(n)
     columns: dict[str, AnyArray] = {
@@ -877,7 +810,7 @@ def _region_columns(
         # the standard error for random thresholds, which regions need only if they are small or if
         # a list splits a tie; other regions warn if their difference varies far more
         ranks, tp_only = (lists.a.ranks, lists.b.ranks), (tp_only_a, tp_only_b)
-        spread = difference_spread(*ranks, lists.a.gold, lists.total, n, only, tp_only)
+        spread = stats.difference_spread(*ranks, lists.a.gold, lists.total, n, only, tp_only)
         error = np.sqrt(how.phi * spread.variance) / n
         if how.target == "nbest":
             columns["error"] = np.where(only > 0, error, 0.0)
@@ -889,14 +822,14 @@ def _region_columns(
                 size = only + 2.0
                 share_a, share_b = (tp_only_a + 1.0) / size, (tp_only_b + 1.0) / size
                 fixed = size * (share_a * (1.0 - share_a) + share_b * (1.0 - share_b))
-                warn_of_thresholds(
+                errors.warn_of_thresholds(
                     spread.variance / fixed,
                     np.broadcast_to(n, only.shape),
                     large & lists.exists,
                     "difference of the n-best lists",
                 )
     if drawing is not None:
-        names = (*SWAP_COLUMNS, *P_ENDS)
+        names = (*regions.SWAP_COLUMNS, *P_ENDS)
         compute = partial(_swaps_of_pair, lists, n, cut, how=how, drawing=drawing)
         columns |= in_rows(lists.exists, names, compute)
     # at both ends over tie orders; without a tie, they equal the difference, and p-values are NaN
@@ -907,15 +840,15 @@ def _region_columns(
         if not tied[row].any():
             continue
         at, sizes = (*row, tied[row]), n[tied[row]]
-        ends, both_ends = of_pair(lists, row, sizes).ends(), (slice(None), *at)
+        ends, both_ends = regions.of_pair(lists, row, sizes).ends(), (slice(None), *at)
         gaps[both_ends] = ends.low / sizes, ends.high / sizes
         uncut[both_ends] = ends.below, ends.above
         if how.test == "cluster":
             error, freedom = columns["error"][at], columns["freedom"][at]
             p_ends[both_ends] = p_of_gap(gaps[both_ends], error, freedom, how.alternative)
         elif not how.swapped:
-            p_ends[both_ends] = [region_tests(table, how)[0] for table in ends.tables]
-    names = *TIE_ENDS, *P_ENDS, *UNCUT
+            p_ends[both_ends] = [regions.region_tests(table, how)[0] for table in ends.tables]
+    names = *TIE_ENDS, *P_ENDS, *decisions.UNCUT
     # swaps have p-values at both ends
     return {**dict(zip(names, (*gaps, *p_ends, *uncut), strict=True)), **columns}
 
@@ -936,8 +869,8 @@ def _swaps_of_pair(
     """
     pair, sizes, ends = ListPair.of(lists, row), n[there], None
     if (cut[row] & there).any():
-        ends = of_pair(lists, row, sizes).ends().statistics()
-    found = swaps.decided_swap_tests(
+        ends = regions.of_pair(lists, row, sizes).ends().statistics()
+    found = stats.swaps.decided_swap_tests(
         *pair[:3], sizes, how.alternative, pair.keys, ends=ends, **drawing.swaps
     )
     each = drawing.swaps["each"]
@@ -952,7 +885,7 @@ def _swaps_of_pair(
             sizes,
             [drawing.level],
             each=each,
-            n_resamples=max(drawing.swaps["n_resamples"], bands.draws_needed(drawing.level)),
+            n_resamples=max(drawing.swaps["n_resamples"], stats.bands.draws_needed(drawing.level)),
             seed=how.seed,
         )[0]
     return {

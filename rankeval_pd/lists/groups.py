@@ -9,31 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from rankeval_pd import stats
 from rankeval_pd.decisions import check_average
 from rankeval_pd.doors import PairRanks, Shares, Sizes
 from rankeval_pd.errors import hushed, is_known, warn
 from rankeval_pd.stats import (
-    INTERVALS,
     AnyArray,
     BoolArray,
     FloatArray,
     IntArray,
-    Keys,
     Ranking,
     Sets,
-    Size,
     Whole,
-    bands,
     clusters,
-    edge_precision,
-    level_of_each,
-    nbest_regions,
     up_to_ranks,
-    z_of,
 )
 
-# -------------------------------------------------------------------------------------------------
-# Compute intervals and tests for lists of clustered candidates.
+# ---- Compute intervals and tests for lists of clustered candidates
 
 FEW = 10
 """Intervals are only approximate if there are fewer clusters."""
@@ -145,7 +137,7 @@ class ListMembers(NamedTuple):
         edge, fixed = listed / n, target == "region"
         if not fixed:
             total = whole_size(self.whole, self.rank.size)
-            edge = edge_precision(tp, n, np.array([total]))
+            edge = stats.edge_precision(tp, n, np.array([total]))
         result = clusters.ListTotals(
             self.gold, (self.rank,), self.cluster, n, (edge,), fixed, _everyone(self.whole)
         )
@@ -205,11 +197,11 @@ def band(
     totals, result, precision = list_spread(ranked, n, "nbest")
     warn_of_few(result.clusters)
     drawn = clusters.largest_statistics(totals, result, **drawing)
-    within = 1.0 - 2.0 * float(scipy.special.ndtr(-bands.critical_value(drawn, level)))
+    within = 1.0 - 2.0 * float(scipy.special.ndtr(-stats.bands.critical_value(drawn, level)))
     result = result._replace(freedom=clusters.band_freedom(result, ranked.cluster))
     size = clusters.effective_size(n, precision, result, within)
     tp = up_to_ranks(ranked.rank, ranked.gold)
-    return INTERVALS["wilson"](size * tp[n] / n, size, within)
+    return stats.INTERVALS["wilson"](size * tp[n] / n, size, within)
 
 
 class Difference(NamedTuple):
@@ -228,7 +220,7 @@ class ListPair(NamedTuple):
     rank_a: IntArray
     rank_b: IntArray
     gold: BoolArray
-    keys: Keys  #: for random draws, one per candidate or cluster
+    keys: stats.Keys  #: for random draws, one per candidate or cluster
     whole: Whole | None
     cluster: IntArray | None
 
@@ -252,10 +244,10 @@ def difference(pair: ListPair, n: IntArray) -> Difference:
     """
     assert pair.cluster is not None
     ranks, gold, total = (pair.rank_a, pair.rank_b), pair.gold, np.array([pair.total])
-    r = nbest_regions(*ranks, gold, n)
+    r = stats.nbest_regions(*ranks, gold, n)
     only = n - r.overlap
     pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
-    edges = tuple(edge_precision(up_to_ranks(rank, gold), n, total) for rank in ranks)
+    edges = tuple(stats.edge_precision(up_to_ranks(rank, gold), n, total) for rank in ranks)
     totals = clusters.ListTotals(
         gold, ranks, cluster_numbers(pair.cluster), n, edges, False, _everyone(pair.whole)
     )
@@ -298,11 +290,13 @@ def margins(
         shared = n.size
         if each:
             shared = 1
-        factors = [result.spread.quantile(level_of_each(level, shared)) for level in levels]
+        factors = [result.spread.quantile(stats.level_of_each(level, shared)) for level in levels]
     else:
         drawn = clusters.largest_statistics(result.totals, result.spread, **drawing)
         factors = [
-            bands.critical_value(drawn, level) * result.spread.quantile(level) / z_of(level)
+            stats.bands.critical_value(drawn, level)
+            * result.spread.quantile(level)
+            / stats.z_of(level)
             for level in levels
         ]
     half = np.where(known, factors, 0.0) * result.error / n
@@ -363,8 +357,7 @@ def cluster_contrasts(lists: PairRanks, n: IntArray, *, alternative: str) -> dic
     )
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute recall, chance tests and thresholds for grouped candidates.
+# ---- Compute recall, chance tests and thresholds for grouped candidates
 
 
 def of_rows(
@@ -435,7 +428,7 @@ def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
 
 
 def random_p(
-    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: Size, alone: bool = False
+    ranked: ListMembers, n: IntArray, row: tuple[int, ...], *, size: stats.Size, alone: bool = False
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """Return P(X >= tp) and P(X <= tp) for a list of random clusters, and the number of clusters.
 

@@ -9,54 +9,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from rankeval_pd import decisions, doors, errors, stats
 from rankeval_pd.curves.areas import spread_of
-from rankeval_pd.decisions import (
-    PAIR,
-    SWAPPED,
-    UNCUT,
-    RankOptions,
-    adjusted_tests,
-    beats_chance,
-    family_of,
-    of_measures,
-    order_decides,
-    rank_columns,
-    warn_of_rows,
-)
-from rankeval_pd.doors import (
-    Answer,
-    Candidates,
-    Data,
-    above_door,
-    below_door,
-    check_n,
-    count_distinct,
-    distinct_tests,
-    keys_of_clusters,
-    pair_names,
-    rows_of,
-    standing_pairs,
-    tabulate,
-    with_pairs,
-)
-from rankeval_pd.errors import (
-    check_choice,
-    check_draws,
-    check_needed,
-    check_share,
-    progress_bar,
-    unknown_name,
-)
+from rankeval_pd.decisions import UNCUT, RankOptions
+from rankeval_pd.doors import Answer, Candidates, Data
+from rankeval_pd.lists import groups
 from rankeval_pd.lists.comparison import FEW, MORE
-from rankeval_pd.lists.groups import (
-    ListPair,
-    in_rows,
-    list_weights,
-    of_rows,
-    p_of_gap,
-    pair_contrast,
-    random_tails,
-)
 from rankeval_pd.lists.precision import difference_margins, warn_of_reversed
 from rankeval_pd.lists.regions import check_means, half_width
 from rankeval_pd.options import Capabilities, can, with_roles
@@ -69,32 +27,19 @@ from rankeval_pd.roles import (
     Roles,
 )
 from rankeval_pd.stats import (
-    ADJUSTMENTS,
     BASELINE,
     INTERVALS,
     AnyArray,
     BoolArray,
-    Ends,
     FloatArray,
     IntArray,
     NBest,
-    Ranking,
-    TiedLists,
-    all_pairs,
-    difference_spread,
-    distributions,
-    fisher_test,
-    level_of_each,
-    nbest_regions,
-    ranking_alone,
     ranks,
     swaps,
-    tied_swap_tests,
 )
 from rankeval_pd.stats import areas as early
 
-# -------------------------------------------------------------------------------------------------
-# Define criteria for ranking measures, with tests and columns.
+# ---- Define criteria for ranking measures, with tests and columns
 
 RANKED = tuple("value ci_low ci_high rank rank_low rank_high tied_for_best".split())
 VERDICT = tuple(
@@ -122,14 +67,14 @@ def rank_options(
             f"n={n!r}, kind={kind!r}: pass either list sizes, n=..., or a criterion, kind='ap'"
             " (average precision) or kind='roc' (area under the ROC curve)."
         )
-    check_choice("kind", kind, (None, *KINDS))
-    check_choice("adjust", adjust, (None, *SWAPPED, *ADJUSTMENTS))
-    check_choice("adjust_over", over, OVER_EACH)
+    errors.check_choice("kind", kind, (None, *KINDS))
+    errors.check_choice("adjust", adjust, (None, *decisions.SWAPPED, *stats.ADJUSTMENTS))
+    errors.check_choice("adjust_over", over, OVER_EACH)
     if n_resamples is not None:
-        n_resamples = check_draws("n_resamples", n_resamples)
-    level = check_share("level", level)
+        n_resamples = errors.check_draws("n_resamples", n_resamples)
+    level = errors.check_share("level", level)
     return RankOptions(
-        n=check_n(n),
+        n=doors.check_n(n),
         kind=kind,
         adjust=adjust,
         adjust_over=over,
@@ -148,7 +93,7 @@ def draws_of_ranks(how: RankOptions, pairs: int) -> int:
             return 9_999
         most = swaps.enough_swaps(pairs, alpha)
         if how.swapped:
-            check_needed(most, f"level={how.level!r}")
+            errors.check_needed(most, f"level={how.level!r}")
         return most
     needed = swaps.least_swaps(pairs, alpha)
     if how.kind is None and how.swapped and how.n_resamples < needed:
@@ -160,8 +105,7 @@ def draws_of_ranks(how: RankOptions, pairs: int) -> int:
     return how.n_resamples
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute values and intervals of measures, and pairwise tests.
+# ---- Compute values and intervals of measures, and pairwise tests
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -169,7 +113,7 @@ class RankingTask:
     """The measures to rank, and how their pairs are tested."""
 
     candidates: Candidates
-    ranking: Ranking  #: (group, measure)
+    ranking: stats.Ranking  #: (group, measure)
     sizes: IntArray  #: list sizes; a single placeholder for areas
     how: RankOptions
     ties: str
@@ -181,7 +125,7 @@ class RankingTask:
     advance: Callable[[int], object]
 
 
-# ------------------------------------------------------------------------------------ n-best lists
+# ---- n-best lists
 
 
 def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
@@ -197,23 +141,23 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
     limits = INTERVALS["clopper-pearson"]
     if clusters is not None:
         limits = INTERVALS["wilson"]
-        weigh = partial(list_weights, target="region", levels=[*task.levels.values()])
+        weigh = partial(groups.list_weights, target="region", levels=[*task.levels.values()])
         names = [*task.levels, "ratio"]
-        weight = of_rows(weigh, ranking, clusters, task.sizes, exists, names)
-        more, fewer = random_tails(ranking, clusters, task.sizes, exists)
+        weight = groups.of_rows(weigh, ranking, clusters, task.sizes, exists, names)
+        more, fewer = groups.random_tails(ranking, clusters, task.sizes, exists)
     else:
         counts, size = tp.astype(float), n.astype(float)
         total = np.maximum(ranking.size.total, 1).astype(float)[..., np.newaxis]
         positive = ranking.size.positive.astype(float)[..., np.newaxis]
-        tails = distributions.tails
+        tails = stats.distributions.tails
         more = np.exp(tails(np.floor(counts), total, positive, size).ge)
         fewer = np.exp(tails(np.floor(size - counts), total, total - positive, size).ge)
     for ending, level in task.levels.items():
         ends = limits(tp * weight[ending], n * weight[ending], level)
         columns[f"ci_low{ending}"], columns[f"ci_high{ending}"] = ends
     tests = exists.shape[1] * task.sizes.size
-    warn_of_reversed(beats_chance(fewer, tests, task.how)[exists])
-    return {**columns, "better_than_chance": exists & beats_chance(more, tests, task.how)}
+    warn_of_reversed(decisions.beats_chance(fewer, tests, task.how)[exists])
+    return {**columns, "better_than_chance": exists & decisions.beats_chance(more, tests, task.how)}
 
 
 def list_tests(task: RankingTask, lists: NBest) -> dict[str, FloatArray]:
@@ -228,7 +172,7 @@ def list_tests(task: RankingTask, lists: NBest) -> dict[str, FloatArray]:
     a, b = ranks.all_pairs(lists.exists.shape[1])
     exists = lists.exists[:, a] & lists.exists[:, b]
     compute = partial(_tests_of_pair, task, lists, np.stack([a, b], axis=1))
-    return in_rows(exists, names, compute)
+    return groups.in_rows(exists, names, compute)
 
 
 def _tests_of_pair(
@@ -238,8 +182,8 @@ def _tests_of_pair(
     how, candidates, group = task.how, task.candidates, row[0]
     sides: Any = pairs[row[1]].tolist()
     both = np.asarray(candidates.present[group, sides].all(axis=0))
-    a, b = (ranking_alone(task.ranking, (group, side), both) for side in sides)
-    pair = TiedLists(a, b, task.sizes[there])
+    a, b = (stats.ranking_alone(task.ranking, (group, side), both) for side in sides)
+    pair = stats.TiedLists(a, b, task.sizes[there])
     families = {
         ending: tests
         for ending, tests in task.families.items()
@@ -260,7 +204,9 @@ def _tests_of_pair(
         columns = {"difference": (pair.tp[0] - pair.tp[1]) / n, "error": error, "freedom": freedom}
         if not how.swapped:
             return {**columns, "p_value": pair.p("two-sided")}
-        swapped = swaps.decided_swap_tests(pair, "two-sided", test=tied_swap_tests, **swapping)
+        swapped = swaps.decided_swap_tests(
+            pair, "two-sided", test=stats.tied_swap_tests, **swapping
+        )
         margins = [half_width(swapped, error, level, each=how.each) for level in levels]
     else:  # the tie-breaking order, and both ends over orders
         rank_a, rank_b = (side.ranks for side in pair.pair)
@@ -268,22 +214,22 @@ def _tests_of_pair(
         keys, cluster, of_clusters = candidates.draws[group][both], None, None
         if candidates.cluster is not None:
             cluster = candidates.cluster[group][both]
-            keys = keys_of_clusters(keys, cluster)
-        ranked = ListPair(rank_a, rank_b, pair.gold, keys, candidates.whole, cluster)
-        r = nbest_regions(*ranked[:3], n)
+            keys = doors.keys_of_clusters(keys, cluster)
+        ranked = groups.ListPair(rank_a, rank_b, pair.gold, keys, candidates.whole, cluster)
+        r = stats.nbest_regions(*ranked[:3], n)
         table = tp_a, only, tp_b, _ = r.table(n)
         columns = {"difference": (r.tp_a - r.tp_b) / n}
         if cluster is not None:
-            contrast = pair_contrast(ranked, n)
+            contrast = groups.pair_contrast(ranked, n)
             columns |= {name: contrast[name] for name in ("error", "freedom", "p_value")}
             of_clusters = columns["error"], columns["freedom"]
         else:
             total = np.array(ranked.total)
-            spread = difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
+            spread = stats.difference_spread(*ranked[:3], total, n, only, (tp_a, tp_b))
             error = np.where(only > 0, np.sqrt(spread.variance) / n, 0.0)
             columns |= {"error": error, "freedom": freedom}
             if not how.swapped:
-                columns["p_value"] = fisher_test(*table, "two-sided").p_value
+                columns["p_value"] = stats.fisher_test(*table, "two-sided").p_value
         cut = np.asarray((lists.tied[group, sides][:, there] > 0).any(axis=0))
         tied = None
         if cut.any():
@@ -292,10 +238,10 @@ def _tests_of_pair(
             if tied is None:
                 return columns
             if of_clusters is None:
-                p_ends = np.stack([fisher_test(*x, "two-sided").p_value for x in tied.tables])
+                p_ends = np.stack([stats.fisher_test(*x, "two-sided").p_value for x in tied.tables])
             else:
                 gaps = np.stack([tied.low, tied.high]) / n
-                p_ends = p_of_gap(gaps, *of_clusters, "two-sided")
+                p_ends = groups.p_of_gap(gaps, *of_clusters, "two-sided")
             return columns | _end_columns(tied, n, cut, p_ends, p_ends)
         statistics = tied and tied.statistics()
         swapped = swaps.decided_swap_tests(
@@ -322,7 +268,7 @@ _END_COLUMNS = (
 
 
 def _end_columns(
-    ends: Ends, n: IntArray, cut: BoolArray, alone: FloatArray, together: FloatArray
+    ends: stats.Ends, n: IntArray, cut: BoolArray, alone: FloatArray, together: FloatArray
 ) -> dict[str, AnyArray]:
     """Return the tests of one pair at both ends over tie orders, NaN where no tie is split.
 
@@ -334,7 +280,7 @@ def _end_columns(
     return dict(zip(_END_COLUMNS, [*tested, ends.below, ends.above], strict=True))
 
 
-# ------------------------------------------------------------------------------------------- Areas
+# ---- Areas
 
 
 def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatArray]]:
@@ -377,13 +323,12 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
     )
     # in a random order, a positive ranks above a negative with probability 1/2
     p = early.p_of_half(placed.value, by)
-    better = above & (placed.value > 0.5) & beats_chance(0.5 * p, value.shape[1], how)
+    better = above & (placed.value > 0.5) & decisions.beats_chance(0.5 * p, value.shape[1], how)
     columns |= {"value": value, "better_than_chance": better}
     return {name: values[..., np.newaxis] for name, values in columns.items()}, tests
 
 
-# -------------------------------------------------------------------------------------------------
-# Rank the measures, and find all measures tied for best.
+# ---- Rank the measures, and find all measures tied for best
 
 
 @Capabilities(
@@ -500,10 +445,10 @@ def ranked(
     if how.swapped:
         names += ["undecided"]
     names += ["ci_low_alone", "ci_high_alone"]
-    table = below_door(_rank_table(data, how, roles, _rows_of_ranks, names))
+    table = doors.below_door(_rank_table(data, how, roles, _rows_of_ranks, names))
     deciding = table.attrs.pop(_DECIDING, [])
     if deciding:
-        warn_of_rows(deciding, len(deciding))
+        decisions.warn_of_rows(deciding, len(deciding))
     before: list[Any] = list(table.columns[: list(table.columns).index("measure")])
     if "n" in table:
         before.append("n")
@@ -514,7 +459,7 @@ def ranked(
     order = keys.sort_values(["_group", "_lower"], kind="stable").index
     result = table.loc[order].reset_index(drop=True)
     result.attrs.update(table.attrs)
-    return above_door(result, data)
+    return doors.above_door(result, data)
 
 
 _DECIDING = "deciding"  # the fact that lists the pairs that the order of ties decides
@@ -525,19 +470,19 @@ def _rows_of_ranks(
 ) -> Answer:
     """Return one row per measure and n, and facts for the record."""
     task, table, tests, facts = _all_pair_tests(candidates, n, how, chosen)
-    table |= rank_columns(table["value"], tests, how, task.baseline, task.stands)
+    table |= decisions.rank_columns(table["value"], tests, how, task.baseline, task.stands)
     if how.kind is None:
         # pairs that the order of ties decides, with n and the nearest sizes that split no tie
-        differs, measures = order_decides(tests, how), candidates.measures
-        table["tie_decides"] = of_measures(differs, len(measures))
-        a, b = all_pairs(len(measures))
+        differs, measures = decisions.order_decides(tests, how), candidates.measures
+        table["tie_decides"] = decisions.of_measures(differs, len(measures))
+        a, b = stats.all_pairs(len(measures))
         uncut = np.stack([tests[name] for name in UNCUT], axis=-1)
         facts[_DECIDING] = [
             (measures[a[pair]], measures[b[pair]], task.sizes[k], *uncut[row, pair, k])
             for row, pair, k in np.argwhere(differs).tolist()
         ]
     numbers = range(len(candidates.measures))
-    return rows_of(table, candidates, "measure", numbers, {"n": task.sizes}), facts
+    return doors.rows_of(table, candidates, "measure", numbers, {"n": task.sizes}), facts
 
 
 def pairs_tested(data: Data, how: RankOptions, roles: Mapping[str, Any]) -> Data:
@@ -552,20 +497,20 @@ def _rows_of_tests(
     candidates: Candidates, n: IntArray | None, *, how: RankOptions, chosen: Roles
 ) -> Answer:
     """Return one row per pair and n, and facts for the record."""
-    pairs = pair_names(candidates.measures, None, None)
+    pairs = doors.pair_names(candidates.measures, None, None)
     task, table, tests, facts = _all_pair_tests(candidates, n, how, chosen)
-    a, b = all_pairs(len(candidates.measures))
+    a, b = stats.all_pairs(len(candidates.measures))
     columns: dict[str, AnyArray] = {
         "value_a": table["value"][:, a],
         "value_b": table["value"][:, b],
         "difference": tests["difference"],
         "p_value": tests["p_value"],
-        "p_adjusted": adjusted_tests(tests, how, stands=task.stands).p_adjusted,
+        "p_adjusted": decisions.adjusted_tests(tests, how, stands=task.stands).p_adjusted,
     }
     if "exists" in table:
         columns["exists"] = table["exists"][:, a] & table["exists"][:, b]
-    rows = rows_of(columns, candidates, PAIR, range(len(pairs)), {"n": task.sizes})
-    return with_pairs(rows, candidates, pairs, "two-sided"), facts
+    rows = doors.rows_of(columns, candidates, decisions.PAIR, range(len(pairs)), {"n": task.sizes})
+    return doors.with_pairs(rows, candidates, pairs, "two-sided"), facts
 
 
 def _rank_table(
@@ -584,7 +529,7 @@ def _rank_table(
     attrs["intervals"] = "simultaneous"
     if how.adjust is not None:
         attrs["adjust_over"] = how.adjust_over
-    return tabulate(
+    return doors.tabulate(
         data,
         roles,
         partial(question, how=how, chosen=chosen),
@@ -603,14 +548,14 @@ def _all_pair_tests(
     baseline, stands = None, None
     if how.baseline is not None:
         if how.baseline not in measures:
-            raise unknown_name("baseline", how.baseline, measures)
+            raise errors.unknown_name("baseline", how.baseline, measures)
         baseline = measures.index(how.baseline)
     pairs = []
     if len(measures) > 1:
-        pairs = pair_names(measures, None, None)
-    tests = distinct_tests(candidates, pairs, "two-sided", how.adjust)
+        pairs = doors.pair_names(measures, None, None)
+    tests = doors.distinct_tests(candidates, pairs, "two-sided", how.adjust)
     if how.adjust is not None:
-        stands = standing_pairs(candidates, pairs)
+        stands = doors.standing_pairs(candidates, pairs)
     draws = most = draws_of_ranks(how, tests)
     sizes, seed = np.zeros(1, dtype=np.int64), chosen.draws
     if over_n:
@@ -618,20 +563,20 @@ def _all_pair_tests(
     if how.n_resamples is None and (not over_n or sizes.size <= FEW):
         most *= MORE  # for pairs near alpha
     # the tests of all pairs, and those of the pairs with the baseline
-    families, together = {"": count_distinct(pairs, stands)}, len(measures)
+    families, together = {"": doors.count_distinct(pairs, stands)}, len(measures)
     if baseline is not None:
         with_baseline = ranks.with_one(len(measures), baseline)
         of_baseline = None
         if stands is not None:
             of_baseline = stands[with_baseline]
-        families[BASELINE] = count_distinct(with_baseline.tolist(), of_baseline)
+        families[BASELINE] = doors.count_distinct(with_baseline.tolist(), of_baseline)
     if not how.each:
         together *= sizes.size
     facts: dict[str, Any] = {}
     if how.swapped:
         facts = {"n_resamples": draws, **chosen.noted_seed}
     if how.adjust is not None:
-        facts["family"] = family_of(
+        facts["family"] = decisions.family_of(
             families.get(BASELINE, tests),
             how.baseline,
             sizes=sizes.size,
@@ -639,7 +584,7 @@ def _all_pair_tests(
             over=("group", how.adjust_over),
         )
     total = draws * tests * len(candidates.group)
-    with progress_bar(total=total, what="swapping labels", unit="draws") as advance:
+    with errors.progress_bar(total=total, what="swapping labels", unit="draws") as advance:
         task = RankingTask(
             candidates=candidates,
             ranking=candidates.rankings(),
@@ -649,7 +594,7 @@ def _all_pair_tests(
             baseline=baseline,
             stands=stands,
             families=families,
-            levels={"": level_of_each(how.level, together), "_alone": how.level},
+            levels={"": stats.level_of_each(how.level, together), "_alone": how.level},
             drawing={"n_resamples": draws, "most": most, "seed": seed},
             advance=advance,
         )

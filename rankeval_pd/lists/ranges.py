@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd import tables
+from rankeval_pd import stats, tables
 from rankeval_pd.decisions import Decision, Interval, Rows, limits_with_test
 from rankeval_pd.doors import Data, PairRanks, above_door, below_door, check_n, only_pair, tabulate
 from rankeval_pd.errors import check_choice, check_draws, check_share
@@ -29,23 +29,9 @@ from rankeval_pd.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.stats import (
-    ALTERNATIVES,
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Limits,
-    conditional_odds_ratio,
-    edge_precision,
-    ranking,
-    sample_odds_ratio,
-    swaps,
-    z_of,
-)
+from rankeval_pd.stats import FloatArray, IntArray, swaps
 
-# -------------------------------------------------------------------------------------------------
-# Find list sizes for which one measure is better (Evert 2004, figure 3).
+# ---- Find list sizes for which one measure is better (Evert 2004, figure 3)
 
 RANGE_COLUMNS = tuple("measure_a measure_b better n_first n_last n_tests p_max n_before".split())
 _CLOSE = 1.05  # two runs are joined if the second begins at or before n_last times this factor
@@ -219,7 +205,7 @@ def _significant_runs(table: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-# ---------------------- A single test for a range of list sizes
+# ---- A single test for a range of list sizes
 
 COLUMNS = tuple(
     "measure_a measure_b n_first n_last difference ci_low ci_high p_value p_stderr "
@@ -253,7 +239,7 @@ def mean_difference(
 
     Parameters
     ----------
-    data, a, b, alternative, **roles
+    data, a, b, alternative, level, **roles
         As in :func:`compare`.
     n : int, sequence of int, range or None
         List sizes over which the difference in precision is averaged with equal weights. None means
@@ -262,8 +248,6 @@ def mean_difference(
         Significance level for ``undecided``.
     n_resamples : int
         Number of swaps for the p-value.
-    level : float
-        Confidence level of the interval.
 
     Returns
     -------
@@ -297,7 +281,7 @@ def mean_difference(
       measure_a measure_b  n_first  n_last  difference   ci_low   ci_high  p_value
     0      good      fair       50     500    0.077897  0.04196  0.113834    0.001
     """
-    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("alternative", alternative, stats.ALTERNATIVES)
     level, alpha = check_share("level", level), check_share("alpha", alpha)
     draws = check_draws("n_resamples", n_resamples)
     sizes = check_n(n)
@@ -326,7 +310,7 @@ def mean_difference(
 
 def _mean_differences(
     lists: PairRanks, n: IntArray, *, alternative: str, **swapping: Any
-) -> dict[str, AnyArray]:
+) -> dict[str, stats.AnyArray]:
     """Return the mean difference of precision over all n, and its test: (group, pair)."""
     shape = lists.exists.shape[:-1]
     difference, errors, p_value = np.full((3, *shape), np.nan)
@@ -345,7 +329,7 @@ def _mean_differences(
         sided = swaps.sided(np.append(difference[row], drawn), alternative)
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
         first[row], last[row], errors[row] = sizes[0], most, 0.0
-        if (ranking.nbest_regions(a, b, gold, sizes).overlap < sizes).any():
+        if (stats.ranking.nbest_regions(a, b, gold, sizes).overlap < sizes).any():
             total = whole_size(lists.whole, gold.size)
             errors[row] = _standard_error(a, b, gold, sizes, weight, total)
     return {
@@ -368,9 +352,9 @@ def _decided_means(table: Rows, names: Sequence[Hashable], *, draws: int, how: D
     return table
 
 
-def _normal_limits(value: FloatArray, error: FloatArray, level: float) -> Limits:
+def _normal_limits(value: FloatArray, error: FloatArray, level: float) -> stats.Limits:
     """Return normal limits for a difference of precision."""
-    half = z_of(level) * error
+    half = stats.z_of(level) * error
     return np.maximum(value - half, -1.0), np.minimum(value + half, 1.0)
 
 
@@ -385,7 +369,12 @@ def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
 
 
 def _standard_error(
-    rank_a: IntArray, rank_b: IntArray, gold: BoolArray, n: IntArray, weight: FloatArray, total: int
+    rank_a: IntArray,
+    rank_b: IntArray,
+    gold: stats.BoolArray,
+    n: IntArray,
+    weight: FloatArray,
+    total: int,
 ) -> float:
     """Return the standard error, computed from each candidate's influence.
 
@@ -396,8 +385,8 @@ def _standard_error(
     influence, added = np.zeros(gold.size), 0.0
     listed = np.minimum(rank_a, rank_b) <= n[-1]
     for sign, rank in ((1.0, rank_a), (-1.0, rank_b)):
-        tp = ranking.up_to_ranks(rank, gold)
-        edge = edge_precision(tp, n, np.array([total]))
+        tp = stats.ranking.up_to_ranks(rank, gold)
+        edge = stats.edge_precision(tp, n, np.array([total]))
         lost = _from_here_on(edge / n, n, gold.size) / n.size
         influence += sign * (gold * weight[rank] - lost[rank])
         added += (weight[0] - lost[0]) ** 2 + lost[0] ** 2
@@ -407,8 +396,7 @@ def _standard_error(
     return float(np.sqrt(np.square(inside - mean).sum() + beyond + added))
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute exact odds ratios for two difference regions.
+# ---- Compute exact odds ratios for two difference regions
 
 _TOGETHER = 20_000  # number of 2x2 tables per progress bar step
 ODDS_RATIOS_COLUMNS = tuple(
@@ -439,10 +427,8 @@ def odds_ratios(
 
     Parameters
     ----------
-    data, a, b, n, **roles
+    data, a, b, n, level, **roles
         As in :func:`compare`.
-    level : float
-        Confidence level of the interval.
 
     Returns
     -------
@@ -501,10 +487,10 @@ def _odds_ratios_of_lists(
         block = places[start : start + _TOGETHER]
         some: Any = np.unravel_index(block, exists.shape)
         tp_a, n_a, tp_b, n_b = (x[some] for x in table)
-        values[(slice(None), *some)] = conditional_odds_ratio(tp_a, n_a, tp_b, n_b, level)
+        values[(slice(None), *some)] = stats.conditional_odds_ratio(tp_a, n_a, tp_b, n_b, level)
         advance(block.size)
     return {
-        "odds_ratio": sample_odds_ratio(*table),
+        "odds_ratio": stats.sample_odds_ratio(*table),
         "odds_ratio_mle": values[0],
         "ci_low": values[1],
         "ci_high": values[2],

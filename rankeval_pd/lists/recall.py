@@ -8,29 +8,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from rankeval_pd import doors
 from rankeval_pd.decisions import GROUP, PAIR, Rows
-from rankeval_pd.doors import (
-    Candidates,
-    Data,
-    Pair,
-    Sizes,
-    check_n,
-    common_counts,
-    measure_rows,
-    tabulate,
-)
+from rankeval_pd.doors import Candidates, Data
 from rankeval_pd.errors import check_choice, warn_of_thresholds
+from rankeval_pd.lists import precision
 from rankeval_pd.lists.groups import in_rows, of_rows, recall_sizes
-from rankeval_pd.lists.precision import (
-    LEAST,
-    LIST_COLUMNS,
-    IntervalKind,
-    checked_band,
-    columns_of_lists,
-    labels_by_rank,
-    rows_of_bands,
-    warn_of_reversed,
-)
+from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.options import Capabilities, can, with_roles
 from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, RecallBand, Roles, Target
 from rankeval_pd.stats import AnyArray, BoolArray, IntArray, Ranking, bands, edge_precision
@@ -115,12 +99,12 @@ def nbest_recall(
     chosen = Roles.of(roles)
     clustered = chosen.groups is not None
     kind = IntervalKind.of(ci, level, target=target, clustered=clustered)
-    return recall_of_lists(data, check_n(n), kind, LIST_COLUMNS, roles)
+    return recall_of_lists(data, doors.check_n(n), kind, precision.LIST_COLUMNS, roles)
 
 
 def recall_of_lists(
     data: Data,
-    sizes: Sizes,
+    sizes: doors.Sizes,
     kind: IntervalKind,
     columns: tuple[str, ...],
     roles: Mapping[str, Any],
@@ -129,10 +113,10 @@ def recall_of_lists(
 ) -> Data:
     """Return the columns for n-best lists, with limits for recall or lift."""
     ties = Roles.of(roles).ties
-    return tabulate(
+    return doors.tabulate(
         data,
         roles,
-        partial(measure_rows, kernel=_recall_columns, kind=kind, ties=ties, of_lift=of_lift),
+        partial(doors.measure_rows, kernel=_recall_columns, kind=kind, ties=ties, of_lift=of_lift),
         columns,
         can(nbest_recall),
         n=sizes,
@@ -153,7 +137,9 @@ def _recall_columns(
     lists = ranking.nbest(n, ties)
     if n is None:
         n = ranking.every
-    columns = columns_of_lists(lists, n, ranking.size, ranking.retrieved, candidates.sign, ties)
+    columns = precision.columns_of_lists(
+        lists, n, ranking.size, ranking.retrieved, candidates.sign, ties
+    )
     total, positive = (x[..., np.newaxis] for x in ranking.size)
     inside = np.minimum(n, np.maximum(total, 1))
     edge = edge_precision(ranking.cumulated(ties), inside, total)
@@ -170,7 +156,9 @@ def _recall_columns(
         size, columns["n_groups"] = of_clusters["value"], of_clusters["n_groups"]
     elif fixed:
         sizes = np.broadcast_to(n, lists.tp.shape)
-        warn_of_thresholds(spread.ratio, sizes, exists & (n >= LEAST), "recall of the n-best list")
+        warn_of_thresholds(
+            spread.ratio, sizes, exists & (n >= precision.LEAST), "recall of the n-best list"
+        )
         size = np.broadcast_to(positive.astype(float), lists.tp.shape)
     else:
         size = spread.effective(positive)
@@ -185,7 +173,7 @@ def _recall_columns(
             times = np.true_divide(positive * of_pool[0], n * of_pool[1])  # from recall to lift
             for name in ("ci_low", "ci_high"):
                 columns[name] = np.minimum(columns[name] * times, 1.0 / least)
-        warn_of_reversed(columns["ci_high"][exists] < 1.0)
+        precision.warn_of_reversed(columns["ci_high"][exists] < 1.0)
     return columns
 
 
@@ -259,11 +247,11 @@ def recall_band(
     1    good  200  0.719101  0.604883   0.816040
     """
     check_choice("ci", ci, BANDS)
-    sizes, chosen, drawing = checked_band(n, level, n_resamples, roles)
-    return tabulate(
+    sizes, chosen, drawing = precision.checked_band(n, level, n_resamples, roles)
+    return doors.tabulate(
         data,
         roles,
-        partial(rows_of_bands, kernel=_recall_band, ci=ci, ties=chosen.ties, **drawing),
+        partial(precision.rows_of_bands, kernel=_recall_band, ci=ci, ties=chosen.ties, **drawing),
         BAND_COLUMNS,
         can(recall_band),
         n=sizes,
@@ -298,7 +286,7 @@ def _band_of_ranking(
     **drawing: Any,
 ) -> dict[str, AnyArray]:
     """Return recall and a band for one ranking."""
-    ranked, keys = labels_by_rank(ranking, candidates, row)
+    ranked, keys = precision.labels_by_rank(ranking, candidates, row)
     rising, back = np.unique(n[there], return_inverse=True)
     positive = int(ranked.sum())
     if ci == "clopper-pearson":
@@ -314,7 +302,7 @@ def _band_of_ranking(
     return {"recall": tp[back] / positive, "band_low": low[back], "band_high": high[back]}
 
 
-def precision_as(table: Rows, candidates: Candidates, pairs: Sequence[Pair], of: str) -> Rows:
+def precision_as(table: Rows, candidates: Candidates, pairs: Sequence[doors.Pair], of: str) -> Rows:
     """Convert precision to recall or lift, using the factor ``times``.
 
     ``most`` is the largest possible precision if a list contains all true positives.
@@ -324,7 +312,7 @@ def precision_as(table: Rows, candidates: Candidates, pairs: Sequence[Pair], of:
             "of='lift' with missing='absent': the two measures retrieved different candidates, so"
             " their lifts have different baselines. Compare precision or recall."
         )
-    total, positive = common_counts(candidates, pairs)  # (group, pair)
+    total, positive = doors.common_counts(candidates, pairs)  # (group, pair)
     group = np.searchsorted(candidates.group, table[GROUP])
     pair, n = table[PAIR], table["n"]
     with_positives = np.where(positive > 0, positive, np.nan)[group, pair]

@@ -11,77 +11,26 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.decisions import (
-    OVER_LISTS,
-    SWAPPED,
-    Decision,
-    Interval,
-    Rows,
-    compared_with,
-    family_of,
-)
-from rankeval_pd.doors import (
-    Candidates,
-    Data,
-    HeadFrame,
-    Pair,
-    PairRanks,
-    Shares,
-    above_door,
-    below_door,
-    check_data,
-    check_n,
-    check_not_above,
-    concatenated,
-    distinct_tests,
-    head_of,
-    only_pair,
-    pair_names,
-    pair_rows,
-    read_frame,
-    rows_at,
-    stacks,
-    tabulate,
-)
-from rankeval_pd.errors import (
-    check_at_least_one,
-    check_choice,
-    check_draws,
-    check_share,
-    progress_bar,
-    unknown_name,
-)
+from rankeval_pd import decisions, doors, errors, stats
+from rankeval_pd.decisions import SWAPPED, Interval, Rows
+from rankeval_pd.doors import Candidates, Data, Pair, PairRanks, Shares
+from rankeval_pd.errors import check_choice
 from rankeval_pd.lists.groups import in_rows
 from rankeval_pd.lists.precision import TARGETS
 from rankeval_pd.options import NO_CONCLUSION, Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import ListSizes, Names, RankingRoles, Roles, native, with_columns
 from rankeval_pd.stats import (
-    ADJUSTMENTS,
-    ALTERNATIVES,
-    DIFFERENCE_INTERVALS,
     AnyArray,
     BoolArray,
     FloatArray,
     IntArray,
-    Keys,
-    Limits,
-    Ranking,
     TiedLists,
-    bands,
-    barnard,
-    boschloo,
-    fisher_test,
-    mcnemar_test,
     ranking,
-    sample_odds_ratio,
-    score_test,
     swaps,
     ties,
-    z_of,
 )
 
-# -------------------------------------------------------------------------------------------------
-# Find and test difference regions (Evert 2004, section 3.3).
+# ---- Find and test difference regions (Evert 2004, section 3.3)
 
 
 @Capabilities(rankings="Is A better than B?", own_rows=True, clusters=True, layout="data")
@@ -121,17 +70,17 @@ def difference_region(
     kick bucket  3.0  1.0   True    a       1       3
     be there     1.0  3.0  False    b       3       1
     """
-    head = head_of(data)
+    head = doors.head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
             "a head does not contain the ranks of some candidates that are in only one list."
             " Call ddf.rankeval.difference_region(a, b, n), which counts these candidates."
         )
-    return above_door(_region_of(below_door(data), a, b, n, roles), data)
+    return doors.above_door(_region_of(doors.below_door(data), a, b, n, roles), data)
 
 
 def region_of_head(
-    data: HeadFrame,
+    data: doors.HeadFrame,
     a: Hashable,
     b: Hashable,
     n: int,
@@ -154,11 +103,11 @@ def _region_of(
     data: pd.DataFrame, a: Hashable, b: Hashable, n: int, roles: RankingRoles
 ) -> pd.DataFrame:
     """Return the difference region, with ranks among the candidates in the data."""
-    check_data(data)
-    sizes = check_n(n)
+    doors.check_data(data)
+    sizes = doors.check_n(n)
     if sizes is None or np.size(sizes) != 1:
         raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
-    chosen = Roles.of(only_pair(data, a, b, roles, one=True))
+    chosen = Roles.of(doors.only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
     for name in _ADDED:
         if name in data.columns:
@@ -166,13 +115,13 @@ def _region_of(
                 f"data has a column {name!r}, but the result adds a column of the same name."
                 f" Rename the column: data.rename(columns={{{name!r}: ...}})."
             )
-    groups = read_frame(data, chosen)
-    check_not_above(sizes, groups.largest, groups.whole)
-    parts = [_only_one_list(part, a, b, sizes, chosen.ties) for part in stacks(groups)]
+    groups = doors.read_frame(data, chosen)
+    doors.check_not_above(sizes, groups.largest, groups.whole)
+    parts = [_only_one_list(part, a, b, sizes, chosen.ties) for part in doors.stacks(groups)]
     if not parts:
         return with_columns(native(data).iloc[:0], {name: [] for name in _ADDED})
-    table = concatenated(parts)
-    table = rows_at(table, np.argsort(table["row"]))
+    table = doors.concatenated(parts)
+    table = doors.rows_at(table, np.argsort(table["row"]))
     return with_columns(native(data).iloc[table["row"]], {name: table[name] for name in _ADDED})
 
 
@@ -187,13 +136,13 @@ def _only_one_list(
     places = {name: k for k, name in enumerate(measures)}  # pd.NA does not equal itself
     for role, name in (("a", a), ("b", b)):
         if name not in places:
-            raise unknown_name(role, name, measures)
+            raise errors.unknown_name(role, name, measures)
     pair = [places[a], places[b]]
     size = n.of(candidates.total) if isinstance(n, Shares) else n
     score = candidates.score[:, pair]  # (group, list, candidate)
     both = candidates.present[:, pair].all(axis=1, keepdims=True)
     whole = candidates.whole and candidates.whole.of(np.array(pair))
-    ranking = Ranking.of(
+    ranking = stats.Ranking.of(
         score, candidates.gold[:, np.newaxis], np.broadcast_to(both, score.shape), whole=whole
     )
     ranking.nbest(size, ties)  # this check rejects lists that end inside a tie
@@ -210,7 +159,7 @@ def _only_one_list(
     }
 
 
-# ------------------------ Tests of two difference regions, and the options for a comparison
+# ---- Tests of two difference regions, and the options for a comparison
 REGION_COLUMNS = tuple(
     "precision_a precision_b difference ci_low ci_high overlap n_only_a n_only_b "
     "tp_only_a tp_only_b odds_ratio p_value p_mid".split()
@@ -224,7 +173,7 @@ SWAP_COLUMNS = ("p_value", "p_swaps", "drawn", "margin")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison(Decision):
+class Comparison(decisions.Decision):
     """The measures to compare, and the options of the comparison."""
 
     a: Hashable
@@ -240,19 +189,19 @@ class Comparison(Decision):
 
     @classmethod
     def of_options(
-        cls, *, adjustments: Sequence[str] = (*ADJUSTMENTS, *SWAPPED), **options: Any
+        cls, *, adjustments: Sequence[str] = (*stats.ADJUSTMENTS, *SWAPPED), **options: Any
     ) -> Comparison:
         """Check and return the options."""
         check_choice("test", options["test"], (None, *TESTS, "kosinski"))
-        check_choice("alternative", options["alternative"], ALTERNATIVES)
+        check_choice("alternative", options["alternative"], stats.ALTERNATIVES)
         check_choice("adjust", options["adjust"], (None, *adjustments))
-        check_choice("adjust_over", options["adjust_over"], OVER_LISTS)
+        check_choice("adjust_over", options["adjust_over"], decisions.OVER_LISTS)
         check_choice("target", options["target"], TARGETS)
         for name in ("alpha", "level"):
-            options[name] = check_share(name, options[name])
-        options["phi"] = check_at_least_one("phi", options["phi"])
+            options[name] = errors.check_share(name, options[name])
+        options["phi"] = errors.check_at_least_one("phi", options["phi"])
         if options["n_resamples"] is not None:
-            options["n_resamples"] = check_draws("n_resamples", options["n_resamples"])
+            options["n_resamples"] = errors.check_draws("n_resamples", options["n_resamples"])
         phi, test, adjust = options["phi"], options["test"], options["adjust"]
         if phi > 1.0 and test not in (None, "score"):
             raise ValueError(
@@ -284,15 +233,18 @@ class Comparison(Decision):
         return noted
 
     def family(
-        self, candidates: Candidates, pairs: Sequence[Pair], sizes: int
+        self, candidates: Candidates, pairs: Sequence[Pair], lists: IntArray | None
     ) -> tuple[int, dict[str, Any]]:
         """Return the number of tests at each n, and the attribute that describes the family."""
         if self.adjust is None:
             return len(pairs), {}
-        tests = distinct_tests(candidates, pairs, self.alternative, self.adjust)
-        text = family_of(
+        sizes = 0  # None means every n
+        if lists is not None:
+            sizes = lists.size
+        tests = doors.distinct_tests(candidates, pairs, self.alternative, self.adjust)
+        text = decisions.family_of(
             tests,
-            compared_with(self.a, self.b),
+            decisions.compared_with(self.a, self.b),
             sizes=sizes,
             groups=candidates.n_groups,
             over=[self.adjust_over],
@@ -306,18 +258,18 @@ def region_tests(
     """Return the p-value and mid-p for two difference regions: tp_a, n_a, tp_b, n_b."""
     tp_a, n_a, tp_b, n_b = table
     table = np.clip(tp_a, 0, n_a), n_a, np.clip(tp_b, 0, n_b), n_b  # includes missing lists
-    exact = fisher_test(*table, how.alternative)
+    exact = stats.fisher_test(*table, how.alternative)
     p_value = exact.p_value
     if how.test == "midp":
         p_value = exact.p_mid
     elif how.test == "score":
         tp_a, n_a, tp_b, n_b = (x / how.phi for x in table)
-        p_value = score_test(tp_a, n_a, tp_b, n_b, how.alternative)
+        p_value = stats.score_test(tp_a, n_a, tp_b, n_b, how.alternative)
     elif how.test in OTHER_TESTS:
         there = np.broadcast_to(True if exists is None else exists, tp_a.shape)
-        test: Callable[..., FloatArray] = mcnemar_test
+        test: Callable[..., FloatArray] = stats.mcnemar_test
         if how.test != "mcnemar":
-            slow = {"boschloo": boschloo, "barnard": barnard}[how.test]
+            slow = {"boschloo": stats.boschloo, "barnard": stats.barnard}[how.test]
             test = partial(slow, progress=partial(_with_bar, how.test))
         p_value = np.full(tp_a.shape, np.nan)
         p_value[there] = test(*(x[there] for x in table), how.alternative)
@@ -328,14 +280,13 @@ def region_tests(
 def _with_bar(test: str, cells: Iterable[Any]) -> Iterator[Any]:
     """Yield the tables of a slow test, and advance a progress bar."""
     tables = list(cells)
-    with progress_bar(total=len(tables), what=f"{test}'s test", unit="tables") as advance:
+    with errors.progress_bar(total=len(tables), what=f"{test}'s test", unit="tables") as advance:
         for table in tables:
             yield table
             advance(1)
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare lists that end inside blocks of equal scores.
+# ---- Compare lists that end inside blocks of equal scores
 
 
 def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
@@ -344,12 +295,12 @@ def of_pair(lists: PairRanks, row: tuple[int, ...], n: IntArray) -> TiedLists:
     return TiedLists(a, b, n)
 
 
-# --------------------------------------------------- The mean over all orders (ties="expected")
+# ---- The mean over all orders (ties="expected")
 
 
 def check_means(data: Any, given: Mapping[str, bool] | None = None) -> None:
     """Raise an error for options that ties="expected" does not support, if they are given."""
-    head = head_of(data)
+    head = doors.head_of(data)
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
             "ties='expected' needs all candidates with equal scores, but a head from a Dask"
@@ -399,7 +350,7 @@ def _means_of_pair(
         "n_only_b": pair.only,
         "tp_only_a": only_a,
         "tp_only_b": only_b,
-        "odds_ratio": sample_odds_ratio(only_a, pair.only, only_b, pair.only),
+        "odds_ratio": stats.sample_odds_ratio(only_a, pair.only, only_b, pair.only),
         "size_a": size_a,
         "size_b": size_b,
         "error": error,
@@ -439,9 +390,9 @@ def half_width(
     found: swaps.SwapTests, error: FloatArray, level: float, *, each: bool
 ) -> FloatArray:
     """Return the half-width of individual or simultaneous intervals."""
-    largest = z_of(level)
+    largest = stats.z_of(level)
     if not each:
-        largest = max(largest, bands.critical_value(found.largest, level))
+        largest = max(largest, stats.bands.critical_value(found.largest, level))
     return np.asarray(largest * error)
 
 
@@ -454,20 +405,21 @@ def of_means(ci: str) -> Interval:
     return Interval(partial(_limits_of_means, ci), names)
 
 
-def _limits_of_means(ci: str, *columns: FloatArray, level: float) -> Limits:
+def _limits_of_means(ci: str, *columns: FloatArray, level: float) -> stats.Limits:
     tp_a, tp_b, only, n, size_a, size_b, error = columns
     whole = np.where(only > 0.0, only, 1.0)
     share_a, share_b = np.clip(tp_a / whole, 0.0, 1.0), np.clip(tp_b / whole, 0.0, 1.0)
-    low, high = DIFFERENCE_INTERVALS[ci](share_a * size_a, size_a, share_b * size_b, size_b, level)
+    low, high = stats.DIFFERENCE_INTERVALS[ci](
+        share_a * size_a, size_a, share_b * size_b, size_b, level
+    )
     low = np.where(only > 0.0, low * (only / n), 0.0)
     high = np.where(only > 0.0, high * (only / n), 0.0)
-    difference, half = (tp_a - tp_b) / n, z_of(level) * error
+    difference, half = (tp_a - tp_b) / n, stats.z_of(level) * error
     low, high = np.fmin(low, difference - half), np.fmax(high, difference + half)
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
-# -------------------------------------------------------------------------------------------------
-# Measure the sensitivity of a comparison to the order of equal scores.
+# ---- Measure the sensitivity of a comparison to the order of equal scores
 
 COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
@@ -531,14 +483,14 @@ def tie_sensitivity(
     0        G2         f  3  0.333333       1.0    1.0      True
     1        G2         f  5  1.000000       1.0    1.0     False
     """
-    keys = check_draws("n_keys", n_keys)
-    sizes = check_n(n)
+    keys = errors.check_draws("n_keys", n_keys)
+    sizes = doors.check_n(n)
     chosen = Roles.of(roles)
     kernel = partial(_p_over_orders, n_keys=keys, seed=chosen.draws)
     bar = keys - 1, "ordering ties", "orders"
-    return tabulate(
+    return doors.tabulate(
         data,
-        only_pair(data, a, b, roles),
+        doors.only_pair(data, a, b, roles),
         partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=chosen.ties),
         COLUMNS,
         can(tie_sensitivity, n_keys=keys),
@@ -560,9 +512,9 @@ def rows_of_pair(
     each, what, unit = bar
     if each is None:
         each = candidates.sizes(n).size
-    pairs, total = pair_names(candidates.measures, *pair), each * len(candidates.group)
-    with progress_bar(total=total, what=what, unit=unit) as advance:
-        return pair_rows(candidates, pairs, partial(kernel, advance=advance), n, **how)
+    pairs, total = doors.pair_names(candidates.measures, *pair), each * len(candidates.group)
+    with errors.progress_bar(total=total, what=what, unit=unit) as advance:
+        return doors.pair_rows(candidates, pairs, partial(kernel, advance=advance), n, **how)
 
 
 def _p_over_orders(
@@ -617,7 +569,7 @@ class Tied(NamedTuple):
         tied = np.flatnonzero((end - start > 1) & (start < most))
         return cls(rank, order[tied], start[tied])
 
-    def ranks(self, keys: Keys) -> IntArray:
+    def ranks(self, keys: stats.Keys) -> IntArray:
         """Return ranks, with equal scores ordered by different keys."""
         result = self.rank.copy()
         again = np.lexsort((keys[self.candidate], self.above))
@@ -643,5 +595,5 @@ def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys
 
 def _p_value(table: IntArray) -> FloatArray:
     tp_a, n_a, tp_b, n_b = table
-    result: FloatArray = fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value
+    result: FloatArray = stats.fisher_test(tp_a, n_a, tp_b, n_b, "two-sided").p_value
     return result

@@ -9,20 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from rankeval_pd import tables
+from rankeval_pd import doors, stats, tables
 from rankeval_pd.chance.random_tests import number_or_array
 from rankeval_pd.decisions import GROUP, Rows
-from rankeval_pd.doors import (
-    Data,
-    above_door,
-    asked_thresholds,
-    below_door,
-    check_data,
-    cut_scores,
-    leave_table,
-    read_frame,
-    refuse_each,
-)
+from rankeval_pd.doors import Data
 from rankeval_pd.errors import (
     brief,
     check_choice,
@@ -36,21 +26,9 @@ from rankeval_pd.errors import (
 from rankeval_pd.lists.precision import are_counts, are_numbers
 from rankeval_pd.options import Capabilities, with_options, with_roles_but
 from rankeval_pd.roles import Alternative, ProportionInterval, RankingRoles, Roles, as_names
-from rankeval_pd.stats import (
-    ALTERNATIVES,
-    INTERVALS,
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    distributions,
-    failures,
-    fisher_test,
-    proportions,
-)
+from rankeval_pd.stats import INTERVALS, AnyArray, FloatArray, IntArray, failures, proportions
 
-# -------------------------------------------------------------------------------------------------
-# Study precision in repeated samples (Evert 2004, section 4).
+# ---- Study precision in repeated samples (Evert 2004, section 4)
 
 COLUMNS = tuple(
     "measure threshold n_samples n_mean precision sd_expected sd_observed sd_ratio phi "
@@ -161,7 +139,7 @@ def repetition(
     columns = {name: np.array([row[name] for row in rows]) for name in COLUMNS[2:]}
     place = np.arange(len(rows))
     table = {GROUP: 0 * place, "measure": place, "threshold": samples.threshold, **columns}
-    return above_door(samples.table(table, pd.DataFrame(index=[0]), COLUMNS), data)
+    return doors.above_door(samples.table(table, pd.DataFrame(index=[0]), COLUMNS), data)
 
 
 @Capabilities(rankings="Would it happen again?", layout="row", quantity="precision")
@@ -232,7 +210,7 @@ def repetition_samples(
     }
     table = {name: values.ravel() for name, values in columns.items()}
     keys = tables.keys_apart(samples.keys, SAMPLE_COLUMNS)
-    return above_door(samples.table(table, keys, SAMPLE_COLUMNS), data)
+    return doors.above_door(samples.table(table, keys, SAMPLE_COLUMNS), data)
 
 
 class Samples(NamedTuple):
@@ -263,15 +241,15 @@ class Samples(NamedTuple):
             )
         if n is not None:
             n = check_count("n", n)
-        level, seed, frame = check_share("level", level), chosen.draws, below_door(data)
-        check_data(frame)
-        refuse_each(chosen, "samples")
+        level, seed, frame = check_share("level", level), chosen.draws, doors.below_door(data)
+        doors.check_data(frame)
+        doors.refuse_each(chosen, "samples")
         if not as_names(chosen.by, frame.columns):
             raise ValueError(
                 "by is missing. Pass the sample column, for example by='sample'; a Dataset needs a"
                 " sample dimension."
             )
-        groups = read_frame(frame, chosen)
+        groups = doors.read_frame(frame, chosen)
         count, measures = len(groups.keys), list(groups.measures)
         if count < 2:
             raise ValueError(
@@ -282,7 +260,7 @@ class Samples(NamedTuple):
         usable = groups.columns["present"] & ~np.isnan(score)
         if n is None:
             cuts = _one_threshold_each(threshold, measures)
-            least = cut_scores(cuts, groups.dtypes) * groups.signs
+            least = doors.cut_scores(cuts, groups.dtypes) * groups.signs
         else:
             ranked = zip(score, usable, strict=True)
             least = np.array([least_score(x[there], n * count, n) for x, there in ranked])
@@ -294,7 +272,7 @@ class Samples(NamedTuple):
         )
         return cls(groups.keys, measures, cuts, sizes, tp, ci, level, seed)
 
-    def covered(self, n: IntArray, tp: IntArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+    def covered(self, n: IntArray, tp: IntArray) -> tuple[FloatArray, FloatArray, stats.BoolArray]:
         """Return intervals, and whether they contain the precision of all other samples.
 
         The samples are the first axis.
@@ -305,7 +283,9 @@ class Samples(NamedTuple):
 
     def table(self, rows: Rows, keys: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         """Return the rows as a table."""
-        return leave_table(rows, keys, columns, self.measures, {"ci": self.ci, "level": self.level})
+        return doors.leave_table(
+            rows, keys, columns, self.measures, {"ci": self.ci, "level": self.level}
+        )
 
 
 def _one_threshold_each(threshold: Any, measures: Sequence[Hashable]) -> FloatArray:
@@ -316,7 +296,7 @@ def _one_threshold_each(threshold: Any, measures: Sequence[Hashable]) -> FloatAr
             f" there are {listed(measures)}. Pass a mapping from each measure to a number, or"
             " the average number of accepted candidates, n=..."
         )
-    cuts = asked_thresholds(threshold, measures)
+    cuts = doors.asked_thresholds(threshold, measures)
     if cuts.shape[1] != 1 or np.isnan(cuts).any():
         raise ValueError(
             f"threshold={threshold!r}: pass one number for each of the measures"
@@ -367,10 +347,7 @@ def _study_row(
     return row | dict(zip(COLUMNS[4:], values, strict=True))
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare lists and estimate overdispersion from published numbers.
-
-# ------------------------------------------------- Comparisons of published lists
+# ---- Comparisons of published lists
 
 _ROUNDING = 1e-6  # tolerance for counts computed as a rate times a size
 _BLOCK = 200_000  # number of 2x2 tables that are tested in one step
@@ -433,13 +410,13 @@ def compare_for(
        difference     p_low    p_high
     0        0.12  0.011506  0.011506
     """
-    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("alternative", alternative, stats.ALTERNATIVES)
     n_a, n_b = check_count("n_a", n_a), check_count("n_b", n_b)
     true_a, true_b = _true_positives("tp_a", tp_a, n_a), _true_positives("tp_b", tp_b, n_b)
     low, high = np.inf, -np.inf
     for both, true in _overlaps(true_a, n_a, true_b, n_b, overlap):
         regions = true_a - true, n_a - both, true_b - true, n_b - both
-        p_value = fisher_test(*regions, alternative).p_value
+        p_value = stats.fisher_test(*regions, alternative).p_value
         low, high = min(low, p_value.min()), max(high, p_value.max())
     difference = true_a / n_a - true_b / n_b
     return pd.DataFrame({"difference": [difference], "p_low": [low], "p_high": [high]})
@@ -499,7 +476,7 @@ def _overlaps(tp_a: int, n_a: int, tp_b: int, n_b: int, overlap: Any) -> Iterato
         yield np.concatenate(blocks, axis=1)
 
 
-# -------------------------------- Repeated samples with published numbers (Evert 2004, section 4)
+# ---- Repeated samples with published numbers (Evert 2004, section 4)
 
 
 class Dispersion(NamedTuple):
@@ -611,7 +588,7 @@ def coverage_for(
         raise ValueError(f"failures={brief(failures)}: pass whole numbers from 0 to n_samples.")
     if not are_numbers(rate, 0) or (rate > 1).any():
         raise ValueError(f"failure_rate={brief(rate)}: pass a probability, from 0 to 1.")
-    p_value = np.exp(distributions.tails_of_binomial(failures, samples, rate).ge)
+    p_value = np.exp(stats.distributions.tails_of_binomial(failures, samples, rate).ge)
     return number_or_array(p_value)
 
 

@@ -13,7 +13,7 @@ from rankeval_pd.errors import check_choice, listed, unknown_name, warn
 from rankeval_pd.lists.comparison import with_verdicts
 from rankeval_pd.lists.measure_ranks import VERDICT, rank_options, ranked
 from rankeval_pd.options import Capabilities, with_roles
-from rankeval_pd.queries.per_query import OverMetrics, Undefined, query_summary
+from rankeval_pd.queries.per_query import GAINS, OverMetrics, Undefined, query_summary
 from rankeval_pd.roles import (
     AnyRoles,
     EachAdjustOver,
@@ -24,17 +24,6 @@ from rankeval_pd.roles import (
     likely_gold,
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
-
-_ALONE = ("difference_low_alone", "difference_high_alone")
-_OF_PAIRS = {
-    "difference": "gain",
-    "difference_low": "ci_low",
-    "difference_high": "ci_high",
-    "p_adjusted": "p_adjusted",
-    "p_value": "p_value",
-    _ALONE[0]: "ci_low_alone",
-    _ALONE[1]: "ci_high_alone",
-}
 
 
 @Capabilities(
@@ -236,7 +225,8 @@ def _of_items(data: Data, baseline: Hashable, test: MeanTest, options: dict[str,
     columns = [*groups, "system", *(name for name in VERDICT if name != "better_than_chance")]
     if baseline is None:
         columns.append("letters")
-    columns += ["p_value", *_ALONE, "undecided", "ci_low_alone", "ci_high_alone"]
+    columns += "p_value difference_low_alone difference_high_alone undecided".split()
+    columns += ["ci_low_alone", "ci_high_alone"]
     attrs: dict[str, Any] = {str(k): v for k, v in pairs.attrs.items()}
     attrs |= {"level": level, "adjust": options["adjust"]}
     attrs |= {
@@ -270,7 +260,7 @@ def _with_differences(
         turned["ci_high_alone"] = -back["ci_low_alone"]
     pair = pd.concat([forth, turned]).set_index("system_a").reindex(names)
     itself = [name == reference for name in names]
-    for column, own in _OF_PAIRS.items():
+    for column, own in GAINS.items():
         if own in pair:
             scores[column] = pair[own].to_numpy()
             if own.startswith(("gain", "ci_")):

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
-# -------------------------------------------------------------------------------------------------
-# Elements that all plots share (lines, intervals, references), and the caption.
+# ---- Elements that all plots share (lines, intervals, references), and the caption
 
 LINE, THIN, HAIR = 1.6, 0.8, 0.5  # line widths in points: data; references; edges of bands
 FEW = 40  # lines with up to this many points have markers
@@ -459,8 +458,7 @@ def pairs_kind(attrs: Mapping[Any, Any], count: int) -> str:
     return adjustment(attrs) or "unadjusted" * (count > 1)
 
 
-# -------------------------------------------------------------------------------------------------
-# Ordinary legends, and line names above all panels of a figure.
+# ---- Ordinary legends, and line names above all panels of a figure
 
 
 def entries(panels: Iterable[Axes]) -> tuple[list[Any], list[str]]:

@@ -65,8 +65,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# -------------------------------------------------------------------------------------------------
-# Precision curves, their difference, and marks for significant differences (Evert 2004).
+# ---- Precision curves, their difference, and marks for significant differences (Evert 2004)
 _HEIGHTS = (3.0, 0.62, 2.2)  # relative heights of the panels: curves, strip, difference
 _ROW = 11.0  # height of a row in the strip, in points
 _SHARE = 0.40  # fraction of the height used by the strip for all pairs
@@ -509,8 +508,7 @@ def _draw_difference(canvas: Canvas, low: Any, compared: _Compared, together: An
     canvas.ax.figure.align_ylabels([canvas.ax, low])
 
 
-# -------------------------------------------------------------------------------------------------
-# Pairs of measures over n: odds ratios, and p-values for several tie-breaking orders.
+# ---- Pairs of measures over n: odds ratios, and p-values for several tie-breaking orders
 _MANY = 100  # with more values of n per pair, p-values are drawn as a band
 
 

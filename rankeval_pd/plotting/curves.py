@@ -17,6 +17,7 @@ from rankeval_pd.curves.shapes import isolines, random_band
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_choice
 from rankeval_pd.options import one_reading
+from rankeval_pd.plotting import panels
 from rankeval_pd.plotting.canvas import (
     HAIR,
     THIN,
@@ -42,19 +43,7 @@ from rankeval_pd.plotting.look import (
     set_chosen_ticks,
     use_normal_deviates,
 )
-from rankeval_pd.plotting.panels import (
-    CHANCE,
-    CurvePlot,
-    Levels,
-    Picture,
-    by_name,
-    of_data_or_table,
-    parted,
-    picture,
-    seen_of,
-    shown,
-    table_of,
-)
+from rankeval_pd.plotting.panels import CHANCE, CurvePlot, Levels, Picture, table_of
 from rankeval_pd.roles import AreaKind, Bound, ListSizes, Space
 from rankeval_pd.words import percent_of
 
@@ -63,8 +52,7 @@ if TYPE_CHECKING:
 
     from rankeval_pd.stats import FloatArray
 
-# -------------------------------------------------------------------------------------------------
-# Draw curves over all cutoffs.
+# ---- Draw curves over all cutoffs
 
 Table = pd.DataFrame | None
 _SCOPES = {"pointwise": "each point separately", "simultaneous": "all points together"}
@@ -153,7 +141,7 @@ def _draw_curves(
     if spec.first and largest > LARGE_RATIO:
         curves = curves[(curves["n"] >= FIRST) | (curves["n"] == 0)]
         canvas.tell(f"Lists shorter than {FIRST} are omitted.")
-    parts = by_name(curves)
+    parts = panels.by_name(curves)
     better = {"falling": -1.0}.get(spec.chance, 1.0)
     scores = {name: better * float(part[spec.y].mean()) for name, part in parts.items()}
     drawn = canvas.choose(scores, f"mean {spec.ylabel.partition(' (')[0]}")
@@ -386,8 +374,7 @@ def _draw_crossovers(
     canvas.tell(f"Open marks: {run} above chance ({', '.join(map(rate_text, levels))}).")
 
 
-# -------------------------------------------------------------------------------------------------
-# Plots of curves over all cutoffs, from data or a table.
+# ---- Plots of curves over all cutoffs, from data or a table
 
 _CURVES: dict[str, Callable[..., Any]] = {space: getattr(shapes, space) for space in shapes.SPACES}
 _DRAW: dict[str, Callable[..., Axes]] = {}
@@ -396,9 +383,11 @@ _DRAW: dict[str, Callable[..., Axes]] = {}
 def _drawn(space: str) -> Callable[[Picture], Picture]:
     """Draw a kind of curve, from data or a table."""
     spec, needed = CURVES[space], " ".join(["measure n", *shapes.SPACES[space]])
-    curve = picture(f"measure n {spec.x} {spec.y}", space, size=_squarely if spec.square else None)
+    curve = panels.picture(
+        f"measure n {spec.x} {spec.y}", space, size=_squarely if spec.square else None
+    )
     _DRAW[space] = curve(partial(_draw_curves, spec))
-    return of_data_or_table(_DRAW[space], needed, _CURVES[space])
+    return panels.of_data_or_table(_DRAW[space], needed, _CURVES[space])
 
 
 @_drawn("roc")
@@ -615,16 +604,18 @@ def _draw_space(
             "crossovers=True needs one or more significance levels. Pass them as bands, such as"
             " bands=0.05."
         )
-    look, roles = parted({name: x for name, x in options.items() if name not in CHANCE})
+    look, roles = panels.parted({name: x for name, x in options.items() if name not in CHANCE})
     beside: dict[str, Any] = {}
     drawn_from: Any = {**roles, "pool": "all"}  # a single band for all curves
     with one_reading():
         limited = {name: chance[name] for name in ("interval", "level")}
         curve = _CURVES[space](data, **asked, **limited, **roles)
         if p is not None:
-            sizes = seen_of(data, None, roles)
+            sizes = panels.seen_of(data, None, roles)
             if sizes is not None:
-                few = shown(curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve)
+                few = panels.shown(
+                    curve[curve["n"] > 0] if isinstance(curve, pd.DataFrame) else curve
+                )
                 sizes = [n for n in few if n]
             beside["bands"] = [random_band(data, space, p, sizes, bound=bound, **drawn_from)]
             if chance["simultaneous"]:

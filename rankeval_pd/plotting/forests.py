@@ -75,8 +75,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# -------------------------------------------------------------------------------------------------
-# A dot, an interval, numbers and tie bars in each row.
+# ---- A dot, an interval, numbers and tie bars in each row
 _ROW, _DENSE = 0.24, 0.155  # row height in inches: default, and for more than 24 rows
 _MANY = 24
 _MOST = 60  # rows on a page; if there are more, the worst share a row
@@ -304,8 +303,7 @@ def rows_high(table: Sized) -> tuple[float, float]:
     return width, max(1.0 + min(len(table), _MOST) * row, 0.45 * height)
 
 
-# -------------------------------------------------------------------------------------------------
-# Areas, ranks and mean differences.
+# ---- Areas, ranks and mean differences
 
 _AREAS = {"roc": "area under the ROC curve", "ap": "average precision"}
 _SHORT = {"roc": "AUC", "ap": "AP"}
@@ -613,8 +611,7 @@ def mean_difference(
     return draw_mean_difference(table, curve, **look)
 
 
-# -------------------------------------------------------------------------------------------------
-# Precision over repeated samples and the binomial model (Evert 2004, figure 4).
+# ---- Precision over repeated samples and the binomial model (Evert 2004, figure 4)
 
 
 def draw_repetition(table: Any, samples: Any, **options: Any) -> npt.NDArray[Any]:

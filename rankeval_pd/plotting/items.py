@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# -------------------------------------------------------------------------------------------------
-# Gains of one system over another on each item.
+# ---- Gains of one system over another on each item
 DIFFERENCES = "item gain system_a system_b"
 _BARS = 400  # more bars than this are drawn as an area, which looks the same
 _NAMED = 3  # number of queries named on each side of the diagonal
@@ -246,8 +245,7 @@ def groups_of_items(data: Any, roles: Any) -> list[_Group]:
     ]
 
 
-# -------------------------------------------------------------------------------------------------
-# Search: two runs compared by query, and interpolated precision.
+# ---- Search: two runs compared by query, and interpolated precision
 _VALUES = "item system_a system_b value_a value_b"
 _APART = 4.0  # distance in points between a dot and its name
 

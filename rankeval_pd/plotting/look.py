@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from rankeval_pd.stats import FloatArray
 
-# -------------------------------------------------------------------------------------------------
-# The colors of a plot: one hue per name, and grays mixed from text and background colors.
+# ---- The colors of a plot: one hue per name, and grays mixed from text and background colors
 
 HUES = ("#0072B2", "#D55E00", "#049A78", "#9E2E6D", "#9172FE", "#944812")
 """Hues that color-blind readers can distinguish, with a contrast of 3:1 on white and black."""
@@ -144,8 +143,7 @@ def cycle(colors: Any = None, count: int = MOST) -> list[Any]:
         ) from None
 
 
-# -------------------------------------------------------------------------------------------------
-# The look of a plot: names, colors, highlights, and keywords for artists.
+# ---- The look of a plot: names, colors, highlights, and keywords for artists
 
 LEGENDS = (None, True, False, "outside", "figure")
 LABELS_AT = (None, "end", "key", "legend")
@@ -335,8 +333,7 @@ def in_tex(text: str) -> str:
     return text
 
 
-# -------------------------------------------------------------------------------------------------
-# Number formats in a plot, and axis ticks.
+# ---- Number formats in a plot, and axis ticks
 
 LARGE_RATIO = 2000.0  # ratio of largest to smallest n above which the axis is logarithmic
 WIDE = 100.0  # panel width in mm below which the font is smaller

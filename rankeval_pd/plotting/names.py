@@ -233,7 +233,7 @@ def occupied(ax: Axes) -> np.ndarray[Any, Any]:
     return grid
 
 
-# ------------------------------------------------------------------- Positions of names
+# ---- Positions of names
 
 
 def name_lines(

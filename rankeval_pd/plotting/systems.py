@@ -15,6 +15,7 @@ from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_share, checked_call
 from rankeval_pd.lists.measure_ranks import pairs_tested, rank_options
 from rankeval_pd.options import unbound
+from rankeval_pd.plotting import forests
 from rankeval_pd.plotting.canvas import (
     ABOVE,
     BESIDE,
@@ -25,16 +26,6 @@ from rankeval_pd.plotting.canvas import (
     joined,
     pairs_kind,
     write,
-)
-from rankeval_pd.plotting.forests import (
-    PRECISION,
-    RANKED,
-    Numbers,
-    draw_forest,
-    gain_of,
-    rows_high,
-    score_of,
-    what_of,
 )
 from rankeval_pd.plotting.look import (
     LEAST,
@@ -79,8 +70,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# -------------------------------------------------------------------------------------------------
-# Measures in plots that compare pairs of systems.
+# ---- Measures in plots that compare pairs of systems
 _PAIRS = "measure_a measure_b difference p_value"
 _DEFAULTS = inspect.signature(paired_bootstrap).parameters
 # columns for each side of a pair: in tables of pairs, compare and compare_area
@@ -94,7 +84,7 @@ def of_measures_too(picture: Picture) -> Picture:
     @functools.wraps(picture)
     def drawn(data: Any, *args: Any, **options: Any) -> Any:
         (data, *others), options = unbound((data, *args), options)
-        if is_table(data, RANKED):
+        if is_table(data, forests.RANKED):
             raise ValueError(
                 "table contains ranks of measures but no pairs. Pass the data with n=... or"
                 " kind=..., or the result of compare(adjust='max-t') or compare_area."
@@ -160,13 +150,13 @@ def as_systems(table: pd.DataFrame | xr.Dataset) -> pd.DataFrame:
     }
     result = frame[[*before, *renamed]].rename(columns=renamed)
     result.attrs = {**frame.attrs, "kind": kind}
-    result.attrs["what"] = what_of(result.attrs)
+    result.attrs["what"] = forests.what_of(result.attrs)
     return result
 
 
 def _systems_high(table: pd.DataFrame) -> tuple[float, float]:
     """Return the figure size for one row per system."""
-    return rows_high({*table["system_a"], *table["system_b"]})
+    return forests.rows_high({*table["system_a"], *table["system_b"]})
 
 
 @picture(
@@ -188,11 +178,11 @@ def draw_critical_difference(canvas: Canvas, table: pd.DataFrame, *, alpha: floa
     apart = np.zeros((len(order), len(order)), dtype=bool)
     for a, b, chance in zip(table["system_a"], table["system_b"], p, strict=True):
         apart[place[a], place[b]] = apart[place[b], place[a]] = rejects(chance, alpha)
-    numbers = PRECISION if _are_proportions(attrs) else Numbers()
+    numbers = forests.PRECISION if _are_proportions(attrs) else forests.Numbers()
     rows = pd.DataFrame({"name": pd.Series(order, dtype=object), "low": np.nan, "high": np.nan})
     rows["value"] = [scores[name] for name in order]
     rows["accent"], rows["letters"] = ~apart[:1].ravel(), letters_of(apart)
-    draw_forest(canvas, rows, score_of(attrs), numbers)
+    forests.draw_forest(canvas, rows, forests.score_of(attrs), numbers)
     how = pairs_kind(attrs, len(table))
     canvas.tell(f"{joined(f'Tests at {percent_of(alpha)}', how)}.")
     canvas.tell("Colored systems do not differ significantly from the best.")
@@ -255,8 +245,7 @@ def critical_difference(
     return draw_critical_difference(table, alpha=asked.get("alpha", 0.05), **look)
 
 
-# -------------------------------------------------------------------------------------------------
-# All pairs of systems as cells in a triangle.
+# ---- All pairs of systems as cells in a triangle
 _CELL = 20.0  # size in points of a cell that has room for a number
 _SIDE = 0.66  # fraction of the panel for the cells
 
@@ -439,7 +428,7 @@ def _are_proportions(attrs: Mapping[Any, Any]) -> bool:
 
 def _what(attrs: Mapping[Any, Any]) -> str:
     if "what" not in attrs:
-        return gain_of(attrs)
+        return forests.gain_of(attrs)
     return f"difference in {attrs['what']}" + " (points)" * _are_proportions(attrs)
 
 
@@ -450,8 +439,7 @@ def _gain_text(gain: float, digits: int, *, shares: bool) -> str:
     return number(gain, digits)
 
 
-# -------------------------------------------------------------------------------------------------
-# Gains, their confidence and the size of the test set (Berg-Kirkpatrick et al. 2012).
+# ---- Gains, their confidence and the size of the test set (Berg-Kirkpatrick et al. 2012)
 _CROWD = 300  # more points than this are drawn in a pale color
 _LEVEL = 0.95
 _LEVELS = (0.95, 0.5, 0.99, 0.999, 0.9, 0.9999, 0.99999, 0.75)
@@ -546,7 +534,7 @@ def draw_confidence(
     if (table["gain"] <= 0).any():
         canvas.tell("Gains of 0 or below are drawn at the left edge.")
     canvas.meet = True
-    canvas.finish(xlabel=gain_of(table.attrs), ylabel="confidence (1 − p, one-sided)")
+    canvas.finish(xlabel=forests.gain_of(table.attrs), ylabel="confidence (1 − p, one-sided)")
 
 
 @of_data_or_table(
@@ -656,7 +644,7 @@ def draw_gain_by_size(
     order = [*sizes[:1], *sizes[-1:], *sizes[1:-1]]
     set_chosen_ticks(ax.xaxis, order, [f"{size:,}" for size in order])
     set_ticks(ax.yaxis, plainly, 5.0)
-    canvas.finish(xlabel="test items", ylabel=gain_of(table.attrs))
+    canvas.finish(xlabel="test items", ylabel=forests.gain_of(table.attrs))
 
 
 @of_data_or_table(

@@ -13,20 +13,9 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 import numpy as np
 import pandas as pd
 
-from rankeval_pd import tables
+from rankeval_pd import doors, tables
 from rankeval_pd.decisions import family_of
-from rankeval_pd.doors import (
-    COLUMNS,
-    OPEN,
-    Data,
-    Queries,
-    QueryOptions,
-    above_door,
-    below_door,
-    check_data,
-    read_queries,
-    with_query_roles,
-)
+from rankeval_pd.doors import Data, QueryOptions
 from rankeval_pd.errors import check_choice, check_count, details_wanted, listed, unknown_name, warn
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
@@ -43,8 +32,7 @@ from rankeval_pd.stats.queries import (
 )
 from rankeval_pd.systems.tests import adjustment_of, mean_test, system_ranks
 
-# -------------------------------------------------------------------------------------------------
-# Parse metric names from ir_measures, trec_eval and recommender systems.
+# ---- Parse metric names from ir_measures, trec_eval and recommender systems
 
 _METRIC_ALIASES = {
     "map": "AP",
@@ -207,8 +195,7 @@ def check_grades(asked: Sequence[MetricRequest], judged: Judgments) -> None:
                 )
 
 
-# -------------------------------------------------------------------------------------------------
-# Compute search metrics per query with the same values as trec_eval.
+# ---- Compute search metrics per query with the same values as trec_eval
 
 Undefined = Literal["zero", "skip", "raise"]
 
@@ -222,7 +209,7 @@ Undefined = Literal["zero", "skip", "raise"]
     short={"": "measure metric value", "wide": ""},
     layout="measure metric",
 )
-@with_query_roles
+@doors.with_query_roles
 def per_query(
     data: Data,
     metrics: str | Iterable[Any],
@@ -325,16 +312,16 @@ def per_query(
     chosen = QueryOptions.of(roles)
     check_choice("undefined", undefined, get_args(Undefined))
     named = metrics_asked(metrics, chosen)
-    check_data(data)
+    doors.check_data(data)
     ranges = not wide and details_wanted()
-    queries = read_queries(below_door(data), chosen)
+    queries = doors.read_queries(doors.below_door(data), chosen)
     values = frame_values(queries, named, wide=wide, ranges=ranges)
     form = wide_form if wide else _rows_per_metric
-    return above_door(form(values, undefined), data)
+    return doors.above_door(form(values, undefined), data)
 
 
 def frame_values(
-    queries: Queries, named: Sequence[MetricRequest], *, wide: bool, ranges: bool
+    queries: doors.Queries, named: Sequence[MetricRequest], *, wide: bool, ranges: bool
 ) -> QueryValues:
     """Compute metrics for every query and measure.
 
@@ -350,7 +337,7 @@ def frame_values(
             f"{lost[0]!r} would treat as not relevant. Pass min_grade={between.min():g} or higher, "
             "or a metric that uses grades as gains, such as nDCG@10."
         )
-    taken = [*COLUMNS, *OPEN, *["system"] * wide]
+    taken = [*doors.COLUMNS, *doors.OPEN, *["system"] * wide]
     keys = tables.keys_apart(queries.keys, taken)
     n_queries = len(keys)
     judged = judgments(queries.query, grade, n_queries)
@@ -524,8 +511,7 @@ def wide_form(values: QueryValues, undefined: str) -> pd.DataFrame:
     return table
 
 
-# -------------------------------------------------------------------------------------------------
-# Summarize a search experiment in one table of means, ranks and differences.
+# ---- Summarize a search experiment in one table of means, ranks and differences
 
 _EQUAL = 1e-12  # smaller differences within a query count as ties
 OverMetrics = Literal["metrics", "all"]
@@ -534,7 +520,7 @@ _RANKED = (
     "value ci_low ci_high rank_low rank_high tied_for_best letters undecided ci_low_alone"
     " ci_high_alone"
 )
-_COMPARED = {
+GAINS = {
     "difference": "gain",
     "difference_low": "ci_low",
     "difference_high": "ci_high",
@@ -542,8 +528,8 @@ _COMPARED = {
     "p_value": "p_value",
     "difference_low_alone": "ci_low_alone",
     "difference_high_alone": "ci_high_alone",
-    "undecided": "undecided",
 }
+"""Columns of a summary, and the columns of paired tests from which they are taken."""
 _COLUMNS = (
     "value ci_low ci_high rank_low rank_high difference difference_low difference_high p_adjusted"
     " tied_for_best wins ties losses letters p_value difference_low_alone difference_high_alone"
@@ -553,7 +539,7 @@ _ADJUSTED = ("p_adjusted", "difference_low_alone", "difference_high_alone")
 _NOTED = ("event", "level", "n_resamples", "seed", "test")
 
 
-@with_query_roles
+@doors.with_query_roles
 def query_summary(
     data: Data,
     metrics: str | Iterable[Any],
@@ -659,11 +645,11 @@ def query_summary(
     0     old     RR  0.666667         NaN             NaN              NaN         NaN
     1     new     RR  0.833333    0.166667       -0.049699         0.383032     0.10059
     """
-    check_data(data)
+    doors.check_data(data)
     check_choice("undefined", undefined, get_args(Undefined))
     chosen = QueryOptions.of(roles)
     asked = metrics_asked(metrics, chosen)
-    queries = read_queries(below_door(data), chosen)
+    queries = doors.read_queries(doors.below_door(data), chosen)
     found = frame_values(queries, asked, wide=True, ranges=True)
     table = wide_form(found, undefined)
     if table.columns.nlevels == 1:
@@ -702,7 +688,7 @@ def query_summary(
     result.attrs.update(n_queries=len(table), baseline=baseline, adjust=adjusted, alpha=alpha)
     if adjusted is not None:
         result.attrs["adjust_over"] = adjust_over
-    return above_door(result, data)
+    return doors.above_door(result, data)
 
 
 def assumed(numbers: QueryValues, undefined: Undefined) -> pd.DataFrame:
@@ -774,7 +760,7 @@ def _of_metrics(
     columns = _of_query_systems(ranks, "system", keys, {name: name for name in _RANKED.split()})
     if baseline is not None:
         tested = mean_test(test)(items, baseline=baseline, **named)
-        columns |= _of_query_systems(tested, "system_a", keys, _COMPARED)
+        columns |= _of_query_systems(tested, "system_a", keys, {**GAINS, "undecided": "undecided"})
         # the queries above, equal to or below the baseline; the baseline's own counts are NaN
         own = {m: part.sub(part[baseline], axis=0) for m, part in parts.items()}
         over, itself = pd.concat(own, names=[_METRIC]), keys.get_level_values(1) == baseline

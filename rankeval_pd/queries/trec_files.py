@@ -19,8 +19,7 @@ from rankeval_pd.errors import checked_call, listed, unknown_name, warn
 from rankeval_pd.roles import frame_column
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray
 
-# -------------------------------------------------------------------------------------------------
-# Read and check the lines of TREC files with pyarrow or pandas.
+# ---- Read and check the lines of TREC files with pyarrow or pandas
 
 
 class FileKind(NamedTuple):
@@ -391,8 +390,7 @@ def names_list(names: Strings, codes: IntArray | None = None) -> list[str]:
     return [str(x) for x in names]
 
 
-# -------------------------------------------------------------------------------------------------
-# Read and write runs and relevance judgments in TREC files.
+# ---- Read and write runs and relevance judgments in TREC files
 
 Source = str | Path | pd.DataFrame
 _COLUMNS = ("query", "document", "grade")  # columns of the result, so no names of runs

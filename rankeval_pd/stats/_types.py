@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
+
+Advance = Callable[[int], object]  #: called with the number of finished steps
 
 silent_division = partial(np.errstate, divide="ignore", invalid="ignore")
 """A context in which 0/0 is NaN, and any other number / 0 infinite, without a warning."""

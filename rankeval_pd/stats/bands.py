@@ -10,7 +10,14 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import ranking
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import (
+    Advance,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    silent_division,
+)
 from rankeval_pd.stats.differences import edge_precision
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
 from rankeval_pd.stats.ranking import Keys, Whole
@@ -27,7 +34,6 @@ from rankeval_pd.stats.ranking import Keys, Whole
 # standard normal number, the sums vary like the whole curve. The largest standardized sum at any n
 # determines how much wider a band must be than an interval.
 
-Advance = Callable[[int], object]
 _BLOCK = 4_000_000  # multipliers in memory at once
 _LARGE = 64  # with at least this many candidates, a sum of signs is nearly normal
 _NOWHERE = ranking.mix(np.arange(2**32, 2**32 + 2, dtype=np.uint64))  # cells outside all lists

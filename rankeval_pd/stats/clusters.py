@@ -8,7 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import (
+    Advance,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    silent_division,
+)
 from rankeval_pd.stats.proportions import Limits, alike_share, clopper_pearson, t_of, z_of
 
 # ------------------------------------------------------ n-best lists with clustered candidates
@@ -45,7 +52,6 @@ from rankeval_pd.stats.proportions import Limits, alike_share, clopper_pearson, 
 # components, Biometrics Bulletin 2. E. H. Simpson (1949), Measurement of diversity, Nature 163. N.
 # A. Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53.
 
-Advance = Callable[[int], object]
 _CELLS_AT_ONCE = 2_000_000  # cells (list, cluster) in memory: 16 MB
 _LEAST, _LEAST_OF_RECALL = 4.0, 7.0  # minimum degrees of freedom, from simulations
 ADDED = 0.1  # fraction of a candidate's square; sufficient in simulated lists with one label

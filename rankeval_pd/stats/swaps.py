@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import ranking
-from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray, silent_division
+from rankeval_pd.stats._types import Advance, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.proportions import clopper_pearson
 from rankeval_pd.stats.ranking import (
     Bits,
@@ -35,7 +35,6 @@ from rankeval_pd.stats.ranking import (
     nbest_regions,
 )
 
-Advance = Callable[[int], object]
 _BLOCK = 1_000_000  # number of slots times draws that fits in the cache
 _STRETCH = 2_000  # number of slots summed at a time, which fits in the processor's cache
 _EQUAL = 1e-12  # largest relative difference between equal statistics

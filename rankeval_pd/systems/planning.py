@@ -10,22 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from rankeval_pd import stats
 from rankeval_pd.decisions import reaching
 from rankeval_pd.errors import check_choice, check_count, check_number, check_shapes, check_share
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
-from rankeval_pd.stats import (
-    ALTERNATIVES,
-    AnyArray,
-    FloatArray,
-    IntArray,
-    differences,
-    distributions,
-    tango_limits,
-)
+from rankeval_pd.stats import AnyArray, IntArray
 
-# -------------------------------------------------------------------------------------------------
-# Plan test set sizes and numbers of seeds, and compute detectable gains.
+# ---- Plan test set sizes and numbers of seeds, and compute detectable gains
 
 Alternative = Literal["two-sided", "greater"]
 SIDES = {"two-sided": 2.0, "greater": 1.0}
@@ -111,7 +103,8 @@ def detectable_gain(
     """
     test = _PlannedTest(power, alpha, alternative)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
-    items, seeds = _new_items(plans, n_items_new), _new_seeds(plans, n_seeds_new)
+    items = _planned(plans, "n_items", n_items_new)
+    seeds = _planned(plans, "n_seeds", n_seeds_new)
     return _for_each_plan(plans, test.gain, n_items_new=items, n_seeds_new=seeds)
 
 
@@ -162,7 +155,7 @@ def needed_items(
     test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, metric)
-    seeds = _new_seeds(plans, n_seeds_new)
+    seeds = _planned(plans, "n_seeds", n_seeds_new)
     return _for_each_plan(plans, test.items, gain=gain, n_seeds_new=seeds)
 
 
@@ -186,9 +179,7 @@ def needed_seeds(
     ----------
     gain : float or array
         The gain to detect, greater than 0.
-    gain_se, n_items, gain_se_seeds, n_seeds, n_groups, n_items_new
-        As in :func:`detectable_gain`.
-    power, alpha, alternative
+    gain_se, n_items, gain_se_seeds, n_seeds, n_groups, n_items_new, power, alpha, alternative
         As in :func:`detectable_gain`.
 
     Returns
@@ -212,7 +203,7 @@ def needed_seeds(
     test = _PlannedTest(power, alpha, alternative)
     _check_gain(gain, gain_se)
     plans = _plans(gain_se, n_items, gain_se_seeds, n_seeds, n_groups, None)
-    items = _new_items(plans, n_items_new)
+    items = _planned(plans, "n_items", n_items_new)
     if any(not plan.seeds for plan in plans.flat):
         raise ValueError(
             "the variance between seeds is missing. Pass a row from a table made with seeds=, or"
@@ -239,17 +230,17 @@ class _PlannedTest:
         """Return the power for each gain with these items and seeds."""
         tail, tails = self._tail, self._tails
         if not np.isnan(plan.differ):
-            return lambda gain: differences.accuracy_power(
+            return lambda gain: stats.differences.accuracy_power(
                 gain, min(max(plan.differ, gain), 1.0), round(n_items), tail, tails
             )
         ratio = plan.n_items / n_items
         drawn = max(plan.n_drawn / ratio, _FEWEST)
         items = plan.items * ratio * drawn / (drawn - 1.0)
-        parts = differences.Parts(items, drawn - 1.0)
+        parts = stats.differences.Parts(items, drawn - 1.0)
         if plan.seeds:
             freedom = (n_seeds - 1.0) * (plan.pooled or 1.0)
             seeds = plan.seeds * plan.n_seeds / n_seeds
-            parts = differences.Parts(items, drawn - 1.0, seeds, freedom, plan.pooled > 0.0)
+            parts = stats.differences.Parts(items, drawn - 1.0, seeds, freedom, plan.pooled > 0.0)
         edges = parts.edges(tail)
         return lambda gain: parts.power(gain, edges, tails)
 
@@ -340,20 +331,13 @@ def _check_gain(gain: ArrayLike, gain_se: Any) -> None:
         check_numbers("gain_se", gain_se, 0.0, above=True, missing=False)
 
 
-def _new_items(plans: AnyArray, n_items: Any) -> Any:
-    """Check and return the planned numbers of items, by default the current numbers."""
-    if n_items is None:
-        return np.reshape([plan.n_items for plan in plans.flat], plans.shape)
-    check_numbers("n_items_new", n_items, 0.0, above=True, missing=False)
-    return n_items
-
-
-def _new_seeds(plans: AnyArray, n_seeds: Any) -> Any:
-    """Check and return the planned numbers of seeds, by default the current numbers."""
-    if n_seeds is None:
-        return np.reshape([plan.n_seeds for plan in plans.flat], plans.shape)
-    check_numbers("n_seeds_new", n_seeds, 2.0, missing=False)
-    return n_seeds
+def _planned(plans: AnyArray, name: str, new: Any) -> Any:
+    """Check and return the planned numbers of items or seeds, by default the current numbers."""
+    if new is None:
+        return np.reshape([getattr(plan, name) for plan in plans.flat], plans.shape)
+    least = {"n_items": 0.0, "n_seeds": 2.0}[name]
+    check_numbers(f"{name}_new", new, least, above=name == "n_items", missing=False)
+    return new
 
 
 def _plans(
@@ -417,7 +401,7 @@ def _plans_of(table: Any) -> AnyArray:
 def _plan_of_parts(parts: dict[str, AnyArray], *, accuracy: bool, pooled: float = 0.0) -> AnyArray:
     """Return a plan for each element of the broadcast parts."""
     error, n = parts["gain_se"], parts["n_items"]
-    differ: FloatArray | float = np.nan
+    differ: stats.FloatArray | float = np.nan
     if accuracy:
         differ = np.minimum(n * error**2 + parts.get("gain", 0.0) ** 2, 1.0)
     # after an overflow, no test set is large enough, and an error is raised
@@ -475,8 +459,7 @@ def check_numbers(
         raise ValueError(f"{argument}={given!r}: pass {allowed}.")
 
 
-# -------------------------------------------------------------------------------------------------
-# Compare published accuracies on the same items.
+# ---- Compare published accuracies on the same items
 
 _ROUNDING = 1e-9  # tolerance for a printed rate in addition to half a unit in the last digit
 _MOST_COUNTS = 200  # largest number of counts to try for one printed rate
@@ -550,7 +533,7 @@ def compare_accuracies(
         gain  ci_low  ci_high   p_low  p_high
     0  0.024  0.0072   0.0443  0.0118  0.0118
     """
-    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("alternative", alternative, stats.ALTERNATIVES)
     n, level = check_count("n_items", n_items), check_share("level", level)
     a = _possible_counts("correct_a", correct_a, n, decimals)
     b = _possible_counts("correct_b", correct_b, n, decimals)
@@ -569,12 +552,12 @@ def compare_accuracies(
         least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
     only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
     n_apart = only_a + only_b
-    up = np.exp(distributions.tails_of_binomial(only_a, n_apart, 0.5).ge)
-    down = np.exp(distributions.tails_of_binomial(only_b, n_apart, 0.5).ge)
+    up = np.exp(stats.distributions.tails_of_binomial(only_a, n_apart, 0.5).ge)
+    down = np.exp(stats.distributions.tails_of_binomial(only_b, n_apart, 0.5).ge)
     both_tails = np.minimum(1.0, 2.0 * np.minimum(up, down))
     p_values = {"greater": up, "less": down, "two-sided": both_tails}[alternative]
     tails = SIDES.get(alternative, 1.0)
-    low, high = tango_limits(only_a, only_b, float(n), 1.0 - 2.0 / tails * (1.0 - level))
+    low, high = stats.tango_limits(only_a, only_b, float(n), 1.0 - 2.0 / tails * (1.0 - level))
     low = np.where(alternative == "less", -np.inf, low)
     high = np.where(alternative == "greater", np.inf, high)
     low, high = reaching((low, high), p_values, level)

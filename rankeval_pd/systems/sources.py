@@ -15,10 +15,7 @@ from rankeval_pd.errors import check_choice, check_count, check_memory, checked_
 from rankeval_pd.roles import Roles, TextMetric
 from rankeval_pd.stats import METRICS, AnyArray, BoolArray, FloatArray, IntArray, items
 
-# -------------------------------------------------------------------------------------------------
-# Create item tables from translations and references, or from repeated training.
-
-# --------------------- Translation statistics for paired tests
+# ---- Translation statistics for paired tests
 
 _PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 #: metrics of sacrebleu, and the defaults that the formulas of this package assume
@@ -221,7 +218,7 @@ def _ngrams(sequence: Any, length: int) -> list[Any]:
     return [sequence[i : i + length] for i in range(len(sequence) - length + 1)]
 
 
-# ----------- Synthetic systems (Berg-Kirkpatrick et al. 2012, §3.2)
+# ---- Synthetic systems (Berg-Kirkpatrick et al. 2012, §3.2)
 
 
 @checked_call
@@ -451,8 +448,7 @@ def resample_counts(
     return items.all_counts(int(n_items), int(n_resamples), seed)
 
 
-# -------------------------------------------------------------------------------------------------
-# Create tables from true labels and classifier predictions or scores.
+# ---- Create tables from true labels and classifier predictions or scores
 
 _METRICS = ("accuracy", "precision", "recall", "f1")
 
@@ -548,9 +544,8 @@ def from_scores(y_true: Any, scores: Any, *, positive: Any = None) -> pd.DataFra
         class. You can pass sequences, or n x 2 arrays from ``predict_proba`` with classes sorted
         as in scikit-learn. For such arrays, the positive-class column is used. In a DataFrame of
         probabilities, the columns can be named after the classes in any order.
-    positive : label or sequence of labels, optional
-        The label of the positive class. All other labels are negative. The default is 1 or True;
-        labels other than True, False, 1 and 0 require ``positive``.
+    positive
+        As in :func:`from_predictions`.
 
     Returns
     -------

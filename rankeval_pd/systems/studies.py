@@ -70,8 +70,7 @@ from rankeval_pd.systems.planning import Alternative as Alternative_of_planning
 from rankeval_pd.systems.tests import paired_bootstrap
 from rankeval_pd.tables import keys_apart
 
-# -------------------------------------------------------------------------------------------------
-# Relation between gain and confidence (Berg-Kirkpatrick et al. 2012, §§3, 4).
+# ---- Relation between gain and confidence (Berg-Kirkpatrick et al. 2012, §§3, 4)
 
 THRESHOLD_COLUMNS = (
     "relation", "threshold", "threshold_low", "threshold_high", "n_pairs",
@@ -238,7 +237,7 @@ def _quantile(values: FloatArray, share: float) -> float:
     return float(np.quantile(values, share))
 
 
-# ----------------------- Gains for several test set sizes
+# ---- Gains for several test set sizes
 
 
 @Capabilities(
@@ -276,8 +275,6 @@ def gain_by_size(
 
     Parameters
     ----------
-    data : DataFrame or Dataset
-        Systems scored on test items.
     sizes : sequence of int
         Numbers of items.
     draw : {"prefix", "random"}
@@ -285,9 +282,7 @@ def gain_by_size(
         random sample only if the rows are shuffled. "random" draws nested random subsets.
     n_resamples, event, method, ci, families, baseline, alternative, adjust, adjust_over, alpha
         As in :func:`paired_bootstrap`. Each size is a separate family.
-    level
-        As in :func:`paired_bootstrap`.
-    **roles
+    data, level, **roles
         As in :func:`paired_bootstrap`. With ``by``, each size is the number of items per domain, as
         in figure 11. Sizes larger than a domain produce no rows for that domain.
 
@@ -363,8 +358,7 @@ def _domains(data: pd.DataFrame, by: list[Hashable], roles: Roles, draw: str) ->
     return [order[number[order] == group] for group in range(int(number.max(initial=0)) + 1)]
 
 
-# -------------------------------------------------------------------------------------------------
-# Check significance on other data (Berg-Kirkpatrick et al. 2012, section 4.2).
+# ---- Check significance on other data (Berg-Kirkpatrick et al. 2012, section 4.2)
 
 CALIBRATION_COLUMNS = (
     "p_low", "p_high", "n_pairs", "agreement", "ci_low", "ci_high", "expected_agreement",
@@ -606,10 +600,10 @@ def population_calibration(
         Size of the test sets, which are drawn with replacement. Berg-Kirkpatrick et al. (2012) use
         1,600 items.
     n_test_sets : int
-    bins : sequence of float
-        Edges of the bins for p_value. A bin includes its upper edge.
     n_resamples : int
         Number of resamples for each paired bootstrap. Exact distributions need no resamples.
+    bins : sequence of float
+        Edges of the bins for p_value. A bin includes its upper edge.
     ci, level, prior
         As in :func:`calibration`. The variance is estimated from the pairs of each test set.
     **roles
@@ -695,7 +689,7 @@ def population_calibration(
     return above_door(_calibrated(table, [], edges, 1000, seed, attrs), data)
 
 
-# ------------------------------------------------- The expected agreement
+# ---- The expected agreement
 
 
 @checked_call

@@ -63,7 +63,7 @@ def answers(gold: Any, score: Any, cluster: Any, judged: Any, n: Any) -> dict[st
         "probability": np.ones(gold.size),
         "stratum": stratum,
     }
-    judgments = Judgments(**known, cluster=cluster, design=DESIGN, n=n)
+    judgments = Judgments(**known, cluster=cluster, design=DESIGN, n=n, asked=n)
     limits = ("ci_low", "ci_high")
     found = {}
     for name in ("precision", "recall"):
