@@ -245,7 +245,7 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
             index = pd.CategoricalIndex(pd.Categorical.from_codes(codes, own), name=dim)
         else:
             index = index.take(codes)
-    frame = pd.DataFrame(dict(enumerate([*values, *numbers])), index=index)
+    frame = pd.DataFrame(dict(enumerate([*values, *numbers])), index=index, copy=False)
     if form == "items":
         empty = [""] * len(question.header)
         keys = [*keys, *((name, *empty) for name in by)]
@@ -507,6 +507,7 @@ def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hash
 def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> list[_Axis]:
     """Return the dimensions of a table: those of the groups, and those of the layout."""
     axes, data, n = [], reading.data, reading.question.options.get("n")
+    sizes = _repeated_sizes(table, reading)
     order = {x: k for k, x in enumerate(reading.names)}
     number: Any  # the position of each row
     for dim, column in _group_columns(table, reading).items():
@@ -540,7 +541,14 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
             axes.append(_Axis(word, places[number], pairs, sides))
         elif word in table and not any(word in x.columns for x in axes):
             # all labels differ from the labels of a lazy block
-            codes, distinct = pd.factorize(table[word], use_na_sentinel=False)
+            column = table[word]
+            if word == "n" and sizes.size:
+                codes, distinct = np.tile(np.arange(sizes.size), len(table) // sizes.size), sizes
+            elif word == "measure" and sizes.size:
+                codes, distinct = pd.factorize(column[:: sizes.size], use_na_sentinel=False)
+                codes = codes.repeat(sizes.size)
+            else:
+                codes, distinct = pd.factorize(column, use_na_sentinel=False)
             found_labels: pd.Index = pd.Index(distinct, tupleize_cols=False)
             index = found_labels
             if word in known:
@@ -553,6 +561,17 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
                     index = index[index.isin(found_labels)]
             axes.append(_Axis(word, index.get_indexer(found_labels)[codes], index, (word,)))
     return axes
+
+
+def _repeated_sizes(table: pd.DataFrame, reading: Reading) -> IntArray:
+    """Return the list sizes if all groups and measures have the same in order, or else nothing."""
+    lines = len(reading.names) * prod(reading.data.sizes[d] for d in reading.batch)
+    whole = lines > 0 and len(table) % max(lines, 1) == 0
+    if whole and reading.question.layout == ("measure", "n") and "n" in table and len(table):
+        n = table["n"].to_numpy().reshape(lines, -1)
+        if (n == n[:1]).all() and (np.diff(n[0]) > 0).all():
+            return n[0]
+    return np.empty(0, dtype=np.int64)
 
 
 def _cells(axes: Sequence[_Axis], rows: int) -> IntArray:
@@ -710,8 +729,10 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     for key, variable in data.variables.items():
         if isinstance(variable.dtype, ExtensionDtype):  # xarray can index these only by slices
             extension: Any = variable.data
-            taken = pd.Series(extension).array.take(rows[variable.dims[0]].to_numpy())
-            picked[key] = "row", taken
+            at = np.zeros(len(table), dtype=np.intp)
+            if variable.dims:
+                at = rows[variable.dims[0]].to_numpy()
+            picked[key] = "row", pd.Series(extension.ravel()).array.take(at)
         else:
             found = variable.to_base_variable().isel(rows, missing_dims="ignore")
             if key not in found.dims:  # otherwise labels of a dimension beside the rows
