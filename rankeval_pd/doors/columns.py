@@ -1168,6 +1168,16 @@ def is_dask_frame(data: object) -> bool:
     return named and kind.__module__.startswith("dask") and hasattr(data, "npartitions")
 
 
+def refuse_taken(added: Iterable[str], taken: Iterable[Hashable], how: str) -> None:
+    """Raise a ValueError if the data have a column that the result adds."""
+    for name in added:
+        if name in taken:
+            raise ValueError(
+                f"data has a column {name!r}, but the result adds a column of the same name."
+                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
+            )
+
+
 def concatenated(parts: Sequence[Rows], by: str | None = None) -> Rows:
     """Concatenate rows with the same columns, sorted by the column ``by`` if given."""
     if len(parts) == 1:

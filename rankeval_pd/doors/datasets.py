@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from importlib import import_module
+from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -29,7 +30,13 @@ import pandas as pd
 import xarray as xr
 from pandas.api.extensions import ExtensionDtype
 
-from rankeval_pd.doors.columns import WIDTH, check_n, true_values, with_given_dataset
+from rankeval_pd.doors.columns import (
+    WIDTH,
+    check_n,
+    refuse_taken,
+    true_values,
+    with_given_dataset,
+)
 from rankeval_pd.doors.item_tables import check_dimension
 from rankeval_pd.errors import (
     SHOWN,
@@ -54,7 +61,7 @@ from rankeval_pd.roles import (
     variables_by_column,
 )
 from rankeval_pd.stats import BoolArray, IntArray
-from rankeval_pd.tables import as_list, as_rows, labels, only_or_all
+from rankeval_pd.tables import as_list, as_rows, labels
 
 # -------------------------------------------------------------------------------------------------
 # The door: what is asked, and of which kind of data
@@ -275,13 +282,9 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
 
 
 def _columns_of(data: xr.Dataset, question: Question) -> Columns:
+    """Find the variables that have a role or may be measures or systems."""
     if question.form == "items":
         return _item_columns(data, question)
-    return _ranking_columns(data, question)
-
-
-def _ranking_columns(data: xr.Dataset, question: Question) -> Columns:
-    """Find the variables that have a role or may be measures."""
     dim, options = question.dim, question.options
     golds = _golds(data, question)
     roles = question.named("key", "label", "groups", "judged_with")
@@ -359,12 +362,10 @@ def _item_columns(data: xr.Dataset, question: Question) -> Columns:
     batch = [d for d in data.dims if d in used and d not in (dim, *header)]
     names = [data.indexes.get(d, pd.RangeIndex(data.sizes[d])).tolist() for d in header]
     variables: list[tuple[Hashable, xr.Variable]] = []
-    for places in np.ndindex(*map(len, names)):
-        labels_of_places = [own[k] for own, k in zip(names, places, strict=True)]
-        at = dict(zip(header, places, strict=True))
+    for place, label in zip(np.ndindex(*map(len, names)), product(*names), strict=True):
+        at = dict(zip(header, place, strict=True))
         for name in statistics:
-            column = data[name].variable.isel(at, missing_dims="ignore")
-            variables.append(((*labels_of_places, name), column))
+            variables.append(((*label, name), data[name].variable.isel(at, missing_dims="ignore")))
     variables += [((x, *[""] * len(header)), data[x].variable) for x in beside]
     if not [*variables, *batch]:
         raise ValueError("data has no system, but a comparison needs two systems. Add systems.")
@@ -383,9 +384,7 @@ def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int])
         places = np.indices(shape)[list(dims).index(own)].ravel()
         extension: Any = variable.data
         return pd.Series(extension).array.take(places)
-    values = variable.transpose(*(d for d in dims if d in variable.dims)).to_numpy()
-    within = [variable.sizes.get(d, 1) for d in dims]
-    return np.broadcast_to(values.reshape(within), shape).ravel()
+    return variable.set_dims(dict(zip(dims, shape, strict=True))).to_numpy().ravel()
 
 
 def frame_of(
@@ -487,8 +486,9 @@ def _table_of(reading: Reading) -> pd.DataFrame:
         names = [data.indexes.get(d, range(data.sizes[d])) for d in reading.batch]
         label_of: dict[Any, Any] = {}
         for place in np.ndindex(*map(len, names)):
-            label = tuple(own[k] for own, k in zip(names, place, strict=True))
-            label_of[only_or_all(place)] = only_or_all(label)
+            label_of[place] = tuple(own[k] for own, k in zip(names, place, strict=True))
+        if len(names) == 1:
+            label_of = {k: label for (k,), (label,) in label_of.items()}
         for name in (*_SAMPLES, "leaning", "better"):
             if name in table:
                 table[name] = labels([label_of.get(k, np.nan) for k in table[name]])
@@ -507,7 +507,7 @@ def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hash
 def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> list[_Axis]:
     """Return the dimensions of a table: those of the groups, and those of the layout."""
     axes, data, n = [], reading.data, reading.question.options.get("n")
-    sizes = _repeated_sizes(table, reading)
+
     order = {x: k for k, x in enumerate(reading.names)}
     number: Any  # the position of each row
     for dim, column in _group_columns(table, reading).items():
@@ -541,14 +541,11 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
             axes.append(_Axis(word, places[number], pairs, sides))
         elif word in table and not any(word in x.columns for x in axes):
             # all labels differ from the labels of a lazy block
-            column = table[word]
-            if word == "n" and sizes.size:
-                codes, distinct = np.tile(np.arange(sizes.size), len(table) // sizes.size), sizes
-            elif word == "measure" and sizes.size:
-                codes, distinct = pd.factorize(column[:: sizes.size], use_na_sentinel=False)
-                codes = codes.repeat(sizes.size)
-            else:
-                codes, distinct = pd.factorize(column, use_na_sentinel=False)
+            each = 1
+            if word == "measure":
+                each = _sizes_of_each(table, reading)
+            codes, distinct = pd.factorize(table[word][::each], use_na_sentinel=False)
+            codes = codes.repeat(each)
             found_labels: pd.Index = pd.Index(distinct, tupleize_cols=False)
             index = found_labels
             if word in known:
@@ -563,15 +560,16 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
     return axes
 
 
-def _repeated_sizes(table: pd.DataFrame, reading: Reading) -> IntArray:
-    """Return the list sizes if all groups and measures have the same in order, or else nothing."""
+def _sizes_of_each(table: pd.DataFrame, reading: Reading) -> int:
+    """Return how many list sizes each group and measure has if these are the same, or else 1."""
     lines = len(reading.names) * prod(reading.data.sizes[d] for d in reading.batch)
-    whole = lines > 0 and len(table) % max(lines, 1) == 0
-    if whole and reading.question.layout == ("measure", "n") and "n" in table and len(table):
-        n = table["n"].to_numpy().reshape(lines, -1)
-        if (n == n[:1]).all() and (np.diff(n[0]) > 0).all():
-            return n[0]
-    return np.empty(0, dtype=np.int64)
+    regular = reading.question.layout == ("measure", "n") and "n" in table
+    if not regular or not lines or len(table) % lines:
+        return 1
+    n = table["n"].to_numpy().reshape(lines, -1)
+    if (n != n[:1]).any() or (np.diff(n[:1]) <= 0).any():
+        return 1
+    return max(n.shape[1], 1)
 
 
 def _cells(axes: Sequence[_Axis], rows: int) -> IntArray:
@@ -680,8 +678,7 @@ def _answer_pairs(
     """Return the answer for a table of pairs of systems."""
     other = options.get("other")
     if isinstance(other, xr.Dataset):  # the systems on other items
-        roles: dict[str, Any] = {}
-        roles |= {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
+        roles = {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
         question = Question(function, "items", roles, options.get("dim", "item"))
         reading = _read(*_checked(other.compute(), question))
         _refuse_batch(reading.batch)
@@ -711,13 +708,8 @@ _ROW = "_row"
 
 def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     """Return the rows of the data that the function selects, along ``row``."""
-    added = ["list", "rank_a", "rank_b", *["row"] * (question.dim != "row")]
-    for name in added:
-        if name in {*data.variables, *data.dims}:
-            raise ValueError(
-                f"data has a column {name!r}, but the result adds a column of the same name."
-                f" Rename the column: data.rename({{{name!r}: ...}})."
-            )
+    added = ["list", "rank_a", "rank_b"]
+    refuse_taken([*added, *["row"] * (question.dim != "row")], {*data.variables, *data.dims}, "")
     reading = _read(data, question)
     dims = [*reading.batch, question.dim]
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
@@ -738,7 +730,7 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
             if key not in found.dims:  # otherwise labels of a dimension beside the rows
                 found = found.set_dims({"row": len(table), **found.sizes})
             picked[key] = found
-    picked |= {x: ("row", table[x].to_numpy()) for x in added[:3]}
+    picked |= {x: ("row", table[x].to_numpy()) for x in added}
     return xr.Dataset(picked, attrs=data.attrs)
 
 
@@ -792,10 +784,9 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         if v.chunks is not None
     }
     kept = kept.assign(rechunked).unify_chunks()
-    chunks: list[Any]
     numbers = 0
-    for variable in kept.variables.values():
-        chunks = list(variable.chunks or [(n,) for n in variable.shape])
+    for v in kept.variables.values():
+        chunks = v.chunks or tuple((n,) for n in v.shape)
         numbers += prod(max(along, default=0) for along in chunks)
     check_memory(
         4.0 * numbers,

@@ -39,6 +39,7 @@ from rankeval_pd.doors import (
     pair_names,
     pair_rows,
     read_frame,
+    refuse_taken,
     rows_at,
     stacks,
     tabulate,
@@ -160,12 +161,7 @@ def _region_of(
         raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
     chosen = Roles.of(only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
-    for name in _ADDED:
-        if name in data.columns:
-            raise ValueError(
-                f"data has a column {name!r}, but the result adds a column of the same name."
-                f" Rename the column: data.rename(columns={{{name!r}: ...}})."
-            )
+    refuse_taken(_ADDED, data.columns, "columns=")
     groups = read_frame(data, chosen)
     check_not_above(sizes, groups.largest, groups.whole)
     parts = [_only_one_list(part, a, b, sizes, chosen.ties) for part in stacks(groups)]
