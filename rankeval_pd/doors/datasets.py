@@ -719,7 +719,8 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     rows = {d: xr.Variable("row", x) for d, x in zip(dims, places, strict=True)}
     picked: dict[Hashable, Any] = {}
     for key, variable in data.variables.items():
-        if isinstance(variable.dtype, ExtensionDtype):  # xarray can index these only by slices
+        # xarray can index these only by slices
+        if isinstance(variable.dtype, ExtensionDtype) and {*variable.dims} <= {*rows}:
             extension: Any = variable.data
             at = np.zeros(len(table), dtype=np.intp)
             if variable.dims:
@@ -728,6 +729,7 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
         else:
             found = variable.to_base_variable().isel(rows, missing_dims="ignore")
             if key not in found.dims:  # otherwise labels of a dimension beside the rows
+                found = found.copy(data=found.to_numpy())  # extension arrays have one dimension
                 found = found.set_dims({"row": len(table), **found.sizes})
             picked[key] = found
     picked |= {x: ("row", table[x].to_numpy()) for x in added}
