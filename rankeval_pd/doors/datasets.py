@@ -115,8 +115,7 @@ def answer_dataset(
     layout = able.layout_of(options, form)
     question = Question(function, form, options, dim, layout, used, able.pooled)
     data, question = _checked(data, question)
-    if form == "items" and able.pooled:
-        _refuse_batch(_item_columns(data, question).batch)
+
     if "data" in layout:
         return _rows_of_data(data.compute(), question)
     if not all(data.sizes.values()):
@@ -360,6 +359,11 @@ def _item_columns(data: xr.Dataset, question: Question) -> Columns:
         )
     used = {d for x in statistics for d in data[x].dims}
     batch = [d for d in data.dims if d in used and d not in (dim, *header)]
+    if batch and question.pooled:
+        raise ValueError(
+            f"the items have the batch dimensions {listed(batch)}, but this method needs a single"
+            " table. Select one element, data.isel(...)."
+        )
     names = [data.indexes.get(d, pd.RangeIndex(data.sizes[d])).tolist() for d in header]
     variables: list[tuple[Hashable, xr.Variable]] = []
     for place, label in zip(np.ndindex(*map(len, names)), product(*names), strict=True):
@@ -679,10 +683,8 @@ def _answer_pairs(
     other = options.get("other")
     if isinstance(other, xr.Dataset):  # the systems on other items
         roles = {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
-        question = Question(function, "items", roles, options.get("dim", "item"))
-        reading = _read(*_checked(other.compute(), question))
-        _refuse_batch(reading.batch)
-        options = {**options, "other": reading.frame}
+        question = Question(function, "items", roles, options.get("dim", "item"), pooled=True)
+        options = {**options, "other": _read(*_checked(other.compute(), question)).frame}
     if "gain" not in data.variables:
         refused: xr.Dataset = function(pd.DataFrame(columns=list(data.variables)), **options)
         return refused
@@ -692,15 +694,6 @@ def _answer_pairs(
     frame = frame[[*first, *(x for x in frame if x not in first)]]
     frame.attrs = dict(data.attrs)
     return as_rows(function(frame, **options))
-
-
-def _refuse_batch(batch: list[Hashable]) -> None:
-    """Raise a ValueError if items have further dimensions."""
-    if batch:
-        raise ValueError(
-            f"the items have the batch dimensions {listed(batch)}, but this method needs a single"
-            " table. Select one element, data.isel(...)."
-        )
 
 
 _ROW = "_row"
