@@ -682,7 +682,8 @@ def _answer_pairs(
     """Return the answer for a table of pairs of systems."""
     other = options.get("other")
     if isinstance(other, xr.Dataset):  # the systems on other items
-        roles = {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
+        roles: dict[str, Any] = {}
+        roles |= {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
         question = Question(function, "items", roles, options.get("dim", "item"), pooled=True)
         options = {**options, "other": _read(*_checked(other.compute(), question)).frame}
     if "gain" not in data.variables:
@@ -781,8 +782,8 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
     kept = kept.assign(rechunked).unify_chunks()
     numbers = 0
     for v in kept.variables.values():
-        chunks = v.chunks or tuple((n,) for n in v.shape)
-        numbers += prod(max(along, default=0) for along in chunks)
+        sizes = v.chunks or tuple((n,) for n in v.shape)
+        numbers += prod(max(along, default=0) for along in sizes)
     check_memory(
         4.0 * numbers,
         "A Dataset in which all candidates of a group, or all groups, form one chunk",
