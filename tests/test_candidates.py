@@ -648,6 +648,20 @@ def test_a_padded_batch_equals_groups(ragged, method):
     assert_same(found.reset_index(drop=True), wanted, check_dtype=False)
 
 
+@pytest.mark.parametrize("labels", [pd.Categorical(["x", "y"]), pd.array([1, None], dtype="Int64")])
+def test_the_difference_region_beside_labels_of_an_extension_dtype(ragged, labels):
+    data = _padded(ragged).isel(query=slice(2)).assign_coords(kind=("query", labels))
+    found = data.isel(query=1).rankeval.difference_region("a", "b", 6)
+    assert found["kind"].dims == ("row",)
+    kinds = pd.Series(found["kind"].variable.data, dtype=object)
+    wanted = pd.Series([labels[1]] * found.sizes["row"], dtype=object)
+    pd.testing.assert_series_equal(kinds, wanted)
+    beside = data.assign(kind=("o", labels), o=pd.CategoricalIndex(["p", "q"]))
+    found = beside.rankeval.difference_region("a", "b", 6)
+    assert found["kind"].dims == ("row", "o")
+    assert found["o"].to_numpy().tolist() == ["p", "q"]
+
+
 def test_the_padded_difference_region(ragged):
     wanted = ragged.rankeval.difference_region("a", "b", 6, by="query")
     found = _padded(ragged).rankeval.difference_region("a", "b", 6).to_dataframe().reset_index()

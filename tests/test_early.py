@@ -320,6 +320,9 @@ def test_unpaired_areas_of_several_samples_and_of_datasets(simulated):
     assert same["p_value"].dims == ("pair", "measure")
     for column in ("difference", "ci_low", "p_value", "p_adjusted"):
         np.testing.assert_allclose(same[column].to_numpy().T.ravel(), found[column], rtol=1e-10)
+    two = xr.concat([dataset, dataset.isel(part=[1, 2, 0])], "half").rankeval.unpaired_area()
+    assert two["sample_a"].to_numpy().tolist()[:3] == [(0, 0), (0, 0), (0, 0)]
+    assert two["sample_b"].to_numpy().tolist()[:3] == [(0, 1), (0, 2), (1, 0)]
 
 
 def test_bad_questions(simulated):

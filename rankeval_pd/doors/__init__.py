@@ -50,6 +50,7 @@ from rankeval_pd.doors.columns import (
     is_dask_frame,
     leave_table,
     maybe_gold,
+    refuse_taken,
     rows_at,
     true_values,
     with_given_dataset,

@@ -427,18 +427,18 @@ def group_numbers(
                 f"by={name!r} has {missing} missing values, but every row needs a group. Fill in"
                 f" these values, or drop the rows: data.dropna(subset=[{name!r}])."
             )
+    header = pd.Index(list(by), tupleize_cols=False)
+    values = columns[0].to_numpy()
+    if rows and len(by) == 1 and values.dtype.kind in "iu" and (values[1:] >= values[:-1]).all():
+        new = np.append(True, values[1:] != values[:-1])  # the rows are sorted
+        return pd.DataFrame({0: columns[0].array[new]}).set_axis(header, axis=1), new.cumsum() - 1
     keys = pd.concat([as_indexable(x).reset_index(drop=True) for x in columns], axis=1)
     keys = keys.set_flags(allows_duplicate_labels=True)  # a key occurs in many rows
-    keys.columns = pd.Index(list(by), tupleize_cols=False)
-    values = keys.iloc[:, 0].to_numpy()
-    whole = len(by) == 1 and values.dtype.kind in "iu"
-    if rows and whole and (values[1:] >= values[:-1]).all():  # the rows are sorted
-        number = np.cumsum(np.append(False, values[1:] != values[:-1]))
-    else:
-        try:
-            number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
-        except TypeError as error:
-            raise TypeError(_unsorted(columns, by)) from error
+    keys.columns = header
+    try:
+        number = np.asarray(keys.groupby(list(by), sort=True, observed=True).ngroup())
+    except TypeError as error:
+        raise TypeError(_unsorted(columns, by)) from error
     first = np.empty(number.max(initial=-1) + 1, dtype=np.int64)
     first[number[::-1]] = np.arange(number.size)[::-1]  # the last assignment keeps the first row
     each = keys.iloc[first]
@@ -1165,6 +1165,16 @@ def is_dask_frame(data: object) -> bool:
     return named and kind.__module__.startswith("dask") and hasattr(data, "npartitions")
 
 
+def refuse_taken(added: Iterable[str], taken: Iterable[Hashable], how: str) -> None:
+    """Raise a ValueError if the data have a column that the result adds."""
+    for name in added:
+        if name in taken:
+            raise ValueError(
+                f"data has a column {name!r}, but the result adds a column of the same name."
+                f" Rename the column: data.rename({how}{{{name!r}: ...}})."
+            )
+
+
 def concatenated(parts: Sequence[Rows], by: str | None = None) -> Rows:
     """Concatenate rows with the same columns, sorted by the column ``by`` if given."""
     if len(parts) == 1:
@@ -1188,7 +1198,10 @@ def leave_table(
     attrs: Mapping[str, Any] | None,
 ) -> pd.DataFrame:
     """Return rows as a table with the columns in order, and the columns of ``by`` first."""
-    leaving = {}
+    leaving: dict[Hashable, Any] = {}
+    for place in range(keys.shape[1]):
+        key = keys.iloc[:, place]  # a Series keeps the dtype of objects
+        leaving[place] = pd.Series(key.array.take(table[GROUP]), dtype=key.dtype, copy=False)
     for name in columns:
         if name in NAMES:
             leaving[name] = named(table[name], measures)
@@ -1196,8 +1209,7 @@ def leave_table(
             leaving[name] = table[name].copy()
     result = pd.DataFrame(leaving, copy=False)
     if keys.shape[1]:
-        groups = keys.iloc[table[GROUP]].reset_index(drop=True)
-        result = pd.concat([groups, result], axis=1)
+        result.columns = keys.columns.append(pd.Index(columns))
     result.attrs.update(attrs or {})
     return result
 

@@ -21,6 +21,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from importlib import import_module
+from itertools import product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -29,7 +30,13 @@ import pandas as pd
 import xarray as xr
 from pandas.api.extensions import ExtensionDtype
 
-from rankeval_pd.doors.columns import WIDTH, check_n, true_values, with_given_dataset
+from rankeval_pd.doors.columns import (
+    WIDTH,
+    check_n,
+    refuse_taken,
+    true_values,
+    with_given_dataset,
+)
 from rankeval_pd.doors.item_tables import check_dimension
 from rankeval_pd.errors import (
     SHOWN,
@@ -54,7 +61,7 @@ from rankeval_pd.roles import (
     variables_by_column,
 )
 from rankeval_pd.stats import BoolArray, IntArray
-from rankeval_pd.tables import as_list, as_rows, labels, only_or_all
+from rankeval_pd.tables import as_list, as_rows, labels
 
 # -------------------------------------------------------------------------------------------------
 # The door: what is asked, and of which kind of data
@@ -108,8 +115,7 @@ def answer_dataset(
     layout = able.layout_of(options, form)
     question = Question(function, form, options, dim, layout, used, able.pooled)
     data, question = _checked(data, question)
-    if form == "items" and able.pooled:
-        _refuse_batch(_item_columns(data, question).batch)
+
     if "data" in layout:
         return _rows_of_data(data.compute(), question)
     if not all(data.sizes.values()):
@@ -245,7 +251,7 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
             index = pd.CategoricalIndex(pd.Categorical.from_codes(codes, own), name=dim)
         else:
             index = index.take(codes)
-    frame = pd.DataFrame(dict(enumerate([*values, *numbers])), index=index)
+    frame = pd.DataFrame(dict(enumerate([*values, *numbers])), index=index, copy=False)
     if form == "items":
         empty = [""] * len(question.header)
         keys = [*keys, *((name, *empty) for name in by)]
@@ -275,13 +281,9 @@ def _read(data: xr.Dataset, question: Question) -> Reading:
 
 
 def _columns_of(data: xr.Dataset, question: Question) -> Columns:
+    """Find the variables that have a role or may be measures or systems."""
     if question.form == "items":
         return _item_columns(data, question)
-    return _ranking_columns(data, question)
-
-
-def _ranking_columns(data: xr.Dataset, question: Question) -> Columns:
-    """Find the variables that have a role or may be measures."""
     dim, options = question.dim, question.options
     golds = _golds(data, question)
     roles = question.named("key", "label", "groups", "judged_with")
@@ -357,14 +359,17 @@ def _item_columns(data: xr.Dataset, question: Question) -> Columns:
         )
     used = {d for x in statistics for d in data[x].dims}
     batch = [d for d in data.dims if d in used and d not in (dim, *header)]
+    if batch and question.pooled:
+        raise ValueError(
+            f"the items have the batch dimensions {listed(batch)}, but this method needs a single"
+            " table. Select one element, data.isel(...)."
+        )
     names = [data.indexes.get(d, pd.RangeIndex(data.sizes[d])).tolist() for d in header]
     variables: list[tuple[Hashable, xr.Variable]] = []
-    for places in np.ndindex(*map(len, names)):
-        labels_of_places = [own[k] for own, k in zip(names, places, strict=True)]
-        at = dict(zip(header, places, strict=True))
+    for place, label in zip(np.ndindex(*map(len, names)), product(*names), strict=True):
+        at = dict(zip(header, place, strict=True))
         for name in statistics:
-            column = data[name].variable.isel(at, missing_dims="ignore")
-            variables.append(((*labels_of_places, name), column))
+            variables.append(((*label, name), data[name].variable.isel(at, missing_dims="ignore")))
     variables += [((x, *[""] * len(header)), data[x].variable) for x in beside]
     if not [*variables, *batch]:
         raise ValueError("data has no system, but a comparison needs two systems. Add systems.")
@@ -383,9 +388,7 @@ def _flat(variable: xr.Variable, dims: Sequence[Hashable], shape: Sequence[int])
         places = np.indices(shape)[list(dims).index(own)].ravel()
         extension: Any = variable.data
         return pd.Series(extension).array.take(places)
-    values = variable.transpose(*(d for d in dims if d in variable.dims)).to_numpy()
-    within = [variable.sizes.get(d, 1) for d in dims]
-    return np.broadcast_to(values.reshape(within), shape).ravel()
+    return variable.set_dims(dict(zip(dims, shape, strict=True))).to_numpy().ravel()
 
 
 def frame_of(
@@ -487,8 +490,9 @@ def _table_of(reading: Reading) -> pd.DataFrame:
         names = [data.indexes.get(d, range(data.sizes[d])) for d in reading.batch]
         label_of: dict[Any, Any] = {}
         for place in np.ndindex(*map(len, names)):
-            label = tuple(own[k] for own, k in zip(names, place, strict=True))
-            label_of[only_or_all(place)] = only_or_all(label)
+            label_of[place] = tuple(own[k] for own, k in zip(names, place, strict=True))
+        if len(names) == 1:
+            label_of = {k: label for (k,), (label,) in label_of.items()}
         for name in (*_SAMPLES, "leaning", "better"):
             if name in table:
                 table[name] = labels([label_of.get(k, np.nan) for k in table[name]])
@@ -507,6 +511,7 @@ def _group_columns(table: pd.DataFrame, reading: Reading) -> dict[Hashable, Hash
 def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> list[_Axis]:
     """Return the dimensions of a table: those of the groups, and those of the layout."""
     axes, data, n = [], reading.data, reading.question.options.get("n")
+
     order = {x: k for k, x in enumerate(reading.names)}
     number: Any  # the position of each row
     for dim, column in _group_columns(table, reading).items():
@@ -540,7 +545,11 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
             axes.append(_Axis(word, places[number], pairs, sides))
         elif word in table and not any(word in x.columns for x in axes):
             # all labels differ from the labels of a lazy block
-            codes, distinct = pd.factorize(table[word], use_na_sentinel=False)
+            each = 1
+            if word == "measure":
+                each = _sizes_of_each(table, reading)
+            codes, distinct = pd.factorize(table[word][::each], use_na_sentinel=False)
+            codes = codes.repeat(each)
             found_labels: pd.Index = pd.Index(distinct, tupleize_cols=False)
             index = found_labels
             if word in known:
@@ -553,6 +562,18 @@ def _axes(table: pd.DataFrame, reading: Reading, known: Mapping[str, Any]) -> li
                     index = index[index.isin(found_labels)]
             axes.append(_Axis(word, index.get_indexer(found_labels)[codes], index, (word,)))
     return axes
+
+
+def _sizes_of_each(table: pd.DataFrame, reading: Reading) -> int:
+    """Return how many list sizes each group and measure has if these are the same, or else 1."""
+    lines = len(reading.names) * prod(reading.data.sizes[d] for d in reading.batch)
+    regular = reading.question.layout == ("measure", "n") and "n" in table
+    if not regular or not lines or len(table) % lines:
+        return 1
+    n = table["n"].to_numpy().reshape(lines, -1)
+    if (n != n[:1]).any() or (np.diff(n[:1]) <= 0).any():
+        return 1
+    return max(n.shape[1], 1)
 
 
 def _cells(axes: Sequence[_Axis], rows: int) -> IntArray:
@@ -665,10 +686,8 @@ def _answer_pairs(
     if isinstance(other, xr.Dataset):  # the systems on other items
         roles: dict[str, Any] = {}
         roles |= {x: options[x] for x in ("seeds", "groups", "strata", "exclude") if x in options}
-        question = Question(function, "items", roles, options.get("dim", "item"))
-        reading = _read(*_checked(other.compute(), question))
-        _refuse_batch(reading.batch)
-        options = {**options, "other": reading.frame}
+        question = Question(function, "items", roles, options.get("dim", "item"), pooled=True)
+        options = {**options, "other": _read(*_checked(other.compute(), question)).frame}
     if "gain" not in data.variables:
         refused: xr.Dataset = function(pd.DataFrame(columns=list(data.variables)), **options)
         return refused
@@ -680,27 +699,13 @@ def _answer_pairs(
     return as_rows(function(frame, **options))
 
 
-def _refuse_batch(batch: list[Hashable]) -> None:
-    """Raise a ValueError if items have further dimensions."""
-    if batch:
-        raise ValueError(
-            f"the items have the batch dimensions {listed(batch)}, but this method needs a single"
-            " table. Select one element, data.isel(...)."
-        )
-
-
 _ROW = "_row"
 
 
 def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     """Return the rows of the data that the function selects, along ``row``."""
-    added = ["list", "rank_a", "rank_b", *["row"] * (question.dim != "row")]
-    for name in added:
-        if name in {*data.variables, *data.dims}:
-            raise ValueError(
-                f"data has a column {name!r}, but the result adds a column of the same name."
-                f" Rename the column: data.rename({{{name!r}: ...}})."
-            )
+    added = ["list", "rank_a", "rank_b"]
+    refuse_taken([*added, *["row"] * (question.dim != "row")], {*data.variables, *data.dims}, "")
     reading = _read(data, question)
     dims = [*reading.batch, question.dim]
     reading.frame[_ROW] = np.flatnonzero(reading.kept)
@@ -710,16 +715,20 @@ def _rows_of_data(data: xr.Dataset, question: Question) -> xr.Dataset:
     rows = {d: xr.Variable("row", x) for d, x in zip(dims, places, strict=True)}
     picked: dict[Hashable, Any] = {}
     for key, variable in data.variables.items():
-        if isinstance(variable.dtype, ExtensionDtype):  # xarray can index these only by slices
+        # xarray can index these only by slices
+        if isinstance(variable.dtype, ExtensionDtype) and {*variable.dims} <= {*rows}:
             extension: Any = variable.data
-            taken = pd.Series(extension).array.take(rows[variable.dims[0]].to_numpy())
-            picked[key] = "row", taken
+            at = np.zeros(len(table), dtype=np.intp)
+            if variable.dims:
+                at = rows[variable.dims[0]].to_numpy()
+            picked[key] = "row", pd.Series(extension.ravel()).array.take(at)
         else:
             found = variable.to_base_variable().isel(rows, missing_dims="ignore")
             if key not in found.dims:  # otherwise labels of a dimension beside the rows
+                found = found.copy(data=found.to_numpy())  # extension arrays have one dimension
                 found = found.set_dims({"row": len(table), **found.sizes})
             picked[key] = found
-    picked |= {x: ("row", table[x].to_numpy()) for x in added[:3]}
+    picked |= {x: ("row", table[x].to_numpy()) for x in added}
     return xr.Dataset(picked, attrs=data.attrs)
 
 
@@ -773,11 +782,10 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         if v.chunks is not None
     }
     kept = kept.assign(rechunked).unify_chunks()
-    chunks: list[Any]
     numbers = 0
-    for variable in kept.variables.values():
-        chunks = list(variable.chunks or [(n,) for n in variable.shape])
-        numbers += prod(max(along, default=0) for along in chunks)
+    for v in kept.variables.values():
+        sizes = v.chunks or tuple((n,) for n in v.shape)
+        numbers += prod(max(along, default=0) for along in sizes)
     check_memory(
         4.0 * numbers,
         "A Dataset in which all candidates of a group, or all groups, form one chunk",

@@ -109,12 +109,7 @@ def _region_of(
         raise ValueError(f"n={n!r}: pass the size of the lists as one whole number or fraction.")
     chosen = Roles.of(doors.only_pair(data, a, b, roles, one=True))
     chosen.check_ties()
-    for name in _ADDED:
-        if name in data.columns:
-            raise ValueError(
-                f"data has a column {name!r}, but the result adds a column of the same name."
-                f" Rename the column: data.rename(columns={{{name!r}: ...}})."
-            )
+    doors.refuse_taken(_ADDED, data.columns, "columns=")
     groups = doors.read_frame(data, chosen)
     doors.check_not_above(sizes, groups.largest, groups.whole)
     parts = [_only_one_list(part, a, b, sizes, chosen.ties) for part in doors.stacks(groups)]
