@@ -59,6 +59,7 @@ from rankeval_pd.roles import (
     with_roles_of,
 )
 from rankeval_pd.stats import (
+    AnyItems,
     ExactSums,
     FloatArray,
     IntArray,
@@ -69,7 +70,7 @@ from rankeval_pd.stats import (
     exact_sums,
 )
 from rankeval_pd.stats import items as resamples
-from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, Plan, RemoteFacts
+from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, RemoteItems
 from rankeval_pd.stats.bootstrap import INTERVALS
 
 # -------------------------------------------------------------------------------------------------
@@ -535,16 +536,7 @@ def _plus(parts: Sequence[Any]) -> Any:
 FEW_ITEMS = 64  # with this many items or fewer, one machine can enumerate all signs
 _BLOCK = 2**22  # how many numbers a block of items contains at most (32 MB)
 _FIRST_ROWS = 1_000  # number of rows that are checked to recognize an identifier
-FROM_FRAME = "Call ddf.compute() if the data fit in memory."
-
-
-class ItemNeeds(NamedTuple):
-    """Declare the sums that a function needs from distributed items."""
-
-    options: PairOptions
-    signs: bool = False  #: whether random signs of the items' contributions to scores are needed
-    swaps: bool = False  #: whether sums over swapped items are needed
-    ranked: bool = False  #: whether resampled scores are always needed
+_FROM_FRAME = "Call ddf.compute() if the data fit in memory."
 
 
 _SPREAD = {  # what consists of several items, and the advice, by role
@@ -562,37 +554,31 @@ _SPREAD = {  # what consists of several items, and the advice, by role
 }
 
 
-def check_needs(needs: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeeds:
-    """Raise a ValueError for methods that do not support distributed items.
-
-    ``instead`` explains how to use one machine.
-    """
+def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) -> None:
+    """Raise a ValueError for methods that do not support distributed items."""
     for role, (whole, advice) in _SPREAD.items():
         if getattr(roles, role) is not None:
             raise ValueError(
                 f"{role}={getattr(roles, role)!r}: items from the same {whole} are spread"
-                f" across the workers. {advice} {instead}"
+                f" across the workers. {advice} {_FROM_FRAME}"
             )
     if roles.missing != "raise":
         raise ValueError(
             f"missing={roles.missing!r}: items are spread across workers, but every system needs"
-            f" all items. Drop incomplete items, ddf.dropna(). {instead}"
+            f" all items. Drop incomplete items, ddf.dropna(). {_FROM_FRAME}"
         )
-    if needs is None:
-        raise ValueError(f"this method needs all items in memory. {instead}")
-    if needs.options.studentises and not needs.swaps:
+    if studentises:
         raise ValueError(
             "event='studentised', ci='studentised' and adjust='max-t' with resampled items need"
             " another pass over the items for standard errors. Pass event='wild', or another ci"
-            f" with adjust='holm'. {instead}"
+            f" with adjust='holm'. {_FROM_FRAME}"
         )
-    if needs.options.ci == "bca":
+    if options.ci == "bca":
         others = [repr(x) for x in INTERVALS if x in ("wild", "percentile", "basic")]
         raise ValueError(
             "ci='bca' leaves out one item at a time, but the items are spread across workers."
-            f" Pass {' or '.join(others)}, or omit ci. {instead}"
+            f" Pass {' or '.join(others)}, or omit ci. {_FROM_FRAME}"
         )
-    return needs
 
 
 class Blocks(NamedTuple):
@@ -606,88 +592,59 @@ class Blocks(NamedTuple):
         """Return the sum of a function of each block's statistics."""
         return folded([later(function, x, **known) for x in self.statistics], _plus).compute()
 
-    def drawn(
-        self, function: Callable[..., Any], sizes: FloatArray, n_resamples: int, **known: Any
-    ) -> FloatArray | None:
-        """Return the totals (resample, column) of a function of each block and resamples."""
+    def swapped(self, *, options: PairOptions, **known: Any) -> list[FloatArray]:
+        """Return the sums over swapped items for each block of resamples."""
         lazy = []
-        for number in range(-(-n_resamples // resamples.BLOCK)):
+        for number in range(-(-options.n_resamples // resamples.BLOCK)):
+            named = {"options": options, "number": number, **known}
             parts = [
-                later(function, *block, number=number, **known)
+                later(blocks.swapped_block_sums, *block, **named)
                 for block in zip(self.statistics, self.positions, strict=True)
             ]
             lazy.append(folded(parts, sum))
-        return blocks.one_after_another(computed(lazy), sizes, n_items=self.n_items)
+        return computed(lazy)
+
+    def counted(self, known: ItemTotals, options: PairOptions) -> list[FloatArray]:
+        """Return the sums over drawn items for successive resamples.
+
+        The scheduler runs once for as many blocks of resamples as there are threads. Within a
+        block, the counts of a step are drawn only after those of the second-to-last step have been
+        used.
+        """
+        columns = kept([later(blocks.columns_of, x, known=known) for x in self.statistics])
+        threads = max(2, _threads())
+        sums: list[FloatArray] = []
+        lazy: list[Any] = []
+        for number, start in enumerate(range(0, options.n_resamples, resamples.BLOCK)):
+            if number and number % threads == 0:
+                sums += computed(lazy)
+                lazy = []
+            steps: list[Any] = [None, None]
+            generator = later(resamples.block_generator, options.seed, number)
+            size_of_block = min(resamples.BLOCK, options.n_resamples - start)
+            for size in resamples.draw_sizes(self.n_items, size_of_block):
+                drawn = later(blocks.next_counts, generator, self.n_items, size, steps[-2])
+                counts, generator = drawn[0], drawn[1]
+                parts = [
+                    later(blocks.counted_sums, own, counts, positions)
+                    for own, positions in zip(columns, self.positions, strict=True)
+                ]
+                steps.append(folded(parts, sum))
+            lazy += steps[2:]
+        return sums + computed(lazy)
 
 
-def sums_of_items(
-    ddf: Any, table: ItemTable, roles: Roles, needs: ItemNeeds, pairs: IntArray
-) -> RemoteFacts | pd.DataFrame:
-    """Return the sums over all items for tests of these pairs, or all items if there are few."""
+def read_distributed_items(ddf: Any, table: ItemTable, roles: Roles) -> AnyItems:
+    """Return the items on the workers, or in memory if there are few."""
     items = _item_blocks(ddf, table, roles)
     if items.n_items <= FEW_ITEMS:
-        whole: pd.DataFrame = ddf.compute()
-        return whole
+        few = read_items(ddf.compute(), replace(roles, measures=table.systems, exclude=None))
+        return few.items(np.arange(items.n_items))
     items = items._replace(statistics=kept(items.statistics))
-    metric, n_items = table.metric, items.n_items
-    plan = Plan(
-        n_items=n_items,
-        score=metric.formula.score,
-        sign=metric.sign,
-        linear=metric.linear,
-        pairs=pairs,
-        **needs._asdict(),
-    )
-    facts = items.total(blocks.facts_of)
-    check_size(facts.sizes.max(axis=1), table.systems)
-    known = blocks.known_of(facts, plan)
-    linear = blocks.linear_of(items.total(blocks.first_sums, known=known), known)
-    added = items.total(blocks.added_of, known=known, linear=linear)
-    squares = items.total(blocks.squares_of, known=known, linear=linear, added=added)
-    laws_of_blocks = [later(blocks.laws_of, x, known=known) for x in items.statistics]
-    merge = functools.partial(blocks.Laws.merged, n_items=n_items)
-    laws = folded(laws_of_blocks, merge).compute()
-    draws = blocks.needs_of(known, laws)
-    sizes, n_resamples = known.sizes.reshape(-1), needs.options.n_resamples
-    signed, swapped, counted = None, None, None
-    if draws.signs and added is not None:
-        noted: dict[str, Any] = {"known": known, "linear": linear, "added": added}
-        signed = items.drawn(blocks.swapped_block_sums, added.sizes, n_resamples, **noted)
-    if draws.swaps:
-        swapped = items.drawn(blocks.swapped_block_sums, sizes, n_resamples, known=known)
-    if draws.counts:
-        sums = _counted_sums(items, known)
-        counted = blocks.one_after_another(sums, sizes, n_items=n_items)
-    ratios = items.total(blocks.ratio_sums_of, known=known)
-    return RemoteFacts(known, laws, linear, added, squares, signed, swapped, counted, ratios)
-
-
-def _counted_sums(items: Blocks, known: ItemTotals) -> list[Any]:
-    """Return the sums over drawn items, as successive parts of all resamples.
-
-    The scheduler runs once for as many blocks of resamples as there are threads. Within a block,
-    the counts of a step are drawn only after those of the second-to-last step have been used.
-    """
-    columns = kept([later(blocks.columns_of, x, known=known) for x in items.statistics])
-    total, threads = known.plan.options.n_resamples, max(2, _threads())
-    sums: list[Any] = []
-    lazy: list[Any] = []
-    for number, start in enumerate(range(0, total, resamples.BLOCK)):
-        if number and number % threads == 0:
-            sums += computed(lazy)
-            lazy = []
-        steps: list[Any] = [None, None]
-        generator = None
-        for size in resamples.draw_sizes(items.n_items, min(resamples.BLOCK, total - start)):
-            drawn = later(blocks.next_counts, generator, known, number, size, steps[-2])
-            generator = later(blocks.generator_of, drawn)
-            parts = [
-                later(resamples.WholeColumns.sums, own, later(blocks.of_items, drawn, positions))
-                for own, positions in zip(columns, items.positions, strict=True)
-            ]
-            steps.append(folded(parts, sum))
-        lazy += steps[2:]
-    return sums + computed(lazy)
+    metric = table.metric
+    remote = RemoteItems(items, metric.formula.score, metric.sign, metric.linear)
+    check_size(remote.known.sizes.max(axis=1), table.systems)
+    return remote
 
 
 def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:

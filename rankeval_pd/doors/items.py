@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +25,7 @@ from rankeval_pd.doors.columns import (
     leave_table,
     named,
 )
-from rankeval_pd.doors.dask import FROM_FRAME, ItemNeeds, check_needs, sums_of_items
+from rankeval_pd.doors.dask import check_distributed, read_distributed_items
 from rankeval_pd.doors.item_tables import (
     ItemTable,
     check_items,
@@ -50,6 +49,7 @@ class ItemQuestion(Protocol):
     b: Hashable
     baseline: Hashable  #: compared with every other system
     families: Families | None  #: of the systems
+    studentises: bool  #: whether resampled items need standard errors
 
     @property
     def columns(self) -> list[str]:
@@ -66,9 +66,6 @@ class ItemQuestion(Protocol):
     def attrs(self, facts: list[Any], n_pairs: int) -> dict[str, Any]:
         """Return the attrs of the table from the facts of all groups."""
 
-    def needs(self, n_pairs: int) -> ItemNeeds:
-        """Return the sums that the question needs if items are distributed."""
-
 
 def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     """Ask the question for every group, and return one table."""
@@ -76,7 +73,7 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     distributed = is_dask_frame(data)
     frame: Any = data
     if distributed:
-        check_needs(question.needs(1), chosen, FROM_FRAME)
+        check_distributed(chosen, question.options, studentises=question.studentises)
         frame = frame._meta
     check_items(frame)
     table, columns = read_items(frame, chosen, shape=not distributed), question.columns
@@ -93,7 +90,7 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     with bar as step:
         for number, members in enumerate(table.members):
             if distributed:
-                items = _sums_of(data, table, chosen, question.needs(len(pairs)), pairs)
+                items = read_distributed_items(data, table, chosen)
             else:
                 items = table.items(members)
             rows, of_group = question.answer(items, pairs, len(table.members), step)
@@ -117,17 +114,6 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
             rows[name] = named(codes, labels.tolist())
     notes = {**_metric_notes(table, chosen), **question.attrs(facts, len(pairs))}
     return above_door(leave_table(rows, keys, columns, table.systems, notes), data)
-
-
-def _sums_of(
-    ddf: Any, table: ItemTable, roles: Roles, needs: ItemNeeds, pairs: IntArray
-) -> AnyItems:
-    """Return the statistics of the items in a Dask DataFrame, summed on the workers."""
-    sums = sums_of_items(ddf, table, roles, needs, pairs)
-    if not isinstance(sums, pd.DataFrame):
-        return sums
-    few = read_items(sums, replace(roles, measures=table.systems, exclude=None))
-    return few.items(np.arange(len(sums)))
 
 
 def _metric_notes(table: ItemTable, roles: Roles) -> dict[str, Any]:
