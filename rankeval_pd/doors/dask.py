@@ -9,8 +9,6 @@ result depends on the partitions.
 from __future__ import annotations
 
 import functools
-import os
-import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -108,19 +106,6 @@ def kept(lazy: Sequence[Any]) -> list[Any]:
     return list(persist(*lazy))
 
 
-def _threads() -> int:
-    """Return the number of threads of the cluster, or of this machine."""
-    if "distributed" in sys.modules:  # importing distributed is slow
-        from distributed import get_client
-
-        try:
-            threads: Any = get_client().nthreads()
-            return sum(threads.values())
-        except ValueError:
-            pass
-    return os.cpu_count() or 1
-
-
 def refuse_changed(frame: pd.DataFrame, size: int) -> None:
     """Raise an error if a partition has not the number of rows that were counted."""
     if len(frame) != size:
@@ -188,9 +173,7 @@ def request_of(
     if roles.label is not ROWS:
         names = as_names(roles.label, meta.columns)
         label = [x for x in names if x in meta.columns or x not in meta.index.names]
-    plain = roles
-    if not label:
-        plain = replace(roles, label=None)
+    plain = replace(roles, label=label or None)
     gold = find_gold(meta, plain)
     named = with_roles_of(gold, plain, meta.columns)
     measures = find_measures(meta, plain, named, needed=True) if scored else []
@@ -521,12 +504,8 @@ def _inverse_sums(part: pd.DataFrame, *, starts: IntArray) -> ExactSums:
 
 
 def _plus(parts: Sequence[Any]) -> Any:
-    """Add sums that have a method ``plus``; None if there are no sums."""
-    total = parts[0]
-    for part in parts[1:]:
-        if total is not None:
-            total = total.plus(part)
-    return total
+    """Add sums that have a method ``plus``."""
+    return functools.reduce(lambda total, part: total.plus(part), parts)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -535,6 +514,7 @@ def _plus(parts: Sequence[Any]) -> Any:
 
 FEW_ITEMS = 64  # with this many items or fewer, one machine can enumerate all signs
 _BLOCK = 2**22  # how many numbers a block of items contains at most (32 MB)
+_DRAWN = 4  # blocks of resamples in one run of the scheduler, with 64 MB of counts each
 _FIRST_ROWS = 1_000  # number of rows that are checked to recognize an identifier
 _FROM_FRAME = "Call ddf.compute() if the data fit in memory."
 
@@ -607,16 +587,14 @@ class Blocks(NamedTuple):
     def counted(self, known: ItemTotals, options: PairOptions) -> list[FloatArray]:
         """Return the sums over drawn items for successive resamples.
 
-        The scheduler runs once for as many blocks of resamples as there are threads. Within a
-        block, the counts of a step are drawn only after those of the second-to-last step have been
-        used.
+        The scheduler runs once for a few blocks of resamples. Within a block, the counts of a step
+        are drawn only after those of the second-to-last step have been used.
         """
         columns = kept([later(blocks.columns_of, x, known=known) for x in self.statistics])
-        threads = max(2, _threads())
         sums: list[FloatArray] = []
         lazy: list[Any] = []
         for number, start in enumerate(range(0, options.n_resamples, resamples.BLOCK)):
-            if number and number % threads == 0:
+            if number and number % _DRAWN == 0:
                 sums += computed(lazy)
                 lazy = []
             steps: list[Any] = [None, None]

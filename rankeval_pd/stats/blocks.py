@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -282,28 +282,16 @@ def counted_sums(own: WholeColumns, counts: AnyArray, positions: Positions) -> F
 # Test data and draws for items that are distributed over workers.
 
 
-class Workers(Protocol):
-    """Blocks of items, and what the workers can be asked about them."""
-
-    n_items: int
-
-    def total(self, function: Any, **known: Any) -> Any:
-        """Return the sum of a function of each block."""
-
-    def swapped(self, **known: Any) -> Sequence[FloatArray]:
-        """Return :func:`swapped_block_sums` over all items for each block of resamples."""
-
-    def counted(self, known: ItemTotals, options: PairOptions) -> Sequence[FloatArray]:
-        """Return :func:`counted_sums` over all items for successive resamples."""
-
-
 class RemoteItems(AnyItems):
-    """Items that are distributed over workers."""
+    """Items that are distributed over workers.
+
+    ``workers`` (:class:`rankeval_pd.doors.dask.Blocks`) return sums over all blocks of items.
+    """
 
     seeds = None
     n_groups = 0  # items are drawn one by one
 
-    def __init__(self, workers: Workers, score: Score, sign: float, linear: str | None) -> None:
+    def __init__(self, workers: Any, score: Score, sign: float, linear: str | None) -> None:
         self.workers, self.score, self.sign = workers, score, sign
         facts: Facts = workers.total(facts_of)
         self.n_items = self.n_drawn = workers.n_items
