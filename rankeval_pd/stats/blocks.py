@@ -64,13 +64,10 @@ class ItemStatistics(NamedTuple):
 class Facts(NamedTuple):
     """Sums and common properties of the items in a block."""
 
-    items: int
     sums: ExactSums  #: sums of the statistics, (system x statistic,)
     sizes: FloatArray  #: (system, statistic): largest absolute numbers
     below: tuple[float, float]  #: smallest and largest second statistic
-    both: (
-        IntArray | None
-    )  #: (system, system): number of items that both systems answer correctly, if all are 0 or 1
+    both: IntArray | None  #: (system, system): items that both answer correctly, if all are 0 or 1
 
     def plus(self, other: Facts) -> Facts:
         """Return the combined properties of both blocks."""
@@ -79,7 +76,6 @@ class Facts(NamedTuple):
         if self.both is not None and other.both is not None:
             both = self.both + other.both
         return Facts(
-            self.items + other.items,
             self.sums.plus(other.sums),
             np.maximum(self.sizes, other.sizes),
             (min(least), max(largest)),
@@ -90,10 +86,10 @@ class Facts(NamedTuple):
 def facts_of(block: ItemStatistics) -> Facts:
     """Return the properties of the items in a block."""
     values = block.statistics
-    systems, items, width = values.shape
-    rows = np.moveaxis(values, 1, 2).reshape(systems * width, items)
+    systems, n_items, width = values.shape
+    rows = np.moveaxis(values, 1, 2).reshape(systems * width, n_items)
     below = (np.inf, -np.inf)
-    if width > 1 and items:
+    if width > 1 and n_items:
         below = float(values[..., 1].min()), float(values[..., 1].max())
     both = None
     if below in ((1.0, 1.0), (np.inf, -np.inf)):
@@ -101,7 +97,6 @@ def facts_of(block: ItemStatistics) -> Facts:
         if are_binary(first):
             both = sums_of_products(first).astype(np.int64)
     return Facts(
-        items,
         exact_sums(rows),
         np.abs(rows).max(axis=1, initial=0.0).reshape(systems, width),
         below,
@@ -295,11 +290,6 @@ class RemoteItems(AnyItems):
         self.workers, self.score, self.sign = workers, score, sign
         facts: Facts = workers.total(facts_of)
         self.n_items = self.n_drawn = workers.n_items
-        if facts.items != self.n_items:
-            raise RuntimeError(
-                f"{self.n_items:,} items were counted, but {facts.items:,} were read: the files"
-                " changed, or were split differently. Give the files an index, or read them again."
-            )
         self.totals = facts.sums.rounded().reshape(facts.sizes.shape)
         self.n_systems = len(self.totals)
         self.known = ItemTotals(self.n_items, score, sign, linear, self.totals, facts.sizes)
