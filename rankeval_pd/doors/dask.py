@@ -243,7 +243,7 @@ def collect_head(
         cuts = cut_scores(cuts, ddf._meta[list(request.measures)].dtypes)
         request = request._replace(keep=0, cuts=cuts, numbered=False)
     frames = partitions_of(ddf, request, columns)
-    if request.numbered or threshold is not None:
+    if request.numbered:
         request = request._replace(roles=replace(roles, label=None))
     merge = functools.partial(heads.merged, request=request)
     earlier: list[Any] = []  # the head of earlier rounds, on the workers
