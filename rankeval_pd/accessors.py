@@ -162,6 +162,8 @@ class Accessor(Generic[Data]):
     ``df.rankeval(gold="tp").compare("G2", "X2")``.
     """
 
+    _check_roles = staticmethod(Roles.configured)
+
     @checked_call
     def __init__(self, data: Data) -> None:
         self._data: Data = data
@@ -181,7 +183,7 @@ class Accessor(Generic[Data]):
                 f"{unnamed[0]!r} must be passed by keyword, with the name of a role,"
                 " such as gold=..."
             )
-        Roles.configured(roles)
+        self._check_roles(roles)
         configured = type(self)(self._data)
         configured._roles = {**self._roles, **roles}
         return configured

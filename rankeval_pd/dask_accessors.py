@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Unpack, cast
+from typing import Any, cast
 
 import pandas as pd
 
@@ -16,11 +16,10 @@ from rankeval_pd.doors import HeadFrame, Shares, check_n, dask, only_pair
 from rankeval_pd.doors.heads import ROWS, Head
 from rankeval_pd.errors import argument_check, check_count, checked_call, listed
 from rankeval_pd.lists import regions
-from rankeval_pd.options import as_asked, can, declared, session_defaults, with_order, with_roles
+from rankeval_pd.options import as_asked, can, declared, session_defaults, with_order
 from rankeval_pd.overview import SYNONYMS, not_there
 from rankeval_pd.roles import (
     SCORED,
-    AnyRoles,
     RankingRoles,
     Roles,
     find_gold,
@@ -51,19 +50,8 @@ class DaskAccessor:
         self._data = data
         self._roles: Mapping[str, Any] = {}
 
-    @with_roles
-    def __call__(self, **roles: Unpack[AnyRoles]) -> DaskAccessor:
-        """Return an accessor for the same data with these roles filled in.
-
-        Parameters
-        ----------
-        **roles
-            Column roles. See the page "Roles of the columns".
-        """
-        Roles.of(roles)
-        configured = type(self)(self._data)
-        configured._roles = {**self._roles, **roles}
-        return configured
+    _check_roles = staticmethod(Roles.of)
+    __call__ = Accessor.__call__
 
     @checked_call
     def head(self, n_max: int, *, n_keys: int = 1) -> HeadAccessor:
@@ -115,7 +103,7 @@ class DaskAccessor:
         """
         with _files_named():
             head = _head(self._data, self._roles, n_max, n_keys)
-        return HeadAccessor(head, _roles_of_head(head, self._roles))
+        return HeadAccessor(head)(**_roles_of_head(head, self._roles))
 
     def __repr__(self) -> str:
         meta, roles = self._data._meta, Roles.of(self._roles)
@@ -367,10 +355,6 @@ class HeadAccessor(FrameAccessor):
     The head also stores the counts of all candidates. Methods that need every candidate raise an
     error.
     """
-
-    def __init__(self, data: pd.DataFrame, roles: Mapping[str, Any] | None = None) -> None:
-        super().__init__(data)
-        self._roles = roles or {}
 
     @property
     def candidates(self) -> pd.DataFrame:

@@ -1050,9 +1050,8 @@ FAULTS = [
     ),
     *_in(
         "blocks.py", "dask_items::test_the_numbers_of_pandas",
-        ("found = NumberCounts(-found.values[::-1], found.times[::-1])", "pass"),
-        ("found.pairs[self._place]", "found.pairs",
-         "a call asks its pairs in the order of their plan, whichever system is first"),
+        ("both = own.plus(more)", "both = own"),
+        ("min(items.BLOCK, options.n_resamples - number * items.BLOCK)", "items.BLOCK"),
     ),
     *_in(
         "families.py", "stats/bootstrap resampling one_verdict_systems",

@@ -9,8 +9,6 @@ result depends on the partitions.
 from __future__ import annotations
 
 import functools
-import os
-import sys
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -60,6 +58,7 @@ from rankeval_pd.roles import (
     with_roles_of,
 )
 from rankeval_pd.stats import (
+    AnyItems,
     ExactSums,
     FloatArray,
     IntArray,
@@ -70,7 +69,7 @@ from rankeval_pd.stats import (
     exact_sums,
 )
 from rankeval_pd.stats import items as resamples
-from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, Plan, RemoteFacts
+from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, RemoteItems
 from rankeval_pd.stats.bootstrap import INTERVALS
 
 # -------------------------------------------------------------------------------------------------
@@ -106,19 +105,6 @@ def kept(lazy: Sequence[Any]) -> list[Any]:
     from dask.base import persist
 
     return list(persist(*lazy))
-
-
-def _threads() -> int:
-    """Return the number of threads of the cluster, or of this machine."""
-    if "distributed" in sys.modules:  # importing distributed is slow
-        from distributed import get_client
-
-        try:
-            threads: Any = get_client().nthreads()
-            return sum(threads.values())
-        except ValueError:
-            pass
-    return os.cpu_count() or 1
 
 
 def refuse_changed(frame: pd.DataFrame, size: int) -> None:
@@ -188,9 +174,7 @@ def request_of(
     if roles.label is not ROWS:
         names = as_names(roles.label, meta.columns)
         label = [x for x in names if x in meta.columns or x not in meta.index.names]
-    plain = roles
-    if not label:
-        plain = replace(roles, label=None)
+    plain = replace(roles, label=label or None)
     gold = find_gold(meta, plain)
     named = with_roles_of(gold, plain, meta.columns)
     measures = find_measures(meta, plain, named, needed=True) if scored else []
@@ -260,7 +244,7 @@ def collect_head(
         cuts = cut_scores(cuts, ddf._meta[list(request.measures)].dtypes)
         request = request._replace(keep=0, cuts=cuts, numbered=False)
     frames = partitions_of(ddf, request, columns)
-    if request.numbered or threshold is not None:
+    if request.numbered:
         request = request._replace(roles=replace(roles, label=None))
     merge = functools.partial(heads.merged, request=request)
     earlier: list[Any] = []  # the head of earlier rounds, on the workers
@@ -523,12 +507,8 @@ def _inverse_sums(part: pd.DataFrame, *, starts: IntArray) -> ExactSums:
 
 
 def _plus(parts: Sequence[Any]) -> Any:
-    """Add sums that have a method ``plus``; None if there are no sums."""
-    total = parts[0]
-    for part in parts[1:]:
-        if total is not None:
-            total = total.plus(part)
-    return total
+    """Add sums that have a method ``plus``."""
+    return functools.reduce(lambda total, part: total.plus(part), parts)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -537,17 +517,9 @@ def _plus(parts: Sequence[Any]) -> Any:
 
 FEW_ITEMS = 64  # with this many items or fewer, one machine can enumerate all signs
 _BLOCK = 2**22  # how many numbers a block of items contains at most (32 MB)
+_DRAWN = 4  # blocks of resamples in one run of the scheduler, with 64 MB of counts each
 _FIRST_ROWS = 1_000  # number of rows that are checked to recognize an identifier
-FROM_FRAME = "Call ddf.compute() if the data fit in memory."
-
-
-class ItemNeeds(NamedTuple):
-    """Declare the sums that a function needs from distributed items."""
-
-    options: PairOptions
-    signs: bool = False  #: whether random signs of the items' contributions to scores are needed
-    swaps: bool = False  #: whether sums over swapped items are needed
-    ranked: bool = False  #: whether resampled scores are always needed
+_FROM_FRAME = "Call ddf.compute() if the data fit in memory."
 
 
 _SPREAD = {  # what consists of several items, and the advice, by role
@@ -565,37 +537,31 @@ _SPREAD = {  # what consists of several items, and the advice, by role
 }
 
 
-def check_needs(needs: ItemNeeds | None, roles: Roles, instead: str) -> ItemNeeds:
-    """Raise a ValueError for methods that do not support distributed items.
-
-    ``instead`` explains how to use one machine.
-    """
+def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) -> None:
+    """Raise a ValueError for methods that do not support distributed items."""
     for role, (whole, advice) in _SPREAD.items():
         if getattr(roles, role) is not None:
             raise ValueError(
                 f"{role}={getattr(roles, role)!r}: items from the same {whole} are spread"
-                f" across the workers. {advice} {instead}"
+                f" across the workers. {advice} {_FROM_FRAME}"
             )
     if roles.missing != "raise":
         raise ValueError(
             f"missing={roles.missing!r}: items are spread across workers, but every system needs"
-            f" all items. Drop incomplete items, ddf.dropna(). {instead}"
+            f" all items. Drop incomplete items, ddf.dropna(). {_FROM_FRAME}"
         )
-    if needs is None:
-        raise ValueError(f"this method needs all items in memory. {instead}")
-    if needs.options.studentises and not needs.swaps:
+    if studentises:
         raise ValueError(
             "event='studentised', ci='studentised' and adjust='max-t' with resampled items need"
             " another pass over the items for standard errors. Pass event='wild', or another ci"
-            f" with adjust='holm'. {instead}"
+            f" with adjust='holm'. {_FROM_FRAME}"
         )
-    if needs.options.ci == "bca":
+    if options.ci == "bca":
         others = [repr(x) for x in INTERVALS if x in ("wild", "percentile", "basic")]
         raise ValueError(
             "ci='bca' leaves out one item at a time, but the items are spread across workers."
-            f" Pass {' or '.join(others)}, or omit ci. {instead}"
+            f" Pass {' or '.join(others)}, or omit ci. {_FROM_FRAME}"
         )
-    return needs
 
 
 class Blocks(NamedTuple):
@@ -609,88 +575,57 @@ class Blocks(NamedTuple):
         """Return the sum of a function of each block's statistics."""
         return folded([later(function, x, **known) for x in self.statistics], _plus).compute()
 
-    def drawn(
-        self, function: Callable[..., Any], sizes: FloatArray, n_resamples: int, **known: Any
-    ) -> FloatArray | None:
-        """Return the totals (resample, column) of a function of each block and resamples."""
+    def swapped(self, *, options: PairOptions, **known: Any) -> list[FloatArray]:
+        """Return the sums over swapped items for each block of resamples."""
         lazy = []
-        for number in range(-(-n_resamples // resamples.BLOCK)):
+        for number in range(-(-options.n_resamples // resamples.BLOCK)):
+            named = {"options": options, "number": number, **known}
             parts = [
-                later(function, *block, number=number, **known)
+                later(blocks.swapped_block_sums, *block, **named)
                 for block in zip(self.statistics, self.positions, strict=True)
             ]
             lazy.append(folded(parts, sum))
-        return blocks.one_after_another(computed(lazy), sizes, n_items=self.n_items)
+        return computed(lazy)
+
+    def counted(self, known: ItemTotals, options: PairOptions) -> list[FloatArray]:
+        """Return the sums over drawn items for successive resamples.
+
+        The scheduler runs once for a few blocks of resamples. Within a block, the counts of a step
+        are drawn only after those of the second-to-last step have been used.
+        """
+        columns = kept([later(blocks.columns_of, x, known=known) for x in self.statistics])
+        sums: list[FloatArray] = []
+        lazy: list[Any] = []
+        for number, start in enumerate(range(0, options.n_resamples, resamples.BLOCK)):
+            if number and number % _DRAWN == 0:
+                sums += computed(lazy)
+                lazy = []
+            steps: list[Any] = [None, None]
+            generator = later(resamples.block_generator, options.seed, number)
+            size_of_block = min(resamples.BLOCK, options.n_resamples - start)
+            for size in resamples.draw_sizes(self.n_items, size_of_block):
+                drawn = later(blocks.next_counts, generator, self.n_items, size, steps[-2])
+                counts, generator = drawn[0], drawn[1]
+                parts = [
+                    later(blocks.counted_sums, own, counts, positions)
+                    for own, positions in zip(columns, self.positions, strict=True)
+                ]
+                steps.append(folded(parts, sum))
+            lazy += steps[2:]
+        return sums + computed(lazy)
 
 
-def sums_of_items(
-    ddf: Any, table: ItemTable, roles: Roles, needs: ItemNeeds, pairs: IntArray
-) -> RemoteFacts | pd.DataFrame:
-    """Return the sums over all items for tests of these pairs, or all items if there are few."""
+def read_distributed_items(ddf: Any, table: ItemTable, roles: Roles) -> AnyItems:
+    """Return the items on the workers, or in memory if there are few."""
     items = _item_blocks(ddf, table, roles)
     if items.n_items <= FEW_ITEMS:
-        whole: pd.DataFrame = ddf.compute()
-        return whole
+        few = read_items(ddf.compute(), replace(roles, measures=table.systems, exclude=None))
+        return few.items(np.arange(items.n_items))
     items = items._replace(statistics=kept(items.statistics))
-    metric, n_items = table.metric, items.n_items
-    plan = Plan(
-        n_items=n_items,
-        score=metric.formula.score,
-        sign=metric.sign,
-        linear=metric.linear,
-        pairs=pairs,
-        **needs._asdict(),
-    )
-    facts = items.total(blocks.facts_of)
-    check_size(facts.sizes.max(axis=1), table.systems)
-    known = blocks.known_of(facts, plan)
-    linear = blocks.linear_of(items.total(blocks.first_sums, known=known), known)
-    added = items.total(blocks.added_of, known=known, linear=linear)
-    squares = items.total(blocks.squares_of, known=known, linear=linear, added=added)
-    laws_of_blocks = [later(blocks.laws_of, x, known=known) for x in items.statistics]
-    merge = functools.partial(blocks.Laws.merged, n_items=n_items)
-    laws = folded(laws_of_blocks, merge).compute()
-    draws = blocks.needs_of(known, laws)
-    sizes, n_resamples = known.sizes.reshape(-1), needs.options.n_resamples
-    signed, swapped, counted = None, None, None
-    if draws.signs and added is not None:
-        noted: dict[str, Any] = {"known": known, "linear": linear, "added": added}
-        signed = items.drawn(blocks.swapped_block_sums, added.sizes, n_resamples, **noted)
-    if draws.swaps:
-        swapped = items.drawn(blocks.swapped_block_sums, sizes, n_resamples, known=known)
-    if draws.counts:
-        sums = _counted_sums(items, known)
-        counted = blocks.one_after_another(sums, sizes, n_items=n_items)
-    ratios = items.total(blocks.ratio_sums_of, known=known)
-    return RemoteFacts(known, laws, linear, added, squares, signed, swapped, counted, ratios)
-
-
-def _counted_sums(items: Blocks, known: ItemTotals) -> list[Any]:
-    """Return the sums over drawn items, as successive parts of all resamples.
-
-    The scheduler runs once for as many blocks of resamples as there are threads. Within a block,
-    the counts of a step are drawn only after those of the second-to-last step have been used.
-    """
-    columns = kept([later(blocks.columns_of, x, known=known) for x in items.statistics])
-    total, threads = known.plan.options.n_resamples, max(2, _threads())
-    sums: list[Any] = []
-    lazy: list[Any] = []
-    for number, start in enumerate(range(0, total, resamples.BLOCK)):
-        if number and number % threads == 0:
-            sums += computed(lazy)
-            lazy = []
-        steps: list[Any] = [None, None]
-        generator = None
-        for size in resamples.draw_sizes(items.n_items, min(resamples.BLOCK, total - start)):
-            drawn = later(blocks.next_counts, generator, known, number, size, steps[-2])
-            generator = later(blocks.generator_of, drawn)
-            parts = [
-                later(resamples.WholeColumns.sums, own, later(blocks.of_items, drawn, positions))
-                for own, positions in zip(columns, items.positions, strict=True)
-            ]
-            steps.append(folded(parts, sum))
-        lazy += steps[2:]
-    return sums + computed(lazy)
+    metric = table.metric
+    remote = RemoteItems(items, metric.formula.score, metric.sign, metric.linear)
+    check_size(remote.known.sizes.max(axis=1), table.systems)
+    return remote
 
 
 def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:

@@ -158,6 +158,7 @@ class Counts(NamedTuple):
     unscored_true: IntArray  #: (measure) true positives among the unscored candidates
     present: IntArray  #: (value) number of candidates with each value that marks true positives
     accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
+    clusters: pd.DataFrame  #: candidates and true positives by the hash of the group's name
     kinds: frozenset[type]  #: the types of the groups' names
 
     @classmethod
@@ -165,10 +166,16 @@ class Counts(NamedTuple):
         """Count the candidates in a part of the data."""
         gold, roles = frame_column(rows, request.gold, "gold"), request.roles
         present = [int(gold.isin([value]).sum()) for value in true_values(roles.positive)]
-        names = pd.Series(dtype=object)
-        if roles.groups is not None:
-            names = frame_column(rows, roles.groups, "groups").dropna().head(1)
         missing, true = np.isnan(worse), truth == 1.0
+        sizes: dict[str, Any] = {"size": [], "positive": []}
+        hashes, kinds = None, frozenset[type]()
+        if roles.groups is not None:
+            column = frame_column(rows, roles.groups, "groups")
+            codes, names = pd.factorize(column, use_na_sentinel=False)
+            sizes["size"] = np.bincount(codes, minlength=len(names))
+            sizes["positive"] = np.bincount(codes, true, len(names))
+            hashes = label_hashes(pd.Index(names, tupleize_cols=False))
+            kinds = frozenset(map(type, column.dropna().head(1)))
         accepted = np.zeros((2, len(worse), 0), dtype=np.int64)
         if request.cuts is not None:
             cuts = request.cuts * request.signs[:, np.newaxis]
@@ -182,14 +189,16 @@ class Counts(NamedTuple):
             unscored_true=missing[:, true].sum(axis=1),
             present=np.array(present, dtype=np.int64),
             accepted=accepted,
-            kinds=frozenset(map(type, names)),
+            clusters=pd.DataFrame(sizes, index=hashes),
+            kinds=kinds,
         )
 
     @classmethod
     def merged(cls, parts: Sequence[Counts]) -> Self:
         """Add the counts of several parts."""
-        *columns, kinds = zip(*parts, strict=True)
-        return cls._make([*map(sum, columns), frozenset[type]().union(*kinds)])
+        *columns, sizes, kinds = zip(*parts, strict=True)
+        of_clusters = pd.concat(sizes).groupby(level=0).sum()
+        return cls._make([*map(sum, columns), of_clusters, frozenset[type]().union(*kinds)])
 
     def check(self, request: Request, dropped: str = _DROPPED) -> None:
         """Reject missing labels and scores. ``dropped`` is the text for missing="drop"."""
@@ -227,7 +236,6 @@ class PartialHead(NamedTuple):
     bound: FloatArray  #: (measure) the negated score of the last kept rank, or NaN if all are kept
     left_out: IntArray  #: (2, measure) candidates and true positives omitted at the last rank
     counts: Counts
-    clusters: pd.DataFrame  #: candidates and true positives by the hash of the group's name
 
 
 def reduced(
@@ -242,8 +250,8 @@ def reduced(
     rows = np.arange(len(frame))
     if limit is not None and not np.isnan(limit).any():
         rows = np.flatnonzero(np.any(worse <= limit[:, np.newaxis], axis=0))
-    of_all = Counts.of(frame, worse, truth, request), _clusters(frame, truth, request)
-    return _best(frame.iloc[rows], worse[:, rows], truth[rows] == 1.0, request, *of_all)
+    counts = Counts.of(frame, worse, truth, request)
+    return _best(frame.iloc[rows], worse[:, rows], truth[rows] == 1.0, request, counts)
 
 
 def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
@@ -253,8 +261,7 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
     rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
     worse, true = negated_scores(rows, request), true_labels(rows, request) == 1.0
     counts = Counts.merged([part.counts for part in parts])
-    sizes = pd.concat([part.clusters for part in parts]).groupby(level=0).sum()
-    head = _best(rows, worse, true, request, counts, sizes)
+    head = _best(rows, worse, true, request, counts)
     left_out = head.left_out
     for part in parts:
         left_out = left_out + part.left_out * _equal_or_missing(part.bound, head.bound)
@@ -262,19 +269,14 @@ def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
 
 
 def _best(
-    rows: pd.DataFrame,
-    worse: FloatArray,
-    true: BoolArray,
-    request: Request,
-    counts: Counts,
-    sizes: pd.DataFrame,
+    rows: pd.DataFrame, worse: FloatArray, true: BoolArray, request: Request, counts: Counts
 ) -> PartialHead:
     """Return the candidates to keep among these rows, with the counts of all rows."""
     (measures, total), keep = worse.shape, request.keep
     bound, left_out = np.full(measures, np.nan), np.zeros((2, measures), dtype=np.int64)
     if keep == 0 or total < keep:
         kept_rows = rows.iloc[: total * (keep > 0 and measures > 0)]
-        return PartialHead(kept_rows, bound, left_out, counts, sizes)
+        return PartialHead(kept_rows, bound, left_out, counts)
     kept = np.zeros(total, dtype=bool)
     for k, scores in enumerate(worse):
         bound[k] = np.partition(scores, keep - 1)[keep - 1]
@@ -287,7 +289,7 @@ def _best(
         kept[same] = True
     omitted = ~kept & _equal_or_missing(worse, bound[:, np.newaxis])
     left_out[:] = omitted.sum(axis=1), (omitted & true).sum(axis=1)
-    return PartialHead(rows[kept], bound, left_out, counts, sizes)
+    return PartialHead(rows[kept], bound, left_out, counts)
 
 
 def _first_in_order(rows: pd.DataFrame, count: int, request: Request) -> IntArray:
@@ -306,19 +308,6 @@ def _are_better(worse: FloatArray, bound: FloatArray | float) -> BoolArray:
 
 def _equal_or_missing(one: FloatArray, other: FloatArray | float) -> BoolArray:
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
-
-
-def _clusters(frame: pd.DataFrame, truth: FloatArray, request: Request) -> pd.DataFrame:
-    """Count candidates and true positives by the hash of each group's name."""
-    if request.roles.groups is None:
-        return pd.DataFrame({"size": [], "positive": []})
-    column = frame_column(frame, request.roles.groups, "groups")
-    codes, names = pd.factorize(column, use_na_sentinel=False)
-    sums = {
-        "size": np.bincount(codes, minlength=len(names)),
-        "positive": np.bincount(codes, truth == 1.0, len(names)),
-    }
-    return pd.DataFrame(sums, index=label_hashes(pd.Index(names, tupleize_cols=False)))
 
 
 # -------------------------------------------------------------------------------------------------
@@ -409,8 +398,8 @@ def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
         tp_end=tp_end,
         scored=counts.total - counts.unscored,
         tp_scored=counts.positive - counts.unscored_true,
-        clusters=None if roles.groups is None else len(part.clusters),
-        positives_variance=clusters.positives_variance(*part.clusters.to_numpy().T),
+        clusters=None if roles.groups is None else len(counts.clusters),
+        positives_variance=clusters.positives_variance(*counts.clusters.to_numpy().T),
         orders=request.orders,
         accepted=None if request.cuts is None else counts.accepted,
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -25,15 +24,13 @@ from rankeval_pd.doors.columns import (
     leave_table,
     named,
 )
-from rankeval_pd.doors.dask import FROM_FRAME, ItemNeeds, check_needs, sums_of_items
+from rankeval_pd.doors.dask import check_distributed, read_distributed_items
 from rankeval_pd.doors.item_tables import (
-    ItemTable,
     check_items,
     item_roles,
     read_items,
 )
 from rankeval_pd.errors import is_known, listed, progress_bar, shown, unknown_name
-from rankeval_pd.roles import Roles
 from rankeval_pd.stats import AnyArray, AnyItems, IntArray, PairOptions, Step, quiet
 
 Families = Mapping[Hashable, Any] | Sequence[Any] | Callable[[Any, Any], Any]
@@ -49,6 +46,7 @@ class ItemQuestion(Protocol):
     b: Hashable
     baseline: Hashable  #: compared with every other system
     families: Families | None  #: of the systems
+    studentises: bool  #: whether resampled items need standard errors
 
     @property
     def columns(self) -> list[str]:
@@ -65,9 +63,6 @@ class ItemQuestion(Protocol):
     def attrs(self, facts: list[Any], n_pairs: int) -> dict[str, Any]:
         """Return the attrs of the table from the facts of all groups."""
 
-    def needs(self, n_pairs: int) -> ItemNeeds:
-        """Return the sums that the question needs if items are distributed."""
-
 
 def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     """Ask the question for every group, and return one table."""
@@ -75,7 +70,7 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     distributed = is_dask_frame(data)
     frame: Any = data
     if distributed:
-        check_needs(question.needs(1), chosen, FROM_FRAME)
+        check_distributed(chosen, question.options, studentises=question.studentises)
         frame = frame._meta
     check_items(frame)
     table, columns = read_items(frame, chosen, shape=not distributed), question.columns
@@ -92,7 +87,7 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     with bar as step:
         for number, members in enumerate(table.members):
             if distributed:
-                items = _sums_of(data, table, chosen, question.needs(len(pairs)), pairs)
+                items = read_distributed_items(data, table, chosen)
             else:
                 items = table.items(members)
             rows, of_group = question.answer(items, pairs, len(table.members), step)
@@ -130,17 +125,6 @@ def tabulate_items(data: Data, question: ItemQuestion) -> Data:
     notes |= question.attrs(facts, len(pairs))
     result: Any = leave_table(rows, keys, columns, table.systems, notes)
     return cast("Data", result)
-
-
-def _sums_of(
-    ddf: Any, table: ItemTable, roles: Roles, needs: ItemNeeds, pairs: IntArray
-) -> AnyItems:
-    """Return the statistics of the items in a Dask DataFrame, summed on the workers."""
-    sums = sums_of_items(ddf, table, roles, needs, pairs)
-    if not isinstance(sums, pd.DataFrame):
-        return sums
-    few = read_items(sums, replace(roles, measures=table.systems, exclude=None))
-    return few.items(np.arange(len(sums)))
 
 
 def pairs_of_systems(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from rankeval_pd.stats.bootstrap import (
 from rankeval_pd.stats.item_gains import Draws, ratio_sums
 from rankeval_pd.stats.items import (
     RATIO_FORMS,
+    AnyItems,
     ContributionLevel,
     ContributionSpread,
     ExactSums,
@@ -32,7 +32,6 @@ from rankeval_pd.stats.items import (
     exact_sums,
     nearly_normal,
     quiet,
-    signs_rank,
     sums_of_products,
     sums_of_squares,
 )
@@ -43,32 +42,6 @@ from rankeval_pd.stats.items import (
 # those in :class:`rankeval_pd.stats.item_gains.Draws`. Statistics are (system, item, statistic).
 
 Positions = slice | IntArray  #: positions of a block's items in the order of all labels
-
-
-class Plan(NamedTuple):
-    """A planned computation over the items, and the required data."""
-
-    n_items: int
-    score: Score
-    sign: float
-    linear: str | None
-    options: PairOptions
-    pairs: IntArray  #: (pair, 2), all requested pairs in any order
-    signs: bool  #: whether contributions to the scores and random signs are needed
-    swaps: bool  #: whether sums over swapped items are needed
-    ranked: bool  #: whether resampled scores are always needed
-
-    @property
-    def adds(self) -> bool:
-        """Whether contributions to the scores are needed."""
-        return self.signs or self.options.skewness
-
-    @property
-    def ratio_form(self) -> RatioForm | None:
-        """The score as a ratio of sums, or None if it is not such a ratio."""
-        if self.linear is not None:
-            return None
-        return RATIO_FORMS.get(self.score)
 
 
 class ItemStatistics(NamedTuple):
@@ -88,13 +61,10 @@ class ItemStatistics(NamedTuple):
 class Facts(NamedTuple):
     """Sums and common properties of the items in a block."""
 
-    items: int
     sums: ExactSums  #: sums of the statistics, (system x statistic,)
     sizes: FloatArray  #: (system, statistic): largest absolute numbers
     below: tuple[float, float]  #: smallest and largest second statistic
-    both: (
-        IntArray | None
-    )  #: (system, system): number of items that both systems answer correctly, if all are 0 or 1
+    both: IntArray | None  #: (system, system): items that both answer correctly, if all are 0 or 1
 
     def plus(self, other: Facts) -> Facts:
         """Return the combined properties of both blocks."""
@@ -103,7 +73,6 @@ class Facts(NamedTuple):
         if self.both is not None and other.both is not None:
             both = self.both + other.both
         return Facts(
-            self.items + other.items,
             self.sums.plus(other.sums),
             np.maximum(self.sizes, other.sizes),
             (min(least), max(largest)),
@@ -114,10 +83,10 @@ class Facts(NamedTuple):
 def facts_of(block: ItemStatistics) -> Facts:
     """Return the properties of the items in a block."""
     values = block.statistics
-    systems, items, width = values.shape
-    rows = np.moveaxis(values, 1, 2).reshape(systems * width, items)
+    systems, n_items, width = values.shape
+    rows = np.moveaxis(values, 1, 2).reshape(systems * width, n_items)
     below = (np.inf, -np.inf)
-    if width > 1 and items:
+    if width > 1 and n_items:
         below = float(values[..., 1].min()), float(values[..., 1].max())
     both = None
     if below in ((1.0, 1.0), (np.inf, -np.inf)):
@@ -125,7 +94,6 @@ def facts_of(block: ItemStatistics) -> Facts:
         if ((first == 0.0) | (first == 1.0)).all():
             both = sums_of_products(first).astype(np.int64)
     return Facts(
-        items,
         exact_sums(rows),
         np.abs(rows).max(axis=1, initial=0.0).reshape(systems, width),
         below,
@@ -134,37 +102,14 @@ def facts_of(block: ItemStatistics) -> Facts:
 
 
 class ItemTotals(NamedTuple):
-    """Sums and common properties of all items, and the plan of the computation."""
+    """The metric, and the totals of all items, which every block needs."""
 
-    plan: Plan
+    n_items: int
+    score: Score
+    sign: float
+    linear: str | None
     totals: FloatArray  #: (system, statistic)
     sizes: FloatArray
-    unit: float | None
-    both: IntArray | None
-
-    @property
-    def theta(self) -> FloatArray:
-        """The scores, oriented so that larger is better."""
-        return self.plan.sign * self.plan.score(self.totals)
-
-
-def known_of(facts: Facts, plan: Plan) -> ItemTotals:
-    """Return the properties of all items."""
-    if facts.items != plan.n_items:
-        raise RuntimeError(
-            f"{plan.n_items:,} items were counted, but {facts.items:,} were read: the files"
-            " changed, or were split differently. Give the files an index, or read them again."
-        )
-    totals = facts.sums.rounded().reshape(facts.sizes.shape)
-    unit = None
-    if plan.linear == "sum":
-        unit = 1.0
-    if plan.linear == "mean" and facts.below[0] == facts.below[1] != 0.0:
-        unit = 1.0 / float(totals[0, 1])
-    both = None
-    if plan.linear == "mean" and facts.below == (1.0, 1.0):
-        both = facts.both
-    return ItemTotals(plan, totals, facts.sizes, unit, both)
 
 
 # ---------------------------------------------------------------------------------- contributions
@@ -178,24 +123,13 @@ class Linear(NamedTuple):
     weight: float
 
 
-def first_sums(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
+def first_sums(block: ItemStatistics, known: ItemTotals) -> ExactSums:
     """Return the sums of linearized contributions and of weights."""
-    if not known.plan.adds or known.unit is not None:
-        return None
     values = block.statistics
-    slopes = gradients(known.totals, known.plan.score)
+    slopes = gradients(known.totals, known.score)
     return exact_sums(
-        np.vstack([bootstrap.first_order(values, slopes), _item_weights(values, known.plan.linear)])
+        np.vstack([bootstrap.first_order(values, slopes), _item_weights(values, known.linear)])
     )
-
-
-def linear_of(summed: ExactSums | None, known: ItemTotals) -> Linear | None:
-    """Return the derivatives for linearized contributions; None if not needed."""
-    if summed is None:
-        return None
-    found = summed.rounded()
-    about = known.plan.score(known.totals) - found[:-1]
-    return Linear(gradients(known.totals, known.plan.score), about, float(found[-1]))
 
 
 def _item_weights(values: FloatArray, linear: str | None) -> FloatArray:
@@ -208,11 +142,11 @@ def block_contributions(
     block: ItemStatistics, known: ItemTotals, linear: Linear | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return contributions (system, item) and weights for the items in a block."""
-    sign = known.plan.sign
+    sign = known.sign
     if linear is None:
         return sign * block.own[..., 0], np.ones(block.own.shape[1])
     values = block.statistics
-    weights = _item_weights(values, known.plan.linear)
+    weights = _item_weights(values, known.linear)
     added = bootstrap.first_order(values, linear.slopes)
     return sign * (added + weights / linear.weight * linear.about[:, np.newaxis]), weights
 
@@ -234,33 +168,28 @@ class ContributionSums(NamedTuple):
         return ContributionLevel(summed[:-1], self.sizes[:-1], float(summed[-1]))
 
 
-def added_of(
-    block: ItemStatistics, known: ItemTotals, linear: Linear | None
-) -> ContributionSums | None:
+def added_of(block: ItemStatistics, known: ItemTotals, linear: Linear | None) -> ContributionSums:
     """Return the sums and largest values of contributions and weights."""
-    if not known.plan.adds:
-        return None
     rows = np.vstack(block_contributions(block, known, linear))
     return ContributionSums(exact_sums(rows), np.abs(rows).max(axis=1, initial=0.0))
 
 
 def squares_of(
-    block: ItemStatistics, known: ItemTotals, linear: Linear | None, added: ContributionSums | None
-) -> ExactSums | None:
+    block: ItemStatistics,
+    known: ItemTotals,
+    linear: Linear | None,
+    level: ContributionLevel,
+    pairs: IntArray,
+    raw: bool,
+) -> ExactSums:
     """Return the sums of squared contributions and of squared pair differences."""
-    if added is None:
-        return None
     own, weights = block_contributions(block, known, linear)
-    raw = known.plan.options.simultaneous
-    return sums_of_squares(own, weights, added.level, known.plan.pairs, raw=raw)
+    return sums_of_squares(own, weights, level, pairs, raw=raw)
 
 
-def ratio_sums_of(block: ItemStatistics, known: ItemTotals) -> ExactSums | None:
+def ratio_sums_of(block: ItemStatistics, form: RatioForm, pairs: IntArray) -> ExactSums:
     """Return the sums needed for tests of ratios."""
-    form = known.plan.ratio_form
-    if form is None or not known.plan.options.skewness:
-        return None
-    return ratio_sums(block.statistics, form, known.plan.pairs)
+    return ratio_sums(block.statistics, form, pairs)
 
 
 # ---------------------------------------------------------------------------- exact distributions
@@ -270,67 +199,27 @@ class Laws(NamedTuple):
     """The differences for each pair; None if they cannot lie on a lattice."""
 
     pairs: tuple[NumberCounts | None, ...]
+    n_items: int
 
-    @classmethod
-    def merged(cls, parts: Sequence[Laws], n_items: int) -> Self:
-        """Return the combined differences from all blocks."""
-        by_pair = zip(*(laws.pairs for laws in parts), strict=True)
-        return cls(tuple(_together(own, n_items) for own in by_pair))
-
-
-def _together(parts: Sequence[NumberCounts | None], n_items: int) -> NumberCounts | None:
-    found = parts[0]
-    for part in parts[1:]:
-        if found is None or part is None:
-            return None
-        found = found.plus(part)
-    if found is None or has_no_lattice(found.values, n_items):
-        return None
-    return found
+    def plus(self, other: Laws) -> Laws:
+        """Return the combined differences from both blocks."""
+        together = []
+        for own, more in zip(self.pairs, other.pairs, strict=True):
+            both = None
+            if own is not None and more is not None:
+                both = own.plus(more)
+                if has_no_lattice(both.values, self.n_items):
+                    both = None
+            together.append(both)
+        return Laws(tuple(together), self.n_items)
 
 
-def laws_of(block: ItemStatistics, known: ItemTotals) -> Laws:
-    """Return each pair's differences; None if there is no exact distribution."""
-    plan = known.plan
-    wanted = known.unit is not None and plan.options.method != "monte-carlo"
-    if not wanted or block.own.shape[1] == 0:
-        empty = None
-        if wanted:
-            empty = NumberCounts(np.empty(0), np.empty(0, dtype=np.int64))
-        return Laws((empty,) * len(plan.pairs))
-    better = plan.sign * block.own[..., 0]
-    return Laws(tuple(count_numbers(better[a] - better[b], plan.n_items) for a, b in plan.pairs))
+def laws_of(block: ItemStatistics, known: ItemTotals, pairs: IntArray) -> Laws:
+    """Return each pair's differences."""
+    better = known.sign * block.own[..., 0]
+    counts = [count_numbers(better[a] - better[b], known.n_items) for a, b in pairs]
+    return Laws(tuple(counts), known.n_items)
 
-
-class Needs(NamedTuple):
-    """The needed draws."""
-
-    signs: bool
-    swaps: bool
-    counts: bool
-
-
-def needs_of(known: ItemTotals, laws: Laws) -> Needs:
-    """Return the draws that are needed in addition to exact distributions."""
-    plan, options = known.plan, known.plan.options
-    exact = all(law is not None and lattice_of(law) is not None for law in laws.pairs)
-    drawn = not exact or options.simultaneous
-    if plan.swaps:
-        return Needs(False, drawn, False)
-    if nearly_normal(known.both is not None, plan.n_items, options):
-        return Needs(False, False, False)
-    by_signs = options.event == "wild"
-    interval = options.ci or ("" if known.both is not None else "wild")
-    plain = known.both is None and (plan.ratio_form is None or not options.skewness)
-    ranked = plan.ranked and not (plain and signs_rank(plan.n_items, options))
-    return Needs(
-        plan.signs and ((by_signs and drawn) or interval == "wild"),
-        False,
-        ranked or (not by_signs and drawn) or (interval in _DRAWN and not exact),
-    )
-
-
-_DRAWN = ("basic", "percentile")
 
 # ------------------------------------------------------------------------------------------ draws
 
@@ -339,6 +228,7 @@ def swapped_block_sums(
     block: ItemStatistics,
     positions: Positions,
     known: ItemTotals,
+    options: PairOptions,
     number: int,
     linear: Linear | None = None,
     added: ContributionSums | None = None,
@@ -347,7 +237,7 @@ def swapped_block_sums(
 
     Columns are statistics, or with ``added`` contributions and weights, whose signs are random.
     """
-    n, options = known.plan.n_items, known.plan.options
+    n = known.n_items
     columns = columns_of(block, known)
     if added is not None:
         rows = np.vstack(block_contributions(block, known, linear))
@@ -363,158 +253,157 @@ def swapped_block_sums(
 def columns_of(block: ItemStatistics, known: ItemTotals) -> WholeColumns:
     """Return the statistics of a block, prepared for weighted sums."""
     return WholeColumns(
-        items.statistic_columns(block.statistics), known.plan.n_items, known.sizes.reshape(-1)
+        items.statistic_columns(block.statistics), known.n_items, known.sizes.reshape(-1)
     )
 
 
-CountDraws = tuple[AnyArray | None, np.random.Generator]  #: the next counts, and their generator
-
-
 def next_counts(
-    before: CountDraws | None, known: ItemTotals, number: int, size: int, _after: object
-) -> CountDraws:
-    """Return how often each item occurs in the next resamples of a block."""
-    rng = items.block_generator(known.plan.options.seed, number)
-    if before is not None:
-        rng = before[1]
-    return items.drawn_counts(rng, known.plan.n_items, size), rng
+    rng: np.random.Generator, n_items: int, size: int, _after: object
+) -> tuple[AnyArray, np.random.Generator]:
+    """Return how often each item occurs in the next resamples, and the generator after them."""
+    return items.drawn_counts(rng, n_items, size), rng
 
 
-def generator_of(drawn: CountDraws) -> CountDraws:
-    """Return the generator for the next counts, after all previous draws."""
-    return None, drawn[1]
-
-
-def of_items(drawn: CountDraws, positions: Positions) -> AnyArray:
-    """Return the counts for the items in a block."""
-    assert drawn[0] is not None
-    return np.ascontiguousarray(drawn[0][:, positions])
-
-
-def one_after_another(
-    parts: Sequence[FloatArray], sizes: FloatArray, *, n_items: int
-) -> FloatArray | None:
-    """Return the sums for all resamples (resample, column), joined from successive parts."""
-    if not parts:
-        return None
-    columns = WholeColumns(np.empty((0, sizes.size)), n_items, sizes)
-    return columns.floats(np.concatenate(parts, axis=1))
+def counted_sums(own: WholeColumns, counts: AnyArray, positions: Positions) -> FloatArray:
+    """Return the sums over the drawn items in a block, as integers (level, resample, column)."""
+    return own.sums(np.ascontiguousarray(counts[:, positions]))
 
 
 # ---------------------------------- Test data and draws for items that are distributed over workers
 
 
-@dataclass(eq=False)
-class RemoteFacts(items.AnyItems):
-    """Known properties and draws for items that are distributed over workers."""
+class RemoteItems(AnyItems):
+    """Items that are distributed over workers.
 
-    known: ItemTotals
-    laws: Laws
-    linear: Linear | None
-    added: ContributionSums | None
-    squares: ExactSums | None
-    signed: FloatArray | None  #: (resample, system and weight)
-    swapped: FloatArray | None  #: (trial, system x statistic)
-    counted: FloatArray | None  #: (resample, system x statistic)
-    ratio_sums: ExactSums | None
+    ``workers`` (:class:`rankeval_pd.doors.dask.Blocks`) return sums over all blocks of items.
+    """
 
-    seeds: items.Seeds | None = None
+    seeds = None
+    n_groups = 0  # items are drawn one by one
 
-    def __post_init__(self) -> None:
-        """Set the facts that the plan has."""
-        plan = self.known.plan
-        self.score, self.sign, self.n_systems = plan.score, plan.sign, len(self.known.totals)
-        self.n_items, self.n_drawn = plan.n_items, plan.n_items
-        self.n_groups = 0  # items are drawn one by one
-        self.totals, self.unit = self.known.totals, self.known.unit
-        self.ratio_form, self.binary = plan.ratio_form, self.known.both is not None
+    def __init__(self, workers: Any, score: Score, sign: float, linear: str | None) -> None:
+        self.workers, self.score, self.sign = workers, score, sign
+        facts: Facts = workers.total(facts_of)
+        self.n_items = self.n_drawn = workers.n_items
+        self.totals = facts.sums.rounded().reshape(facts.sizes.shape)
+        self.n_systems = len(self.totals)
+        self.known = ItemTotals(self.n_items, score, sign, linear, self.totals, facts.sizes)
+        self.ratio_form, self.unit, self._both = None, None, None
+        if linear is None:
+            self.ratio_form = RATIO_FORMS.get(score)
+        if linear == "sum":
+            self.unit = 1.0
+        if linear == "mean" and facts.below[0] == facts.below[1] != 0.0:
+            self.unit = 1.0 / float(self.totals[0, 1])
+        if linear == "mean" and facts.below == (1.0, 1.0):
+            self._both = facts.both
+        self.binary = self._both is not None
+        self._ratios: dict[bytes, ExactSums] = {}
 
     def both_right(self, pairs: IntArray) -> FloatArray:
         """Return the number of items that both systems answer correctly: (pair,)."""
-        assert self.known.both is not None
-        return self.known.both[pairs[:, 0], pairs[:, 1]].astype(float)
+        assert self._both is not None
+        return self._both[pairs[:, 0], pairs[:, 1]].astype(float)
 
     def draws(self, pairs: IntArray, options: PairOptions) -> Draws:
         """Return the draws."""
-        return GatheredDraws(self, pairs, options)
+        return RemoteDraws(self, pairs, options)
+
+    def ratio_sums(self, form: RatioForm, pairs: IntArray) -> ExactSums:
+        """Return the sums needed for tests of ratios, which the workers add only once."""
+        key = pairs.tobytes()
+        if key not in self._ratios:
+            self._ratios[key] = self.workers.total(ratio_sums_of, form=form, pairs=pairs)
+        return self._ratios[key]
 
 
-class GatheredDraws(Draws):
+class RemoteDraws(Draws):
     """Draws for items that are distributed over workers."""
 
-    def __init__(self, gathered: RemoteFacts, pairs: IntArray, options: PairOptions) -> None:
-        super().__init__(gathered, pairs, options, quiet)
-        self._gathered = gathered
-        planned = gathered.known.plan.pairs
-        places = {tuple(sorted(pair)): k for k, pair in enumerate(planned.tolist())}
-        self._place = np.array([places[tuple(sorted(pair))] for pair in pairs.tolist()])
-        self._turned = (planned[self._place] != pairs).any(axis=1)
+    def __init__(self, remote: RemoteItems, pairs: IntArray, options: PairOptions) -> None:
+        super().__init__(remote, pairs, options, quiet)
+        self._remote, self._known, self._workers = remote, remote.known, remote.workers
 
     def lattices(self, which: IntArray, *, drawn: bool) -> list[Lattice | None]:
         """Return the lattices for the pairs' differences."""
         if self.items.binary:
             return self._binary_lattices(which)
-        return [self._lattice(k) for k in which.tolist()]
+        pairs = self.pairs[which]
+        result: list[Lattice | None] = []
+        for law in self._workers.total(laws_of, known=self._known, pairs=pairs).pairs:
+            lattice = None
+            if law is not None:
+                lattice = lattice_of(law)
+            result.append(lattice)
+        return result
 
-    def _lattice(self, k: int) -> Lattice | None:
-        found = self._gathered.laws.pairs[self._place[k]]
-        if found is None:
+    @cached_property
+    def _linear(self) -> Linear | None:
+        """The derivatives for linearized contributions, or None for sums over items."""
+        if self.items.unit is not None:
             return None
-        if self._turned[k]:
-            found = NumberCounts(-found.values[::-1], found.times[::-1])
-        return lattice_of(found)
+        known = self._known
+        summed = self._workers.total(first_sums, known=known).rounded()
+        about = known.score(known.totals) - summed[:-1]
+        return Linear(gradients(known.totals, known.score), about, float(summed[-1]))
+
+    @cached_property
+    def _added(self) -> ContributionSums:
+        added: ContributionSums = self._workers.total(
+            added_of, known=self._known, linear=self._linear
+        )
+        return added
 
     @cached_property
     def level(self) -> ContributionLevel:
         """The sums and the largest absolute values of the contributions."""
-        assert self._gathered.added is not None
-        found, accuracy = self._gathered.added.level, bootstrap.WHOLE
-        if self._gathered.linear is not None:
+        found, accuracy = self._added.level, bootstrap.WHOLE
+        if self._linear is not None:
             accuracy = bootstrap.LINEARISED
-        unit = self._gathered.known.unit or 1.0
-        return found._replace(unit=unit, room=accuracy * found.sizes)
+        return found._replace(unit=self.items.unit or 1.0, room=accuracy * found.sizes)
 
     @cached_property
     def item_spread(self) -> ContributionSpread:
         """The variation of the items' contributions: (system,) and (pair,)."""
         if self.items.binary:
             return self._binary_spread
-        assert self._gathered.squares is not None
-        sizes = [self.items.n_systems, len(self._gathered.known.plan.pairs)] * 2
-        squares = self._gathered.squares.rounded()
-        found = ContributionSpread(*np.split(squares, np.cumsum(sizes)))
-        cubes = found.cubes[self._place] * np.where(self._turned, -1.0, 1.0)
-        raw = found.raw
-        if raw.size:
-            raw = raw[self._place]
-        return found._replace(pairs=found.pairs[self._place], cubes=cubes, raw=raw)
-
-    def _ratio_sums(self, form: RatioForm) -> ExactSums:
-        found = self._gathered.ratio_sums
-        assert found is not None
-        own = found.wholes.size - 4 * len(self._gathered.known.plan.pairs)
-        order = np.where(self._turned[:, np.newaxis], [0, 2, 1, 3], np.arange(4))
-        order += own + 4 * self._place[:, np.newaxis]
-        at = np.concatenate([np.arange(own), order.ravel()])
-        return ExactSums(found.wholes[at], found.undefined[at])
+        squares = self._workers.total(
+            squares_of,
+            known=self._known,
+            linear=self._linear,
+            level=self._added.level,
+            pairs=self.pairs,
+            raw=self.options.simultaneous,
+        )
+        sizes = [self.items.n_systems, len(self.pairs)] * 2
+        return ContributionSpread(*np.split(squares.rounded(), np.cumsum(sizes)))
 
     @cached_property
     def subsets(self) -> bootstrap.Subsets:
         """The sums of contributions over subsets of the items."""
         if nearly_normal(self.items.binary, self.items.n_items, self.options):
             return self._normal_subsets()
-        signed = self._gathered.signed
-        assert signed is not None
+        parts = self._workers.swapped(
+            known=self._known, options=self.options, linear=self._linear, added=self._added
+        )
+        signed = self._floats(parts, self._added.sizes)
         return bootstrap.Subsets(signed[:, :-1].T, signed[:, -1], every=False)
 
     @cached_property
     def moved(self) -> FloatArray:
         """The sums of the swapped statistics: (trial, system, statistic)."""
-        assert self._gathered.swapped is not None
-        return self._gathered.swapped.reshape(-1, *self.items.totals.shape)
+        parts = self._workers.swapped(known=self._known, options=self.options)
+        return self._floats(parts, self._known.sizes).reshape(-1, *self.items.totals.shape)
 
     def _drawn_scores(self) -> tuple[FloatArray, FloatArray | None]:
-        counted = self._gathered.counted
-        assert counted is not None
-        scores = self.items.score(counted.reshape(-1, *self.items.totals.shape))
-        return self.items.sign * scores.T + self.trained, None
+        parts = self._workers.counted(self._known, self.options)
+        sums = self._floats(parts, self._known.sizes).reshape(-1, *self.items.totals.shape)
+        return self.items.sign * self.items.score(sums).T + self.trained, None
+
+    def _floats(self, parts: Sequence[FloatArray], sizes: FloatArray) -> FloatArray:
+        """Return the sums for all resamples (resample, column), joined from successive parts."""
+        columns = WholeColumns(np.empty((0, sizes.size)), self.items.n_items, sizes.reshape(-1))
+        return columns.floats(np.concatenate(parts, axis=1))
+
+    def _ratio_sums(self, form: RatioForm) -> ExactSums:
+        return self._remote.ratio_sums(form, self.pairs)

@@ -22,7 +22,6 @@ from rankeval_pd.decisions import (
     ranks_by_t,
 )
 from rankeval_pd.doors import Data, Families, rows_at, tabulate_items
-from rankeval_pd.doors.dask import ItemNeeds
 from rankeval_pd.errors import (
     check_choice,
     check_count,
@@ -122,6 +121,8 @@ class TestPlan:
         self.over_all = self.options.adjust is not None and self.adjust_over == "all"
         #: whether the tests draw random signs
         self.signs = "event" not in self.named or self.options.event == "wild"
+        #: whether resampled items need standard errors
+        self.studentises = self.options.studentises and self.kernel is not _swapped_pairs
         #: whether two factors group the items
         self.crossed = isinstance(self.roles.get("groups"), list)
 
@@ -422,10 +423,6 @@ class RankPlan(TestPlan):
     def columns(self) -> list[str]:
         """Return the columns of the table."""
         return [*RANK_COLUMNS, *["n_groups"] * (self.roles.get("groups") is not None)]
-
-    def needs(self, n_pairs: int) -> ItemNeeds:
-        """Return which sums the tests need when items are distributed across workers."""
-        return ItemNeeds(self.settled(n_pairs, 1), signs=True, ranked=True)
 
     def answer(
         self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
@@ -901,11 +898,6 @@ class PairPlan(TestPlan):
         if self.roles.get("groups") is not None:
             columns.append("n_groups")
         return columns
-
-    def needs(self, n_pairs: int) -> ItemNeeds:
-        """Return which sums the tests need when items are distributed across workers."""
-        swaps, options = self.kernel is _swapped_pairs, self.settled(n_pairs, 1)
-        return ItemNeeds(options, not swaps and "wild" in (options.event, options.ci), swaps)
 
     def answer(
         self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
