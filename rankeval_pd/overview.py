@@ -16,9 +16,8 @@ import xarray as xr
 from pandas.api.types import is_numeric_dtype
 
 from rankeval_pd import doors
-from rankeval_pd.doors import QueryOptions
+from rankeval_pd.doors import QueryOptions, frame_of
 from rankeval_pd.doors import read_frame as read_frame_of_candidates
-from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.errors import listed
 from rankeval_pd.options import declared
 from rankeval_pd.roles import (

@@ -358,7 +358,7 @@ FAULTS = [
         ("every = np.ones_like(true)\n", "every = ~true\n"),
     ),
     *_in(
-        "differences.py", "stats/bands",
+        "ranking.py", "stats/bands",
         ("(listed + 2.0) / (n + 4.0)", "(listed + 1.0) / (n + 2.0)"),
         ("beyond * (precision - edge) ** 2", "(precision - edge) ** 2"),
         ("half = np.maximum(20, ", "half = np.maximum(10, "),

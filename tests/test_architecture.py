@@ -111,7 +111,7 @@ def _knows_only(module: str, rooms: tuple[str, ...]) -> bool:
 
 @pytest.mark.parametrize("module", _of("decisions"))
 def test_decisions_know_neither_doors_nor_questions(module):
-    assert _knows_only(module, ("stats", "decisions", "roles"))
+    assert _knows_only(module, ("stats", "decisions", "roles", "tables"))
 
 
 @pytest.mark.parametrize("module", _of("doors"))

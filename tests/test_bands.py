@@ -14,7 +14,7 @@ from scipy import optimize, stats
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, datasets
-from rankeval_pd.stats.differences import edge_precision
+from rankeval_pd.stats.ranking import edge_precision
 from tests.conftest import examples
 
 N = range(100, 2001)

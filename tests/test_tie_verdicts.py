@@ -16,8 +16,7 @@ from scipy import stats
 import rankeval_pd
 from rankeval_pd import RankevalWarning, in_words
 from rankeval_pd.stats import swaps
-from rankeval_pd.stats.differences import edge_precision
-from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats.ranking import Ranking, edge_precision
 from rankeval_pd.stats.ties import TiedLists, tied_swap_tests
 from rankeval_pd.stats.two_by_two import score_test, stratified_exact_test
 

@@ -21,7 +21,6 @@ from rankeval_pd.decisions.gains import (
     ranked_systems,
     ranks_by_draws,
     ranks_by_t,
-    reaching,
 )
 from rankeval_pd.decisions.ranks import (
     RankOptions,
@@ -32,22 +31,17 @@ from rankeval_pd.decisions.ranks import (
     rank_columns,
 )
 from rankeval_pd.decisions.verdicts import (
-    GROUP,
     OF_CLUSTERS,
     OF_ERROR,
     OF_PAIRED,
     P_ENDS,
-    PAIR,
-    PLACE,
     REGIONS,
-    STANDS,
     SWAPPED,
     TIE_COLUMNS,
     TIE_ENDS,
     UNCUT,
     Decision,
     Interval,
-    Rows,
     decide,
     decision_columns,
     limits_with_test,
@@ -55,3 +49,4 @@ from rankeval_pd.decisions.verdicts import (
     of_sets,
     warn_of_rows,
 )
+from rankeval_pd.tables import GROUP, PAIR, PLACE, STANDS, Rows

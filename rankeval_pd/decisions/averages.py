@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rankeval_pd.decisions.verdicts import GROUP, PAIR, Rows
 from rankeval_pd.errors import check_choice
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, clusters
+from rankeval_pd.tables import GROUP, PAIR, Rows
 
 # ---- Average rows over groups, such as queries, as means or as ratios of sums
 

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from rankeval_pd import stats
 from rankeval_pd.decisions.families import adjusted_p, family_levels
 from rankeval_pd.decisions.ranks import of_measures, rank_limits
-from rankeval_pd.decisions.verdicts import GROUP, Rows
 from rankeval_pd.stats import AnyItems, IntArray, Items, PairOptions, Step, quiet
 from rankeval_pd.stats.bootstrap import with_resamples
 from rankeval_pd.stats.gains import Limits, PairTests, Tested, bootstrap_tests
 from rankeval_pd.stats.item_gains import Draws
+from rankeval_pd.tables import GROUP, Rows
 
 FAMILY = ("family_p", "family_low", "family_high")  # p-values, and limits of Monte Carlo intervals
 _MOST_NUMBERS = 2**25  # limit on resampled gains (pairs x draws) for additional draws
@@ -175,13 +174,6 @@ def _negative(limits: Limits) -> Limits:
     return -limits[1], -limits[0]
 
 
-def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> Limits:
-    """Widen limits to include 0 if the reported p-value exceeds 1 - level, or is NaN."""
-    return stats.agree_with_test(
-        *limits, np.where(np.isnan(p_value), 1.0, p_value), "two-sided", level
-    )
-
-
 # ---- The systems of one group
 
 
@@ -249,7 +241,7 @@ PAIR_P, PAIR_UNDECIDED = "_pair_p", "_pair_undecided"
 def over_all_groups(rows: Rows, *, how: PairOptions) -> Rows:
     """Adjust the tests of all groups as one family, with intervals that agree with them."""
     p, undecided = _in_one_family(rows, rows[GROUP], how)
-    low, high = reaching((rows["ci_low"], rows["ci_high"]), p, how.level)
+    low, high = stats.reaching((rows["ci_low"], rows["ci_high"]), p, how.level)
     return {**rows, "p_adjusted": p, "undecided": undecided, "ci_low": low, "ci_high": high}
 
 

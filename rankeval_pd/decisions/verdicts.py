@@ -17,12 +17,8 @@ from rankeval_pd import stats
 from rankeval_pd.decisions.families import adjusted_p, family_levels, numbered
 from rankeval_pd.errors import progress_bar, warn
 from rankeval_pd.stats import AnyArray, FloatArray, IntArray, Limits
+from rankeval_pd.tables import GROUP, PAIR, PLACE, STANDS, Rows
 
-Rows = dict[str, AnyArray]  # named columns of equal length; names of measures are numbers
-GROUP = "_group"  # number of the group
-PLACE = "_place"  # position of n among the list sizes of the group
-PAIR = "_pair"  # number of the pair
-STANDS = "_stands"  # first pair that has the same two rankings, or -1 for equal rankings
 TIE_ENDS = ("tie_low", "tie_high")
 P_ENDS = ("p_tie_low", "p_tie_high")
 TIE_COLUMNS = (*TIE_ENDS, *P_ENDS, "tie_decides")

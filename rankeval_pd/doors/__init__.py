@@ -56,6 +56,7 @@ from rankeval_pd.doors.columns import (
     with_given_dataset,
     with_given_frame,
 )
+from rankeval_pd.doors.datasets import frame_of
 from rankeval_pd.doors.item_tables import (
     COLUMNS,
     OPEN,

@@ -21,7 +21,6 @@ import xarray as xr
 from pandas.api.types import is_string_dtype
 
 from rankeval_pd import tables
-from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.errors import is_known, listed, shown, unknown_name, warn
 from rankeval_pd.roles import (
     CONTINGENCY,
@@ -36,7 +35,7 @@ from rankeval_pd.roles import (
     vote_reason,
 )
 from rankeval_pd.stats import AnyArray, BoolArray, FloatArray, IntArray, Keys, Whole, mix
-from rankeval_pd.tables import as_list, only_or_all
+from rankeval_pd.tables import GROUP, Rows, as_list, only_or_all
 
 # -------------------------------------------------------------------------------------------------
 # Read scores and gold labels as numbers, and check missing values.

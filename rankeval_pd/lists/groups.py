@@ -14,15 +14,25 @@ from rankeval_pd.decisions import check_average
 from rankeval_pd.doors import PairRanks, Shares, Sizes
 from rankeval_pd.errors import hushed, is_known, warn
 from rankeval_pd.stats import (
+    ADDED,
     AnyArray,
     BoolArray,
+    ClusterSpread,
     FloatArray,
     IntArray,
+    ListTotals,
     Ranking,
     Sets,
     Whole,
-    clusters,
+    band_freedom,
+    effective_size,
+    factors_of,
+    largest_statistics,
+    positives_variance,
+    rare_label,
+    total_spread,
     up_to_ranks,
+    whole_spread,
 )
 
 # ---- Compute intervals and tests for lists of clustered candidates
@@ -127,10 +137,10 @@ class ListMembers(NamedTuple):
 
     def warn_of_few(self) -> None:
         """Warn if there are few clusters, or few levels of a factor."""
-        found = clusters.factors_of(self.cluster)
+        found = factors_of(self.cluster)
         warn_of_few(_everyone(self.whole) or min(int(x.max(initial=-1)) + 1 for x in found))
 
-    def totals(self, n: IntArray, target: str) -> tuple[clusters.ListTotals, FloatArray]:
+    def totals(self, n: IntArray, target: str) -> tuple[ListTotals, FloatArray]:
         """Return cluster totals, and the precision shrunk toward 1/2."""
         tp = up_to_ranks(self.rank, self.gold)
         listed = tp[np.minimum(n, self.rank.size)]
@@ -138,7 +148,7 @@ class ListMembers(NamedTuple):
         if not fixed:
             total = whole_size(self.whole, self.rank.size)
             edge = stats.edge_precision(tp, n, np.array([total]))
-        result = clusters.ListTotals(
+        result = ListTotals(
             self.gold, (self.rank,), self.cluster, n, (edge,), fixed, _everyone(self.whole)
         )
         return result, (listed + 2.0) / (n + 4.0)
@@ -157,21 +167,21 @@ def _everyone(whole: Whole | None) -> int | None:
 
 def cluster_numbers(cluster: IntArray) -> IntArray:
     """Renumber clusters without gaps, and leave cells of crossed factors unchanged."""
-    if len(clusters.factors_of(cluster)) > 1:
+    if len(factors_of(cluster)) > 1:
         return cluster
     return np.asarray(np.unique(cluster, return_inverse=True)[1], dtype=np.int64)
 
 
 def list_spread(
     ranked: ListMembers, n: IntArray, target: str
-) -> tuple[clusters.ListTotals, clusters.ClusterSpread, FloatArray]:
+) -> tuple[ListTotals, ClusterSpread, FloatArray]:
     """Return totals, spread and shrunken precision for lists with sorted sizes ``n``."""
     totals, precision = ranked.totals(n, target)
     around = totals.edges[0]
     if totals.fixed:
         around = precision
-    added = clusters.rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
-    return totals, clusters.total_spread(totals, added), precision
+    added = rare_label(precision, 4) * ((1.0 - around) ** 2 + around**2)
+    return totals, total_spread(totals, added), precision
 
 
 def list_weights(
@@ -183,7 +193,7 @@ def list_weights(
     the number of clusters. ``n`` must ascend.
     """
     spread, precision = list_spread(ranked, n, target)[1:]
-    columns = [clusters.effective_size(n, precision, spread, level) / n for level in levels]
+    columns = [effective_size(n, precision, spread, level) / n for level in levels]
     ratio = np.ones(n.shape)
     if target == "region":
         ratio = list_spread(ranked, n, "nbest")[1].variance / spread.variance
@@ -196,10 +206,10 @@ def band(
     """Return the limits of a band around one precision curve, for sorted ``n``."""
     totals, result, precision = list_spread(ranked, n, "nbest")
     warn_of_few(result.clusters)
-    drawn = clusters.largest_statistics(totals, result, **drawing)
+    drawn = largest_statistics(totals, result, **drawing)
     within = 1.0 - 2.0 * float(scipy.special.ndtr(-stats.bands.critical_value(drawn, level)))
-    result = result._replace(freedom=clusters.band_freedom(result, ranked.cluster))
-    size = clusters.effective_size(n, precision, result, within)
+    result = result._replace(freedom=band_freedom(result, ranked.cluster))
+    size = effective_size(n, precision, result, within)
     tp = up_to_ranks(ranked.rank, ranked.gold)
     return stats.INTERVALS["wilson"](size * tp[n] / n, size, within)
 
@@ -210,8 +220,8 @@ class Difference(NamedTuple):
     value: FloatArray
     error: FloatArray  #: the standard error of the difference
     n_groups: IntArray  #: number of clusters with unequal counts in the two lists
-    spread: clusters.ClusterSpread
-    totals: clusters.ListTotals
+    spread: ClusterSpread
+    totals: ListTotals
 
 
 class ListPair(NamedTuple):
@@ -248,11 +258,11 @@ def difference(pair: ListPair, n: IntArray) -> Difference:
     only = n - r.overlap
     pooled = (r.tp_a + r.tp_b - 2 * r.tp_overlap + 1.0) / (2.0 * only + 2.0)
     edges = tuple(stats.edge_precision(up_to_ranks(rank, gold), n, total) for rank in ranks)
-    totals = clusters.ListTotals(
+    totals = ListTotals(
         gold, ranks, cluster_numbers(pair.cluster), n, edges, False, _everyone(pair.whole)
     )
-    found = clusters.total_spread(totals)
-    other = clusters.total_spread(totals._replace(edges=(pooled, pooled)))
+    found = total_spread(totals)
+    other = total_spread(totals._replace(edges=(pooled, pooled)))
     differ, variance = only > 0, np.maximum(found.variance, other.variance)
     return Difference(
         (r.tp_a - r.tp_b).astype(float),
@@ -292,7 +302,7 @@ def margins(
             shared = 1
         factors = [result.spread.quantile(stats.level_of_each(level, shared)) for level in levels]
     else:
-        drawn = clusters.largest_statistics(result.totals, result.spread, **drawing)
+        drawn = largest_statistics(result.totals, result.spread, **drawing)
         factors = [
             stats.bands.critical_value(drawn, level)
             * result.spread.quantile(level)
@@ -342,8 +352,7 @@ def moved(gold: BoolArray, cluster: IntArray, whole: Whole | None) -> float:
     if whole is not None:
         return _MOVED * whole.positives_variance
     return _MOVED * max(
-        clusters.positives_variance(np.bincount(x), np.bincount(x, gold))
-        for x in clusters.factors_of(cluster)
+        positives_variance(np.bincount(x), np.bincount(x, gold)) for x in factors_of(cluster)
     )
 
 
@@ -399,16 +408,16 @@ def recall_sizes(
     tp, positive = up_to_ranks(ranked.rank, ranked.gold)[n], float(ranked.gold.sum())
     edge = totals.edges[0] * (not fixed)
     recall: FloatArray = np.asarray((tp + 1.0) / (positive + 2.0), dtype=np.float64)
-    found = clusters.whole_spread(
+    found = whole_spread(
         totals._replace(edges=(edge,)),
         tp / max(positive, 1.0),
         edge * n / ranked.gold.size,
         by_positive=True,
     )
-    added = 0.5 * clusters.ADDED * ((1.0 - recall) ** 2 + recall**2) * found.typical
+    added = 0.5 * ADDED * ((1.0 - recall) ** 2 + recall**2) * found.typical
     spread = found.spread._replace(variance=found.spread.variance + added)
     every = np.full(n.shape, positive)
-    size = clusters.effective_size(every, recall, spread, level, most=2.0)
+    size = effective_size(every, recall, spread, level, most=2.0)
     return size, spread.n_groups
 
 
@@ -418,9 +427,7 @@ def set_weights(ranked: ListMembers, sets: Sets, *, of_recall: bool) -> Sets:
     warn_of_few(spread.clusters)
     sets = sets._replace(groups=spread.n_groups)
     if not of_recall:
-        return sets._replace(
-            weigh=lambda level: clusters.effective_size(n, precision, spread, level) / n
-        )
+        return sets._replace(weigh=lambda level: effective_size(n, precision, spread, level) / n)
     positive = max(sets.positive, 1)
     return sets._replace(
         weigh=lambda level: recall_sizes(ranked, n, level, fixed=True)[0] / positive
@@ -441,9 +448,9 @@ def random_p(
     prior, inside = int(size.positive[row]) / total, n / total
     totals = ranked.totals(n, "nbest")[0]._replace(edges=(np.full(n.shape, prior),))
     if alone:
-        spread = clusters.total_spread(totals)
+        spread = total_spread(totals)
     else:
-        spread = clusters.whole_spread(totals, inside, inside * prior, by_positive=False).spread
+        spread = whole_spread(totals, inside, inside * prior, by_positive=False).spread
     least = n * prior * (1.0 - prior) * (1.0 - inside)
     variance = np.maximum(spread.variance, least)
     tp, known = up_to_ranks(ranked.rank, ranked.gold)[n], (least > 0.0) & (spread.freedom > 0.0)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.doors import Data, as_items, each_metric, item_roles, read_items
-from rankeval_pd.doors.datasets import frame_of
+from rankeval_pd.doors import Data, as_items, each_metric, frame_of, item_roles, read_items
 from rankeval_pd.errors import listed, unknown_name
 from rankeval_pd.plotting.canvas import Canvas, interval_kind, level_before, write
 from rankeval_pd.plotting.forests import gain_of

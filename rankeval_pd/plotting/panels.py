@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.doors import read_frame
-from rankeval_pd.doors.datasets import frame_of
+from rankeval_pd.doors import frame_of, read_frame
 from rankeval_pd.errors import argument_check, checked_call, held, hushed, no_table
 from rankeval_pd.lists.precision import nbest_precision
 from rankeval_pd.options import (

@@ -5,16 +5,29 @@ from __future__ import annotations
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.areas import Outline, RankingOutline
 from rankeval_pd.stats.bands import CurveLists, vote_difference
-from rankeval_pd.stats.clusters import QueryMean, agreed, factors_of, packed, t_test
+from rankeval_pd.stats.clusters import (
+    ADDED,
+    ClusterSpread,
+    ListTotals,
+    QueryMean,
+    agreed,
+    band_freedom,
+    effective_size,
+    factors_of,
+    largest_statistics,
+    packed,
+    positives_variance,
+    rare_label,
+    t_test,
+    total_spread,
+    whole_spread,
+)
 from rankeval_pd.stats.differences import (
     DIFFERENCE_INTERVALS,
     corrected_score,
     delta_method,
-    difference_spread,
-    edge_precision,
     interval_p,
     margin_name,
-    nbest_spread,
     overlap_difference,
     paired_difference,
     regions_margin_p,
@@ -44,7 +57,9 @@ from rankeval_pd.stats.items import (
     MetricFormula,
     PairOptions,
     Step,
+    all_counts,
     chrf_formula,
+    entropy,
     exact_sums,
     quiet,
     scores_of,
@@ -57,6 +72,7 @@ from rankeval_pd.stats.proportions import (
     clopper_pearson,
     failures,
     quantile_of,
+    reaching,
     z_of,
 )
 from rankeval_pd.stats.ranking import (
@@ -71,8 +87,11 @@ from rankeval_pd.stats.ranking import (
     accepted_regions,
     again_in_groups,
     by_position,
+    difference_spread,
+    edge_precision,
     mix,
     nbest_regions,
+    nbest_spread,
     same_order,
     stands_for,
     up_to_ranks,

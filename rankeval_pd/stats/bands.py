@@ -18,9 +18,8 @@ from rankeval_pd.stats._types import (
     IntArray,
     silent_division,
 )
-from rankeval_pd.stats.differences import edge_precision
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
-from rankeval_pd.stats.ranking import Keys, Whole
+from rankeval_pd.stats.ranking import Keys, Whole, edge_precision
 
 # ----------------------- Variance and simultaneous bands for the precision of n-best lists at all n
 #

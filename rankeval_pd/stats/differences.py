@@ -15,7 +15,6 @@ from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.distributions import broadcast_floats
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, held_back_t, wilson, z_of
-from rankeval_pd.stats.ranking import up_to_ranks
 from rankeval_pd.stats.two_by_two import MOST_ITEMS, paired_boschloo
 
 # --------------------------------------------------------------------- Two independent proportions
@@ -749,93 +748,3 @@ def _level_reaching_0(above: FloatArray) -> FloatArray:
         part = np.where(first > second, np.clip(first / (first - second), 0.0, 1.0), 1.0)
     step = _DEVIATIONS[1] - _DEVIATIONS[0]
     return np.asarray(scipy.special.ndtr(-(_DEVIATIONS[last] + part * step)))
-
-
-class Spread(NamedTuple):
-    """The variance of the precision of n-best lists; the last axis is n."""
-
-    precision: FloatArray  #: shrunk toward one half, never 0 or 1
-    edge: FloatArray  #: proportion of true positives around the n-th candidate
-    variance: FloatArray  #: n times the variance of the precision
-    influence: FloatArray  #: sum of squared influences on n times the unshrunk precision
-
-    @property
-    def ratio(self) -> FloatArray:
-        """The ratio of the variance to the variance for a fixed region of n candidates."""
-        return np.asarray(self.variance / (self.precision * (1.0 - self.precision)), dtype=float)
-
-    def effective(self, n: IntArray) -> FloatArray:
-        """Return the size, at most n, of a fixed region with the same variance of precision."""
-        return np.asarray(n / np.maximum(self.ratio, 1.0), dtype=float)
-
-
-def edge_precision(tp: AnyArray, n: IntArray, total: IntArray) -> FloatArray:
-    """Return the share of true positives within n^0.8 / 2 (at least 20) ranks of n."""
-    half = np.maximum(20, (0.5 * n**0.8).astype(np.int64))
-    low = np.maximum(n - half, 0)
-    high = np.minimum(n + half, total)
-    first = np.take_along_axis(tp, np.minimum(low, high), axis=-1)
-    inside = np.take_along_axis(tp, high, axis=-1) - first
-    share: FloatArray = (inside + 1.0) / (np.maximum(high - low, 0) + 2.0)
-    return share
-
-
-def nbest_spread(tp: AnyArray, n: IntArray, total: IntArray) -> Spread:
-    """Return the variance of the precision of n-best lists; ``tp`` is (..., rank from 0)."""
-    total = total[..., np.newaxis]
-    n = np.minimum(np.broadcast_to(n, (*tp.shape[:-1], n.size)), np.maximum(total, 1))
-    n = np.minimum(n, tp.shape[-1] - 1)
-    edge = edge_precision(tp, n, total)
-    listed = np.take_along_axis(tp, n, axis=-1)
-    precision = np.asarray((listed + 2.0) / (n + 4.0), dtype=float)
-    beyond = 1.0 - n / np.maximum(total, 1)
-    variance = precision * (1.0 - precision) + beyond * (precision - edge) ** 2
-    squares = listed * (1.0 - edge) ** 2 + (n - listed) * edge**2
-    influence = squares - n * (1.0 - beyond) * (listed / n - edge) ** 2
-    return Spread(precision, edge, variance, influence)
-
-
-class DifferenceSpread(NamedTuple):
-    """The variance of the difference in precision between two n-best lists; the last axis is n."""
-
-    edge_a: FloatArray  #: proportion of true positives around the n-th candidate in each ranking
-    edge_b: FloatArray
-    center: FloatArray  #: mean influence of a candidate on n times the difference
-    variance: FloatArray  #: variance of n times the difference
-    influence: FloatArray  #: sum of squared influences, without added candidates
-
-
-def difference_spread(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: BoolArray,
-    total: IntArray,
-    n: IntArray,
-    only: IntArray,
-    tp_only: tuple[IntArray, IntArray],
-) -> DifferenceSpread:
-    """Return the variance of the difference in precision between two n-best lists.
-
-    The influence of a candidate on n times the difference is y - edge_a if the first list contains
-    it, minus y - edge_b if the second list does. ``only`` is the size of each difference region.
-    One positive and one negative are added to each region (Agresti and Caffo).
-    """
-    total = total[..., np.newaxis]
-    size = np.minimum(np.broadcast_to(n, only.shape), np.maximum(total, 1))
-    tp_a, tp_b = up_to_ranks(rank_a, gold), up_to_ranks(rank_b, gold)
-    edge_a, edge_b = edge_precision(tp_a, size, total), edge_precision(tp_b, size, total)
-    share_a = np.take_along_axis(tp_a, size, axis=-1) / size
-    share_b = np.take_along_axis(tp_b, size, axis=-1) / size
-    drift = (share_a - edge_a) - (share_b - edge_b)
-    only_a, only_b = tp_only
-    squares = (
-        only_a * (1.0 - edge_a) ** 2
-        + (only - only_a) * edge_a**2
-        + only_b * (1.0 - edge_b) ** 2
-        + (only - only_b) * edge_b**2
-        + (size - only) * (edge_a - edge_b) ** 2
-    )
-    added = (1.0 - edge_a) ** 2 + edge_a**2 + ((1.0 - edge_b) ** 2 + edge_b**2)
-    reach = size / np.maximum(total, 1)
-    influence = squares - size * reach * drift**2
-    return DifferenceSpread(edge_a, edge_b, drift * reach, influence + added, influence)

@@ -707,3 +707,8 @@ def agree_with_test(
     if alternative != "greater":
         high = np.where(kept, np.maximum(high, 0.0), high)
     return low, high
+
+
+def reaching(limits: tuple[Any, Any], p_value: Any, level: float) -> Limits:
+    """Widen limits to include 0 if the reported p-value exceeds 1 - level, or is NaN."""
+    return agree_with_test(*limits, np.where(np.isnan(p_value), 1.0, p_value), "two-sided", level)

@@ -13,7 +13,6 @@ import scipy
 
 from rankeval_pd.stats import distributions, queries, swaps
 from rankeval_pd.stats._types import BoolArray, FloatArray, IntArray
-from rankeval_pd.stats.differences import edge_precision
 from rankeval_pd.stats.queries import (
     Kernel,
     MetricRun,
@@ -23,7 +22,7 @@ from rankeval_pd.stats.queries import (
     sums_by_query,
     tie_blocks,
 )
-from rankeval_pd.stats.ranking import NBest, Ranking, Regions
+from rankeval_pd.stats.ranking import NBest, Ranking, Regions, edge_precision
 from rankeval_pd.stats.two_by_two import score_test
 
 # -------- Means and ranges over all tie orders for two lists that end inside blocks of equal scores

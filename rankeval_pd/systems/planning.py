@@ -11,11 +11,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rankeval_pd import stats
-from rankeval_pd.decisions import reaching
 from rankeval_pd.errors import check_choice, check_count, check_number, check_shapes, check_share
 from rankeval_pd.options import with_options
 from rankeval_pd.roles import Alternative as Alternative_of_roles
-from rankeval_pd.stats import AnyArray, IntArray
+from rankeval_pd.stats import AnyArray, IntArray, reaching
 
 # ---- Plan test set sizes and numbers of seeds, and compute detectable gains
 

@@ -13,7 +13,15 @@ import pandas as pd
 from rankeval_pd.doors import true_values
 from rankeval_pd.errors import check_choice, check_count, check_memory, checked_call, listed, shown
 from rankeval_pd.roles import Roles, TextMetric
-from rankeval_pd.stats import METRICS, AnyArray, BoolArray, FloatArray, IntArray, items
+from rankeval_pd.stats import (
+    METRICS,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    all_counts,
+    entropy,
+)
 
 # ---- Translation statistics for paired tests
 
@@ -297,7 +305,7 @@ def synthetic_systems(
             f"X has {len(X)} rows and y has {total}; X_test has {len(X_test)} rows and y_test has"
             f" {len(y_test)}. Pass one label for each row."
         )
-    seed = items.entropy(Roles.of({"rng": rng}).rng)
+    seed = entropy(Roles.of({"rng": rng}).rng)
     columns: dict[str, Any] = {}
     families: dict[str, Hashable] = {}
     for family, estimator in named.items():
@@ -439,13 +447,13 @@ def resample_counts(
     """
     check_count("n_items", n_items)
     check_count("n_resamples", n_resamples)
-    seed = items.entropy(Roles.of({"rng": rng}).rng)
+    seed = entropy(Roles.of({"rng": rng}).rng)
     check_memory(
         float(n_items) * float(n_resamples),
         f"{n_resamples:,} resamples of {n_items:,} items",
         "Draw the resamples in several calls, each with a smaller n_resamples and a different rng.",
     )
-    return items.all_counts(int(n_items), int(n_resamples), seed)
+    return all_counts(int(n_items), int(n_resamples), seed)
 
 
 # ---- Create tables from true labels and classifier predictions or scores

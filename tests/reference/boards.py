@@ -21,10 +21,10 @@ import pandas as pd
 
 import rankeval_pd
 from rankeval_pd.decisions.gains import bootstrapped_pairs, ranked_systems, ranks_by_draws
-from rankeval_pd.decisions.verdicts import GROUP
 from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
 from rankeval_pd.roles import Roles
 from rankeval_pd.stats.items import Items, PairOptions
+from rankeval_pd.tables import GROUP
 
 SAMPLES, CALLS = 2_000, 20
 OPTIONS = PairOptions(999, "wild", "auto", "", None, 0.05, 0.95, 0, keep_order=True, skewness=True)

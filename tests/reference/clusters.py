@@ -27,9 +27,8 @@ from rankeval_pd.lists.groups import ListMembers, band, difference, list_spread,
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import ranking as swap_draws
 from rankeval_pd.stats import swaps
-from rankeval_pd.stats.differences import nbest_spread
 from rankeval_pd.stats.proportions import INTERVALS
-from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats.ranking import Ranking, nbest_spread
 
 NAMES = (
     "clusters", "sizes", "icc", "strength", "n", "precision", "reps", "region", "nbest",

@@ -20,8 +20,8 @@ import pandas as pd
 
 from rankeval_pd.decisions import gains as paired_gains
 from rankeval_pd.decisions import gains as rank_tests
-from rankeval_pd.decisions.verdicts import GROUP
 from rankeval_pd.stats.items import METRICS, Items, PairOptions
+from rankeval_pd.tables import GROUP
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "validation" / "paired_tests.md"

@@ -10,7 +10,7 @@ from scipy import stats
 
 from rankeval_pd.stats import bands
 from rankeval_pd.stats import ranking as swap_draws
-from rankeval_pd.stats.differences import difference_spread, edge_precision, nbest_spread
+from rankeval_pd.stats.ranking import difference_spread, edge_precision, nbest_spread
 
 
 def influences(gold, rank, n, edge):

@@ -8,8 +8,7 @@ from scipy import stats
 
 from rankeval_pd.stats import areas as roc_areas
 from rankeval_pd.stats import clusters as cluster_totals
-from rankeval_pd.stats.differences import nbest_spread
-from rankeval_pd.stats.ranking import Ranking
+from rankeval_pd.stats.ranking import Ranking, nbest_spread
 
 
 def test_clusters_of_one_candidate_vary_as_single_candidates_do():
