@@ -38,7 +38,10 @@ def names_of(stub: Path) -> dict[str, list[str]]:
 def test_the_names_at_run_time_are_those_of_the_stub(module):
     stub = names_of(Path(module.__file__).with_suffix(".pyi"))
     own = stub.pop("", [])
-    assert {home: names.split() for home, names in module._HOMES.items()} == stub
+    homes = {home: names.split() for home, names in module._HOMES.items()}
+    if module is rankeval_pd:  # the accessors load last, because their methods are the functions
+        homes["accessors"] = module._ACCESSORS
+    assert homes == stub
     assert sorted(module.__all__) == sorted([*own, *(x for names in stub.values() for x in names)])
     for name in module.__all__:
         assert getattr(module, name) is not None

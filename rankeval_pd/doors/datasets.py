@@ -458,6 +458,8 @@ def _answer(
     """
     reading = _read(data, question)
     table, n = _table_of(reading), reading.question.options.get("n")
+    for name in ("n_candidates", "n_rankings"):  # not known before a lazy answer is computed
+        table.attrs.pop(name, None)
     if n is not None and reading.ragged and not _are_shares(n) and "n" in table:
         sizes = np.asarray(check_n(n))
         lacking = sizes[~np.isin(sizes, table["n"])]
@@ -652,8 +654,6 @@ def _laid_out(table: pd.DataFrame, axes: list[_Axis], reading: Reading) -> xr.Da
     coords = _coords_of_groups(reading.data, axes, {*variables})
     for axis in axes:
         coords |= axis.coords
-    for name in ("n_candidates", "n_rankings"):  # not known before a lazy answer is computed
-        table.attrs.pop(name, None)
     result = xr.Dataset(variables, coords, table.attrs)
     return result.set_coords([x for x in _SYSTEMS if x in result])
 
