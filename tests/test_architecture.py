@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -245,3 +246,19 @@ def test_what_is_registered_looks_like_the_accessor():
     assert pd.DataFrame.rankeval.compare is rankeval_pd.FrameAccessor.compare
     assert dir(xr.Dataset.rankeval) == dir(rankeval_pd.DatasetAccessor)
     assert repr(xr.Dataset.rankeval) == repr(rankeval_pd.DatasetAccessor)
+
+
+def test_the_page_names_what_exists():
+    page = (ROOT.parent / "docs" / "development" / "architecture.md").read_text("utf-8")
+    lines = [line for line in page.split("## Where to look")[1].splitlines() if ".py" in line]
+    assert lines
+    for line in lines:
+        file = None
+        for quoted in re.findall(r"`([^`]+)`", line):
+            path, _, name = quoted.partition(": ")
+            if path.endswith(".py"):
+                file = ROOT / path
+            else:
+                name = quoted.split(".")[-1]
+            if name and file is not None:
+                assert re.search(rf"\b{name}\b", file.read_text("utf-8")), (file.name, name)

@@ -381,7 +381,7 @@ def crossovers(
     0      G2  0.05        2      22         2
     """
     levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
-    check_choice("bound", bound, stats.random_model.BOUND_KINDS)
+    check_choice("bound", bound, stats.BOUND_KINDS)
     shortest, pool = check_count("contiguous", contiguous), random_tests.chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -407,7 +407,7 @@ _MOST_CACHED = 2**14  # largest group whose bounds are cached across chunks (128
 def _cached_bound(kind: str, p: float, longest: int, model: Finite) -> FloatArray:
     """Return the bound at each n below N, minus the tolerance: (n)."""
     inside = np.arange(1.0, min(model.total, longest + 1.0))
-    return stats.random_model.bound(kind, p, inside, model) - _EQUAL
+    return stats.bound(kind, p, inside, model) - _EQUAL
 
 
 def _sizes_at_bound(

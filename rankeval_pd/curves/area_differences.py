@@ -130,7 +130,7 @@ def _early_gap_limits(*columns: FloatArray, level: float) -> Limits:
     spread = error / factor
     variances = sides[1] ** 2, sides[8] ** 2, spread**2
     gap, half = shares[0] - shares[1], areas.student_quantile(freedom, level) * spread
-    low, high = stats.differences.correlated_limits(
+    low, high = stats.correlated_limits(
         (shares[0], shares[1]), (limits[0], limits[1]), variances, (gap - half, gap + half)
     )
     with np.errstate(divide="ignore"):  # a lift is at most one over the prevalence

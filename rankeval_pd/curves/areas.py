@@ -396,7 +396,7 @@ def _precision_gap_limits(*columns: Any, level: float, power: float) -> Limits:
     a, b = sides[:5], sides[5:]  # value, corrected value, error, freedom and positives
     gap, reach = a[0] - b[0], 1.0 + 0.0 * error
     of_one = partial(early.ap_limits, level=level)
-    low, high = stats.differences.correlated_limits(
+    low, high = stats.correlated_limits(
         (a[0], b[0]),
         (of_one(*a), of_one(*b)),
         (a[2] ** 2, b[2] ** 2, error**2),
@@ -760,6 +760,6 @@ def _sample_limits(*columns: FloatArray, level: float, kind: str, test: str) -> 
         return np.maximum(gap - half, -1.0), np.minimum(gap + half, 1.0)
     variances = one.variance, other.variance, one.variance + other.variance
     of_both = one.limits(kind, level, shared), other.limits(kind, level, shared)
-    return stats.differences.correlated_limits(
+    return stats.correlated_limits(
         (one.area, other.area), of_both, variances, (gap - half, gap + half)
     )

@@ -113,10 +113,8 @@ def enough_draws(n_tests: int, options: Any) -> int:
             "draws. Pass a larger alpha."
         )
     if options.n_resamples is None:
-        return check_needed(
-            stats.swaps.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}"
-        )
-    needed = stats.swaps.least_swaps(n_tests, options.alpha)
+        return check_needed(stats.enough_swaps(n_tests, options.alpha), f"alpha={options.alpha!r}")
+    needed = stats.least_swaps(n_tests, options.alpha)
     if options.n_resamples < needed:
         what = "pair"
         if n_tests > 1:

@@ -99,7 +99,7 @@ def decided_pairs(found: Tested, pairs: IntArray) -> Rows:
     limits = np.where(np.isnan(family), np.nan, limits)
     family_low, family_high = np.where(drawn, limits, family)
     p_stderr = np.where(family_low < family_high, p_stderr, p_stderr * 0.0)  # use Hall's p
-    of_family = dict(zip(FAMILY, (family, family_low, family_high), strict=True))
+    of_family: Rows = dict(zip(FAMILY, (family, family_low, family_high), strict=True))
     adjusted, undecided = _in_one_family(of_family, np.zeros(own.size, dtype=np.int64), options)
     # limits that agree with the p-value, and with the adjusted p-value
     intervals = [(low, high, own)]

@@ -93,7 +93,7 @@ def adjusted_tests(
         # ratio of Student's t to the normal, and of draws to a formula
         held = np.fmax(held, p)
         count, half = columns[f"drawn{family}"], columns[f"margin{family}"]
-        more = stats.swaps.monte_carlo_error(drawn, held, count, alpha=1.0 - how.level)[1]
+        more = stats.monte_carlo_error(drawn, held, count, alpha=1.0 - how.level)[1]
         undecided = np.asarray(more, dtype=bool)
     if stands is None:
         return AdjustedTests(held, half, undecided)

@@ -116,7 +116,7 @@ def decide(
             if name in table:
                 table[name] = np.clip(table[name], -table["most"], table["most"]) * table["times"]
     if "drawn" in table:
-        table["p_stderr"], table["undecided"] = stats.swaps.monte_carlo_error(
+        table["p_stderr"], table["undecided"] = stats.monte_carlo_error(
             table["p_swaps"], p, table["drawn"], alpha=how.alpha
         )
     return table

@@ -410,7 +410,7 @@ def _only_metric(metrics: Sequence[Hashable], one: str, names: Sequence[Hashable
 # -------------------------------------------------------------------------------------------------
 # Check the roles of systems scored on test items, and find the systems' columns.
 
-_PREDICTIONS = dict.fromkeys(
+_PREDICTIONS: dict[str, str] = dict.fromkeys(
     ("f1", "precision", "recall"),
     " For predictions, {!r} needs three columns for each system: (system, 'correct') is y_pred &"
     " y_true, (system, 'guess') is y_pred, and (system, 'gold') is y_true. See the how-to 'F1 from"

@@ -51,17 +51,21 @@ class ItemQuestion(Protocol):
     @property
     def columns(self) -> list[str]:
         """Return the columns of the table, in order."""
+        ...
 
     def answer(
         self, items: AnyItems, pairs: IntArray, n_groups: int, step: Step
     ) -> tuple[Rows, Any]:
         """Return the rows and the facts of a group; names of systems are numbers."""
+        ...
 
     def finish(self, rows: Rows) -> Rows:
         """Return the rows of all groups after decisions about families."""
+        ...
 
     def attrs(self, facts: list[Any], n_pairs: int) -> dict[str, Any]:
         """Return the attrs of the table from the facts of all groups."""
+        ...
 
 
 def tabulate_items(data: Data, question: ItemQuestion) -> Data:

@@ -675,10 +675,10 @@ def _table_of_agreement(
         counts = np.stack([(labels == k).sum(axis=0) for k in categories], axis=1)
         rows: list[tuple[Any, ...]] = []
         for a, b in itertools.combinations(range(len(names)), 2):
-            kappa = stats.clusters.cohen_kappa(labels[a], labels[b], level)
+            kappa = stats.cohen_kappa(labels[a], labels[b], level)
             rows.append((*key, "Cohen's kappa", f"{names[a]}, {names[b]}", *kappa))
-        rows.append((*key, "Fleiss' kappa", every, *stats.clusters.fleiss_kappa(counts, level)))
-        alpha = stats.clusters.krippendorff_alpha(counts, level)
+        rows.append((*key, "Fleiss' kappa", every, *stats.fleiss_kappa(counts, level)))
+        alpha = stats.krippendorff_alpha(counts, level)
         rows.append((*key, "Krippendorff's alpha", every, *alpha))
         parts.append(pd.DataFrame(rows, columns=header))
     result = pd.concat(parts, ignore_index=True)

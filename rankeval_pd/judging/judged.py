@@ -166,7 +166,7 @@ class Judgments:
 
     def arrays(self, ranking: Ranking) -> JudgedSample:
         """Return judged flags, labels, probabilities and strata of every ranking."""
-        known: tuple[AnyArray, ...] = self.judged, ranking.gold, self.probability, self.stratum
+        known: tuple[Any, ...] = self.judged, ranking.gold, self.probability, self.stratum
         return JudgedSample(*(np.broadcast_to(x, ranking.score.shape) for x in known))
 
     def clusters(self, ranking: Ranking) -> Iterator[tuple[tuple[int, ...], JudgedClusters]]:

@@ -63,8 +63,8 @@ def acceptance_precision(
     n : int, float, sequence or range, optional
         Use the score of the n-th candidate as the threshold. A float below 1 is a fraction of the
         candidates. All candidates with this score are accepted.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval for each proportion. See :func:`precision_interval`.
+    ci : str
+        Kind of interval for each proportion, as in :func:`nbest_precision`.
 
     Returns
     -------

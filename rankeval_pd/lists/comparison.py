@@ -345,8 +345,8 @@ def _stratified_test(
     tp_a, tp_b, only, gap, variance, only_expected, positive = strata
     x, y, m = (counts.astype(np.int64) for counts in (tp_a, tp_b, only))
     share = float(m.sum()) / total
-    difference, error = stats.two_by_two.mantel_haenszel_difference(x, y, m)
-    p_value, p_mid = stats.two_by_two.stratified_exact_test(x, y, m, alternative)
+    difference, error = stats.mantel_haenszel_difference(x, y, m)
+    p_value, p_mid = stats.stratified_exact_test(x, y, m, alternative)
     columns = {
         "difference": share * difference,
         "error": share * error,
@@ -364,7 +364,7 @@ def _stratified_test(
     above = np.clip(below + gaps, 0, m)
     for end, p_end, x, y, moved in zip(TIE_ENDS, P_ENDS, above, below, gaps, strict=True):
         columns[end] = moved.sum() / total
-        columns[p_end] = stats.two_by_two.stratified_exact_test(x, y, m, alternative)[0]
+        columns[p_end] = stats.stratified_exact_test(x, y, m, alternative)[0]
     return columns
 
 
@@ -735,6 +735,7 @@ def _rows_of_lists(candidates: Candidates, n: IntArray | None, *, how: Compariso
     tests, facts = how.family(candidates, pairs, n)
     total, what, unit = len(pairs) * len(candidates.group), "comparing lists", "pairs"
     drawing: Drawing | None = None
+    draws = most = 0
     if how.swapped:
         if how.adjust_over != "group":
             tests *= max(1, candidates.n_groups)
@@ -870,7 +871,7 @@ def _swaps_of_pair(
     pair, sizes, ends = ListPair.of(lists, row), n[there], None
     if (cut[row] & there).any():
         ends = regions.of_pair(lists, row, sizes).ends().statistics()
-    found = stats.swaps.decided_swap_tests(
+    found = stats.decided_swap_tests(
         *pair[:3], sizes, how.alternative, pair.keys, ends=ends, **drawing.swaps
     )
     each = drawing.swaps["each"]
@@ -885,7 +886,7 @@ def _swaps_of_pair(
             sizes,
             [drawing.level],
             each=each,
-            n_resamples=max(drawing.swaps["n_resamples"], stats.bands.draws_needed(drawing.level)),
+            n_resamples=max(drawing.swaps["n_resamples"], stats.draws_needed(drawing.level)),
             seed=how.seed,
         )[0]
     return {

@@ -207,7 +207,7 @@ def band(
     totals, result, precision = list_spread(ranked, n, "nbest")
     warn_of_few(result.clusters)
     drawn = largest_statistics(totals, result, **drawing)
-    within = 1.0 - 2.0 * float(scipy.special.ndtr(-stats.bands.critical_value(drawn, level)))
+    within = 1.0 - 2.0 * float(scipy.special.ndtr(-stats.critical_value(drawn, level)))
     result = result._replace(freedom=band_freedom(result, ranked.cluster))
     size = effective_size(n, precision, result, within)
     tp = up_to_ranks(ranked.rank, ranked.gold)
@@ -304,9 +304,7 @@ def margins(
     else:
         drawn = largest_statistics(result.totals, result.spread, **drawing)
         factors = [
-            stats.bands.critical_value(drawn, level)
-            * result.spread.quantile(level)
-            / stats.z_of(level)
+            stats.critical_value(drawn, level) * result.spread.quantile(level) / stats.z_of(level)
             for level in levels
         ]
     half = np.where(known, factors, 0.0) * result.error / n

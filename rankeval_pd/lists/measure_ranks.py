@@ -149,7 +149,7 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
         counts, size = tp.astype(float), n.astype(float)
         total = np.maximum(ranking.size.total, 1).astype(float)[..., np.newaxis]
         positive = ranking.size.positive.astype(float)[..., np.newaxis]
-        tails = stats.distributions.tails
+        tails = stats.tails
         more = np.exp(tails(np.floor(counts), total, positive, size).ge)
         fewer = np.exp(tails(np.floor(size - counts), total, total - positive, size).ge)
     for ending, level in task.levels.items():

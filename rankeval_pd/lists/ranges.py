@@ -329,7 +329,7 @@ def _mean_differences(
         sided = swaps.sided(np.append(difference[row], drawn), alternative)
         p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
         first[row], last[row], errors[row] = sizes[0], most, 0.0
-        if (stats.ranking.nbest_regions(a, b, gold, sizes).overlap < sizes).any():
+        if (stats.nbest_regions(a, b, gold, sizes).overlap < sizes).any():
             total = whole_size(lists.whole, gold.size)
             errors[row] = _standard_error(a, b, gold, sizes, weight, total)
     return {
@@ -385,7 +385,7 @@ def _standard_error(
     influence, added = np.zeros(gold.size), 0.0
     listed = np.minimum(rank_a, rank_b) <= n[-1]
     for sign, rank in ((1.0, rank_a), (-1.0, rank_b)):
-        tp = stats.ranking.up_to_ranks(rank, gold)
+        tp = stats.up_to_ranks(rank, gold)
         edge = stats.edge_precision(tp, n, np.array([total]))
         lost = _from_here_on(edge / n, n, gold.size) / n.size
         influence += sign * (gold * weight[rank] - lost[rank])

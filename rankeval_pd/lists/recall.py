@@ -51,8 +51,8 @@ def nbest_recall(
         As in :func:`nbest_precision`.
     n : int, float, sequence or range, optional
         Sizes of the lists, or sizes as fractions of the candidates. None means every n.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval for recall. See :func:`precision_interval`.
+    ci : str
+        Kind of interval for recall, as in :func:`nbest_precision`.
     target : {"nbest", "region"}
         The quantity that the interval covers. "nbest" means the recall of the best n / N of the
         candidates, a list whose threshold varies between samples. "region" means the recall of all

@@ -262,12 +262,11 @@ def region_tests(
         p_value = stats.score_test(tp_a, n_a, tp_b, n_b, how.alternative)
     elif how.test in OTHER_TESTS:
         there = np.broadcast_to(True if exists is None else exists, tp_a.shape)
-        test: Callable[..., FloatArray] = stats.mcnemar_test
-        if how.test != "mcnemar":
-            slow = {"boschloo": stats.boschloo, "barnard": stats.barnard}[how.test]
-            test = partial(slow, progress=partial(_with_bar, how.test))
+        tests: dict[str, Callable[..., FloatArray]] = {"mcnemar": stats.mcnemar_test}
+        for name, slow in (("boschloo", stats.boschloo), ("barnard", stats.barnard)):
+            tests[name] = partial(slow, progress=partial(_with_bar, name))
         p_value = np.full(tp_a.shape, np.nan)
-        p_value[there] = test(*(x[there] for x in table), how.alternative)
+        p_value[there] = tests[how.test](*(x[there] for x in table), how.alternative)
     # mid-p assumes binomial counts and could contradict the test in the row
     return p_value, np.where(how.phi == 1.0, exact.p_mid, np.nan)
 
@@ -387,7 +386,7 @@ def half_width(
     """Return the half-width of individual or simultaneous intervals."""
     largest = stats.z_of(level)
     if not each:
-        largest = max(largest, stats.bands.critical_value(found.largest, level))
+        largest = max(largest, stats.critical_value(found.largest, level))
     return np.asarray(largest * error)
 
 

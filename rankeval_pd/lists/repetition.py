@@ -69,8 +69,8 @@ def repetition(
     n : int, optional
         Largest average number of accepted candidates per sample. Pass ``n`` instead of
         ``threshold`` to use the lowest threshold that accepts at most n candidates on average.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval for which failures are counted.
+    ci : str
+        Kind of interval for which failures are counted, as in :func:`nbest_precision`.
     level : float
         Confidence level of the intervals for precision and for phi.
     **roles
@@ -588,7 +588,7 @@ def coverage_for(
         raise ValueError(f"failures={brief(failures)}: pass whole numbers from 0 to n_samples.")
     if not are_numbers(rate, 0) or (rate > 1).any():
         raise ValueError(f"failure_rate={brief(rate)}: pass a probability, from 0 to 1.")
-    p_value = np.exp(stats.distributions.tails_of_binomial(failures, samples, rate).ge)
+    p_value = np.exp(stats.tails_of_binomial(failures, samples, rate).ge)
     return number_or_array(p_value)
 
 

@@ -546,8 +546,8 @@ def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = 
                 look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
                 look |= {"clip_on": False, "linestyle": "none", "label": f"_{sign}"}
                 ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), **look)
-        limits = rows[["ci_low", "ci_high"]].clip(low, high).set_axis(["low", "high"], axis=1)
-        pairs[pair] = rows.assign(**limits)
+        limits = rows[["ci_low", "ci_high"]].clip(low, high)
+        pairs[pair] = rows.assign(low=limits["ci_low"], high=limits["ci_high"])
     canvas.across("n", log=logarithmic)
     kind = interval_kind(table.attrs, "exact, separately at each n")
     canvas.uncertainty(pairs, "low", "high", kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.areas import Outline, RankingOutline
-from rankeval_pd.stats.bands import CurveLists, vote_difference
+from rankeval_pd.stats.bands import CurveLists, critical_value, draws_needed, vote_difference
 from rankeval_pd.stats.clusters import (
     ADDED,
     ClusterSpread,
@@ -12,8 +12,11 @@ from rankeval_pd.stats.clusters import (
     QueryMean,
     agreed,
     band_freedom,
+    cohen_kappa,
     effective_size,
     factors_of,
+    fleiss_kappa,
+    krippendorff_alpha,
     largest_statistics,
     packed,
     positives_variance,
@@ -24,7 +27,10 @@ from rankeval_pd.stats.clusters import (
 )
 from rankeval_pd.stats.differences import (
     DIFFERENCE_INTERVALS,
+    Parts,
+    accuracy_power,
     corrected_score,
+    correlated_limits,
     delta_method,
     interval_p,
     margin_name,
@@ -75,6 +81,7 @@ from rankeval_pd.stats.proportions import (
     reaching,
     z_of,
 )
+from rankeval_pd.stats.random_model import BOUND_KINDS, bound
 from rankeval_pd.stats.ranking import (
     Accepted,
     AcceptedRegions,
@@ -110,6 +117,7 @@ from rankeval_pd.stats.ranks import (
     t_tests,
     with_one,
 )
+from rankeval_pd.stats.swaps import decided_swap_tests, enough_swaps, least_swaps, monte_carlo_error
 from rankeval_pd.stats.ties import (
     EXPECTED_METRICS,
     Ends,
@@ -129,8 +137,10 @@ from rankeval_pd.stats.two_by_two import (
     fisher_power,
     fisher_test,
     kosinski_test,
+    mantel_haenszel_difference,
     mcnemar_test,
     rejects,
     sample_odds_ratio,
     score_test,
+    stratified_exact_test,
 )

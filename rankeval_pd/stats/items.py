@@ -274,7 +274,7 @@ class WholeColumns:
         absolute numbers in each column over all items, if there are other blocks.
         """
         if sizes is None:
-            sizes = np.abs(values).max(axis=0, initial=0.0)
+            sizes = np.asarray(np.abs(values).max(axis=0, initial=0.0))
         # the sum of the weights needs some of the 52 bits, and a piece can use the rest
         bits = _EXACT_BITS - int(np.ceil(np.log2(max(most, 1.0))))
         defined = np.isfinite(sizes)

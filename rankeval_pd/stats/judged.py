@@ -55,7 +55,8 @@ class JudgedSample(NamedTuple):
 
     def at(self, which: Any) -> JudgedSample:
         """Return the sample of some of the candidates, in this order."""
-        return JudgedSample(*(x[which] for x in self))
+        judged, true = self.judged[which], self.true[which]
+        return JudgedSample(judged, true, self.probability[which], self.stratum[which])
 
 
 class Design(NamedTuple):

@@ -282,7 +282,7 @@ def averaged_tails(
     # with fewer positives in the block, more are needed above: T0 >= T0_observed + needed/m
     missing = tp - in_block
     given = float(above), float(size), model
-    table = None
+    table, first = None, missing
     if taken.size > missing.size:
         # compute each tail only once: all limits for each t, in one array (t, limit)
         lowest, highest = np.minimum(missing, 0), np.maximum(missing, 0) + 1

@@ -293,7 +293,8 @@ class Ranking:
         if ties in ("shared", "error", "blocks"):
             return self.tp
         tp = self.nbest(np.arange(1, self.score.shape[-1] + 1), ties).tp
-        return np.asarray(np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1))
+        counted: Any = np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
+        return counted
 
     def cuts_tie(self, n: IntArray) -> BoolArray:
         """Return whether lists of size n exclude candidates tied with the last one: (..., n)."""

@@ -229,17 +229,17 @@ class _PlannedTest:
         """Return the power for each gain with these items and seeds."""
         tail, tails = self._tail, self._tails
         if not np.isnan(plan.differ):
-            return lambda gain: stats.differences.accuracy_power(
+            return lambda gain: stats.accuracy_power(
                 gain, min(max(plan.differ, gain), 1.0), round(n_items), tail, tails
             )
         ratio = plan.n_items / n_items
         drawn = max(plan.n_drawn / ratio, _FEWEST)
         items = plan.items * ratio * drawn / (drawn - 1.0)
-        parts = stats.differences.Parts(items, drawn - 1.0)
+        parts = stats.Parts(items, drawn - 1.0)
         if plan.seeds:
             freedom = (n_seeds - 1.0) * (plan.pooled or 1.0)
             seeds = plan.seeds * plan.n_seeds / n_seeds
-            parts = stats.differences.Parts(items, drawn - 1.0, seeds, freedom, plan.pooled > 0.0)
+            parts = stats.Parts(items, drawn - 1.0, seeds, freedom, plan.pooled > 0.0)
         edges = parts.edges(tail)
         return lambda gain: parts.power(gain, edges, tails)
 
@@ -551,8 +551,8 @@ def compare_accuracies(
         least, most = np.maximum(least, shared.min()), np.minimum(most, shared.max())
     only_a, only_b = (np.concatenate([x - least, x - most]) for x in (one, other))
     n_apart = only_a + only_b
-    up = np.exp(stats.distributions.tails_of_binomial(only_a, n_apart, 0.5).ge)
-    down = np.exp(stats.distributions.tails_of_binomial(only_b, n_apart, 0.5).ge)
+    up = np.exp(stats.tails_of_binomial(only_a, n_apart, 0.5).ge)
+    down = np.exp(stats.tails_of_binomial(only_b, n_apart, 0.5).ge)
     both_tails = np.minimum(1.0, 2.0 * np.minimum(up, down))
     p_values = {"greater": up, "less": down, "two-sided": both_tails}[alternative]
     tails = SIDES.get(alternative, 1.0)
