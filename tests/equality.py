@@ -48,6 +48,38 @@ EXCEPTIONS: dict[str, str] = {
     r"attrs\.'(test|interval)': new": "the record names the law of a method without an option",
     r"attrs\.'n_(candidates|rankings|groups)': new": "the record says how much was counted",
     r"attrs\.'columns': ": "a Dataset lists its dimensions in the order of its layout",
+    r"attrs\.'(n_items|by|n_resamples)': new": "the record of a Dataset is that of its frame",
+    r"attrs\.'caption': ": "a caption names the interval that the record names",
+    r"judged_\w+ \[(Dataset|batches|chunked)\] .*values: int64.* became float64": (
+        "where values of a Dataset are missing, counts are floats, as in the other methods"
+    ),
+    r"annotator_agreement \[(batches|chunked)\]": (
+        "the groups of a Dataset are answered one by one, as by= answers them"
+    ),
+    r"gain_by_size \[(batches|chunked)\]": "each group draws test sets of its own, as by= does",
+    r"\[Dask\] \.result(: (dict|str)|\.(\w+|'.*'): (gone|new))": (
+        "whole curves of a Dask DataFrame went; methods by groups, and of counts, came"
+    ),
+    r"\[(Dask|Dataset|batches|chunked|odd)\] \.result\.(message|error): ": (
+        "the door checks first, and the method for frames refuses Datasets and Dask DataFrames"
+    ),
+    r"\[(Dataset|batches|chunked)\] \.result(: (dict|str)|\.(\w+|'.*'): (gone|new))": (
+        "a Dataset is answered or refused as the frame that it equals"
+    ),
+    r"difference_region \[chunked\] .*lazy: True became False": (
+        "the rows of a region depend on the values, so the values are computed"
+    ),
+    r"\[chunked\] .*lazy: False became True": "columns of all groups are laid out at once",
+    r"\[(Dask|Dataset|batches|chunked|odd)\] \.warnings: ": (
+        "one warning for all groups, and from lazy answers when they are computed"
+    ),
+    r"\[(Dataset|batches|odd)\] .*(values: float64|(sizes|dims|coords|names): ).* became .*\]$": (
+        "candidates with tied votes are in no list, so there are as many n as in the frame"
+    ),
+    r"attrs\.'annotators_differ': ": "the rows of the frame are listed, not those of each group",
+    r"'leaning'\.dtype: 'object' became 'str'": "names have one dtype, also if none is given",
+    r"became 'progress=": "progress= is checked at the door of every method",
+    r"\[odd\] .*(dtype|values): .* became ": "an empty answer has the types of the frame's",
 }
 
 # ---------------------------------------------------------------------------------- the answers

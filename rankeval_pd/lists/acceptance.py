@@ -35,7 +35,7 @@ ACCEPTANCE_COLUMNS = tuple(
     ends=True,
     by_groups=True,
     short="measure n threshold n_accepted tp precision recall ci_low ci_high",
-    layout="measure cut",
+    layout={"": "measure cut", "n": "measure n"},
     quantity="precision",
 )
 @with_roles_but("key", "label", "ties", "rng")
