@@ -559,10 +559,10 @@ def test_a_dataset_equals_the_frame(frame, method):
 
 
 def test_acceptance_sets_of_list_sizes_lie_along_n(frame):
-    found = ask(xr.Dataset.from_dataframe(frame), "acceptance_precision", n=[4, 9])
+    found = xr.Dataset.from_dataframe(frame).rankeval.acceptance_precision(n=[4, 9])
     assert found.sizes["n"] == 2
     assert "cut" not in found.sizes
-    assert found["n"].values.tolist() == [4, 9]
+    assert found["n"].to_numpy().tolist() == [4, 9]
 
 
 def test_thresholds_of_different_numbers_in_a_dataset(frame):
