@@ -170,7 +170,7 @@ def size() -> None:
 
 # ------------------------------------------------------------------------------- size and reading
 
-MOST_TOKENS = 345_900  # .ci/run fails above this number, which only an issue may raise
+MOST_TOKENS = 345_930  # .ci/run fails above this number, which only an issue may raise
 
 
 class Style(NamedTuple):

@@ -461,7 +461,8 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
         whole = head.of(measures, asked)
     ranked: list[Hashable] = measures or [None]
     signs = signs_of(ranked, roles, columns)
-    score = scores * signs[:, np.newaxis]
+    scores *= signs[:, np.newaxis]
+    score = scores  # larger is better
     # missing labels and scores; "last" and "absent" sort candidates without a score last
     true, unlabeled, unscored = truth == 1.0, np.isnan(truth), np.isnan(score)
     present = np.ones(score.shape, dtype=bool)

@@ -508,8 +508,9 @@ def label_order(hashes: Keys, seed: int, group: IntArray) -> tuple[IntArray, Boo
     salt = mix(np.array([seed % 2**64], dtype=np.uint64))
     keys = mix(hashes + salt)
     order = _sorted_in_groups(keys, group)
-    ranked, of_group = keys[order], group[order]
-    if ((ranked[1:] == ranked[:-1]) & (of_group[1:] == of_group[:-1])).any():
+    ranked = keys[order]
+    alike = np.flatnonzero(ranked[1:] == ranked[:-1])
+    if (group[order[alike]] == group[order[alike + 1]]).any():
         repeat = pd.Series(hashes).groupby([group, hashes]).cumcount().to_numpy()
         again = repeat > 0
         hashes[again] = mix(hashes[again] ^ mix(repeat[again].astype(np.uint64)))
@@ -527,8 +528,12 @@ def _sorted_in_groups(keys: Keys, group: IntArray) -> IntArray:
     by_group = keys.reshape(sizes.size, -1)
     if (by_group == by_group[0]).all():  # the groups of a Dataset have the same labels
         by_group = by_group[:1]
+    order = np.argsort(by_group, axis=1)
     starts = np.arange(0, keys.size, sizes[0])[:, np.newaxis]
-    return (starts + np.argsort(by_group, axis=1)).reshape(-1)
+    if len(order) == 1 < len(starts):
+        return (starts + order).reshape(-1)
+    order += starts
+    return order.reshape(-1)
 
 
 def label_hashes(labels: _Labels) -> Keys:
@@ -1175,13 +1180,19 @@ def refuse_taken(added: Iterable[str], taken: Iterable[Hashable], how: str) -> N
 
 
 def concatenated(parts: Sequence[Rows], by: str | None = None) -> Rows:
-    """Concatenate rows with the same columns, sorted by the column ``by`` if given."""
+    """Concatenate rows with the same columns, sorted by the column ``by`` if given.
+
+    The columns leave the parts one by one, so that large tables are not in memory twice.
+    """
     if len(parts) == 1:
         return parts[0]
-    table = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    if by is None:
+    table = {name: np.concatenate([part.pop(name) for part in parts]) for name in [*parts[0]]}
+    if by is None or (table[by][1:] >= table[by][:-1]).all():
         return table
-    return rows_at(table, np.argsort(table[by], kind="stable"))
+    order = np.argsort(table[by], kind="stable")
+    for name in table:
+        table[name] = table[name][order]
+    return table
 
 
 def rows_at(table: Rows, rows: AnyArray | slice) -> Rows:
@@ -1196,16 +1207,20 @@ def leave_table(
     measures: Sequence[Hashable],
     attrs: Mapping[str, Any] | None,
 ) -> pd.DataFrame:
-    """Return rows as a table with the columns in order, and the columns of ``by`` first."""
+    """Return rows as a table with the columns in order, and the columns of ``by`` first.
+
+    Columns leave the rows one by one, so that the largest tables are not in memory twice.
+    """
     leaving: dict[Hashable, Any] = {}
     for place in range(keys.shape[1]):
         key = keys.iloc[:, place]  # a Series keeps the dtype of objects
         leaving[place] = pd.Series(key.array.take(table[GROUP]), dtype=key.dtype, copy=False)
     for name in columns:
+        values = table.pop(name)
         if name in NAMES:
-            leaving[name] = named(table[name], measures)
+            leaving[name] = named(values, measures)
         else:
-            leaving[name] = table[name].copy()
+            leaving[name] = values.copy()
     result = pd.DataFrame(leaving, copy=False)
     if keys.shape[1]:
         result.columns = keys.columns.append(pd.Index(columns))
