@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -293,8 +293,7 @@ class Ranking:
         if ties in ("shared", "error", "blocks"):
             return self.tp
         tp = self.nbest(np.arange(1, self.score.shape[-1] + 1), ties).tp
-        counted: Any = np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1)
-        return counted
+        return cast("FloatArray", np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1))
 
     def cuts_tie(self, n: IntArray) -> BoolArray:
         """Return whether lists of size n exclude candidates tied with the last one: (..., n)."""
