@@ -166,9 +166,9 @@ def record(
 ) -> dict[Hashable, Any]:
     """Describe how a table was computed: the only place where a record is written.
 
-    The facts are the options that the kernel got, and what it counted. The laws are those of a
-    method without such an option: its quantity, test and interval. Roles in the keywords are noted
-    if the facts do not contain them. All values have types for Parquet and netCDF.
+    The facts are the options that the kernel got, and what it counted. The laws (quantity, test and
+    interval) hold for methods without such an option. Roles in the keywords are noted if the facts
+    do not contain them. All values have types for Parquet and netCDF.
     """
     known: dict[Any, Any] = dict(laws)
     for name in _ROLES:

@@ -48,7 +48,7 @@ EXCEPTIONS: dict[str, str] = {
     r"attrs\.'(test|interval)': new": "the record names the law of a method without an option",
     r"attrs\.'n_(candidates|rankings|groups)': new": "the record says how much was counted",
     r"attrs\.'columns': ": "a Dataset lists its dimensions in the order of its layout",
-    r"attrs\.'(n_items|by|n_resamples)': new": "the record of a Dataset is that of its frame",
+    r"attrs\.'(n_items|by|n_resamples)': new": "a Dataset has the record of its frame",
     r"attrs\.'caption': ": "a caption names the interval that the record names",
     r"judged_\w+ \[(Dataset|batches|chunked)\] .*values: int64.* became float64": (
         "where values of a Dataset are missing, counts are floats, as in the other methods"

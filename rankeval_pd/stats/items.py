@@ -257,7 +257,7 @@ def chrf_formula(orders: int) -> MetricFormula:
 
 _KEPT_BITS = 60  # number of bits kept below the largest number in a column
 _EXACT_BITS = 52  # number of bits in a weighted sum of pieces; float64 has 53
-_METRIC_SUMS_LEAST_EXPONENT = -1022  # 2^-1022 is the smallest float with full precision
+_SMALLEST_EXPONENT = -1022  # 2^-1022 is the smallest float with full precision
 _SINGLE_BITS = 24  # number of bits in float32, which has faster products
 _WEIGHTS_AT_ONCE = 4_000_000  # number of weights converted to floats at a time: 32 MB
 _OF_ONE_THREAD = 2**18  # up to this number of multiplications, OpenBLAS uses one thread
@@ -282,7 +282,7 @@ class WholeColumns:
         # a remainder is at most half a unit, so each further unit is smaller by bits + 1
         levels = 1 + max(0, -(-(_KEPT_BITS - bits) // (bits + 1)))
         lower = (bits + 1) * np.arange(levels)[:, np.newaxis]
-        exponents = np.maximum(top - lower, _METRIC_SUMS_LEAST_EXPONENT)
+        exponents = np.maximum(top - lower, _SMALLEST_EXPONENT)
         #: (level, column); NaN if any number in the column is not finite
         self.units: FloatArray = np.where(defined, np.ldexp(1.0, exponents), np.nan)
         # row of ``_listed``, from 1, for each (level, column); 0 if all pieces are 0
@@ -368,7 +368,7 @@ def _unpacked(packed: AnyArray, places: IntArray) -> AnyArray:
 # These results do not depend on the order of the items.
 
 _DIFFERENCES_AT_ONCE = 1_000_000  # cells (pair, item) in memory: 8 MB
-_METRIC_SUMS_ROW_WIDTH = 2**12  # number of items per pair in one block
+_ROW_WIDTH = 2**12  # number of items per pair in one block
 
 
 class ContributionLevel(NamedTuple):
@@ -408,7 +408,7 @@ def sums_of_squares(
     if raw:
         kinds.append((pairs, 2, False))
     count = max(values.shape[1], 1)
-    width = min(count, _METRIC_SUMS_ROW_WIDTH)
+    width = min(count, _ROW_WIDTH)
     height = max(1, _DIFFERENCES_AT_ONCE // width)
     found: list[ExactSums] = []
     for of, power, centered in kinds:
