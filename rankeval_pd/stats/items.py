@@ -368,7 +368,7 @@ def _unpacked(packed: AnyArray, places: IntArray) -> AnyArray:
 # These results do not depend on the order of the items.
 
 _DIFFERENCES_AT_ONCE = 1_000_000  # cells (pair, item) in memory: 8 MB
-_ROW_WIDTH = 2**12  # number of items per pair in one block
+_ITEMS_IN_BLOCK = 2**12  # number of items per pair in one block
 
 
 class ContributionLevel(NamedTuple):
@@ -408,7 +408,7 @@ def sums_of_squares(
     if raw:
         kinds.append((pairs, 2, False))
     count = max(values.shape[1], 1)
-    width = min(count, _ROW_WIDTH)
+    width = min(count, _ITEMS_IN_BLOCK)
     height = max(1, _DIFFERENCES_AT_ONCE // width)
     found: list[ExactSums] = []
     for of, power, centered in kinds:
