@@ -632,8 +632,3 @@ def test_the_defaults_hold_where_no_warning_is_given(found):
     ranks = default[(default["figure"] == "ranks, all") & (default["n"] >= 20)]
     assert (ranks["share"] + room[ranks.index] >= 0.95).all()
     assert (default.loc[default["figure"] == "contradictions", "share"] == 0.0).all()
-
-
-@pytest.mark.skipif(not study.PAGE.exists(), reason="an installed package has no docs")
-def test_the_table_of_the_docs_is_that_of_the_study(found):
-    assert study.as_table(found) in study.PAGE.read_text("utf-8")

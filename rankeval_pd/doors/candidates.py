@@ -852,7 +852,7 @@ def stacks(groups: Groups, *, counts: bool = False) -> list[Candidates]:
         arrays: dict[str, Any] = {"score": nobody, "gold": nobody[:, 0] > 0, "present": nobody > 0}
         row = nobody[:, 0].astype(np.int64)
         group = np.arange(len(size.total))
-        shared.update(whole=None, same=None)  # the counts are those of all candidates
+        shared.update(whole=None, same=None)  # both describe all candidates
         return [Candidates(**shared, **arrays, row=row, group=group, counts=size)]
     sizes = np.bincount(groups.number, minlength=len(groups.keys))
     starts = np.cumsum(sizes) - sizes

@@ -163,7 +163,7 @@ def list_columns(task: RankingTask, lists: NBest) -> dict[str, AnyArray]:
 def list_tests(task: RankingTask, lists: NBest) -> dict[str, FloatArray]:
     """Return the tests of all pairs of n-best lists, also at both ends over tie orders.
 
-    The columns are those of :func:`ranks.columns_of_tests`, (group, pair, n), and _END_COLUMNS.
+    The columns (group, pair, n) are listed by :func:`ranks.columns_of_tests` and _END_COLUMNS.
     """
     families: list[str] = []
     if task.how.swapped:

@@ -541,7 +541,7 @@ def crossing_by_jumps(
 ) -> float:
     """Return P(X_k >= path at some k) for one boundary that rises from each k to the next.
 
-    ``kept`` are the lowest counts kept, and ``prior`` is that of an infinite sequence.
+    ``kept`` are the lowest counts kept, and ``prior`` belongs to an infinite sequence.
     """
     # all steps together omit at most a fraction ``_LOST_SHARE`` of the probability of reaching the
     # path: the counts above ``near``, once per rise and level, and both tails at each step
