@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,6 @@ from hypothesis import given, settings, strategies
 import rankeval_pd
 
 CI = os.environ.get("CI") == "true"
-QUICK = "RANKEVAL_PD_QUICK" in os.environ  # where another run asks everything
 WITHOUT_DATA = bool(os.environ.get("RANKEVAL_PD_WITHOUT_DATA"))  # where .ci/run has no data
 
 collect_ignore = ["mutants.py", "house.py"]  # scripts: one runs the tests, the other counts
@@ -35,23 +34,46 @@ def _property(_: bool) -> None:
     """Hold."""
 
 
+_RUN = "RANKEVAL_PD_RUN"  # which run this is; the workers inherit it
+_EXAMPLES = {"quick": 0.25, "full": 1.0, "search": 25.0}  # share of a property's examples
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the examples of properties: few, all, or, with ``-m search``, new ones."""
+    run = {"not full": "quick", "search": "search"}.get(config.option.markexpr, "full")
+    os.environ[_RUN] = run
+    settings.register_profile(
+        "rankeval_pd",
+        deadline=None,
+        max_examples=examples(40),
+        derandomize=run != "search",  # the same examples in every run, on every machine
+        database=None,
+    )
+    settings.load_profile("rankeval_pd")
+
+
 def examples(number: int) -> int:
-    """Return how many examples of a property are tried: all in .ci/run, a third elsewhere."""
-    return number if CI and not QUICK else max(10, number // 3)
+    """Return how many examples of a property are tried in this run."""
+    return max(10, int(number * _EXAMPLES[os.environ.get(_RUN, "full")]))
 
 
-@pytest.hookimpl(trylast=True)  # of those that -m has left
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of the cases of each test, keep the last where it is quick."""
-    if not QUICK:
-        return
-    kept = {*{item.nodeid.partition("[")[0]: item for item in items}.values()}
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = [item for item in items if item in kept]
-
-
-settings.register_profile("rankeval_pd", deadline=None, max_examples=examples(40), derandomize=CI)
-settings.load_profile("rankeval_pd")
+@pytest.hookimpl(wrapper=True)  # around the selection by -m and -k
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
+    """Let ``-m full`` select all, ``-m search`` the properties; keep a case of each if quick."""
+    expression = config.option.markexpr
+    for item in items:
+        if expression == "full":
+            item.add_marker("full")
+        function = getattr(item, "obj", None)
+        if expression == "search" and getattr(function, "is_hypothesis_test", False):
+            item.add_marker("search")
+    yield
+    if expression == "not full":
+        kept = {*{item.nodeid.partition("[")[0]: item for item in items}.values()}
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
 
 
 @pytest.fixture(scope="session")

@@ -1364,7 +1364,7 @@ def _tested(tests: tuple[str, ...], folder: Path) -> None:
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--assert=plain"]
-    options += ["-m", "", "--hypothesis-profile=mutants"]  # the long ones too
+    options += ["-m", "full", "--hypothesis-profile=mutants"]
     code = NOT_RUN
     try:
         code = int(pytest.main([*options, *tests]))

@@ -187,7 +187,7 @@ def queries() -> pd.DataFrame:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("method", ["holm", "bh"])
 def test_all_groups_are_one_family(queries, method):

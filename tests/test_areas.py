@@ -157,7 +157,7 @@ def test_average_precision_as_the_mean_over_orders(rows, test_pairs):
     assert found["chance"] == pytest.approx(no_ties["chance"], rel=1e-13)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_standard_error_of_average_precision_is_that_of_resamples(simulated):
     """Of both ways of ties and of a difference, from 4,000 stratified resamples."""
     rng = np.random.default_rng(5)
@@ -219,7 +219,7 @@ def test_a_comparison_of_average_precision_agrees_with_itself(rows):
         _agrees(row)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_coverage_of_average_precision_where_positives_are_few_and_rare():
     """The interval around AP alone begins above the truth in .055 of the samples."""
     rng = np.random.default_rng(6)
@@ -263,7 +263,7 @@ def test_average_precision_of_groups_of_one_candidate_is_nearly_that_of_none(sim
     assert pair["ci_low"] < pair["difference"] < pair["ci_high"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @FEW
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings(

@@ -183,7 +183,7 @@ def test_six_pilots_of_20_labels():
     assert min(real) < 0.2 < max(promised)  # so that a promise needs its range
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_plans_from_20_labels_have_the_power_that_they_promise():
     """.80 was promised from 20 labels, and the true power was .68."""

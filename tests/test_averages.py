@@ -121,7 +121,7 @@ def test_macro_difference_is_the_paired_t_test():
         assert (found["ci_low"][0], found["ci_high"][0]) == pytest.approx(wanted)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("chunks", [None, {"query": 3}], ids=["dataset", "dask"])
 @pytest.mark.parametrize("options", [{"average": "macro"}, {"average": "micro"}, {"combine": True}])
 def test_a_dataset_says_the_same(options, chunks):
@@ -325,7 +325,7 @@ def test_combined_groups_are_the_strata():
     assert significant == (not found["ci_low"][0] <= 0.0 <= found["ci_high"][0])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_exact_test_keeps_its_level():
     rng = np.random.default_rng(0)
     m = np.full(15, 8)
@@ -459,7 +459,7 @@ def test_pools_of_many_sizes_count_what_each_measure_scores():
         random_bound(frame, 0.05, measures=["a", "b"], **asked)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_bounds_of_many_endless_supplies_are_those_of_each():
     frame = collection(40)
     frame.loc[frame["query"] == 3, "gold"] = False

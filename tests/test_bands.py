@@ -72,7 +72,7 @@ def test_krenn_t_is_not_better_at_800(call):
     assert not found["significant"].any()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_krenn_pairs_step_down(call):
     """A p-value counts for all pairs that have a larger one somewhere, itself among them."""
     n = range(100, 2001, 50)
@@ -219,7 +219,7 @@ def test_equal_rankings(frame):
     assert mean["p_value"].tolist() == [1.0]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 12), share=st.sampled_from([0, 0.3, 1]))
 @settings(max_examples=examples(30))
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
@@ -281,7 +281,7 @@ def test_lists_without_true_positives():
     assert mean["ci_high"][0] == pytest.approx(alone["ci_high"][0], rel=0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_rare_positives_are_covered():
     """20 of 1,000 candidates with a baseline of 1 %: many lists have no true positive."""
     truth = datasets.true_precision(0.02, quality=1.0, baseline=0.01)
@@ -336,7 +336,7 @@ def in_one_frame(samples: dict[int, pd.DataFrame]) -> pd.DataFrame:
 
 
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
-@pytest.mark.slow
+@pytest.mark.full
 def test_small_simulation_of_size_and_coverage():
     """Errors of max-t and of both bands, seeded: the large one is in tests/reference.
 
@@ -369,7 +369,7 @@ def test_small_simulation_of_size_and_coverage():
     assert (kept[:, 1:].mean(axis=0) < 1).all()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_pointwise_intervals_of_the_list_cover():
     """target="nbest" covers the average precision of n-best lists, target="region" less often."""

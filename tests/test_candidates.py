@@ -146,7 +146,7 @@ def scored(draw: st.DrawFn) -> tuple[pd.DataFrame, list[int]]:
     return frame, draw(st.permutations(range(size)))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:taken as measures.*gold label:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
@@ -162,7 +162,7 @@ def test_the_order_of_rows_changes_no_number(drawn):
     assert_same(found.sort_index(), wanted.sort_index())
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:taken as measures.*gold label:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")

@@ -100,7 +100,7 @@ def test_nothing_to_promise():
         rankeval_pd.choose_threshold(df, precision=0.9, recall=0.8)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_promises_are_kept():
     """As the simulation of tests/reference, shorter: the plain choice breaks a fifth of them."""
     rng = np.random.default_rng(3)

@@ -53,7 +53,7 @@ def test_every_point_counted_by_hand(tied, space, ties):
         assert row.threshold == (lists["threshold"][row.measure, row.n] if row.n else np.inf)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @given(
     st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=2, max_size=30).filter(
         lambda rows: 0 < sum(g for _, g in rows) < len(rows)

@@ -22,7 +22,7 @@ pytest.importorskip("dask.array")
 
 def at_length(parameters: object, kept: Collection[object]) -> list[object]:
     """Mark all but a few as long tests."""
-    return [x if x in kept else pytest.param(*x, marks=pytest.mark.slow) for x in parameters]
+    return [x if x in kept else pytest.param(*x, marks=pytest.mark.full) for x in parameters]
 
 
 def raise_on_compute(*_, **__):
@@ -116,7 +116,7 @@ def test_same_numbers_and_nothing_computed_early(queries, name, chunks):
     assert {k: v.dtype for k, v in computed.items()} == {k: v.dtype for k, v in eager.items()}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:precision reaches :rankeval_pd.RankevalWarning")
@@ -200,7 +200,7 @@ def test_frame_gives_the_same(queries):
             assert found[name].astype(object).equals(expected[name].astype(object))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_store_larger_than_memory(tmp_path):
     """128 MB of scores in a Zarr store; the process may take 100 MB beside what it holds."""
     pytest.importorskip("zarr")
@@ -251,7 +251,7 @@ def test_a_store_larger_than_memory(tmp_path):
     assert done.stdout.strip() == "bounded", done.stderr[-2000:]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_few_tasks_for_each_chunk_and_one_run(queries):
     """A chunk takes one question, two tasks for each variable, and one for each column."""
@@ -370,7 +370,7 @@ def without_draws(table: xr.Dataset) -> xr.Dataset:
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize(
-    "chunks", [pytest.param(1, marks=pytest.mark.slow), 7, pytest.param(60, marks=pytest.mark.slow)]
+    "chunks", [pytest.param(1, marks=pytest.mark.full), 7, pytest.param(60, marks=pytest.mark.full)]
 )
 def test_one_ranking_in_a_store(tmp_path, chunks):
     pytest.importorskip("zarr")

@@ -95,7 +95,7 @@ OWN_HEADS = ("compare with one", "random_bound", "tie_sensitivity")
 
 def at_length(parameters: object, kept: Collection[object]) -> list[object]:
     """Mark all but a few as long tests."""
-    return [x if x in kept else pytest.param(*x, marks=pytest.mark.slow) for x in parameters]
+    return [x if x in kept else pytest.param(*x, marks=pytest.mark.full) for x in parameters]
 
 
 SPREAD = [
@@ -132,7 +132,7 @@ def test_every_method_is_there_or_says_what_to_do(df, name):
             getattr(accessor, name)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_lists_that_end(df, stores):
     roles = {**ROLES, "missing": "absent", "label": "id"}
     few = df.assign(a=df["a"].where(df["a"] > 1.8))  # fewer scores than the longest list
@@ -159,7 +159,7 @@ def same_but_for_bands(found: pd.DataFrame, expected: pd.DataFrame) -> None:
     same(found, expected)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("files", [7])
 def test_one_head_answers_all(df, stores, files):
     roles = {**ROLES, "missing": "last", "label": "id"}
@@ -381,7 +381,7 @@ def test_the_head_is_small_and_leaves_as_a_frame(df, stores):
     assert head.plot.precision(range(1, 21)).get_xlabel()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_million(tmp_path):
     df = candidates(1_000_000, seed=5)
     n = [10, 1_000, 20_000]
@@ -584,7 +584,7 @@ def test_options_of_the_session_are_those_of_frames(queries, name, by):
         assert found.attrs == expected.attrs
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("first", ["rankeval_pd", "dask.dataframe"])
 def test_the_plain_import_gives_the_accessor_where_dask_is_there_already(first):
     code = (

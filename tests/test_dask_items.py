@@ -97,7 +97,7 @@ def same(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
 
 def slow_but(kept: tuple[str, ...]) -> list[object]:
     """Mark all but a few as long tests."""
-    return [x if x in kept else pytest.param(x, marks=pytest.mark.slow) for x in QUESTIONS]
+    return [x if x in kept else pytest.param(x, marks=pytest.mark.full) for x in QUESTIONS]
 
 
 @pytest.fixture(autouse=True)

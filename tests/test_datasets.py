@@ -158,7 +158,7 @@ def test_heads_are_singular(word, head):
 
 
 @needs_docs
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_counts_are_made_by_the_command(terms):
     """With the versions of the file."""
     versions = {"numpy": "2.4.6", "scipy": "1.17.1", "pandas": "3.1.1", "xarray": "2026.9.0"}

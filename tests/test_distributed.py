@@ -22,7 +22,7 @@ from distributed import Client, LocalCluster  # noqa: E402
 import rankeval_pd.dask  # noqa: E402
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.full,
     pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning"),
     # the cluster's own, when it ends or a worker dies
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

@@ -90,7 +90,7 @@ def test_bedroc_of_ties_is_the_mean_over_orders_and_chance_that_over_labels(rows
     assert found["chance"] == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @QUIET
 @given(SCORED, st.sampled_from([0.05, 0.3, 0.77, 1.0]))
 def test_partial_areas_of_scikit_learn(rows, fpr):
@@ -121,7 +121,7 @@ def test_whole_area_is_the_roc_area_with_delongs_error(simulated):
         np.testing.assert_allclose(found[column], wanted[column], rtol=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("decimals", [3, 0])
 def test_standard_errors_are_those_of_resamples(simulated, decimals):
     score = simulated["good"].round(decimals).to_numpy()

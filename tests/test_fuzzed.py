@@ -322,7 +322,7 @@ def test_pictures_at_impossible_levels(df, alpha, error, message):
         df.rankeval.plot.comparison("x", "y", [5], alpha=alpha)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_pictures_of_lists_that_end_with_blocks():
     pyplot = pytest.importorskip("matplotlib.pyplot")
     ds = xr.Dataset(
@@ -331,7 +331,7 @@ def test_pictures_of_lists_that_end_with_blocks():
     pyplot.close(ds.rankeval.plot.precision(ties="blocks").figure)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 def test_logarithmic_axes_with_nothing_to_stretch_over():
     """One gain of all but .1, no precision above 0, and counts from 0 on."""
@@ -351,7 +351,7 @@ def test_logarithmic_axes_with_nothing_to_stretch_over():
     pyplot.close(figure)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_names_with_characters_that_no_font_has(df):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     axes = df.rename(columns={"x": "a\x00b"}).rankeval.plot.roc()

@@ -55,7 +55,7 @@ def test_a_finite_upper_limit_needs_72_pairs(pairs, high):
     assert found["threshold_high"] == high
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_order_limits_cover_the_quantile():
     rng = np.random.default_rng(1)
     inside = 0
@@ -168,7 +168,7 @@ def test_a_row_for_each_relation_and_group():
     assert table([0.05], [1.0]).rankeval.gain_threshold()["relation"].isna().all()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_both_estimators_agree_where_there_are_many_pairs():
     data = systems(2, items=1000, count=30, spread=0.12)
     found = data.rankeval.paired_bootstrap(ci="percentile").rankeval.gain_threshold().iloc[0]
@@ -368,7 +368,7 @@ def test_calibration_keeps_the_metric_of_the_pairs():
     assert given["n_pairs"].sum() > 0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_sample_of_the_population_is_calibrated():
     data = systems(8, items=8000, count=10, spread=0.3)
     found = data.rankeval.population_calibration(
@@ -384,7 +384,7 @@ def test_a_sample_of_the_population_is_calibrated():
             data.rankeval.population_calibration(300, **{role: "s00"})
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_nearly_equal_systems_agree_as_often_as_the_estimated_prior_says():
     """Twelve systems whose gains are mostly noise; the same test sets for both priors."""
     rng = np.random.default_rng(1)
@@ -559,7 +559,7 @@ def test_plans_of_no_numbers_and_of_many():
     assert found.tolist() == pytest.approx([0.9, 0.8])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_the_detectable_gain_is_detected():
     """Power 80 % of a one-sided test at 5 %, 300 simulated test sets: 3 standard errors."""
     rng = np.random.default_rng(13)

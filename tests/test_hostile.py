@@ -142,7 +142,7 @@ def test_flags_of_the_users_frame(df, items):
     assert len(domains.rankeval(by="d", measures=list("abc")).paired_permutation()) == 6
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["n", "tp", "score", "present", "measure", "share", "rank"])
 @pytest.mark.parametrize("lazy", [False, True])
 def test_scalar_coordinates_of_any_name(name, lazy):

@@ -34,7 +34,7 @@ def partly(whole) -> pd.DataFrame:
     return whole.assign(gold=whole["gold"].astype(float).where(judged))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_limits_of_a_finite_population():
     """Every number of positives, tried with SciPy's hypergeometric law."""
     for size, judged in [(1, 1), (9, 4), (30, 7), (30, 30), (12, 0), (200, 40)]:
@@ -137,7 +137,7 @@ def test_datasets_and_nothing_judged(partly):
     assert (none["ci_low"], none["ci_high"]) == (0, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_intervals_cover_random_judgements(whole):
     rng = np.random.default_rng(2)
     truth = whole.rankeval.compare("good", "fair", 100)["difference"][0]
@@ -152,7 +152,7 @@ def test_intervals_cover_random_judgements(whole):
     assert abs(point.mean() - truth) < 4 * point.std() / np.sqrt(60)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_plan_is_kept(whole):
     """The power that was planned, simulated anew from sheets of that size."""
     region = whole.rankeval.difference_region("good", "fair", 100)
@@ -314,7 +314,7 @@ def test_judged_to_a_depth_is_no_sample_of_longer_lists(whole):
         ds.rankeval.judged_precision([50, 100])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_a_random_sample_is_seldom_taken_for_chosen(whole):
     """400 samples, lists of three n and of three measures: at most .001 are to be warned of."""
     data = whole.assign(other=whole["good"].to_numpy()[::-1])
@@ -488,7 +488,7 @@ def test_limits_are_within_the_bounds_and_hold_the_estimate(partly):
     assert recall["ci_low"] == pytest.approx(least[listed].sum() / least.sum())
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:by='part'.*in another group:rankeval_pd.RankevalWarning")
 def test_padded_datasets_and_groups(partly):
     both = pd.concat({"x": partly, "y": partly.iloc[:400]}, names=["part", "item"])
@@ -540,7 +540,7 @@ def test_what_cannot_be_estimated(partly):
     pd.testing.assert_frame_equal(partly, before)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_unequal_rates_cover(whole):
     """Two hundred samples at once, as a batch of a Dataset: twice the rate in the first 100."""
     rng = np.random.default_rng(6)

@@ -331,7 +331,7 @@ def test_compare_lists_that_end():
     assert swapped["p_adjusted"].between(0.0, 1.0).all()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings(
     "ignore:the area is significantly below 0.5:rankeval_pd.RankevalWarning"

@@ -141,7 +141,7 @@ def test_what_the_sizes_of_the_text_would_have_given(cell):
     assert cell.ours() == cell.printed
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_only_43_relevant_papers_of_117_give_the_first_row_of_table_3():
     fitting = [
         positive

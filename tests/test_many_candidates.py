@@ -248,7 +248,7 @@ def test_a_bar_that_appears_late_counts_what_was_done_before(monkeypatch):
     assert _Bar.shown == ["late 7 of 9"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_bands_on_a_grid_of_n_cover(few):
     """Bands over the n of the grid hold the truth at all of these n at once."""
     covered, samples = np.zeros(2), 120

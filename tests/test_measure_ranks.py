@@ -140,7 +140,7 @@ def test_bad_input(candidates):
         candidates.rankeval.measure_ranks(5, n_resamples=50)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_all_ranks_cover_together():
     """Twelve equal measures, a few samples: a false pair in more than a fifth would be chance no
     more (p < 1e-4 at 5 %).

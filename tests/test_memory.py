@@ -71,7 +71,7 @@ def said() -> dict[str, str]:
     return dict(zip(CALLS, run.stdout.splitlines(), strict=True))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 @pytest.mark.parametrize("name", CALLS)
 def test_answered_or_refused(said, name):

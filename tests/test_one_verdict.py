@@ -20,7 +20,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 FAST = range(12)
 # RANKEVAL_PD_TABLES=2000 asks of as many random tables; .ci/run has ten minutes for everything
 TABLES = int(os.environ.get("RANKEVAL_PD_TABLES", "40"))
-MANY = pytest.param(range(12, 12 + TABLES), marks=pytest.mark.slow, id="many")
+MANY = pytest.param(range(12, 12 + TABLES), marks=pytest.mark.full, id="many")
 
 
 def candidates(rng: np.random.Generator) -> pd.DataFrame:
@@ -250,7 +250,7 @@ def test_families_in_words():
 # ------------------------------------------------ The promise of simultaneous intervals and tests
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("quality", [(1.0, 1.0, 1.0), (1.6, 1.0, 0.5)])
 def test_simultaneous_intervals_and_tests_hold_their_level(quality):
     """Three measures at four n: all differences are in their intervals in .95 of the samples.

@@ -22,7 +22,7 @@ ADJUST = (None, *ADJUSTMENTS, "max-t", "max-t-stepdown")
 FAST = range(12)
 # RANKEVAL_PD_TABLES=2000 asks of as many random tables; .ci/run has ten minutes for everything
 TABLES = int(os.environ.get("RANKEVAL_PD_TABLES", "40"))
-MANY = pytest.param(range(12, 12 + TABLES), marks=pytest.mark.slow, id="many")
+MANY = pytest.param(range(12, 12 + TABLES), marks=pytest.mark.full, id="many")
 _spec = importlib.util.spec_from_file_location(
     "family_intervals", Path(__file__).parent / "reference" / "family_intervals.py"
 )
@@ -230,7 +230,7 @@ def test_simultaneous_intervals_where_gains_differ_much():
     assert found.contradicting == 0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("systems", "items", "scores"), [*itertools.product((8, 20), (30, 300), study.SCORES)]
 )

@@ -28,7 +28,7 @@ def test_the_counts_on_the_page_have_reasons():
     assert {"SciPy", "scikit-learn", "sacrebleu", "trec_eval (pytrec_eval)"} == {*table["peer"]}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_cases_of_peers_agree():
     for module in ("sklearn", "pytrec_eval", "sacrebleu"):
         pytest.importorskip(module)

@@ -79,7 +79,7 @@ def ours(frame: pd.DataFrame, metrics: list[str], **roles) -> pd.DataFrame:
     )[metrics]
 
 
-MORE = [pytest.param(block, marks=pytest.mark.slow) for block in range(8, 20)]
+MORE = [pytest.param(block, marks=pytest.mark.full) for block in range(8, 20)]
 
 
 @pytest.mark.parametrize("block", [*range(8), *MORE])
@@ -220,7 +220,7 @@ def as_dataset(frame: pd.DataFrame):
     return frame.assign(candidate=size).set_index(["query", "candidate"]).to_xarray()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("ties", ["trec", "shared", "expected"])
 @pytest.mark.parametrize("chunks", [None, {"query": 1}], ids=["dataset", "dask"])
 def test_a_dataset_says_the_same(ties, chunks):

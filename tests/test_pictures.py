@@ -255,7 +255,7 @@ def test_pictures_have_room_for_what_they_say(name):
         check(name, *PAIRWISE[(place + 5 * k) % len(PAIRWISE)])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("name", PICTURES)
 def test_pictures_in_all_settings(name, theme):

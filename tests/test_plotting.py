@@ -192,7 +192,7 @@ def test_averages_of_queries_say_what_they_are():
     assert not any("random" in text for text in named(ax))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_long_curves_are_thinned_but_keep_their_ends():
     n = 200_000
     df = pd.DataFrame({"m": np.linspace(0, 1, n), "gold": np.arange(n) % 3 == 0})

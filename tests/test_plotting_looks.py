@@ -327,7 +327,7 @@ def test_pairs_of_measures_are_those_behind_the_ranks(asked):
         df.rankeval.plot.pairs(event="zero", **asked)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_many_candidates_are_computed_at_some_n():
     df = candidates(25_000, names=2)
     ax = df.rankeval.plot.random_bound()

@@ -87,7 +87,7 @@ def test_all_plots_have_groups():
     assert set(ASKED) == set(ALL) - {"repetition", "calibration", "interpolated_precision"}
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", ASKED)
 def test_groups_are_panels_with_one_set_of_names(name):
     ranked = parts(candidates(names=4)).rankeval(by="part").plot
@@ -132,7 +132,7 @@ def test_domains_of_a_calibration():
 # -------------------------------------------------------------------------------------------- many
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("count", [40, 200])
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_of_many_measures_the_best_three_are_in_color(plot, method, column, coun
     assert f"In gray: the other {count - 3}." in caption(ax)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("count", [40, 120])
 def test_many_rows_of_a_forest(count):
     """Up to 60 rows stand on the page; of more the best 59, and the rest in one row."""
@@ -192,7 +192,7 @@ def test_more_panels_than_can_be_read_are_refused_before_anything_is_drawn():
 # ------------------------------------------------------------------------------------------- names
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(("name", "other"), [*itertools.zip_longest(ODD[::2], ODD[1::2])])
 def test_odd_names_are_written_without_a_warning(name, other):
     df = candidates(names=3)
@@ -292,7 +292,7 @@ def test_axes_that_cannot_hold_a_picture_are_refused(name):
         PLOTS[name](plt.figure().add_subplot(projection="3d"))
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("name", PLOTS)
 def test_subfigures_hold_pictures(name):
     figure = plt.figure(figsize=(9, 4), layout="constrained")
@@ -362,7 +362,7 @@ def test_empty_tables_on_every_axis(x):
     laid_out(df.iloc[:0].rankeval.plot.precision(x=x).figure)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_empty_tables_of_the_other_plots():
     df, right = candidates(), items(3)
     curves = ("roc", "det", "lift", "gain", "precision_recall")

@@ -107,13 +107,13 @@ def told_by(path: Path, code: str) -> list[str]:
     return found.stdout.splitlines()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_workers_of_joblib(tmp_path):
     pytest.importorskip("joblib")
     told = told_by(tmp_path / "loky.py", LOKY)
     assert told[:2] == ["[[2], [2]]"] * 2
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_workers_that_are_spawned(tmp_path):
     assert told_by(tmp_path / "spawned.py", SPAWN) == ["[[2], [2]]"]

@@ -131,7 +131,7 @@ def test_the_readme_counts_the_numbers_of_the_papers():
     assert f"The data for the other {closed} were not published" in text
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_papers_has_every_number(krenn):
     from tests.proof import papers

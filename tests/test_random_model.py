@@ -40,7 +40,7 @@ def _tail(i: int, n: int, total: int, positive: int) -> Fraction:
 
 
 SMALL = [
-    pytest.param(total, positive, marks=pytest.mark.slow if total > 7 else ())
+    pytest.param(total, positive, marks=pytest.mark.full if total > 7 else ())
     for total in (1, 2, 7, 12)
     for positive in sorted({0, 1, total // 2, total})
 ]
@@ -343,7 +343,7 @@ def test_envelope_counted_by_hand(total, positive, n):
         assert (rows["envelope"].to_numpy() == critical).all() or max(tails) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_envelope_of_5102_candidates():
     df = pd.DataFrame({"gold": np.arange(5102) < 566})
     for n, level in ((None, 0.00157), (range(1, 2001), 0.0034), (range(100, 2001), 0.00483)):

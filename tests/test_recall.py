@@ -160,7 +160,7 @@ def test_coverage_where_good_rankings_end():
     assert covered["region"] <= 0.91
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_coverage_of_the_band():
     """At 20 n together; 200 samples, so that .95 is seen as .91 or more."""
     rng = np.random.default_rng(9)

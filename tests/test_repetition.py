@@ -175,7 +175,7 @@ def test_no_failures_where_all_labels_are_one():
         assert dispersion.failures(n, tp, 2, "clopper-pearson", 0.95) == (0.0, 0.0)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(("samples", "size"), [(3, 100), (20, 100), (40, 60)])
 def test_failures_are_those_of_simulated_samples(samples, size):
     """The other samples vary too: with three, twice as many intervals fail as miss pi."""
@@ -258,7 +258,7 @@ def test_samples_one_by_one():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @given(st.integers(0, 1000), st.integers(1, 30))
 @settings(max_examples=25)
 def test_threshold_for_a_mean_size(seed, n):
@@ -311,7 +311,7 @@ def test_dataset_of_samples():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_size_of_the_tests_and_power_against_overdispersion():
     """p_dispersion and p_ks reject a true model in about 5 %, and find phi = 2.6."""
     rng = np.random.default_rng(0)
@@ -346,7 +346,7 @@ def test_widened_intervals_close_the_loop():
     assert failed["widened"] < 0.055
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_draws_of_the_test_of_fit():
     """The same for a seed; a Generator goes on, and so does p_ks."""
     call = _samples(5).rankeval(by="part", measures="a")

@@ -97,7 +97,7 @@ def test_identical_systems_have_p_one(test, method):
     assert other[["ci_low", "ci_high"]].isna().all()  # what else could have happened is not known
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:. items. differences are skewed:rankeval_pd.RankevalWarning")
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=5),
@@ -294,7 +294,7 @@ def test_another_seed_gives_other_numbers_and_a_generator_fresh_ones():
     assert p(None) != p(None)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_threads_change_no_number():
     code = (
         "import sys; sys.path.insert(0, 'tests')\n"
@@ -410,11 +410,11 @@ def same_but_for_scores(found: pd.DataFrame, wanted: pd.DataFrame) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("named", [(), ("s0", "s3"), ("s3", "s0")])
 @pytest.mark.parametrize("method", ["auto", "monte-carlo"])
 @pytest.mark.parametrize(
-    "metric", ["mean", "accuracy", pytest.param("sum", marks=pytest.mark.slow)]
+    "metric", ["mean", "accuracy", pytest.param("sum", marks=pytest.mark.full)]
 )
 @pytest.mark.parametrize("event", list(EVENTS))
 def test_the_mirror_image_of_errors_has_the_same_bootstrap(event, metric, method, named):
@@ -428,7 +428,7 @@ def test_the_mirror_image_of_errors_has_the_same_bootstrap(event, metric, method
         same_but_for_scores(found, wanted)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("groups", [False, True])
 @pytest.mark.parametrize("method", ["auto", "monte-carlo"])
 @pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
@@ -597,7 +597,7 @@ def test_adjustments_are_statsmodels(test, method):
     np.testing.assert_allclose(found["p_adjusted"], wanted, rtol=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_max_t_keeps_the_chance_of_any_false_positive():
     """Six equal systems, 15 pairs, 150 simulated test sets: 5 % +- 3 standard errors."""
     rng = np.random.default_rng(12)
@@ -668,7 +668,7 @@ def test_one_win_in_fifty_items_makes_no_winner():
     assert found["tied_for_best"].all()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_ranks_of_near_equal_systems_hold_together():
     """Eight systems, .05 standard deviations apart: all true ranks inside in 95 % of 60 tables."""
     rng = np.random.default_rng(8)
@@ -869,7 +869,7 @@ def test_max_t_is_resampled_in_exact_rows_too():
     assert (found["p_adjusted"] >= found["p_value"]).all()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
 @pytest.mark.parametrize("method", ["auto", "monte-carlo"])
 @pytest.mark.parametrize("event", [*EVENTS, "swaps"])
@@ -973,7 +973,7 @@ def test_datasets_give_the_same_numbers(test):
         assert {"system_a", "system_b"} <= set(found.coords)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("test", ASK)
 def test_batches_and_lazy_datasets(test):
     dask = pytest.importorskip("dask")

@@ -79,7 +79,7 @@ def test_ties_and_correlation():
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("share", [0.001, 0.05, 0.3, 0.9])
 def test_truth_by_integration(share):
     """The precision of the region above the quantile, by numerical integration."""
@@ -96,7 +96,7 @@ def test_truth_by_integration(share):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_truth_is_the_average_precision():
     """The mean of 200 experiments, within four standard errors; at every share at once."""
     shares = np.array([0.02, 0.1, 0.5])
@@ -120,7 +120,7 @@ def experiments(size: int, **quality: float):
     return frame.reset_index(drop=True).rankeval(by="sample")
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_coverage_of_the_interval():
     """Of a fixed region, at least 95 % of intervals hold the truth: 400 seeded experiments."""
     truth = datasets.true_precision(0.1, quality=1.5)
@@ -132,7 +132,7 @@ def test_coverage_of_the_interval():
     assert held < 400
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_size_of_the_test():
     """Two equally good measures: Fisher's test at 5 % rejects in at most 5 % of experiments."""
     rejected = experiments(400, a=1.0, b=1.0).compare("a", "b", 60)["significant"].sum()

@@ -34,7 +34,7 @@ def table() -> pd.DataFrame:
     return pd.read_csv(REFERENCE / "sizes.csv").set_index(["differences", "rule"])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("kind", sizes.DISCORDANT)
 def test_sizes_for_0_1_metrics_are_enumerated(table, kind):
     found = sizes.enumerated(sizes.KINDS[kind][0], sizes.DISCORDANT[kind])
@@ -54,7 +54,7 @@ def test_both_studies_agree_within_three_standard_errors(table, kind):
             assert abs(row["size"] - size) < 3 * error
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("kind", sizes.KINDS)
 def test_a_small_study_agrees_with_the_large_one(table, kind):
     found = sizes.simulated(kind, 120, seed=7).mean()

@@ -107,7 +107,7 @@ def test_signs_and_draws_have_nearly_the_same_error(metric):
         assert (np.abs(signs[side] - drawn[side]) < 0.12 * 4 * drawn["gain_se"]).all()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @given(
     st.integers(2, 60),
     st.integers(0, 2**32),
@@ -142,7 +142,7 @@ def test_a_row_agrees_with_itself_and_no_p_value_is_zero(n, seed, kind, method):
             assert row["ci_low"] <= row["gain"] <= row["ci_high"]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_no_row_of_nearly_equal_classifiers_contradicts_itself():
     """The limits of an exact law are sums that round: 1e-18 leaves 0 out."""
     rng = np.random.default_rng(6)
@@ -258,7 +258,7 @@ def test_the_default_keeps_its_level_with_few_unequal_groups(groups):
     assert study.judged(items, "paper", 0)["size"].mean() > 0.12
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("procedure", ["default", "paper"])
 def test_all_pairs_of_equal_systems_together_err_in_five_percent(procedure):
     rng = np.random.default_rng(11)
@@ -272,7 +272,7 @@ def test_all_pairs_of_equal_systems_together_err_in_five_percent(procedure):
 # ----------------------------------------------------------------------------- many pairs, decided
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_as_many_resamples_as_the_family_needs():
     rng = np.random.default_rng(2)
     data = pd.DataFrame(rng.normal(0.15 * np.arange(24), 1.0, (60, 24)))
@@ -458,7 +458,7 @@ def as_dataset(data: pd.DataFrame) -> xr.Dataset:
     return xr.Dataset({"score": (("domain", "item", "system"), scores)}, coords=coords)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("test", ["paired_bootstrap", "paired_permutation"])
 def test_fifty_null_domains_are_one_family(test):
     """Adjusted within each domain, some 5 % of the domains err."""
@@ -471,7 +471,7 @@ def test_fifty_null_domains_are_one_family(test):
     assert together.attrs["adjust_over"] == "all"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_families_of_all_domains_err_in_five_percent():
     """Of 60 studies of eight null domains, as many as a binomial law allows."""
     errs = {"all": 0, "group": 0}
@@ -515,7 +515,7 @@ def test_domains_on_top_of_max_t(adjust):
         assert wanted == pytest.approx(min(reached, 1.0), rel=1e-12, abs=0.0)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("adjust", ["holm", "max-t"])
 def test_datasets_lazy_or_not_have_one_family_too(adjust):
     data = null_domains(4, 6, 40)
@@ -531,7 +531,7 @@ def test_datasets_lazy_or_not_have_one_family_too(adjust):
         assert ranks["rank_low"].sel(domain="d01", system="y").item() == 2
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_ranks_of_all_domains_hold_together():
     ask = partial(null_domains(1).rankeval(by="domain").system_ranks, n_resamples=2_000)
     assert (ask(adjust_over="group")["rank_low"] > 1).sum() == 4

@@ -56,7 +56,7 @@ print(kept)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="fresh processes by fork")
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("number", [6])  # of eight, five lost them
 def test_fresh_processes_of_eight_threads_keep_their_filters(number):
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}

@@ -45,7 +45,7 @@ def test_krenn_n_inside_a_block(freq):
     assert freq(ties="blocks").nbest_precision([996, 1022])["tied"].tolist() == [0, 0]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
 @given(st.integers(0, 10_000), st.integers(2, 5))
 @settings(max_examples=10)
@@ -278,7 +278,7 @@ def test_missing_scores_are_one_block():
 # ------------------------------------------------------------------------------------- sensitivity
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:by='number'.*in another group:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_tie_sensitivity_spans_the_orders(tied):

@@ -21,7 +21,7 @@ from tests.questions import noted
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 TABLES = int(os.environ.get("RANKEVAL_PD_VERDICTS", "500"))
 FAST = range(40)
-MANY = pytest.param(range(40, 40 + TABLES), marks=pytest.mark.slow, id="many")
+MANY = pytest.param(range(40, 40 + TABLES), marks=pytest.mark.full, id="many")
 ADJUST = [None, "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by"]
 SIDES = ["two-sided", "greater", "less"]
 

@@ -97,7 +97,7 @@ def shortest(request, monkeypatch):
     monkeypatch.setattr(boundary, "_SHORTEST_STRETCH", request.param)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(8))
 def test_stretches_are_halved(seed, shortest, monkeypatch):
     """All orders counted: many rises, and few candidates of which any number may be positive."""
@@ -147,7 +147,7 @@ def test_nothing_is_random(positive):
     assert found.tolist() == [1.0, 0.0]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("level", "total", "positive"),
     [(1e-20, 300, 80), (1e-90, 500, 350), (1e-114, 700, 200), (1e-250, 900, 450)],
@@ -253,7 +253,7 @@ def test_envelope_of_5102_candidates(first, last, level):
     assert 0.0497 < crossing_probability(asked, population)[0] <= 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_random_rankings_reach_the_envelope_as_often_as_it_says():
     total, positive, draws = 500, 60, 20_000
     found = envelope(0.1, np.arange(1.0, total + 1.0), Finite(float(total), float(positive)))

@@ -69,7 +69,7 @@ def test_infinite_by_enumeration(p, prior):
     check_all(p, Infinite(prior), [exact.binomial(n, prior) for n in range(1, 31)])
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("total", [7, 12])
 def test_equal_probabilities(total):
     """p is P(X >= i) to rounding for some n and i: equality counts, for every such p."""
@@ -170,7 +170,7 @@ def test_walk_equals_search(p, population):
         assert_allclose(walked, searched, rtol=1e-10, atol=1e-11)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("p", [0.05, 1e-17])
 @pytest.mark.parametrize("population", [Finite(10**6, 110_937), Finite(10**6, 7), Infinite(0.11)])
 def test_long_walk(p, population):
@@ -212,7 +212,7 @@ def parametric_error(x, p, n, prior):
     return exact.root_error(lambda at: exact.betainc(at + 1, mpf(n) - at, prior), x, p)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("p", [0.9, 0.5, 0.05, 1e-6, 1e-17, 1e-100, 1e-300])
 @pytest.mark.parametrize("prior", [1e-4, 0.1109369, 0.5, 0.97])
 def test_parametric_bound_solves_its_equation(p, prior):

@@ -214,7 +214,7 @@ def acceptability(tp, n, p):
     return sum(mass for mass, tail in zip(law, smaller, strict=True) if tail <= limit)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(("n", "level"), [(4, 0.5), (9, 0.8), (12, 0.95), (13, 0.999)])
 def test_blaker_by_scanning(n, level):
     """Acceptability in mpmath: at most 1 - level all over outside, above just inside."""
@@ -426,7 +426,7 @@ def test_difference_intervals_of_an_empty_region(ci):
         assert limit.shape == (0,)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("ci", ["agresti-caffo", "miettinen-nurminen"])
 @settings(max_examples=examples(50))
 @given(st.tuples(*[st.integers(1, 10**5), st.floats(0, 1)] * 2), st.floats(0.5, 0.999))

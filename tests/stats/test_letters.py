@@ -22,7 +22,7 @@ def check(told_apart: np.ndarray) -> None:
     assert len(set().union(*own)) <= max(m, m * m // 4)
 
 
-@pytest.mark.parametrize("m", [*range(1, 6), pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("m", [*range(1, 6), pytest.param(6, marks=pytest.mark.full)])
 def test_all_graphs_up_to_six(m):
     places = list(combinations(range(m), 2))
     for chosen in product([False, True], repeat=len(places)):

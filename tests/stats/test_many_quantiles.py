@@ -95,7 +95,7 @@ def test_in_mpmath():
     assert proven((100, 1_000), (0.95,), ("clopper-pearson",)) < 1e-13
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_in_mpmath_at_every_corner():
     """1e-12 is what is promised, relative to the limit and to 1 less the limit."""
     assert proven(CORNERS, (0.5, 0.95, 1 - 1e-9), ("clopper-pearson",)) < 3e-13

@@ -136,7 +136,7 @@ def test_arrays():
     assert [x.shape for x in conditional_odds_ratio(*np.empty((4, 0)), 0.95)] == [(0,)] * 3
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @settings(max_examples=examples(40))
 @given(st.tuples(*[st.integers(1, 10**4), st.floats(0, 1)] * 2), st.floats(0.5, 0.999))
 def test_relations(drawn, level):

@@ -57,7 +57,7 @@ def test_blocks_of_draws_change_no_number(monkeypatch):
         assert left.tolist() == right.tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_p_value_of_all_swaps(alternative):
     """The Monte-Carlo p-value beside the share of all 2^12 swaps with as large a statistic."""

@@ -115,7 +115,7 @@ def test_published():
     assert round(boschloo_cell(74, 117, 31, 63, "greater"), 4) == 0.0356
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("d", [20, 50])
 @pytest.mark.parametrize("name", TESTS)
 def test_size(name, d):
