@@ -1,4 +1,4 @@
-"""Short tables: the columns of the contract, printed whole at 100 characters, and the options."""
+"""Short tables and records: columns, printed whole at 100 characters; attrs that files can hold."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ ITEMS = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list
 PAIRS = "system_a system_b score_a score_b gain ci_low ci_high p_value"
 BAND = "band_low band_high"
 RANKS = "value ci_low ci_high rank_low rank_high letters"
+BEHIND = "value difference difference_low difference_high p_adjusted"
 DIFFERENCE = "difference ci_low ci_high"
 
-SHORT = {  # the third edition of the contract
+SHORT = {
     "nbest_precision": "measure n tp precision ci_low ci_high lift tied",
     "nbest_recall": "measure n tp recall ci_low ci_high lift tied",
     "recall_band": f"measure n recall {BAND}",
@@ -48,7 +49,29 @@ SHORT = {  # the third edition of the contract
     "plan_annotation": "measure_a measure_b n n_judged n_more power power_low power_high",
     "choose_threshold": "measure threshold n_accepted tp precision recall ci_low",
 }
-OWN_ROWS = {"difference_region", "annotation_sheet", "with_judgements"}
+OF_ITEMS = {
+    "one-sided": lambda r: r.paired_bootstrap("a", "b", alternative="greater"),
+    "paired_bootstrap": lambda r: r.paired_bootstrap(),
+    "paired_permutation": lambda r: r.paired_permutation(),
+    "gain_by_size": lambda r: r.gain_by_size([20, 60]),
+    "system_ranks": lambda r: r.system_ranks(),
+    "summary": lambda r: r(metric="mean").summary(),
+    "baseline": lambda r: r(metric="mean").summary(baseline="a"),
+    "gain_threshold": lambda r: r.paired_bootstrap().rankeval.gain_threshold(window=(0.01, 0.99)),
+    "calibration": lambda r: r.paired_bootstrap().rankeval.calibration(OTHER, bins=[0.01, 0.99]),
+    "adjusted": lambda r: r.paired_bootstrap(adjust="max-t"),
+}
+SHORT_OF_ITEMS = {
+    "paired_bootstrap": PAIRS,
+    "paired_permutation": PAIRS,
+    "gain_by_size": f"size {PAIRS}",
+    "system_ranks": f"system {RANKS}",
+    "summary": f"system {RANKS}",
+    "baseline": f"system {BEHIND}",
+    "adjusted": f"{PAIRS} p_adjusted",
+}
+OWN_ROWS = {"difference_region", "annotation_sheet", "with_judgements"}  # rows of the data
+RESULTS = sorted({*ASKED} - OWN_ROWS)
 
 
 def of_rankings(name: str, **keywords: object) -> pd.DataFrame:
@@ -58,7 +81,10 @@ def of_rankings(name: str, **keywords: object) -> pd.DataFrame:
     return table
 
 
-@pytest.mark.parametrize("name", sorted({*ASKED} - OWN_ROWS))
+# -------------------------------------------------------------------------------------- the columns
+
+
+@pytest.mark.parametrize("name", RESULTS)
 def test_a_table_prints_whole(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     short, whole = (of_rankings(name, details=flag) for flag in (False, True))
@@ -80,50 +106,28 @@ def printed(table: pd.DataFrame) -> bool:
     return "..." not in text and max(map(len, text.splitlines())) <= 100
 
 
-@pytest.mark.parametrize(
-    ("ask", "columns"),
-    [
-        (lambda r: r.paired_bootstrap(details=False), PAIRS),
-        (lambda r: r.paired_bootstrap(adjust="max-t", details=False), f"{PAIRS} p_adjusted"),
-        (lambda r: r.paired_permutation(details=False), PAIRS),
-        (lambda r: r.gain_by_size([20, 60], details=False), f"size {PAIRS}"),
-        (lambda r: r.system_ranks(details=False), f"system {RANKS}"),
-        (lambda r: r(metric="mean").summary(details=False), f"system {RANKS}"),
-        (
-            lambda r: r(metric="mean").summary(baseline="a", details=False),
-            "system value difference difference_low difference_high p_adjusted",
-        ),
-    ],
-)
-def test_tables_of_systems_are_short(ask, columns, monkeypatch):
+@pytest.mark.parametrize("name", SHORT_OF_ITEMS)
+def test_tables_of_systems_are_short(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    found = ask(ITEMS.rankeval)
-    assert list(found.columns) == columns.split()
+    found = OF_ITEMS[name](ITEMS.rankeval(details=False))
+    assert list(found.columns) == SHORT_OF_ITEMS[name].split()
     assert printed(found)
 
 
-def test_summaries_and_adjusted_comparisons_are_short():
+def test_what_a_keyword_adds_has_its_columns():
     ask = FRAME.rankeval(gold="gold", measures=["a", "b", "c"], details=False)
     assert list(ask.summary([5, 10])) == ["measure", "n", *RANKS.split()]
-    behind = ["difference", "difference_low", "difference_high", "p_adjusted"]
-    assert list(ask.summary([5, 10], baseline="a")) == ["measure", "n", "value", *behind]
+    assert list(ask.summary([5, 10], baseline="a")) == ["measure", "n", *BEHIND.split()]
     adjusted = ask.compare(n=[5, 10], adjust="holm")
     assert list(adjusted)[-3:] == ["p_value", "p_adjusted", "better"]
     sets = ask.compare("a", "b", threshold={"a": 3, "b": 2})
     assert list(sets)[2:4] == ["n_a", "n_b"]
-    shares = ask.nbest_precision([0.1, 0.5])
-    assert list(shares)[-1] == "share"
-
-
-def test_groups_come_first_and_what_a_keyword_adds_comes_last():
-    ask = FRAME.rankeval(gold="gold", measures=["a", "b"], by="query", details=False)
-    assert list(ask.nbest_precision(5))[:2] == ["query", "measure"]
-    assert "n_queries" in ask.nbest_precision(5, average="macro").columns
-
-
-def test_pairs_of_families_say_their_relation():
-    found = ITEMS.rankeval.paired_bootstrap(families=["x", "x", "y"], details=False)
-    assert list(found)[-1] == "relation"
+    assert list(ask.nbest_precision([0.1, 0.5]))[-1] == "share"
+    grouped = ask(by="query")
+    assert list(grouped.nbest_precision(5))[:2] == ["query", "measure"]
+    assert "n_queries" in grouped.nbest_precision(5, average="macro").columns
+    families = ITEMS.rankeval.paired_bootstrap(families=["x", "x", "y"], details=False)
+    assert list(families)[-1] == "relation"
 
 
 def test_queries_are_short_and_a_wide_table_is_whole():
@@ -134,6 +138,35 @@ def test_queries_are_short_and_a_wide_table_is_whole():
     ask = rows.rankeval(by="query", gold="gold", key="document", measures="run", details=False)
     assert list(ask.per_query("AP")) == ["query", "measure", "metric", "value"]
     assert list(ask.per_query("AP", wide=True)) == ["run"]
+
+
+def test_a_dataset_has_all_variables():
+    ds = FRAME[["a", "gold"]].rename_axis("candidate").to_xarray()
+    assert "threshold" in ds.rankeval.nbest_precision(5, details=False)
+
+
+def test_questions_of_pairs_take_short_pairs():
+    pairs = ITEMS.rankeval.paired_bootstrap(details=False)
+    assert len(pairs.rankeval.calibration(OTHER, bins=[0.01, 0.99]))
+    assert len(pairs.rankeval.gain_threshold(window=(0.01, 0.99)))
+
+
+# -------------------------------------------------------------------------------------- the record
+
+
+@pytest.mark.parametrize("name", ["system_ranks", "paired_permutation", *RESULTS])
+def test_attrs_name_the_method_and_are_plain(name):
+    table = of_rankings(name) if name in ASKED else OF_ITEMS[name](ITEMS.rankeval)
+    attrs = table.attrs
+    assert attrs["method"] == name
+    assert attrs["version"] == rankeval_pd.__version__
+    for value in attrs.values():  # lists are texts: netCDF 3 has none, netCDF 4 not all
+        assert isinstance(value, str | int | float)
+        assert not isinstance(value, bool)
+    assert pd.concat([table, table]).attrs == attrs
+
+
+# -------------------------------------------------------------------------------- session defaults
 
 
 def test_options_hold_for_a_block_and_for_a_session():
@@ -157,41 +190,9 @@ def test_options_hold_for_a_block_and_for_a_session():
         before.__exit__()
 
 
-@pytest.mark.parametrize("options", [{"details": 1}, {"level": 1.0}, {"alpha": "x"}])
+@pytest.mark.parametrize("options", [{"level": 1.0}, {"alpha": "x"}, {"details": 1}])
 def test_options_are_checked(options):
     with pytest.raises((TypeError, ValueError), match=next(iter(options))):
         rankeval_pd.set_options(**options)
     with pytest.raises(TypeError, match="details='yes'"):
         FRAME.rankeval(gold="gold").nbest_precision(5, details="yes")
-
-
-def test_a_dataset_has_all_variables():
-    ds = FRAME[["a", "gold"]].rename_axis("candidate").to_xarray()
-    assert "threshold" in ds.rankeval.nbest_precision(5, details=False)
-
-
-@pytest.mark.parametrize("name", sorted({*ASKED} - OWN_ROWS))
-def test_attrs_are_plain(name):
-    check_attrs(of_rankings(name), name)
-
-
-@pytest.mark.parametrize("name", ["paired_bootstrap", "paired_permutation", "system_ranks"])
-def test_attrs_of_systems_are_plain(name):
-    check_attrs(getattr(ITEMS.rankeval, name)(), name)
-
-
-def check_attrs(table: pd.DataFrame, name: str) -> None:
-    """Raise unless the notes of a table name its method, and survive files and joins."""
-    attrs = table.attrs
-    assert attrs["method"] == name
-    assert attrs["version"] == rankeval_pd.__version__
-    for value in attrs.values():  # lists are texts: netCDF 3 has none, netCDF 4 not all
-        assert isinstance(value, str | int | float)
-        assert not isinstance(value, bool)
-    assert pd.concat([table, table]).attrs == attrs
-
-
-def test_a_calibration_takes_short_pairs():
-    pairs = ITEMS.rankeval.paired_bootstrap(details=False)
-    assert len(pairs.rankeval.calibration(OTHER, bins=[0.01, 0.99]))
-    assert len(pairs.rankeval.gain_threshold(window=(0.01, 0.99)))
