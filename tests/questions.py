@@ -283,7 +283,7 @@ def runs(names: Sequence[str]) -> pd.DataFrame:
 
 B = {"n_resamples": 200, "ci": "percentile"}
 _PAIR, _FEW = ("G2", "_z"), {"n_resamples": 50}
-_OF_RANKINGS: dict[str, Callable[[Any, Any], Any]] = {
+OF_RANKINGS: dict[str, Callable[[Any, Any], Any]] = {
     "precision": lambda plot, ax: plot.precision(**_FEW, target="nbest", ax=ax),
     "precision of one": lambda plot, ax: plot.precision(highlight="G2", **_FEW, ax=ax),
     "precision of few n": lambda plot, ax: plot.precision([20, 50, 90], mark=[50], ax=ax),
@@ -301,11 +301,11 @@ _OF_RANKINGS: dict[str, Callable[[Any, Any], Any]] = {
     "odds_ratios": lambda plot, ax: plot.odds_ratios(*_PAIR, [20, 90], ax=ax),
     "mean_difference": lambda plot, ax: plot.mean_difference(*_PAIR, range(9, 90), **_FEW, ax=ax),
 }
-_OF_ITEMS: dict[str, Callable[[Any, Any], Any]] = {
+OF_ITEMS: dict[str, Callable[[Any, Any], Any]] = {
     "confidence": lambda plot, ax: plot.confidence(**B, ax=ax),
     "pairs": lambda plot, ax: plot.pairs(adjust="holm", **B, ax=ax),
     "system_ranks": lambda plot, ax: plot.system_ranks(**B, ax=ax),
-    "gain_by_size": lambda plot, ax: plot.gain_by_size([50, 100, 200], **B, ax=ax),
+    "gain_by_size": lambda plot, ax: plot.gain_by_size([20, 50, 100], **B, ax=ax),
     "paired_differences": lambda plot, ax: plot.paired_differences(*_PAIR, **B, ax=ax),
     "queries": lambda plot, ax: plot.queries(*_PAIR, ax=ax),
     "critical_difference": lambda plot, ax: plot.critical_difference(
@@ -313,19 +313,19 @@ _OF_ITEMS: dict[str, Callable[[Any, Any], Any]] = {
     ),
 }
 PLOTS = [
-    *_OF_RANKINGS, *_OF_ITEMS, "comparison of all", "tie_sensitivity", "calibration",
+    *OF_RANKINGS, *OF_ITEMS, "comparison of all", "tie_sensitivity", "calibration",
     "interpolated_precision", "repetition",
 ]  # fmt: skip
 
 
 def drawn(name: str, ax: Any, count: int = 5) -> Any:
     """Draw a plot of PLOTS on an Axes."""
-    if name in _OF_RANKINGS:
-        return _OF_RANKINGS[name](candidates(names=count).rankeval.plot, ax)
+    if name in OF_RANKINGS:
+        return OF_RANKINGS[name](candidates(names=count).rankeval.plot, ax)
     right = items(count).set_axis(NAMES[:count], axis=1)
     right.index = pd.Index([f"query {n} of the collection" for n in right.index])
-    if name in _OF_ITEMS:
-        return _OF_ITEMS[name](right.rankeval.plot, ax)
+    if name in OF_ITEMS:
+        return OF_ITEMS[name](right.rankeval.plot, ax)
     if name == "comparison of all":
         few = candidates(names=min(count, 6))
         return few.rankeval.plot.comparison(simultaneous=False, ax=ax)

@@ -151,54 +151,6 @@ def test_a_packages_counts_are_parts_of_the_whole(terms):
 
 # ---------------------------------------------------------------------------- how terms are counted
 
-DOCSTRING = """Fit a random variable to the data, if possible.
-
-The null hypothesis, which is tested here, needs ``some code`` and :func:`a.role` or `x_value`.
-A t-test of floating-point numbers gives 3.5 or more (not less) values_in_code in [1]_ results.
-
-Parameters
-----------
-first_name : array of int
-    The first sample. Missing values
-    are dropped.
-other : float, optional
-    See https://example.org/some/page for it.
-
-See Also
---------
-other_function : Words that stand here are cross references.
-
-Examples
---------
->>> plain words inside code
-plain words of output
-
-Some words after code::
-
-    literal block words
-
-.. code-block:: python
-
-    more literal words
-
-.. note::
-
-    Notes are prose.
-
-- one item
-- another item
-
-======  =======
-column  another
-======  =======
-a cell  b cell
-======  =======
-
-References
-----------
-.. [1] Some Author, Some title of a paper.
-"""
-
 
 def terms_data():
     """Return the script that counts the terms, as a module."""
@@ -206,38 +158,6 @@ def terms_data():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def runs(text: str) -> list[str]:
-    return [" ".join(run) for sentence in terms_data().sentences(text) for run in sentence]
-
-
-@needs_docs
-def test_prose_and_nothing_else():
-    found = runs(DOCSTRING)
-    assert found == [
-        "fit a random variable to the data",
-        "if possible",
-        "the null hypothesis",
-        "which is tested here",
-        "needs",
-        "and",
-        "or",
-        "a",  # "t-test": a single letter is a sign
-        "of floating point numbers gives",
-        "or more",
-        "not less",
-        "in",
-        "results",
-        "the first sample",
-        "missing values are dropped",
-        "see",
-        "for it",
-        "some words after code",
-        "notes are prose",
-        "one item",
-        "another item",
-    ]
 
 
 @needs_docs

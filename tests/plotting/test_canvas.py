@@ -23,17 +23,6 @@ def many(count: int, size: int = 200) -> pd.DataFrame:
 # ----------------------------------------------------------------------------- colors of the names
 
 
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
-def test_a_name_has_one_color_in_all_pictures_of_the_data():
-    df = candidates(names=6).rename(columns={"_z": "z", "$MI^3$": "MI"})
-    names = list(df)[:6]
-    asked = {"comparison": {"simultaneous": False}, "roc": {"area": False}}
-    for plot in ("precision", "roc", "lift", "gain", "det", "comparison", "random_bound"):
-        ax = getattr(df.rankeval.plot, plot)(**asked.get(plot, {}))
-        assert [color(ax, name) for name in names] == [x.lower() for x in HUES], plot
-
-
 def test_some_of_the_names_keep_their_colors():
     df = candidates(names=6).rename(columns={"_z": "z", "$MI^3$": "MI"})
     names = list(df)[:6]
@@ -108,14 +97,6 @@ def test_captions_name_the_tests(test, alpha, adjust, alone, together):
     ax = plotting.comparison(table)
     assert f"({alone}, separately at each n)" in caption(ax)
     assert f"({together}, simultaneously for all n)" in caption(ax)
-
-
-@pytest.mark.parametrize(
-    ("adjust", "words"), [(None, "unadjusted"), ("holm", "adjusted for all 3 pairs by Holm's")]
-)
-def test_captions_name_the_adjustment_of_ranks(adjust, words):
-    table = candidates(names=3).rankeval.measure_ranks(40, adjust=adjust, level=0.9)
-    assert f"Rank: 90% interval for the rank, {words}" in caption(plotting.measure_ranks(table))
 
 
 def test_captions_say_each_sentence_once():

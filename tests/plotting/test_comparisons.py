@@ -149,18 +149,6 @@ def test_comparison_over_recall_and_with_overlap(two):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("pair", [("good", "poor"), ("poor", "good")])
-def test_bars_stand_at_the_recall_of_the_better_one(two, pair):
-    recall = two.rankeval.nbest_precision([20, 50, 200], measures="good")["recall"]
-    ax = two.rankeval.plot.comparison(*pair, [20, 50, 200], x="recall", simultaneous=False)
-    (marks,) = ax.figure.axes[1].collections
-    assert set(marks.get_offsets()[:, 0].round(12)) <= set(recall.round(12))
-    pale = mixed_color(line(ax, "good").get_color(), "white", 0.45)
-    assert to_hex(marks.get_facecolor()[0]) == pale
-    assert "the measure in this color (at its recall) is significantly better" in caption(ax)
-
-
-@pytest.mark.full
 def test_the_end_of_the_first_run_is_marked():
     frame = simulate_candidates(600)
     ax = frame.rankeval.plot.comparison("good", "fair", simultaneous=False, first_run=True)
@@ -181,17 +169,6 @@ def test_a_comparison_stays_in_the_place_that_was_chosen_by_hand():
         assert above.y0 > below.y1
     assert (places[-1].y0, places[0].y1) == pytest.approx((0.3, 0.8), abs=0.005)
     assert {(box.x0, box.x1) for box in places} == {(places[0].x0, places[0].x1)}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("names", "asked"), [(4, {}), (2, {"n": range(1, 40)})])
-def test_no_tick_stands_beyond_shares(names, asked):
-    ax = candidates(names=names).rankeval.plot.comparison(n_resamples=120, **asked)
-    ax.figure.draw_without_rendering()
-    low, high = ax.get_ylim()
-    ticks = [t.get_loc() for t in ax.yaxis.get_major_ticks() if low <= t.get_loc() <= high]
-    assert min(ticks) >= 0
-    assert max(ticks) <= 1
 
 
 # ---------------------------------------------------------------------- odds ratios and broken ties

@@ -18,7 +18,7 @@ from rankeval_pd.plotting import caption
 from rankeval_pd.plotting.look import contrast
 from rankeval_pd.roles import MEANINGS
 from tests.plotting.seen import check_places, entries, laid_out, named, texts, written
-from tests.questions import PLOTS, B, candidates, drawn, items
+from tests.questions import NAMES, OF_ITEMS, OF_RANKINGS, PLOTS, B, candidates, drawn, items
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 ALL = sorted(set(plotting.__all__) - {"caption", "shared_legend", "shown"})
@@ -156,23 +156,6 @@ def test_a_subfigure_holds_a_plot_with_a_later_title_in_any_style(name):
         assert text.get_window_extent().x1 <= left.bbox.x1 + 1, text.get_text()
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("layout", [None, "tight", "constrained"])
-@pytest.mark.parametrize("name", ["precision of few n", "precision", "roc", "area"])
-def test_a_figure_that_was_given_keeps_its_layout(name, layout):
-    figure, ax = plt.subplots(layout=layout)
-    before = figure.get_layout_engine()
-    drawn(name, ax)
-    assert figure.get_layout_engine() is before
-    figure.draw_without_rendering()
-    for text in texts([ax]):
-        box = text.get_window_extent()
-        assert figure.bbox.x0 - 1 <= box.x0 <= box.x1 <= figure.bbox.x1 + 1, text.get_text()
-        assert figure.bbox.y0 - 1 <= box.y0 <= box.y1 <= figure.bbox.y1 + 1, text.get_text()
-    if layout is None:
-        figure.tight_layout()  # without a warning
-
-
 CURVES = (
     "precision", "recall_band", "comparison of all", "random_bound", "random_cdf", "roc",
     "precision_recall", "det", "lift", "odds_ratios", "tie_sensitivity", "gain",
@@ -193,30 +176,7 @@ def test_lines_carry_labels_for_an_ordinary_legend(name):
 
 # ------------------------------------------------------------------------------ groups and Datasets
 
-ASKED = {  # of candidates, and of systems scored on items
-    "precision": lambda c, i: c.precision([10, 20, 50], n_resamples=50, target="nbest"),
-    "comparison": lambda c, i: c.comparison("G2", "_z", n_resamples=200),
-    "random_bound": lambda c, i: c.random_bound(0.05),
-    "random_cdf": lambda c, i: c.random_cdf(20),
-    "roc": lambda c, i: c.roc(bands=0.05),
-    "recall_band": lambda c, i: c.recall_band([10, 20, 50], n_resamples=50),
-    "precision_recall": lambda c, i: c.precision_recall(f_scores=0.3),
-    "det": lambda c, i: c.det(),
-    "lift": lambda c, i: c.lift(enrichment=0.1),
-    "gain": lambda c, i: c.gain(log=True),
-    "area": lambda c, i: c.area(),
-    "measure_ranks": lambda c, i: c.measure_ranks(20),
-    "odds_ratios": lambda c, i: c.odds_ratios("G2", "_z", [20, 50]),
-    "tie_sensitivity": lambda c, i: c.tie_sensitivity("G2", "_z", [20, 50], n_keys=3),
-    "mean_difference": lambda c, i: c.mean_difference("G2", "_z", range(9, 50), n_resamples=50),
-    "confidence": lambda c, i: i.confidence(**B),
-    "pairs": lambda c, i: i.pairs(**B, adjust=None),
-    "gain_by_size": lambda c, i: i.gain_by_size([30, 60], **B),
-    "paired_differences": lambda c, i: i.paired_differences("system 0", "system 3", **B),
-    "queries": lambda c, i: i.queries("system 0", "system 3"),
-    "critical_difference": lambda c, i: i.critical_difference(adjust=None, n_resamples=200),
-    "system_ranks": lambda c, i: i.system_ranks(**B, adjust=None),
-}
+ASKED = {**OF_RANKINGS, **OF_ITEMS}
 TWO, PAIR = ["G2", " _z"], ["G2 :  _z"]
 NAMED = {  # once for the figure; the others have names on an axis, or values of their own in a key
     **dict.fromkeys(["precision", "recall_band", "comparison", "random_bound", "det", "gain"], TWO),
@@ -224,9 +184,11 @@ NAMED = {  # once for the figure; the others have names on an axis, or values of
 }
 
 
-def test_all_plots_have_groups():
-    """But these: panels are measures; a table of pairs is taken; groups are queries."""
-    assert set(ASKED) == set(ALL) - {"repetition", "calibration", "interpolated_precision"}
+def data_of(name):
+    """Return 300 candidates, or 300 items, of four names."""
+    if name in OF_RANKINGS:
+        return candidates(names=4)
+    return pd.concat([items(4), items(4)[:100]], ignore_index=True).set_axis(NAMES[:4], axis=1)
 
 
 def parts(frame):
@@ -236,7 +198,7 @@ def parts(frame):
 @pytest.mark.full
 @pytest.mark.parametrize("name", ASKED)
 def test_groups_are_panels_with_one_set_of_names(name):
-    panels = ASKED[name](parts(candidates(names=4)), parts(items(4)))
+    panels = ASKED[name](parts(data_of(name)), None)
     assert [ax.get_title() for ax in panels] == [f"part = {k}" for k in range(3)]
     figure = panels[0].figure
     laid_out(figure)
@@ -249,12 +211,13 @@ def test_groups_are_panels_with_one_set_of_names(name):
 
 @pytest.mark.parametrize("name", ASKED)
 def test_datasets_give_the_same_picture(name):
-    frames = candidates(names=4), items(4)
-    first, second = (frame.rename_axis("item").to_xarray() for frame in frames)
-    sets = first.rename(item="candidate"), second.to_dataarray("system").to_dataset(name="score")
+    frame = data_of(name)
+    ds = frame.rename_axis("candidate").to_xarray()
+    if name in OF_ITEMS:
+        ds = ds.rename(candidate="item").to_dataarray("system").to_dataset(name="score")
     both = []
-    for data in (frames, sets):
-        ax = ASKED[name](*(x.rankeval.plot for x in data))
+    for data in (frame, ds):
+        ax = ASKED[name](data.rankeval.plot, None)
         lines = [x.get_xydata() for part in ax.figure.axes for x in part.get_lines()]
         dots = [np.asarray(x.get_offsets()) for x in ax.collections]
         colors = [x.get_facecolors() for x in ax.collections]
@@ -314,31 +277,25 @@ def test_help_says_what_marks_mean_and_names_every_parameter(name):
 
 @pytest.mark.full
 def test_empty_tables_are_drawn():
-    df, right = candidates(), items(3)
-    curves = ("roc", "det", "lift", "gain", "precision_recall")
-    pairs = right.rankeval.paired_bootstrap(**B)
+    df, pairs = candidates(), items(3).rankeval.paired_bootstrap(**B)
     lists, compared = df.rankeval.nbest_precision([20]), df.rankeval.compare(n=[20])
     for x in ("n", "share", "recall"):
         laid_out(plotting.precision(lists.iloc[:0], x=x, reference=("random", "ideal")).figure)
         laid_out(plotting.comparison(compared.iloc[:0], None, lists.iloc[:0], x=x).figure)
-        laid_out(df.iloc[:0].rankeval.plot.precision(x=x).figure)
+    curves = ("roc", "det", "lift", "gain", "precision_recall", "area", "random_bound")
     tables = {
-        **{name: getattr(df.rankeval, name)() for name in (*curves, "area", "random_bound")},
+        **{name: getattr(df.rankeval, name)() for name in curves},
         "odds_ratios": df.rankeval.odds_ratios("G2", "_z", [50]),
         "mean_difference": df.rankeval.mean_difference("G2", "_z", range(5, 50), n_resamples=50),
         "measure_ranks": df.rankeval.measure_ranks(20),
-        "recall_band": df.rankeval.recall_band([20], n_resamples=50),
-        "tie_sensitivity": df.rankeval.tie_sensitivity("G2", "_z", [50], n_keys=3),
         "random_cdf": df.rankeval.random_cdf(5),
         **dict.fromkeys(["confidence", "pairs", "critical_difference"], pairs),
-        "calibration": pairs.rankeval.calibration(right),
-        "system_ranks": right.rankeval.system_ranks(**B, adjust=None),
-        "gain_by_size": right.rankeval.gain_by_size([50], **B),
+        "calibration": pairs.rankeval.calibration(items(3)),
+        "gain_by_size": items(3).rankeval.gain_by_size([50], **B),
     }
     for name, table in tables.items():
         laid_out(getattr(plotting, name)(table.iloc[:0]).figure)
-    for name in curves:
-        laid_out(getattr(df.iloc[:0].rankeval.plot, name)().figure)
+        plt.close("all")
 
 
 ODD = [

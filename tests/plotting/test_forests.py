@@ -54,19 +54,6 @@ def test_ranks_of_measures_are_the_table():
         plotting.pairs(table)
 
 
-@pytest.mark.full
-def test_ranks_of_measures_are_computed_or_given():
-    df = candidates()
-    table, again = df.rankeval.measure_ranks(40), df.rankeval.plot.measure_ranks(40)
-    ax = plotting.measure_ranks(table)
-    assert (columns(again), caption(again)) == (columns(ax), caption(ax))
-    summary = plotting.measure_ranks(df.rankeval.summary(40))
-    assert summary.get_xlabel() == ax.get_xlabel() == "precision, n = 40"
-    alone = df.rankeval.plot.measure_ranks(kind="roc", adjust=None)
-    assert "unadjusted" in caption(alone)
-    assert alone.get_xlabel() == "area under the ROC curve"
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -104,33 +91,10 @@ def test_many_rows_of_a_forest(count):
     assert ("tied" in columns(ax) and not drawn) == ("share a letter" in caption(ax))
 
 
-@pytest.mark.full
-def test_the_scores_stay_in_the_figure_at_any_resolution():
-    right = np.random.default_rng(2).random((200, 5)) < np.linspace(0.9, 0.4, 5)
-    with plt.rc_context({"figure.dpi": 110}):
-        ax = pd.DataFrame(right).add_prefix("system ").rankeval.plot.system_ranks(**B, adjust=None)
-        laid_out(ax.figure)
-
-
 def test_rows_of_names_are_no_logarithms(seven):
     ax = plt.subplots()[1]
     ax.set_yscale("log")
     assert plotting.system_ranks(seven.rankeval.system_ranks(**B), ax=ax).get_yscale() == "linear"
-
-
-@pytest.mark.full
-def test_a_panel_for_each_n():
-    df = candidates()
-    panels = df.rankeval.plot.measure_ranks([20, 40])
-    assert [ax.get_title() for ax in panels] == ["n = 20", "n = 40"]
-    ds = df.rename_axis("candidate").to_xarray()
-    others = plotting.measure_ranks(ds.rankeval.measure_ranks([20, 40]))
-    table = df.rankeval.measure_ranks([20, 40])
-    for n, one, other in zip([20, 40], panels, others, strict=True):
-        check_rows(one, table[table["n"] == n].sort_values("value", ascending=False, kind="stable"))
-        assert columns(one) == columns(other)
-    panels = df.rankeval.plot.pairs(n=[20, 40])
-    assert [ax.get_title() for ax in panels] == ["n = 20", "n = 40"]
 
 
 @pytest.mark.full
@@ -253,13 +217,3 @@ def test_repetition_draws_a_panel_a_measure(two):
         call.plot.repetition(n=40, ax=axes[0])
     with pytest.raises(ValueError, match="samples and table differ in their measures"):
         plotting.repetition(call.repetition(n=20), rows)
-
-
-@pytest.mark.full
-def test_samples_fit_their_panels():
-    df = candidates(1200, names=5).assign(part=np.arange(1200) % 20)
-    panels = df.rankeval(by="part").plot.repetition(n=10)
-    heights = [bar.get_height() for ax in panels for bar in ax.patches]
-    highest = max(heights + [x.get_ydata().max() for ax in panels for x in ax.get_lines()])
-    assert all(highest <= ax.get_ylim()[1] <= 2.0 * highest for ax in panels)
-    laid_out(panels[0].figure)

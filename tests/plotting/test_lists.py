@@ -7,7 +7,6 @@ import pytest
 from matplotlib.colors import to_hex
 from numpy.testing import assert_array_equal as equal
 
-import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.plotting import caption
 from rankeval_pd.plotting.panels import seen
@@ -152,28 +151,6 @@ def test_averages_of_queries_say_what_they_are():
     words = "95% Korn-Graubard confidence intervals over queries, separately at each n"
     assert words in caption(ax)
     assert not any("random" in text for text in named(ax))
-
-
-@pytest.mark.full
-def test_long_curves_are_thinned_but_keep_their_ends():
-    n = 200_000
-    df = pd.DataFrame({"m": np.linspace(0, 1, n), "gold": np.arange(n) % 3 == 0})
-    ax = df.rankeval.plot.precision()
-    x, y = ax.get_lines()[0].get_data()
-    assert len(x) <= 6000
-    assert (x[0], x[-1]) == (10, n)
-    assert "Lists shorter than 10 are omitted." in caption(ax)
-    equal(y, df.rankeval.nbest_precision([int(k) for k in x])["precision"])
-
-
-def test_precision_of_blocks():
-    """Each measure has its own blocks of equal scores, and a point at the end of each."""
-    df = rankeval_pd.datasets.simulate_candidates(
-        300, quality={"good": 1.5, "fair": 1.0}, decimals=1
-    )
-    ax = df.rankeval(ties="blocks").plot.precision(reference=False)
-    for name, rows in df.rankeval(ties="blocks").nbest_precision().groupby("measure"):
-        equal(xy(ax, name), rows[["n", "precision"]])
 
 
 # ------------------------------------------------------------------------------------------ chance

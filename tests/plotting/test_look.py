@@ -22,7 +22,7 @@ from rankeval_pd.plotting.look import (
     percent,
 )
 from tests.plotting.seen import color, line
-from tests.questions import NAMES, B, candidates, items
+from tests.questions import NAMES, candidates, items
 
 # ----------------------------------------------------------------------------------------- colors
 
@@ -64,16 +64,6 @@ def test_ink_is_that_of_the_axes_and_of_the_figure_around():
     assert Ink.of(ax) == Ink.of(ax, outside=True)
 
 
-def test_colors_stay_in_the_same_axes():
-    table = candidates().rename(columns={"_z": "z"}).rankeval.nbest_precision([10, 20])
-    table.attrs.clear()
-    ax = plotting.precision(table[table["measure"] == "z"])
-    plotting.precision(table[table["measure"] == "G2"], ax=ax)
-    plotting.precision(table[table["measure"] == "z"], ax=ax)
-    lines = [x for x in ax.get_lines() if x.get_label() == "z"]
-    assert lines[0].get_color() == lines[1].get_color() != line(ax, "G2").get_color()
-
-
 def test_colors_that_are_asked_for():
     ask = candidates(names=2).rankeval.plot.gain
     for colors, wanted in (
@@ -104,23 +94,6 @@ def test_keywords_by_name_and_highlight():
     assert len(ax.get_lines()) == 5 + 2 + 1  # the edges of the band, and a random order
     with pytest.raises(ValueError, match="highlight='X2' is not one of the names in the plot"):
         ask([5], highlight="X2")
-
-
-@pytest.mark.full
-def test_keywords_reach_the_artists():
-    ax = candidates().rankeval.plot.precision(
-        [10, 20], measures="G2", line_kw={"linewidth": 7}, band_kw={"alpha": 0.9},
-        marker_kw={"marker": "x"},
-    )  # fmt: skip
-    assert (line(ax, "G2").get_linewidth(), line(ax, "G2").get_marker()) == (7, "x")
-    assert ax.collections[0].get_alpha() == 0.9
-    ask = items().rankeval.plot
-    look = {"band_kw": {"linewidth": 9}, "marker_kw": {"markersize": 11}}
-    bars, dots = ask.system_ranks(**look, **B).collections
-    assert (bars.get_linewidth(), dots.get_sizes()) == (9, 11)
-    ax = ask.confidence(marker_kw={"markersize": 11}, **B)
-    assert line(ax, "_pairs").get_markersize() == 11
-    assert ask.pairs(band_kw={"linewidth": 3}, **B).collections[0].get_linewidth() == 3
 
 
 @pytest.mark.parametrize("given", [{"nonsense": 1}, {"G2": {"alpha": "much"}}])
