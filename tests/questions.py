@@ -252,7 +252,7 @@ RANKED = {  # what a list that ends early has no answer to
 # Every plot, small: of so many measures or systems.
 
 NAMES = [
-    "G2", "_z", "$MI^3$", "log-likelihood ratio", "90 % odds", "t", "chi-squared", "frequency",
+    "G2", "_z", "$MI^3$", "log-likelihood", "90 % odds", "t", "chi-squared", "frequency",
     "Dice", "Poisson", "Jaccard", "cosine", "random", "length", "tf-idf", "PMI", "LogDice",
     "delta P", "Ochiai", "Fager",
 ]  # fmt: skip
