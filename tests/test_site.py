@@ -288,18 +288,6 @@ def test_the_question_that_the_guide_adds_has_an_answer():
     assert found["f1"].tolist() == pytest.approx(wanted.tolist())
 
 
-def test_tables_of_pages_are_shown_as_they_are():
-    """No column is picked by hand and nothing is rounded: the short tables are the point."""
-    pages = [ROOT / "README.md", ROOT / "examples" / "quickstart.py", *DOCS.rglob("*.md")]
-    picked = re.compile(
-        r"^[\w.]+\(.*\)(\[\[.*\]\]|\.round\(.*\))|^\w+\[\[.*\]\]$|\.round\(\d\)$", re.M
-    )
-    for page in pages:
-        text = page.read_text("utf-8")
-        for code in re.findall(r"```(?:\{code-cell\}|python)\n(.*?)```", text, re.S) or [text]:
-            assert not picked.search(code), page
-
-
 @pytest.mark.full
 def test_the_sentences_quoted_in_the_readme_are_printed():
     """As in the how-tos to which they link."""

@@ -37,23 +37,23 @@ def check_words(text: str) -> None:
 
 
 @pytest.mark.parametrize("details", [True, False])
-@pytest.mark.parametrize("name", RESULTS)
-def test_every_table_of_rankings_has_words_and_a_table(name, details):
-    table = of_rankings(name, details=details)
-    check_words(in_words(table))
-    if len(table):
-        assert len(paper_table(table)) <= len(table)
-        assert paper_table(table, "latex").count(r"\\") >= 2
-    methods = in_words(table, methods=True)
-    assert f"`{name}` of rankeval_pd {rankeval_pd.__version__}" in methods
+def test_every_table_of_rankings_has_words_and_a_table(details):
+    for name in RESULTS:
+        table = of_rankings(name, details=details)
+        check_words(in_words(table))
+        if len(table):
+            assert len(paper_table(table)) <= len(table), name
+            assert paper_table(table, "latex").count(r"\\") >= 2, name
+        methods = in_words(table, methods=True)
+        assert f"`{name}` of rankeval_pd {rankeval_pd.__version__}" in methods
 
 
 @pytest.mark.parametrize("details", [True, False])
-@pytest.mark.parametrize("name", OF_ITEMS)
-def test_every_table_of_systems_has_words_and_a_table(name, details):
-    table = OF_ITEMS[name](ITEMS.rankeval(details=details))
-    check_words(in_words(table))
-    assert len(paper_table(table, stars="p_value" in table)) <= len(table)
+def test_every_table_of_systems_has_words_and_a_table(details):
+    for name, ask in OF_ITEMS.items():
+        table = ask(ITEMS.rankeval(details=details))
+        check_words(in_words(table))
+        assert len(paper_table(table, stars="p_value" in table)) <= len(table), name
 
 
 def test_sentences_of_tables_without_attrs_are_refused(tmp_path):
@@ -118,11 +118,11 @@ def test_a_baseline_in_words(candidates):
 
 
 def test_a_leaderboard_of_many_systems_is_three_sentences():
-    right = np.random.default_rng(1).random((200, 30)) < np.linspace(0.4, 0.8, 30)
-    call = pd.DataFrame(right).add_prefix("s").rankeval(metric="accuracy")
-    table = call.system_ranks(adjust="holm", n_resamples=999)
+    scores = np.random.default_rng(1).normal(np.linspace(0.0, 3.0, 30), size=(60, 30))
+    call = pd.DataFrame(scores).add_prefix("s").rankeval(metric="mean")
+    table = call.system_ranks(adjust="holm", n_resamples=19_999)
     assert in_words(table).count(". ") <= 2
-    assert in_words(table).count(" s") <= 8
+    assert len(re.findall(r"\bs\d", in_words(table))) <= 8
     cells = paper_table(table)
     assert cells.shape == (30, 1)
     assert cells.iloc[0, 0].endswith(" a") or " a " in cells.iloc[0, 0]

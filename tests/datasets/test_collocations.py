@@ -216,6 +216,7 @@ def test_what_is_kept_is_as_readable_as_the_umask_has_it(tmp_path):
     assert (tmp_path / "kept.json.gz").stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.full
 def test_a_flipped_bit_anywhere_is_seen(tmp_path):
     path = tmp_path / "kept.json.gz"
     collocations.write_cache(path, {"words": ["a", "b"]})

