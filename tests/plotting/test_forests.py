@@ -76,8 +76,9 @@ def test_ranks_of_systems_are_drawn_best_first(seven, options, words):
 @pytest.mark.parametrize("count", [40, 120])
 def test_many_rows_of_a_forest(count):
     """Up to 60 rows stand on the page; of more the best 59, and the rest in one row."""
-    right = np.random.default_rng(2).random((200, count)) < np.linspace(0.9, 0.4, count)
-    call = pd.DataFrame(right).add_prefix("system ").rankeval
+    means = np.linspace(3.0, 0.0, count)
+    scores = np.random.default_rng(2).normal(means, size=(60, count))
+    call = pd.DataFrame(scores).add_prefix("system ").rankeval
     ax = call.plot.system_ranks(**B)
     laid_out(ax.figure)
     table = call.system_ranks(**B).sort_values("rank", kind="stable")
