@@ -1,6 +1,6 @@
 """The list of seeded faults does not rot: every fault still has its place, and tests to notice it.
 
-Whether they do is what ``python tests/mutants.py`` sees.
+Whether they do is what ``python tests/tools/mutants.py`` sees.
 """
 
 from __future__ import annotations

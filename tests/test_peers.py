@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from tests.peers.__main__ import COUNTS, counted
+from tests.tools.peers.__main__ import COUNTS, counted
 
 REASONS = {
     "exact with ties and zeros, where SciPy uses a normal approximation or ignores ties",
