@@ -51,9 +51,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"rankeval_pd {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-_SOURCE = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())[
-    "project"
-]["urls"]["Source"]
+_PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+_SOURCE = tomllib.loads(_PROJECT.read_text("utf-8"))["project"]["urls"]["Source"]
 _OWNER, _REPOSITORY = _SOURCE.split("/")[-2:]
 html_context = {  # the links "edit this page"
     "github_user": _OWNER,
