@@ -77,7 +77,7 @@ def test_ranks_of_systems_are_drawn_best_first(seven, options, words):
 def test_many_rows_of_a_forest(count):
     """Up to 60 rows stand on the page; of more the best 59, and the rest in one row."""
     means = np.linspace(3.0, 0.0, count)
-    scores = np.random.default_rng(2).normal(means, size=(60, count))
+    scores = np.random.default_rng(2).normal(means, size=(150, count))
     call = pd.DataFrame(scores).add_prefix("system ").rankeval
     ax = call.plot.system_ranks(**B)
     laid_out(ax.figure)
