@@ -19,8 +19,8 @@ dd = pytest.importorskip("dask.dataframe")
 import dask  # noqa: E402
 
 import rankeval_pd.dask  # noqa: E402
-from rankeval_pd.dask_accessors import HEAD_METHODS, METHODS  # noqa: E402
-from rankeval_pd.dask_accessors import QUESTIONS as ON_FRAMES  # noqa: E402
+from rankeval_pd.dask import HEAD_METHODS, METHODS  # noqa: E402
+from rankeval_pd.dask import QUESTIONS as ON_FRAMES  # noqa: E402
 from tests.questions import LONG, QUESTIONS, RANKED, N  # noqa: E402
 
 pytestmark = [
