@@ -26,7 +26,6 @@ ROOT_FILES = {
     "accessors",
     "association",
     "dask",
-    "dask_accessors",
     "errors",
     "options",
     "overview",

@@ -57,6 +57,14 @@ EXCEPTIONS: dict[str, str] = {
         "the groups of a Dataset are answered one by one, as by= answers them"
     ),
     r"gain_by_size \[(batches|chunked)\]": "each group draws test sets of its own, as by= does",
+    r"difference_region \[(Dask|head)\] \.result": (
+        "the ranks of candidates outside a list take a pass of their own: compute the columns"
+    ),
+    r"tie_sensitivity \[(Dask|head)\] ": "a head keeps tied candidates in one order",
+    r"(paired_\w+|system_ranks) \[Dask\] \.result\.message: ": (
+        "one error for all items that are spread, and one for several passes over them"
+    ),
+    r"\[head\] \.result\.message: ": "the error names the role of the new head",
     r"\[Dask\] \.result(: (dict|str)|\.(\w+|'.*'): (gone|new))": (
         "whole curves of a Dask DataFrame went; methods by groups, and of counts, came"
     ),
