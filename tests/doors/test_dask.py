@@ -308,7 +308,6 @@ OF_GROUPS: dict[str, Ask] = {
         "a", "b", n=[5, 10], adjust="max-t", adjust_over="group", n_resamples=99
     ),
     "compare, bh": lambda r: r.compare("a", n=[5], adjust="bh", alternative="greater"),
-    "random_test": lambda r: r.random_test([5, 10]),
     "random_bound": lambda r: r.random_bound(0.05, [5, 10]),
     "area": lambda r: r.area(),
     "compare_area": lambda r: r.compare_area(adjust="bh"),

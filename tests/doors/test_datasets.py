@@ -42,7 +42,6 @@ def queries() -> xr.Dataset:
 # with a special rule; all methods in chunks are compared in tests/test_properties.py
 QUESTIONS = {
     "random_test, combined": lambda r: r.random_test([5, 10, 60], combine=True),
-    "random_test, adjusted": lambda r: r.random_test([5, 10, 20], adjust="envelope"),
     "compare by thresholds": lambda r: r.compare(
         "good", "fair", threshold={"good": [1, 2], "fair": [1, 0.5]}
     ),
@@ -50,7 +49,6 @@ QUESTIONS = {
         n=[5, 10], adjust="max-t", adjust_over="group", n_resamples=50
     ),
     "compare, combined": lambda r: r.compare(n=[5, 10], combine=True, adjust="holm"),
-    "compare, averaged": lambda r: r.compare("good", "fair", n=[5, 10], average="macro"),
     "averaged": lambda r: r.nbest_precision([5, 10], average="macro"),
     "averaged ties": lambda r: r.nbest_precision(ties="expected"),
     "tie_sensitivity": lambda r: r.tie_sensitivity("good", "fair", [5, 10], n_keys=3),
