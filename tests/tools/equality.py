@@ -61,9 +61,6 @@ EXCEPTIONS: dict[str, str] = {
         "the ranks of candidates outside a list take a pass of their own: compute the columns"
     ),
     r"tie_sensitivity \[(Dask|head)\] ": "a head keeps tied candidates in one order",
-    r"(paired_\w+|system_ranks) \[Dask\] \.result\.message: ": (
-        "one error for all items that are spread, and one for several passes over them"
-    ),
     r"\[head\] \.result\.message: ": "the error names the role of the new head",
     r"\[Dask\] \.result(: (dict|str)|\.(\w+|'.*'): (gone|new))": (
         "whole curves of a Dask DataFrame went; methods by groups, and of counts, came"
@@ -265,7 +262,7 @@ def unpack(revision: str | None, folder: Path) -> Path:
 def answers_of(folder: Path, plan: Path) -> dict[int, dict[str, Any]]:
     """Return the answers of the package in a folder, from a process of its own."""
     answers = folder / "answers"
-    code = "import sys; from pathlib import Path; from tests import equality"
+    code = "import sys; from pathlib import Path; from tests.tools import equality"
     code += "; equality.answer_all(*map(Path, sys.argv[1:]))"
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONHASHSEED": "0"}
     command = [sys.executable, "-c", code, str(plan), str(answers)]
