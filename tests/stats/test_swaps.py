@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankeval_pd.stats import ranking as swap_draws
-from rankeval_pd.stats import swaps
+from rankeval_pd.stats import ranking, swaps
 
 
 @st.composite
@@ -37,7 +36,7 @@ def plain(rank_a, rank_b, gold, swap, n):
 def test_swapped_rankings(case):
     rank_a, rank_b, gold = case
     n = np.arange(1, rank_a.size + 1)
-    drawn = swap_draws.coins(swap_draws.by_position(rank_a.size), 5, 0, 7).T.astype(bool)
+    drawn = ranking.coins(ranking.by_position(rank_a.size), 5, 0, 7).T.astype(bool)
     found = list(swaps.Swaps(rank_a, rank_b, gold, n_resamples=7, seed=5).counts(n))
     counts = [np.concatenate(parts) for parts in zip(*found, strict=True)]
     for draw, swap in enumerate(drawn):
@@ -121,7 +120,7 @@ def test_few_n_and_many_n_count_alike(monkeypatch, far):
     rng = np.random.default_rng(7)
     quality = rng.normal(size=900)
     rank_a, rank_b = ((-quality - rng.normal(size=900)).argsort().argsort() + 1 for _ in "ab")
-    gold, keys = quality + rng.normal(size=900) > 1, swap_draws.by_position(900)
+    gold, keys = quality + rng.normal(size=900) > 1, ranking.by_position(900)
     n = np.array([300, 1, 40, 900])
     every = np.arange(1, 901)
     few, many = (
@@ -150,7 +149,7 @@ def test_draws_one_by_one_and_in_blocks_count_alike(monkeypatch, far, n):
     rng = np.random.default_rng(8)
     quality = rng.normal(size=900)
     rank_a, rank_b = ((-quality - rng.normal(size=900)).argsort().argsort() + 1 for _ in "ab")
-    gold, keys = quality + rng.normal(size=900) > 1, swap_draws.by_position(900)
+    gold, keys = quality + rng.normal(size=900) > 1, ranking.by_position(900)
     drawing = {"n_resamples": 130, "seed": 3, "advance": lambda _: None}
     blocks = [
         np.concatenate(parts)
@@ -173,8 +172,8 @@ def test_draws_one_by_one_and_in_blocks_count_alike(monkeypatch, far, n):
 def test_swapped_rankings_draw_by_draw(case):
     rank_a, rank_b, gold = case
     n = np.arange(1, rank_a.size + 1)
-    keys = swap_draws.by_position(rank_a.size)
-    drawn = swap_draws.coins(keys, 5, 0, 7).T.astype(bool)
+    keys = ranking.by_position(rank_a.size)
+    drawn = ranking.coins(keys, 5, 0, 7).T.astype(bool)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(swaps, "_LONG", 0)
         (counts,) = swaps.Swaps(rank_a, rank_b, gold, keys, n_resamples=7, seed=5)._at_many_n(n)
@@ -189,7 +188,7 @@ def test_a_head_that_holds_the_lists_draws_the_same():
     rng = np.random.default_rng(1)
     quality = rng.normal(size=2_000)
     scores = quality + rng.normal(size=(2, 2_000))
-    keys = swap_draws.mix(np.arange(2_000, dtype=np.uint64))
+    keys = ranking.mix(np.arange(2_000, dtype=np.uint64))
     gold = quality > 1
     ranks = (-scores).argsort().argsort() + 1
     head = np.flatnonzero(ranks.min(axis=0) <= 300)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from rankeval_pd.stats import judged as judged_sums
-from rankeval_pd.stats import ranking
+from rankeval_pd.stats import judged, ranking
 from rankeval_pd.stats.judged import Design, JudgedSample, total_difference
 
 TRUE = np.array([True, False, True, True, False, True])
@@ -46,7 +45,7 @@ def test_the_variance_of_weighted_influences_has_no_bias():
         judged = np.array(sample)
         totals.append((influence / CHANCE)[judged].sum())
         error_of = (np.sqrt(1 - CHANCE) / CHANCE * influence)[judged]
-        variances.append(judged_sums._candidate_variance(error_of, stratum[judged], design))
+        variances.append(judged._candidate_variance(error_of, stratum[judged], design))
         chances.append(np.where(judged, CHANCE, 1 - CHANCE).prod())
     spread = np.average((np.array(totals) - influence.sum()) ** 2, weights=chances)
     assert_allclose(np.average(variances, weights=chances), spread, rtol=1e-12)
@@ -64,18 +63,18 @@ def test_the_variance_of_strata_has_no_bias():
             judged = np.isin(np.arange(11), one + other)
             totals.append((influence / rate)[judged].sum())
             error_of = (np.sqrt(1 - rate) / rate * influence)[judged]
-            variances.append(judged_sums._candidate_variance(error_of, stratum[judged], design))
+            variances.append(judged._candidate_variance(error_of, stratum[judged], design))
     assert_allclose(np.mean(totals), influence.sum(), rtol=1e-12)
     assert_allclose(np.mean(variances), np.var(totals), rtol=1e-12)
 
 
 def test_limits_of_average_precision_written_out():
     """Symmetric for the logit, with Student's quantile of one less than the positives."""
-    found = judged_sums._judged_limits(0.3, 0.05, 6, (0.0, 1.0), 0.9)
+    found = judged._judged_limits(0.3, 0.05, 6, (0.0, 1.0), 0.9)
     half = stats.t.ppf(0.95, 5) * 0.05 / (0.3 * 0.7)
     wanted = stats.logistic.cdf(stats.logistic.ppf(0.3) + np.array([-half, half]))
     assert_allclose(found, wanted, rtol=1e-12)
-    assert judged_sums._judged_limits(0.3, 0.05, 6, (0.25, 0.31), 0.9) == (0.25, 0.31)
+    assert judged._judged_limits(0.3, 0.05, 6, (0.25, 0.31), 0.9) == (0.25, 0.31)
 
 
 def test_what_stands_at_or_below_each_candidate():
@@ -83,7 +82,7 @@ def test_what_stands_at_or_below_each_candidate():
     score, values = np.array([5.0, 4, 4, 4, 2, 1, 1]), np.array([1.0, 2, 4, 8, 16, 32, 64])
     wanted = [values[score <= x].sum() for x in score]
     start = ranking.block_edges(score)[0]
-    assert_allclose(judged_sums._from_on(values, start), wanted, rtol=0)
+    assert_allclose(judged._from_on(values, start), wanted, rtol=0)
 
 
 def test_gamma_limits_of_fay_and_feuer():

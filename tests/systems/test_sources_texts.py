@@ -13,13 +13,20 @@ from tests.conftest import examples
 
 metrics = pytest.importorskip("sacrebleu.metrics")
 
+
 WORDS = ["the", "cat", "(sat)", "down,", "Dog", "ran", "x", "...", "über", "can't", "a.b"]
+
+
 SCORERS = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
+
+
 ROLES = {
     "bleu": {"metric": "bleu"},
     "chrf": {"metric": "chrf"},
     "ter": {"metric": "ratio", "higher_is_better": False},
 }
+
+
 SETTINGS = [
     ("bleu", {}),
     ("bleu", {"tokenize": "char", "lowercase": True}),

@@ -11,6 +11,8 @@ import xarray as xr
 import rankeval_pd.dask  # noqa: F401
 
 QUIET = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+
+
 THRESHOLDS = {"s": 0.7, "t": 0.3}
 
 
