@@ -12,11 +12,7 @@ from rankeval_pd.dask_accessors import HEAD_METHODS
 from rankeval_pd.doors import candidates
 
 N = 4_000
-
-
 SIZES = [1, 7, 20]
-
-
 ASKED = {
     "nbest_precision": lambda r: r.nbest_precision(SIZES),
     "of a threshold": lambda r: r.nbest_precision(SIZES, target="nbest", adjust="max-t"),

@@ -29,11 +29,11 @@ def test_limits_of_correlated_areas_by_scipys_root_finder(moved):
 
     expected = optimize.brentq(beyond, 0.0, gap - 1e-9), optimize.brentq(beyond, gap + 1e-9, 1.0)
     for sign in (1, -1):
-        areas = (np.array([0.9]), np.array([0.7]))[::sign]
+        values = (np.array([0.9]), np.array([0.7]))[::sign]
         variances = np.array([[x] for x in (*(a, b)[::sign], together)])
         sizes = np.array([12]), np.array([40])
         low, high = areas.area_difference_limits(
-            areas, tuple(variances), np.array([30.0]), sizes, 0.95, np.array([moved])
+            values, tuple(variances), np.array([30.0]), sizes, 0.95, np.array([moved])
         )
         assert_allclose(sorted((sign * low[0], sign * high[0])), expected, rtol=1e-8)
 
@@ -54,7 +54,7 @@ def outline(score, gold):
     return areas.Outline(np.array(tp), np.array(tied), np.array(between))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("decimals", [0, 1, 9])
 def test_an_outline_has_the_area_variance_and_freedom_of_its_ranking(seed, decimals):
     rng = np.random.default_rng(seed)
@@ -71,7 +71,7 @@ def test_an_outline_has_the_area_variance_and_freedom_of_its_ranking(seed, decim
 
 def test_a_perfect_ranking_varies_not_and_has_the_freedom_of_the_smaller_class():
     value, found = areas.outline_area(outline(np.arange(9.0), np.arange(9) > 5))
-    assert (value, float(found.variance), float(found.freedom)) == (1.0, 0.0, 2.0)
+    assert (value, found.variance, found.freedom) == (1.0, 0.0, 2.0)
 
 
 # ---- Clusters

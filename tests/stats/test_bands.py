@@ -30,7 +30,6 @@ def test_a_critical_value_is_that_of_the_test_that_counts_the_data_as_a_draw(siz
 
 @given(st.integers(0, 10_000), st.integers(1, 30))
 def test_cells_keep_every_sum(seed, size):
-    """The candidates of each list and label are in the cells that the list has."""
     rng = np.random.default_rng(seed)
     gold = rng.random(size) < 0.5
     ranks = tuple(rng.permutation(size) + 1 for _ in range(2))
@@ -45,7 +44,6 @@ def test_cells_keep_every_sum(seed, size):
 
 
 def test_the_largest_deviation_is_that_of_multipliers_per_candidate():
-    """Distribution against a plain loop with one multiplier per candidate."""
     rng = np.random.default_rng(4)
     gold = rng.random(300) < 0.3
     a, b = rng.permutation(300) + 1, rng.permutation(300) + 1

@@ -64,7 +64,7 @@ def close(found, ge, gt, atol):
     assert_allclose([float(x) for x in found], expected, rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("total", [1, 2, 5, 9])
+@pytest.mark.parametrize("total", [9, 5, 2, 1, 4])
 def test_hypergeometric_by_enumeration(total):
     """All lists enumerated, including n = N, n = 0, N+ = 0, N+ = N, and i outside the support."""
     for positive, n in itertools.product(range(total + 1), repeat=2):
@@ -130,8 +130,8 @@ def check_relations(found):
     assert (found.ge <= 0.0).all()
     assert (np.diff(found.ge) <= 0.0).all()
     assert_allclose(found.ge, np.logaddexp(found.gt, found.pmf), rtol=1e-14, atol=1e-12)
-    half = found.pmf + np.log(0.5)
-    assert_allclose(found.mid, np.logaddexp(found.gt, half), rtol=1e-14, atol=1e-12)
+    half = np.logaddexp(found.gt, found.pmf + np.log(0.5))
+    assert_allclose(found.mid, half, rtol=1e-14, atol=1e-12)
     # neighbors are summed separately
     assert_allclose(found.gt[:-1], found.ge[1:], rtol=1e-14, atol=1e-10)
 
@@ -139,7 +139,6 @@ def check_relations(found):
 @settings(max_examples=examples(60))
 @given(st.data())
 def test_hypergeometric_tails_fall_and_lists_and_positives_may_be_exchanged(data):
-    """Tails fall in i; ge = gt + pmf; lists and positives may be exchanged."""
     total = data.draw(st.integers(1, 10**5))
     positive, n = data.draw(st.integers(0, total)), data.draw(st.integers(0, total))
     first = data.draw(st.integers(max(0, n - (total - positive)), min(n, positive)))
@@ -152,7 +151,6 @@ def test_hypergeometric_tails_fall_and_lists_and_positives_may_be_exchanged(data
 @settings(max_examples=examples(60))
 @given(st.integers(0, 10**5), st.floats(1e-6, 1 - 1e-6), st.floats(0, 1))
 def test_binomial_tails_fall(n, z, share):
-    """Tails fall in i; ge = gt + pmf."""
     first = int(share * n)
     i = np.arange(first, min(first + 40, n + 1), dtype=float)
     check_relations(distributions.tails_of_binomial(i, n, z))
@@ -161,30 +159,19 @@ def test_binomial_tails_fall(n, z, share):
 # ---- Poisson tails
 
 
-@pytest.mark.parametrize("mean", [1e-9, 0.3, 1.0, 7.5, 1000.0])
-def test_poisson_tails_are_scipys(mean):
-    """scipy.stats.poisson for all counts that are not too rare."""
-    i = np.arange(int(mean + 12 * mean**0.5) + 3)
-    found = distributions.poisson_tails(i, mean)
-    law = stats.poisson(mean)
-    assert_allclose(np.exp(found.pmf), law.pmf(i), rtol=1e-11)
-    assert_allclose(np.exp(found.ge), law.sf(i - 1), rtol=1e-11)
-    assert_allclose(np.exp(found.gt), law.sf(i), rtol=1e-11)
-    assert_allclose(np.exp(found.mid), law.sf(i) + law.pmf(i) / 2, rtol=1e-11)
-
-
 @pytest.mark.parametrize(
     ("i", "mean"),
-    [(200, 0.001), (5000, 12.5), (10**6, 10**5), (1_000_500, 10**6), (3, 40.0), (10, 100.0)],
+    [(200, 0.001), (10**6, 10**5), (1_000_500, 10**6), (3, 40.0), (10, 100.0), (0, 0.3), (8, 7.5)],
 )
 def test_poisson_tails_far_out(i, mean):
     """Logarithm of the tail, far below 1e-308, in mpmath with 50 digits."""
-    wanted = exact.log(exact.big_poisson_tail(i, Fraction(mean)))
-    assert_allclose(distributions.poisson_tails(i, mean).ge, wanted, rtol=1e-10)
+    ge, gt = (exact.big_poisson_tail(j, Fraction(mean)) for j in (i, i + 1))
+    found = distributions.poisson_tails(i, mean)
+    assert_allclose(found.ge, exact.log(ge), rtol=1e-10)
+    close(found, ge, gt, atol=1e-9 * max(1.0, -float(found.ge)))
 
 
 def test_poisson_tails_at_the_edges():
-    """A mean of 0, counts below 0, nothing."""
     found = distributions.poisson_tails(np.array([-1, 0, 1]), 0.0)
     assert_array_equal(found.ge, [0, 0, -np.inf])
     assert_array_equal(found.gt, [0, -np.inf, -np.inf])
@@ -195,7 +182,6 @@ def test_poisson_tails_at_the_edges():
 
 @given(st.integers(0, 10**5), st.floats(1e-6, 1e5))
 def test_poisson_tails_fall_with_the_count_and_rise_with_the_mean(i, mean):
-    """Tails fall with the count, rise with the mean, and differ by the probability between."""
     found, later = distributions.poisson_tails(i, mean), distributions.poisson_tails(i + 1, mean)
     assert found.gt == pytest.approx(later.ge, rel=1e-9, abs=1e-300)
     assert later.ge < found.ge <= 0 or found.ge > -1e-300
@@ -269,12 +255,11 @@ def test_sums_far_below_what_a_float_holds(count):
 
 
 def test_binomials_of_one_prior_are_one_binomial():
-    n = np.array([3.0, 0.0, 40.0, 7.0])
-    laws = binomial_laws(n, np.full(4, 0.3))
+    laws = binomial_laws(np.array([3.0, 0.0, 40.0, 7.0]), np.full(4, 0.3))
+    law = stats.binom(50, 0.3)
     for count in (0, 10, 15, 40, 50):
         found = tails_of_sum(float(count), laws, np.ones(4, dtype=int))
-        assert math.exp(found.ge) == pytest.approx(stats.binom.sf(count - 1, 50, 0.3), rel=1e-11)
-        assert math.exp(found.gt) == pytest.approx(stats.binom.sf(count, 50, 0.3), rel=1e-11)
+        assert_allclose(np.exp(found[:2]), [law.sf(count - 1), law.sf(count)], rtol=1e-11, atol=0)
 
 
 # ---- The incomplete beta function
@@ -384,7 +369,6 @@ def test_the_next_lists_probabilities_are_macskassys_recursion(total):
 
 
 def test_the_chances_of_an_infinite_population_are_the_prior():
-    """The infinite population's chances are the prior; no candidates have the prior 0."""
     assert Finite(0, 0).prior == 0.0
     i, n = np.arange(3.0)[:, None], np.array([2.0, 5.0])
     assert_array_equal(Infinite(0.3).up(i, n), np.full((3, 2), 0.3))

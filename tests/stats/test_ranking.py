@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from rankeval_pd.stats import ranking
@@ -31,18 +31,18 @@ def batches(draw, scores=1, fewest=0):
     return *found, gold, present
 
 
-def plain_order(score, present):
-    """Stable sort by descending score: NaN after every score, who is absent after all."""
+def place(score, present, i):
+    """By descending score, NaN after every score; who is absent comes after all."""
+    missing = isnan(score[i])
+    return not present[i], missing, 0.0 if missing else -score[i]
 
-    def place(i):
-        missing = isnan(score[i])
-        return not present[i], missing, 0.0 if missing else -score[i]
 
-    return sorted(range(len(score)), key=place)
+def plain_order(score, present, places=None):
+    places = range(len(score)) if places is None else places
+    return sorted(places, key=lambda i: place(score, present, i))
 
 
 def same(x, y):
-    """Equality of scores, NaN being equal to NaN."""
     return x == y or (isnan(x) and isnan(y))
 
 
@@ -65,36 +65,34 @@ def test_order_and_ranks(batch):
 @settings(max_examples=examples(100))
 @given(batches())
 def test_ranks_among_fewer(batch):
-    """Ranks of the sorted list without who is absent; the rest follows in the old order."""
+    """Without who is absent, who follows in the old order."""
     score, _, present = batch
     everyone = np.ones_like(present)
     whole = Ranking.of(score, everyone, everyone)
     found = whole.among(present).ranks
-    for row, old in enumerate(whole.order.tolist()):
-        new = [i for i in old if present[row, i]] + [i for i in old if not present[row, i]]
-        assert [new.index(i) + 1 for i in range(len(new))] == found[row].tolist()
+    for row, old in enumerate(whole.order):
+        new = [*old[present[row, old]], *old[~present[row, old]]]
+        assert found[row, new].tolist() == list(range(1, len(new) + 1))
 
 
 @settings(max_examples=examples(150))
 @given(batches())
 def test_lists_cut_from_the_sorted_list(batch):
-    """Lists cut from the sorted list, counted one by one, n above N included."""
+    """Counted one by one, n above N included."""
     score, gold, present = batch
-    n = np.arange(1, score.shape[1] + 3)
     lists = Ranking.of(score, gold, present)
-    found, counts = lists.nbest(n), lists.size
-    for row in range(score.shape[0]):
-        ordered = [i for i in plain_order(score[row], present[row]) if present[row, i]]
-        assert (counts.total[row], counts.positive[row]) == (len(ordered), gold[ordered].sum())
-        for column, size in enumerate(n):
-            assert found.exists[row, column] == (size <= len(ordered))
-            if size > len(ordered):
-                continue
-            listed, rest = ordered[:size], ordered[size:]
-            threshold = score[row, listed[-1]]
-            assert found.tp[row, column] == sum(gold[i] for i in listed)
-            assert same(found.threshold[row, column], threshold)
-            assert found.tied[row, column] == sum(same(score[row, i], threshold) for i in rest)
+    found = lists.nbest(np.arange(1, score.shape[1] + 3))
+    for row, scores in enumerate(score):
+        ordered = [i for i in plain_order(scores, present[row]) if present[row, i]]
+        assert lists.size.total[row] == len(ordered)
+        assert lists.size.positive[row] == gold[ordered].sum()
+        assert found.exists[row].sum() == len(ordered)
+        for k, last in enumerate(ordered):
+            assert found.exists[row, k]
+            assert found.tp[row, k] == sum(gold[i] for i in ordered[: k + 1])
+            assert same(found.threshold[row, k], scores[last])
+            rest = ordered[k + 1 :]
+            assert found.tied[row, k] == sum(same(scores[i], scores[last]) for i in rest)
 
 
 @settings(max_examples=examples(100))
@@ -114,30 +112,18 @@ def test_blocks_of_equal_scores(batch):
 @given(batches(fewest=1))
 def test_ties_over_all_orders(batch):
     """Mean, standard deviation, most and least true positives over every order of equal scores."""
-    score, gold, present = batch
-    score, present = score[:1, :6], present[:1, :6]
-    gold = gold[:6]
-    n = np.arange(1, score.shape[1] + 1)
-    found = {
-        ties: Ranking.of(score, gold, present).nbest(n, ties)
-        for ties in ("expected", "best", "worst")
-    }
-    blocks = Ranking.of(score, gold, present).nbest(None, "blocks")
-    here = [i for i in range(score.shape[1]) if present[0, i]]
-    orders = [
-        sorted(
-            keys, key=lambda i: (isnan(score[0, i]), 0.0 if isnan(score[0, i]) else -score[0, i])
-        )
-        for keys in permutations(here)
-    ]
-    for column in range(len(here)):
-        counts = np.array([sum(gold[i] for i in order[: column + 1]) for order in orders])
-        assert found["expected"].tp[0, column] == pytest.approx(counts.mean(), abs=1e-12)
-        sd = found["expected"].block.tp_sd(n)[0, column]
-        assert sd == pytest.approx(counts.std(), abs=1e-7)
-        assert found["best"].tp[0, column] == counts.max()
-        assert found["worst"].tp[0, column] == counts.min()
-        assert blocks.exists[0, column] == (len({frozenset(o[: column + 1]) for o in orders}) == 1)
+    score, gold, present = (x[..., :6] for x in batch)
+    ranked, n = Ranking.of(score[:1], gold, present[:1]), np.arange(1, gold.size + 1)
+    expected, best, worst = (ranked.nbest(n, ties) for ties in ("expected", "best", "worst"))
+    sd, uncut = expected.block.tp_sd(n), ranked.nbest(None, "blocks").exists
+    orders = permutations(np.flatnonzero(present[0]))
+    orders = [plain_order(score[0], present[0], places) for places in orders]
+    for k in range(present[0].sum()):
+        counts = np.array([sum(gold[i] for i in order[: k + 1]) for order in orders])
+        assert expected.tp[0, k] == pytest.approx(counts.mean(), abs=1e-12)
+        assert sd[0, k] == pytest.approx(counts.std(), abs=1e-7)
+        assert (best.tp[0, k], worst.tp[0, k]) == (counts.max(), counts.min())
+        assert uncut[0, k] == (len({frozenset(order[: k + 1]) for order in orders}) == 1)
 
 
 @settings(max_examples=examples(100))
@@ -163,7 +149,6 @@ def test_acceptance_sets(batch):
 @settings(max_examples=examples(100))
 @given(batches(scores=2, fewest=1))
 def test_regions_of_two_lists(batch):
-    """Intersections of sets cut from two sorted lists of the same candidates."""
     a, b, gold, present = batch
     both = [Ranking.of(x, gold, present) for x in (a, b)]
     total = present.sum(axis=-1)
@@ -196,7 +181,6 @@ def test_rankings_of_leading_axes_are_those_of_each_row():
 
 
 def test_no_candidates_and_no_lists():
-    """Empty axes give empty results of the right shape, and no list exists."""
     none, yes, n = np.empty((2, 0)), np.empty((2, 0), bool), np.array([1, 2])
     found = Ranking.of(none, yes, yes).nbest(n)
     assert found.tp.shape == found.exists.shape == (2, 2)
@@ -212,12 +196,8 @@ def test_lists_that_cut_ties():
     """Scores 3, 2, 2, 1: n = 2 cuts, n = 1, 3, 4 do not; a list that is too long does not exist."""
     score, yes = np.array([3.0, 2.0, 2.0, 1.0]), np.ones(4, bool)
     ranked = Ranking.of(score, yes, yes)
-    assert ranked.nbest(np.array([1, 3, 4, 9]), "error").exists.tolist() == [
-        True,
-        True,
-        True,
-        False,
-    ]
+    uncut = ranked.nbest(np.array([1, 3, 4, 9]), "error")
+    assert uncut.exists.tolist() == [True, True, True, False]
     assert ranked.nbest(None, "blocks").exists.tolist() == [True, False, True, True]
     with pytest.raises(ValueError, match=r"1 of . requested lists end inside .* n=2"):
         ranked.nbest(np.array([1, 2, 3]), "error")
@@ -296,13 +276,13 @@ def test_the_shrunken_precision_is_agresti_and_coulls():
     tp = np.concatenate([[0], gold.cumsum()])
     n = np.array([5, 10, 40])
     spread = nbest_spread(tp, n, np.array(40))
-    np.testing.assert_array_equal(spread.precision, (tp[n] + 2.0) / (n + 4.0))
+    assert_array_equal(spread.precision, (tp[n] + 2.0) / (n + 4.0))
     binomial = spread.precision * (1.0 - spread.precision)
     beyond = (1.0 - n / 40) * (spread.precision - spread.edge) ** 2
-    np.testing.assert_allclose(spread.ratio, 1.0 + beyond / binomial, rtol=1e-14)
-    np.testing.assert_allclose(spread.effective(n), n / spread.ratio, rtol=1e-14)
+    assert_allclose(spread.ratio, 1.0 + beyond / binomial, rtol=1e-14)
+    assert_allclose(spread.effective(n), n / spread.ratio, rtol=1e-14)
     less = spread._replace(variance=0.5 * binomial)  # less than binomial: still n candidates
-    np.testing.assert_array_equal(less.effective(n), n)
+    assert_array_equal(less.effective(n), n)
 
 
 # ---- Random numbers that belong to a candidate

@@ -21,7 +21,6 @@ def test_who_ties_for_best_shares_it():
 
 
 def test_ranks_are_how_many_are_better():
-    """All systems compared with all."""
     rng = np.random.default_rng(5)
     scores = rng.integers(0, 9, (12, 40)) / 7.0
     scores[rng.random(scores.shape) < 0.1] = np.nan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from functools import partial
 from math import comb
 from pathlib import Path
 
@@ -91,32 +92,27 @@ def test_fisher_of_exchanged_regions(drawn):
     """Exchanging a and b, or positives and negatives; mid-p below p; the tails make two sides."""
     n_a, share_a, n_b, share_b = drawn
     tp_a, tp_b = round(share_a * n_a), round(share_b * n_b)
-    two = fisher_test(tp_a, n_a, tp_b, n_b, "two-sided")
-    greater = fisher_test(tp_a, n_a, tp_b, n_b, "greater")
-    less = fisher_test(tp_a, n_a, tp_b, n_b, "less")
-    close = {"rtol": 1e-9, "atol": 1e-300}
-    assert_allclose(fisher_test(tp_b, n_b, tp_a, n_a, "two-sided"), two, **close)
-    assert_allclose(fisher_test(n_a - tp_a, n_a, n_b - tp_b, n_b, "two-sided"), two, **close)
-    assert_allclose(fisher_test(tp_b, n_b, tp_a, n_a, "less"), greater, **close)
-    assert_allclose(fisher_test(n_a - tp_a, n_a, n_b - tp_b, n_b, "greater"), less, **close)
-    for test in (two, greater, less):
-        assert 0.0 <= test.p_mid <= test.p_value <= 1.0
-    assert two.p_value >= min(greater.p_value, less.p_value) * (1 - 1e-9)
-    assert greater.p_value + less.p_value >= 1 - 1e-9
+    found = {x: fisher_test(tp_a, n_a, tp_b, n_b, x) for x in ALTERNATIVES}
+    opposite = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+    for name, one in found.items():
+        for turned in ((tp_b, n_b, tp_a, n_a), (n_a - tp_a, n_a, n_b - tp_b, n_b)):
+            assert_allclose(fisher_test(*turned, opposite[name]), one, rtol=1e-9, atol=1e-300)
+        assert 0.0 <= one.p_mid <= one.p_value <= 1.0
+    greater, less = found["greater"].p_value, found["less"].p_value
+    assert found["two-sided"].p_value >= min(greater, less) * (1 - 1e-9)
+    assert greater + less >= 1 - 1e-9
 
 
 # ---- McNemar's test of accepting and rejecting
 
 
-@pytest.mark.parametrize(
-    ("alternative", "column"),
-    [("two-sided", "mcnemar"), ("greater", "mcnemar_greater"), ("less", "mcnemar_less")],
-)
-def test_mcnemar_against_r(alternative, column):
+def test_mcnemar_against_r():
     """R's binom.test for the same decisions."""
     reference = pd.read_csv(REFERENCE, comment="#")
-    found = mcnemar_test(*reference[["tp_a", "n_a", "tp_b", "n_b"]].to_numpy().T, alternative)
-    assert_allclose(found, reference[column], rtol=1e-10)
+    tables = reference[["tp_a", "n_a", "tp_b", "n_b"]].to_numpy().T
+    for alternative in ALTERNATIVES:
+        column = "mcnemar" if alternative == "two-sided" else f"mcnemar_{alternative}"
+        assert_allclose(mcnemar_test(*tables, alternative), reference[column], rtol=1e-10)
 
 
 @pytest.mark.parametrize(("gap", "d"), [(20, 50), (600, 2000), (12_500, 10**6)])
@@ -153,49 +149,27 @@ ODDS = [
 ODDS_AT_EDGES = [(0, 5, 3, 9), (5, 5, 3, 9), (4, 9, 0, 6), (4, 9, 6, 6), (5, 5, 0, 6), (0, 5, 6, 6)]
 
 
-@mpmath.workdps(40)
-def noncentral_law(table, odds):
-    """Return P(X = i) of Fisher's noncentral hypergeometric distribution for every count."""
+def weighted_law(odds, table, weight):
+    """Return the mean of ``weight`` of a count by Fisher's noncentral hypergeometric law."""
     tp_a, n_a, tp_b, n_b = table
     positive = tp_a + tp_b
-    counts = range(max(0, positive - n_b), min(positive, n_a) + 1)
-    term, terms = mpf(1), [mpf(1)]
+    counts, terms = range(max(0, positive - n_b), min(positive, n_a) + 1), [mpf(1)]
     for i in counts[:-1]:
-        term *= odds * (n_a - i) * (positive - i) / mpf((i + 1) * (n_b - positive + i + 1))
-        terms.append(term)
-    total = mpmath.fsum(terms)
-    return {i: t / total for i, t in zip(counts, terms, strict=True)}
+        above = odds * (n_a - i) * (positive - i)
+        terms.append(terms[-1] * above / ((i + 1) * (n_b - positive + i + 1)))
+    return mpmath.fsum(weight(i) * t for i, t in zip(counts, terms, strict=True)) / sum(terms)
 
 
-def log_error(function, root, target):
-    """Return the error of log root: the residual of ``function`` over its slope."""
-    at, step = mpmath.log(mpf(float(root))), mpf("1e-15")
-    value = function(mpmath.exp(at))
-    slope = (function(mpmath.exp(at + step)) - value) / step
-    return abs((value - target) / slope)
-
-
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.999999])
+@pytest.mark.parametrize("level", [0.5, 0.999999, 0.95])
 @pytest.mark.parametrize("table", ODDS)
 def test_odds_ratios_solve_their_equations(table, level):
-    """Mean and tails at the results, with 40 digits; errors refer to the log odds ratio."""
-    found = conditional_odds_ratio(*table, level)
-    with mpmath.workdps(40):
-        tail = (1 - mpf(level)) / 2
-
-        def mean(odds):
-            return sum(i * p for i, p in noncentral_law(table, odds).items())
-
-        def above(odds):
-            return sum(p for i, p in noncentral_law(table, odds).items() if i >= table[0])
-
-        def below(odds):
-            return sum(p for i, p in noncentral_law(table, odds).items() if i <= table[0])
-
-        for function, root, target in zip(
-            (mean, above, below), found, (table[0], tail, tail), strict=True
-        ):
-            exact.assert_within(log_error(function, root, target), 1e-12, float(root))
+    """Mean and tails at the results, with 50 digits."""
+    tail = (1 - mpf(level)) / 2
+    weights = (lambda i: i, lambda i: i >= table[0], lambda i: i <= table[0])
+    roots = conditional_odds_ratio(*table, level)
+    for root, weight, target in zip(roots, weights, (table[0], tail, tail), strict=True):
+        mean = partial(weighted_law, table=table, weight=weight)
+        exact.assert_within(exact.root_error(mean, float(root), target), 1e-12, float(root))
 
 
 @pytest.mark.parametrize("table", ODDS_AT_EDGES)
@@ -213,11 +187,11 @@ def test_odds_ratios_against_r():
     reference = pd.read_csv(REFERENCE, comment="#")
     found = conditional_odds_ratio(*reference[["tp_a", "n_a", "tp_b", "n_b"]].to_numpy().T, 0.9)
     for column, values in zip(["odds_ratio", "low", "high"], found, strict=True):
-        for value, expected in zip(values, reference[column], strict=True):
-            if 0 < expected < np.inf:
-                assert abs(min(value, 1 / value) - min(expected, 1 / expected)) <= 2e-4
-            else:
-                assert value == expected
+        wanted = reference[column].to_numpy()
+        inside = (wanted > 0) & (wanted < np.inf)
+        assert_array_equal(values[~inside], wanted[~inside])
+        ours, theirs = (np.minimum(x, 1 / x) for x in (values[inside], wanted[inside]))
+        assert_allclose(ours, theirs, rtol=0, atol=2e-4)
 
 
 def test_odds_ratios_of_the_lowest_highest_and_only_count():
@@ -236,16 +210,6 @@ def test_odds_ratios_of_the_lowest_highest_and_only_count():
 
 
 @pytest.mark.full
-def test_odds_ratios_of_large_counts_agree_with_a_tail():
-    """At the limit 1, Fisher's one-sided p is the tail: a level made so that it must be."""
-    for table in [(50_600, 10**6, 49_900, 10**6), (30, 10**6, 42, 2 * 10**6)]:
-        tail = float(fisher_test(*table, "greater").p_value)
-        found = conditional_odds_ratio(*table, 1 - 2 * tail)
-        assert_allclose(np.log(found.low), 0.0, atol=1e-10)
-        assert found.low < found.mle < found.high
-
-
-@pytest.mark.full
 @settings(max_examples=examples(40))
 @given(st.tuples(*[st.integers(1, 10**4), st.floats(0, 1)] * 2), st.floats(0.5, 0.999))
 def test_odds_ratios_of_exchanged_regions(drawn, level):
@@ -257,13 +221,7 @@ def test_odds_ratios_of_exchanged_regions(drawn, level):
         inverse = [1 / mle, 1 / high, 1 / low]
     for turned in [(tp_b, n_b, tp_a, n_a), (n_a - tp_a, n_a, n_b - tp_b, n_b)]:
         assert_allclose(conditional_odds_ratio(*turned, level), inverse, rtol=1e-9)
-    if np.isnan(mle):
-        assert (low, high) == (0.0, np.inf)
-        return
-    assert low <= mle <= high
-    wider = conditional_odds_ratio(tp_a, n_a, tp_b, n_b, 0.9995)
-    assert wider.low <= low * (1 + 1e-9)
-    assert high <= wider.high * (1 + 1e-9)
+    assert (low, high) == (0.0, np.inf) if np.isnan(mle) else low <= mle <= high
     if 0.0 < mle < np.inf:
         sample = np.log(tp_a * (n_b - tp_b)) - np.log((n_a - tp_a) * tp_b)
         assert abs(np.log(mle)) <= abs(sample) + 1e-9
@@ -341,18 +299,6 @@ def test_unconditional_by_enumeration(name, tp_a, n_a, tp_b, n_b, alternative):
     assert_allclose(TESTS[name](tp_a, n_a, tp_b, n_b, alternative), expected, rtol=1e-11)
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-@pytest.mark.parametrize("table", [(8, 31, 3, 37), (63, 192, 34, 192), (4, 18, 9, 22)])
-def test_unconditional_against_scipy(table, alternative):
-    """boschloo_exact and barnard_exact, which search the maximum by sampling."""
-    tp_a, n_a, tp_b, n_b = table
-    columns = [[tp_a, tp_b], [n_a - tp_a, n_b - tp_b]]
-    expected = stats.boschloo_exact(columns, alternative=alternative, n=64).pvalue
-    assert_allclose(boschloo_cell(*table, alternative), expected, rtol=1e-6)
-    expected = stats.barnard_exact(columns, alternative=alternative, n=64).pvalue
-    assert_allclose(barnard_cell(*table, alternative), expected, rtol=1e-6)
-
-
 def test_unconditional_published():
     """The examples of SciPy's documentation."""
     # vaccine: 7 of 15 infected against 12 of 15 (table [[7, 12], [8, 3]])
@@ -362,31 +308,30 @@ def test_unconditional_published():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("d", [20, 50])
-@pytest.mark.parametrize("name", TESTS)
-def test_the_size_of_unconditional_tests(name, d):
-    """The test rejects with probability .05 at most, whatever pi; Fisher's is smaller still."""
+@pytest.mark.parametrize(
+    ("name", "d", "published"),
+    [
+        ("boschloo", 50, [0.032, 0.040, 0.042, 0.042]),
+        ("barnard", 50, [0.038, 0.043, 0.045, 0.042]),
+        ("barnard", 20, [0.039, 0.049, 0.045, 0.039]),
+    ],
+)
+def test_the_size_of_unconditional_tests(name, d, published):
+    """At most .05 whatever pi; at pi = .1, .2, .3, .5 as summed by another program."""
     tp = np.arange(d + 1)
     more, fewer = np.tril_indices(d + 1)
     p_value = np.empty((d + 1, d + 1))
     p_value[more, fewer] = TESTS[name](more, d, fewer, d, "two-sided")
     p_value[fewer, more] = p_value[more, fewer]
-    fisher = fisher_test(tp[:, None], d, tp, d, "two-sided").p_value
     pi = np.linspace(0.001, 0.999, 999)[:, None, None]
     chance = stats.binom.pmf(tp[:, None], d, pi) * stats.binom.pmf(tp, d, pi)
     size = (chance * (p_value <= 0.05)).sum(axis=(1, 2))
     assert 0.03 < size.max() <= 0.05
+    assert_array_equal(np.round(size[[99, 199, 299, 499]], 3), published)
+    fisher = fisher_test(tp[:, None], d, tp, d, "two-sided").p_value
     if name == "boschloo":
         assert (p_value <= fisher * (1 + 1e-9)).all()
         assert (chance * (fisher <= 0.05)).sum(axis=(1, 2)).max() < size.max()
-    # rejection rates at pi = .1, .2, .3, .5, summed by another programme
-    published = {
-        ("boschloo", 50): [0.032, 0.040, 0.042, 0.042],
-        ("barnard", 50): [0.038, 0.043, 0.045, 0.042],
-        ("barnard", 20): [0.039, 0.049, 0.045, 0.039],
-    }
-    if (name, d) in published:
-        assert_array_equal(np.round(size[[99, 199, 299, 499]], 3), published[name, d])
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -419,14 +364,12 @@ def test_unconditional_of_exchanged_regions(name, drawn):
     """Exchanging a and b, or positives and negatives; not below the conditional probability."""
     n_a, share_a, n_b, share_b = drawn
     tp_a, tp_b = round(share_a * n_a), round(share_b * n_b)
-    test = TESTS[name]
+    test, close = TESTS[name], {"rtol": 1e-9, "atol": 1e-300}
     greater = test(tp_a, n_a, tp_b, n_b, "greater")
     two = test(tp_a, n_a, tp_b, n_b, "two-sided")
-    close = {"rtol": 1e-9, "atol": 1e-300}
-    assert_allclose(test(tp_b, n_b, tp_a, n_a, "less"), greater, **close)
-    assert_allclose(test(tp_b, n_b, tp_a, n_a, "two-sided"), two, **close)
-    assert_allclose(test(n_a - tp_a, n_a, n_b - tp_b, n_b, "less"), greater, **close)
-    assert_allclose(test(n_a - tp_a, n_a, n_b - tp_b, n_b, "two-sided"), two, **close)
+    for turned in ((tp_b, n_b, tp_a, n_a), (n_a - tp_a, n_a, n_b - tp_b, n_b)):
+        assert_allclose(test(*turned, "less"), greater, **close)
+        assert_allclose(test(*turned, "two-sided"), two, **close)
     assert 0 < greater <= 1
     if name == "boschloo":
         fisher = fisher_test(tp_a, n_a, tp_b, n_b, "greater").p_value
@@ -473,7 +416,6 @@ def test_paired_proportions_at_the_edges():
 
 @pytest.mark.parametrize("n", [50, 30, 10])
 def test_paired_proportions_hold_their_level(n):
-    """Over all outcomes of n items, whatever share of them differs."""
     a, b = (x.ravel() for x in np.indices((n + 1, n + 1)))
     a, b = a[a + b <= n], b[a + b <= n]
     p = 2 * np.array([paired_boschloo(x, y, n) for x, y in zip(a, b, strict=True)])
