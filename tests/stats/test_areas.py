@@ -44,14 +44,12 @@ def test_limits_of_correlated_areas_by_scipys_root_finder(moved):
 def outline(score, gold):
     """Count candidates with, and between, the different scores of true positives."""
     cuts = np.unique(score[gold])[::-1]
-    tp = [int((score[gold] == cut).sum()) for cut in cuts]
-    tied = [int((score[~gold] == cut).sum()) for cut in cuts]
-    edges = [np.inf, *cuts, -np.inf]
-    between = [
-        int(((score[~gold] < high) & (score[~gold] > low)).sum())
-        for high, low in itertools.pairwise(edges)
-    ]
-    return areas.Outline(np.array(tp), np.array(tied), np.array(between))
+    edges, others = itertools.pairwise([np.inf, *cuts, -np.inf]), score[~gold]
+    return areas.Outline(
+        np.array([(score[gold] == cut).sum() for cut in cuts]),
+        np.array([(others == cut).sum() for cut in cuts]),
+        np.array([((others < high) & (others > low)).sum() for high, low in edges]),
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -13,8 +13,7 @@ from rankeval_pd.stats import bands, ranking
 
 def influences(gold, rank, n, edge):
     """Return, for every candidate, its influence on n times the precision of the list of n."""
-    inside = rank <= n
-    raw = (gold - edge) * inside
+    raw = (gold - edge) * (rank <= n)
     return raw - raw.mean()
 
 
@@ -49,21 +48,14 @@ def test_the_largest_deviation_is_that_of_multipliers_per_candidate():
     a, b = rng.permutation(300) + 1, rng.permutation(300) + 1
     n = np.array([20, 60, 61, 250])
     edges = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.35, 0.3, 0.25, 0.2])
-    phi = np.array(
-        [
-            influences(gold, a, size, x) - influences(gold, b, size, y)
-            for size, x, y in zip(n, *edges, strict=True)
-        ]
-    )
-    raw = [
-        ((a <= s) * (gold - x) - (b <= s) * (gold - y)).mean()
-        for s, x, y in zip(n, *edges, strict=True)
-    ]
-    squares = (phi**2).sum(axis=-1)
-    wanted = np.abs(rng.standard_normal((20_000, 300)) @ phi.T / np.sqrt(squares)).max(axis=-1)
-    found = bands.largest(
-        bands.cells(gold, (a, b), n), edges, np.array(raw), squares, n_resamples=20_000, seed=9
-    )
+    lists = list(zip(n, *edges, strict=True))
+    phi = [influences(gold, a, s, x) - influences(gold, b, s, y) for s, x, y in lists]
+    raw = [((a <= s) * (gold - x) - (b <= s) * (gold - y)).mean() for s, x, y in lists]
+    squares = np.square(phi).sum(axis=-1)
+    drawn = rng.standard_normal((20_000, 300)) @ np.transpose(phi)
+    wanted = np.abs(drawn / np.sqrt(squares)).max(axis=-1)
+    cells = bands.cells(gold, (a, b), n)
+    found = bands.largest(cells, edges, np.array(raw), squares, n_resamples=20_000, seed=9)
     assert stats.ks_2samp(found, wanted).pvalue > 1e-3
     assert bands.critical_value(found, 0.95) == pytest.approx(np.quantile(wanted, 0.95), rel=0.02)
 

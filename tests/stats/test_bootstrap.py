@@ -17,7 +17,6 @@ from scipy import stats
 
 from rankeval_pd.stats import bootstrap, gains, items
 from rankeval_pd.stats.bootstrap import (
-    MOST_POINTS,
     DrawnSum,
     NumberCounts,
     SignedSum,
@@ -204,14 +203,6 @@ def test_no_number_of_items_is_too_large(n):
     assert drawn.law.sum() == pytest.approx(1.0, abs=1e-12)
     rest = 1 - turned.tail(worse - better + 1)
     assert drawn.tail(better - worse) == pytest.approx(rest, rel=1e-9)
-
-
-def test_the_largest_laws_keep_their_precision():
-    """A million points: tails against the binomial, whose law a sum of two values is."""
-    drawn = DrawnSum(np.where(np.arange(20_000) < 5_000, 50, 0))
-    assert 10_000 < drawn.values.size < MOST_POINTS // 10  # the others are below rounding
-    for hits in (5_200, 6_000):
-        check_tail(drawn.tail(50 * hits), exact.big_binomial_tail(hits, 20_000, 0.25))
 
 
 @given(st.lists(st.integers(-3, 4), min_size=2, max_size=6))

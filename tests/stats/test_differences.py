@@ -5,7 +5,7 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
@@ -22,7 +22,6 @@ from rankeval_pd.stats.differences import (
     newcombe,
     overlap_difference,
 )
-from tests.conftest import examples
 from tests.stats import exact
 
 # ---- Newcombe's interval
@@ -106,8 +105,8 @@ def score_statistic(difference, tp_a, n_a, tp_b, n_b):
     return (mpf(tp_a) / n_a - mpf(tp_b) / n_b - difference) / mpmath.sqrt(variance)
 
 
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.9999])
-@pytest.mark.parametrize("table", [*SMALL_TABLES, *LARGE_TABLES])
+@pytest.mark.parametrize("level", [0.5, 0.9999, 0.95])
+@pytest.mark.parametrize("table", [*LARGE_TABLES, *SMALL_TABLES])
 def test_miettinen_nurminen_in_mpmath(table, level):
     """Score statistic of -z or +z at the limits, with proportions from mpmath."""
     limits = miettinen_nurminen(*table, level)
@@ -180,7 +179,6 @@ def test_difference_intervals_of_an_empty_region(ci):
 
 
 @pytest.mark.parametrize("ci", ["miettinen-nurminen", "agresti-caffo", "newcombe"])
-@settings(max_examples=examples(50))
 @given(st.tuples(*[st.integers(1, 10**5), st.floats(0, 1)] * 2), st.floats(0.5, 0.999))
 def test_difference_intervals_are_antisymmetric(ci, drawn, level):
     """Exchanging a and b, or positives and negatives, turns the sign; a higher level widens."""

@@ -10,7 +10,7 @@ from math import comb
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
@@ -28,9 +28,7 @@ from rankeval_pd.stats.distributions import (
     stirling_remainder,
     tails_of_sum,
 )
-from tests.conftest import examples
 from tests.stats import exact
-from tests.stats.exact import precisely
 
 # ---- Hypergeometric and binomial tails
 
@@ -136,7 +134,6 @@ def check_relations(found):
     assert_allclose(found.gt[:-1], found.ge[1:], rtol=1e-14, atol=1e-10)
 
 
-@settings(max_examples=examples(60))
 @given(st.data())
 def test_hypergeometric_tails_fall_and_lists_and_positives_may_be_exchanged(data):
     total = data.draw(st.integers(1, 10**5))
@@ -148,7 +145,6 @@ def test_hypergeometric_tails_fall_and_lists_and_positives_may_be_exchanged(data
     assert_allclose(found.ge, distributions.tails(i, total, n, positive).ge, rtol=1e-14, atol=1e-10)
 
 
-@settings(max_examples=examples(60))
 @given(st.integers(0, 10**5), st.floats(1e-6, 1 - 1e-6), st.floats(0, 1))
 def test_binomial_tails_fall(n, z, share):
     first = int(share * n)
@@ -217,7 +213,6 @@ def laws_of(lists) -> np.ndarray:
     return hypergeometric_laws(n, total, positive)
 
 
-@settings(max_examples=examples(60))
 @given(LISTS, st.integers(1, 4), st.data())
 def test_every_tail_of_a_sum(lists, often, data):
     law = law_of_sum([exact.hypergeometric(*size) for size in lists] * often)
@@ -291,7 +286,6 @@ def test_the_incomplete_beta_function_at_the_edges():
     assert log_betainc(5.0, 0.0, 0.3) == -np.inf
 
 
-@settings(max_examples=examples(60))
 @given(st.integers(1, 10**5), st.floats(0, 1), st.floats(1e-6, 1 - 1e-6))
 def test_the_incomplete_beta_function_is_a_binomial_tail(n, share, z):
     """For whole numbers, I_z(i, n - i + 1) = P(X >= i): the sum of another kernel; falls in a."""
@@ -304,13 +298,13 @@ def test_the_incomplete_beta_function_is_a_binomial_tail(n, share, z):
 # ---- Stirling remainders and deviances
 
 
-@precisely
+@exact.precisely
 def exact_remainder(x: float) -> float:
     x = mpf(x)
     return float(mpmath.loggamma(x + 1) - (x * mpmath.log(x) - x if x else 0))
 
 
-@precisely
+@exact.precisely
 def exact_deviance(x: float, mean: float) -> float:
     x, mean = mpf(x), mpf(mean)
     return float((x * mpmath.log(x / mean) if x else 0) + mean - x)
@@ -337,7 +331,6 @@ def test_deviance():
     assert deviance(0.0, 0.0) == 0.0
 
 
-@settings(max_examples=examples(100))
 @given(st.floats(1e-3, 1e9), st.floats(1e-3, 1e9))
 def test_deviance_is_a_distance(x, mean):
     """It is 0 only at x = mean, and D(x, mean) + D(mean, x) = (x - mean) log(x/mean)."""

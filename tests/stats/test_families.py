@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
@@ -24,7 +24,6 @@ from rankeval_pd.stats.families import (
     step_down,
 )
 from rankeval_pd.stats.items import ADJUSTMENTS
-from tests.conftest import examples
 
 # ---- Adjusted p-values
 
@@ -42,7 +41,6 @@ def statsmodels_adjusts(p, method):
 
 
 @pytest.mark.parametrize("method", ADJUSTMENTS)
-@settings(max_examples=examples(100))
 @given(arrays(float, st.integers(1, 12), elements=st.floats(0, 1) | st.just(np.nan)))
 def test_adjusted_p_values_are_statsmodels(method, p):
     # no subnormal products, whose last digits depend on the order of the factors
@@ -77,7 +75,6 @@ def step_down_by_definition(p, family):
     return result
 
 
-@settings(max_examples=examples(50))
 @given(
     p=arrays(float, 9, elements=st.sampled_from([np.nan, 0.0, 0.001, 0.01, 0.02, 0.3, 1.0])),
     family=arrays(np.int64, 9, elements=st.integers(0, 3)),
@@ -94,7 +91,7 @@ def test_step_down_by_definition(p, family, order):
     assert_array_equal(step_down(p, np.zeros(9, dtype=np.int64)), p)
 
 
-@pytest.mark.parametrize("together", [1, 100, 10_000])
+@pytest.mark.parametrize("together", [1, 10_000, 100])
 def test_max_t_steps_down(together, monkeypatch):
     """The largest of each pair and all less significant ones, however many are looked at."""
     monkeypatch.setattr(bootstrap, "_TOGETHER", together)

@@ -97,18 +97,16 @@ def test_limits_of_korn_and_graubard():
     assert_allclose(found.high, 60 * stats.beta.ppf(0.95, x + 1, worth - x), rtol=1e-9)
 
 
-def limits(tp, judged, size, level):
-    """Return the numbers that neither tail rejects, of all there are, by SciPy."""
+def limits(tp, judged, size):
+    """Return the numbers that neither tail rejects at .05, of all there are, by SciPy."""
     law = [stats.hypergeom(size, t, judged) for t in range(size + 1)]
-    tail = (1 - level) / 2
-    kept = [t for t, x in enumerate(law) if min(x.sf(tp - 1), x.cdf(tp)) > tail]
+    kept = [t for t, x in enumerate(law) if min(x.sf(tp - 1), x.cdf(tp)) > 0.05]
     return kept[0], kept[-1]
 
 
 def drawn(size, judged, tp):
     """Return the total of a set of which a simple random sample was judged, at level .9."""
-    ranks = np.arange(size)
-    rate = np.full(size, judged / size)
+    ranks, rate = np.arange(size), np.full(size, judged / size)
     design = Design(1, "estimate", "ratio", 0.9)
     return design.total(sums(design, ranks < judged, ranks < tp, rate))
 
@@ -118,7 +116,7 @@ def test_the_difference_of_two_samples():
     size = 40
     for (t_a, m_a), (t_b, m_b) in [((9, 12), (2, 15)), ((0, 5), (3, 30)), ((7, 40), (1, 4))]:
         a, b = size * t_a / m_a, size * t_b / m_b
-        (low_a, high_a), (low_b, high_b) = limits(t_a, m_a, size, 0.9), limits(t_b, m_b, size, 0.9)
+        (low_a, high_a), (low_b, high_b) = limits(t_a, m_a, size), limits(t_b, m_b, size)
         below, above = np.hypot(a - low_a, high_b - b), np.hypot(high_a - a, b - low_b)
         found = total_difference(drawn(size, m_a, t_a), drawn(size, m_b, t_b))
         assert_allclose(found, (a - b, a - b - below, a - b + above), rtol=1e-12)

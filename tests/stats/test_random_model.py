@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
@@ -25,13 +25,12 @@ from rankeval_pd.stats.random_model import (
     parametric_bound,
     simultaneous_p_values,
 )
-from tests.conftest import examples
 from tests.stats import exact
 
 # ---- Bounds of one list
 
 
-LEVELS = [1e-9, 1e-4, 0.05, 0.1, 0.5, 0.9]
+LEVELS = [1e-9, 1e-4, 0.9, 0.5, 0.1, 0.05]
 EQUAL = Fraction(1, 10**12)
 
 
@@ -72,7 +71,7 @@ def test_finite_by_enumeration(p, total):
 
 
 @pytest.mark.parametrize("p", LEVELS)
-@pytest.mark.parametrize("prior", [0.0, 1e-6, 0.2, 0.5, 0.97, 1.0])
+@pytest.mark.parametrize("prior", [0.0, 1.0, 1e-6, 0.97, 0.5, 0.2])
 def test_infinite_by_enumeration(p, prior):
     """Every n up to 30, computed in fractions, including priors of 0 and 1."""
     check_all(p, Infinite(prior), [exact.binomial(n, prior) for n in range(1, 31)])
@@ -143,7 +142,6 @@ def test_bounds_of_all_n_are_those_of_each_n(p, population):
     assert set(np.diff(walked.critical)) <= {0.0, 1.0}
 
 
-@settings(max_examples=examples(60))
 @given(st.data())
 def test_bounds_rise_by_0_or_1_and_a_smaller_p_has_larger_ones(data):
     total = data.draw(st.integers(1, 2000))
@@ -409,7 +407,6 @@ def test_bounds_of_single_n_are_reached_somewhere(kind, p, first, last, known):
 # ---- Envelopes and simultaneous p-values
 
 
-@settings(max_examples=examples(60))
 @given(st.integers(1, 16), st.floats(0.001, 0.999), st.data())
 def test_envelope_is_the_largest_level(total, alpha, data):
     positive = data.draw(st.integers(0, total))

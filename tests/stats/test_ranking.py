@@ -7,7 +7,7 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
@@ -15,7 +15,7 @@ from scipy import stats
 
 from rankeval_pd.stats import ranking
 from rankeval_pd.stats.ranking import Ranking, difference_spread, edge_precision, nbest_spread
-from tests.conftest import examples
+from tests.stats.test_bands import influences
 
 SCORES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan])
 CUTS = np.array([-np.inf, -1.0, 0.0, 0.7, 2.0, np.inf, np.nan])
@@ -49,7 +49,6 @@ def same(x, y):
 # ---- Orders and lists
 
 
-@settings(max_examples=examples(150))
 @given(batches())
 def test_order_and_ranks(batch):
     """sorted() with a key, and list.index for the ranks."""
@@ -62,7 +61,6 @@ def test_order_and_ranks(batch):
         assert found_ranks.ranks[row].tolist() == ranks
 
 
-@settings(max_examples=examples(100))
 @given(batches())
 def test_ranks_among_fewer(batch):
     """Without who is absent, who follows in the old order."""
@@ -75,7 +73,6 @@ def test_ranks_among_fewer(batch):
         assert found[row, new].tolist() == list(range(1, len(new) + 1))
 
 
-@settings(max_examples=examples(150))
 @given(batches())
 def test_lists_cut_from_the_sorted_list(batch):
     """Counted one by one, n above N included."""
@@ -95,7 +92,6 @@ def test_lists_cut_from_the_sorted_list(batch):
             assert found.tied[row, k] == sum(same(scores[i], scores[last]) for i in rest)
 
 
-@settings(max_examples=examples(100))
 @given(batches())
 def test_blocks_of_equal_scores(batch):
     """Candidates with a higher score, and with at least the same, by comparing all pairs."""
@@ -108,7 +104,6 @@ def test_blocks_of_equal_scores(batch):
         assert end.tolist() == [max(j + 1 for j, y in enumerate(row) if same(x, y)) for x in row]
 
 
-@settings(max_examples=examples(60))
 @given(batches(fewest=1))
 def test_ties_over_all_orders(batch):
     """Mean, standard deviation, most and least true positives over every order of equal scores."""
@@ -126,7 +121,6 @@ def test_ties_over_all_orders(batch):
         assert uncut[0, k] == (len({frozenset(order[: k + 1]) for order in orders}) == 1)
 
 
-@settings(max_examples=examples(100))
 @given(batches(scores=2))
 def test_acceptance_sets(batch):
     """score >= threshold, one by one; NaN neither accepts nor is accepted."""
@@ -146,7 +140,6 @@ def test_acceptance_sets(batch):
         assert [x[row, column] for x in both] == sizes + true
 
 
-@settings(max_examples=examples(100))
 @given(batches(scores=2, fewest=1))
 def test_regions_of_two_lists(batch):
     a, b, gold, present = batch
@@ -208,13 +201,6 @@ def test_lists_that_cut_ties():
 
 
 # ---- Influences on lists
-
-
-def influences(gold, rank, n, edge):
-    """Return, for every candidate, its influence on n times the precision of the list of n."""
-    inside = rank <= n
-    raw = (gold - edge) * inside
-    return raw - raw.mean()
 
 
 def two_lists(rank_a, rank_b, gold, n):

@@ -86,7 +86,6 @@ def test_one_odd_size_changes_no_other_p_value_of_fisher():
         assert_allclose(one, other[:, :6], rtol=1e-12)
 
 
-@settings(max_examples=examples(60))
 @given(st.tuples(*[st.integers(1, 10**5), st.floats(0, 1)] * 2))
 def test_fisher_of_exchanged_regions(drawn):
     """Exchanging a and b, or positives and negatives; mid-p below p; the tails make two sides."""
@@ -210,7 +209,6 @@ def test_odds_ratios_of_the_lowest_highest_and_only_count():
 
 
 @pytest.mark.full
-@settings(max_examples=examples(40))
 @given(st.tuples(*[st.integers(1, 10**4), st.floats(0, 1)] * 2), st.floats(0.5, 0.999))
 def test_odds_ratios_of_exchanged_regions(drawn, level):
     """Exchanging a and b, or positives and negatives, inverts; the estimate is inside, near 1."""
@@ -398,7 +396,6 @@ def test_paired_proportions_by_enumeration(only_a, only_b, n):
 
 
 @given(counts=st.tuples(*[st.integers(0, 60)] * 3))
-@settings(max_examples=examples(40))
 def test_paired_proportions_are_never_above_mcnemar(counts):
     only_a, only_b, same = counts
     found = paired_boschloo(only_a, only_b, sum(counts))

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import rankeval_pd
 from rankeval_pd.stats.items import METRICS
-from tests.conftest import examples
 
 metrics = pytest.importorskip("sacrebleu.metrics")
 
@@ -67,7 +66,6 @@ def test_the_score_is_that_of_sacrebleu(metric, options, several):
     st.lists(st.tuples(*[st.text("ab .,(C", max_size=12)] * 3), min_size=1, max_size=6),
     st.sampled_from(["bleu", "chrf", "ter"]),
 )
-@hypothesis.settings(max_examples=examples(60))
 def test_sums_of_any_texts_make_the_score(rows, metric):
     texts, *streams = (list(column) for column in zip(*rows, strict=True))
     table = rankeval_pd.from_sacrebleu({"a": texts}, streams, metric)["a"]
