@@ -21,14 +21,14 @@ ROLES = {
     "ter": {"metric": "ratio", "higher_is_better": False},
 }
 SETTINGS = [
+    ("ter", {}),
+    ("ter", {"normalized": True, "case_sensitive": True}),
     ("bleu", {}),
     ("bleu", {"tokenize": "char", "lowercase": True}),
     ("bleu", {"tokenize": "none"}),
     ("chrf", {}),
-    ("chrf", {"word_order": 2}),
     ("chrf", {"char_order": 3, "whitespace": True, "lowercase": True}),
-    ("ter", {}),
-    ("ter", {"normalized": True, "case_sensitive": True}),
+    ("chrf", {"word_order": 2}),
 ]
 
 
