@@ -297,6 +297,17 @@ def test_unconditional_by_enumeration(name, tp_a, n_a, tp_b, n_b, alternative):
     assert_allclose(TESTS[name](tp_a, n_a, tp_b, n_b, alternative), expected, rtol=1e-11)
 
 
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("table", [(63, 192, 34, 192), (8, 31, 3, 37)])
+def test_unconditional_against_scipy(table, alternative):
+    """boschloo_exact and barnard_exact, which search the maximum by sampling."""
+    tp_a, n_a, tp_b, n_b = table
+    columns = [[tp_a, tp_b], [n_a - tp_a, n_b - tp_b]]
+    for ours, theirs in ((boschloo, stats.boschloo_exact), (barnard, stats.barnard_exact)):
+        expected = theirs(columns, alternative=alternative, n=64).pvalue
+        assert_allclose(ours(*table, alternative), expected, rtol=1e-6)
+
+
 def test_unconditional_published():
     """The examples of SciPy's documentation."""
     # vaccine: 7 of 15 infected against 12 of 15 (table [[7, 12], [8, 3]])
