@@ -111,6 +111,9 @@ def test_draws_go_on_near_alpha():
 
 def test_the_smallest_p_value_is_one_in_draws_plus_one():
     assert swaps.exceedance(np.array([5.0, 1.0]), np.array([1.0, 2.0, 3.0])).tolist() == [0.25, 1.0]
+    rank, n = np.arange(1, 41), np.array([20])
+    found = swaps.swap_tests(rank, rank[::-1], rank <= 20, n, "two-sided", n_resamples=9, seed=0)
+    assert found.alone.tolist() == found.together.tolist() == [0.1]
 
 
 @pytest.mark.parametrize("long", [np.inf, 0], ids=["in blocks", "one by one"])
