@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from rankeval_pd.stats import judged as judged_sums
+from rankeval_pd.stats import ranking
 from rankeval_pd.stats.judged import Design, JudgedSample, total_difference
 
 TRUE = np.array([True, False, True, True, False, True])
@@ -61,6 +62,13 @@ def test_limits_of_average_precision_written_out():
     wanted = stats.logistic.cdf(stats.logistic.ppf(0.3) + np.array([-half, half]))
     assert_allclose(found, wanted, rtol=1e-12)
     assert judged_sums._judged_limits(0.3, 0.05, 6, (0.25, 0.31), 0.9) == (0.25, 0.31)
+
+
+def test_what_stands_at_or_below_each_candidate():
+    """Those of equal scores included, by plain comparison."""
+    score, values = np.array([5.0, 4, 4, 4, 2, 1, 1]), np.array([1.0, 2, 4, 8, 16, 32, 64])
+    wanted = [values[score <= x].sum() for x in score]
+    assert_allclose(judged_sums._from_on(values, ranking.block_edges(score)[0]), wanted, rtol=0)
 
 
 def test_gamma_limits_of_fay_and_feuer():
