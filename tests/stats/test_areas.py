@@ -1,23 +1,19 @@
-"""Limits of the difference of two areas, from the limits of each."""
+"""Areas and average precision: influences, variances and limits."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import optimize, stats
+from sklearn.metrics import average_precision_score
 
-from rankeval_pd.stats import areas as area_gaps
-from rankeval_pd.stats import differences
+from rankeval_pd.stats import areas
+from rankeval_pd.stats.ranking import Ranking
 
-
-def test_symmetric_limits_of_each_give_walds_of_the_difference():
-    """Zou and Donner's limits with the correlation: z standard errors of the difference."""
-    values, variances = (np.array([0.7]), np.array([0.6])), np.array([[0.002], [0.003], [0.0015]])
-    half = 1.7 * np.sqrt(variances)
-    limits = tuple((value - x, value + x) for value, x in zip(values, half[:2], strict=True))
-    found = differences.correlated_limits(values, limits, tuple(variances), (np.array([0.1]),) * 2)
-    assert_allclose(found, 0.1 + np.array([-half[2], half[2]]), rtol=1e-12)
+# ---- Differences of two areas
 
 
 @pytest.mark.parametrize("moved", [0.0, 0.02])
@@ -33,10 +29,125 @@ def test_limits_of_correlated_areas_by_scipys_root_finder(moved):
 
     expected = optimize.brentq(beyond, 0.0, gap - 1e-9), optimize.brentq(beyond, gap + 1e-9, 1.0)
     for sign in (1, -1):
-        areas = (np.array([0.9]), np.array([0.7]))[::sign]
+        values = (np.array([0.9]), np.array([0.7]))[::sign]
         variances = np.array([[x] for x in (*(a, b)[::sign], together)])
         sizes = np.array([12]), np.array([40])
-        low, high = area_gaps.area_difference_limits(
-            areas, tuple(variances), np.array([30.0]), sizes, 0.95, np.array([moved])
+        low, high = areas.area_difference_limits(
+            values, tuple(variances), np.array([30.0]), sizes, 0.95, np.array([moved])
         )
         assert_allclose(sorted((sign * low[0], sign * high[0])), expected, rtol=1e-8)
+
+
+# ---- Outlines of rankings, against the kernel that has every candidate
+
+
+def outline(score, gold):
+    """Count candidates with, and between, the different scores of true positives."""
+    cuts = np.unique(score[gold])[::-1]
+    edges, others = itertools.pairwise([np.inf, *cuts, -np.inf]), score[~gold]
+    return areas.Outline(
+        np.array([(score[gold] == cut).sum() for cut in cuts]),
+        np.array([(others == cut).sum() for cut in cuts]),
+        np.array([((others < high) & (others > low)).sum() for high, low in edges]),
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("decimals", [9, 0, 1])
+def test_an_outline_has_the_area_variance_and_freedom_of_its_ranking(seed, decimals):
+    rng = np.random.default_rng(seed)
+    gold = rng.random(60) < 0.3
+    score = (gold + rng.normal(size=60)).round(decimals)
+    here = np.ones(60, dtype=bool)
+    placed = areas.placements(Ranking.of(score, gold, here))
+    wanted = areas.area_spread(placed.influence, gold, here)
+    value, found = areas.outline_area(outline(score, gold))
+    assert_allclose(value, placed.value, rtol=1e-14)
+    assert_allclose(found.variance, wanted.variance, rtol=1e-12)
+    assert_allclose(found.freedom, wanted.freedom, rtol=1e-12)
+
+
+def test_a_perfect_ranking_varies_not_and_has_the_freedom_of_the_smaller_class():
+    value, found = areas.outline_area(outline(np.arange(9.0), np.arange(9) > 5))
+    assert (value, found.variance, found.freedom) == (1.0, 0.0, 2.0)
+
+
+# ---- Clusters
+
+
+def test_an_area_has_the_freedom_of_the_class_with_fewer_clusters():
+    """Effective numbers of clusters, of positives and of others."""
+    rng = np.random.default_rng(2)
+    cluster = rng.integers(0, 30, 300)
+    gold = np.isin(cluster, [1, 2, 3, 4]) & (rng.random(300) < 0.7)
+    here = np.ones(300, dtype=bool)
+    placed = areas.placements(Ranking.of(gold + rng.normal(size=300), gold, here))
+    found = areas.cluster_spread(placed.influence, gold, here, cluster)
+    sizes = [np.bincount(cluster[one]) for one in (gold, ~gold)]
+    effective = [x.sum() ** 2 / (x**2).sum() for x in sizes]
+    assert effective[0] < 4 < effective[1]
+    equal = areas.cluster_spread(np.ones(300), gold, here, cluster)  # without variance
+    assert_allclose((equal.positive, equal.negative), effective, rtol=1e-12)
+    mixed = 2.0 / (1.0 / 4.0 + 1.0 / 7.0)  # of 4 clusters with positives, at least 4 and at most 7
+    assert_allclose(found.freedom, mixed, rtol=1e-12)
+    assert found.n_groups == 4
+    drift = areas.cluster_spread(placed.influence, gold, here, cluster, np.array(0.2))
+    assert_allclose(drift.freedom, 6.0, rtol=1e-12)
+    alone = areas.cluster_spread(placed.influence, gold, here, cluster, np.array(0.2), alone=True)
+    assert 0.7 * drift.variance < alone.variance < drift.variance  # a smaller correction
+    twice = areas.cluster_spread(placed.influence, gold, here, cluster, np.array(0.4))
+    assert drift.variance < twice.variance
+
+
+def test_an_area_alone_has_a_part_of_the_variance_of_one_candidate_per_cluster():
+    """Near 1 few clusters are wrong, and may be absent: .02 (2 A - 1)^6 of Newcombe's variance."""
+    rng = np.random.default_rng(4)
+    cluster, gold, here = np.repeat(np.arange(30), 10), rng.random(300) < 0.3, np.ones(300, bool)
+    given = gold, here, cluster
+    for shift in (0.5, 3.0):
+        placed = areas.placements(Ranking.of(shift * gold + rng.normal(size=300), gold, here))
+        of_two, alone = (
+            areas.cluster_spread(placed.influence, *given, alone=x) for x in (False, True)
+        )
+        equal = areas.cluster_spread(np.ones(300), *given)
+        few, many = equal.positive, equal.negative
+        near = (placed.value * few + 1.0) / (few + 2.0)
+        added = 0.02 * (2.0 * placed.value - 1.0) ** 6
+        added *= areas.newcombe_variance(near, few, many)
+        assert_allclose(alone.variance - of_two.variance, added, rtol=1e-9)
+        assert alone.freedom == of_two.freedom
+
+
+# ---- Average precision
+
+
+def test_without_ties_the_mean_over_orders_is_that_of_the_one_order():
+    rng = np.random.default_rng(4)
+    score, gold, here = rng.normal(size=(3, 40)), rng.random((3, 40)) < 0.3, rng.random(40) < 0.9
+    one, mean = (
+        areas.influences(Ranking.of(score, gold, here), ties=ties)
+        for ties in ("blocks", "expected")
+    )
+    assert_allclose(mean.value, one.value, rtol=1e-13)
+    assert_allclose(mean.corrected, one.corrected, rtol=1e-13)
+    assert_allclose(mean.influence, one.influence, rtol=1e-12, atol=1e-14)
+
+
+def test_influences_are_derivatives_by_the_weight_of_each_candidate():
+    """Scikit-learn's weighted average precision, the numbers of both classes fixed."""
+    rng = np.random.default_rng(6)
+    gold = rng.random(30) < 0.25
+    score = (gold + rng.normal(size=30)).round(1)
+    found = areas.influences(Ranking.of(score, gold, np.ones(30, dtype=bool)))
+    positive = gold.sum()
+
+    def value(candidate, step):
+        weight = np.ones(30)
+        weight[candidate] += step
+        for group in (gold, ~gold):
+            weight[group] *= group.sum() / weight[group].sum()
+        return average_precision_score(gold, score, sample_weight=weight)
+
+    slope = np.array([(value(k, 1e-4) - value(k, -1e-4)) / 2e-4 for k in range(30)])
+    wanted = np.where(gold, positive, 30 - positive) * slope * positive / (positive - 1)
+    assert_allclose(found.influence, wanted, rtol=1e-6, atol=1e-7)

@@ -9,18 +9,16 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.stats.contingency import MEASURES, Cells
-from tests.conftest import examples
+from rankeval_pd.stats.contingency import MEASURES, Cells, minus, product, quotient, root
 from tests.stats import exact
 
 REFERENCE = Path(__file__).parents[1] / "reference" / "ucs.csv"
-
 TABLES = [  # O11, O12, O21, O22
     (10, 20, 30, 400),
     (1, 50, 60, 3),
@@ -33,20 +31,26 @@ TABLES = [  # O11, O12, O21, O22
 ]
 
 
+def score(name, table):
+    """Return the score of a table, or of the tables of four arrays."""
+    return MEASURES[name](Cells(*np.array(table, dtype=float)))
+
+
 def excess(o11, o12, o21, o22):
     """Return O11 - E11 as a fraction."""
     return Fraction(o11 * o22 - o12 * o21, o11 + o12 + o21 + o22)
+
+
+# ---- Values of other programs and of papers
 
 
 @pytest.mark.parametrize(("name", "kind"), [("G2", "log-likelihood"), ("X2", "pearson")])
 @pytest.mark.parametrize("table", TABLES)
 def test_against_scipy(name, kind, table):
     """scipy.stats.chi2_contingency without correction, with the sign of O11 - E11."""
-    square = np.reshape(table, (2, 2))
-    statistic = stats.chi2_contingency(square, correction=False, lambda_=kind).statistic
-    sign = 1 if excess(*table) > 0 else -1
-    found = MEASURES[name](Cells(*np.array(table, dtype=float)))
-    assert_allclose(found, sign * statistic, rtol=1e-10)
+    found = stats.chi2_contingency(np.reshape(table, (2, 2)), correction=False, lambda_=kind)
+    wanted = found.statistic if excess(*table) > 0 else -found.statistic
+    assert_allclose(score(name, table), wanted, rtol=1e-10)
 
 
 @pytest.mark.parametrize("table", [t for t in TABLES if 0 not in t] + [(3, 5, 4, 7)])
@@ -54,24 +58,12 @@ def test_yates_against_scipy(table):
     """scipy.stats.chi2_contingency with correction; z is the contribution of the first cell."""
     statistic = stats.chi2_contingency(np.reshape(table, (2, 2)), correction=True).statistic
     sign = 1 if excess(*table) > 0 else -1
-    cells = np.array(table, dtype=float)
-    assert_allclose(MEASURES["X2_yates"](Cells(*cells)), sign * statistic, rtol=1e-10)
+    assert_allclose(score("X2_yates", table), sign * statistic, rtol=1e-10)
     o11, o12, o21, o22 = table
     share = Fraction((o21 + o22) * (o12 + o22), (o11 + o12 + o21 + o22) ** 2)
-    assert_allclose(MEASURES["z_yates"](Cells(*cells)) ** 2, statistic * float(share), rtol=1e-10)
+    assert_allclose(score("z_yates", table) ** 2, statistic * float(share), rtol=1e-10)
     statistic = stats.chi2_contingency(np.reshape(table, (2, 2)), correction=False).statistic
-    assert_allclose(MEASURES["z"](Cells(*cells)) ** 2, statistic * float(share), rtol=1e-10)
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_p_values_against_scipy(table):
-    """scipy.stats.fisher_exact, one-sided, and scipy.stats.poisson."""
-    cells = np.array(table, dtype=float)
-    p = stats.fisher_exact(np.reshape(table, (2, 2)), alternative="greater").pvalue
-    assert_allclose(10 ** -MEASURES["neglog10_fisher"](Cells(*cells)), p, rtol=1e-9)
-    e11 = (table[0] + table[1]) * (table[0] + table[2]) / sum(table)
-    p = stats.poisson.sf(table[0] - 1, e11)
-    assert_allclose(10 ** -MEASURES["neglog10_poisson"](Cells(*cells)), p, rtol=1e-9)
+    assert_allclose(score("z", table) ** 2, statistic * float(share), rtol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -79,28 +71,26 @@ def test_p_values_against_scipy(table):
     [
         (2000, 10, 12, 10**6),
         (9000, 500, 4000, 10**7),
-        (150, 5, 7, 10**5),
-        (20, 1000, 90_000, 10**6),
         (0, 40, 20, 10**6),
         (900, 2800, 8800, 20_200),
     ],
 )
 def test_p_values_far_out(table):
     """-log10 of both p-values in mpmath with 50 digits, from 1e4 down to 1e-20."""
-    cells = np.array(table, dtype=float)
     o11, row, column, total = table[0], table[0] + table[1], table[0] + table[2], sum(table)
-    p = exact.big_hypergeometric_tail(o11, total, row, column)
-    with mpmath.workdps(60):
-        expected_score = float(-mpmath.log10(p))
-    assert_allclose(MEASURES["neglog10_fisher"](Cells(*cells)), expected_score, rtol=1e-10)
-    p = exact.big_poisson_tail(o11, Fraction(row * column, total))
-    with mpmath.workdps(60):
-        expected_score = float(-mpmath.log10(p))
-    assert_allclose(MEASURES["neglog10_poisson"](Cells(*cells)), expected_score, rtol=1e-10)
+    p_values = {
+        "neglog10_fisher": exact.big_hypergeometric_tail(o11, total, row, column),
+        "neglog10_poisson": exact.big_poisson_tail(o11, Fraction(row * column, total)),
+    }
+    for name, p in p_values.items():
+        with mpmath.workdps(60):
+            expected_score = float(-mpmath.log10(p))
+        assert_allclose(score(name, table), expected_score, rtol=1e-10)
 
 
 # of the UCS toolkit's columns: our name, and how many of our units make one of theirs
 LOG2, LN = 1 / np.log10(2), np.log(10)
+
 UCS = {
     "am.Dice": ("dice", 1), "am.Jaccard": ("jaccard", 1), "am.gmean": ("gmean", 1),
     "am.MS": ("min_sensitivity", 1), "am.MI": ("MI", LOG2), "am.MI2": ("MI2", LOG2),
@@ -127,20 +117,20 @@ def test_against_the_ucs_toolkit(column):
     name, unit = UCS[column]
     # the toolkit's G2 is a sum of terms that nearly cancel
     close = {"rtol": 1e-10, "atol": 5e-11 if name == "G2" else 0.0}
-    assert_allclose(MEASURES[name](Cells(*cells)), scores[column] * unit, **close)
+    assert_allclose(score(name, cells), scores[column] * unit, **close)
 
 
 def test_where_the_ucs_toolkit_differs():
     """Its average MI has no sign, its Yates correction goes past 0, its infinity is a number."""
     scores, cells = ucs_tables()
-    average = np.abs(MEASURES["average_MI"](Cells(*cells)))
+    average = np.abs(score("average_MI", cells))
     assert_allclose(average, scores["am.average.MI"] * LOG2, rtol=1e-10, atol=5e-11)
     beyond = np.abs(cells[0] - Cells(*cells).expected) > 0.5
     for name, column in [("X2_yates", "am.chi.squared.corr"), ("z_yates", "am.z.score.corr")]:
-        found = MEASURES[name](Cells(*cells))
+        found = score(name, cells)
         assert_allclose(found[beyond], scores[column][beyond], rtol=1e-10)
         assert_array_equal(found[~beyond], 0.0)
-    odds = MEASURES["log_odds_ratio"](Cells(*cells))
+    odds = score("log_odds_ratio", cells)
     finite = scores["am.odds.ratio"].to_numpy() < 1e7
     assert_allclose(odds[finite], scores["am.odds.ratio"][finite] * LN, rtol=1e-10)
     assert_array_equal(odds[~finite], np.inf)
@@ -148,18 +138,16 @@ def test_where_the_ucs_toolkit_differs():
 
 def new_york_times(frequency_1, frequency_2, together):
     """Return the table of a word pair in Manning and Schuetze's corpus of 14,307,668 words."""
-    neither = 14_307_668 - frequency_1 - frequency_2 + together
-    return np.array(
-        [together, frequency_1 - together, frequency_2 - together, neither], dtype=float
-    )
+    first, second = frequency_1 - together, frequency_2 - together
+    return [together, first, second, 14_307_668 - first - second - together]
 
 
 def test_manning_and_schuetze():
     """Manning and Schuetze (1999), section 5.3: new companies, tables 5.6 and 5.14."""
     new_companies = new_york_times(15_828, 4675, 8)
-    assert_array_equal(new_companies, [8, 15_820, 4667, 14_287_173])
-    assert round(float(MEASURES["t"](Cells(*new_companies))), 6) == 0.999932
-    assert round(float(MEASURES["X2"](Cells(*new_companies))), 2) == 1.55
+    assert new_companies == [8, 15_820, 4667, 14_287_173]
+    assert round(float(score("t", new_companies)), 6) == 0.999932
+    assert round(float(score("X2", new_companies)), 2) == 1.55
     published = {  # frequencies; t, with the digits after the fourth cut off; MI
         (42, 20): (4.4721, 18.38),
         (41, 27): (4.4721, 17.98),
@@ -170,25 +158,18 @@ def test_manning_and_schuetze():
         (14_093, 14_776): (1.2176, 0.46),
         (15_019, 15_629): (0.8036, 0.29),
     }
-    for frequencies, (t, mi) in published.items():
-        table = new_york_times(*frequencies, 20)
-        assert np.floor(MEASURES["t"](Cells(*table)) * 1e4) / 1e4 == t
-        assert round(float(MEASURES["MI"](Cells(*table))), 2) == mi
+    tables = np.transpose([new_york_times(*frequencies, 20) for frequencies in published])
+    t, mi = np.transpose([*published.values()])
+    assert_array_equal(np.floor(score("t", tables) * 1e4) / 1e4, t)
+    assert_array_equal(np.round(score("MI", tables), 2), mi)
 
 
-@pytest.mark.parametrize(
-    ("table", "g2"),
-    [
-        ((110, 2442, 111, 29_114), 270.72),
-        ((29, 13, 123, 31_612), 263.90),
-        ((31, 23, 139, 31_584), 256.84),
-        ((76, 104, 2476, 29_121), 157.21),
-        ((16, 0, 865, 30_896), 115.02),
-    ],
-)
-def test_dunning(table, g2):
+def test_dunning():
     """Dunning (1993), the table of -2 log lambda: the swiss, can be, previous year, at the, ..."""
-    assert round(float(MEASURES["G2"](Cells(*np.array(table, dtype=float)))), 2) == g2
+    tables = [(110, 2442, 111, 29_114), (29, 13, 123, 31_612), (31, 23, 139, 31_584)]
+    tables += [(76, 104, 2476, 29_121), (16, 0, 865, 30_896)]
+    found = score("G2", np.transpose(tables))
+    assert_array_equal(np.round(found, 2), [270.72, 263.90, 256.84, 157.21, 115.02])
 
 
 @pytest.mark.parametrize("table", [t for t in TABLES if 0 not in t])
@@ -196,7 +177,6 @@ def test_formulas_of_coefficients(table):
     """Textbook formulas in fractions and mpmath."""
     o11, o12, o21, o22 = table
     r1, c1, c2, n = o11 + o12, o11 + o21, o12 + o22, sum(table)
-    cells = np.array(table, dtype=float)
     e11 = Fraction(r1 * c1, n)
     risk = Fraction(o11, c1) / Fraction(o12, c2)
     odds = Fraction(o11 * o22, o12 * o21)
@@ -208,24 +188,43 @@ def test_formulas_of_coefficients(table):
 
         wanted = {
             "MI2": log(Fraction(o11**2) / e11) / mpmath.log(2),
-            "MI3": log(Fraction(o11**3) / e11) / mpmath.log(2),
             "local_MI": o11 * log(Fraction(o11) / e11) / mpmath.log(2),
             "poisson_stirling": o11 * (log(Fraction(o11) / e11) - 1),
             "log_odds_ratio": log(odds),
             "log_odds_ratio_discounted": log(discounted),
             "log_relative_risk": log(risk),
-            "liddell": Fraction(o11, c1) - Fraction(o12, c2),
             "dice": Fraction(2 * o11, r1 + c1),
-            "jaccard": Fraction(o11, o11 + o12 + o21),
             "gmean": o11 / mpmath.sqrt(r1 * c1),
-            "min_sensitivity": min(Fraction(o11, r1), Fraction(o11, c1)),
-            "deltaP_forward": Fraction(o11, r1) - Fraction(o21, o21 + o22),
             "deltaP_backward": Fraction(o11, c1) - Fraction(o12, c2),
             "logDice": 14 + log(Fraction(2 * o11, r1 + c1)) / mpmath.log(2),
             "NPMI": log(Fraction(o11) / e11) / -log(Fraction(o11, n)),
         }
     for name, value in wanted.items():
-        assert_allclose(MEASURES[name](Cells(*cells)), float(value), rtol=1e-12, atol=1e-15)
+        assert_allclose(score(name, table), float(value), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        (10_100, 990_000, 990_000, 98_009_900),
+        (1001, 10**4, 10**4, 10**5),
+        (2500, 2499, 2501, 2500),
+        (3, 2 * 10**8, 10, 7 * 10**8),
+    ],
+)
+def test_close_to_independence(table):
+    """2 sum O log(O/E) in mpmath with 50 digits, where terms nearly cancel."""
+    with mpmath.workdps(50):
+        a, b, c, d = (mpf(x) for x in table)
+        n = a + b + c + d
+        cells = ((a, a + b, a + c), (b, a + b, b + d), (c, c + d, a + c), (d, c + d, b + d))
+        g2 = float(2 * sum(o * mpmath.log(o * n / (row * column)) for o, row, column in cells))
+        x2 = float((a * d - b * c) ** 2 * n / ((a + b) * (c + d) * (a + c) * (b + d)))
+    assert_allclose(np.abs(score("G2", table)), g2, rtol=1e-10)
+    assert_allclose(np.abs(score("X2", table)), x2, rtol=1e-10)
+
+
+# ---- Edges and relations
 
 
 ZEROS = {  # O11, O12, O21, O22 with zeros; the scores by name
@@ -255,120 +254,32 @@ ZEROS = {  # O11, O12, O21, O22 with zeros; the scores by name
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("table", ZEROS)
+@pytest.mark.parametrize("table", [*ZEROS][::-1])
 def test_zeros(table):
     """0/0 is NaN, a number over 0 and log 0 are infinite, 0 log 0 is 0; and no warning."""
-    cells = np.array(table, dtype=float)
     for name, wanted in ZEROS[table].items():
-        assert_allclose(MEASURES[name](Cells(*cells)), wanted, rtol=1e-12, atol=1e-12, err_msg=name)
+        assert_allclose(score(name, table), wanted, rtol=1e-12, atol=1e-12, err_msg=name)
     for name in ("log_odds_ratio_discounted", "G2", "X2", "X2_yates", "average_MI", "f"):
-        assert np.isfinite(MEASURES[name](Cells(*cells))), name
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_small_formulas(table):
-    """E11, t and MI from fractions; f is O11; log2 0 is -inf, a negative t over 0 too."""
-    cells = np.array(table, dtype=float)
-    total = sum(table)
-    e11 = Fraction((table[0] + table[1]) * (table[0] + table[2]), total)
-    assert_allclose(Cells(*cells).expected, float(e11), rtol=1e-14)
-    assert MEASURES["f"](Cells(*cells)) == table[0]
-    t, mi = MEASURES["t"](Cells(*cells)), MEASURES["MI"](Cells(*cells))
-    if table[0]:
-        assert_allclose(t, float(excess(*table)) / table[0] ** 0.5, rtol=1e-14)
-        assert_allclose(mi, np.log2(float(table[0] / e11)), rtol=1e-13)
-    else:
-        assert t == mi == -np.inf
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        (10_100, 990_000, 990_000, 98_009_900),
-        (1001, 10**4, 10**4, 10**5),
-        (30, 10_000, 20_000, 10**8),
-        (2500, 2499, 2501, 2500),
-        (3, 2 * 10**8, 10, 7 * 10**8),
-    ],
-)
-def test_close_to_independence(table):
-    """2 sum O log(O/E) in mpmath with 50 digits, where terms nearly cancel."""
-    with mpmath.workdps(50):
-        a, b, c, d = (mpf(x) for x in table)
-        n = a + b + c + d
-        cells = ((a, a + b, a + c), (b, a + b, b + d), (c, c + d, a + c), (d, c + d, b + d))
-        g2 = float(2 * sum(o * mpmath.log(o * n / (row * column)) for o, row, column in cells))
-        x2 = float((a * d - b * c) ** 2 * n / ((a + b) * (c + d) * (a + c) * (b + d)))
-    cells = np.array(table, dtype=float)
-    assert_allclose(np.abs(MEASURES["G2"](Cells(*cells))), g2, rtol=1e-10)
-    assert_allclose(np.abs(MEASURES["X2"](Cells(*cells))), x2, rtol=1e-10)
+        assert np.isfinite(score(name, table)), name
 
 
 @pytest.mark.parametrize("name", ["G2", "X2"])
-@pytest.mark.parametrize(
-    "table", [(10, 20, 30, 60), (0, 0, 3, 4), (0, 5, 0, 4), (3, 4, 0, 0), (2, 0, 5, 0)]
-)
-def test_independence_and_empty_margins(name, table):
-    """Where O = E, a margin of 0 included, the statistic is 0 by definition."""
-    assert_allclose(MEASURES[name](Cells(*np.array(table, dtype=float))), 0.0, atol=1e-12)
+def test_g2_and_x2_of_independence_and_of_empty_margins_are_0(name):
+    tables = [(10, 20, 30, 60), (0, 0, 3, 4), (0, 5, 0, 4), (3, 4, 0, 0), (2, 0, 5, 0)]
+    assert_allclose(score(name, np.transpose(tables)), 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_arrays(name):
-    """Elements are what they are alone; nothing in, nothing out."""
-    cells = np.array(TABLES, dtype=float).T
-    alone = [MEASURES[name](Cells(*column)) for column in cells.T]
-    assert_array_equal(MEASURES[name](Cells(*cells)), alone)
-    assert MEASURES[name](Cells(*np.empty((4, 0)))).shape == (0,)
-
-
-@settings(max_examples=examples(100))
-@given(st.tuples(*[st.integers(0, 10**5)] * 4).filter(any))
-def test_relations(table):
-    """Transposing changes nothing, exchanging the rows turns the sign, which is O11 - E11's."""
-    o11, o12, o21, o22 = (np.float64(x) for x in table)
-    sign = (excess(*table) > 0) - (excess(*table) < 0)
-    for name in ("G2", "X2"):
-        value = MEASURES[name](Cells(o11, o12, o21, o22))
-        close = {"rtol": 1e-6, "atol": 1e-9}
-        assert np.sign(value) in (sign, 0.0) or abs(value) < 1e-9
-        assert_allclose(MEASURES[name](Cells(o11, o21, o12, o22)), value, **close)
-        assert_allclose(MEASURES[name](Cells(o21, o22, o11, o12)), -value, **close)
-
-
-TURNING = ["average_MI", "X2_yates", "log_odds_ratio", "log_odds_ratio_discounted"]
 ONE_SIDED = ("log_relative_risk", "liddell", "deltaP_forward", "deltaP_backward", "LRC")
 SYMMETRIC = [x for x in MEASURES if x not in ONE_SIDED]
 
 
-@settings(max_examples=examples(60))
-@given(st.tuples(*[st.integers(0, 10**5)] * 4).filter(any))
-def test_symmetries(table):
-    """Most measures treat both words alike; some turn their sign with the rows."""
-    o11, o12, o21, o22 = (np.float64(x) for x in table)
-    close = {"rtol": 1e-6, "atol": 1e-9}
-    for name in SYMMETRIC:
-        found, other = (
-            MEASURES[name](Cells(o11, o12, o21, o22)),
-            MEASURES[name](Cells(o11, o21, o12, o22)),
-        )
-        assert_allclose(other, found, err_msg=name, **close)
-    for name in TURNING:
-        found, turned = (
-            MEASURES[name](Cells(o11, o12, o21, o22)),
-            MEASURES[name](Cells(o21, o22, o11, o12)),
-        )
-        assert_allclose(turned, -found, err_msg=name, **close)
-
-
-@settings(max_examples=examples(60))
 @given(st.tuples(st.integers(0, 300), *[st.integers(1, 300)] * 2, st.integers(1, 10**5)))
 def test_more_together_scores_higher(table):
     """With the same margins, a pair that occurs once more has the higher score, but for two."""
     o11, o12, o21, o22 = (np.float64(x) for x in table)
     before, after = (o11, o12, o21, o22), (o11 + 1, o12 - 1, o21 - 1, o22 + 1)
     for name in MEASURES:
-        low, high = MEASURES[name](Cells(*before)), MEASURES[name](Cells(*after))
+        low, high = score(name, before), score(name, after)
         if name in ("local_MI", "poisson_stirling"):
             if o11 > Cells(*before).expected:
                 assert high > low
@@ -380,18 +291,7 @@ def test_more_together_scores_higher(table):
             assert high > low, name
 
 
-@settings(max_examples=examples(60))
-@given(st.tuples(*[st.integers(0, 10**4)] * 4).filter(any))
-def test_signs(table):
-    """Measures with a sign have that of O11 - E11."""
-    cells = [np.float64(x) for x in table]
-    sign = (excess(*table) > 0) - (excess(*table) < 0)
-    for name in ("t", "z", "MI", "log_odds_ratio", "log_relative_risk", "liddell", "average_MI"):
-        score = MEASURES[name](Cells(*cells))
-        assert np.isnan(score) or np.sign(score) == sign or abs(score) < 1e-9, name
-
-
-# ------------------------------------------------------------- Scores that are equal stay equal
+# ---- Scores that are equal stay equal
 
 
 def random_tables(whole: bool = True) -> tuple[np.ndarray, ...]:
@@ -408,21 +308,25 @@ def test_swapped_words_have_the_same_float(name, whole):
     o11, o12, o21, o22 = random_tables(whole)
     if name.startswith("neglog10"):  # counts only, and the cost grows with them
         o11, o12, o21, o22 = (np.floor(x) for x in (o11 % 1e3, o12 % 1e3, o21 % 1e3, o22))
-    found, swapped = (
-        MEASURES[name](Cells(o11, o12, o21, o22)),
-        MEASURES[name](Cells(o11, o21, o12, o22)),
-    )
-    assert_array_equal(swapped, found)
+    found = score(name, (o11, o12, o21, o22))
+    assert_array_equal(score(name, (o11, o21, o12, o22)), found)
 
 
-@pytest.mark.parametrize("name", ["G2", "X2", "average_MI", "X2_yates"])
+TURNING = ["log_odds_ratio", "log_odds_ratio_discounted", "G2", "X2", "X2_yates", "average_MI"]
+
+
+@pytest.mark.parametrize("name", TURNING)
 def test_exchanged_rows_only_turn_the_sign(name):
     o11, o12, o21, o22 = random_tables()
-    found, turned = (
-        MEASURES[name](Cells(o11, o12, o21, o22)),
-        MEASURES[name](Cells(o21, o22, o11, o12)),
-    )
-    assert_array_equal(turned, -found)
+    found = score(name, (o11, o12, o21, o22))
+    room = 1e-13 if name.startswith("log") else 0.0
+    assert_allclose(score(name, (o21, o22, o11, o12)), -found, rtol=room, atol=room)
+
+
+def x2(a, b, c, d):
+    gap = a * d - b * c
+    margins = (a + b) * (c + d) * (a + c) * (b + d)
+    return Fraction(gap * abs(gap) * (a + b + c + d), margins)
 
 
 SHARES = {  # measures that depend only on proportions, as fractions
@@ -434,26 +338,12 @@ SHARES = {  # measures that depend only on proportions, as fractions
 }
 
 
-def fractions_of(wanted, cells):
-    """Return the floats nearest to the fractions of whole tables."""
-    whole = (tuple(int(x) for x in table) for table in zip(*cells, strict=True))
-    return np.array([float(wanted(*table)) for table in whole])
-
-
-@pytest.mark.parametrize("name", SHARES)
-def test_shares_are_the_nearest_floats(name):
+@pytest.mark.parametrize("name", ["X2", *SHARES])
+def test_shares_and_x2_are_the_nearest_floats(name):
     cells = tuple(x + 1.0 for x in random_tables())
-    assert_array_equal(MEASURES[name](Cells(*cells)), fractions_of(SHARES[name], cells))
-
-
-def test_x2_is_the_nearest_float():
-    def x2(a, b, c, d):
-        gap = a * d - b * c
-        margins = (a + b) * (c + d) * (a + c) * (b + d)
-        return Fraction(gap * abs(gap) * (a + b + c + d), margins)
-
-    cells = tuple(x + 1.0 for x in random_tables())
-    assert_array_equal(MEASURES["X2"](Cells(*cells)), fractions_of(x2, cells))
+    wanted = {"X2": x2, **SHARES}[name]
+    fractions = [wanted(*(int(x) for x in table)) for table in zip(*cells, strict=True)]
+    assert_array_equal(score(name, cells), [float(x) for x in fractions])
 
 
 @pytest.mark.parametrize(
@@ -464,7 +354,7 @@ def test_x2_is_the_nearest_float():
 def test_a_corpus_times_as_large_has_the_same_shares(name, times):
     cells = random_tables()
     larger = [times * x for x in cells]
-    assert_array_equal(MEASURES[name](Cells(*larger)), MEASURES[name](Cells(*cells)))
+    assert_array_equal(score(name, larger), score(name, cells))
 
 
 @pytest.mark.parametrize("name", ["MI", "MI2", "MI3", "local_MI", "poisson_stirling", "z", "t"])
@@ -482,13 +372,28 @@ def test_measures_of_equal_margins_and_bounds():
     """With f1 = f2, the geometric mean is Dice's. NPMI is at most 1, X2 at most N."""
     o11, other, _, o22 = random_tables()
     same = (o11, other, other, o22)
-    assert_array_equal(MEASURES["gmean"](Cells(*same)), MEASURES["dice"](Cells(*same)))
-    assert_array_equal(MEASURES["min_sensitivity"](Cells(*same)), MEASURES["dice"](Cells(*same)))
+    assert_array_equal(score("gmean", same), score("dice", same))
+    assert_array_equal(score("min_sensitivity", same), score("dice", same))
     always = (o11, 0.0 * o11, 0.0 * o11, o22 + 1.0)
-    assert_array_equal(MEASURES["NPMI"](Cells(*always)), 1.0)
-    assert_array_equal(MEASURES["X2"](Cells(*always)), o11 + (o22 + 1.0))
+    assert_array_equal(score("NPMI", always), 1.0)
+    assert_array_equal(score("X2", always), o11 + (o22 + 1.0))
     cells = random_tables()
-    assert (MEASURES["NPMI"](Cells(*cells)) <= 1.0).all()
-    assert (
-        np.abs(MEASURES["X2"](Cells(*cells))) <= (cells[0] + cells[3]) + (cells[1] + cells[2])
-    ).all()
+    assert (score("NPMI", cells) <= 1.0).all()
+    assert (np.abs(score("X2", cells)) <= (cells[0] + cells[3]) + (cells[1] + cells[2])).all()
+
+
+def test_products_differences_quotients_and_roots_have_twice_the_digits():
+    """Python's whole numbers, and roots in mpmath; a quotient is the float nearest to it."""
+    rng = np.random.default_rng(5)
+    exactly = rng.integers(1, 2 ** rng.integers(1, 50, 2000)).reshape(4, 500).astype(object)
+    a, b, c, d = exactly.astype(float)
+    found = minus(product(a, b), product(c, d))
+    wanted = exactly[0] * exactly[1] - exactly[2] * exactly[3]
+    assert [int(x) + int(y) for x, y in zip(found.high, found.low, strict=True)] == wanted.tolist()
+    wanted = exactly[0] * exactly[1] ** 2 / (exactly[2] * exactly[3]) ** 2
+    below = product(product(c, d), product(d, c))
+    assert_array_equal(quotient(product(a, b, b), below), wanted.astype(float))
+    with mpmath.workdps(60):
+        roots = [mpmath.sqrt(x * y) for x, y in zip(exactly[1], exactly[2], strict=True)]
+        wanted = [float(x / y) for x, y in zip(exactly[0], roots, strict=True)]
+    assert_array_equal(quotient(a, root(product(b, c))), wanted)

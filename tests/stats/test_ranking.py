@@ -1,4 +1,4 @@
-"""Rankings and counts against plain Python loops."""
+"""Rankings, lists and random numbers of candidates against plain Python loops."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from math import isnan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 
 from rankeval_pd.stats import ranking
-from rankeval_pd.stats.ranking import Ranking
-from tests.conftest import examples
+from rankeval_pd.stats.ranking import Ranking, difference_spread, edge_precision, nbest_spread
+from tests.stats.test_bands import influences
 
 SCORES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan])
 CUTS = np.array([-np.inf, -1.0, 0.0, 0.7, 2.0, np.inf, np.nan])
@@ -30,22 +31,24 @@ def batches(draw, scores=1, fewest=0):
     return *found, gold, present
 
 
-def plain_order(score, present):
-    """Stable sort by descending score: NaN after every score, who is absent after all."""
+def place(score, present, i):
+    """By descending score, NaN after every score; who is absent comes after all."""
+    missing = isnan(score[i])
+    return not present[i], missing, 0.0 if missing else -score[i]
 
-    def place(i):
-        missing = isnan(score[i])
-        return not present[i], missing, 0.0 if missing else -score[i]
 
-    return sorted(range(len(score)), key=place)
+def plain_order(score, present, places=None):
+    places = range(len(score)) if places is None else places
+    return sorted(places, key=lambda i: place(score, present, i))
 
 
 def same(x, y):
-    """Equality of scores, NaN being equal to NaN."""
     return x == y or (isnan(x) and isnan(y))
 
 
-@settings(max_examples=examples(150))
+# ---- Orders and lists
+
+
 @given(batches())
 def test_order_and_ranks(batch):
     """sorted() with a key, and list.index for the ranks."""
@@ -58,44 +61,39 @@ def test_order_and_ranks(batch):
         assert found_ranks.ranks[row].tolist() == ranks
 
 
-@settings(max_examples=examples(100))
 @given(batches())
 def test_ranks_among_fewer(batch):
-    """Ranks of the sorted list without who is absent; the rest follows in the old order."""
+    """Without who is absent, who follows in the old order."""
     score, _, present = batch
     everyone = np.ones_like(present)
     whole = Ranking.of(score, everyone, everyone)
     found = whole.among(present).ranks
-    for row, old in enumerate(whole.order.tolist()):
-        new = [i for i in old if present[row, i]] + [i for i in old if not present[row, i]]
-        assert [new.index(i) + 1 for i in range(len(new))] == found[row].tolist()
+    for row, old in enumerate(whole.order):
+        new = [*old[present[row, old]], *old[~present[row, old]]]
+        assert found[row, new].tolist() == list(range(1, len(new) + 1))
 
 
-@settings(max_examples=examples(150))
 @given(batches())
-def test_nbest(batch):
-    """Lists cut from the sorted list, counted one by one, n above N included."""
+def test_lists_cut_from_the_sorted_list(batch):
+    """Counted one by one, n above N included."""
     score, gold, present = batch
-    n = np.arange(1, score.shape[1] + 3)
     lists = Ranking.of(score, gold, present)
-    found, counts = lists.nbest(n), lists.size
-    for row in range(score.shape[0]):
-        ordered = [i for i in plain_order(score[row], present[row]) if present[row, i]]
-        assert (counts.total[row], counts.positive[row]) == (len(ordered), gold[ordered].sum())
-        for column, size in enumerate(n):
-            assert found.exists[row, column] == (size <= len(ordered))
-            if size > len(ordered):
-                continue
-            listed, rest = ordered[:size], ordered[size:]
-            threshold = score[row, listed[-1]]
-            assert found.tp[row, column] == sum(gold[i] for i in listed)
-            assert same(found.threshold[row, column], threshold)
-            assert found.tied[row, column] == sum(same(score[row, i], threshold) for i in rest)
+    found = lists.nbest(np.arange(1, score.shape[1] + 3))
+    for row, scores in enumerate(score):
+        ordered = [i for i in plain_order(scores, present[row]) if present[row, i]]
+        assert lists.size.total[row] == len(ordered)
+        assert lists.size.positive[row] == gold[ordered].sum()
+        assert found.exists[row].sum() == len(ordered)
+        for k, last in enumerate(ordered):
+            assert found.exists[row, k]
+            assert found.tp[row, k] == sum(gold[i] for i in ordered[: k + 1])
+            assert same(found.threshold[row, k], scores[last])
+            rest = ordered[k + 1 :]
+            assert found.tied[row, k] == sum(same(scores[i], scores[last]) for i in rest)
 
 
-@settings(max_examples=examples(100))
 @given(batches())
-def test_blocks(batch):
+def test_blocks_of_equal_scores(batch):
     """Candidates with a higher score, and with at least the same, by comparing all pairs."""
     score, _, present = batch
     everyone = np.ones_like(present)
@@ -106,37 +104,23 @@ def test_blocks(batch):
         assert end.tolist() == [max(j + 1 for j, y in enumerate(row) if same(x, y)) for x in row]
 
 
-@settings(max_examples=examples(60))
 @given(batches(fewest=1))
 def test_ties_over_all_orders(batch):
     """Mean, standard deviation, most and least true positives over every order of equal scores."""
-    score, gold, present = batch
-    score, present = score[:1, :6], present[:1, :6]
-    gold = gold[:6]
-    n = np.arange(1, score.shape[1] + 1)
-    found = {
-        ties: Ranking.of(score, gold, present).nbest(n, ties)
-        for ties in ("expected", "best", "worst")
-    }
-    blocks = Ranking.of(score, gold, present).nbest(None, "blocks")
-    here = [i for i in range(score.shape[1]) if present[0, i]]
-    orders = [
-        sorted(
-            keys, key=lambda i: (isnan(score[0, i]), 0.0 if isnan(score[0, i]) else -score[0, i])
-        )
-        for keys in permutations(here)
-    ]
-    for column in range(len(here)):
-        counts = np.array([sum(gold[i] for i in order[: column + 1]) for order in orders])
-        assert found["expected"].tp[0, column] == pytest.approx(counts.mean(), abs=1e-12)
-        sd = found["expected"].block.tp_sd(n)[0, column]
-        assert sd == pytest.approx(counts.std(), abs=1e-7)
-        assert found["best"].tp[0, column] == counts.max()
-        assert found["worst"].tp[0, column] == counts.min()
-        assert blocks.exists[0, column] == (len({frozenset(o[: column + 1]) for o in orders}) == 1)
+    score, gold, present = (x[..., :6] for x in batch)
+    ranked, n = Ranking.of(score[:1], gold, present[:1]), np.arange(1, gold.size + 1)
+    expected, best, worst = (ranked.nbest(n, ties) for ties in ("expected", "best", "worst"))
+    sd, uncut = expected.block.tp_sd(n), ranked.nbest(None, "blocks").exists
+    orders = permutations(np.flatnonzero(present[0]))
+    orders = [plain_order(score[0], present[0], places) for places in orders]
+    for k in range(present[0].sum()):
+        counts = np.array([sum(gold[i] for i in order[: k + 1]) for order in orders])
+        assert expected.tp[0, k] == pytest.approx(counts.mean(), abs=1e-12)
+        assert sd[0, k] == pytest.approx(counts.std(), abs=1e-7)
+        assert (best.tp[0, k], worst.tp[0, k]) == (counts.max(), counts.min())
+        assert uncut[0, k] == (len({frozenset(order[: k + 1]) for order in orders}) == 1)
 
 
-@settings(max_examples=examples(100))
 @given(batches(scores=2))
 def test_acceptance_sets(batch):
     """score >= threshold, one by one; NaN neither accepts nor is accepted."""
@@ -156,10 +140,8 @@ def test_acceptance_sets(batch):
         assert [x[row, column] for x in both] == sizes + true
 
 
-@settings(max_examples=examples(100))
 @given(batches(scores=2, fewest=1))
-def test_nbest_regions(batch):
-    """Intersections of sets cut from two sorted lists of the same candidates."""
+def test_regions_of_two_lists(batch):
     a, b, gold, present = batch
     both = [Ranking.of(x, gold, present) for x in (a, b)]
     total = present.sum(axis=-1)
@@ -176,8 +158,7 @@ def test_nbest_regions(batch):
         assert found.tp_b[row, column] == sum(gold[i] for i in in_b)
 
 
-def test_leading_axes():
-    """Two batch axes against each row alone; gold and present broadcast."""
+def test_rankings_of_leading_axes_are_those_of_each_row():
     rng = np.random.default_rng(1)
     score, gold = rng.integers(0, 4, (2, 3, 20)).astype(float), rng.random(20) < 0.4
     present, n = rng.random((3, 20)) < 0.8, np.array([1, 5, 12, 20])
@@ -185,49 +166,142 @@ def test_leading_axes():
     ranks = [Ranking.of(x, gold, present).ranks for x in (score, -score)]
     regions = ranking.nbest_regions(*ranks, gold, n)
     for i, j in np.ndindex(2, 3):
-        here = present[j]
-        alone = Ranking.of(score[i, j], gold, here).nbest(n)
+        alone = Ranking.of(score[i, j], gold, present[j]).nbest(n)
         assert_array_equal([x[i, j] for x in found[:-1]], list(alone[:-1]))
         assert_array_equal([x[i, j] for x in found.block], list(alone.block))
-        ranks = [Ranking.of(s, gold, here).ranks for s in (score[i, j], -score[i, j])]
-        alone = ranking.nbest_regions(*ranks, gold, n)
+        alone = ranking.nbest_regions(*(x[i, j] for x in ranks), gold, n)
         assert_array_equal([x[i, j] for x in regions], list(alone))
 
 
 def test_no_candidates_and_no_lists():
-    """Empty axes give empty results of the right shape, and no list exists."""
-    none, yes = np.empty((2, 0)), np.empty((2, 0), bool)
-    found = Ranking.of(none, yes, yes).nbest(np.array([1, 2]))
+    none, yes, n = np.empty((2, 0)), np.empty((2, 0), bool), np.array([1, 2])
+    found = Ranking.of(none, yes, yes).nbest(n)
     assert found.tp.shape == found.exists.shape == (2, 2)
     assert not found.exists.any()
+    assert not ranking.nbest_regions(none.astype(int), none.astype(int), yes, n).overlap.any()
     score, true = np.ones((2, 4)), np.ones((2, 4), bool)
     assert Ranking.of(score, true, true).nbest(np.empty(0, int)).tp.shape == (2, 0)
     assert Ranking.of(score, true, true).accepted(np.empty((2, 0))).tp.shape == (2, 0)
     assert ranking.accepted_regions(score, score, true, true, *[np.empty((2, 0))] * 2)[0].size == 0
 
 
-def test_regions_of_no_candidates():
-    """As nbest: an empty axis of candidates gives zeros."""
-    none, yes = np.empty((2, 0), int), np.empty((2, 0), bool)
-    found = ranking.nbest_regions(none, none, yes, np.array([1, 2]))
-    assert found.overlap.shape == (2, 2)
-    assert not found.overlap.any()
-
-
 def test_lists_that_cut_ties():
     """Scores 3, 2, 2, 1: n = 2 cuts, n = 1, 3, 4 do not; a list that is too long does not exist."""
     score, yes = np.array([3.0, 2.0, 2.0, 1.0]), np.ones(4, bool)
-    uncut = Ranking.of(score, yes, yes).nbest(np.array([1, 3, 4, 9]), "error")
+    ranked = Ranking.of(score, yes, yes)
+    uncut = ranked.nbest(np.array([1, 3, 4, 9]), "error")
     assert uncut.exists.tolist() == [True, True, True, False]
+    assert ranked.nbest(None, "blocks").exists.tolist() == [True, False, True, True]
     with pytest.raises(ValueError, match=r"1 of . requested lists end inside .* n=2"):
-        Ranking.of(score, yes, yes).nbest(np.array([1, 2, 3]), "error")
+        ranked.nbest(np.array([1, 2, 3]), "error")
     with pytest.raises(ValueError, match=r"n=2 is inside a block .* between 1 and 3 \(1 of"):
-        Ranking.of(score, yes, yes).nbest(np.array([1, 2, 3]), "blocks")
+        ranked.nbest(np.array([1, 2, 3]), "blocks")
     with pytest.raises(ValueError, match=r"n=1 is inside a block .* between nothing and 2"):
         Ranking.of(score[1:3], yes[1:3], yes[1:3]).nbest(np.array([1]), "blocks")
-    assert Ranking.of(score, yes, yes).nbest(None, "blocks").exists.tolist() == [
-        True,
-        False,
-        True,
-        True,
-    ]
+
+
+# ---- Influences on lists
+
+
+def two_lists(rank_a, rank_b, gold, n):
+    """Return the spread of the difference of lists, and who is in them."""
+    in_a, in_b = rank_a <= n[:, None], rank_b <= n[:, None]
+    only = (in_a & ~in_b).sum(axis=-1)
+    tp_only = (in_a & ~in_b & gold).sum(axis=-1), (in_b & ~in_a & gold).sum(axis=-1)
+    size = np.array(gold.size)
+    return difference_spread(rank_a, rank_b, gold, size, n, only, tp_only), in_a, in_b
+
+
+def test_difference_variance_is_the_sum_of_squared_influences():
+    """Up to the shrinkage of the precision, of order 1/n."""
+    rng = np.random.default_rng(1)
+    gold = rng.random(20_000) < 0.2
+    score = gold * 1.0 + rng.normal(size=20_000)
+    noisy = score + 0.4 * rng.normal(size=20_000)
+    a, b = (stats.rankdata(-x, method="ordinal") for x in (score, noisy))
+    n = np.array([500, 3_000, 12_000])
+    spread, in_a, in_b = two_lists(a, b, gold, n)
+    for k, size in enumerate(n):
+        edge_a, edge_b = spread.edge_a[k], spread.edge_b[k]
+        phi = influences(gold, a, size, edge_a) - influences(gold, b, size, edge_b)
+        assert spread.variance[k] == pytest.approx((phi**2).sum(), rel=0.02)
+        raw = (in_a[k] * (gold - edge_a)).mean() - (in_b[k] * (gold - edge_b)).mean()
+        assert spread.center[k] == pytest.approx(raw, abs=1e-12)
+
+
+def test_sums_of_squared_influences():
+    rng = np.random.default_rng(3)
+    gold = rng.random(200) < 0.3
+    a, b = rng.permutation(200) + 1, rng.permutation(200) + 1
+    n = np.array([5, 40, 120, 200])
+    single = nbest_spread(np.concatenate([[0], gold[np.argsort(a)].cumsum()]), n, np.array(200))
+    pair, *_ = two_lists(a, b, gold, n)
+    for k, size in enumerate(n):
+        phi = influences(gold, a, size, single.edge[k])
+        assert single.influence[k] == pytest.approx((phi**2).sum(), abs=1e-9)
+        phi = influences(gold, a, size, pair.edge_a[k]) - influences(gold, b, size, pair.edge_b[k])
+        assert pair.influence[k] == pytest.approx((phi**2).sum(), abs=1e-9)
+
+
+def test_the_edge_of_a_list_is_the_share_around_its_rank():
+    gold = np.zeros(1_000, dtype=int)
+    gold[380:420] = 1
+    tp = np.concatenate([[0], gold.cumsum()])
+    n = np.array([400, 1_000, 5])
+    half = [max(20, int(0.5 * x**0.8)) for x in n]
+    wanted = []
+    for size, h in zip(n, half, strict=True):
+        window = gold[max(size - h, 0) : size + h]
+        wanted.append((window.sum() + 1) / (window.size + 2))
+    assert edge_precision(tp, n, np.array([1_000])).tolist() == pytest.approx(wanted)
+
+
+def test_the_shrunken_precision_is_agresti_and_coulls():
+    """(t + 2) / (n + 4), and the effective size never above n."""
+    gold = np.array([1, 1, 1, 1, 0] + [1] * 5 + [0] * 30)
+    tp = np.concatenate([[0], gold.cumsum()])
+    n = np.array([5, 10, 40])
+    spread = nbest_spread(tp, n, np.array(40))
+    assert_array_equal(spread.precision, (tp[n] + 2.0) / (n + 4.0))
+    binomial = spread.precision * (1.0 - spread.precision)
+    beyond = (1.0 - n / 40) * (spread.precision - spread.edge) ** 2
+    assert_allclose(spread.ratio, 1.0 + beyond / binomial, rtol=1e-14)
+    assert_allclose(spread.effective(n), n / spread.ratio, rtol=1e-14)
+    less = spread._replace(variance=0.5 * binomial)  # less than binomial: still n candidates
+    assert_array_equal(less.effective(n), n)
+
+
+# ---- Random numbers that belong to a candidate
+
+
+def test_splitmix():
+    """The first values of the reference generator from the seeds 0 and 1234567."""
+    assert int(ranking.mix(np.array([0], dtype=np.uint64))[0]) == 0xE220A8397B1DCDAF
+    assert int(ranking.mix(np.array([1234567], dtype=np.uint64))[0]) == 6457827717110365317
+
+
+def test_a_number_depends_on_seed_resample_and_key_alone():
+    keys = ranking.by_position(50)
+    for draw in (ranking.coins, ranking.normals):
+        whole = draw(keys, 3, 0, 200)
+        assert (draw(keys[20:30], 3, 128, 200) == whole[20:30, 128:]).all()
+        assert (draw(keys[::-1], 3, 0, 64) == whole[::-1, :64]).all()
+        assert (draw(keys, 4, 0, 200) != whole).mean() > 0.4
+
+
+def test_coins_are_fair_and_independent():
+    bits = ranking.coins(ranking.by_position(2_000), 1, 0, 640).astype(float)
+    assert abs(bits.mean() - 0.5) < 4 * 0.5 / np.sqrt(bits.size)
+    centered = 2 * bits - 1
+    for shifted in (centered[1:] * centered[:-1], centered[:, 1:] * centered[:, :-1]):
+        assert abs(shifted.mean()) < 4 / np.sqrt(shifted.size)
+    for axis in (0, 1):
+        sums = centered.sum(axis=axis) / np.sqrt(bits.shape[axis])
+        assert stats.kstest(sums, "norm").pvalue > 1e-3
+
+
+def test_normals_are_normal():
+    found = ranking.normals(ranking.by_position(1_000), 1, 0, 101)
+    assert found.shape == (1_000, 101)
+    assert stats.kstest(found.ravel(), "norm").pvalue > 1e-3
+    assert abs((found[:, 1:] * found[:, :-1]).mean()) < 4 / np.sqrt(found.size)

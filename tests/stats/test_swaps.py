@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
-from rankeval_pd.stats import ranking as swap_draws
-from rankeval_pd.stats import swaps
+from rankeval_pd.stats import ranking, swaps
 
 
 @st.composite
@@ -33,51 +33,52 @@ def plain(rank_a, rank_b, gold, swap, n):
     ]
 
 
+def counted(rank_a, rank_b, gold, n, **options):
+    """Return the counts (count, draw, n)."""
+    found = swaps.Swaps(rank_a, rank_b, gold, **options).counts(n)
+    return np.array([np.concatenate(parts) for parts in zip(*found, strict=True)])
+
+
+@pytest.mark.parametrize("long", [np.inf, 0], ids=["in blocks", "one by one"])
 @given(rankings())
-def test_swapped_rankings(case):
+def test_swapped_rankings(long, case):
     rank_a, rank_b, gold = case
     n = np.arange(1, rank_a.size + 1)
-    drawn = swap_draws.coins(swap_draws.by_position(rank_a.size), 5, 0, 7).T.astype(bool)
-    found = list(swaps.Swaps(rank_a, rank_b, gold, n_resamples=7, seed=5).counts(n))
-    counts = [np.concatenate(parts) for parts in zip(*found, strict=True)]
-    for draw, swap in enumerate(drawn):
-        assert np.transpose([x[draw] for x in counts]).tolist() == [
-            list(row) for row in plain(rank_a, rank_b, gold, swap, n)
-        ]
+    drawn = ranking.coins(ranking.by_position(rank_a.size), 5, 0, 7).T.astype(bool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(swaps, "_LONG", long)
+        found = counted(rank_a, rank_b, gold, n, n_resamples=7, seed=5)
+    wanted = [plain(rank_a, rank_b, gold, swap, n) for swap in drawn]
+    assert found.transpose(1, 2, 0).tolist() == [[list(row) for row in x] for x in wanted]
 
 
 def test_blocks_of_draws_change_no_number(monkeypatch):
     rng = np.random.default_rng(0)
     a, b, gold = rng.permutation(50) + 1, rng.permutation(50) + 1, rng.random(50) < 0.3
-    n = np.array([5, 20, 50])
-    once = swaps.swap_tests(a, b, gold, n, "two-sided", n_resamples=200, seed=1)
+    asked = (a, b, gold, np.array([5, 20, 50]), "two-sided")
+    once = swaps.swap_tests(*asked, n_resamples=200, seed=1)
     monkeypatch.setattr(swaps, "_BLOCK", 120)
-    again = swaps.swap_tests(a, b, gold, n, "two-sided", n_resamples=200, seed=1)
-    for left, right in zip(once[:2], again[:2], strict=True):
-        assert left.tolist() == right.tolist()
+    again = swaps.swap_tests(*asked, n_resamples=200, seed=1)
+    assert_array_equal(again[:2], once[:2])
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("alternative", ["less", "greater", "two-sided"])
 def test_p_value_of_all_swaps(alternative):
     """The Monte-Carlo p-value beside the share of all 2^12 swaps with as large a statistic."""
     rng = np.random.default_rng(3)
-    size = 12
-    a, b = rng.permutation(size) + 1, rng.permutation(size) + 1
-    gold = a <= 5
-    n = np.arange(2, size)
+    a, b = rng.permutation(12) + 1, rng.permutation(12) + 1
+    gold, n = a <= 5, np.arange(2, 12)
 
     def statistic(counts):
-        table = np.array(counts, dtype=float)
-        overlap, both, t_a, t_b = table.T
+        overlap, both, t_a, t_b = np.array(counts, dtype=float).T
         positive, only = t_a + t_b - 2 * both, np.maximum(n - overlap, 1)
         z = (t_a - t_b) / np.sqrt(np.maximum(positive * (1 - positive / (2 * only)), 1))
         return {"two-sided": np.abs(z), "greater": z, "less": -z}[alternative]
 
-    observed = statistic(plain(a, b, gold, [False] * size, n))
-    every = np.array(
-        [statistic(plain(a, b, gold, swap, n)) for swap in product([False, True], repeat=size)]
-    )
+    observed = statistic(plain(a, b, gold, [False] * 12, n))
+    swapped = product([False, True], repeat=12)
+    every = np.array([statistic(plain(a, b, gold, swap, n)) for swap in swapped])
     found = swaps.swap_tests(a, b, gold, n, alternative, n_resamples=20_000, seed=2)
     largest = every.max(axis=-1, keepdims=True)
     for drawn, law in ((found.alone, every), (found.together, largest)):
@@ -100,88 +101,37 @@ def test_draws_go_on_near_alpha():
     gold = rng.random(200) < 0.3
     a, b = ((-(q * gold + rng.normal(size=200))).argsort().argsort() + 1 for q in (1.4, 0.7))
     asked = (a, b, gold, np.array([20, 60]), "two-sided")
-    drawing = {"n_resamples": 99, "seed": 5, "each": False, "tests": [1.0]}
-    sure = swaps.decided_swap_tests(*asked, alpha=0.99, most=6336, **drawing)
-    assert sure.drawn == 99
-    near = float(swaps.swap_tests(*asked, n_resamples=6336, seed=5).together[0])
-    found = swaps.decided_swap_tests(*asked, alpha=near, most=6336, **drawing)
-    assert found.drawn == 6336
-    once = swaps.swap_tests(*asked, n_resamples=6336, seed=5)
-    assert found.together.tolist() == once.together.tolist()
+    drawing = {"most": 1584, "n_resamples": 99, "seed": 5, "each": False, "tests": [1.0]}
+    assert swaps.decided_swap_tests(*asked, alpha=0.99, **drawing).drawn == 99
+    once = swaps.swap_tests(*asked, n_resamples=1584, seed=5)
+    found = swaps.decided_swap_tests(*asked, alpha=float(once.together[0]), **drawing)
+    assert found.drawn == 1584
+    assert_array_equal(found.together, once.together)
 
 
 def test_the_smallest_p_value_is_one_in_draws_plus_one():
     assert swaps.exceedance(np.array([5.0, 1.0]), np.array([1.0, 2.0, 3.0])).tolist() == [0.25, 1.0]
+    rank, n = np.arange(1, 41), np.array([20])
+    found = swaps.swap_tests(rank, rank[::-1], rank <= 20, n, "two-sided", n_resamples=9, seed=0)
+    assert found.alone.tolist() == found.together.tolist() == [0.1]
 
 
-@pytest.mark.parametrize("far", [6.0, 0.3])
-def test_few_n_and_many_n_count_alike(monkeypatch, far):
+@pytest.mark.parametrize("long", [np.inf, 0], ids=["in blocks", "one by one"])
+@pytest.mark.parametrize("far", [0.3, 6.0])
+def test_few_n_and_many_n_count_alike(monkeypatch, far, long):
     """Windows around single n against the ranks of all; too narrow ones are widened."""
     monkeypatch.setattr(swaps, "_FAR", far)
+    monkeypatch.setattr(swaps, "_LONG", long)
     rng = np.random.default_rng(7)
     quality = rng.normal(size=900)
-    rank_a, rank_b = ((-quality - rng.normal(size=900)).argsort().argsort() + 1 for _ in "ab")
-    gold, keys = quality + rng.normal(size=900) > 1, swap_draws.by_position(900)
-    n = np.array([300, 1, 40, 900])
-    every = np.arange(1, 901)
-    few, many = (
-        [
-            np.concatenate(parts)
-            for parts in zip(
-                *swaps.Swaps(rank_a, rank_b, gold, keys, n_resamples=130, seed=3).counts(asked),
-                strict=True,
-            )
-        ]
-        for asked in (n, every)
-    )
-    for part, whole in zip(few, many, strict=True):
-        assert part.tolist() == whole[:, n - 1].tolist()
-    up_to = np.arange(1, 201)
-    part = np.concatenate(
-        [x.tp_a for x in swaps.Swaps(rank_a, rank_b, gold, n_resamples=130, seed=3).counts(up_to)]
-    )
-    assert part.tolist() == many[2][:, :200].tolist()
-
-
-@pytest.mark.parametrize("far", [6.0, 0.3])
-@pytest.mark.parametrize("n", [np.arange(1, 901), np.array([300, 1, 40, 300]), np.array([450])])
-def test_draws_one_by_one_and_in_blocks_count_alike(monkeypatch, far, n):
-    monkeypatch.setattr(swaps, "_FAR", far)
-    rng = np.random.default_rng(8)
-    quality = rng.normal(size=900)
-    rank_a, rank_b = ((-quality - rng.normal(size=900)).argsort().argsort() + 1 for _ in "ab")
-    gold, keys = quality + rng.normal(size=900) > 1, swap_draws.by_position(900)
-    drawing = {"n_resamples": 130, "seed": 3, "advance": lambda _: None}
-    blocks = [
-        np.concatenate(parts)
-        for parts in zip(
-            *swaps.Swaps(rank_a, rank_b, gold, keys, **drawing)._at_many_n(n), strict=True
-        )
-    ]
-    monkeypatch.setattr(swaps, "_LONG", 0)
-    single = [
-        np.concatenate(parts)
-        for parts in zip(
-            *swaps.Swaps(rank_a, rank_b, gold, keys, **drawing)._at_many_n(n), strict=True
-        )
-    ]
-    for one, other in zip(single, blocks, strict=True):
-        assert one.tolist() == other.tolist()
-
-
-@given(rankings())
-def test_swapped_rankings_draw_by_draw(case):
-    rank_a, rank_b, gold = case
-    n = np.arange(1, rank_a.size + 1)
-    keys = swap_draws.by_position(rank_a.size)
-    drawn = swap_draws.coins(keys, 5, 0, 7).T.astype(bool)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(swaps, "_LONG", 0)
-        (counts,) = swaps.Swaps(rank_a, rank_b, gold, keys, n_resamples=7, seed=5)._at_many_n(n)
-    for draw, swap in enumerate(drawn):
-        assert np.transpose([x[draw] for x in counts]).tolist() == [
-            list(row) for row in plain(rank_a, rank_b, gold, swap, n)
-        ]
+    a, b = ((-quality - rng.normal(size=900)).argsort().argsort() + 1 for _ in "ab")
+    gold = quality + rng.normal(size=900) > 1
+    n, every = np.array([300, 1, 40, 900, 300]), np.arange(1, 901)
+    asked = (n, every, every[:200], np.array([450]))
+    few, many, head, one = (counted(a, b, gold, x, n_resamples=130, seed=3) for x in asked)
+    assert_array_equal(few, many[..., n - 1])
+    assert_array_equal(head, many[..., :200])
+    assert_array_equal(one, many[..., [449]])
 
 
 def test_a_head_that_holds_the_lists_draws_the_same():
@@ -189,7 +139,7 @@ def test_a_head_that_holds_the_lists_draws_the_same():
     rng = np.random.default_rng(1)
     quality = rng.normal(size=2_000)
     scores = quality + rng.normal(size=(2, 2_000))
-    keys = swap_draws.mix(np.arange(2_000, dtype=np.uint64))
+    keys = ranking.mix(np.arange(2_000, dtype=np.uint64))
     gold = quality > 1
     ranks = (-scores).argsort().argsort() + 1
     head = np.flatnonzero(ranks.min(axis=0) <= 300)
@@ -198,8 +148,7 @@ def test_a_head_that_holds_the_lists_draws_the_same():
     options = {"n_resamples": 99, "seed": 4}
     whole = swaps.swap_tests(*ranks, gold, n, "two-sided", keys, **options)
     part = swaps.swap_tests(*inner, gold[head], n, "two-sided", keys[head], **options)
-    for left, right in zip(whole[:2], part[:2], strict=True):
-        assert left.tolist() == right.tolist()
+    assert_array_equal(part[:2], whole[:2])
 
 
 def test_enough_swaps():

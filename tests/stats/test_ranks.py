@@ -1,4 +1,4 @@
-"""Tests of all pairs of areas, and the ranks that they leave open, by hand."""
+"""Ranks of measures and of systems, by hand and with SciPy."""
 
 from __future__ import annotations
 
@@ -7,9 +7,31 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from rankeval_pd.decisions.ranks import RankOptions, adjusted_tests, rank_columns
-from rankeval_pd.stats import areas as roc_areas
-from rankeval_pd.stats import ranks as measure_pairs
+from rankeval_pd.stats import areas, ranks
 from rankeval_pd.stats.ranking import Ranking
+
+# ---- Ranks of resampled scores
+
+
+def test_who_ties_for_best_shares_it():
+    scores = np.array([[1.0, 2.0, 3.0, 0.0], [1.0, 2.0, 1.0, 4.0], [1.0, 0.0, 3.0, np.nan]])
+    low, high, best = ranks.resampled_ranks(scores, 0.95)
+    assert_allclose(best, np.array([1 / 3 + 1 / 2 + 1 / 2, 1 / 3 + 1 / 2 + 1, 1 / 3 + 1 / 2]) / 4)
+    assert_array_equal([low, high], [[1, 1, 1], [2, 3, 3]])
+
+
+def test_ranks_are_how_many_are_better():
+    rng = np.random.default_rng(5)
+    scores = rng.integers(0, 9, (12, 40)) / 7.0
+    scores[rng.random(scores.shape) < 0.1] = np.nan
+    low, high, _ = ranks.resampled_ranks(scores, 0.8)
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    placed = 1 + (known[:, np.newaxis] < known - 1e-9).sum(axis=1)
+    assert_array_equal(low, np.quantile(placed, 0.1, axis=1, method="inverted_cdf"))
+    assert_array_equal(high, np.quantile(placed, 0.9, axis=1, method="inverted_cdf"))
+
+
+# ---- Pairs of areas, and the ranks that they leave open
 
 
 def options(adjust, level, **more):
@@ -22,17 +44,17 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
     rng = np.random.default_rng(5)
     gold, here = np.arange(80) < 20, np.ones(80, dtype=bool)
     score = 0.7 * gold + rng.normal(size=80) + rng.normal(size=(3, 80))
-    placed = roc_areas.placements(Ranking.of(score, gold, here))
+    placed = areas.placements(Ranking.of(score, gold, here))
     for student in (False, True):
         how = options(None, 0.9, kind="roc")
-        found = measure_pairs.of_influences(
+        found = ranks.of_influences(
             placed.value, placed.influence, gold, here, joint=False, level=0.9,
             score=score, baseline=None, n_resamples=1, most=1, seed=1, student=student,
         )  # fmt: skip
         half = adjusted_tests(found, how).half
         for number, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
             gap = placed.value[a] - placed.value[b]
-            spread = roc_areas.area_spread(placed.influence[a] - placed.influence[b], gold, here)
+            spread = areas.area_spread(placed.influence[a] - placed.influence[b], gold, here)
             error, law = np.sqrt(spread.variance), stats.t(19 if student else spread.freedom)
             assert_allclose(found["difference"][number, 0], gap, rtol=1e-12)
             assert_allclose(found["p_value"][number, 0], 2 * law.sf(abs(gap) / error), rtol=1e-9)

@@ -63,10 +63,10 @@ def told(ask, df, roles):
     return found, sorted(str(x.message) for x in seen)
 
 
-@pytest.mark.parametrize("kind", ["scores", "blocks", "ties", "missing"])
+@pytest.mark.parametrize("kind", ["missing", "ties", "blocks", "scores"])
 @pytest.mark.parametrize(
     "roles",
-    [{}, {"key": "key"}, {"lower_is_better": "c"}, {"missing": "last"}, {"groups": "part"}],
+    [{"groups": "part"}, {}, {"lower_is_better": "c"}, {"missing": "last"}, {"key": "key"}],
     ids=lambda x: next(iter(x), "plain"),
 )
 def test_the_best_alone_answer_as_all_do(kind, roles, monkeypatch):

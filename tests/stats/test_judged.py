@@ -21,52 +21,38 @@ def sums(design, judged, true, chance):
     return design.parts(JudgedSample(judged, true, chance, stratum)).sum(axis=0)
 
 
-def test_horvitz_and_thompsons_total_and_variance_have_no_bias():
-    """Over all samples in which each candidate is judged with a probability of its own."""
-    design = Design(0, "estimate", "horvitz-thompson", 0.95, 1 / CHANCE.min())
-    totals, variances, chances = [], [], []
-    for sample in itertools.product([False, True], repeat=TRUE.size):
-        judged = np.array(sample)
-        found = sums(design, judged, TRUE, CHANCE)
-        totals.append(found[4])
-        variances.append(found[6])
-        chances.append(np.where(judged, CHANCE, 1 - CHANCE).prod())
+def check_without_bias(totals, variances, wanted, chances=None):
     mean = np.average(totals, weights=chances)
-    assert_allclose(mean, TRUE.sum(), rtol=1e-12)
+    assert_allclose(mean, wanted, rtol=1e-12)
     spread = np.average((np.array(totals) - mean) ** 2, weights=chances)
     assert_allclose(np.average(variances, weights=chances), spread, rtol=1e-12)
 
 
-def test_the_variance_of_weighted_influences_has_no_bias():
-    """That of average precision: over all samples, it is that of the weighted sum."""
-    design = Design(0, "estimate", "horvitz-thompson", 0.95)
+def test_horvitz_and_thompsons_total_and_variance_have_no_bias():
+    """Each candidate is judged with its own probability; so of average precision's influences."""
+    design = Design(0, "estimate", "horvitz-thompson", 0.95, 1 / CHANCE.min())
     influence, stratum = np.array([0.3, -0.2, 0.5, -0.4, 0.1, -0.6]), np.zeros(6, dtype=np.int64)
-    totals, variances, chances = [], [], []
-    for sample in itertools.product([False, True], repeat=6):
-        judged = np.array(sample)
-        totals.append((influence / CHANCE)[judged].sum())
-        error_of = (np.sqrt(1 - CHANCE) / CHANCE * influence)[judged]
-        variances.append(judged_sums._candidate_variance(error_of, stratum[judged], design))
-        chances.append(np.where(judged, CHANCE, 1 - CHANCE).prod())
-    spread = np.average((np.array(totals) - influence.sum()) ** 2, weights=chances)
-    assert_allclose(np.average(variances, weights=chances), spread, rtol=1e-12)
+    samples = [np.array(x) for x in itertools.product([False, True], repeat=6)]
+    chances = [np.where(x, CHANCE, 1 - CHANCE).prod() for x in samples]
+    found = [sums(design, x, TRUE, CHANCE) for x in samples]
+    check_without_bias([x[4] for x in found], [x[6] for x in found], TRUE.sum(), chances)
+    totals = [(influence / CHANCE)[x].sum() for x in samples]
+    error_of = np.sqrt(1 - CHANCE) / CHANCE * influence
+    variances = [judged_sums._candidate_variance(error_of[x], stratum[x], design) for x in samples]
+    check_without_bias(totals, variances, influence.sum(), chances)
 
 
 def test_the_variance_of_strata_has_no_bias():
     """Over all samples of three of seven and of two of four (Cochran 1977, 5.3)."""
     design = Design(2, "estimate", "ratio", 0.95)
-    influence = np.random.default_rng(3).normal(size=11)
-    stratum = np.repeat([0, 1], [7, 4])
+    influence, stratum = np.random.default_rng(3).normal(size=11), np.repeat([0, 1], [7, 4])
     rate = np.repeat([3 / 7, 2 / 4], [7, 4])
-    totals, variances = [], []
-    for one in itertools.combinations(range(7), 3):
-        for other in itertools.combinations(range(7, 11), 2):
-            judged = np.isin(np.arange(11), one + other)
-            totals.append((influence / rate)[judged].sum())
-            error_of = (np.sqrt(1 - rate) / rate * influence)[judged]
-            variances.append(judged_sums._candidate_variance(error_of, stratum[judged], design))
-    assert_allclose(np.mean(totals), influence.sum(), rtol=1e-12)
-    assert_allclose(np.mean(variances), np.var(totals), rtol=1e-12)
+    each = itertools.combinations(range(7), 3), itertools.combinations(range(7, 11), 2)
+    samples = [[*one, *other] for one, other in itertools.product(*each)]
+    error_of = np.sqrt(1 - rate) / rate * influence
+    totals = [(influence / rate)[x].sum() for x in samples]
+    variances = [judged_sums._candidate_variance(error_of[x], stratum[x], design) for x in samples]
+    check_without_bias(totals, variances, influence.sum())
 
 
 def test_limits_of_average_precision_written_out():
@@ -82,8 +68,7 @@ def test_what_stands_at_or_below_each_candidate():
     """Those of equal scores included, by plain comparison."""
     score, values = np.array([5.0, 4, 4, 4, 2, 1, 1]), np.array([1.0, 2, 4, 8, 16, 32, 64])
     wanted = [values[score <= x].sum() for x in score]
-    start = ranking.block_edges(score)[0]
-    assert_allclose(judged_sums._from_on(values, start), wanted, rtol=0)
+    assert_allclose(judged_sums._from_on(values, ranking.block_edges(score)[0]), wanted, rtol=0)
 
 
 def test_gamma_limits_of_fay_and_feuer():
@@ -120,18 +105,16 @@ def test_limits_of_korn_and_graubard():
     assert_allclose(found.high, 60 * stats.beta.ppf(0.95, x + 1, worth - x), rtol=1e-9)
 
 
-def limits(tp, judged, size, level):
-    """Return the numbers that neither tail rejects, of all there are, by SciPy."""
+def limits(tp, judged, size):
+    """Return the numbers that neither tail rejects at .05, of all there are, by SciPy."""
     law = [stats.hypergeom(size, t, judged) for t in range(size + 1)]
-    tail = (1 - level) / 2
-    kept = [t for t, x in enumerate(law) if min(x.sf(tp - 1), x.cdf(tp)) > tail]
+    kept = [t for t, x in enumerate(law) if min(x.sf(tp - 1), x.cdf(tp)) > 0.05]
     return kept[0], kept[-1]
 
 
 def drawn(size, judged, tp):
     """Return the total of a set of which a simple random sample was judged, at level .9."""
-    ranks = np.arange(size)
-    rate = np.full(size, judged / size)
+    ranks, rate = np.arange(size), np.full(size, judged / size)
     design = Design(1, "estimate", "ratio", 0.9)
     return design.total(sums(design, ranks < judged, ranks < tp, rate))
 
@@ -141,11 +124,7 @@ def test_the_difference_of_two_samples():
     size = 40
     for (t_a, m_a), (t_b, m_b) in [((9, 12), (2, 15)), ((0, 5), (3, 30)), ((7, 40), (1, 4))]:
         a, b = size * t_a / m_a, size * t_b / m_b
-        (low_a, high_a), (low_b, high_b) = limits(t_a, m_a, size, 0.9), limits(t_b, m_b, size, 0.9)
-        wanted = (
-            a - b,
-            a - b - np.hypot(a - low_a, high_b - b),
-            a - b + np.hypot(high_a - a, b - low_b),
-        )
+        (low_a, high_a), (low_b, high_b) = limits(t_a, m_a, size), limits(t_b, m_b, size)
+        below, above = np.hypot(a - low_a, high_b - b), np.hypot(high_a - a, b - low_b)
         found = total_difference(drawn(size, m_a, t_a), drawn(size, m_b, t_b))
-        assert_allclose(found, wanted, rtol=1e-12)
+        assert_allclose(found, (a - b, a - b - below, a - b + above), rtol=1e-12)

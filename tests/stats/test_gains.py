@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from rankeval_pd.stats import gains as pair_studies
+from rankeval_pd.stats import gains
 
 
 def test_weighted_quantiles_are_those_of_repeated_values():
@@ -19,6 +19,4 @@ def test_weighted_quantiles_are_those_of_repeated_values():
             np.quantile(np.repeat(values, row.astype(int)), share, method="inverted_cdf")
             for row in weights[1:]
         ]
-        assert_array_equal(
-            pair_studies.weighted_quantiles(values, weights, share), [np.nan, *wanted]
-        )
+        assert_array_equal(gains.weighted_quantiles(values, weights, share), [np.nan, *wanted])

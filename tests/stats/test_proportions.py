@@ -1,0 +1,325 @@
+"""Intervals of proportions against published values, mpmath and exact coverage."""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+
+import mpmath
+import numpy as np
+import pytest
+import scipy
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mpf
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import special, stats
+
+from rankeval_pd.stats import proportions
+from rankeval_pd.stats.proportions import (
+    INTERVALS,
+    LEAST_EXPANDED,
+    BetaTail,
+    blaker,
+    clopper_pearson,
+    fit_expansion,
+    held_back_t,
+    transformed,
+    untransformed,
+    wilson,
+)
+from tests.stats import exact
+
+# ---- Intervals
+
+
+# shifts (a, b) of the distributions Beta(tp + a, fp + b) whose mean tail is (1 - level)/2
+SHIFTS = {  # of the lower and of the upper limit
+    "clopper-pearson": (((0.0, 1.0),), ((1.0, 0.0),)),
+    "jeffreys": (((0.5, 0.5),), ((0.5, 0.5),)),
+    "midp": (((0.0, 1.0), (1.0, 0.0)),) * 2,
+}
+
+HARD = [  # tp, n, level
+    (1, 3, 0.999999),
+    (2.5, 7.25, 0.95),  # counts divided by an overdispersion
+    (3, 10, 1 - 1e-12),
+    (1, 10**7, 0.95),
+    (9_999_999, 10**7, 0.95),
+    (5 * 10**6, 10**7, 1 - 2**-50),
+    (50, 10**5, 1 - 2**-50),
+    (0.01, 4.0, 0.95),
+    (1, 2, 0.5),
+    (200, 500, 0.95),
+]
+
+
+def test_published_intervals():
+    """Evert (2004), 200 of 500, computed with R: half of the last digit, and rounding of ours."""
+    low, high = 0.356761372060110, 0.444428200757038
+    assert_allclose(clopper_pearson(200, 500, 0.95), [low, high], rtol=1e-15, atol=0.5e-15)
+    published = {
+        "midp": (0.35769, 0.44346),
+        "wilson": (0.35798, 0.44355),
+        "jeffreys": (0.35774, 0.44342),
+        "blaker": (0.35750, 0.44390),
+    }
+    for ci, limits in published.items():
+        assert_array_equal(np.round(INTERVALS[ci](200, 500, 0.95), 5), limits)
+
+
+def beta_tail(p, tp, fp, shifts, upper):
+    """Return the mean tail beyond p, with 50 digits."""
+    tails = [
+        exact.betainc(fp + b, tp + a, 1 - p) if upper else exact.betainc(tp + a, fp + b, p)
+        for a, b in shifts
+    ]
+    return sum(tails) / len(tails)
+
+
+def limits_and_errors(ci, tp, n, level):
+    for limit, shifts, upper in zip(INTERVALS[ci](tp, n, level), SHIFTS[ci], (0, 1), strict=True):
+        tail = partial(beta_tail, tp=tp, fp=n - tp, shifts=shifts, upper=upper)
+        yield float(limit), exact.root_error(tail, float(limit), (1 - mpf(level)) / 2)
+
+
+@pytest.mark.parametrize("ci", SHIFTS)
+@pytest.mark.parametrize(("tp", "n", "level"), HARD)
+def test_limits_solve_their_equation(ci, tp, n, level):
+    """Beta tails at the limits, in mpmath with 50 digits; errors are relative to the limits."""
+    for limit, error in limits_and_errors(ci, tp, n, level):
+        exact.assert_within(error, 1e-10, limit)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("ci", SHIFTS)
+@pytest.mark.parametrize("level", [0.5, 0.9, 1 - 1e-9])
+def test_limits_of_large_counts_hold_twelve_digits(ci, level):
+    """Relative to the limit and to 1 less the limit, as far as a float64 can hold 1 - limit."""
+    for tp, fp in itertools.product((100, 12_345, 10**6), repeat=2):
+        for limit, error in limits_and_errors(ci, tp, tp + fp, level):
+            assert max(error - 2**-53, 0) * limit <= 3e-13 * min(limit, 1 - limit)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.999999])
+@pytest.mark.parametrize("n", [10**6, 10**8, 10**9, 10**12])
+@pytest.mark.parametrize("tp", [0, 1, 2, 20, 63, 64])
+def test_a_few_of_very_many(tp, n, level):
+    """Binomial tail at the upper limit in mpmath: P(X <= tp) = (1 - level)/2."""
+    high = float(clopper_pearson(tp, n, level)[1])
+    with mpmath.workdps(60):
+        p = mpf(high)
+        terms = [
+            mpmath.binomial(n, i) * p**i * mpmath.exp((n - i) * mpmath.log1p(-p))
+            for i in range(tp + 1)
+        ]
+        slope = -(n - tp) * terms[-1] / (1 - p)
+        error = (mpmath.fsum(terms) - (1 - mpf(level)) / 2) / slope / p
+    exact.assert_within(abs(error), 1e-14, high)
+    assert clopper_pearson(n - tp, n, level)[0] == pytest.approx(1.0 - high, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("ci", "end"),  # the upper limit at tp = 0 of n = 20, level .95
+    [
+        ("clopper-pearson", 1 - 0.025 ** (1 / 20)),
+        ("midp", 1 - 0.05 ** (1 / 20)),
+        ("wilson", 1.959963984540054**2 / (20 + 1.959963984540054**2)),
+        ("jeffreys", stats.beta.ppf(0.975, 0.5, 20.5)),
+    ],
+)
+def test_limits_without_and_with_only_positives(ci, end):
+    """Closed forms at tp = 0 and tp = n; (0, 1) without candidates; no elements."""
+    low, high = INTERVALS[ci](np.array([0, 20, 0]), np.array([20, 20, 0]), 0.95)
+    assert_allclose(low, [0, 1 - end, 0], rtol=1e-13)
+    assert_allclose(high, [end, 1, 1], rtol=1e-13)
+    for limit in INTERVALS[ci](np.empty(0), np.empty(0), 0.95):
+        assert limit.shape == (0,)
+
+
+@pytest.mark.parametrize("level", [0.95, 1 - 1e-9, 1 - 1e-12])
+def test_limits_at_extreme_levels(level):
+    """Closed forms: q^n = tail at tp = 0, n; finite at n - 1; Jeffreys' beta tail in mpmath."""
+    tail = (1 - level) / 2
+    for n in (1, 5, 10**5):
+        low, high = clopper_pearson(np.array([0, n, n - 1]), n, level)
+        assert_allclose(high[:2], [-np.expm1(np.log(tail) / n), 1], rtol=1e-10)
+        assert_allclose(low[:2], [0, tail ** (1 / n)], rtol=1e-10)
+        assert low[2] <= (n - 1) / n < high[2] <= 1
+        high = float(INTERVALS["jeffreys"](0, n, level)[1])
+        error = exact.root_error(
+            lambda p, n=n: exact.betainc(n + 0.5, 0.5, 1 - p), high, (1 - mpf(level)) / 2
+        )
+        exact.assert_within(error, 1e-10, high)
+
+
+@pytest.mark.parametrize(("tp", "n"), [(1, 10**7), (9_999_999, 10**7), (3, 10**4), (2.5, 7.25)])
+def test_wilson_in_mpmath(tp, n):
+    """Roots of (n + z2) p^2 - (2 tp + z2) p + tp^2/n = 0, with 50 digits, without cancellation."""
+    with mpmath.workdps(50):
+        z2 = 2 * mpmath.erfinv(mpf(0.95)) ** 2
+        spread = mpmath.sqrt(z2 * (z2 + 4 * mpf(tp) * (n - mpf(tp)) / n))
+        low, high = ((2 * mpf(tp) + z2 + sign * spread) / (2 * (n + z2)) for sign in (-1, 1))
+    assert_allclose(wilson(tp, n, 0.95), [float(low), float(high)], rtol=1e-13)
+
+
+@pytest.mark.parametrize("ci", INTERVALS)
+def test_intervals_of_an_array_are_those_of_each_element(ci):
+    tp, n = np.arange(3)[:, None], np.array([3, 50])
+    low, high = INTERVALS[ci](tp, n, 0.9)
+    for place in np.ndindex(3, 2):
+        alone = INTERVALS[ci](tp[place[0], 0], n[place[1]], 0.9)
+        assert_allclose([low[place], high[place]], alone, rtol=1e-14)
+
+
+@pytest.mark.parametrize("ci", INTERVALS)
+@given(st.data())
+def test_intervals_are_symmetric_and_grow_with_the_level(ci, data):
+    n = data.draw(st.integers(1, 10**6))
+    tp = data.draw(st.integers(0, n))
+    narrow, wide = sorted(data.draw(st.tuples(*[st.floats(0.5, 0.999)] * 2)))
+    low, high = INTERVALS[ci](tp, n, narrow)
+    mirrored_low, mirrored_high = INTERVALS[ci](n - tp, n, narrow)
+    assert_allclose([1 - mirrored_high, 1 - mirrored_low], [low, high], rtol=1e-10, atol=1e-15)
+    assert 0.0 <= low <= tp / n <= high <= 1.0
+    slack = 1 + 1e-13
+    wider_low, wider_high = INTERVALS[ci](tp, n, wide)
+    assert wider_low <= low * slack
+    assert wider_high * slack >= high
+    if tp < n:
+        next_low, next_high = INTERVALS[ci](tp + 1, n, narrow)
+        assert next_low > low
+        assert next_high > high or high == 1.0
+    if ci == "blaker":
+        outer_low, outer_high = clopper_pearson(tp, n, narrow)
+        assert low * slack >= outer_low
+        assert high <= outer_high * slack
+
+
+@pytest.mark.parametrize(
+    ("ci", "mean", "least"),
+    [
+        ("midp", 0.955, 0.925),
+        ("wilson", 0.952, 0.895),
+        ("jeffreys", 0.950, 0.884),
+        ("clopper-pearson", 0.969, 0.953),
+        ("blaker", 0.960, 0.950),
+    ],
+)
+def test_coverage(ci, mean, least):
+    """Coverage for n = 50, the sum of SciPy's binomial probabilities, p = .005, .006, ..., .995."""
+    p, tp = np.linspace(0.005, 0.995, 991)[:, None], np.arange(51)
+    low, high = INTERVALS[ci](tp, 50, 0.95)
+    coverage = (stats.binom.pmf(tp, 50, p) * ((low <= p) & (p <= high))).sum(axis=1)
+    assert [round(coverage.mean(), 3), round(coverage.min(), 3)] == [mean, least]
+    assert coverage.min() >= 0.95 or ci not in ("clopper-pearson", "blaker")
+
+
+# ---- Blaker's interval
+
+
+def test_blaker_published():
+    """Examples of R's package BlakerCI (Klaschka 2010), binom.blaker.limits.
+
+    The short intervals of the last two are outside gaps, over which a search in steps leaps.
+    """
+    low, high = blaker(np.array([3, 29, 59]), np.array([10, 99, 355]), 0.95)
+    assert_allclose(low, [0.08726443, 0.2097022, 0.1300807], rtol=0, atol=6e-8)
+    assert_allclose(high, [0.61941066, 0.3929079, 0.2090809], rtol=0, atol=6e-8)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize(("tp", "n", "level"), [*HARD[:6], (50, 10**5, 1 - 2**-50)])
+def test_blaker_solves_its_equation(tp, n, level, mirrored):
+    """Beta tails at the limits (roots or points of equal tails), in mpmath with 50 digits."""
+    low, high = blaker(n - tp if mirrored else tp, n, level)
+    limit = float(high if mirrored else low)
+
+    def chance(p):
+        return 1 - p if mirrored else p
+
+    def beyond(p):
+        return exact.betainc(tp, n - tp + 1, chance(p))
+
+    def opposite(p, k):
+        return exact.betainc(n - k, k + 1, 1 - chance(p)) if k >= 0 else mpf(0)
+
+    # the first count whose tail is not below that of tp, found with SciPy
+    k, last = 0, int(np.ceil(tp)) - 1
+    while k < last:
+        middle, p = (k + last) // 2, chance(limit)
+        tail = special.betaincc(middle + 1, n - middle, p) / special.betainc(tp, n - tp + 1, p)
+        k, last = (k, middle) if tail > 1 - 1e-9 else (middle + 1, last)
+    rising = exact.root_error(lambda p: beyond(p) + opposite(p, k - 1), limit, 1 - mpf(level))
+    jumping = exact.root_error(lambda p: beyond(p) - opposite(p, k), limit, mpf(0))
+    exact.assert_within(min(rising, jumping), 1e-10, limit)
+
+
+# ---- Quantiles of beta distributions as one polynomial
+
+
+@pytest.mark.parametrize("ci", SHIFTS)
+@pytest.mark.parametrize("level", [1e-9, 0.5, 0.9, 0.999, 1 - 1e-6, 1 - 1e-9, 0.95])
+def test_quantiles_are_those_found_by_tails(ci, level):
+    rng = np.random.default_rng(0)
+    a, b = LEAST_EXPANDED * np.exp(rng.random((2, 500)) * np.log(1e4))
+    for upper, shifts in enumerate(SHIFTS[ci]):
+        tail = BetaTail(shifts, (1.0 - level) / 2.0, bool(upper))
+        if proportions._cached_expansion(tail) is None:
+            assert tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 17)
+            pytest.skip("the tails of older versions of SciPy are too noisy for a polynomial")
+        counts = (x - shift for x, shift in zip((a, b), np.mean(shifts, axis=0), strict=True))
+        counts = tuple(counts)
+        logits = proportions.beta_logits(*counts, tail)
+        found = proportions.beta_quantile(*counts, tail)
+        assert_allclose(found, special.expit(logits), rtol=3e-13)
+        assert_allclose(1.0 - found, special.expit(-logits), rtol=3e-13, atol=2e-16)
+
+
+@pytest.mark.parametrize("level", [1e-300, 1 - 2**-53, 0.95])
+def test_each_limit_is_the_same_whatever_else_is_asked(level):
+    tp = np.arange(0, 4000, dtype=np.int64)
+    n = tp + tp[::-1] // 3
+    low, high = many = clopper_pearson(tp, n, level)
+    for k in range(8):
+        some = clopper_pearson(tp[k::8], n[k::8], level)
+        assert_array_equal([x[k::8] for x in many], some)
+    assert ((low <= high) & (low[0] == 0.0) & (high[-1] == 1.0)).all()
+
+
+def test_what_is_no_polynomial_is_none():
+    assert fit_expansion(lambda a, b: np.log(a / b) + np.sqrt(np.abs(a - b)) / (a + b)) is None
+    assert fit_expansion(lambda a, b: np.full(a.size, np.nan)) is None
+
+
+# ---- Hall's transformation of skewed statistics
+
+
+LEAN = st.floats(-0.99, 0.99)  # one item that differs from all others has a lean of 1
+T = st.floats(-30.0, 30.0)
+
+
+@given(T, LEAN)
+def test_halls_cubic_and_its_inverse(t, lean):
+    """Hall (1992) writes the cubic as ((1 + a t/3)³ − 1)/a + a/6."""
+    found = transformed(np.array(t), np.array(lean))
+    with mpmath.workdps(700):  # a may be as small as floats are
+        a = mpmath.mpf(lean)
+        cube = ((1 + a * t / 3) ** 3 - 1) / a if lean else mpmath.mpf(t)
+        assert float(abs(found - cube - a / 6)) <= 1e-10 * max(1.0, abs(float(cube)))
+    back = untransformed(found, np.array(lean))  # the cubic is flat at t = -3/a
+    assert_allclose(transformed(back, np.array(lean)), found, rtol=1e-9, atol=1e-9)
+    assert transformed(np.array(-t), np.array(-lean)) == -found
+
+
+@given(T, LEAN, st.booleans())
+def test_the_statistic_that_rejects_less(t, lean, two_sided):
+    found = float(held_back_t(np.array(t), np.array(lean), two_sided=two_sided))
+    hall = float(transformed(np.array(t), np.array(lean)))
+    if not two_sided:
+        assert found == min(t, hall)
+    elif np.sign(t) != np.sign(hall):
+        assert found == 0.0
+    else:
+        assert found == np.sign(t) * min(abs(t), abs(hall))
