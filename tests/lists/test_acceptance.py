@@ -1,4 +1,4 @@
-"""Sets of candidates above thresholds: precision, comparisons, and thresholds that keep a promise."""
+"""Sets of candidates above thresholds, and thresholds that keep what they promise."""
 
 from __future__ import annotations
 

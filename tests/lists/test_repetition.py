@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,36 +70,6 @@ def test_wrong_published_figures(call, message):
 # ---------------------------------------------------------------- The law of the number of failures
 
 
-def _all_counts(n: list[int], positive: int, ci: str) -> dict[int, float]:
-    """Return the law of the number of failures, from all counts with this sum, one by one."""
-    law: dict[int, float] = {}
-    ways = math.comb(sum(n), positive)
-    for counts in itertools.product(*(range(size + 1) for size in n)):
-        if sum(counts) != positive:
-            continue
-        chance = math.prod(math.comb(size, k) for size, k in zip(n, counts, strict=True)) / ways
-        failed = 0
-        for size, k in zip(n, counts, strict=True):
-            low, high = INTERVALS[ci](np.array([k + 0.0]), np.array([size + 0.0]), 0.8)
-            others = (positive - k) / (sum(n) - size)
-            failed += not low[0] <= others <= high[0]
-        law[failed] = law.get(failed, 0.0) + chance
-    return law
-
-
-@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson"])
-@pytest.mark.parametrize(("n", "positive"), [([9, 5, 7], 8), ([12, 12], 11)])
-def test_failures_of_all_counts(n, positive, ci):
-    """All assignments of positives to samples."""
-    law = _all_counts(n, positive, ci)
-    tp = np.array([positive] + [0] * (len(n) - 1))  # the law is of the total alone
-    for observed in range(len(n) + 1):
-        found = dispersion.failures(np.array(n), tp, observed, ci, 0.8)
-        assert found.expected == pytest.approx(sum(k * p for k, p in law.items()), rel=1e-10)
-        wanted = sum(p for k, p in law.items() if k >= observed)
-        assert found.p_value == pytest.approx(wanted, rel=1e-10, abs=1e-15)
-
-
 def _added(n: np.ndarray, positive: int, ci: str) -> np.ndarray:
     """Return the law of the number of failures, one sample after the other, nothing left out."""
     total = int(n.sum())
@@ -123,9 +90,11 @@ def _added(n: np.ndarray, positive: int, ci: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("ci", ["clopper-pearson", "wilson"])
-@pytest.mark.parametrize(("samples", "sizes"), [(120, (10, 11)), (40, (60, 61)), (30, (5, 90))])
+@pytest.mark.parametrize(
+    ("samples", "sizes"), [(3, (4, 10)), (120, (10, 11)), (40, (60, 61)), (30, (5, 90))]
+)
 def test_failures_of_many_samples(samples, sizes, ci):
-    """From likely numbers to all of them, at probabilities below 1e-50."""
+    """The law is added up sample after sample, to probabilities below 1e-50."""
     rng = np.random.default_rng(samples)
     n = rng.integers(*sizes, samples)
     tp = rng.binomial(n, 0.3)
@@ -252,10 +221,6 @@ def test_samples_one_by_one():
     df = _samples(2, 5)
     call = df.rankeval(by="part", measures=["b", "a"])
     found = call.repetition_samples(threshold={"a": 0.5, "b": 4})
-    assert list(found.columns) == [
-        "part", "measure", "threshold", "n_accepted", "tp", "precision", "ci_low", "ci_high",
-        "covered",
-    ]  # fmt: skip
     assert found["part"].tolist() == [s for s in range(5) for _ in range(2)]
     assert found["measure"].tolist() == ["b", "a"] * 5
     wanted = call.acceptance_precision({"a": 0.5, "b": 4})
