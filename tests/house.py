@@ -58,7 +58,6 @@ NO_CODE = (
     tokenize.ENDMARKER,
 )  # fmt: skip
 SORTS = ("sort", "argsort", "partition", "argpartition")
-
 Call = Callable[[], object]
 
 

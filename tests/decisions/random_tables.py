@@ -13,8 +13,6 @@ from rankeval_pd.lists.regions import SWAPPED
 from rankeval_pd.stats.items import ADJUSTMENTS
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-
-
 FAST = range(4)
 # RANKEVAL_PD_TABLES=2000 asks of as many random tables; .ci/run has ten minutes for everything
 TABLES = int(os.environ.get("RANKEVAL_PD_TABLES", "40"))

@@ -128,7 +128,7 @@ def test_equal_differences_have_the_p_value_of_equal_signs():
 
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
-def test_areas_of_queries(average):
+def test_areas_of_queries_are_averaged_by_query_or_by_pairs(average):
     frame = collection(least=12)
     found = area(frame, average=average, **ROLES).set_index("measure")
     for measure in "ab":
@@ -305,6 +305,6 @@ def test_curves_refuse_what_has_no_average():
         ({"combine": True, "by": None}, "there are none"),
     ],
 )
-def test_options_that_do_not_fit(options, message):
+def test_averages_refuse_options_that_do_not_fit(options, message):
     with pytest.raises(ValueError, match=message):
         compare(collection(), "a", "b", **{"n": 5, **ROLES, **options})

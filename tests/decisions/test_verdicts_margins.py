@@ -317,7 +317,7 @@ def test_lists_that_differ_by_less_than_the_margin(lists):
     assert region_p(0, 3, 3, 3, 1.01) == 0.0 < region_p(0, 3, 3, 3, 1.0) == 1.0
 
 
-def test_clusters_of_candidates(lists):
+def test_a_margin_of_clusters_agrees_with_the_interval(lists):
     grouped = lists.assign(document=np.arange(600) // 5).rankeval(groups="document")
     table = grouped.compare("good", "fair", 200, margin=0.2, details=True)
     low = grouped.compare("good", "fair", 200, level=0.9, alternative="two-sided", alpha=0.1)
@@ -362,7 +362,7 @@ def test_a_margin_in_words(right, lists):
 
 
 @pytest.mark.parametrize("margin", [0.0, -0.1, np.nan, np.inf])
-def test_what_is_no_margin(right, lists, margin):
+def test_a_margin_is_a_positive_number(right, lists, margin):
     calls = (
         lambda: right.rankeval.paired_bootstrap(margin=margin),
         lambda: right.rankeval.paired_permutation(margin=margin),

@@ -20,8 +20,6 @@ from rankeval_pd.stats.proportions import INTERVALS
 from tests.conftest import examples
 
 REFERENCE = Path(__file__).parents[1] / "reference"
-
-
 QUESTIONS = {
     "judged_precision": ([40, 80],), "judged_recall": ([40, 80],),
     "judged_average_precision": (), "judged_difference": ("a", "b", [40, 80]),

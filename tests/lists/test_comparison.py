@@ -108,7 +108,7 @@ def test_every_list_of_every_pair(tied, alternative, test, level):
     assert "p_adjusted" not in found
 
 
-def test_which_pairs(frame):
+def test_pairs_are_all_or_those_with_the_named_measures(frame):
     def pairs(*names):
         found = frame.rankeval.compare(*names, n=5)
         return list(zip(found["measure_a"], found["measure_b"], strict=True))

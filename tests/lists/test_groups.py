@@ -26,17 +26,11 @@ from tests.questions import ASKED, FRAME, PARTLY, PLOTS
 
 SAID = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 FEW = pytest.mark.filterwarnings("ignore:groups. there are:rankeval_pd.RankevalWarning")
-
-
 #: the methods that conclude nothing: their numbers are those of the rows, in groups or not
 DESCRIBING = {
     "difference_region", "with_judgements", "roc", "precision_recall", "det", "lift", "gain",
 }  # fmt: skip
-
-
 CONCLUDED = ("ci_", "p_", "se", "band_", "significant", "letters", "better", "rank_low")
-
-
 ROWS = FRAME.assign(clump=np.arange(len(FRAME)) // 2)
 ROLES = {"exclude": ["other", "half", "ident", "clump"]}
 ALL_ASKED = {
@@ -124,8 +118,6 @@ ASKED_OF_PLOTS = {
     },
     "pairs": {"n": 10}, "random_cdf": {"n": 5}, "comparison": {"n_resamples": 99},
 }  # fmt: skip
-
-
 REFUSED = r"groups: .* (independent|random sample)|To use groups=, call per_query"
 
 
@@ -312,7 +304,7 @@ def test_cells_are_told_from_clusters_and_keep_their_levels():
 
 
 @SAID
-def test_two_factors_of_rankings():
+def test_two_crossed_factors_of_rankings_are_allowed_for_or_refused():
     rng = np.random.default_rng(4)
     rows = pd.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)})
     rows["gold"], rows["verb"] = rng.random(400) < 0.3, np.arange(400) // 20

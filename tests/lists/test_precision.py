@@ -21,8 +21,6 @@ from tests.lists.by_hand import check_rates
 
 KRENN = {"gold": "is.colloc", "measures": ["log.like", "t.score", "chisq"]}
 SIZES = [100, 500, 800, 1000, 1250, 1500, 2000]
-
-
 PERCENT = {
     "log.like": [42.00, 30.40, 29.00, 27.10, 26.48, 25.33, 23.35],
     "t.score": [38.00, 30.20, 30.38, 28.10, 26.24, 24.80, 21.95],
@@ -239,7 +237,7 @@ def test_every_order_of_equal_scores(seed, size):
     ]
 
 
-def test_interval_of_an_average():
+def test_the_interval_of_a_mean_count_has_beta_quantiles():
     """Beta quantiles of a count that is not whole."""
     df = pd.DataFrame({"a": [3, 2, 2, 2, 1.0], "gold": [True, True, False, False, False]})
     found = df.rankeval(ties="expected").nbest_precision(3).iloc[0]
@@ -275,24 +273,20 @@ def test_only_lists_of_one_measure_count_ties_otherwise(tied, ties):
 
 
 @pytest.mark.filterwarnings("ignore:precision reaches :rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda r: r.precision_band(n_resamples=30),
+def test_blocks_of_a_dataset_are_rows():
+    df = datasets.simulate_candidates(40, baseline=0.4, quality={"a": 2, "b": 0.5}, decimals=0)
+    ds = xr.Dataset.from_dataframe(df.rename_axis("candidate"))
+    for ask in (
         lambda r: r.difference_band("a", "b", n_resamples=30),
         lambda r: r.significant_ranges("a", "b", alpha=0.9),
         lambda r: r.compare("a", "b", adjust="max-t", n_resamples=99),
         lambda r: r.nbest_precision(),
-    ],
-)
-def test_blocks_of_a_dataset_are_rows(ask):
-    df = datasets.simulate_candidates(40, baseline=0.4, quality={"a": 2, "b": 0.5}, decimals=0)
-    wanted = ask(df.rankeval(ties="blocks"))
-    found = ask(xr.Dataset.from_dataframe(df.rename_axis("candidate")).rankeval(ties="blocks"))
-    assert found.sizes.keys() == {"row"}
-    table = found.to_dataframe().reset_index()[list(wanted.columns)]
-    pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
-    assert len(wanted) >= 1
+    ):
+        wanted, found = ask(df.rankeval(ties="blocks")), ask(ds.rankeval(ties="blocks"))
+        assert found.sizes.keys() == {"row"}
+        table = found.to_dataframe().reset_index()[list(wanted.columns)]
+        pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
+        assert len(wanted) >= 1
 
 
 # ------------------------------------------------------------------------- Bands for all n together

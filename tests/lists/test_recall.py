@@ -63,7 +63,7 @@ LISTS = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_si
 
 @pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 @given(LISTS)
-def test_counts_and_limits(rows):
+def test_rates_are_those_of_precision_and_limits_hold_recall(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
     df = pd.DataFrame({"a": score, "gold": gold})
     found = df.rankeval.nbest_recall(target="nbest")
@@ -142,7 +142,7 @@ def test_recall_and_lift_are_compared_as_precision_is(simulated):
 # ------------------------------------------------------------------------------- Refusals and edges
 
 
-def test_what_does_not_go_together_is_refused(simulated):
+def test_recall_refuses_what_does_not_go_together(simulated):
     with pytest.raises(ValueError, match="of='lift'"):
         simulated.rankeval.compare(of="lift", threshold={"good": 1, "fair": 1})
     with pytest.raises(ValueError, match="of='npv'"):

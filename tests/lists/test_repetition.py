@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -70,6 +73,36 @@ def test_wrong_published_figures(call, message):
 # ---------------------------------------------------------------- The law of the number of failures
 
 
+def _all_counts(n: list[int], positive: int, ci: str) -> dict[int, float]:
+    """Return the law of the number of failures, from all counts with this sum, one by one."""
+    law: dict[int, float] = {}
+    ways = math.comb(sum(n), positive)
+    for counts in itertools.product(*(range(size + 1) for size in n)):
+        if sum(counts) != positive:
+            continue
+        chance = math.prod(math.comb(size, k) for size, k in zip(n, counts, strict=True)) / ways
+        failed = 0
+        for size, k in zip(n, counts, strict=True):
+            low, high = INTERVALS[ci](np.array([k + 0.0]), np.array([size + 0.0]), 0.8)
+            others = (positive - k) / (sum(n) - size)
+            failed += not low[0] <= others <= high[0]
+        law[failed] = law.get(failed, 0.0) + chance
+    return law
+
+
+@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson"])
+@pytest.mark.parametrize(("n", "positive"), [([9, 5, 7], 8), ([12, 12], 11), ([3, 4, 2, 6], 6)])
+def test_failures_of_all_counts(n, positive, ci):
+    """All assignments of positives to samples."""
+    law = _all_counts(n, positive, ci)
+    tp = np.array([positive] + [0] * (len(n) - 1))  # the law is of the total alone
+    for observed in range(len(n) + 1):
+        found = dispersion.failures(np.array(n), tp, observed, ci, 0.8)
+        assert found.expected == pytest.approx(sum(k * p for k, p in law.items()), rel=1e-10)
+        wanted = sum(p for k, p in law.items() if k >= observed)
+        assert found.p_value == pytest.approx(wanted, rel=1e-10, abs=1e-15)
+
+
 def _added(n: np.ndarray, positive: int, ci: str) -> np.ndarray:
     """Return the law of the number of failures, one sample after the other, nothing left out."""
     total = int(n.sum())
@@ -90,33 +123,18 @@ def _added(n: np.ndarray, positive: int, ci: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("ci", ["clopper-pearson", "wilson"])
-@pytest.mark.parametrize(
-    ("samples", "sizes"), [(3, (4, 10)), (120, (10, 11)), (40, (60, 61)), (30, (5, 90))]
-)
+@pytest.mark.parametrize(("samples", "sizes"), [(120, (10, 11)), (40, (60, 61)), (30, (5, 90))])
 def test_failures_of_many_samples(samples, sizes, ci):
     """The law is added up sample after sample, to probabilities below 1e-50."""
     rng = np.random.default_rng(samples)
     n = rng.integers(*sizes, samples)
     tp = rng.binomial(n, 0.3)
     law = _added(n, int(tp.sum()), ci)
-    rounding = 1e-15 if samples == 3 else 0.0  # of what is impossible
     for observed in (1, 2, 3, 5, 8, 13, 21, 30):
         found = dispersion.failures(n, tp, observed, ci, 0.95)
-        assert found.p_value == pytest.approx(law[observed:].sum(), rel=1e-10, abs=rounding)
+        assert found.p_value == pytest.approx(law[observed:].sum(), rel=1e-10, abs=0.0)
     assert found.expected == pytest.approx(np.arange(samples + 1) @ law, rel=1e-10)
     assert law[30:].sum() < 1e-15
-
-
-@given(st.data())
-def test_more_failures_are_less_likely(data):
-    n = np.array(data.draw(st.lists(st.integers(1, 40), min_size=2, max_size=12)))
-    tp = np.array([data.draw(st.integers(0, int(size))) for size in n])
-    law = [dispersion.failures(n, tp, k, "wilson", 0.9) for k in range(n.size + 1)]
-    p = np.array([x.p_value for x in law])
-    assert p[0] == 1.0
-    assert (np.diff(p) <= 1e-12).all()
-    assert (p >= 0.0).all()
-    assert p[1:].sum() == pytest.approx(law[0].expected, rel=1e-9, abs=1e-12)
 
 
 def test_no_failures_where_all_labels_are_one():
@@ -189,7 +207,7 @@ def _samples(seed: int, n_samples: int = 30, size: int = 60) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def test_formulas_written_out():
+def test_a_study_has_the_written_out_dispersion_and_fit():
     df = _samples(1)
     found = df.rankeval(by="part", measures="a").repetition(threshold=0.5).iloc[0]
     accepted = df[df["a"] >= 0.5].groupby("part")["gold"].agg(["size", "sum"])
@@ -218,7 +236,7 @@ def test_formulas_written_out():
     assert (found["ci_failures_expected"], found["p_coverage"]) == law
 
 
-def test_samples_one_by_one():
+def test_samples_one_by_one_are_those_of_acceptance_precision():
     df = _samples(2, 5)
     call = df.rankeval(by="part", measures=["b", "a"])
     found = call.repetition_samples(threshold={"a": 0.5, "b": 4})
@@ -295,14 +313,14 @@ def test_no_or_only_true_positives():
         ({"n": 5, "ties": "expected"}, ValueError, r"ties='expected' is supported only by"),
     ],
 )
-def test_wrong_questions(options, error, message):
+def test_a_study_without_threshold_size_or_samples_is_refused(options, error, message):
     call = _samples(8, 3).rankeval(by="part", measures="a")
     for ask in (call.repetition, call.repetition_samples):
         with pytest.raises(error, match=message):
             ask(**options)
 
 
-def test_one_sample():
+def test_one_sample_is_no_study():
     df = _samples(9, 3)
     for data in (df.assign(part=0), df.iloc[:0]):
         with pytest.raises(ValueError, match="needs at least two samples"):
@@ -330,7 +348,7 @@ def _every(tp_a, n_a, tp_b, n_b, alternative="two-sided"):
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("counts", [(5, 9, 2, 9), (4, 12, 3, 7), (0, 5, 0, 5), (6, 6, 1, 6)])
-def test_every_overlap(counts, alternative):
+def test_published_precisions_have_the_p_values_of_every_overlap(counts, alternative):
     wanted = _every(*counts, alternative)
     found = rankeval_pd.compare_for(*counts, alternative=alternative).iloc[0]
     assert found["difference"] == pytest.approx(counts[0] / counts[1] - counts[2] / counts[3])

@@ -33,7 +33,7 @@ def test_the_parts_are_those_of_the_single_methods(four_measures):
     assert not all(wanted)
 
 
-def test_baseline(four_measures):
+def test_differences_are_from_the_baseline(four_measures):
     table = four_measures.rankeval.summary(100, baseline="z").set_index("measure")
     assert table.loc["z", "difference"] == 0
     assert np.isnan(table.loc["z", "p_adjusted"])
@@ -43,13 +43,13 @@ def test_baseline(four_measures):
         four_measures.rankeval.summary(100, baseline="q")
 
 
-def test_without_n_the_whole_ranking(four_measures):
+def test_a_summary_without_n_is_of_average_precision(four_measures):
     table = four_measures.rankeval.summary()
     wanted = four_measures.rankeval.measure_ranks(kind="ap")
     assert table["value"].tolist() == wanted["value"].tolist()
 
 
-def test_systems():
+def test_a_summary_of_systems_is_that_of_paired_tests():
     rng = np.random.default_rng(1)
     ease = rng.normal(size=200)
     quality = {"a": 0.0, "b": 1.0, "c": 0.9}
