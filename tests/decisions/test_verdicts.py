@@ -27,6 +27,104 @@ REFERENCE = Path(__file__).parents[1] / "reference"
 EDGE = 1e-9  # relative: a p-value on alpha may be rounded to either side
 
 
+# ----------------------------------------------------------------------- Interval and test of lists
+
+
+def _tables(size: int) -> tuple[np.ndarray, ...]:
+    a, b = np.meshgrid(np.arange(size + 1), np.arange(size + 1), indexing="ij")
+    return a, np.full(a.shape, size), b, np.full(a.shape, size)
+
+
+@pytest.mark.parametrize("size", [2, 12, 5])
+def test_least_coverage_by_enumeration(size):
+    grid = np.array([0.001, 0.02, 0.1, 0.3, 0.45, 0.5, 0.62, 0.8, 0.97, 0.999])
+    tables = _tables(size)
+    p = fisher_test(*tables, "two-sided").p_value
+    low, high = agree_with_test(*corrected_score(*tables, 0.95), p, "two-sided", 0.95)
+    for a, b in itertools.product(grid, grid):
+        law = np.outer(*(stats.binom.pmf(range(size + 1), size, share) for share in (a, b)))
+        held = (low <= a - b + 1e-12) & (a - b - 1e-12 <= high)
+        assert law[held].sum() >= 0.95
+
+
+def test_the_committed_enumeration():
+    table = pd.read_csv(REFERENCE / "differences.csv")
+    ours = table[table["ci"] == "score"]
+    assert (ours["least"] >= ours["level"]).all()
+    assert ours[["without_0_not_rejected", "with_0_rejected"]].eq(0).all(axis=None)
+    assert table[table["ci"] == "newcombe"]["least"].min() < 0.8
+
+
+def test_a_p_value_of_one_in_twenty_is_significant():
+    """Three true candidates against three others: Fisher's p is 1/20 one-sided, 1/10 two-sided."""
+    ranks = np.arange(6.0)
+    df = pd.DataFrame({"a": -ranks, "b": ranks, "gold": ranks < 3})
+    for asked in ({"alternative": "greater"}, {"alpha": 0.1, "level": 0.9}):
+        row = df.rankeval(details=True).compare("a", "b", 3, **asked)
+        assert row.loc[0, "significant"]
+        assert row.loc[0, "ci_low"] > 0.0
+        assert re.search(r"p = 0\.(050|10);? ?.*The difference is significant", in_words(row))
+
+
+# ----------------------------------------------------------------------------- Overdispersion (phi)
+
+
+def test_phi_reaches_the_p_value():
+    df = rankeval_pd.datasets.simulate_candidates(500)
+    plain = df.rankeval.compare("good", "fair", [50, 100, 200])
+    found = df.rankeval.compare("good", "fair", [50, 100, 200], phi=6)
+    assert found.attrs["test"] == "score"
+    assert (found["p_value"] > plain["p_value"]).all()
+    assert found["p_mid"].isna().all()
+    inside = (found["ci_low"] <= 0) & (found["ci_high"] >= 0)
+    assert (inside == (found["p_value"] > 0.05)).all()
+    d, t_a, t_b = (found[c] / 6 for c in ("n_only_a", "tp_only_a", "tp_only_b"))
+    pooled = (t_a + t_b) / (2 * d)
+    sd = np.sqrt(pooled * (1 - pooled) * 2 / d * 2 * d / (2 * d - 1))
+    z = (np.abs(t_a - t_b) / d - 0.5 / d) / sd
+    np.testing.assert_allclose(found["p_value"], 2 * stats.norm.sf(z), rtol=1e-12)
+
+
+def test_root_phi_in_the_difference_of_nbest_lists():
+    """A variance is phi times as large, a standard error its root."""
+    df = datasets.simulate_candidates(1_000, quality={"a": 2.5, "b": 0.5}, rng=1)
+    narrow, wide = (
+        df.rankeval.compare("a", "b", [50, 100], target="nbest", phi=phi) for phi in (1.0, 4.0)
+    )
+    assert (wide["p_value"] < 0.05).all()  # so that no limit is moved to 0
+    assert (wide[["ci_low", "ci_high"]].abs() < 1.0).all(axis=None)
+    width = wide["ci_high"] - wide["ci_low"]
+    np.testing.assert_allclose(width, 2.0 * (narrow["ci_high"] - narrow["ci_low"]), rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------- Monte-Carlo errors
+
+
+def test_error_of_the_swaps():
+    df = rankeval_pd.datasets.simulate_candidates(400)
+    found = df.rankeval.compare("good", "fair", range(20, 200, 20), adjust="max-t", n_resamples=999)
+    behind = ["tie_decides", "p_stderr", "undecided", "leaning", "ci_low_alone", "ci_high_alone"]
+    assert list(found.columns[-6:]) == behind
+    p = found["p_adjusted"]
+    np.testing.assert_allclose(found["p_stderr"], np.sqrt(p * (1 - p) / 999), rtol=1e-12)
+    hits = np.round(p * 1000) - 1
+    low = stats.beta.ppf(0.025, hits, 1000 - hits)
+    high = stats.beta.ppf(0.975, hits + 1, 999 - hits)
+    wanted = (np.nan_to_num(low) < 0.05) & (high > 0.05)
+    assert found["undecided"].tolist() == wanted.tolist()
+    mean = df.rankeval.mean_difference("good", "fair", range(20, 200, 20), n_resamples=999)
+    p = mean.loc[0, "p_value"]
+    assert mean.loc[0, "p_stderr"] == pytest.approx(np.sqrt(p * (1 - p) / 999))
+    assert not {"p_stderr", "undecided"} & set(df.rankeval.compare("good", "fair", 20).columns)
+
+
+def test_draws_have_a_stream_of_their_own():
+    roles = rankeval_pd.roles.Roles(rng=3)
+    assert roles.swaps != roles.seed
+    assert roles.swaps == rankeval_pd.roles.Roles(rng=3).swaps
+    assert roles.swaps != rankeval_pd.roles.Roles(rng=4).swaps
+
+
 # --------------------------------------------------------------------- Random tables of comparisons
 
 
@@ -252,101 +350,3 @@ def test_p_values_over_orders_of_ties_hold_that_of_compare(seeds):
         assert (tested["p_value"] <= high * (1 + EDGE)).all()
         assert_array_equal(found["cuts_tie"], tested["cuts_tie"])
         assert_allclose(low[~found["cuts_tie"]], high[~found["cuts_tie"]], rtol=1e-12)
-
-
-# ----------------------------------------------------------------------- Interval and test of lists
-
-
-def _tables(size: int) -> tuple[np.ndarray, ...]:
-    a, b = np.meshgrid(np.arange(size + 1), np.arange(size + 1), indexing="ij")
-    return a, np.full(a.shape, size), b, np.full(a.shape, size)
-
-
-@pytest.mark.parametrize("size", [2, 12, 5])
-def test_least_coverage_by_enumeration(size):
-    grid = np.array([0.001, 0.02, 0.1, 0.3, 0.45, 0.5, 0.62, 0.8, 0.97, 0.999])
-    tables = _tables(size)
-    p = fisher_test(*tables, "two-sided").p_value
-    low, high = agree_with_test(*corrected_score(*tables, 0.95), p, "two-sided", 0.95)
-    for a, b in itertools.product(grid, grid):
-        law = np.outer(*(stats.binom.pmf(range(size + 1), size, share) for share in (a, b)))
-        held = (low <= a - b + 1e-12) & (a - b - 1e-12 <= high)
-        assert law[held].sum() >= 0.95
-
-
-def test_the_committed_enumeration():
-    table = pd.read_csv(REFERENCE / "differences.csv")
-    ours = table[table["ci"] == "score"]
-    assert (ours["least"] >= ours["level"]).all()
-    assert ours[["without_0_not_rejected", "with_0_rejected"]].eq(0).all(axis=None)
-    assert table[table["ci"] == "newcombe"]["least"].min() < 0.8
-
-
-def test_a_p_value_of_one_in_twenty_is_significant():
-    """Three true candidates against three others: Fisher's p is 1/20 one-sided, 1/10 two-sided."""
-    ranks = np.arange(6.0)
-    df = pd.DataFrame({"a": -ranks, "b": ranks, "gold": ranks < 3})
-    for asked in ({"alternative": "greater"}, {"alpha": 0.1, "level": 0.9}):
-        row = df.rankeval(details=True).compare("a", "b", 3, **asked)
-        assert row.loc[0, "significant"]
-        assert row.loc[0, "ci_low"] > 0.0
-        assert re.search(r"p = 0\.(050|10);? ?.*The difference is significant", in_words(row))
-
-
-# ----------------------------------------------------------------------------- Overdispersion (phi)
-
-
-def test_phi_reaches_the_p_value():
-    df = rankeval_pd.datasets.simulate_candidates(500)
-    plain = df.rankeval.compare("good", "fair", [50, 100, 200])
-    found = df.rankeval.compare("good", "fair", [50, 100, 200], phi=6)
-    assert found.attrs["test"] == "score"
-    assert (found["p_value"] > plain["p_value"]).all()
-    assert found["p_mid"].isna().all()
-    inside = (found["ci_low"] <= 0) & (found["ci_high"] >= 0)
-    assert (inside == (found["p_value"] > 0.05)).all()
-    d, t_a, t_b = (found[c] / 6 for c in ("n_only_a", "tp_only_a", "tp_only_b"))
-    pooled = (t_a + t_b) / (2 * d)
-    sd = np.sqrt(pooled * (1 - pooled) * 2 / d * 2 * d / (2 * d - 1))
-    z = (np.abs(t_a - t_b) / d - 0.5 / d) / sd
-    np.testing.assert_allclose(found["p_value"], 2 * stats.norm.sf(z), rtol=1e-12)
-
-
-def test_root_phi_in_the_difference_of_nbest_lists():
-    """A variance is phi times as large, a standard error its root."""
-    df = datasets.simulate_candidates(1_000, quality={"a": 2.5, "b": 0.5}, rng=1)
-    narrow, wide = (
-        df.rankeval.compare("a", "b", [50, 100], target="nbest", phi=phi) for phi in (1.0, 4.0)
-    )
-    assert (wide["p_value"] < 0.05).all()  # so that no limit is moved to 0
-    assert (wide[["ci_low", "ci_high"]].abs() < 1.0).all(axis=None)
-    width = wide["ci_high"] - wide["ci_low"]
-    np.testing.assert_allclose(width, 2.0 * (narrow["ci_high"] - narrow["ci_low"]), rtol=1e-12)
-
-
-# ------------------------------------------------------------------------------- Monte-Carlo errors
-
-
-def test_error_of_the_swaps():
-    df = rankeval_pd.datasets.simulate_candidates(400)
-    found = df.rankeval.compare("good", "fair", range(20, 200, 20), adjust="max-t", n_resamples=999)
-    behind = ["tie_decides", "p_stderr", "undecided", "leaning", "ci_low_alone", "ci_high_alone"]
-    assert list(found.columns[-6:]) == behind
-    p = found["p_adjusted"]
-    np.testing.assert_allclose(found["p_stderr"], np.sqrt(p * (1 - p) / 999), rtol=1e-12)
-    hits = np.round(p * 1000) - 1
-    low = stats.beta.ppf(0.025, hits, 1000 - hits)
-    high = stats.beta.ppf(0.975, hits + 1, 999 - hits)
-    wanted = (np.nan_to_num(low) < 0.05) & (high > 0.05)
-    assert found["undecided"].tolist() == wanted.tolist()
-    mean = df.rankeval.mean_difference("good", "fair", range(20, 200, 20), n_resamples=999)
-    p = mean.loc[0, "p_value"]
-    assert mean.loc[0, "p_stderr"] == pytest.approx(np.sqrt(p * (1 - p) / 999))
-    assert not {"p_stderr", "undecided"} & set(df.rankeval.compare("good", "fair", 20).columns)
-
-
-def test_draws_have_a_stream_of_their_own():
-    roles = rankeval_pd.roles.Roles(rng=3)
-    assert roles.swaps != roles.seed
-    assert roles.swaps == rankeval_pd.roles.Roles(rng=3).swaps
-    assert roles.swaps != rankeval_pd.roles.Roles(rng=4).swaps
