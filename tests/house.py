@@ -58,6 +58,7 @@ NO_CODE = (
     tokenize.ENDMARKER,
 )  # fmt: skip
 SORTS = ("sort", "argsort", "partition", "argpartition")
+
 Call = Callable[[], object]
 
 
