@@ -24,6 +24,18 @@ Z = stats.norm.isf(0.05)
 # --------------------------------------------- By definition: every table, every nuisance parameter
 
 
+def most_likely(shares_at, counts, low, high):
+    """Return the nuisance parameter with the largest likelihood of these counts."""
+
+    def loss(q):
+        return -special.xlogy(counts, np.maximum(shares_at(q), 0.0)).sum()
+
+    found = optimize.minimize_scalar(
+        loss, bounds=(low, high), method="bounded", options={"xatol": 1e-14}
+    )
+    return found.x
+
+
 def limits(score, tables):
     """Return for each table the least difference that its score test does not reject at 5%."""
     found = []
@@ -53,14 +65,10 @@ def by_enumeration(chance, tables, ordered, observed, q):
 
 def paired_by_definition(n, margin):
     def score(b, c, delta):
-        def loss(q):
-            shares = np.array([q + delta, q, 1.0 - 2.0 * q - delta])
-            return -special.xlogy([b, c, n - b - c], np.maximum(shares, 0.0)).sum()
-
-        ends = max(0.0, -delta), (1.0 - delta) / 2.0
-        q = optimize.minimize_scalar(
-            loss, bounds=ends, method="bounded", options={"xatol": 1e-14}
-        ).x
+        q = most_likely(
+            lambda q: np.array([q + delta, q, 1.0 - 2.0 * q - delta]), [b, c, n - b - c],
+            max(0.0, -delta), (1.0 - delta) / 2.0,
+        )  # fmt: skip
         variance = n * (2.0 * q + delta - delta**2)
         return (b - c - n * delta) / np.sqrt(max(variance, 1e-300))
 
@@ -89,14 +97,10 @@ def test_paired_proportions_by_enumeration(n, margin):
 @pytest.mark.parametrize(("n_a", "n_b", "margin"), [(7, 10, 0.5), (9, 6, 0.3), (4, 4, 0.1)])
 def test_two_regions_by_enumeration(n_a, n_b, margin):
     def score(x, y, delta):
-        def loss(s):
-            shares = np.array([s + delta, 1.0 - s - delta, s, 1.0 - s])
-            return -special.xlogy([x, n_a - x, y, n_b - y], np.maximum(shares, 0.0)).sum()
-
-        ends = max(0.0, -delta), min(1.0, 1.0 - delta)
-        s = optimize.minimize_scalar(
-            loss, bounds=ends, method="bounded", options={"xatol": 1e-14}
-        ).x
+        s = most_likely(
+            lambda s: np.array([s + delta, 1.0 - s - delta, s, 1.0 - s]),
+            [x, n_a - x, y, n_b - y], max(0.0, -delta), min(1.0, 1.0 - delta),
+        )  # fmt: skip
         total = n_a + n_b
         variance = (s + delta) * (1.0 - s - delta) / n_a + s * (1.0 - s) / n_b
         return (x / n_a - y / n_b - delta) / np.sqrt(max(variance, 1e-300) * total / (total - 1))

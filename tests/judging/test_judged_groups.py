@@ -73,6 +73,25 @@ def test_the_error_of_judged_groups_is_that_of_their_totals_by_hand():
     assert_allclose(found[["ci_low", "ci_high"]].astype(float), np.ravel(limits), rtol=1e-9)
 
 
+def test_the_error_of_recall_is_that_of_both_parts_of_the_ranking():
+    rows, _ = judged_in_groups(1)
+    judged, gold, group, part = sample_of(rows)
+    listed = np.argsort(np.argsort(-rows["a"].to_numpy())) < 60
+    estimates = [gold[judged & x].mean() * x.sum() for x in (listed, ~listed)]
+    recall, positive = estimates[0] / sum(estimates), np.bincount(group[gold & judged])
+    inside, outside = (part.totals([(1.0, np.where(x, 0, 1))], 1)[0] for x in (listed, ~listed))
+    error = ((1.0 - recall) * inside - recall * outside) / sum(estimates)
+    share, seen = np.array([recall]), np.array([(judged & listed).sum()], dtype=float)
+    wanted = cluster_share_limits(
+        share, error, np.array([np.pad(positive, (0, 40 - positive.size))], dtype=float),
+        np.array([1.0 - judged.mean()]), 0.95, 1.0, whole=True,
+        alone=part._fixed_sizes(np.where(listed, 0, 1), seen, share),
+    )  # fmt: skip
+    found = rows.rankeval(measures=["a"], groups="doc").judged_recall(60).iloc[0]
+    assert found["recall"] == pytest.approx(recall)
+    assert_allclose(found[["ci_low", "ci_high"]].astype(float), np.ravel(wanted), rtol=1e-9)
+
+
 def test_limits_of_the_difference_of_judged_groups_by_hand():
     """Distances of the regions' limits, added as squares, and only then made possible."""
     rows, _ = judged_in_groups(2)

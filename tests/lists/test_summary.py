@@ -62,26 +62,18 @@ def test_a_summary_of_systems_is_that_of_paired_tests():
     pair = pairs[(pairs["system_a"] == "b") & (pairs["system_b"] == "a")].iloc[0]
     assert worst["difference"] == -pair["gain"]
     assert worst["p_adjusted"] == pair["p_adjusted"]
-    assert (worst["difference_low"], worst["difference_high"]) == (
-        -pair["ci_high"],
-        -pair["ci_low"],
-    )
-    text = rankeval_pd.in_words(table)
-    assert text.startswith("b has the highest mean score (")
+    assert worst["difference_low"] == -pair["ci_high"]
+    assert worst["difference_high"] == -pair["ci_low"]
+    assert rankeval_pd.in_words(table).startswith("b has the highest mean score (")
     with pytest.raises(ValueError, match="have no n-best lists"):
         items.rankeval(metric="mean").summary(5)
 
 
 def test_metrics_of_queries_have_a_paragraph_each():
     rng = np.random.default_rng(5)
-    frame = pd.DataFrame(
-        {
-            "query": np.repeat(np.arange(60), 20),
-            "document": np.tile([f"d{x}" for x in range(20)], 60),
-            "grade": rng.random(1200) < 0.2,
-            "old": rng.normal(size=1200),
-        }
-    )
+    query, document = np.divmod(np.arange(1200), 20)
+    frame = pd.DataFrame({"query": query, "document": document, "old": rng.normal(size=1200)})
+    frame["grade"] = rng.random(1200) < 0.2
     frame["new"] = frame["old"] + frame["grade"]
     table = frame.rankeval.summary(["AP", "P@5"], baseline="old")
     value, low, high, gap = table.loc[1, ["value", "ci_low", "ci_high", "difference"]]
@@ -93,11 +85,6 @@ def test_metrics_of_queries_have_a_paragraph_each():
     assert f"new is significantly higher than old, by {gap:.3f} (95% interval " in texts[0]
     assert "p ≤ 0.0001" in texts[0]
     assert texts[1].startswith("new has the highest mean P@5 (")
-    few = frame[frame["query"] < 4]
-    with pytest.warns(rankeval_pd.RankevalWarning, match="4 items"):
-        found = few.rankeval.summary(["AP", "P@5"])
-    told = rankeval_pd.in_words(found)  # so few queries set no limit but the range's
-    assert all(", simultaneous 95% interval 0.00 to 1.00)." in text for text in told.split("\n\n"))
 
 
 def test_ties_that_lists_cut_are_told():
@@ -116,18 +103,14 @@ def test_ties_that_lists_cut_are_told():
 
 
 def test_lists_that_are_worse_than_chance_say_so(four_measures):
-    """As areas do: distances that nobody turned round look like a measure that fails."""
-    names = four_measures.rankeval.measure_ranks(50)["measure"].tolist()
-    distance = four_measures.assign(distance=-four_measures[names[0]])[
-        [names[0], "distance", "gold"]
-    ]
+    """Distances that nobody turned round look like a measure that fails."""
+    distance = four_measures[["z", "gold"]].assign(distance=-four_measures["z"])
     for method, argument in [("summary", 100), ("measure_ranks", 100), ("enrichment", 0.5)]:
         with pytest.warns(
             rankeval_pd.RankevalWarning,
             match="in 1 of 2 lists, there are significantly fewer .*lower_is_",
         ):
             getattr(distance.rankeval, method)(argument)
-    names = [names[0], "distance"]
-    turned = distance.rankeval(lower_is_better=["distance"], measures=names)
+    turned = distance.rankeval(lower_is_better="distance", measures=["z", "distance"])
     first, second = turned.summary(100)["value"]
     assert first == second
