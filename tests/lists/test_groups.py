@@ -300,7 +300,8 @@ def test_cells_are_told_from_clusters_and_keep_their_levels():
     assert len(cluster_totals.factors_of(second)) == 1
     assert cluster_totals.packed(np.array([-1]), np.array([2]))[0] == -1
     one, other, both = (np.array([x]) for x in (3.0, 2.0, 4.5))
-    assert cluster_totals.of_both_factors([one, other, both])[0] == 3.0  # .5 is less than one alone
+    for sums in ([one, other, both], [other, one, both]):
+        assert cluster_totals.of_both_factors(sums)[0] == 3.0  # .5 is less than one alone
 
 
 @SAID
