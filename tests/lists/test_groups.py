@@ -298,6 +298,8 @@ def test_cells_are_told_from_clusters_and_keep_their_levels():
         same = wanted[:, np.newaxis] == wanted
         assert ((levels[:, np.newaxis] == levels) == same).all()
     assert len(cluster_totals.factors_of(second)) == 1
+    one_level = cluster_totals.packed(np.zeros(2, dtype=int), second[:2])
+    assert len(cluster_totals.factors_of(one_level)) == 3
     assert cluster_totals.packed(np.array([-1]), np.array([2]))[0] == -1
     one, other, both = (np.array([x]) for x in (3.0, 2.0, 4.5))
     for sums in ([one, other, both], [other, one, both]):
