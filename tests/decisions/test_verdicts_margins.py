@@ -120,6 +120,7 @@ def test_two_regions_by_enumeration(n_a, n_b, margin):
         assert found == pytest.approx(expected, rel=2e-5, abs=1e-9), table
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("n", "margin", "alpha"), [(20, 0.2, 0.01), (10, 0.2, 0.05)])
 def test_the_size_of_paired_proportions_by_enumeration(n, margin, alpha):
     tables = [(b, c) for b in range(n + 1) for c in range(n - b + 1)]
@@ -154,6 +155,7 @@ def test_a_larger_margin_never_has_a_larger_p(n, b, c, margin, more):
             assert one(b - 1, c, n, margin) >= one(b, c, n, margin) * (1.0 - 1e-5)
 
 
+@pytest.mark.full
 def test_large_numbers_are_exact_and_near_the_score_test():
     z = (40 - 60 + 100_000 * 0.0004) / np.sqrt(100)  # nearly
     assert paired_p(40, 60, 100_000, 0.0004) == pytest.approx(stats.norm.sf(z), abs=0.01)

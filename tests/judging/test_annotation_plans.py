@@ -50,6 +50,7 @@ def test_a_plan_is_the_first_of_the_teeth():
     assert later
 
 
+@pytest.mark.full
 def test_lists_to_plan_with_share_candidates_of_their_mean_precision():
     """(.4 - .5 x .35) / .5 and (.3 - .5 x .35) / .5; the power by SciPy's laws and Fisher test."""
     found = rankeval_pd.needed_candidates(0.4, 0.3, 0.5, 60).iloc[0]

@@ -260,7 +260,6 @@ def test_batches_are_those_of_single_frames(frame, batched):
     swaps = {"adjust": "max-t", "adjust_over": "group", "n_resamples": 99}
     for ask in (
         lambda r: r.compare("a", "b", [5, 9, 20], **swaps),
-        lambda r: r.difference_band("a", "b", [5, 9, 20], n_resamples=99),
         lambda r: r.mean_difference("a", "b", [5, 9, 20], n_resamples=99),
         lambda r: r.tie_sensitivity("a", "b", [5, 9, 20], n_keys=4),
     ):
