@@ -114,6 +114,17 @@ def test_the_larger_p_value_of_two(larger):
         assert found.p(side)[0] == pytest.approx(wanted, rel=1e-9)
 
 
+def test_without_ties_means_are_the_lists():
+    df = rankeval_pd.datasets.simulate_candidates(300)
+    shared = df.rankeval.compare("good", "fair", [20, 60], test="score", details=True)
+    means = df.rankeval(ties="expected").compare("good", "fair", [20, 60], details=True)
+    same = [*SHOWN, "overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b", "odds_ratio"]
+    for name in same:
+        assert_allclose(means[name], shared[name], rtol=1e-12, err_msg=name)
+    assert (means["p_value"] >= shared["p_value"] - 1e-12).all()
+    assert_allclose(means["p_value"], shared["p_value"], rtol=0.5, atol=0.02)
+
+
 def test_swaps_of_shares():
     """The share of random signs, candidate by candidate, whose largest statistic is as large."""
     df, n, draws = drawn(40, 5, 4, 0.7), np.array([12, 5, 20]), 100_000
