@@ -223,6 +223,14 @@ def test_the_sequences_one_by_one(seed, size):
         assert low == pytest.approx(_limit(int(sets.tp[best]), int(sets.n[best]), 0.05 / count))
 
 
+def test_the_first_set_of_a_sequence_can_be_chosen():
+    """Six of six candidates show a precision of 0.6: 0.05 ** (1 / 6) is 0.607."""
+    sets = rank_tests.sets_of(_all_of(-np.arange(11.0), np.arange(11) < 6))
+    chosen, low, _ = rank_tests.guaranteed_precision(sets, 0.6, 0.95)
+    assert sets.n[chosen] == 6
+    assert low == pytest.approx(0.05 ** (1 / 6))
+
+
 def test_recall_is_the_limit_of_an_order_statistic():
     """Of 100 positives, the best 87 give at least .8 with 95 % confidence, and 86 do not."""
     assert stats.binom.sf(86, 100, 0.8) <= 0.05 < stats.binom.sf(85, 100, 0.8)
