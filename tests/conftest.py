@@ -141,6 +141,19 @@ def frame() -> pd.DataFrame:
     return candidates(7, 30).drop(columns="id")
 
 
+@pytest.fixture(scope="session")
+def four_measures() -> pd.DataFrame:
+    """300 candidates, 25% of them true, and measures w, x, y, z, each better than the last."""
+    rng = np.random.default_rng(14)
+    gold = rng.random(300) < 0.25
+    common = rng.normal(size=300)
+    scores = {
+        name: quality * gold + common + rng.normal(size=300)
+        for name, quality in zip("wxyz", (0.1, 0.5, 0.9, 1.4), strict=True)
+    }
+    return pd.DataFrame({**scores, "gold": gold})
+
+
 @pytest.fixture
 def ragged() -> pd.DataFrame:
     """Candidates of three queries of 5, 9 and 12 candidates; labels recur across queries."""

@@ -1,28 +1,39 @@
-"""Margins: exact tests against enumeration, means against SciPy, sizes, and what users see."""
+"""Margins: exact tests against enumeration, means against SciPy, and what users see."""
 
-import warnings
+from __future__ import annotations
+
+import importlib
 from pathlib import Path
 
-import dask.dataframe as dd
-import hypothesis
-import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
 import rankeval_pd
-import rankeval_pd.dask
-from rankeval_pd.errors import RankevalWarning
-from rankeval_pd.stats import differences
+from rankeval_pd import RankevalWarning
 from rankeval_pd.stats.differences import interval_p, mean_p, paired_p, region_p
+from tests.conftest import examples
 
-RNG = np.random.default_rng(5)
 OUT = 1e-6  # of the interval of the nuisance parameter
 Z = stats.norm.isf(0.05)
 
 
 # --------------------------------------------- By definition: every table, every nuisance parameter
+
+
+def most_likely(shares_at, counts, low, high):
+    """Return the nuisance parameter with the largest likelihood of these counts."""
+
+    def loss(q):
+        return -special.xlogy(counts, np.maximum(shares_at(q), 0.0)).sum()
+
+    found = optimize.minimize_scalar(
+        loss, bounds=(low, high), method="bounded", options={"xatol": 1e-14}
+    )
+    return found.x
 
 
 def limits(score, tables):
@@ -54,14 +65,10 @@ def by_enumeration(chance, tables, ordered, observed, q):
 
 def paired_by_definition(n, margin):
     def score(b, c, delta):
-        def loss(q):
-            shares = np.array([q + delta, q, 1.0 - 2.0 * q - delta])
-            return -special.xlogy([b, c, n - b - c], np.maximum(shares, 0.0)).sum()
-
-        ends = max(0.0, -delta), (1.0 - delta) / 2.0
-        q = optimize.minimize_scalar(
-            loss, bounds=ends, method="bounded", options={"xatol": 1e-14}
-        ).x
+        q = most_likely(
+            lambda q: np.array([q + delta, q, 1.0 - 2.0 * q - delta]), [b, c, n - b - c],
+            max(0.0, -delta), (1.0 - delta) / 2.0,
+        )  # fmt: skip
         variance = n * (2.0 * q + delta - delta**2)
         return (b - c - n * delta) / np.sqrt(max(variance, 1e-300))
 
@@ -81,23 +88,19 @@ def paired_by_definition(n, margin):
     }
 
 
-@pytest.mark.parametrize(("n", "margin"), [(5, 0.1), (9, 0.3), (12, 0.05)])
+@pytest.mark.parametrize(("n", "margin"), [(12, 0.05), (9, 0.3), (5, 0.1)])
 def test_paired_proportions_by_enumeration(n, margin):
     for (b, c), expected in paired_by_definition(n, margin).items():
         assert paired_p(b, c, n, margin) == pytest.approx(expected, rel=2e-5, abs=1e-9), (b, c)
 
 
-@pytest.mark.parametrize(("n_a", "n_b", "margin"), [(4, 4, 0.1), (9, 6, 0.3), (7, 10, 0.5)])
+@pytest.mark.parametrize(("n_a", "n_b", "margin"), [(7, 10, 0.5), (9, 6, 0.3), (4, 4, 0.1)])
 def test_two_regions_by_enumeration(n_a, n_b, margin):
     def score(x, y, delta):
-        def loss(s):
-            shares = np.array([s + delta, 1.0 - s - delta, s, 1.0 - s])
-            return -special.xlogy([x, n_a - x, y, n_b - y], np.maximum(shares, 0.0)).sum()
-
-        ends = max(0.0, -delta), min(1.0, 1.0 - delta)
-        s = optimize.minimize_scalar(
-            loss, bounds=ends, method="bounded", options={"xatol": 1e-14}
-        ).x
+        s = most_likely(
+            lambda s: np.array([s + delta, 1.0 - s - delta, s, 1.0 - s]),
+            [x, n_a - x, y, n_b - y], max(0.0, -delta), min(1.0, 1.0 - delta),
+        )  # fmt: skip
         total = n_a + n_b
         variance = (s + delta) * (1.0 - s - delta) / n_a + s * (1.0 - s) / n_b
         return (x / n_a - y / n_b - delta) / np.sqrt(max(variance, 1e-300) * total / (total - 1))
@@ -117,9 +120,8 @@ def test_two_regions_by_enumeration(n_a, n_b, margin):
         assert found == pytest.approx(expected, rel=2e-5, abs=1e-9), table
 
 
-@pytest.mark.parametrize(
-    ("n", "margin", "alpha"), [(10, 0.2, 0.05), (20, 0.1, 0.05), (30, 0.1, 0.05), (20, 0.2, 0.01)]
-)
+@pytest.mark.full
+@pytest.mark.parametrize(("n", "margin", "alpha"), [(20, 0.2, 0.01), (10, 0.2, 0.05)])
 def test_the_size_of_paired_proportions_by_enumeration(n, margin, alpha):
     tables = [(b, c) for b in range(n + 1) for c in range(n - b + 1)]
     rejected = np.array([t for t in tables if paired_p(*t, n, margin, alpha) <= alpha])
@@ -130,22 +132,8 @@ def test_the_size_of_paired_proportions_by_enumeration(n, margin, alpha):
     assert 0.4 * alpha < size <= alpha
 
 
-@pytest.mark.parametrize(("m", "margin"), [(5, 0.4), (12, 0.2), (20, 0.1)])
-def test_the_size_of_two_regions_by_enumeration(m, margin):
-    tables = [(x, y) for x in range(m + 1) for y in range(m + 1)]
-    rejected = np.array([t for t in tables if region_p(t[0], m, t[1], m, margin) <= 0.05])
-    x, y = rejected.T[:, :, np.newaxis]
-    q = np.linspace(margin, 1.0, 801)
-    size = (
-        (stats.binom.pmf(x, m, np.maximum(q - margin, 0.0)) * stats.binom.pmf(y, m, q))
-        .sum(axis=0)
-        .max()
-    )
-    assert 0.02 < size <= 0.05
-
-
 def test_the_sizes_of_the_reference():
-    table = pd.read_csv(Path(__file__).parent / "reference" / "equivalence.csv")
+    table = pd.read_csv(Path(__file__).parents[1] / "reference" / "equivalence.csv")
     exact = table["kind"].isin(["paired", "regions"])
     assert (table.loc[exact, "size"] <= 0.05).all()
     assert table.loc[exact, "other"].max() > 0.07  # Tango's at 30 items, Farrington and Manning's
@@ -154,11 +142,11 @@ def test_the_sizes_of_the_reference():
     assert (table["size"] <= 0.06).all()
 
 
-@hypothesis.given(
+@given(
     st.integers(1, 25), st.integers(0, 25), st.integers(0, 25), st.floats(0.01, 1.2),
     st.floats(0.001, 0.5),
 )  # fmt: skip
-@hypothesis.settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(40))
 def test_a_larger_margin_never_has_a_larger_p(n, b, c, margin, more):
     b, c = min(b, n), min(c, n - min(b, n))
     for one in (paired_p, lambda b, c, n, d: region_p(b, n, c, n, d)):
@@ -167,6 +155,7 @@ def test_a_larger_margin_never_has_a_larger_p(n, b, c, margin, more):
             assert one(b - 1, c, n, margin) >= one(b, c, n, margin) * (1.0 - 1e-5)
 
 
+@pytest.mark.full
 def test_large_numbers_are_exact_and_near_the_score_test():
     z = (40 - 60 + 100_000 * 0.0004) / np.sqrt(100)  # nearly
     assert paired_p(40, 60, 100_000, 0.0004) == pytest.approx(stats.norm.sf(z), abs=0.01)
@@ -207,21 +196,14 @@ def test_the_p_value_of_an_interval_is_its_level():
         np.testing.assert_allclose(found, expected, atol=1e-6, rtol=1e-6)
 
 
-def test_size_at_the_margin_of_means_of_few_items():
-    n, sets = 20, 2_000
-    noise = RNG.normal(size=(sets, n)) - 0.3
-    t = (noise.mean(axis=1) + 0.3) / stats.sem(noise, axis=1)
-    p = mean_p(t, stats.skew(noise, axis=1), n, n - 1.0)
-    assert 0.03 < (p <= 0.05).mean() < 0.06
-
-
-# ---------------------------------------------------------------------------------------- Systems
+# ------------------------------------------------------------------------------------------ Systems
 
 
 @pytest.fixture(scope="module")
 def right():
-    chance = RNG.random((60, 1))
-    return pd.DataFrame((chance + RNG.normal(0, 0.2, (60, 3)) < 0.6) * 1, columns=list("abc"))
+    rng = np.random.default_rng(5)
+    chance = rng.random((60, 1))
+    return pd.DataFrame((chance + rng.normal(0, 0.2, (60, 3)) < 0.6) * 1, columns=list("abc"))
 
 
 @pytest.mark.parametrize("method", ["paired_bootstrap", "paired_permutation"])
@@ -241,8 +223,6 @@ def test_the_sides_of_a_margin(right):
     one = of.paired_bootstrap("a", "b", margin=0.1, alternative="greater")
     only = int((right["a"] > right["b"]).sum()), int((right["b"] > right["a"]).sum())
     assert one["p_noninferior"].item() == paired_p(*only, 60, 0.1)
-    mirror = of.paired_bootstrap("b", "a", margin=0.1, alternative="less")
-    assert mirror["p_noninferior"].item() == one["p_noninferior"].item()
     errors = (1 - right).rankeval(higher_is_better=False)
     same = errors.paired_bootstrap("a", "b", margin=0.1, alternative="greater")
     assert same["p_noninferior"].item() == one["p_noninferior"].item()
@@ -250,8 +230,9 @@ def test_the_sides_of_a_margin(right):
     assert both == of.paired_bootstrap("a", "b", margin=0.1)["p_equivalence"].item() >= both
 
 
-def test_other_metrics_groups_and_forms(right):
-    items = pd.DataFrame(RNG.normal(size=(40, 2)), columns=["a", "b"])
+def test_a_margin_of_means_is_a_t_test_of_each_side():
+    rng = np.random.default_rng(5)
+    items = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])
     difference = items["a"] - items["b"]
     sides = []
     for sign in (1.0, -1.0):
@@ -259,30 +240,24 @@ def test_other_metrics_groups_and_forms(right):
         sides.append(float(mean_p(np.array(t), stats.skew(sign * difference), 40, 39.0)))
     found = items.rankeval.paired_bootstrap("a", "b", margin=0.5)
     assert found["p_equivalence"].item() == pytest.approx(max(sides), rel=1e-9)
-    dataset = items.rename_axis("item").to_xarray().to_dataarray("system").to_dataset(name="score")
-    of_dataset = dataset.rankeval(dim="item").paired_bootstrap("a", "b", margin=0.5)
-    assert of_dataset["p_equivalence"].item() == pytest.approx(max(sides), rel=1e-9)
     # every document twice: the same means and errors, whole documents counted
     twice = pd.concat([items.assign(document=range(40))] * 2)
     grouped = twice.rankeval(groups="document").paired_bootstrap("a", "b", margin=0.5)
     assert grouped["p_equivalence"].item() == pytest.approx(max(sides), rel=1e-9)
-    by = pd.concat([items.assign(domain="x"), items.assign(domain="y")])
-    table = by.rankeval(by="domain").paired_permutation("a", "b", margin=0.5)
-    np.testing.assert_allclose(table["p_equivalence"], max(sides), rtol=1e-9)
-    base = RNG.integers(0, 9, 40) / 8.0
+    base = rng.integers(0, 9, 40) / 8.0
     flat = pd.DataFrame({"a": base + 1.0, "b": base})
     with pytest.warns(RankevalWarning, match="No interval"):
         assert np.isnan(flat.rankeval.paired_bootstrap(margin=2.0)["p_equivalence"].item())
 
 
-def test_items_of_workers(right):
+def test_scores_of_workers_have_no_margin(right):
+    frames = pytest.importorskip("dask.dataframe")
+    importlib.import_module("rankeval_pd.dask")
     many = pd.concat([right] * 3, ignore_index=True)
-    ddf = dd.from_pandas(many, npartitions=3)
-    found = ddf.rankeval.paired_bootstrap(margin=0.1)
+    found = frames.from_pandas(many, npartitions=3).rankeval.paired_bootstrap(margin=0.1)
     pd.testing.assert_frame_equal(found, many.rankeval.paired_bootstrap(margin=0.1))
-    scores = dd.from_pandas(many + 0.5, npartitions=3)
     with pytest.raises(ValueError, match="needs the items in memory"):
-        scores.rankeval.paired_bootstrap(margin=0.1)
+        frames.from_pandas(many + 0.5, npartitions=3).rankeval.paired_bootstrap(margin=0.1)
 
 
 def test_training_seeds_widen_the_margin_test():
@@ -313,51 +288,43 @@ def test_training_seeds_widen_the_margin_test():
         assert found["p_noninferior"].item() == pytest.approx(expected, rel=1e-6)
 
 
-# ----------------------------------------------------------------------------------- Lists, areas
+# ---------------------------------------------------------------------------------- Lists and areas
 
 
 @pytest.fixture(scope="module")
-def candidates():
+def lists():
     return rankeval_pd.datasets.simulate_candidates(600)
 
 
-def test_lists(candidates):
-    table = candidates.rankeval(details=True).compare("good", "fair", [50, 100], margin=0.15)
+def test_margins_of_lists_are_those_of_their_regions(lists):
+    table = lists.rankeval(details=True).compare("good", "fair", [50, 100], margin=0.15)
     for row in table.to_dict("records"):
         m, margin = row["n_only_a"], 0.15 * row["n"] / row["n_only_a"]
         a, b = row["tp_only_a"], row["tp_only_b"]
         expected = max(region_p(a, m, b, m, margin), region_p(b, m, a, m, margin))
         assert row["p_equivalence"] == pytest.approx(expected, rel=1e-12)
-    short = candidates.rankeval(details=False).compare(
+    short = lists.rankeval(details=False).compare(
         "good", "fair", 50, margin=0.15, adjust="bonferroni"
     )
     assert list(short.columns[-4:]) == ["p_value", "p_adjusted", "p_equivalence", "better"]
-    turned = candidates.rankeval.compare("fair", "good", 50, margin=0.15)
+    turned = lists.rankeval.compare("fair", "good", 50, margin=0.15)
     assert turned["p_equivalence"].item() == table["p_equivalence"].iloc[0]
-    positive = int(candidates["gold"].sum())
-    recall = candidates.rankeval.compare(
-        "good", "fair", 50, margin=0.15 * 50 / positive, of="recall"
-    )
+    positive = int(lists["gold"].sum())
+    recall = lists.rankeval.compare("good", "fair", 50, margin=0.15 * 50 / positive, of="recall")
     assert recall["p_equivalence"].item() == pytest.approx(table["p_equivalence"].iloc[0])
-    dataset = candidates.rename_axis("candidate").to_xarray()
-    same = dataset.rankeval(measures=["good", "fair"], dim="candidate").compare(
-        n=[50, 100], margin=0.15
-    )
-    np.testing.assert_array_equal(same["p_equivalence"].to_numpy().ravel(), table["p_equivalence"])
 
 
-def test_lists_that_differ_by_less_than_the_margin(candidates):
-    same = candidates.assign(copy=candidates["good"])
+def test_lists_that_differ_by_less_than_the_margin(lists):
+    same = lists.assign(copy=lists["good"])
     table = same.rankeval.compare("good", "copy", 50, margin=0.01)
     assert table["p_equivalence"].item() == 0.0
-    assert (
-        candidates.rankeval.compare("good", "fair", 600, margin=0.01)["p_equivalence"].item() == 0.0
-    )
+    whole = lists.rankeval.compare("good", "fair", 600, margin=0.01)
+    assert whole["p_equivalence"].item() == 0.0
     assert region_p(0, 3, 3, 3, 1.01) == 0.0 < region_p(0, 3, 3, 3, 1.0) == 1.0
 
 
-def test_clusters_of_candidates(candidates):
-    grouped = candidates.assign(document=np.arange(600) // 5).rankeval(groups="document")
+def test_a_margin_of_clusters_agrees_with_the_interval(lists):
+    grouped = lists.assign(document=np.arange(600) // 5).rankeval(groups="document")
     table = grouped.compare("good", "fair", 200, margin=0.2, details=True)
     low = grouped.compare("good", "fair", 200, level=0.9, alternative="two-sided", alpha=0.1)
     p = table["p_equivalence"].item()
@@ -367,8 +334,8 @@ def test_clusters_of_candidates(candidates):
 
 
 @pytest.mark.parametrize("options", [{}, {"kind": "ap"}, {"test": "delong"}])
-def test_areas_agree_with_their_intervals(candidates, options):
-    of = candidates.rankeval(details=True)
+def test_areas_agree_with_their_intervals(lists, options):
+    of = lists.rankeval(details=True)
     limits = of.compare_area(level=0.9, **options)
     for factor in (0.97, 1.03):
         # the margin just beyond, or just inside, the interval of the level 1 - 2 alpha
@@ -383,30 +350,30 @@ def test_areas_agree_with_their_intervals(candidates, options):
         assert row["p_noninferior"] == pytest.approx(expected, rel=1e-3)
 
 
-# ------------------------------------------------------------------------------ Words, and errors
+# ------------------------------------------------------------------------------- Words and refusals
 
 
-def test_a_margin_in_words(right, candidates):
+def test_a_margin_in_words(right, lists):
     text = rankeval_pd.in_words(
         right.rankeval(metric="accuracy").paired_bootstrap("a", "b", margin=0.9)
     )
     assert " are equivalent within 90 points (p < 0.001)." in text
     assert "not significant at the 5% level; the data are compatible with differences of " in text
-    text = rankeval_pd.in_words(candidates.rankeval.compare("good", "fair", 100, margin=0.01))
+    text = rankeval_pd.in_words(lists.rankeval.compare("good", "fair", 100, margin=0.01))
     assert "The data do not show that good and fair are equivalent within 1 point (p" in text
-    table = candidates.rankeval.compare_area("good", "fair", margin=0.02, alternative="greater")
+    table = lists.rankeval.compare_area("good", "fair", margin=0.02, alternative="greater")
     assert "good is not worse than fair by 0.02 or more (p < 0.001)." in rankeval_pd.in_words(table)
-    table = candidates.rankeval.compare_area("fair", "good", margin=0.02, alternative="less")
+    table = lists.rankeval.compare_area("fair", "good", margin=0.02, alternative="less")
     assert "good is not worse than fair by 0.02 or more (p < 0.001)." in rankeval_pd.in_words(table)
 
 
-@pytest.mark.parametrize("margin", [0.0, -0.1, np.nan, np.inf, "a", True])
-def test_what_is_no_margin(right, candidates, margin):
+@pytest.mark.parametrize("margin", [0.0, -0.1, np.nan, np.inf])
+def test_a_margin_is_a_positive_number(right, lists, margin):
     calls = (
         lambda: right.rankeval.paired_bootstrap(margin=margin),
         lambda: right.rankeval.paired_permutation(margin=margin),
-        lambda: candidates.rankeval.compare(n=50, margin=margin),
-        lambda: candidates.rankeval.compare_area(margin=margin),
+        lambda: lists.rankeval.compare(n=50, margin=margin),
+        lambda: lists.rankeval.compare_area(margin=margin),
     )
     for call in calls:
         with pytest.raises((ValueError, TypeError), match="margin="):
@@ -424,14 +391,7 @@ def test_what_is_no_margin(right, candidates, margin):
         ({"n": 50, "average": "macro"}, "margin=0.1"),
     ],
 )
-def test_comparisons_without_a_test_with_a_margin(candidates, options, told):
-    data = candidates.assign(query=np.arange(600) % 3).rankeval(by="query")
+def test_comparisons_without_a_test_with_a_margin(lists, options, told):
+    data = lists.assign(query=np.arange(600) % 3).rankeval(by="query")
     with pytest.raises(ValueError, match=told):
         data.compare("good", "fair", margin=0.1, **options)
-
-
-def test_no_warning_without_cause(candidates):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        candidates.rankeval.compare_area("good", "fair", margin=0.1)
-    assert differences.margin_name("less") == "p_noninferior"

@@ -1,4 +1,4 @@
-"""Repeated samples: the paper's figures, formulas written out, sizes by simulation."""
+"""Repeated samples and published figures: formulas written out, and all counts enumerated."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.stats import fisher_exact
 
 import rankeval_pd
 from rankeval_pd.stats import proportions as dispersion
 from rankeval_pd.stats.proportions import INTERVALS
+from tests.conftest import examples
+
+# -------------------------------------------------------------------------------- Published figures
 
 
 def test_the_papers_dispersion():
@@ -48,6 +52,25 @@ def test_true_failure_rates_of_the_papers_intervals():
     low, high = INTERVALS["clopper-pearson"](t, np.full(101, 100.0), 0.95)
     found = [stats.binom.pmf(t, 100, p)[(p < low) | (high < p)].sum() for p in share]
     assert np.round(found, 4).tolist() == [0.0401, 0.0425]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rankeval_pd.dispersion_for(-1, 0.1, 80), r"sd_observed=-1: pass finite numbers"),
+        (lambda: rankeval_pd.dispersion_for(0.1, 0.0, 80), r"sd_expected=0.0: .* above 0"),
+        (lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1), r"n_samples=1: pass whole numbers of"),
+        (lambda: rankeval_pd.coverage_for(81, 80, 0.05), r"failures=81: pass whole numbers from 0"),
+        (lambda: rankeval_pd.coverage_for(1.5, 80, 0.05), r"failures=1.5"),
+        (lambda: rankeval_pd.coverage_for(1, 80, 5), r"failure_rate=5: pass a probability"),
+    ],
+)
+def test_wrong_published_figures(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# ---------------------------------------------------------------- The law of the number of failures
 
 
 def _all_counts(n: list[int], positive: int, ci: str) -> dict[int, float]:
@@ -100,9 +123,9 @@ def _added(n: np.ndarray, positive: int, ci: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("ci", ["clopper-pearson", "wilson"])
-@pytest.mark.parametrize(("samples", "sizes"), [(40, (60, 61)), (30, (5, 90)), (120, (10, 11))])
+@pytest.mark.parametrize(("samples", "sizes"), [(120, (10, 11)), (40, (60, 61)), (30, (5, 90))])
 def test_failures_of_many_samples(samples, sizes, ci):
-    """From likely numbers to all of them, at probabilities below 1e-50."""
+    """The law is added up sample after sample, to probabilities below 1e-50."""
     rng = np.random.default_rng(samples)
     n = rng.integers(*sizes, samples)
     tp = rng.binomial(n, 0.3)
@@ -114,60 +137,6 @@ def test_failures_of_many_samples(samples, sizes, ci):
     assert law[30:].sum() < 1e-15
 
 
-def test_failures_of_twenty_thousand_samples():
-    """As many as should: the law is near the normal one of independent samples."""
-    rng = np.random.default_rng(0)
-    n = rng.choice([10, 25], 20_000)
-    tp = rng.binomial(n, 0.3)
-    expected = dispersion.failures(n, tp, 0, "clopper-pearson", 0.95).expected
-    p = [dispersion.failures(n, tp, round(expected + k), "clopper-pearson", 0.95).p_value
-         for k in (-40, 0, 40)]  # fmt: skip
-    normal = stats.norm(expected, np.sqrt(expected * (1 - expected / 20_000)))
-    wanted = normal.sf([round(expected + k) - 0.5 for k in (-40, 0, 40)])
-    np.testing.assert_allclose(p, wanted, atol=0.01)
-
-
-@given(st.data())
-def test_more_failures_are_less_likely(data):
-    n = np.array(data.draw(st.lists(st.integers(1, 40), min_size=2, max_size=12)))
-    tp = np.array([data.draw(st.integers(0, int(size))) for size in n])
-    law = [dispersion.failures(n, tp, k, "wilson", 0.9) for k in range(n.size + 1)]
-    p = np.array([x.p_value for x in law])
-    assert p[0] == 1.0
-    assert (np.diff(p) <= 1e-12).all()
-    assert (p >= 0.0).all()
-    assert p[1:].sum() == pytest.approx(law[0].expected, rel=1e-9, abs=1e-12)
-
-
-def test_failures_of_two_large_samples():
-    """The count of one is hypergeometric, given the total, and says all: SciPy's law of it."""
-    n, positive = np.array([3000, 2000]), 1500
-    counts = np.arange(positive + 1)
-    chance = stats.hypergeom(5000, positive, 3000).pmf(counts)
-    failed = np.zeros(counts.size, dtype=int)
-    for size, k in ((3000, counts), (2000, positive - counts)):
-        inside = np.minimum(k, size)
-        low = np.where(inside > 0, stats.beta.ppf(0.025, inside, size - inside + 1), 0.0)
-        high = np.where(inside < size, stats.beta.ppf(0.975, inside + 1, size - inside), 1.0)
-        others = (positive - k) / (5000 - size)
-        failed += (others < low) | (high < others)
-    for observed in (1, 2):
-        found = dispersion.failures(n, np.array([positive, 0]), observed, "clopper-pearson", 0.95)
-        assert found.expected == pytest.approx((chance * failed).sum(), rel=1e-9)
-        assert found.p_value == pytest.approx(chance[failed >= observed].sum(), rel=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_distance_from_the_normal_law_is_kolmogorovs(seed):
-    """scipy.stats.kstest; the largest distance is above the law or below it."""
-    rng = np.random.default_rng(seed)
-    n = rng.integers(20, 90, 6)
-    tp = rng.binomial(n, 0.4)
-    law = stats.norm(tp.sum() / n.sum(), dispersion.model_sd(tp.sum() / n.sum(), n))
-    found = float(dispersion.normal_distance(tp, n))
-    assert found == pytest.approx(stats.kstest(tp / n, law.cdf).statistic, rel=1e-12)
-
-
 def test_no_failures_where_all_labels_are_one():
     n = np.array([5, 9, 4])
     for tp in (n * 0, n):
@@ -175,23 +144,56 @@ def test_no_failures_where_all_labels_are_one():
         assert dispersion.failures(n, tp, 2, "clopper-pearson", 0.95) == (0.0, 0.0)
 
 
+# ------------------------------------------------------------------- Dispersion and goodness of fit
+
+
+def test_the_distance_from_the_normal_law_is_kolmogorovs():
+    """scipy.stats.kstest; the largest distance is above the law or below it."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n = rng.integers(20, 90, 6)
+        tp = rng.binomial(n, 0.4)
+        law = stats.norm(tp.sum() / n.sum(), dispersion.model_sd(tp.sum() / n.sum(), n))
+        found = float(dispersion.normal_distance(tp, n))
+        assert found == pytest.approx(stats.kstest(tp / n, law.cdf).statistic, rel=1e-12)
+
+
+def test_the_data_count_as_one_of_the_draws():
+    """A distance beyond all draws has p = 1 / (draws + 1), and not 0."""
+    tp, n = np.array([0, 0, 0, 40, 40, 40]), np.full(6, 40)
+    fit = dispersion.goodness_of_fit(tp, n, n_resamples=49, seed=0)
+    assert fit.p_value == pytest.approx(1 / 50)
+
+
+def test_draws_in_blocks_are_the_same_draws(monkeypatch):
+    tp, n = np.array([3, 9, 2, 14, 8]), np.array([20, 40, 30, 50, 40])
+    whole = dispersion.goodness_of_fit(tp, n, n_resamples=99, seed=3)
+    monkeypatch.setattr(dispersion, "_COUNTS_AT_ONCE", 35)
+    assert dispersion.goodness_of_fit(tp, n, n_resamples=99, seed=3) == whole
+
+
 @pytest.mark.full
-@pytest.mark.parametrize(("samples", "size"), [(3, 100), (20, 100), (40, 60)])
-def test_failures_are_those_of_simulated_samples(samples, size):
-    """The other samples vary too: with three, twice as many intervals fail as miss pi."""
-    rng = np.random.default_rng(samples)
-    tp = rng.binomial(size, 0.3, size=(4000, samples))
-    n = np.full(samples, size)
-    others = (tp.sum(axis=1, keepdims=True) - tp) / (size * (samples - 1))
-    low, high = INTERVALS["clopper-pearson"](tp.astype(float), np.full(tp.shape, size + 0.0), 0.95)
-    failed = ((others < low) | (high < others)).sum(axis=1)
-    seen = float(np.median(failed[failed > 0]))
-    law = [dispersion.failures(n, row, int(seen), "clopper-pearson", 0.95) for row in tp[:60]]
-    error = failed.std() / 4000**0.5
-    assert np.mean([x.expected for x in law]) == pytest.approx(failed.mean(), abs=5 * error)
-    share = (failed >= seen).mean()
-    error = (share * (1 - share) / 4000) ** 0.5
-    assert np.mean([x.p_value for x in law]) == pytest.approx(share, abs=5 * error)
+def test_size_of_the_tests_and_power_against_overdispersion():
+    """p_dispersion and p_ks reject a true model in about 5 %, and find phi = 2.6."""
+    rng = np.random.default_rng(0)
+    rejected = {"true": np.zeros(2), "clumped": np.zeros(2)}
+    phi = []
+    for _ in range(200):
+        n = rng.integers(80, 120, 40)
+        for name, share in (("true", np.full(40, 0.3)), ("clumped", rng.beta(18, 42, 40))):
+            tp = rng.binomial(n, share)
+            spread = dispersion.overdispersion(dispersion.pearson(tp, n), 39, 0.95)
+            fit = dispersion.goodness_of_fit(tp, n, n_resamples=199, seed=1)
+            rejected[name] += [spread.p_value <= 0.05, fit.p_value <= 0.05]
+            if name == "clumped":
+                phi.append(float(spread.phi))
+    margin = 3.5 * np.sqrt(0.05 * 0.95 / 200)
+    assert (np.abs(rejected["true"] / 200 - 0.05) < margin).all()
+    assert rejected["clumped"][0] > 0.9 * 200
+    assert np.mean(phi) == pytest.approx(1 + 99 / 61, rel=0.05)
+
+
+# ------------------------------------------------------------------------------- Samples of a frame
 
 
 def _samples(seed: int, n_samples: int = 30, size: int = 60) -> pd.DataFrame:
@@ -205,7 +207,7 @@ def _samples(seed: int, n_samples: int = 30, size: int = 60) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def test_formulas_written_out():
+def test_a_study_has_the_written_out_dispersion_and_fit():
     df = _samples(1)
     found = df.rankeval(by="part", measures="a").repetition(threshold=0.5).iloc[0]
     accepted = df[df["a"] >= 0.5].groupby("part")["gold"].agg(["size", "sum"])
@@ -230,23 +232,14 @@ def test_formulas_written_out():
     low, high = INTERVALS["clopper-pearson"](t, n, 0.95)
     failed = (others < low) | (others > high)
     assert found["ci_failures"] == failed.sum()
-    rng = np.random.default_rng(0)
-    drawn = rng.multivariate_hypergeometric(n, t.sum(), size=4000, method="marginals")
-    rest = (t.sum() - drawn) / (n.sum() - n)
-    low, high = INTERVALS["clopper-pearson"](drawn.astype(float), n + 0.0 * drawn, 0.95)
-    missed = ((rest < low) | (rest > high)).sum(axis=1)
-    assert found["ci_failures_expected"] == pytest.approx(missed.mean(), abs=0.1)
-    assert found["p_coverage"] == pytest.approx((missed >= failed.sum()).mean(), abs=0.04)
+    law = dispersion.failures(n, t, int(failed.sum()), "clopper-pearson", 0.95)
+    assert (found["ci_failures_expected"], found["p_coverage"]) == law
 
 
-def test_samples_one_by_one():
+def test_samples_one_by_one_are_those_of_acceptance_precision():
     df = _samples(2, 5)
     call = df.rankeval(by="part", measures=["b", "a"])
     found = call.repetition_samples(threshold={"a": 0.5, "b": 4})
-    assert list(found.columns) == [
-        "part", "measure", "threshold", "n_accepted", "tp", "precision", "ci_low", "ci_high",
-        "covered",
-    ]  # fmt: skip
     assert found["part"].tolist() == [s for s in range(5) for _ in range(2)]
     assert found["measure"].tolist() == ["b", "a"] * 5
     wanted = call.acceptance_precision({"a": 0.5, "b": 4})
@@ -258,9 +251,8 @@ def test_samples_one_by_one():
     )
 
 
-@pytest.mark.full
 @given(st.integers(0, 1000), st.integers(1, 30))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_threshold_for_a_mean_size(seed, n):
     """The lowest threshold among the scores that accepts no more than n on average."""
     df = _samples(seed, 4, 40)
@@ -281,79 +273,6 @@ def test_threshold_for_a_mean_size(seed, n):
     lower = df["b"][df["b"] < found["threshold"]]
     if len(lower):
         assert (df["b"] >= lower.max()).sum() > 4 * n
-
-
-def test_lower_is_better():
-    df = _samples(3)
-    turned = df.assign(a=-df["a"])
-    first = df.rankeval(by="part", measures="a").repetition(n=10)
-    second = turned.rankeval(by="part", measures="a", lower_is_better="a").repetition(n=10)
-    assert second["threshold"].tolist() == [-first["threshold"][0]]
-    columns = [c for c in first if c != "threshold"]
-    pd.testing.assert_frame_equal(first[columns], second[columns])
-
-
-def test_dataset_of_samples():
-    df = _samples(4, 6)
-    within = df.groupby("part").cumcount()
-    wide = df.assign(candidate=within).set_index(["part", "candidate"])
-    ds = wide.astype({"gold": float}).to_xarray()
-    wanted = df.rankeval(by="part").repetition(n=10)
-    found = ds.rankeval(missing="raise").repetition(n=10)
-    assert dict(found.sizes) == {"measure": 2}
-    table = found.to_dataframe().reset_index()[list(wanted.columns)]
-    pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
-    rows = ds.rankeval.repetition_samples(n=10)
-    assert dict(rows.sizes) == {"row": 12}
-    wanted = df.rankeval(by="part").repetition_samples(n=10)
-    pd.testing.assert_frame_equal(
-        rows.to_dataframe().reset_index()[list(wanted.columns)], wanted, check_dtype=False
-    )
-
-
-@pytest.mark.full
-def test_size_of_the_tests_and_power_against_overdispersion():
-    """p_dispersion and p_ks reject a true model in about 5 %, and find phi = 2.6."""
-    rng = np.random.default_rng(0)
-    rejected = {"true": np.zeros(2), "clumped": np.zeros(2)}
-    phi = []
-    for _ in range(200):
-        n = rng.integers(80, 120, 40)
-        for name, share in (("true", np.full(40, 0.3)), ("clumped", rng.beta(18, 42, 40))):
-            tp = rng.binomial(n, share)
-            spread = dispersion.overdispersion(dispersion.pearson(tp, n), 39, 0.95)
-            fit = dispersion.goodness_of_fit(tp, n, n_resamples=199, seed=1)
-            rejected[name] += [spread.p_value <= 0.05, fit.p_value <= 0.05]
-            if name == "clumped":
-                phi.append(float(spread.phi))
-    margin = 3.5 * np.sqrt(0.05 * 0.95 / 200)
-    assert (np.abs(rejected["true"] / 200 - 0.05) < margin).all()
-    assert rejected["clumped"][0] > 0.9 * 200
-    assert np.mean(phi) == pytest.approx(1 + 99 / 61, rel=0.05)
-
-
-def test_widened_intervals_close_the_loop():
-    """With phi from the study, as many intervals fail as should."""
-    rng = np.random.default_rng(5)
-    n = np.full(4000, 100)
-    tp = rng.binomial(n, rng.beta(18, 42, 4000))
-    phi = float(dispersion.overdispersion(dispersion.pearson(tp, n), 3999, 0.95).phi)
-    failed = {}
-    for name, factor in (("plain", 1.0), ("widened", phi)):
-        low, high = rankeval_pd.precision_interval(tp, n, phi=factor)
-        failed[name] = np.mean((low > 0.3) | (high < 0.3))
-    assert failed["plain"] > 0.15
-    assert failed["widened"] < 0.055
-
-
-@pytest.mark.full
-def test_draws_of_the_test_of_fit():
-    """The same for a seed; a Generator goes on, and so does p_ks."""
-    call = _samples(5).rankeval(by="part", measures="a")
-    generator = np.random.default_rng(1)
-    found = [call.repetition(n=10, rng=rng)["p_ks"][0] for rng in (0, 0, *[generator] * 6)]
-    assert found[0] == found[1]
-    assert len(set(found[2:])) > 1
 
 
 def test_samples_that_accept_nothing():
@@ -388,23 +307,20 @@ def test_no_or_only_true_positives():
         ({}, ValueError, r"threshold=None, n=None: pass either"),
         ({"threshold": 1, "n": 3}, ValueError, r"threshold=1, n=3: pass either"),
         ({"n": 0}, ValueError, r"n=0: pass a whole number of at least 1"),
-        ({"n": 2.5}, TypeError, r"n=2.5 is of type float"),
         ({"n": 10_000}, ValueError, r"n=10000 exceeds the mean number of candidates"),
         ({"threshold": {"a": [1, 2]}}, ValueError, r"pass one number for each of the measures"),
-        ({"threshold": {"z": 1}}, KeyError, r"threshold: no column 'z'"),
         ({"n": 5, "by": None}, ValueError, r"by is missing. Pass the sample column"),
-        ({"n": 5, "ci": "wald"}, ValueError, r"ci='wald' is not one of"),
         ({"n": 5, "ties": "expected"}, ValueError, r"ties='expected' is supported only by"),
     ],
 )
-@pytest.mark.parametrize("method", ["repetition", "repetition_samples"])
-def test_wrong_questions(method, options, error, message):
-    df = _samples(8, 3)
-    with pytest.raises(error, match=message):
-        getattr(df.rankeval(by="part", measures="a"), method)(**options)
+def test_a_study_without_threshold_size_or_samples_is_refused(options, error, message):
+    call = _samples(8, 3).rankeval(by="part", measures="a")
+    for ask in (call.repetition, call.repetition_samples):
+        with pytest.raises(error, match=message):
+            ask(**options)
 
 
-def test_one_sample():
+def test_one_sample_is_no_study():
     df = _samples(9, 3)
     for data in (df.assign(part=0), df.iloc[:0]):
         with pytest.raises(ValueError, match="needs at least two samples"):
@@ -414,34 +330,53 @@ def test_one_sample():
         ds.rankeval.repetition(n=5)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: rankeval_pd.dispersion_for(-1, 0.1, 80), r"sd_observed=-1: pass finite numbers"),
-        (lambda: rankeval_pd.dispersion_for(0.1, 0.0, 80), r"sd_expected=0.0: .* above 0"),
-        (
-            lambda: rankeval_pd.dispersion_for(0.1, 0.1, 1),
-            r"n_samples=1: pass whole numbers of at",
-        ),
-        (lambda: rankeval_pd.coverage_for(81, 80, 0.05), r"failures=81: pass whole numbers from 0"),
-        (lambda: rankeval_pd.coverage_for(1.5, 80, 0.05), r"failures=1.5"),
-        (lambda: rankeval_pd.coverage_for(1, 80, 5), r"failure_rate=5: pass a probability"),
-    ],
-)
-def test_wrong_published_figures(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+# -------------------------------------------------------------- Comparisons of published precisions
 
 
-def test_draws_in_blocks_are_the_same_draws(monkeypatch):
-    tp, n = np.array([3, 9, 2, 14, 8]), np.array([20, 40, 30, 50, 40])
-    whole = dispersion.goodness_of_fit(tp, n, n_resamples=99, seed=3)
-    monkeypatch.setattr(dispersion, "_COUNTS_AT_ONCE", 35)
-    assert dispersion.goodness_of_fit(tp, n, n_resamples=99, seed=3) == whole
+def _every(tp_a, n_a, tp_b, n_b, alternative="two-sided"):
+    """The p-values of all overlaps, by SciPy."""
+    return [
+        fisher_exact(
+            [[tp_a - t, n_a - o - tp_a + t], [tp_b - t, n_b - o - tp_b + t]],
+            alternative=alternative,
+        ).pvalue
+        for o in range(min(n_a, n_b) + 1)
+        for t in range(min(o, tp_a, tp_b) + 1)
+        if o - t <= min(n_a - tp_a, n_b - tp_b)
+    ]
 
 
-def test_the_data_count_as_one_of_the_draws():
-    """A distance beyond all draws has p = 1 / (draws + 1), and not 0."""
-    tp, n = np.array([0, 0, 0, 40, 40, 40]), np.full(6, 40)
-    fit = dispersion.goodness_of_fit(tp, n, n_resamples=49, seed=0)
-    assert fit.p_value == pytest.approx(1 / 50)
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("counts", [(5, 9, 2, 9), (4, 12, 3, 7), (0, 5, 0, 5), (6, 6, 1, 6)])
+def test_published_precisions_have_the_p_values_of_every_overlap(counts, alternative):
+    wanted = _every(*counts, alternative)
+    found = rankeval_pd.compare_for(*counts, alternative=alternative).iloc[0]
+    assert found["difference"] == pytest.approx(counts[0] / counts[1] - counts[2] / counts[3])
+    assert found["p_low"] == pytest.approx(min(wanted), rel=1e-9)
+    assert found["p_high"] == pytest.approx(max(wanted), rel=1e-9)
+
+
+def test_regions_that_are_known():
+    df = rankeval_pd.datasets.simulate_candidates(1_000)
+    row = df.rankeval.compare("good", "fair", 100).iloc[0]
+    tp_a, tp_b = round(100 * row["precision_a"]), round(100 * row["precision_b"])
+    shared = tp_a - row["tp_only_a"]
+    found = rankeval_pd.compare_for(tp_a, 100, tp_b, 100, overlap=(row["overlap"], shared))
+    assert found["p_low"][0] == found["p_high"][0] == row["p_value"]
+    around = rankeval_pd.compare_for(tp_a, 100, tp_b, 100, overlap=int(row["overlap"])).iloc[0]
+    assert around["p_low"] <= row["p_value"] <= around["p_high"]
+    apart = rankeval_pd.compare_for(tp_a, 100, tp_b, 100, overlap=0).iloc[0]
+    assert apart["p_low"] == apart["p_high"]
+
+
+def test_rates_are_counts_but_for_rounding():
+    assert 0.57 * 100 != 57
+    assert rankeval_pd.compare_for(0.57 * 100, 100, 57, 100)["difference"].tolist() == [0.0]
+    for wrong in (42.3, -1, 101, float("nan")):
+        with pytest.raises(ValueError, match="pass a whole number from 0 to 100"):
+            rankeval_pd.compare_for(wrong, 100, 30, 100)
+    for overlap in ((10, 11), 99):
+        with pytest.raises(ValueError, match="cannot have this overlap"):
+            rankeval_pd.compare_for(42, 100, 30, 100, overlap=overlap)
+    with pytest.raises(ValueError, match="or a pair with the numbers of shared"):
+        rankeval_pd.compare_for(42, 100, 30, 100, overlap=(1, 2, 3))

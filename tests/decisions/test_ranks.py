@@ -1,0 +1,75 @@
+"""Ranks, letters and comparisons with a baseline tell one story."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankeval_pd.lists.regions import SWAPPED
+from tests.decisions.random_tables import SEEDS, check, options, random_candidates
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+
+
+def check_ranks(table: pd.DataFrame, count: int) -> None:
+    """Assert that letters and ranks tell one story: apart if, and only if, no letter is shared."""
+    letters = [set(x) for x in table["letters"]]
+    assert all(letters)
+    better = [0] * count
+    for i, j in itertools.combinations(range(count), 2):
+        if not letters[i] & letters[j]:
+            better[j] += 1
+            assert table["value"].iloc[i] > table["value"].iloc[j]
+    assert table["rank_low"].tolist() == [1 + x for x in better]
+    assert (table["tied_for_best"] == (table["rank_low"] == 1)).all()
+
+
+@SEEDS
+def test_letters_and_ranks_of_summaries_agree(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        df, asked = random_candidates(rng), options(rng, swapped=True)
+        asked.pop("alternative", None)
+        n = None if rng.random() < 0.3 else [5, 9]
+        over = {"adjust_over": str(rng.choice(["n", "group"]))} if asked["adjust"] else {}
+        baseline = None if rng.random() < 0.5 else "b"
+        call = df.rankeval(measures=["a", "b", "c"])
+        found = call.summary(n, baseline=baseline, **asked, **over)
+        ours = found.drop(columns=["ci_low_alone", "ci_high_alone"]).rename(
+            columns={f"difference_{x}_alone": f"ci_{x}_alone" for x in ("low", "high")}
+        )
+        ours.attrs = found.attrs
+        check(ours, asked, ("difference", "difference_low", "difference_high"))
+        assert ("letters" in found) == (baseline is None)
+        what: dict[str, Any] = {"kind": "roc"} if n is None else {"n": n}
+        ranked = call.measure_ranks(**what, **asked, **over)
+        tables = [ranked] if baseline is not None else [ranked, found]
+        for table, size in itertools.product(tables, [None] if n is None else n):
+            check_ranks(table if size is None else table[table["n"] == size], 3)
+
+
+def test_what_is_shown_with_a_baseline_is_its_family():
+    """As `compare` says it of the same comparisons, of the same draws."""
+    rng = np.random.default_rng(4)
+    gold, qualities = rng.random(400) < 0.2, {"a": 1, "b": 1.3, "c": 0.4, "d": 0.9}
+    df = pd.DataFrame({x: q * gold + rng.normal(size=400) for x, q in qualities.items()})
+    df["gold"] = gold
+    for adjust in ("max-t", "max-t-stepdown", "holm", "bh"):
+        draws = {"n_resamples": 999} if adjust in SWAPPED else {}
+        table = df.rankeval.summary([40, 80], baseline="a", adjust=adjust, **draws)
+        pairs = df.rankeval.compare(
+            "a", n=[40, 80], adjust=adjust, adjust_over="n", target="nbest", **draws
+        )
+        both = table.merge(pairs, left_on=["measure", "n"], right_on=["measure_b", "n"])
+        assert len(both) == 6
+        for ours, theirs in (("p_adjusted_x", "p_adjusted_y"), ("p_value_x", "p_value_y")):
+            np.testing.assert_allclose(both[ours], both[theirs], rtol=1e-12)
+        np.testing.assert_allclose(both["difference_low"], -both["ci_high_y"], atol=1e-12)
+        assert table.attrs["family"] == pairs.attrs["family"] == "3 comparisons with a at each n"
+        ranks = df.rankeval.summary([40, 80], adjust=adjust, **draws).set_index(["measure", "n"])
+        mine = table.set_index(["measure", "n"])["rank_low"]
+        assert mine.sort_index().equals(ranks["rank_low"].sort_index())

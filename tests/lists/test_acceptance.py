@@ -1,0 +1,271 @@
+"""Sets of candidates above thresholds, and thresholds that keep what they promise."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.stats import norm
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning
+from rankeval_pd.stats import ranks as rank_tests
+from rankeval_pd.stats.ranking import Ranking
+from tests.lists.by_hand import check_rates, odds, p_values
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+# ----------------------------------------------------------------------------- acceptance_precision
+
+
+@pytest.mark.parametrize(("ci", "level"), [("clopper-pearson", 0.9), ("wilson", 0.95)])
+def test_every_acceptance_set_counted_by_hand(tied, ci, level):
+    cuts = {"a": [3, 9, -1, 2.5], "c": [0.2, -9], "b": 0}
+    found = rankeval_pd.acceptance_precision(
+        tied, cuts, ci=ci, level=level, lower_is_better="c", measures=["a", "b", "c"]
+    )
+    asked = [("a", 3), ("a", 9), ("a", -1), ("a", 2.5), ("b", 0), ("c", 0.2), ("c", -9)]
+    assert list(zip(found["measure"], found["threshold"], strict=True)) == asked
+    rows = tied.to_dict("records")
+    for _, row in found.iterrows():
+        m, cut = row["measure"], row["threshold"]
+        chosen = [r for r in rows if (r[m] <= cut if m == "c" else r[m] >= cut)]
+        assert row["n_accepted"] == len(chosen)
+        check_rates(row, chosen, rows, ci, level)
+    empty = found[found["n_accepted"] == 0]
+    assert len(empty) == 2
+    assert empty["precision"].isna().all()
+    assert empty[["ci_low", "ci_high"]].to_numpy().tolist() == [[0.0, 1.0]] * 2
+
+
+def test_a_number_is_the_threshold_of_the_only_measure(frame):
+    one = frame[["a", "gold"]]
+    pd.testing.assert_frame_equal(
+        one.rankeval.acceptance_precision(3), one.rankeval.acceptance_precision({"a": 3.0})
+    )
+
+
+def test_threshold_inf_and_nan_scores():
+    df = pd.DataFrame({"a": [np.inf, 1.0, np.nan, -np.inf], "gold": [True, False, True, True]})
+    found = df.rankeval.acceptance_precision({"a": [np.inf, 1, -np.inf]}, missing="last")
+    assert found["n_accepted"].tolist() == [1, 2, 3]
+    assert found["tp"].tolist() == [1, 1, 2]
+
+
+# ------------------------------------------------------------------------------ compare(threshold=)
+
+
+def _delta(rows: list[dict], a: set, b: set, level: float) -> tuple[float, float]:
+    """Return the limits of tp_a/n_a - tp_b/n_b; the three regions are independent binomials."""
+    gold = {r["id"]: r["gold"] for r in rows}
+    variance = 0.0
+    weights = 1 / len(a) - 1 / len(b), 1 / len(a), 1 / len(b)
+    for weight, region in zip(weights, (a & b, a - b, b - a), strict=True):
+        if region:
+            share = sum(gold[i] for i in region) / len(region)
+            variance += weight**2 * len(region) * share * (1 - share)
+    difference = sum(gold[i] for i in a) / len(a) - sum(gold[i] for i in b) / len(b)
+    margin = norm.ppf((1 + level) / 2) * math.sqrt(variance)
+    return difference - margin, difference + margin
+
+
+def test_every_pair_of_acceptance_sets(tied):
+    cuts_a, cuts_c = zip(*itertools.product([0, 1, 2, 3, 4, 5], [-1, -0.4, 0, 0.5]), strict=True)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "acceptance sets of", RankevalWarning)
+        call = tied.assign(c=-tied["c"]).rankeval(lower_is_better="c")
+        cuts = {"a": cuts_a, "c": [-x for x in cuts_c]}
+        found, scored = (
+            call.compare("a", "c", threshold=cuts, ci=ci, level=0.9) for ci in ("delta", "score")
+        )
+    rows = tied.to_dict("records")
+    gold = {r["id"]: r["gold"] for r in rows}
+    positive = sum(gold.values())
+    assert len(found) == len(cuts_a)
+    tables = found.to_dict("records"), scored.to_dict("records")
+    for row, score, cut_a, cut_c in zip(*tables, cuts_a, cuts_c, strict=True):
+        a = {r["id"] for r in rows if r["a"] >= cut_a}
+        b = {r["id"] for r in rows if r["c"] >= cut_c}
+        counts = len(a), len(b), len(a & b), len(a - b), len(b - a)
+        names = ["n_a", "n_b", "overlap", "n_only_a", "n_only_b"]
+        assert tuple(row[name] for name in names) == counts
+        tp_a, tp_b = (sum(gold[i] for i in x) for x in (a, b))
+        only_a, only_b = (sum(gold[i] for i in x) for x in (a - b, b - a))
+        assert (row["tp_only_a"], row["tp_only_b"]) == (only_a, only_b)
+        assert row["recall_a"] == pytest.approx(tp_a / positive, rel=1e-14)
+        assert row["recall_b"] == pytest.approx(tp_b / positive, rel=1e-14)
+        ratio = odds(only_a, len(a - b), only_b, len(b - a))
+        assert row["odds_ratio"] == pytest.approx(ratio, rel=1e-14, nan_ok=True)
+        fisher, mid = p_values(only_a, len(a - b), only_b, len(b - a), "two-sided")
+        assert row["p_value"] == pytest.approx(fisher, rel=1e-10)
+        assert row["p_mid"] == pytest.approx(mid, rel=1e-10)
+        if a and b:
+            difference = tp_a / len(a) - tp_b / len(b)
+            assert row["difference"] == pytest.approx(difference, rel=1e-12, abs=1e-15)
+            limits = _delta(rows, a, b, 0.9)
+            if limits[0] == limits[1] and a != b:  # nothing varies: the score interval
+                limits = score["ci_low"], score["ci_high"]
+                assert limits[0] < difference < limits[1]
+            if fisher > 0.1 * (1 + 1e-9) and (a - b or b - a):
+                limits = min(limits[0], 0.0), max(limits[1], 0.0)
+            assert (row["ci_low"], row["ci_high"]) == pytest.approx(limits, rel=1e-10, abs=1e-15)
+        else:
+            assert math.isnan(row["difference"])
+        small, large = sorted([len(a), len(b)])
+        if large - small > 0.1 * large or not (a - b and b - a):
+            assert pd.isna(row["leaning"])
+        else:
+            lean = np.sign(only_a / len(a - b) - only_b / len(b - a))
+            wanted = {1: "a", -1: "c", 0: None}[lean]
+            assert row["leaning"] == wanted if wanted else pd.isna(row["leaning"])
+        shown = row["leaning"] if row["significant"] else np.nan
+        assert row["better"] == shown or (pd.isna(row["better"]) and pd.isna(shown))
+
+
+@pytest.mark.parametrize(("size", "warned"), [(18, False), (17, True)])
+def test_sets_of_different_sizes_warn(size, warned):
+    rank = np.arange(40)
+    df = pd.DataFrame({"a": -rank * 1.0, "b": rank * 1.0, "gold": rank < 10})
+    cuts = {"a": -19, "b": 40 - size}  # 20 candidates against size
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = df.rankeval.compare("a", "b", threshold=cuts).loc[0]
+    assert (found["n_a"], found["n_b"]) == (20, size)
+    assert [x.category for x in caught] == [RankevalWarning] * warned
+    assert pd.isna(found["leaning"]) == warned
+    if warned:
+        assert "20 and 17 candidates differ by more than 10%" in str(caught[0].message)
+
+
+def test_thresholds_of_different_numbers():
+    df = pd.DataFrame({"a": [3.0, 2, 1], "b": [1.0, 3, 2], "gold": [True, False, True]})
+    found = df.rankeval.compare("a", "b", threshold={"a": [1, 2], "b": 2})
+    assert found["leaning"].isna().tolist()[0]
+    assert found[["n_a", "n_b"]].to_numpy().tolist() == [[3, 2], [2, 2]]
+    with pytest.raises(
+        ValueError, match=r"'a' has 3 thresholds and 'b' has 2.*Pass 3 thresholds for 'b'"
+    ):
+        df.rankeval.compare("a", "b", threshold={"a": [1, 2, 3], "b": [1, 2]})
+
+
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
+def test_recall_of_sets_is_among_the_candidates_that_both_score(four_measures):
+    holes = four_measures.assign(z=four_measures["z"].where(np.arange(300) % 3 > 0))
+    row = (
+        holes.rankeval(missing="drop", details=True)
+        .compare("y", "z", threshold={"y": 0.5, "z": 0.5})
+        .iloc[0]
+    )
+    both = holes.dropna()
+    for side, name in (("a", "y"), ("b", "z")):
+        accepted = both[both[name] >= 0.5]["gold"]
+        assert row[f"recall_{side}"] == pytest.approx(accepted.sum() / both["gold"].sum())
+
+
+def test_the_committed_coverage_of_sets():
+    table = pd.read_csv(REFERENCE / "sets.csv")
+    assert table[table["ci"] == "score"]["coverage"].min() > 0.945
+    assert table[table["ci"] == "delta"]["coverage"].min() < 0.5
+
+
+def test_root_phi_in_the_delta_method():
+    df = rankeval_pd.datasets.simulate_candidates(500)
+    ask = {"a": "good", "b": "fair", "threshold": {"good": 1.0, "fair": 1.0}, "ci": "delta"}
+    narrow, wide = df.rankeval.compare(**ask).loc[0], df.rankeval.compare(**ask, phi=4).loc[0]
+    ratio = (wide["ci_high"] - wide["difference"]) / (narrow["ci_high"] - narrow["difference"])
+    assert ratio == pytest.approx(2.0, rel=1e-12)
+
+
+# --------------------------------------------------------------------------------- choose_threshold
+
+
+def _all_of(score, gold) -> Ranking:
+    return Ranking.of(score, gold, np.ones(gold.size, dtype=bool))
+
+
+def _limit(tp: int, n: int, alpha: float) -> float:
+    """Clopper and Pearson's lower limit, by SciPy."""
+    return stats.beta.ppf(alpha, tp, n - tp + 1) if tp else 0.0
+
+
+@given(st.integers(0, 10_000), st.integers(1, 120))
+def test_the_sequences_one_by_one(seed, size):
+    """Every sequence walked through as it is described."""
+    rng = np.random.default_rng(seed)
+    score, gold = rng.integers(0, 80, size), rng.random(size) < rng.uniform(0.5, 1)
+    sets = rank_tests.sets_of(_all_of(score.astype(float), gold))
+    count = 1
+    while True:
+        least = int(np.ceil(np.log(0.05 / count) / np.log(0.6)))
+        if least * 2**count > size:
+            break
+        count += 1
+    best = None
+    for k in range(count):
+        for position, (n, tp) in enumerate(zip(sets.n, sets.tp, strict=True)):
+            if n < least * 2**k:
+                continue
+            if _limit(int(tp), int(n), 0.05 / count) < 0.6:
+                break
+            best = max(position, -1 if best is None else best)
+    found, low, _ = rank_tests.guaranteed_precision(sets, 0.6, 0.95)
+    assert found == best
+    if best is not None:
+        assert low == pytest.approx(_limit(int(sets.tp[best]), int(sets.n[best]), 0.05 / count))
+
+
+def test_the_first_set_of_a_sequence_can_be_chosen():
+    """Six of six candidates show a precision of 0.6: 0.05 ** (1 / 6) is 0.607."""
+    sets = rank_tests.sets_of(_all_of(-np.arange(11.0), np.arange(11) < 6))
+    chosen, low, _ = rank_tests.guaranteed_precision(sets, 0.6, 0.95)
+    assert sets.n[chosen] == 6
+    assert low == pytest.approx(0.05 ** (1 / 6))
+
+
+def test_recall_is_the_limit_of_an_order_statistic():
+    """Of 100 positives, the best 87 give at least .8 with 95 % confidence, and 86 do not."""
+    assert stats.binom.sf(86, 100, 0.8) <= 0.05 < stats.binom.sf(85, 100, 0.8)
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"m": rng.normal(size=1_000), "gold": np.arange(1_000) < 100})
+    row = df.rankeval.choose_threshold(recall=0.8).iloc[0]
+    positives = df.loc[df["gold"], "m"].sort_values(ascending=False)
+    assert row["threshold"] == positives.iloc[86]
+    assert (row["tp"], row["recall"]) == (87, 0.87)
+    assert row["n_accepted"] == (df["m"] >= row["threshold"]).sum()
+    assert row["ci_low"] == pytest.approx(_limit(87, 100, 0.05))
+
+
+def test_a_threshold_of_a_measure_of_which_lower_is_better_is_turned():
+    rng = np.random.default_rng(0)
+    gold = rng.random(400) < 0.4
+    df = pd.DataFrame({"up": rng.normal(size=400) + 3 * gold, "gold": gold})
+    table = (
+        df.assign(down=-df["up"]).rankeval(lower_is_better="down").choose_threshold(precision=0.9)
+    )
+    assert table.attrs["family"] == "2 measures"  # which share 1 - level
+    one = df.rankeval.choose_threshold(precision=0.9, level=0.975)
+    assert table["threshold"].tolist() == [one["threshold"][0], -one["threshold"][0]]
+    assert (table["n_accepted"] == one["n_accepted"][0]).all()
+    assert (table["ci_low"] >= 0.9).all()
+
+
+def test_nothing_to_promise():
+    df = pd.DataFrame({"m": np.sqrt(np.arange(21.0)), "gold": np.arange(21) > 0})
+    with pytest.warns(rankeval_pd.RankevalWarning, match="needs at least 29 correct candidates"):
+        row = df.rankeval.choose_threshold(precision=0.9).iloc[0]  # 20 of 20 may be .86
+    assert np.isnan(row["threshold"])
+    assert row["n_accepted"] == 0
+    with pytest.warns(rankeval_pd.RankevalWarning, match="true positive"):
+        none = df.assign(gold=False).rankeval.choose_threshold(recall=0.5).iloc[0]
+    assert np.isnan(none["ci_low"])
+    with pytest.raises(ValueError, match="pass exactly one of these"):
+        rankeval_pd.choose_threshold(df, precision=0.9, recall=0.8)

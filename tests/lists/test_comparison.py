@@ -1,0 +1,270 @@
+"""Comparisons: the published figures, and difference regions counted and tested by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy import stats
+from scipy.stats import fisher_exact
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning, datasets
+from tests.lists.by_hand import odds, p_values
+
+KRENN = {"gold": "is.colloc", "measures": ["log.like", "t.score", "chisq", "freq"]}
+REGIONS = [(63, 192, 34), (44, 157, 26)]  # tp_only_a, n_only, tp_only_b at n = 500 and 1250
+
+
+# ---------------------------------------------------------------------------- The published figures
+
+
+def test_krenn_difference_regions(krenn):
+    found = krenn.rankeval(**KRENN).compare("log.like", "chisq", [500, 1250])
+    regions = found[["tp_only_a", "n_only_a", "tp_only_b", "n_only_b"]].to_numpy().tolist()
+    assert regions == [[a, size, b, size] for a, size, b in REGIONS]
+    assert found["p_value"].map("{:.4g}".format).tolist() == ["0.0009496", "0.02075"]
+    assert found["better"].tolist() == ["log.like"] * 2
+    exact = [fisher_exact([[a, size - a], [b, size - b]]) for a, size, b in REGIONS]
+    assert found["p_value"].tolist() == pytest.approx([x.pvalue for x in exact], rel=1e-10)
+    assert found["odds_ratio"].tolist() == pytest.approx([x.statistic for x in exact], rel=1e-14)
+
+
+def test_krenn_t_score_against_log_like(krenn):
+    found = krenn.rankeval(**KRENN).compare("t.score", "log.like", 800).loc[0]
+    assert f"{found['p_value']:.5g}" == "0.22665"
+    assert not found["significant"]
+    assert found["leaning"] == "t.score"
+    assert pd.isna(found["better"])
+
+
+# ------------------------------------------------------------------------------- Every list by hand
+
+
+def _newcombe(tp_a: int, tp_b: int, n: int, level: float) -> tuple[float, float]:
+    if n == 0:
+        return 0.0, 0.0
+    proportion = pytest.importorskip("statsmodels.stats.proportion")
+    return proportion.confint_proportions_2indep(
+        tp_a, n, tp_b, n, method="newcomb", compare="diff", alpha=1 - level
+    )
+
+
+def _lists(rows: list[dict], measure: str) -> list[str]:
+    ranked = sorted(rows, key=lambda r: (-r[measure], r["id"]))
+    return [r["id"] for r in ranked]
+
+
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize(
+    ("alternative", "test", "level"),
+    [("two-sided", "fisher", 0.95), ("greater", "midp", 0.9), ("less", "fisher", 0.8)],
+)
+def test_every_list_of_every_pair(tied, alternative, test, level):
+    roles = {"measures": ["b", "a", "c"], "key": "id"}
+    found = rankeval_pd.compare(
+        tied, alternative=alternative, test=test, level=level, ci="newcombe", alpha=0.7, **roles
+    )
+    lists = rankeval_pd.compare(
+        tied, alternative=alternative, test=test, level=level, target="nbest", alpha=0.7, **roles
+    )
+    rows = tied.to_dict("records")
+    gold = {r["id"]: r["gold"] for r in rows}
+    ranked = {m: _lists(rows, m) for m in "abc"}
+    pairs = [("b", "a"), ("b", "c"), ("a", "c")]
+    wanted = [(*pair, n) for pair in pairs for n in range(1, len(rows) + 1)]
+    assert list(found[["measure_a", "measure_b", "n"]].itertuples(index=False, name=None)) == wanted
+    for row, of_list in zip(found.to_dict("records"), lists.to_dict("records"), strict=True):
+        n = row["n"]
+        a, b = (set(ranked[row[side]][:n]) for side in ("measure_a", "measure_b"))
+        tp_a, tp_b = (sum(gold[i] for i in only) for only in (a - b, b - a))
+        only = len(a - b)
+        assert row["overlap"] == len(a & b)
+        assert (row["n_only_a"], row["n_only_b"]) == (only, only)
+        assert (row["tp_only_a"], row["tp_only_b"]) == (tp_a, tp_b)
+        assert row["precision_a"] == pytest.approx(sum(gold[i] for i in a) / n, rel=1e-14)
+        assert row["precision_b"] == pytest.approx(sum(gold[i] for i in b) / n, rel=1e-14)
+        assert row["difference"] == pytest.approx((tp_a - tp_b) / n, rel=1e-14)
+        ratio = odds(tp_a, only, tp_b, only)
+        assert row["odds_ratio"] == pytest.approx(ratio, rel=1e-14, nan_ok=True)
+        fisher, mid = p_values(tp_a, only, tp_b, only, alternative)
+        assert row["p_mid"] == pytest.approx(mid, rel=1e-10)
+        p_value = fisher if test == "fisher" else mid
+        assert row["p_value"] == pytest.approx(p_value, rel=1e-10)
+        assert row["significant"] == (row["p_value"] <= 0.7)
+        two_sided = alternative == "two-sided"
+        own = level if two_sided else 2 * level - 1
+        low, high = np.multiply(_newcombe(tp_a, tp_b, only, own), only / n)
+        if p_value > (1 - level) * (1 + 1e-9):  # it reaches 0 where the test does not reject
+            low, high = min(low, 0.0), max(high, 0.0)
+        if not two_sided and only:  # and ends where the range does
+            low, high = (low, 1.0) if alternative == "greater" else (-1.0, high)
+        if only < 10:  # small regions have the outer limits of theirs and of the lists'
+            low, high = min(low, of_list["ci_low"]), max(high, of_list["ci_high"])
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx([low, high], rel=1e-10, abs=1e-15)
+        leaning = row["measure_a"] if tp_a > tp_b else row["measure_b"]
+        assert row["leaning"] == leaning if tp_a != tp_b else pd.isna(row["leaning"])
+    assert "p_adjusted" not in found
+
+
+def test_pairs_are_all_or_those_with_the_named_measures(frame):
+    def pairs(*names):
+        found = frame.rankeval.compare(*names, n=5)
+        return list(zip(found["measure_a"], found["measure_b"], strict=True))
+
+    assert pairs() == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert pairs("b") == [("b", "a"), ("b", "c")]
+    assert pairs("c", "a") == [("c", "a")]
+
+
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
+def test_missing_scores_leave_the_pair(frame):
+    lacking = frame.assign(a=frame["a"].where(frame["c"] > -1))
+    rest = frame[frame["c"] > -1]
+    for ask in (
+        lambda r: r.compare("a", "b", [5, 9], adjust="max-t", n_resamples=99),
+        lambda r: r.difference_band("a", "b", [5, 9], n_resamples=60),
+        lambda r: r.mean_difference("a", "b", [5, 9], n_resamples=60),
+        lambda r: r.tie_sensitivity("a", "b", [5, 9], n_keys=3),
+    ):
+        pd.testing.assert_frame_equal(ask(lacking.rankeval(missing="drop")), ask(rest.rankeval))
+
+
+def test_a_measure_is_not_better_than_its_copy(frame):
+    twins = frame.assign(copy=frame["a"]).rankeval
+    found = twins.compare("a", "copy", adjust="max-t", n_resamples=19)
+    assert found[["difference", "ci_low", "ci_high", "n_only_a"]].eq(0).all(axis=None)
+    assert found[["p_value", "p_mid", "p_adjusted"]].fillna(1).eq(1).all(axis=None)
+    assert found["odds_ratio"].isna().all()
+    assert found[["better", "leaning"]].isna().all(axis=None)
+    assert twins.significant_ranges("a", "copy").empty
+    band = twins.difference_band("a", "copy", n_resamples=50)
+    assert band[["difference", "band_low", "band_high"]].eq(0).all(axis=None)
+    mean = twins.mean_difference("a", "copy", [3, 9], n_resamples=30)
+    assert mean[["difference", "ci_low", "ci_high"]].eq(0).all(axis=None)
+    assert mean["p_value"].tolist() == [1.0]
+
+
+# ------------------------------------------------------------------------ Other tests and intervals
+
+
+@pytest.mark.parametrize("alternative", ["less", "greater", "two-sided"])
+def test_other_tests_of_krenn_regions(krenn, alternative):
+    call = krenn.rankeval(**KRENN)
+    tests = {
+        "mcnemar": lambda a, b, d: stats.binomtest(a + d - b, 2 * d, 0.5, alternative),
+        "boschloo": lambda a, b, d: stats.boschloo_exact([[a, b], [d - a, d - b]], alternative),
+        "barnard": lambda a, b, d: stats.barnard_exact([[a, b], [d - a, d - b]], alternative),
+    }
+    for test, of_scipy in tests.items():
+        asked = {"test": test, "alternative": alternative, "progress": False}
+        found = call.compare("log.like", "chisq", [200, 500], **asked)
+        for row in found.itertuples():
+            wanted = of_scipy(row.tp_only_a, row.tp_only_b, row.n_only_a).pvalue
+            assert row.p_value == pytest.approx(wanted, rel=1e-4)
+
+
+def test_published_p_values_of_mcnemars_test(krenn):
+    found = krenn.rankeval(**KRENN).compare("log.like", "chisq", [500, 1250], test="mcnemar")
+    assert found["p_value"].round(5).tolist() == [0.00357, 0.04808]
+
+
+def test_a_bar_for_many_tables(krenn, capsys):
+    call = krenn.rankeval(**KRENN)
+    call.compare("log.like", "chisq", [200, 500], test="boschloo", progress=True)
+    assert "boschloo's test" in capsys.readouterr().err
+    call.compare("log.like", "chisq", [200, 500], test="boschloo", progress=False)
+    call.compare("log.like", "chisq", [200, 500], adjust="max-t", n_resamples=19)
+    assert capsys.readouterr().err == ""
+
+
+def test_other_intervals_of_krenn_regions(krenn):
+    """Those of the two regions, 63 and 34 of 192, times the share that they are of the list."""
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
+    limits = {
+        "agresti-caffo": confint_proportions_2indep(
+            63, 192, 34, 192, method="agresti-caffo", compare="diff"
+        ),
+        # by maximising the likelihood under each difference numerically, and bisection
+        "miettinen-nurminen": (0.06468809, 0.23628431),
+    }
+    for ci, (low, high) in limits.items():
+        row = krenn.rankeval(**KRENN).compare("log.like", "chisq", 500, ci=ci).iloc[0]
+        assert row["ci_low"] == pytest.approx(low * 192 / 500, rel=1e-7)
+        assert row["ci_high"] == pytest.approx(high * 192 / 500, rel=1e-7)
+
+
+def test_lists_that_vary_far_more_than_regions_are_said():
+    """A steep ranking beside a flat one, n near N+: the region's interval is not the lists'."""
+    df = datasets.simulate_candidates(400, baseline=0.25, quality={"steep": 4.0, "flat": 1.0})
+    with pytest.warns(RankevalWarning, match=r"difference of the n-best lists .* target='nbest'"):
+        df.rankeval.compare("steep", "flat", 100)
+    assert len(df.rankeval.compare("steep", "flat", 100, target="nbest")) == 1
+
+
+# ---------------------------------------------------------------------- Swaps of candidates (max-t)
+
+
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
+def test_krenn_max_t(krenn):
+    found = krenn.rankeval(**KRENN).compare("log.like", "chisq", range(100, 2001), adjust="max-t")
+    significant = found.loc[found["significant"], "n"]
+    for first, last in ((190, 230), (250, 430), (530, 1180)):
+        assert set(range(first, last + 1)) <= set(significant)
+    assert not significant.between(470, 485).any()
+    assert (significant <= 1230).all()
+    assert (found.loc[found["significant"], "better"] == "log.like").all()
+    smallest = (found["p_adjusted"] * 1000).round(9)
+    assert (smallest == smallest.round()).all()
+    assert found["p_adjusted"].min() == 1 / 1000
+    # the critical value of the largest statistic
+    positive = found["tp_only_a"] + found["tp_only_b"]
+    statistic = (found["tp_only_a"] - found["tp_only_b"]).abs() / np.sqrt(
+        np.maximum(positive * (1 - positive / (2 * found["n_only_a"])), 1)
+    )
+    edge = statistic[found["significant"]].min(), statistic[~found["significant"]].max()
+    assert edge[1] < edge[0]
+    assert edge[0] == pytest.approx(3.33, abs=0.06)
+
+
+def test_too_few_swaps(krenn):
+    call = krenn.rankeval(**KRENN)
+    asked = {"n": 500, "adjust": "max-t"}
+    with pytest.raises(ValueError, match=r"n_resamples=18 cannot reach alpha=.*n_resamples=19"):
+        call.compare("log.like", "freq", n_resamples=18, **asked)
+    found = call.compare("log.like", "freq", n_resamples=19, **asked)
+    assert found["p_adjusted"].notna().all()
+    with pytest.raises(ValueError, match=r"6 pairs.*n_resamples=119 or more"):
+        call.compare(n_resamples=118, **asked)
+
+
+def test_swaps_hold_for_lists_only(frame):
+    with pytest.raises(ValueError, match=r"adjust='max-t' and threshold"):
+        frame.rankeval.compare("a", "b", threshold={"a": 1, "b": 1}, adjust="max-t")
+    with pytest.raises(ValueError, match=r"target='nbest' with threshold"):
+        frame.rankeval.compare("a", "b", threshold={"a": 1, "b": 1}, target="nbest")
+
+
+@pytest.mark.filterwarnings("ignore:by=.*the same label and scores:rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("batched", ["scores", "gold"])
+def test_batches_are_those_of_single_frames(frame, batched):
+    """Two runs of measures with one gold label, or two annotators of the same scores."""
+    scores, gold = frame.assign(a=frame["b"]), frame.assign(gold=~frame["gold"])
+    frames = frame, scores if batched == "scores" else gold
+    both = [xr.Dataset.from_dataframe(x) for x in frames]
+    ds = xr.concat(both, "run")
+    for name in {"a", "b", "c", "gold"} - {"gold" if batched == "gold" else "a"}:
+        ds[name] = both[0][name]
+    swaps = {"adjust": "max-t", "adjust_over": "group", "n_resamples": 99}
+    for ask in (
+        lambda r: r.compare("a", "b", [5, 9, 20], **swaps),
+        lambda r: r.mean_difference("a", "b", [5, 9, 20], n_resamples=99),
+        lambda r: r.tie_sensitivity("a", "b", [5, 9, 20], n_keys=4),
+    ):
+        found = ask(ds.rankeval)
+        for run, single in enumerate(frames):
+            wanted = ask(single.rankeval)
+            table = found.isel(run=run).to_dataframe().reset_index()[list(wanted.columns)]
+            pd.testing.assert_frame_equal(table, wanted, check_dtype=False, check_names=False)

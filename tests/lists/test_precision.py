@@ -1,0 +1,383 @@
+"""Precision of n-best lists, its intervals and bands, and local precision."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import beta
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning, datasets
+from tests.conftest import examples
+from tests.lists.by_hand import check_rates
+
+KRENN = {"gold": "is.colloc", "measures": ["log.like", "t.score", "chisq"]}
+SIZES = [100, 500, 800, 1000, 1250, 1500, 2000]
+PERCENT = {
+    "log.like": [42.00, 30.40, 29.00, 27.10, 26.48, 25.33, 23.35],
+    "t.score": [38.00, 30.20, 30.38, 28.10, 26.24, 24.80, 21.95],
+    "chisq": [25.00, 24.60, 23.62, 23.90, 25.04, 25.00, 23.30],
+}
+
+
+# ---------------------------------------------------------------------------- The published figures
+
+
+def test_published_interval():
+    found = rankeval_pd.precision_interval(200, 500)
+    assert found.ci_low == pytest.approx(0.356761372060110, rel=1e-14)
+    assert found.ci_high == pytest.approx(0.444428200757038, rel=1e-14)
+
+
+@pytest.mark.parametrize("measure", PERCENT)
+def test_krenn_precision(krenn, measure):
+    found = krenn.rankeval(**KRENN).nbest_precision(SIZES).set_index(["measure", "n"]).loc[measure]
+    assert (100 * found["precision"]).round(2).tolist() == PERCENT[measure]
+    assert found["lift"].to_numpy() == pytest.approx(found["precision"] * 5102 / 566, rel=1e-14)
+    assert found["recall"].to_numpy() == pytest.approx(found["tp"] / 566, rel=1e-14)
+
+
+def test_krenn_lower_limits_are_above_the_baseline(krenn):
+    found = krenn.rankeval(**KRENN).nbest_precision([*range(100, 2001), 5102])
+    whole = found["n"] == 5102
+    assert found.loc[whole, "tp"].tolist() == [566] * 3
+    assert found.loc[whole, "precision"].round(7).tolist() == [0.1109369] * 3
+    assert found.loc[whole, ["recall", "lift"]].eq(1.0).all(axis=None)
+    assert (found.loc[~whole, "ci_low"] > 566 / 5102).all()
+    assert found["precision"].between(found["ci_low"], found["ci_high"], inclusive="neither").all()
+
+
+# ------------------------------------------------------------------------------- Every list by hand
+
+
+@pytest.mark.parametrize(
+    ("ci", "level"), [("clopper-pearson", 0.95), ("wilson", 0.9), ("jeffreys", 0.99)]
+)
+def test_every_list_counted_by_hand(tied, ci, level):
+    roles = {"measures": ["c", "a", "b"], "key": "id", "lower_is_better": "c"}
+    found = rankeval_pd.nbest_precision(tied, ci=ci, level=level, **roles)
+    rows = tied.to_dict("records")
+    wanted = [(m, n) for m in "cab" for n in range(1, len(rows) + 1)]
+    assert list(zip(found["measure"], found["n"], strict=True)) == wanted
+    assert found["tied"].any()
+    for _, row in found.iterrows():
+        m, sign = row["measure"], 1 if row["measure"] == "c" else -1
+        ranked = sorted(rows, key=lambda r: (sign * r[m], r["id"]))
+        chosen = ranked[: row["n"]]
+        assert row["threshold"] == chosen[-1][m]
+        assert row["tied"] == sum(r[m] == chosen[-1][m] for r in ranked[row["n"] :])
+        check_rates(row, chosen, rows, ci, level)
+
+
+# ---------------------------------------------------------------------------------------- Intervals
+
+
+@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson", "jeffreys", "midp"])
+def test_interval_of_published_numbers_is_the_method_s(tied, ci):
+    found = tied.rankeval(measures="a").nbest_precision(ci=ci, level=0.8)
+    wanted = rankeval_pd.precision_interval(found["tp"], found["n"], ci=ci, level=0.8)
+    assert found["ci_low"].to_numpy() == pytest.approx(wanted.ci_low, rel=1e-14, abs=1e-300)
+    assert found["ci_high"].to_numpy() == pytest.approx(wanted.ci_high, rel=1e-14)
+
+
+@pytest.mark.parametrize("ci", ["clopper-pearson", "wilson", "jeffreys", "midp"])
+def test_intervals_at_the_ends(ci):
+    assert rankeval_pd.precision_interval(0, 0, ci=ci) == (0.0, 1.0)
+    assert rankeval_pd.precision_interval(0, 7, ci=ci).ci_low == 0.0
+    assert rankeval_pd.precision_interval(7, 7, ci=ci).ci_high == 1.0
+    low, high = rankeval_pd.precision_interval([0, 3, 7], 7, ci=ci)
+    mirrored = rankeval_pd.precision_interval([7, 4, 0], 7, ci=ci)
+    assert low == pytest.approx(1 - mirrored.ci_high, rel=1e-10, abs=1e-15)
+    assert high == pytest.approx(1 - mirrored.ci_low, rel=1e-10, abs=1e-15)
+
+
+def test_interval_of_scalars_is_floats_and_of_arrays_broadcasts():
+    assert all(type(x) is float for x in rankeval_pd.precision_interval(np.int64(3), 7.0))
+    assert rankeval_pd.precision_interval([[1], [2]], [3, 4, 5]).ci_low.shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("tp", "n", "message"),
+    [
+        (-1, 5, "tp=-1: pass counts"),
+        (1.5, 5, "tp=1.5: pass counts"),
+        (np.nan, 5, "tp=nan: pass counts"),
+        (True, 5, "tp=True: pass counts"),
+        (3, np.inf, "n=inf: pass counts"),
+        (6, 5, "tp=6 exceeds n=5"),
+    ],
+)
+def test_impossible_published_numbers(tp, n, message):
+    with pytest.raises(ValueError, match=message):
+        rankeval_pd.precision_interval(tp, n)
+
+
+def test_the_interval_of_the_best_of_several_measures():
+    """Bonferroni over the measures: Clopper and Pearson's at 1 - 0.05 / 3, by SciPy."""
+    simulated = rankeval_pd.datasets.simulate_candidates(600)
+    simulated["poor"] = simulated["fair"].shift(3, fill_value=0.0)
+    found = simulated.rankeval.nbest_precision([20, 60]).query("n == 60")
+    measures = found["measure"].nunique()
+    tail = 0.025 / measures
+    low = beta.ppf(tail, found["tp"], 61 - found["tp"])
+    np.testing.assert_allclose(found["ci_low_best"], low, rtol=1e-9)
+    high = beta.isf(tail, found["tp"] + 1, 60 - found["tp"])
+    np.testing.assert_allclose(found["ci_high_best"], high, rtol=1e-9)
+    alone = simulated.rankeval.nbest_precision(60, measures="good")
+    assert alone["ci_low_best"].tolist() == alone["ci_low"].tolist() == [found["ci_low"].max()]
+    words = rankeval_pd.in_words(found)
+    assert words.count("correction for the choice of measure, the interval is") == 1
+    assert "Allowing" not in rankeval_pd.in_words(alone)
+
+
+@pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
+def test_overdispersion_widens_every_interval(frame):
+    call = frame.rankeval
+    for ask in (
+        lambda phi: call.nbest_precision([5, 9], phi=phi),
+        lambda phi: call.acceptance_precision({"a": 2, "b": 1}, phi=phi),
+        lambda phi: call.compare("a", "b", [5, 9], phi=phi),
+        lambda phi: call.compare("a", "b", [5, 9], phi=phi, target="nbest"),
+        lambda phi: call.compare("a", "c", threshold={"a": 4, "c": 0.6}, phi=phi),
+    ):
+        narrow, wide = ask(1), ask(2.5)
+        assert (wide["ci_high"] - wide["ci_low"] > narrow["ci_high"] - narrow["ci_low"]).all()
+        rest = [c for c in narrow if not c.startswith(("ci_", "p_", "significant"))]
+        rest = [c for c in rest if not c.endswith(("_low", "_high"))]  # of the other rates of a set
+        pd.testing.assert_frame_equal(narrow[rest], wide[rest])
+        if "p_value" in narrow:
+            assert (wide["p_value"] >= narrow["p_value"]).all()
+            assert wide["p_mid"].isna().all()
+    low, high = rankeval_pd.precision_interval(40, 100, phi=2.0)
+    assert (low, high) == rankeval_pd.precision_interval(20, 50)
+
+
+def test_lists_that_vary_far_more_than_regions_are_said():
+    """A steep ranking at n near N+: the region's interval is not the list's."""
+    df = datasets.simulate_candidates(400, baseline=0.25, quality={"x": 5.0})
+    with pytest.warns(RankevalWarning, match=r"target='region'.*At n=100"):
+        region = df.rankeval.nbest_precision(100).iloc[0]
+    nbest = df.rankeval.nbest_precision(100, target="nbest").iloc[0]
+    assert nbest["ci_high"] - nbest["ci_low"] > 1.2 * (region["ci_high"] - region["ci_low"])
+
+
+# ---------------------------------------------------------------------------- Ways of counting ties
+
+
+@pytest.fixture(scope="module")
+def freq(krenn):
+    return krenn.set_index(["PP", "verb"]).rankeval(gold="is.colloc", measures="freq")
+
+
+def test_krenn_frequency(freq):
+    n = [500, 1000, 2000]
+    found = freq(ties="expected").nbest_precision(n)
+    assert found["tp"].round(3).tolist() == [114.5, 191.615, 324.182]
+    assert found["tp_sd"].round(3).tolist() == [0.5, 0.677, 0.968]
+    assert freq(ties="best").nbest_precision(n)["tp"].tolist() == [115, 195, 326]
+    assert freq(ties="worst").nbest_precision(n)["tp"].tolist() == [114, 191, 322]
+    assert len(freq(ties="blocks").nbest_precision()) == 332
+
+
+def test_krenn_n_inside_a_block(freq):
+    with pytest.raises(ValueError, match=r"n=1000 is inside a block .* between 996 and 1022"):
+        freq(ties="blocks").nbest_precision(1000)
+    assert freq(ties="blocks").nbest_precision([996, 1022])["tied"].tolist() == [0, 0]
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@given(st.integers(0, 10_000), st.integers(2, 5))
+@settings(max_examples=10)
+def test_every_order_of_equal_scores(seed, size):
+    """All permutations are used as the key."""
+    rng = np.random.default_rng(seed)
+    df = pd.DataFrame({"a": rng.integers(0, 3, size).astype(float), "gold": rng.random(size) < 0.5})
+    df["gold"] = df["gold"].astype(bool)
+    orders = pd.concat(
+        df.assign(id=np.array(order), number=number)
+        for number, order in enumerate(permutations(range(size)))
+    )
+    keyed = orders.rankeval(key="id", measures="a", by="number").nbest_precision()
+    counts = keyed["tp"].to_numpy().reshape(-1, size)
+    for ties, wanted in (
+        ("expected", counts.mean(axis=0)),
+        ("best", counts.max(axis=0)),
+        ("worst", counts.min(axis=0)),
+    ):
+        found = df.rankeval(ties=ties, measures="a").nbest_precision()
+        assert found["tp"].to_numpy() == pytest.approx(wanted, abs=1e-12)
+        assert found["precision"].to_numpy() == pytest.approx(wanted / found["n"], abs=1e-12)
+    sd = df.rankeval(ties="expected", measures="a").nbest_precision()["tp_sd"]
+    assert sd.to_numpy() == pytest.approx(counts.std(axis=0), abs=1e-7)
+    uncut = df.rankeval(ties="blocks", measures="a").nbest_precision()
+    assert uncut["n"].tolist() == [
+        n for n in range(1, size + 1) if (df["a"].nlargest(n).iloc[-1] > df["a"]).sum() == size - n
+    ]
+
+
+def test_the_interval_of_a_mean_count_has_beta_quantiles():
+    """Beta quantiles of a count that is not whole."""
+    df = pd.DataFrame({"a": [3, 2, 2, 2, 1.0], "gold": [True, True, False, False, False]})
+    found = df.rankeval(ties="expected").nbest_precision(3).iloc[0]
+    tp = 1 + 2 / 3
+    assert found["tp"] == pytest.approx(tp)
+    assert found["ci_low"] == pytest.approx(beta.ppf(0.025, tp, 3 - tp + 1), rel=1e-10)
+    assert found["ci_high"] == pytest.approx(beta.ppf(0.975, tp + 1, 3 - tp), rel=1e-10)
+
+
+def test_missing_scores_are_one_block():
+    df = pd.DataFrame(
+        {"a": [3.0, np.nan, np.nan, 2.0, np.nan], "gold": [True, True, False, False, True]}
+    )
+    call = df.rankeval(missing="last")
+    assert call(ties="blocks").nbest_precision()["n"].tolist() == [1, 2, 5]
+    found = call(ties="expected").nbest_precision([3, 4])
+    assert found["tp"].tolist() == pytest.approx([1 + 2 / 3, 1 + 4 / 3])
+
+
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+def test_only_lists_of_one_measure_count_ties_otherwise(tied, ties):
+    call = tied.rankeval(ties=ties)
+    for ask in (
+        lambda: call.difference_region("a", "b", 3),
+        lambda: call.mean_difference("a", "b", [3]),
+        lambda: call.tie_sensitivity("a", "b", 3),
+        lambda: call.precision_band(3),
+        lambda: call.local_precision(6),
+        lambda: call.acceptance_precision({"a": 1}),
+    ):
+        with pytest.raises(ValueError, match=f"ties='{ties}' is supported only by nbest_precision"):
+            ask()
+
+
+@pytest.mark.filterwarnings("ignore:precision reaches :rankeval_pd.RankevalWarning")
+def test_blocks_of_a_dataset_are_rows():
+    df = datasets.simulate_candidates(40, baseline=0.4, quality={"a": 2, "b": 0.5}, decimals=0)
+    ds = xr.Dataset.from_dataframe(df.rename_axis("candidate"))
+    for ask in (
+        lambda r: r.difference_band("a", "b", n_resamples=30),
+        lambda r: r.significant_ranges("a", "b", alpha=0.9),
+        lambda r: r.compare("a", "b", adjust="max-t", n_resamples=99),
+        lambda r: r.nbest_precision(),
+    ):
+        wanted, found = ask(df.rankeval(ties="blocks")), ask(ds.rankeval(ties="blocks"))
+        assert found.sizes.keys() == {"row"}
+        table = found.to_dataframe().reset_index()[list(wanted.columns)]
+        pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
+        assert len(wanted) >= 1
+
+
+# ------------------------------------------------------------------------- Bands for all n together
+
+
+@pytest.mark.full
+@given(seed=st.integers(0, 10_000), size=st.integers(1, 12), share=st.sampled_from([0, 0.3, 1]))
+@settings(max_examples=examples(30))
+@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:precision reaches :rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
+def test_bands_are_around_the_precision_and_within_its_range(seed, size, share):
+    """Of one candidate, of no or only true positives, at n = N."""
+    rng = np.random.default_rng(seed)
+    scores = {"a": rng.integers(0, 4, size).astype(float), "b": rng.normal(size=size)}
+    df = pd.DataFrame({**scores, "gold": rng.random(size) < share})
+    single = df.rankeval.precision_band(n_resamples=20)
+    assert len(single) == 2 * size
+    assert single["precision"].between(single["band_low"], single["band_high"]).all()
+    assert single["band_low"].between(0, 1).all()
+    assert single["band_high"].between(0, 1).all()
+    pair = df.rankeval.difference_band("a", "b", n_resamples=20)
+    assert pair["difference"].between(pair["band_low"], pair["band_high"]).all()
+    assert (pair.loc[pair["n"] == size, ["band_low", "band_high"]] == 0).all(axis=None)
+
+
+def test_one_list_is_a_pointwise_interval():
+    """With a single n, the band is the interval of the n-best list at the level asked for."""
+    df = datasets.simulate_candidates(2_000, rng=1)
+    band = df.rankeval.precision_band(300, n_resamples=40_000, measures="good")
+    interval = df.rankeval.nbest_precision(300, target="nbest", measures="good")
+    for side in ("low", "high"):
+        assert band[f"band_{side}"][0] == pytest.approx(interval[f"ci_{side}"][0], abs=1.5e-3)
+    pair = df.rankeval.difference_band("good", "fair", 300, n_resamples=40_000)
+    compared = df.rankeval.compare("good", "fair", 300, target="nbest")
+    for side in ("low", "high"):
+        assert pair[f"band_{side}"][0] == pytest.approx(compared[f"ci_{side}"][0], abs=1.5e-3)
+
+
+def test_lists_without_true_positives():
+    """The band is never narrower than an interval at each n; nor is the mean difference's."""
+    df = pd.DataFrame({"a": np.arange(300, 0, -1.0), "gold": False})
+    df.loc[220:250, "gold"] = True
+    df["b"] = df["a"].where(df["a"] < 200, df["a"] % 100)  # a head of other candidates
+    n = [10, 20, 50]
+    band = df.rankeval.precision_band(n, measures="a")
+    interval = df.rankeval.nbest_precision(n, measures="a", target="nbest")
+    assert (band["band_low"] == 0).all()
+    assert (band["band_high"] > interval["ci_high"] * (1 - 1e-9)).all()
+    pair = df.rankeval.difference_band("a", "b", n)
+    compared = df.rankeval.compare("a", "b", n, target="nbest")
+    assert (pair["band_high"] >= compared["ci_high"] * (1 - 1e-9)).all()
+    mean = df.rankeval.mean_difference("a", "b", [20], n_resamples=99)
+    alone = df.rankeval.compare("a", "b", 20, target="nbest")
+    assert mean["ci_high"][0] == pytest.approx(alone["ci_high"][0], rel=0.05)
+
+
+def test_precise_lists_give_a_warning():
+    df = datasets.simulate_candidates(400, baseline=0.4, quality={"a": 3.0, "b": 2.5})
+    said = r"precision reaches .* coverage of the band may be too low"
+    with pytest.warns(RankevalWarning, match=said):
+        df.rankeval.precision_band([20, 100])
+    with pytest.warns(RankevalWarning, match=said):
+        df.rankeval.difference_band("a", "b", [20, 100])
+
+
+def test_too_few_draws(frame):
+    call = frame.rankeval
+    for ask in (
+        lambda **o: call.precision_band([20], **o),
+        lambda **o: call.difference_band("a", "b", [20], **o),
+    ):
+        with pytest.raises(ValueError, match=r"n_resamples=18 is too small for .*=19 or more"):
+            ask(n_resamples=18)
+        with pytest.raises(ValueError, match=r"level=0.9999: .* n_resamples=9999 or more"):
+            ask(level=0.9999)
+
+
+def test_a_generator_goes_on(frame):
+    """The same lists, other draws; None is fresh entropy."""
+    generator = np.random.default_rng(5)
+    bands = [
+        frame.rankeval(rng=rng).precision_band([5, 9, 20], n_resamples=99)
+        for rng in (generator, generator, None, None)
+    ]
+    assert len({tuple(band["band_high"]) for band in bands}) == 4
+    assert len({tuple(band["precision"]) for band in bands}) == 1
+
+
+# ---------------------------------------------------------------------------------- Local precision
+
+
+def test_local_precision_by_hand(tied):
+    """Windows cut from the sorted frame, one by one."""
+    ranked = tied.sort_values(["c", "id"], ascending=[False, True], kind="stable")
+    found = tied.rankeval(key="id", measures="c").local_precision(6)
+    assert found["n"].tolist() == list(range(3, len(tied) - 2))
+    for row in found.itertuples():
+        inside = ranked["gold"].iloc[row.n - 3 : row.n + 3]
+        assert row.precision == inside.mean()
+        low, high = rankeval_pd.precision_interval(int(inside.sum()), 6)
+        assert (row.ci_low, row.ci_high) == (low, high)
+
+
+def test_windows_that_no_ranking_has(frame):
+    with pytest.raises(ValueError, match=r"window=7 is odd.*Pass 8"):
+        frame.rankeval.local_precision(7)
+    with pytest.raises(ValueError, match="window=32 exceeds the number of candidates"):
+        frame.rankeval.local_precision(32)

@@ -1,0 +1,150 @@
+"""Sentences of small tables made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankeval_pd import in_words
+from rankeval_pd.words import alpha_of, join, least_p, p_text, unit_of
+from tests.questions import noted
+
+
+def _compared(**columns: Any) -> pd.DataFrame:
+    size = max(len(x) for x in columns.values() if isinstance(x, list))
+    frame = pd.DataFrame({"measure_a": "a", "measure_b": [f"b{k}" for k in range(size)], "n": 10})
+    frame = frame.assign(**columns)
+    frame.attrs = {"method": "compare", "alpha": 0.05, "level": 0.95}
+    return frame
+
+
+def test_a_p_value_on_the_level_is_significant():
+    one = _compared(difference=[0.2], ci_low=[0.0], ci_high=[0.4], p_value=[0.05])
+    told = in_words(one)
+    assert "p = 0.050" in told
+    assert "The difference is significant at the 5% level." in told
+    assert told.endswith("because the interval is more conservative than the test.")
+    many = _compared(
+        difference=[0.1, 0.2, -0.3, *[0.0] * 6], p_value=[0.05, 0.2, np.nan, *[1.0] * 6]
+    )
+    told = in_words(many)
+    assert told.startswith("Of 8 comparisons, 1 is significant at the 5% level (unadjusted).")
+    assert "The largest difference is between a and b1: " in told
+    many["p_value"] = many["p_value"].fillna(0.5)
+    told = in_words(many)
+    assert "Of 9 comparisons" in told
+    assert "between a and b2: at n = 10, the precision is 30.0 points higher for b2 than" in told
+
+
+def test_sides_of_one_sided_comparisons():
+    row = {"difference": [-0.2], "ci_low": [-0.31], "ci_high": [0.12], "p_value": [0.3]}
+    for side, limit in (("greater", "at least −31"), ("less", "at most 12")):
+        frame = _compared(**row)
+        frame.attrs["alternative"] = side
+        told = in_words(frame)
+        assert "the precision is 20 points lower for a than for b0" in told
+        assert f"one-sided 95% limit: {limit} points" in told
+    frame.attrs |= {"alternative": "greater", "metric": "mean", "higher_is_better": False}
+    lower = frame.rename(columns={"measure_a": "system_a", "measure_b": "system_b"})
+    lower = lower.rename(columns={"difference": "gain"})
+    lower.attrs = frame.attrs
+    assert "the mean score is 0.20 higher for a than for b0" in in_words(lower)
+
+
+def test_ties_and_single_sizes():
+    table = pd.DataFrame({
+        "measure": ["a", "b"], "n": 10, "value": [0.4, 0.3], "ci_low": 0.1, "ci_high": 0.6,
+        "rank_low": 1, "rank_high": 2, "letters": "a", "tied": [1, 0],
+        "better_than_chance": [True, False],
+    })  # fmt: skip
+    told = in_words(noted(table, "summary"))
+    assert "The list of a ends inside a tie: 1 candidate with the last score is excluded." in told
+    assert "b is not shown to be better than chance." in told
+    ranges = pd.DataFrame({
+        "measure_a": "a", "measure_b": "b", "better": ["b", "a"], "n_first": [3, 5],
+        "n_last": [3, 7], "n_tests": [1, 3], "p_max": [0.01, 0.0004],
+    })  # fmt: skip
+    first, second = in_words(noted(ranges, "significant_ranges")).split("\n\n")
+    assert first.startswith("b is significantly better than a at n = 3 (largest p = 0.010;")
+    assert second.startswith("a is significantly better than b at all 3 tested sizes from n = 5 to")
+
+
+def test_with_a_baseline_no_test_of_the_baseline_is_none_of_the_best():
+    table = pd.DataFrame({
+        "measure": ["a", "b", "c"], "value": [0.5, 0.4, 0.1], "ci_low": 0.1, "ci_high": 0.6,
+        "rank_low": [1, 1, 3], "rank_high": [2, 2, 3], "difference": [0.1, 0.0, -0.3],
+        "difference_low": [-0.1, 0.0, -0.5], "difference_high": [0.3, 0.0, -0.1],
+        "p_value": [0.4, np.nan, 0.05],
+    })  # fmt: skip
+    noted(table, "summary", baseline="b", kind="ap", level=0.95, alpha=0.05)
+    told = in_words(table)
+    assert "It does not differ significantly from b (unadjusted tests)." in told
+    assert "It is significantly better than c." in told
+    assert "c is significantly lower than b, by 0.30 (95% interval 0.10 to 0.50, p = 0.050)" in told
+    assert "a does not differ significantly from b: it is 0.10 higher (95% interval −0.10" in told
+    del table["p_value"]
+    del table["rank_low"]
+    told = in_words(table)
+    assert "a is 0.10 higher than b (95% interval −0.10 to 0.30)." in told
+    assert "signific" not in told
+
+
+def _rows(count: int) -> pd.DataFrame:
+    rows = pd.DataFrame({
+        "measure": ["a"] * (count - 3) + ["b"] * 3, "n": range(1, count + 1), "tp": 1,
+        "expected": 0.5, "lift": 2.0, "p_value": 0.005,
+    })  # fmt: skip
+    return noted(rows, "random_test")
+
+
+def test_up_to_eight_rows_have_a_sentence_each():
+    told = in_words(_rows(8)).split("\n\n")
+    assert len(told) == 9
+    assert told[0] == (
+        "At n = 1, a has 1 true positive, 2.00 times the 0.50 expected by chance (p = 0.005)."
+    )
+    assert told[-1] == "The p-values are unadjusted."
+    told = in_words(_rows(9)).split("\n\n")
+    assert [x.split(",")[0] for x in told[:4]] == [f"At n = {n}" for n in (1, 6, 7, 9)]
+    assert told[4] == "The table has 5 more rows."
+    assert in_words(_rows(8).iloc[:1]).endswith("(p = 0.005).")
+    bins = pd.DataFrame({"p_low": [0.0, 0.01], "p_high": [0.01, 1.0], "n_pairs": [0, 4],
+                         "agreement": [np.nan, 0.75], "expected_agreement": 0.8})  # fmt: skip
+    assert in_words(noted(bins, "calibration")).startswith(
+        "Of 4 pairs with p between 0.01 and 1, 75.0% keep the sign"
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "asked", "written"),
+    [
+        (0.001, {}, "p = 0.001"),
+        (0.0996, {}, "p = 0.100"),
+        (0.1, {}, "p = 0.10"),
+        (0.2049, {"alpha": 0.2}, "p = 0.205"),
+        (1 / 5_000, {"least": 1 / 5_000}, "p ≤ 0.0002"),
+        (2 / 5_000, {"least": 1 / 5_000}, "p < 0.001"),
+        (1 / 850, {"least": 1 / 850}, "p ≤ 0.0012"),
+        (1 / 1_000, {"least": 1 / 1_000}, "p ≤ 0.001"),
+    ],
+)
+def test_p_values_as_journals_print_them(p, asked, written):
+    assert p_text(p, **asked) == written
+
+
+def test_the_least_p_value_names_and_decimals():
+    assert least_p({"n_resamples": 999, "adjust": "max-t"}) == 1 / 1_000
+    assert least_p({"n_resamples": 999, "event": "wild"}) == 1 / 1_000
+    assert least_p({"n_resamples": 999, "adjust": "holm"}) == 0.0
+    assert join("abcdef") == "a, b, c, d, e, and f"
+    assert join("abcdefg") == "7 others"
+    assert (join("ab", "or"), join("abc", "or")) == ("a or b", "a, b, or c")
+    assert alpha_of({"level": 0.99}) == pytest.approx(0.01)
+    # a width of .2 leaves decimals that are worth .005 or more
+    assert unit_of([0.4567], [0.2], percent=False).decimals == 3
+    assert unit_of([0.4567], [0.4], percent=False).decimals == 2
+    assert unit_of([0.4567], [0.4], percent=True).decimals == 0
+    assert unit_of([0.4567], [], percent=True).decimals == 1
