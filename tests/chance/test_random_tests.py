@@ -1,0 +1,681 @@
+"""Tests against random lists: exact fractions, SciPy, all orders, published means, pools."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from bisect import bisect_left
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy.special import betainc
+from scipy.stats import binom, hypergeom
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning, random_pvalue, random_pvalue_mean
+from rankeval_pd.stats import random_model
+from tests.chance.conftest import tail
+
+STOCKS = {"n_candidates": 16769, "n_positive": 3123}
+
+# ----------------------------------------------------------------------- p-values of given counts
+
+
+def test_rare_positives():
+    rare = {"n_candidates": 1_000_000, "n_positive": 100}
+    found = random_pvalue(1, 10, **rare)
+    assert found == pytest.approx(0.00099955461595902, rel=1e-13)
+    assert random_pvalue(1, 10, **rare, strict=True) == pytest.approx(4.45e-7, rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("total", "positive"),
+    [pytest.param(12, 6, marks=pytest.mark.full), (1, 0), (2, 2), (7, 1), (5, 2)],
+)
+def test_pvalues_are_the_exact_fractions(total, positive):
+    size = {"n_candidates": total, "n_positive": positive}
+    for n in range(total + 1):
+        for tp in range(-1, n + 2):
+            at_least, above = tail(tp - 1, n, total, positive), tail(tp, n, total, positive)
+            assert random_pvalue(tp, n, **size) == pytest.approx(float(at_least), rel=1e-12)
+            # between whole counts: the discrete tail is a step, the interpolated one a line
+            for rest in (0.0, 0.25, 0.5):
+                x = tp + rest
+                for strict in (True, False) if rest else (True,):
+                    found = random_pvalue(x, n, **size, strict=strict)
+                    assert found == pytest.approx(float(above), rel=1e-12)
+                line = (1 - rest) * above + Fraction(rest) * tail(tp + 1, n, total, positive)
+                found = random_pvalue(x, n, **size, method="interpolated", strict=True)
+                assert found == pytest.approx(float(line), rel=1e-12)
+                found = random_pvalue(x + 1, n, **size, method="interpolated")
+                assert found == pytest.approx(float(line), rel=1e-12)
+
+
+def test_parametric_is_the_incomplete_beta_function():
+    for x in (0.0, 0.3, 1.0, 4.7, 7.9):
+        wanted = betainc(x + 1, 8 - x, 3123 / 16769)
+        found = random_pvalue(x, 8, **STOCKS, method="parametric", strict=True)
+        assert found == pytest.approx(wanted, rel=1e-10)
+        assert random_pvalue(x + 1, 8, **STOCKS, method="parametric") == found
+    for tp in range(9):  # at whole counts, the binomial tail
+        found = random_pvalue(tp, 8, prior=0.2, method="parametric")
+        assert found == pytest.approx(binom.sf(tp - 1, 8, 0.2), rel=1e-10)
+
+
+def test_an_infinite_population_and_a_prior_are_binomial():
+    for tp in (0, 2, 5, 20):
+        wanted = binom.sf(tp - 1, 20, 0.25)
+        assert random_pvalue(tp, 20, prior=0.25) == pytest.approx(wanted, rel=1e-10)
+        found = random_pvalue(tp, 20, n_candidates=8, n_positive=2, population="infinite")
+        assert found == pytest.approx(wanted, rel=1e-10)
+
+
+def test_log_is_finite_where_the_p_value_underflows():
+    size = {"n_candidates": 20_000, "n_positive": 2_000}
+    assert random_pvalue(2000, 2000, **size) == 0.0
+    # one list of all there are
+    wanted = math.log10(math.comb(20_000, 2_000))
+    found = random_pvalue(2000, 2000, **size, log=True)
+    assert found == pytest.approx(-wanted, rel=1e-12)
+    found = random_pvalue(2000, 2000, prior=0.1, log=True)
+    assert found == pytest.approx(-2000, rel=1e-12)
+    assert random_pvalue(0, 5, **size, log=True) == 0.0
+    assert random_pvalue(6, 5, **size, log=True) == -math.inf
+
+
+def test_pvalues_broadcast_and_scalars_give_floats():
+    found = random_pvalue([[1], [2]], [3, 4, 5], n_candidates=[10, 20, 30], n_positive=3)
+    assert found.shape == (2, 3)
+    for row, tp in enumerate([1, 2]):
+        for column, (n, total) in enumerate([(3, 10), (4, 20), (5, 30)]):
+            one = random_pvalue(tp, n, n_candidates=total, n_positive=3)
+            assert found[row, column] == one
+    assert type(random_pvalue(np.int64(1), 2, prior=0.5)) is float
+    assert random_pvalue(1, 2, prior=[0.5, 0.25]) == pytest.approx([0.75, 1 - 0.75**2], rel=1e-14)
+
+
+def test_errors_of_random_pvalue():
+    nine = {"n_candidates": 9, "n_positive": 1}
+    for keywords, message in (
+        ({}, r"n_candidates=None, n_positive=None: pass both"),
+        ({"n_candidates": 9}, r"n_positive=None: pass both"),
+        ({"n_candidates": 9, "prior": 0.5}, r"prior=0.5 replaces"),
+        ({"prior": 1.5}, r"prior=1.5: pass the share of positives, a number from 0 to 1"),
+        ({**nine, "n_positive": 10}, r"n_positive=10: n and n_positive"),
+        ({**nine, "n_candidates": 2}, r"n=3, n_candidates=2.*pass population='infinite'"),
+        ({**nine, "n_positive": -1}, r"n_positive=-1: pass counts"),
+        ({**nine, "n_candidates": 9.5}, r"n_candidates=9.5: pass counts"),
+        ({"prior": 0.5, "method": "exact"}, r"method='exact' is not one of 'discrete'"),
+        ({"prior": 0.5, "population": "big"}, r"population='big' is not one of 'finite'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            random_pvalue(1, 3, **keywords)
+    for tp, n in ((np.nan, 3), (1, -3), (1, 2.5), (np.inf, 3)):
+        with pytest.raises(ValueError, match=r"whole number"):
+            random_pvalue(tp, n, prior=0.5)
+
+
+# --------------------------------------------------------------------------- means of some queries
+
+
+def test_reviewers_of_the_hypertext_papers():
+    """Table 3 tests the mean of 15 reviewers as one list of 10: .079."""
+    papers = {"n_candidates": 117, "n_positive": 47, "n_queries": 15}
+    assert random_pvalue_mean(85 / 15, 10, **papers) == pytest.approx(1.5935e-5, rel=5e-5)
+    assert random_pvalue_mean(86 / 15, 10, **papers) == pytest.approx(7.4383e-6, rel=5e-5)
+    assert random_pvalue_mean(5.7, 10, **papers) == random_pvalue_mean(86 / 15, 10, **papers)
+    found = random_pvalue_mean(5.7, 10, **papers, decimals=1)
+    assert found == random_pvalue_mean(85 / 15, 10, **papers)
+    law = [Fraction(1)]
+    for _ in range(15):
+        one = [tail(i - 1, 10, 117, 47) - tail(i, 10, 117, 47) for i in range(11)]
+        law = [
+            sum(law[i - j] * p for j, p in enumerate(one) if 0 <= i - j < len(law))
+            for i in range(len(law) + 10)
+        ]
+    assert found == pytest.approx(float(sum(law[85:])), rel=1e-13)
+
+
+def test_queries_of_their_own_sizes():
+    sizes = {"n_candidates": [5, 8, 6], "n_positive": [2, 3, 0], "n_queries": 3}
+    found = random_pvalue_mean([0, 2 / 3, 1, 5 / 3, 2], [2, 3, 1], **sizes)
+    tails = []
+    for s in (0, 2, 3, 5, 6):
+        tails.append(
+            sum(
+                (tail(i - 1, 2, 5, 2) - tail(i, 2, 5, 2)) * tail(s - i - 1, 3, 8, 3)
+                for i in range(3)
+            )
+        )
+    assert found == pytest.approx([float(p) for p in tails], rel=1e-13)
+    one = random_pvalue_mean(1.0, [2, 3, 1], **sizes)
+    assert type(one) is float
+    assert one == found[2]
+
+
+def test_mean_of_one_query_is_its_count_or_the_next_above():
+    size = {"n_candidates": 200, "n_positive": 40}
+    for mean, tp in ((0, 0), (3, 3), (9, 9), (20, 20), (21, 21), (3.2, 4), (3 + 1e-10, 3)):
+        found = random_pvalue_mean(mean, 20, **size, n_queries=1)
+        assert found == pytest.approx(random_pvalue(tp, 20, **size), rel=1e-12)
+
+
+def test_printed_means_are_the_smallest_sum_that_rounds_to_them():
+    size = {"n_candidates": 117, "n_positive": 47}
+    for mean, queries, decimals, smallest in (
+        (5.7, 15, 1, 85), (0.33, 3, 2, 1), (2, 4, 0, 6), (5.65, 20, 2, 113)
+    ):  # fmt: skip
+        found = random_pvalue_mean(mean, 10, **size, n_queries=queries, decimals=decimals)
+        assert found == random_pvalue_mean(smallest / queries, 10, **size, n_queries=queries)
+    with pytest.raises(ValueError, match=r"n_queries=15 .*no counts .*means are 5.66667 and"):
+        random_pvalue_mean(5.7, 10, **size, n_queries=15, decimals=2)
+
+
+def test_errors_of_random_pvalue_mean():
+    for keywords, message in (
+        ({"n_queries": 0}, r"n_queries=0: a mean needs at least one query"),
+        ({"n_queries": 2.0}, r"n_queries=2.0: pass a whole number"),
+        ({"n_queries": 3, "n": [5, 6]}, r"n has 2 values for n_queries=3. Pass one value"),
+        ({"n_queries": 3, "n_positive": 200}, r"n_positive=\[200, 200, 200\]: n and n_positive"),
+        ({"n_queries": 3, "decimals": 0}, r"mean_tp=1.5 has more decimal places than decimals=0"),
+        ({"n_queries": 3, "decimals": -1}, r"decimals=-1: pass a whole number"),
+    ):
+        given = {"n": 10, "n_candidates": 117, "n_positive": 47, **keywords}
+        with pytest.raises(ValueError, match=message):
+            random_pvalue_mean(1.5, **given)
+
+
+# ------------------------------------------------------------------------------ the test of a list
+
+
+def test_random_test_counted_by_hand(tied):
+    found = tied.rankeval(key="id", measures=["a", "b", "c"]).random_test()
+    rows = tied.to_dict("records")
+    total, positive = len(rows), int(tied["gold"].sum())
+    wanted = [(m, n) for m in "abc" for n in range(1, total + 1)]
+    assert list(zip(found["measure"], found["n"], strict=True)) == wanted
+    for _, row in found.iterrows():
+        ranked = sorted(rows, key=lambda r: (-r[row["measure"]], r["id"]))
+        n, tp = row["n"], sum(r["gold"] for r in ranked[: row["n"]])
+        assert row["tp"] == tp
+        assert row["expected"] == pytest.approx(n * positive / total, rel=1e-14)
+        assert row["lift"] == pytest.approx(tp * total / (n * positive), rel=1e-14)
+        at_least, above = tail(tp - 1, n, total, positive), tail(tp, n, total, positive)
+        assert row["p_value"] == pytest.approx(float(at_least), rel=1e-11)
+        assert row["p_strict"] == pytest.approx(float(above), rel=1e-11)
+        assert row["p_mid"] == pytest.approx(float((at_least + above) / 2), rel=1e-11)
+        log = math.log10(at_least)
+        assert row["log10_p"] == pytest.approx(log, rel=1e-11, abs=1e-12)
+    assert "p_adjusted" not in found
+
+
+def test_an_infinite_population_has_the_p_values_of_its_counts(frame):
+    found = frame.rankeval(measures="b").random_test(population="infinite")
+    size = {"n_candidates": 30, "n_positive": int(frame["gold"].sum()), "population": "infinite"}
+    tp, n = found["tp"], found["n"]
+    for column, keywords in {
+        "p_value": {}, "p_strict": {"strict": True}, "log10_p": {"log": True}
+    }.items():  # fmt: skip
+        wanted = random_pvalue(tp, n, **size, **keywords)
+        assert found[column].to_numpy() == pytest.approx(wanted, rel=1e-13, abs=1e-15)
+
+
+def test_reaching_the_critical_bound_is_being_significant(frame):
+    test = frame.rankeval.random_test().set_index(["measure", "n"])
+    bound = frame.rankeval.random_bound(0.5).set_index("n")
+    assert {True, False} == set(test["p_value"] <= 0.5)
+    critical = bound["critical"].loc[test.index.get_level_values("n")].to_numpy()
+    assert ((test["tp"] >= critical) == (test["p_value"] <= 0.5)).all()
+
+
+# ------------------------------------------------------------------------- adjusted for all n
+
+
+def test_adjusted_for_all_n_by_all_orders(frame):
+    small = frame.iloc[:12]
+    found = small.rankeval(measures=["a", "b"]).random_test([2, 4, 7], adjust="envelope")
+    total, positive = len(small), int(small["gold"].sum())
+    orders = list(itertools.combinations(range(total), positive))
+    tails = {(n, i): tail(i - 1, n, total, positive) for n in (2, 4, 7) for i in range(n + 1)}
+    smallest = [min(tails[n, bisect_left(order, n)] for n in (2, 4, 7)) for order in orders]
+    for _, row in found.iterrows():
+        p = tails[row["n"], row["tp"]]
+        wanted = sum(s <= p for s in smallest) / len(smallest)
+        assert row["p_adjusted"] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_adjusted_p_values_and_the_envelope_agree(frame):
+    found = frame.rankeval.random_test(range(1, 30), adjust="envelope")
+    for alpha in (0.05, 0.4, 0.8):
+        counts = frame.rankeval.random_envelope(alpha, range(1, 30)).set_index("n")["envelope"]
+        inside = found["tp"].to_numpy() >= counts.loc[found["n"]].to_numpy()
+        assert (inside == (found["p_adjusted"] <= alpha)).all()
+    assert (found["p_adjusted"] >= found["p_value"]).all()
+    alone = frame.rankeval.random_test(7, adjust="envelope")
+    assert alone["p_adjusted"].to_numpy() == pytest.approx(alone["p_value"], rel=1e-12)
+
+
+def test_adjusted_in_an_endless_population(frame):
+    n = [1, 2, 4]
+    found = frame.rankeval(measures="a").random_test(n, adjust="envelope", population="infinite")
+    z = frame["gold"].mean()
+    p = {(m, i): binom.sf(i - 1, m, z) for m in n for i in range(m + 1)}
+    for _, row in found.iterrows():
+        limit = row["p_value"] * (1 + 1e-9)
+        wanted = 0.0
+        for labels in itertools.product([0, 1], repeat=4):
+            if min(p[m, sum(labels[:m])] for m in n) <= limit:
+                wanted += z ** sum(labels) * (1 - z) ** (4 - sum(labels))
+        assert row["p_adjusted"] == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
+def test_adjusted_where_measures_differ_in_candidates(frame):
+    holed = frame.assign(b=frame["b"].where(frame["b"] < 3))
+    roles = {"missing": "drop", "measures": ["a", "b"]}
+    found = holed.rankeval(**roles).random_test(adjust="envelope").set_index("measure")
+    kept = holed.dropna(subset="b")
+    wanted = kept.rankeval(measures="b").random_test(adjust="envelope")
+    assert len(wanted) < 30
+    np.testing.assert_allclose(found.loc["b", "p_adjusted"], wanted["p_adjusted"], rtol=1e-12)
+    np.testing.assert_allclose(found.loc["b", "p_value"], wanted["p_value"], rtol=1e-12)
+
+
+def test_the_worst_ranking_is_not_significant():
+    df = pd.DataFrame({"a": np.arange(1000) / 2, "gold": np.arange(1000) < 150})
+    for n in (None, [500], [900], range(880, 1001, 20)):
+        found = df.rankeval.random_test(n, adjust="envelope")
+        assert (found["p_adjusted"] == 1).all()
+
+
+@pytest.mark.full
+def test_envelope_at_the_ends_of_blocks(krenn):
+    """332 blocks of equal frequency: a level of .002565 and a size of .04991."""
+    data = krenn.rankeval(gold="is.colloc", measures="freq", ties="blocks")
+    test = data.random_test(adjust="envelope")
+    assert len(test) == 332
+    found = krenn.rankeval(gold="is.colloc").random_envelope(0.05, test["n"].tolist())
+    assert found["local_level"].iloc[0] == pytest.approx(0.002565, rel=0.01)
+    inside = test["tp"].to_numpy() >= found["envelope"].to_numpy()
+    assert (inside == (test["p_adjusted"] <= 0.05)).all()
+
+
+def test_blocks_of_each_measure_are_its_own_family(tied):
+    roles = {"ties": "blocks", "measures": ["a", "b"]}
+    found = tied.rankeval(**roles).random_test(adjust="envelope")
+    for measure, rows in found.groupby("measure"):
+        alone = tied.rankeval(measures=measure).random_test(rows["n"].tolist(), adjust="envelope")
+        np.testing.assert_array_equal(rows["p_adjusted"], alone["p_adjusted"])
+
+
+@pytest.mark.parametrize("shift", [0.2, 3.0])
+def test_rounded_p_values_are_never_below_the_exact_ones(monkeypatch, shift):
+    rng = np.random.default_rng(1)
+    df = rankeval_pd.datasets.simulate_candidates(400, quality={"a": shift})
+    df["a"] += rng.normal(size=400) * 0.1
+    exact = df.rankeval.random_test(adjust="envelope")
+    assert "p_adjusted" not in exact.attrs
+    monkeypatch.setattr(random_model, "EVERY", 300)
+    monkeypatch.setattr(random_model, "_LEVELS", 32)
+    monkeypatch.setattr(rankeval_pd.chance.random_tests, "EVERY", 300)
+    found = df.rankeval.random_test(adjust="envelope")
+    assert found.attrs["p_adjusted"] == "rounded up"
+    assert "rounded up" in rankeval_pd.in_words(found)
+    mine, other = found["p_adjusted"], exact["p_adjusted"]
+    assert (mine >= other * (1 - 1e-12)).all()
+    assert (mine > other * (1 + 1e-12)).any()
+    assert (mine.rank() - other.rank()).abs().max() < 400 / 8
+    rising = found.sort_values("p_value")
+    assert rising["p_adjusted"].is_monotonic_increasing
+    tiny = rising[rising["p_value"] < 1e-6 / 400]  # summed over the lists
+    assert (len(tiny) > 20) == (shift == 3.0)
+    assert (tiny["p_adjusted"] <= 400 * tiny["p_value"] * (1 + 1e-12)).all()
+    for alpha in (0.1, 0.05, 0.01, 0.001):
+        assert ((mine <= alpha) == (other <= alpha)).all()
+    assert (mine >= found["p_value"]).all()
+
+
+# -------------------------------------------------------------------------------- groups combined
+
+
+@pytest.mark.parametrize("population", ["finite", "infinite"])
+def test_groups_combined_by_hand(ragged, population):
+    roles = {"by": "query", "measures": ["a", "c"]}
+    each = ragged.rankeval(**roles).random_test([1, 4, 9], population=population)
+    found = ragged.rankeval(**roles).random_test([1, 4, 9], combine=True, population=population)
+    assert list(zip(found["measure"], found["n"], strict=True)) == [
+        (m, n) for m in "ac" for n in (1, 4, 9)
+    ]
+    expected = [c for c in each.columns if c != "query"]
+    assert list(found.columns) == [*expected, "n_groups", "n_left_out"]
+    sizes = ragged.groupby("query")["gold"].agg(["size", "sum"])
+    for _, row in found.iterrows():
+        rows = each[(each["measure"] == row["measure"]) & (each["n"] == row["n"])]
+        assert row["tp"] == rows["tp"].sum()
+        assert row["expected"] == pytest.approx(rows["expected"].sum(), rel=1e-14)
+        law = np.array([1.0])
+        for total, positive in sizes.loc[rows["query"]].itertuples(index=False):
+            counts = np.arange(row["n"] + 1)
+            one = (
+                hypergeom.pmf(counts, total, positive, row["n"])
+                if population == "finite"
+                else binom.pmf(counts, row["n"], positive / total)
+            )
+            law = np.convolve(law, one)
+        tp = row["tp"]
+        assert row["p_value"] == pytest.approx(law[tp:].sum(), rel=1e-10)
+        assert row["p_strict"] == pytest.approx(law[tp + 1 :].sum(), rel=1e-10)
+        assert row["p_mid"] == pytest.approx(law[tp:].sum() - law[tp] / 2, rel=1e-10)
+        assert row["log10_p"] == pytest.approx(math.log10(law[tp:].sum()), rel=1e-9, abs=1e-12)
+        assert row["lift"] == pytest.approx(tp / rows["expected"].sum(), rel=1e-14)
+    assert "p_adjusted" not in found
+
+
+def test_all_batches_of_a_dataset_are_combined():
+    rng = np.random.default_rng(5)
+    dims, shape = ("year", "query", "candidate"), (2, 3, 8)
+    ds = xr.Dataset({"a": (dims, rng.normal(size=shape)), "gold": (dims, rng.random(shape) < 0.4)})
+    found = ds.rankeval.random_test([2, 5], combine=True)
+    assert found["p_value"].dims == ("measure", "n")
+    df = ds.to_dataframe().reset_index()
+    wanted = df.rankeval(by=["year", "query"], measures="a").random_test([2, 5], combine=True)
+    # labels of candidates recur in the frame; without ties the order is the same
+    part = found.to_dataframe().reset_index()
+    pd.testing.assert_frame_equal(part[wanted.columns], wanted)
+
+
+def test_no_group_gives_no_row(ragged):
+    none, whole = (x.rankeval(by="query").random_test(combine=True) for x in (ragged[:0], ragged))
+    assert none.empty
+    assert list(none.columns) == list(whole.columns)
+
+
+def test_a_combination_needs_groups(frame):
+    for data in (frame, xr.Dataset.from_dataframe(frame)):
+        with pytest.raises(ValueError, match=r"combine=True combine groups, but there are none"):
+            data.rankeval.random_test(5, combine=True)
+    with pytest.raises(ValueError, match=r"combine=True with adjust='envelope'"):
+        frame.rankeval(by="b").random_test(5, combine=True, adjust="envelope")
+    with pytest.raises(ValueError, match=r"adjust='holm' is not one of None, 'envelope'"):
+        frame.rankeval.random_test(5, adjust="holm")
+
+
+def test_ties_that_have_no_count(tied):
+    for keywords in ({"adjust": "envelope"}, {"combine": True, "by": "b"}):
+        with pytest.raises(ValueError, match=r"ties='expected' with combine="):
+            tied.rankeval(ties="expected").random_test(3, **keywords)
+    best = tied.rankeval(ties="best", by="b", measures="a").random_test(3, combine=True)
+    worst = tied.rankeval(ties="worst", by="b", measures="a").random_test(3, combine=True)
+    assert best.loc[0, "tp"] >= worst.loc[0, "tp"]
+    assert best.loc[0, "p_value"] <= worst.loc[0, "p_value"]
+
+
+def test_combined_where_n_is_every_n(ragged):
+    found = ragged.rankeval(by="query", measures="c").random_test(combine=True)
+    assert found["n"].tolist() == list(range(1, 13))
+    some = ragged.rankeval(by="query", measures="c").random_test([1, 9, 12], combine=True)
+    pd.testing.assert_frame_equal(found[found["n"].isin([1, 9, 12])].reset_index(drop=True), some)
+    blocks = ragged.rankeval(by="query", measures="a", ties="blocks")
+    each, together = blocks.random_test(), blocks.random_test(combine=True)
+    sizes = ragged.groupby("query").size()
+    counts = each.groupby("n")["tp"].agg(["size", "sum"])
+    # only where a block ends in every group that has n candidates
+    whole = counts[counts["size"] == [int((sizes >= n).sum()) for n in counts.index]]
+    assert together.set_index("n")["tp"].to_dict() == whole["sum"].to_dict()
+    assert 0 < len(whole) < len(counts)
+
+
+def test_combined_rows_say_how_many_groups_they_are_about():
+    """One query has two documents, so that n = 3 is about the other alone: tp falls from 2 to 1."""
+    df = pd.DataFrame(
+        {
+            "a": [9.0, 8, 7, 6, 5],
+            "gold": [True, False, True, False, False],
+            "query": ["one", "one", "two", "two", "two"],
+        }
+    )
+    found = df.rankeval(by="query").random_test([2, 3], combine=True)
+    assert list(found.columns[-2:]) == ["n_groups", "n_left_out"]
+    assert found[["n", "tp", "n_groups", "n_left_out"]].to_numpy().tolist() == [
+        [2, 2, 2, 0],
+        [3, 1, 1, 1],
+    ]
+    assert "n_groups" not in df.rankeval(by="query").random_test([2])
+
+
+# ----------------------------------------- pools: what was retrieved, all, or a larger collection
+
+
+ROLES = {
+    "gold": "grade", "min_grade": 1, "by": "query", "key": "document", "missing": "absent",
+}  # fmt: skip
+
+
+def runs(seed, depths, queries=4, documents=9):
+    """Return judged documents, and runs that retrieve as many of them as ``depths`` says."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        [(q, f"d{d}") for q in range(queries) for d in range(documents)],
+        columns=["query", "document"],
+    )
+    rows["grade"] = (rng.random(len(rows)) < 0.4).astype(int)
+    rows.loc[rows["document"] == "d0", "grade"] = 1
+    for name, depth in depths.items():
+        score = np.full((queries, documents), np.nan)
+        for q in range(queries):
+            chosen = rng.permutation(documents)[: max(1, depth - q % 2)]
+            score[q, chosen] = rng.random(chosen.size)
+        rows[name] = score.ravel()
+    return rows
+
+
+def enumerated(frame, run, n):
+    """Return P(tp of all queries >= the run's) over all orders of what it retrieved."""
+    law, observed = {0: Fraction(1)}, 0
+    for _, rows in frame.groupby("query"):
+        ranked = rows[rows[run].notna()].sort_values(run, ascending=False)
+        observed += int(ranked["grade"].head(n).sum())
+        grades = ranked["grade"].tolist()
+        lists = [sum(c) for c in itertools.combinations(grades, min(n, len(grades)))]
+        fresh = {}
+        for (tp, p), more in itertools.product(law.items(), lists):
+            fresh[tp + more] = fresh.get(tp + more, 0) + p / len(lists)
+        law = fresh
+    return float(sum(p for tp, p in law.items() if tp >= observed))
+
+
+def asked(frame, n, **options):
+    return frame.rankeval(**ROLES).random_test(n, combine=True, details=True, **options)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_orders_of_what_was_retrieved_are_enumerated(seed):
+    deep, other = np.random.default_rng(seed).permutation(np.arange(4, 10))[:2]
+    frame = runs(seed, {"deep": int(deep), "other": int(other)})
+    for n in (1, 2, 3):
+        found = asked(frame, n).set_index("measure")
+        for run in ("deep", "other"):
+            assert found.loc[run, "p_value"] == pytest.approx(enumerated(frame, run, n), rel=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_who_else_is_in_the_frame_does_not_matter(seed):
+    rng = np.random.default_rng(seed)
+    depths = {"a": int(rng.integers(4, 9)), "b": int(rng.integers(3, 9)), "c": 9}
+    every = runs(seed, depths, queries=int(rng.integers(1, 6)))
+    alone = every[every["a"].notna() | (every["grade"] > 0)][["query", "document", "grade", "a"]]
+    n = int(rng.integers(1, 3))
+    for pool in (None, 5000):
+        together = asked(every, n, pool=pool).set_index("measure").loc["a"]
+        itself = asked(alone, n, pool=pool).iloc[0]
+        for column in ("tp", "expected", "p_value", "p_mid", "p_strict", "log10_p"):
+            assert itself[column] == pytest.approx(together[column], rel=1e-12), column
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_large_pools_equal_a_convolution(seed):
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame({"query": np.repeat(np.arange(12), 400), "document": [*range(400)] * 12})
+    rows["grade"] = (rng.random(len(rows)) < 0.1).astype(int)
+    depth, gain = rng.uniform(0.3, 0.9), rng.uniform(0.0, 1.0)
+    rows["run"] = np.where(
+        rng.random(len(rows)) < depth, rng.random(len(rows)) + gain * rows["grade"], np.nan
+    )
+    found = asked(rows, 20).iloc[0]
+    law = np.array([1.0])
+    for _, group in rows[rows["run"].notna()].groupby("query"):
+        size, positive = len(group), int(group["grade"].sum())
+        ways = [
+            math.comb(positive, k) * math.comb(size - positive, 20 - k) / math.comb(size, 20)
+            for k in range(21)
+        ]
+        law = np.convolve(law, ways)
+    assert found["p_value"] == pytest.approx(law[int(found["tp"]) :].sum(), rel=1e-10)
+
+
+def test_a_list_of_all_that_was_retrieved_says_nothing():
+    """Ten documents for each query, 4.1 of them relevant in whatever order: p was 1e-134."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for query in range(50):
+        for document in range(500):
+            retrieved = document < 10
+            grade = int(rng.random() < (0.41 if retrieved else 0.01))
+            rows.append((query, document, grade, rng.random() if retrieved else np.nan))
+    frame = pd.DataFrame(rows, columns=["query", "document", "grade", "run"])
+    accessor = frame.rankeval(**ROLES)
+    with pytest.warns(RankevalWarning, match="100% of the lists at n = 10 contain every retrieved"):
+        table = accessor.random_test(10, combine=True)
+    assert table["p_value"].tolist() == [1.0]
+    assert table["lift"].tolist() == [pytest.approx(1.0)]
+    assert (
+        "The chance level is the value for a random order of the candidates that each measure"
+        " retrieved." in rankeval_pd.in_words(table)
+    )
+    of_all = accessor.random_test(10, combine=True, pool="all", details=True)
+    assert of_all["log10_p"].iloc[0] < -100
+    assert of_all["n_pool"].iloc[0] == 25_000
+    of_web = accessor.random_test(10, combine=True, pool=10**6)
+    assert "a collection of 1,000,000 candidates" in rankeval_pd.in_words(of_web)
+    with pytest.warns(RankevalWarning, match="contain every retrieved"):
+        single = accessor.random_test([5, 10], adjust="envelope", details=True)
+    assert (single.loc[single["n"] == 10, ["p_value", "p_adjusted"]] == 1.0).all(axis=None)
+    assert single.attrs["pool"] == "retrieved"
+
+
+def test_bounds_bands_and_envelopes_of_each_run():
+    frame = runs(3, {"a": 8, "b": 5}, queries=1)
+    accessor = frame.rankeval(**{**ROLES, "by": None, "exclude": "query"})
+    bound = accessor.random_bound(0.3, [2, 3])
+    assert [*accessor.random_bound(0.3, [2, 3], details=False)] == [
+        "measure", "p", "n", "expected", "critical", "discrete", "interpolated", "parametric"
+    ]  # fmt: skip
+    for run, rows in bound.groupby("measure"):
+        known = frame.loc[frame[run].notna(), ["document", "grade", run]]
+        one = known.rankeval(gold="grade", min_grade=1, measures=run).random_bound(0.3, [2, 3])
+        pd.testing.assert_frame_equal(
+            rows.drop(columns="measure").reset_index(drop=True), one, check_dtype=False
+        )
+        alone = known.rankeval(gold="grade", min_grade=1, measures=run, key="document")
+        for ask, options in (
+            ("random_envelope", {"alpha": 0.3, "n": [2, 3]}),
+            ("random_band", {"space": "roc", "p": 0.3, "n": [2, 3]}),
+            ("crossovers", {"p": 0.5, "contiguous": 1}),
+        ):
+            mine = getattr(accessor, ask)(**options)
+            mine = mine[mine["measure"] == run].reset_index(drop=True)
+            its = getattr(alone, ask)(**options)
+            pd.testing.assert_frame_equal(
+                mine[[*its.columns]], its, check_dtype=False, obj=f"{ask} of {run}"
+            )
+    of_all = accessor.random_bound(0.3, [2, 3], pool="all")
+    assert "measure" not in of_all
+    assert accessor.random_bound(0.3, 2, pool=900)["expected"].iloc[0] == pytest.approx(
+        2 * frame["grade"].sum() / 900
+    )
+
+
+def test_the_lift_of_a_run_has_the_chance_of_its_own_pool():
+    frame = runs(4, {"a": 8, "b": 5}, queries=1)
+    accessor = frame.rankeval(**{**ROLES, "by": None, "exclude": "query"})
+    table = accessor.nbest_precision(2).set_index("measure")
+    tested = accessor.random_test(2).set_index("measure")
+    assert table["lift"].to_dict() == pytest.approx(tested["lift"].to_dict())
+    assert accessor.nbest_recall(2).set_index("measure")["lift"].to_dict() == pytest.approx(
+        tested["lift"].to_dict()
+    )
+    with pytest.raises(ValueError, match="of='lift' with missing='absent'"):
+        accessor.compare("a", "b", 2, of="lift")
+
+
+def test_pools_that_are_none():
+    for pool, message in (
+        ("mine", "pool='mine': pass 'retrieved'"),
+        (3, "pool=3 is smaller than the number of candidates"),
+        (2**53, "below 2\\*\\*53"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            runs(0, {"a": 5}).rankeval(**ROLES).random_test(2, pool=pool)
+
+
+def test_what_was_retrieved_is_known_where_lists_end():
+    frame = runs(0, {"a": 9}).fillna(0.0)
+    with pytest.raises(ValueError, match="Pass missing='absent'"):
+        frame.rankeval(**{**ROLES, "missing": "raise"}).random_bound(0.05, 2, pool="retrieved")
+
+
+# --------------------------------------------------- runs as candidates: the conventions of search
+
+
+def search(seed, queries=12, documents=20):
+    """Return judged and unjudged documents, and runs with many equal scores."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        [(q, f"d{d:02}") for q in range(queries) for d in range(documents)],
+        columns=["query", "document"],
+    )
+    rows["grade"] = np.where(rng.random(len(rows)) < 0.7, rng.integers(0, 3, len(rows)), np.nan)
+    for run in ("a", "b"):
+        score = rng.integers(0, 6, len(rows)) + 1e-12 * rng.random(len(rows))
+        rows[run] = np.where(rng.random(len(rows)) < 0.8, score, np.nan)
+    return rows
+
+
+@pytest.mark.parametrize("unjudged", ["negative", "skip"])
+@pytest.mark.parametrize("seed", range(2))
+def test_lists_of_runs_are_those_of_trec_eval(seed, unjudged):
+    frame = search(seed)
+    lists = frame.rankeval(**ROLES, unjudged=unjudged)
+    assert lists.nbest_precision(5).attrs["ties"] == "trec"
+    wide = frame.rankeval.per_query("P@5", wide=True, unjudged=unjudged)
+    found = lists.nbest_precision(5).set_index(["query", "measure"])["precision"]
+    found = found.to_xarray().to_pandas()
+    pd.testing.assert_frame_equal(found, wide, check_names=False)
+    data = frame.set_index(["query", "document"]).to_xarray()
+    data["name"] = ("document", data["document"].to_numpy())
+    same = data.rename(document="candidate").rankeval(
+        gold="grade", min_grade=1, key="name", missing="absent", ties="trec", unjudged=unjudged
+    )
+    precision = same.nbest_precision(5)["precision"].transpose("query", "measure", "n")[..., 0]
+    np.testing.assert_allclose(precision, wide[["a", "b"]])
+
+
+def test_the_recipe_of_the_overview_runs_as_printed():
+    frame = search(1)
+    text = repr(frame.rankeval)
+    recipe = text[text.index("df.rankeval(gold") : text.index("): nbest_precision") + 1]
+    assert "unjudged='negative'" in recipe
+    accessor = eval(" ".join(recipe.split()), {"df": frame})
+    for ask in ("nbest_precision", "compare", "random_test"):
+        assert len(getattr(accessor, ask)(n=5))
+    assert "as in trec_eval" in repr(accessor)
+
+
+def test_ties_by_names_need_names():
+    with pytest.raises(ValueError, match="Pass the document column as key="):
+        search(1).rankeval(gold="grade", min_grade=1, ties="trec", unjudged="skip").area()
+    with pytest.raises(ValueError, match=r"unjudged='negative' \(a lower bound for precision\)"):
+        search(1).rankeval(**ROLES).nbest_precision(5)
