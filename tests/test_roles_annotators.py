@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from scipy import special
 
 import rankeval_pd
@@ -62,17 +61,6 @@ def test_a_dataset_has_the_same_answers_by_names_and_by_a_dimension():
             assert ("annotator" in found.dims) == (how == "each")
             for name in ("difference", "ci_low", "p_value", "n_only_a"):
                 np.testing.assert_allclose(found[name].to_numpy().ravel(), frame[name], rtol=1e-13)
-
-
-def test_lazy_scores_and_votes_have_the_same_answer():
-    data, along = as_dataset(DATA), along_annotators(DATA)
-    here = data.rankeval(gold=THREE, **TWO).nbest_precision(50)
-    scores = data.assign({name: data[name].chunk(candidate=100) for name in "fg"})
-    for lazy in (scores, data.chunk(candidate=100)):
-        found = lazy.rankeval(gold=THREE, **TWO).nbest_precision(50)
-        xr.testing.assert_allclose(found.compute(), here)
-    lazy = along.chunk(annotator=1).rankeval.nbest_precision(50).compute()
-    xr.testing.assert_allclose(lazy, along.rankeval.nbest_precision(50))
 
 
 def test_draws_are_left_out_and_said():
@@ -261,11 +249,3 @@ def test_ranges_obey_the_mean_of_the_votes():
     assert ranges["n_tests"].sum() == len(sure) > 0
     assert (ranges["n_first"].iloc[0], ranges["n_last"].iloc[-1]) == (*sure["n"].iloc[[0, -1]],)
     assert ranges["p_max"].max() == sure["p_value"].max()
-
-
-@pytest.mark.full
-def test_a_dask_dataframe_refuses_several_annotators():
-    dd = pytest.importorskip("dask.dataframe")
-    pytest.importorskip("rankeval_pd.dask")
-    with pytest.raises(ValueError, match=r"several annotators, but data is lazy.*ddf\.assign"):
-        dd.from_pandas(DATA, npartitions=2).rankeval(gold=THREE, **TWO).nbest_precision(50)

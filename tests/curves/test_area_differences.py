@@ -187,24 +187,6 @@ def test_the_interval_of_two_versions_is_of_the_size_of_its_error(df):
     assert ours["se"] == pytest.approx(delong["se"])
 
 
-def test_the_interval_covers_where_areas_are_near_1():
-    rng = np.random.default_rng(11)
-    gold, dims = np.arange(100) < 10, ("sample", "candidate")
-    common, *own = rng.normal(size=(3, 400, 100))
-    # areas of .99 and .98 of nearly the same scores
-    shift = stats.norm.ppf([0.99, 0.98]) * np.sqrt(2.0)
-    a, b = (
-        0.95 * common + np.sqrt(1 - 0.95**2) * x + s * gold for x, s in zip(own, shift, strict=True)
-    )
-    ds = xr.Dataset({"a": (dims, a), "b": (dims, b), "gold": ("candidate", gold)})
-    ours, delong = (ds.rankeval.compare_area("a", "b", test=test) for test in ("t", "delong"))
-    covers = [
-        float(((x["ci_low"] <= 0.01) & (x["ci_high"] >= 0.01)).mean()) for x in (ours, delong)
-    ]
-    assert covers[0] >= 0.93
-    assert covers[1] < 0.9
-
-
 def test_the_interval_covers_where_scores_of_few_positives_spread_more():
     """Few candidates have a small variance by chance, which shortened the interval: .86 held."""
     rng = np.random.default_rng(3)
@@ -322,3 +304,16 @@ def test_one_sided_limits_of_lifts_end_where_lifts_do(df):
         "first", "other", kind="enrichment", share=0.05, alternative="greater"
     )
     assert found["ci_high"].item() == pytest.approx(20.0)
+
+
+def test_what_does_not_fit_is_refused(df):
+    for asked, match in (
+        ({"kind": "partial"}, "pass the largest false positive rate"),
+        ({"kind": "partial", "fpr": (0.3, 0.1)}, "a lower and an upper limit"),
+        ({"kind": "roc", "fpr": 0.1}, "applies only to kind='partial'"),
+        ({"kind": "enrichment"}, "pass the share"),
+        ({"kind": "bedroc", "test": "delong"}, "test='delong' requires"),
+        ({"kind": "ap", "test": "delong"}, "test='delong' requires kind='roc'"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            df.rankeval(gold="tp").compare_area("first", "other", **asked)

@@ -183,24 +183,6 @@ def test_a_perfect_ranking_and_its_reverse():
     assert 0.3 < best["ci_low"] < 0.9  # three of three say little
 
 
-def test_degrees_of_freedom_of_uneven_clusters():
-    """One less than clusters of one size are, by the chance that two candidates are of one."""
-    gold, even = np.tile([True, False], 40), np.repeat(np.arange(20), 4)
-    uneven = np.where(np.arange(80) < 56, np.arange(80) // 14, np.arange(80) // 2)
-    placement = np.random.default_rng(0).random(80)
-    for cluster in (even, uneven):
-        count = np.bincount(np.unique(cluster[gold], return_inverse=True)[1])
-        alike = min(40 * 39 / max((count * (count - 1)).sum(), 1), count.size) - 1
-        own, given = max(alike, 4), (placement, gold, np.ones(80, bool), cluster)
-        found = areas.cluster_spread(*given, alone=True)
-        np.testing.assert_allclose(found.freedom, own, rtol=1e-12)
-        found = areas.cluster_spread(*given)  # a difference has more below 7
-        np.testing.assert_allclose(found.freedom, 2 / (1 / own + 1 / max(own, 7)), rtol=1e-12)
-    two = np.arange(80) // 40
-    found = areas.cluster_spread(placement, gold, np.ones(80, bool), two)
-    np.testing.assert_allclose(found.freedom, 1.0, rtol=1e-12)
-
-
 def test_few_positives_are_said():
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(60, 2))
@@ -341,9 +323,9 @@ def test_ranks_of_few_positives_warn_and_chance_is_area_s():
     gold = np.arange(95) < 9
     df = pd.DataFrame({k: rng.normal(size=95) + 1.1 * gold for k in "abcd"} | {"gold": gold})
     found = []
-    for ask, given in (("summary", {}), ("area", {}), ("measure_ranks", {"kind": "roc"})):
+    for ask, asked in (("summary", {}), ("area", {}), ("measure_ranks", {"kind": "roc"})):
         with pytest.warns(RankevalWarning, match=r"a class has only 9 candidates"):
-            found.append(getattr(df.rankeval, ask)(**given).set_index("measure"))
+            found.append(getattr(df.rankeval, ask)(**asked).set_index("measure"))
     table, area = found[0], found[1].loc[found[0].index]
     wanted = (area["area"] > 0.5) & (area["p_value"] / 2 * 4 <= 0.05)
     assert table["better_than_chance"].tolist() == wanted.tolist()
@@ -455,3 +437,10 @@ def test_pairs_of_several_samples_and_of_batches(simulated):
     two = xr.concat([dataset, dataset], "half").rankeval.unpaired_area()
     assert two["sample_a"].to_numpy().tolist()[:3] == [(0, 0), (0, 0), (0, 0)]
     assert two["sample_b"].to_numpy().tolist()[:3] == [(0, 1), (0, 2), (1, 0)]
+
+
+def test_errors_of_areas(simulated):
+    with pytest.raises(ValueError, match="ci='delong' is an interval for the ROC area"):
+        simulated.rankeval.area("ap", ci="delong")
+    with pytest.raises(ValueError, match=r"unpaired_area compares independent samples"):
+        simulated.rankeval.unpaired_area()

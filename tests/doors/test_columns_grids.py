@@ -54,20 +54,3 @@ def test_judged_lists_have_the_grid_and_the_same_numbers(few):
     assert found.attrs["n_grid"] == n.size < 1_000
     assert f"{n.size} values of n" in rankeval_pd.in_words(found)
     pd.testing.assert_frame_equal(found, few.rankeval.judged_recall(n.tolist()))
-
-
-@pytest.mark.full
-def test_bands_on_a_grid_of_n_cover(few):
-    """Bands over the n of the grid hold the truth at all of these n at once."""
-    covered, samples = np.zeros(2), 60
-    for r in range(samples):
-        df = rankeval_pd.datasets.simulate_candidates(
-            2_000, baseline=0.1, quality={"a": 1.0, "b": 1.0}, rng=r
-        )
-        one = df.rankeval(measures=["a"]).precision_band(n_resamples=199)
-        truth = rankeval_pd.datasets.true_precision(one["n"] / 2_000, quality=1.0, baseline=0.1)
-        two = df.rankeval.difference_band("a", "b", n_resamples=199)
-        assert 100 < len(one) < 500
-        for k, (table, value) in enumerate(((one, truth), (two, 0.0))):
-            covered[k] += (table["band_low"].le(value) & table["band_high"].ge(value)).all()
-    assert (covered >= 0.95 * samples - 3.5 * np.sqrt(samples * 0.95 * 0.05)).all()

@@ -121,26 +121,6 @@ def test_lists_that_cut_ties_say_so(whole):
     assert partly.rankeval.judged_difference("good", "fair", sizes)["cuts_tie"].tolist() == cuts
 
 
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore:by='part'.*in another group:rankeval_pd.RankevalWarning")
-def test_padded_batches_are_groups_of_unequal_size(partly):
-    both = pd.concat({"x": partly, "y": partly.iloc[:400]}, names=["part", "item"])
-    frame = both.reset_index()
-    roles = {"by": "part", "label": "item", "measures": ["good", "fair"]}
-    ds = both.astype(float).to_xarray().rename(item="candidate")
-    pair = {"a": "good", "b": "fair"}
-    for name, where in (
-        ("precision", {"n": [50, 100]}), ("recall", {"n": [50, 100]}), ("average_precision", {}),
-        ("difference", {**pair, "n": [50, 100]}),
-    ):  # fmt: skip
-        for told in ({}, {"windows": [40]}, {"unjudged": "bounds"}):
-            table = getattr(frame.rankeval(**roles), f"judged_{name}")(**where, **told)
-            flat = getattr(ds.rankeval, f"judged_{name}")(**where, **told).to_dataframe()
-            for column in ("ci_low", table.filter(like="n_judged").columns[0]):
-                ours, theirs = (np.sort(x[column].to_numpy()) for x in (flat, table))
-                np.testing.assert_allclose(ours, theirs, rtol=1e-12)
-
-
 def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monkeypatch):
     n, pair = range(1, 200), ["good", "fair"]
     asked = {"judged_precision": [n], "judged_recall": [n], "judged_difference": [*pair, n]}

@@ -359,7 +359,7 @@ def test_the_picture_of_differences_takes_every_form():
         assert axes.get_ylabel() == "gain in AP"
     for table, told in (
         (several, r"data\[data\['metric'\] == 'AP'"),
-        (data, r"data\[\['AP', 'n_pos"),
+        (data, r"data\[\['AP', 'n_"),
     ):
         with pytest.raises(ValueError, match=f"Select one metric: {told}"):
             draw(table)
@@ -423,6 +423,7 @@ def test_a_list_shorter_than_k_and_a_run_that_lacks_a_query():
 def test_queries_without_judgments_are_left_out_and_said_once_a_call():
     frame = collection(2)
     more = pd.DataFrame({"query": ["x"], "document": ["a"], "run": [1.0], "grade": [np.nan]})
+    frame["other"] = more["other"] = 1.0
     both, metrics = pd.concat([frame, more]), ["AP", "P@2", "nDCG@3"]
     told = r"1 queries have no judgments.*'x'.*data\[~data\['query'\].isin\(\[...\]\)\]"
     for ask in (
@@ -479,7 +480,7 @@ def test_a_run_whose_scores_fall_with_relevance_is_noticed():
 
 
 def test_wrong_metrics():
-    for given, message in (
+    for asked, message in (
         ("nDGC@10", "'nDGC@10' is not one of .*Did you mean 'nDCG@10'"),
         ("P", "needs the list length, such as 'P@10'"),
         ("IPrec", "needs the lowest recall, such as 'IPrec@0.1'"),
@@ -498,11 +499,11 @@ def test_wrong_metrics():
         ("ERR(max_rel=2)@5", "takes grades up to 2, but gold contains 3"),
     ):
         with pytest.raises(ValueError, match=message):
-            per_query(collection(1), given)
+            per_query(collection(1), asked)
 
 
 def test_wrong_options():
-    for given, message in (
+    for asked, message in (
         ({"ties": "blocks"}, "ties='blocks' is not one of"),
         ({"missing": "last"}, "missing='last' is not one of"),
         ({"unjudged": "estimate"}, "unjudged='estimate' is not one of"),
@@ -512,7 +513,7 @@ def test_wrong_options():
         ({"undefined": "nan"}, "undefined='nan' is not one of"),
     ):
         with pytest.raises(ValueError, match=message):
-            per_query(collection(1), "AP", **given)
+            per_query(collection(1), "AP", **asked)
 
 
 def test_wrong_frames():

@@ -84,15 +84,14 @@ def test_compressed_files_patterns_mappings_and_frames_are_one(folder):
     assert "grade" not in read_trec(folder / "a.run").columns
 
 
-def test_several_runs_and_judgements_in_parts(folder):
+def test_several_runs_and_judgments_in_parts(folder):
     (folder / "b.run").write_text("1 Q0 d7 1 9 dense\n001 Q0 null 1 8 dense\n")
     (folder / "more.txt").write_text("1 0 d7 1\n")
     found = read_trec(str(folder / "*.run"), [folder / "qrels.txt", folder / "more.txt"])
     assert list(found.columns[2:]) == ["bm25", "dense", "grade"]
-    row = found[(found["query"] == "1") & (found["document"] == "d7")]
-    assert row["bm25"].isna().all()
-    assert row["dense"].tolist() == [9.0]
-    assert row["grade"].tolist() == [1]
+    row = found[(found["query"] == "1") & (found["document"] == "d7")].iloc[0]
+    assert np.isnan(row["bm25"])
+    assert (row["dense"], row["grade"]) == (9.0, 1)
 
 
 @pytest.mark.filterwarnings("ignore:Some of the 4 judged queries:rankeval_pd.RankevalWarning")
@@ -339,14 +338,14 @@ def test_what_is_written_is_equal_when_read(rows, name, arrow):
 
 def test_writing_refuses_what_cannot_be_read(tmp_path):
     frame = pd.DataFrame({"query": ["1"], "document": ["d1"], "my run": [1.0]})
-    for data, given, message in (
+    for data, to, message in (
         (frame.assign(document="d 1"), [tmp_path], r"'d 1' is empty or contains whitespace"),
         (frame, [tmp_path], r"the name 'my run'"),
         (frame, [{"other": tmp_path / "x"}], r"no column 'other'"),
         (frame.drop(columns="my run"), [tmp_path, tmp_path / "q"], r"no column 'grade'"),
     ):
         with pytest.raises((ValueError, KeyError), match=message):
-            write_trec(data, *given)
+            write_trec(data, *to)
 
 
 def test_a_run_that_the_pattern_would_not_find(tmp_path):
@@ -365,7 +364,7 @@ def test_no_run_takes_the_place_of_another(tmp_path):
     frame = pd.DataFrame({**pair, "a": [1.0], "b": [2.0], "grade": [1]})
     numbers = pd.DataFrame({**pair, 5: [1.0], "5": [2.0]})
     same = r"two files have the same path"
-    for data, given, options, message in (
+    for data, to, options, message in (
         (frame, [{"a": tmp_path / "x", "b": f"{tmp_path}/out/../x"}], {}, same),
         (frame, [tmp_path, tmp_path / "b.run"], {}, same),
         (numbers, [tmp_path], {}, same),
@@ -374,7 +373,7 @@ def test_no_run_takes_the_place_of_another(tmp_path):
         (pd.concat([frame, frame]), [tmp_path], {}, r"appear together more than once"),
     ):
         with pytest.raises(ValueError, match=message):
-            write_trec(data, *given, **options)
+            write_trec(data, *to, **options)
     assert not list(tmp_path.iterdir())
     write_trec(numbers.drop(columns="5"), tmp_path)
     assert read_trec(tmp_path / "5.run")["5"].tolist() == [1.0]

@@ -57,30 +57,6 @@ def test_two_rates_cover_and_are_unbiased_in_every_sample():
         assert law @ inside >= 0.94
 
 
-def test_inverse_probabilities_are_unbiased():
-    """All subsets of eight candidates with rates of their own: sums, recall's parts and AP."""
-    rate = np.array([0.9, 0.8, 0.5, 0.5, 0.4, 0.3, 0.3, 0.6])
-    true = np.array([1, 0, 1, 1, 0, 1, 0, 1], dtype=bool)
-    design = totals.Design(0, "estimate", "horvitz-thompson", 0.95, 1 / 0.3)
-    none = np.zeros(8, dtype=np.int64)
-    whole, variance = 0.0, 0.0
-    pairs = 0.0
-    for chosen in np.ndindex(*([2] * 8)):
-        judged = np.array(chosen, dtype=bool)
-        p = float(np.prod(np.where(judged, rate, 1 - rate)))
-        parts = design.parts(totals.JudgedSample(judged, true & judged, rate, none))
-        found = design._horvitz_thompson(parts.sum(axis=0), np.array(8.0 - judged.sum()))
-        whole += p * found.estimate
-        variance += p * (found.estimate - 5.0) ** 2
-        weight = np.where(judged & true, 1 / rate, 0.0)
-        others = np.cumsum(weight) - weight
-        pairs += p * float((weight * (1 + others) / np.arange(1, 9)).sum())
-    assert whole == pytest.approx(5.0, rel=1e-12)
-    assert variance == pytest.approx(((1 - rate) / rate)[true].sum(), rel=1e-12)
-    precision = np.cumsum(true) / np.arange(1, 9)
-    assert pairs == pytest.approx(precision[true].sum(), rel=1e-12)
-
-
 def test_a_region_without_judgements_has_the_limits_of_what_is_possible():
     """Every truth of the unseen region is in them, whatever the seen one shows."""
     design = totals.Design(1, "estimate", "ratio", 0.95)

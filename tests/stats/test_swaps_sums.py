@@ -10,12 +10,6 @@ from rankeval_pd.stats import swaps
 from tests.stats.test_swaps import plain
 
 
-def test_coins_begin_anywhere():
-    keys = swap_draws.by_position(50)
-    whole = swap_draws.coins(keys, 3, 0, 200)
-    assert (swap_draws.coins(keys, 3, 70, 150) == whole[:, 70:150]).all()
-
-
 @pytest.mark.parametrize("most", [3, 25])
 def test_sums_of_swapped_ranks(most):
     """Beside swaps one by one, and the lists that they make."""
