@@ -144,7 +144,7 @@ def test_few_positives_have_their_own_degrees_of_freedom():
     """Of 3 positives Student's with 2; their placements may be equal by chance (SciPy's t)."""
     rng = np.random.default_rng(1)
     gold = np.arange(60) < 3
-    scores = rng.normal(size=(2, 1_000, 60)) + 0.4 * gold
+    scores = rng.normal(size=(2, 400, 60)) + 0.4 * gold
     dims = ("sample", "candidate")
     ds = xr.Dataset({"a": (dims, scores[0]), "b": (dims, scores[1]), "gold": ("candidate", gold)})
     found = ds.rankeval.compare_area("a", "b").isel(pair=0)
@@ -185,22 +185,6 @@ def test_the_interval_of_two_versions_is_of_the_size_of_its_error(df):
     widths = [x["ci_high"] - x["ci_low"] for x in (ours, delong)]
     assert widths[1] <= widths[0] <= 1.3 * widths[1]
     assert ours["se"] == pytest.approx(delong["se"])
-
-
-def test_the_interval_covers_where_scores_of_few_positives_spread_more():
-    """Few candidates have a small variance by chance, which shortened the interval: .86 held."""
-    rng = np.random.default_rng(3)
-    gold, dims = np.arange(510) < 10, ("sample", "candidate")
-    shift = stats.norm.ppf([0.983, 0.9]) * np.sqrt(5.0)
-    common, *own = rng.normal(size=(3, 400, 510))
-    a, b = (
-        s * gold + np.where(gold, 2.0, 1.0) * (np.sqrt(0.9) * common + np.sqrt(0.1) * x)
-        for s, x in zip(shift, own, strict=True)
-    )
-    ds = xr.Dataset({"a": (dims, a), "b": (dims, b), "gold": ("candidate", gold)})
-    found = ds.rankeval.compare_area("a", "b")
-    covered = ((found["ci_low"] <= 0.083) & (found["ci_high"] >= 0.083)).mean().item()
-    assert covered >= 0.93 - 2.0 * np.sqrt(0.93 * 0.07 / 400)
 
 
 def test_limits_of_a_difference_solve_their_equation():
@@ -245,16 +229,6 @@ def test_the_law_of_a_difference_is_normal_near_1():
         )
         far = 0.5 * (found["area_a"] + found["area_b"]) <= 0.85
         assert (found["p_value"] > normal).where(far & (found["z"] != 0), True).all()
-
-
-def test_size_of_the_test():
-    """Two measures of equal quality: 5 % of the p-values are at most .05; s.e. .007."""
-    rng = np.random.default_rng(12)
-    gold, dims = rng.random((1000, 150)) < 0.3, ("sample", "candidate")
-    common = rng.normal(size=gold.shape) + gold
-    scores = {name: (dims, common + rng.normal(size=gold.shape)) for name in "ab"}
-    found = xr.Dataset({**scores, "gold": (dims, gold)}).rankeval.compare_area("a", "b")
-    assert 0.03 < float((found["p_value"] <= 0.05).mean()) < 0.075
 
 
 # -------------------------------------------------------------- average precision and early shares

@@ -95,8 +95,8 @@ def test_plans_of_groups(partly):
 
 
 def test_published_figures_to_plan_with():
-    n = rankeval_pd.needed_candidates(0.5, 0.2, 0.5)["n"][0]
-    of, fewer = (rankeval_pd.needed_candidates(0.5, 0.2, 0.5, n=int(x)) for x in (n, 0.8 * n))
+    n = rankeval_pd.needed_candidates(0.6, 0.2, 0.5)["n"][0]
+    of, fewer = (rankeval_pd.needed_candidates(0.6, 0.2, 0.5, n=int(x)) for x in (n, 0.8 * n))
     assert of["power"][0] >= 0.8 > fewer["power"][0]
     # without overlap: two binomial samples, against all tables
     n, p = 40, (0.5, 0.2)

@@ -166,21 +166,6 @@ def test_what_cannot_be_estimated(partly):
 
 
 @pytest.mark.full
-def test_intervals_cover_random_judgements(whole):
-    rng = np.random.default_rng(2)
-    truth = whole.rankeval.compare("good", "fair", 100)["difference"][0]
-    found = []
-    for _ in range(60):
-        judged = rng.random(1_000) < 0.3
-        partly = whole.assign(gold=whole["gold"].astype(float).where(judged))
-        row = partly.rankeval.judged_difference("good", "fair", 100).iloc[0]
-        found.append((row["difference"], row["ci_low"] <= truth <= row["ci_high"]))
-    point, covered = np.transpose(found)
-    assert covered.mean() >= 0.85  # below by chance once in a thousand
-    assert abs(point.mean() - truth) < 4 * point.std() / np.sqrt(60)
-
-
-@pytest.mark.full
 def test_unequal_rates_cover(whole):
     """Two hundred samples at once, as a batch of a Dataset: twice the rate in the first 100."""
     rng = np.random.default_rng(6)

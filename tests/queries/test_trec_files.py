@@ -381,23 +381,19 @@ def test_no_run_takes_the_place_of_another(tmp_path):
 
 def test_fractions_are_no_grades_of_a_file(tmp_path):
     """Without min_grade= an error; with it, the grades that min_grade= of per_query gives."""
-    frame = pd.DataFrame(
-        {"query": "1", "document": [*"abcde"], "r": [5.0, 4.0, 3.0, 2.0, 1.0],
-         "grade": [0.9, 0.5, 1.7, None, -1.0]}
-    )  # fmt: skip
+    frame = pd.DataFrame({"query": "1", "document": [*"abcde"], "r": [5.0, 4.0, 3.0, 2.0, 1.0]})
+    frame["grade"], qrels = [0.9, 0.5, 1.7, None, -1.0], tmp_path / "q"
     with pytest.raises(ValueError, match=r"3 grades are not whole.*such as 0\.9.*min_grade=\.\.\."):
-        write_trec(frame, tmp_path, tmp_path / "q")
+        write_trec(frame, tmp_path, qrels)
     with pytest.raises(ValueError, match=r"min_grade=0"):
-        write_trec(frame, tmp_path, tmp_path / "q", min_grade=0)
-    write_trec(frame, tmp_path, tmp_path / "q", min_grade=0.8)
-    found = read_trec(tmp_path / "r.run", tmp_path / "q").sort_values("document")
-    assert found["grade"].fillna(9).tolist() == [1, 0, 1, 9, -1]
-    metrics = ["AP", "P@2", "Bpref"]
+        write_trec(frame, tmp_path, qrels, min_grade=0)
+    write_trec(frame, tmp_path, qrels, min_grade=0.8)
+    found, metrics = read_trec(tmp_path / "r.run", qrels), ["AP", "P@2", "Bpref"]
     pd.testing.assert_frame_equal(
         found.rankeval.per_query(metrics), frame.rankeval.per_query(metrics, min_grade=0.8)
     )
-    narrow = frame.assign(grade=np.array([0.7, 0.5, 1.7, np.nan, -1.0], dtype=np.float32))
-    write_trec(narrow, tmp_path, tmp_path / "q", min_grade=0.7)
-    assert (tmp_path / "q").read_text() == "1 0 a 1\n1 0 b 0\n1 0 c 1\n1 0 e -1\n"
+    narrow = np.array([0.7, 0.5, 1.7, np.nan, -1.0], dtype=np.float32)
+    write_trec(frame.assign(grade=narrow), tmp_path, qrels, min_grade=0.7)
+    assert qrels.read_text() == "1 0 a 1\n1 0 b 0\n1 0 c 1\n1 0 e -1\n"
     with pytest.raises(ValueError, match=r"gold='grade' contains 'good'"):
-        write_trec(frame.assign(grade="good"), tmp_path, tmp_path / "q")
+        write_trec(frame.assign(grade="good"), tmp_path, qrels)

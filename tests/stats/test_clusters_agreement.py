@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,6 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from rankeval_pd.stats import clusters as agreement
-from tests.reference.annotators import coefficients
 
 
 def alpha_of_pairs(codes):
@@ -89,21 +87,3 @@ def test_agreement_at_the_edges():
     lone[0] = 1
     found = agreement.cohen_kappa(same, lone, 0.95)
     assert -1.0 < found.ci_low < found.value < found.ci_high < 1.0
-
-
-def test_intervals_of_a_rare_label_hold():
-    """Three true of 30: intervals of the jackknife alone cover .81 (kappa .4, of two)."""
-    shares = pd.DataFrame(coefficients(0.4, 0.1, 30, samples=400)).set_index("what")["coverage"]
-    assert (shares >= 0.93).all()
-
-
-def test_draws_come_from_a_beta_binomial_whose_kappa_is_covered():
-    rng = np.random.default_rng(1)
-    kappa, covered = 0.6, []
-    chance = rng.beta(0.5 * (1 - kappa) / kappa, 0.5 * (1 - kappa) / kappa, size=(300, 100))
-    votes = rng.random((5, 300, 100)) < chance
-    for k in range(300):
-        positive = votes[:, k].sum(axis=0)
-        found = agreement.fleiss_kappa(np.column_stack([5 - positive, positive]), 0.95)
-        covered.append(found.ci_low <= kappa <= found.ci_high)
-    assert np.mean(covered) >= 0.93 - 3 * np.sqrt(0.93 * 0.07 / 300)

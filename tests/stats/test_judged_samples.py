@@ -24,15 +24,6 @@ def test_limits_of_a_finite_population_are_those_of_every_number_of_positives():
             assert found == (possible.min(), possible.max())
 
 
-def test_the_interval_covers_every_population():
-    """Exact coverage, enumerated: at least .95 for each number of positives."""
-    size, judged = 40, 12
-    low, high = hypergeometric_limits(np.arange(13), judged, size, 0.95)
-    for total in range(size + 1):
-        inside = (low <= total) & (total <= high)
-        assert stats.hypergeom.pmf(np.arange(13), size, total, judged)[inside].sum() >= 0.95
-
-
 def _strata(n_sizes, truths, counts):
     """Enumerate every sample of two strata: probabilities, and what was seen."""
     for judged in np.ndindex(*(t + 1 for t in counts)):
