@@ -83,8 +83,6 @@ def test_margins_are_roles_once_measures_are_computed_from_them(raw):
 
 
 COPIES = r"measures: 'dice', 'logDice' rank all candidates identically.*exclude=\['logDice'\]"
-
-
 FAMILIES = {
     "holm": lambda r: r.compare(n=[50, 84], adjust="holm", details=True),
     "max-t": lambda r: r.compare(n=[50, 84], adjust="max-t", n_resamples=999, details=True),

@@ -299,10 +299,8 @@ def test_rounded_p_values_are_never_below_the_exact_ones(monkeypatch, shift):
     mine, other = found["p_adjusted"], exact["p_adjusted"]
     assert (mine >= other * (1 - 1e-12)).all()
     assert (mine > other * (1 + 1e-12)).any()
-    assert (mine.rank() - other.rank()).abs().max() < 400 / 8
-    rising = found.sort_values("p_value")
-    assert rising["p_adjusted"].is_monotonic_increasing
-    tiny = rising[rising["p_value"] < 1e-6 / 400]  # summed over the lists
+    assert found.sort_values("p_value")["p_adjusted"].is_monotonic_increasing
+    tiny = found[found["p_value"] < 1e-6 / 400]  # summed over the lists
     assert (len(tiny) > 20) == (shift == 3.0)
     assert (tiny["p_adjusted"] <= 400 * tiny["p_value"] * (1 + 1e-12)).all()
     for alpha in (0.1, 0.05, 0.01, 0.001):
@@ -401,8 +399,6 @@ def test_combined_rows_say_how_many_groups_they_are_about():
 
 
 # ----------------------------------------- pools: what was retrieved, all, or a larger collection
-
-
 ROLES = {
     "gold": "grade", "min_grade": 1, "by": "query", "key": "document", "missing": "absent",
 }  # fmt: skip

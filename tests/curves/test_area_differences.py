@@ -131,12 +131,6 @@ def test_equal_areas_differ_by_exactly_zero():
         assert found["area_a"] == found["area_b"]
         assert found["difference"] == found["z"] == 0.0
         assert found["p_value"] == 1.0
-        # the area from counts of all pairs, as a fraction
-        wins = sum(
-            int(score[i] > score[j]) for i in np.flatnonzero(gold) for j in np.flatnonzero(~gold)
-        )
-        wanted = Fraction(wins, int(gold.sum()) * int((~gold).sum()))
-        assert found["area_a"] == float(wanted)
 
 
 @QUIET

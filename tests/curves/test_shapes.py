@@ -29,8 +29,6 @@ RATES = {
     "gain": lambda tp, n, N, P: (n / N, tp / P),
     "lift": lambda tp, n, N, P: (n / N, tp / n * N / P),
 }
-
-
 COLUMNS = {
     "roc": ["fpr", "tpr"],
     "precision_recall": ["precision", "recall"],

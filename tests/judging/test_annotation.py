@@ -27,13 +27,12 @@ def test_plan_is_kept(whole):
     plan = ask("good", "fair", 100, precisions=shares).iloc[0]
     assert plan["n_region"] == len(region)
     assert plan["region_share"] == len(region) / (100 + len(region) / 2)
-    sides = [region.loc[region["list"] == side, "gold"].to_numpy() for side in "ab"]
-    rng = np.random.default_rng(5)
-    half = int(plan["n_more"] - plan["n_more"] // 2), int(plan["n_more"] // 2)
-    tp = [
-        rng.hypergeometric(x.sum(), (~x).sum(), m, 10_000) for x, m in zip(sides, half, strict=True)
-    ]
-    hits = (fisher_test(tp[0], half[0], tp[1], half[1], "two-sided").p_value <= 0.05).mean()
+    rng, more = np.random.default_rng(5), int(plan["n_more"])
+    cells = []
+    for side, judged in (("a", more - more // 2), ("b", more // 2)):
+        gold = region.loc[region["list"] == side, "gold"]
+        cells += [rng.hypergeometric(gold.sum(), (~gold).sum(), judged, 10_000), judged]
+    hits = (fisher_test(*cells, "two-sided").p_value <= 0.05).mean()
     assert hits == pytest.approx(0.8, abs=0.03)
     assert plan["power"] == pytest.approx(hits, abs=0.02)
     few = ask("good", "fair", 100, precisions=shares, budget=10).iloc[0]

@@ -22,8 +22,6 @@ from rankeval_pd.queries import trec_files
 from tests.conftest import examples
 
 RUN = "1 Q0 d1 1 3.5 bm25\n1 Q0 NA 2 2.5 bm25\n001 Q0 null 1 1e-3 bm25\n"
-
-
 QRELS = "1 0 NA 2\n1 0 d9 -1\n001 0 null 0\n"
 
 
@@ -273,24 +271,14 @@ def test_other_packed_files_and_binary_files(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------- writing
-
-
 ODD = " #\t\n\r\x0b\x0c\x1c\x85\xa0\u2028\ufeff\x00\"'\\,/.:*[]\u00e9\u65e5\U0001f600_1aN"
-
-
 WORDS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
     st.text(ODD, max_size=3),
     st.sampled_from(["1", "NA", "nan", "null", "#1", "a#b", "..", ".a", "d_1"]),
 )
-
-
 NAMES = WORDS.filter(lambda name: name not in ("query", "document", "a"))
-
-
 SCORES = st.one_of(st.floats(), st.sampled_from([np.nan, np.inf, -np.inf, -0.0, 5e-324, 0.1]))
-
-
 GRADES = st.one_of(
     st.none(), st.integers(-3, 4), st.sampled_from([0.5, np.inf, 1e300, 2.0**53, 2.0**53 - 1])
 )
