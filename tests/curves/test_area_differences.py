@@ -181,6 +181,21 @@ def test_the_interval_of_two_versions_is_of_the_size_of_its_error(df):
     assert ours["se"] == pytest.approx(delong["se"])
 
 
+def test_the_interval_covers_and_agrees_with_the_test_near_1():
+    rng = np.random.default_rng(11)
+    gold, dims = np.arange(100) < 10, ("sample", "candidate")
+    common, *own = rng.normal(size=(3, 200, 100))
+    shift = stats.norm.ppf([0.99, 0.9]) * np.sqrt(2.0)
+    a, b = (
+        0.95 * common + np.sqrt(1 - 0.95**2) * x + s * gold for x, s in zip(own, shift, strict=True)
+    )
+    ds = xr.Dataset({"a": (dims, a), "b": (dims, b), "gold": ("candidate", gold)})
+    found = ds.rankeval.compare_area("a", "b").isel(pair=0)
+    assert ((found["ci_low"] <= 0.09) & (found["ci_high"] >= 0.09)).mean() >= 0.93
+    excludes = (found["ci_low"] > 0) | (found["ci_high"] < 0)
+    assert (excludes == (found["p_value"] <= 0.05)).all()
+
+
 def test_limits_of_a_difference_solve_their_equation():
     """(x - D)^2 = t^2 (V + K x / (x - D)); 0 is outside if and only if the test rejects it."""
     rng = np.random.default_rng(4)
