@@ -115,7 +115,7 @@ def test_copies_of_a_ranking_count_once_in_a_family(family, both):
         both.rankeval.nbest_precision(20)  # no family, no warning
 
 
-@pytest.mark.parametrize("options", [{"baseline": "t"}, {"adjust": "holm"}, {}, {"n": None}])
+@pytest.mark.parametrize("options", [{"baseline": "t"}, {}, {"n": None}, {"adjust": "holm"}])
 def test_copies_of_a_ranking_count_once_in_the_ranks(options, both):
     ask = {"n": 60, **options, "details": True}
     with pytest.warns(RankevalWarning, match=COPIES) as found:
