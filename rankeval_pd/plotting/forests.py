@@ -135,7 +135,7 @@ def draw_forest(
         canvas.upright(at)
         write(ax, name, (at, 1.0), (0, 2), xycoords=ABOVE, ha="center", color=out.note)
     value, low, high = rows[_ESTIMATES].to_numpy(dtype=float).T
-    known = np.isfinite(low + high)
+    known = np.isfinite(low) & np.isfinite(high)
     if known.any():
         bars = {"color": [c for c, k in zip(colors, known, strict=True) if k], "linewidth": 1.4}
         ax.hlines(y[known], low[known], high[known], **look.band(**bars, zorder=2))

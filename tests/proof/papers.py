@@ -1,7 +1,7 @@
 """Which numbers of the three papers reproduce?
 
 Evert's data are read from RANKEVAL_PD_DATA or fetched. The cells of Macskassy's tables are those of
-``tests/test_macskassy.py``.
+``tests/chance/test_macskassy_2005.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy import stats
 
 import rankeval_pd
 from rankeval_pd import random_bound_for, random_pvalue
-from tests import test_macskassy as macskassy_tables
+from tests.chance import test_macskassy_2005 as macskassy_tables
 from tests.proof.pages import as_table, beside, led_to, opening, versions
 from tests.test_gains import table as pairs_near
 

@@ -95,18 +95,13 @@ def cells() -> list[Cell]:
     return found
 
 
-@pytest.mark.parametrize(
-    "cell", cells(), ids=lambda c: f"table {c.table}, n={c.n}, p={c.p}, tp={c.tp}, {c.printed}"
-)
-def test_printed_cell(cell):
-    assert cell.ours() == cell.printed
+def test_every_printed_cell():
+    assert [cell for cell in cells() if cell.ours() != cell.printed] == []
 
 
-@pytest.mark.parametrize(
-    ("n", "printed"), [(5, "0.93"), (10, "1.86"), (20, "3.72"), (100, "18.62")]
-)
-def test_priors_of_table_2(n, printed):
-    assert f"{random_bound_for(0.5, n, **STOCKS).loc[0, 'expected']:.2f}" == printed
+def test_priors_of_table_2():
+    found = random_bound_for(0.5, [5, 10, 20, 100], **STOCKS)["expected"]
+    assert [f"{x:.2f}" for x in found] == ["0.93", "1.86", "3.72", "18.62"]
 
 
 # what does not reproduce, and with what it would
@@ -136,25 +131,17 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("cell", WRONG, ids=lambda c: f"table {c.table}, {c.size}, {c.printed}")
-def test_what_the_sizes_of_the_text_would_have_given(cell):
-    assert cell.ours() == cell.printed
+def test_what_the_sizes_of_the_text_would_have_given():
+    assert [cell for cell in WRONG if cell.ours() != cell.printed] == []
 
 
 @pytest.mark.full
 def test_only_43_relevant_papers_of_117_give_the_first_row_of_table_3():
-    fitting = [
-        positive
-        for positive in range(1, 117)
-        if all(
-            Cell(
-                3, 10, printed, {"n_candidates": 117, "n_positive": positive}, p=p, kinds=FINITE
-            ).ours()
-            == printed
-            for p, printed in ((0.1, "6/5.09"), (0.001, "8/7.88"))
-        )
-    ]
-    assert fitting == [43]
+    def printed(positive: int) -> list[str]:
+        size = {"n_candidates": 117, "n_positive": positive}
+        return [Cell(3, 10, "", size, p=p, kinds=FINITE).ours() for p in (0.1, 0.001)]
+
+    assert [x for x in range(1, 117) if printed(x) == ["6/5.09", "8/7.88"]] == [43]
 
 
 def test_crossover_of_rocchio():

@@ -1,0 +1,302 @@
+"""Differences of areas: R, all pairs by hand, SciPy, resamples, coverage."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from scipy import stats
+
+from tests.curves.conftest import QUIET, SCORED
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+@pytest.fixture(scope="module")
+def df():
+    """Return two versions of a model, and another one."""
+    rng = np.random.default_rng(7)
+    gold = np.arange(1_000) < 150
+    score = rng.normal(size=1_000) + 1.5 * gold
+    return pd.DataFrame(
+        {"first": score, "second": score + 0.05 * rng.normal(size=1_000),
+         "other": rng.normal(size=1_000) + 1.2 * gold, "tp": gold}
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------- ROC areas
+
+
+def test_delongs_test_of_r(simulated):
+    """R: DeLong's covariance from all candidate pairs."""
+    found = simulated.rankeval.compare_area(test="delong")
+    pairs = pd.read_csv(REFERENCE / "delong.csv", comment="#")
+    pairs = pairs[pairs["measure_a"] != pairs["measure_b"]]
+    for column in ("measure_a", "measure_b"):
+        assert found[column].tolist() == pairs[column].tolist()
+    for column in ("area_a", "area_b", "z", "p_value"):
+        np.testing.assert_allclose(found[column], pairs[column], rtol=1e-11)
+    np.testing.assert_allclose(found["difference"], pairs["area_a"] - pairs["area_b"], rtol=1e-12)
+    half = stats.norm.ppf(0.975) * found["difference"] / found["z"]
+    np.testing.assert_allclose(found["ci_low"], found["difference"] - half, rtol=1e-12)
+    np.testing.assert_allclose(found["ci_high"], found["difference"] + half, rtol=1e-12)
+    assert "p_adjusted" not in found
+    p = found["p_value"]
+    held = simulated.rankeval.compare_area(test="delong", adjust="holm")
+    assert held["p_adjusted"].to_numpy() == pytest.approx(
+        [2 * p[0], 3 * p[1], max(2 * p[0], p[2])], rel=1e-14
+    )
+
+
+def _agrees(row) -> None:
+    """The interval holds 0 where, and only where, the test does not reject."""
+    held = row["ci_low"] <= 0 <= row["ci_high"]
+    assert held == (row["p_value"] > 0.05)
+    assert -1 <= row["ci_low"] <= row["difference"] <= row["ci_high"] <= 1
+
+
+@QUIET
+@given(SCORED)
+def test_tests_by_hand_from_all_pairs(rows):
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    other = (score * 7) % 5
+    df = pd.DataFrame({"a": score, "b": other, "gold": gold})
+    found = df.rankeval.compare_area("a", "b", test="delong").loc[0]
+    if gold.sum() < 2 or (~gold).sum() < 2:
+        assert np.isnan(found["p_value"])
+        return
+    kernels = [
+        np.array(
+            [[Fraction(int(p > q)) + Fraction(int(p == q), 2) for q in x[~gold]] for p in x[gold]]
+        )
+        for x in (score, other)
+    ]
+    k = kernels[0] - kernels[1]
+    difference = k.mean()
+    variance, weighted = Fraction(0), Fraction(0)
+    for parts in (k.mean(axis=1), k.mean(axis=0)):
+        mean = sum(parts) / len(parts)
+        part = sum((x - mean) ** 2 for x in parts) / (len(parts) - 1) / len(parts)
+        variance, weighted = variance + part, weighted + part**2 / (len(parts) - 1)
+    assert found["difference"] == pytest.approx(float(difference), abs=1e-14)
+    if variance == 0:
+        assert found["z"] == 0 if difference == 0 else np.isnan(found["z"])
+        assert found["p_value"] == 1 if difference == 0 else np.isnan(found["p_value"])
+        return
+    z = float(difference) / float(variance) ** 0.5
+    assert found["z"] == pytest.approx(z, rel=1e-9, abs=1e-12)
+    assert found["p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-9)
+    least = min(k.shape) - 1  # of fewer than 5 candidates
+    freedom = least if least < 4 else float(variance**2 / weighted)
+    for side, p in (
+        ("two-sided", 2 * stats.t.sf(abs(z), freedom)),
+        ("greater", stats.t.sf(z, freedom)),
+        ("less", stats.t.cdf(z, freedom)),
+    ):
+        student = df.rankeval.compare_area("a", "b", alternative=side).loc[0]
+        assert student["p_value"] == pytest.approx(p, rel=1e-9)
+        assert student["se"] == pytest.approx(float(variance) ** 0.5, rel=1e-9)
+    _agrees(df.rankeval.compare_area("a", "b").loc[0])
+
+
+def test_a_measure_and_its_copy(simulated):
+    df = simulated[["good", "gold"]].assign(copy=simulated["good"] * 3 + 1)
+    found = df.rankeval.compare_area("good", "copy").loc[0]
+    assert found[["difference", "ci_low", "ci_high", "z"]].tolist() == [0, 0, 0, 0]
+    assert found["p_value"] == 1
+    gold = np.arange(500) < 70  # nor is there a variance of many equal differences
+    flat = pd.DataFrame({"a": np.where(gold, 3, 1), "b": 1, "gold": gold})
+    assert np.isnan(flat.rankeval(measures=["a", "b"]).compare_area().loc[0, "z"])
+
+
+def test_equal_areas_differ_by_exactly_zero():
+    """One positive moves up past a negative, and another moves down past one."""
+    rng = np.random.default_rng(0)
+    for positives, negatives in itertools.product((9, 15, 22), (9, 13, 29, 37)):
+        order = rng.permutation(np.repeat([True, False], [positives, negatives]))
+        gold = np.r_[[True, False], order, [False, True]]
+        other = np.r_[[False, True], order, [True, False]]
+        score = np.arange(gold.size, dtype=float)
+        second = np.empty(gold.size)
+        for label in (True, False):
+            second[gold == label] = score[other == label]
+        data = pd.DataFrame({"a": score, "b": second, "gold": gold})
+        found = data.rankeval.compare_area(measures=["a", "b"], details=True).iloc[0]
+        assert found["area_a"] == found["area_b"]
+        assert found["difference"] == found["z"] == 0.0
+        assert found["p_value"] == 1.0
+
+
+@QUIET
+def test_few_positives_have_their_own_degrees_of_freedom():
+    """Of 3 positives Student's with 2; their placements may be equal by chance (SciPy's t)."""
+    rng = np.random.default_rng(1)
+    gold = np.arange(60) < 3
+    scores = rng.normal(size=(2, 400, 60)) + 0.4 * gold
+    dims = ("sample", "candidate")
+    ds = xr.Dataset({"a": (dims, scores[0]), "b": (dims, scores[1]), "gold": ("candidate", gold)})
+    found = ds.rankeval.compare_area("a", "b").isel(pair=0)
+    wanted = 2 * stats.t.sf(np.abs(found["z"]), 2)
+    np.testing.assert_allclose(found["p_value"], wanted, rtol=1e-12)
+    assert (found["p_value"] <= 0.05).mean() <= 0.06
+    assert (found["p_value"] <= 0.001).mean() <= 0.002
+    excludes = (found["ci_low"] > 0) | (found["ci_high"] < 0)
+    assert (excludes == (found["p_value"] <= 0.05)).all()
+
+
+@QUIET
+def test_few_positives_and_areas_near_one():
+    """What DeLong's intervals and test are too narrow and too liberal for."""
+    rng = np.random.default_rng(5)
+    gold, dims = np.arange(100) < 5, ("sample", "candidate")
+    common, *own = rng.normal(size=(3, 1000, 100))
+    shift = stats.norm.ppf(0.95) * np.sqrt(2) * gold
+    scores = {k: (dims, (common + x) / 2**0.5 + shift) for k, x in zip("ab", own, strict=True)}
+    data = xr.Dataset(scores).assign(gold=("candidate", gold)).rankeval
+    single, short = (
+        data.area(measures="a", **asked).isel(measure=0) for asked in ({}, {"ci": "delong"})
+    )
+    covered, too_few = (
+        float(((x["ci_low"] <= 0.95) & (x["ci_high"] >= 0.95)).mean()) for x in (single, short)
+    )
+    assert covered > 0.93
+    assert too_few < 0.8
+    pair = data.compare_area("a", "b").isel(pair=0)
+    assert float((pair["p_value"] <= 0.05).mean()) < 0.06
+    assert float(((pair["ci_low"] <= 0) & (pair["ci_high"] >= 0)).mean()) > 0.94
+
+
+def test_the_interval_of_two_versions_is_of_the_size_of_its_error(df):
+    """It was five times as wide as DeLong's."""
+    ask = df.rankeval(gold="tp", details=True).compare_area
+    ours, delong = (ask("first", "second", test=test).loc[0] for test in ("t", "delong"))
+    widths = [x["ci_high"] - x["ci_low"] for x in (ours, delong)]
+    assert widths[1] <= widths[0] <= 1.3 * widths[1]
+    assert ours["se"] == pytest.approx(delong["se"])
+
+
+def test_the_interval_covers_and_agrees_with_the_test_near_1():
+    rng = np.random.default_rng(11)
+    gold, dims = np.arange(100) < 10, ("sample", "candidate")
+    common, *own = rng.normal(size=(3, 200, 100))
+    shift = stats.norm.ppf([0.99, 0.9]) * np.sqrt(2.0)
+    a, b = (
+        0.95 * common + np.sqrt(1 - 0.95**2) * x + s * gold for x, s in zip(own, shift, strict=True)
+    )
+    ds = xr.Dataset({"a": (dims, a), "b": (dims, b), "gold": ("candidate", gold)})
+    found = ds.rankeval.compare_area("a", "b").isel(pair=0)
+    assert ((found["ci_low"] <= 0.09) & (found["ci_high"] >= 0.09)).mean() >= 0.93
+    excludes = (found["ci_low"] > 0) | (found["ci_high"] < 0)
+    assert (excludes == (found["p_value"] <= 0.05)).all()
+
+
+def test_limits_of_a_difference_solve_their_equation():
+    """(x - D)^2 = t^2 (V + K x / (x - D)); 0 is outside if and only if the test rejects it."""
+    rng = np.random.default_rng(4)
+    gold = np.arange(60) < 15
+    common, dims = rng.normal(size=(50, 60)), ("sample", "candidate")
+    a, b = (x * gold + common + rng.normal(size=(50, 60)) for x in (2.0, 1.0))
+    ds = xr.Dataset({"a": (dims, a), "b": (dims, b), "tp": ("candidate", gold)}).rankeval(gold="tp")
+    alone = ds.area(ci="delong", details=True)["se"] ** 2
+    for level in (0.8, 0.95, 0.999):
+        found = ds.compare_area("a", "b", level=level).isel(pair=0)
+        gap, variance, p = found["difference"], found["se"] ** 2, found["p_value"]
+        assert ((p <= 1 - level) == ((found["ci_low"] > 0) | (found["ci_high"] < 0))).all()
+        unseen = (0.4 / 15 + 0.4 / 45) ** 2 * (variance + 2 / 675**2)
+        unseen = unseen / (alone.sum("measure") + 2 / 675**2)
+        # t from the limit above: the other end, by the same t, is then the limit below
+        up, down = found["ci_high"] - gap, found["ci_low"] - gap
+        t = up**2 / (variance + unseen * (1 + gap / up))
+        kept = (found["ci_low"] < 0) & (found["ci_high"] > 0) & (found["ci_high"] < 1)
+        assert kept.any() or level < 0.9
+        np.testing.assert_allclose(
+            (down**2).where(kept, 1.0),
+            (t * (variance + unseen * (1 + gap / down))).where(kept, 1.0),
+            rtol=1e-9,
+        )
+
+
+def test_the_law_of_a_difference_is_normal_near_1():
+    """With few positives Student's t had .08 less power than DeLong's test."""
+    rng = np.random.default_rng(6)
+    gold, dims = np.arange(120) < 20, ("sample", "candidate")
+    for shift in (0.7, 3.5):
+        a, b = shift * gold + rng.normal(size=(2, 40, 120))
+        ds = xr.Dataset({"a": (dims, a), "b": (dims, b), "tp": ("candidate", gold)})
+        found = ds.rankeval(gold="tp").compare_area("a", "b").isel(pair=0)
+        normal = 2 * stats.norm.sf(np.abs(found["z"]))
+        near = 0.5 * (found["area_a"] + found["area_b"]) >= 0.95
+        assert near.any() == (shift > 1.0)
+        np.testing.assert_allclose(
+            found["p_value"].where(near, 0), np.where(near, normal, 0), atol=1e-6
+        )
+        far = 0.5 * (found["area_a"] + found["area_b"]) <= 0.85
+        assert (found["p_value"] > normal).where(far & (found["z"] != 0), True).all()
+
+
+# -------------------------------------------------------------- average precision and early shares
+
+
+@QUIET
+@given(SCORED)
+def test_a_comparison_of_average_precision_agrees_with_itself(rows):
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    df = pd.DataFrame({"a": score, "b": (score * 7) % 5, "gold": gold})
+    row = df.rankeval.compare_area("a", "b", kind="ap").loc[0]
+    if not np.isnan(row["p_value"]):
+        _agrees(row)
+
+
+@pytest.mark.parametrize(
+    ("asked", "alone"),
+    [
+        ({"kind": "partial", "fpr": 0.1}, lambda x: x.partial_area(fpr=0.1)["area"]),
+        ({"kind": "partial", "fpr": (0.1, 0.3)}, lambda x: x.partial_area(fpr=(0.1, 0.3))["area"]),
+        ({"kind": "partial", "tpr": 0.8}, lambda x: x.partial_area(tpr=0.8)["area"]),
+        ({"kind": "enrichment", "share": 0.05}, lambda x: x.enrichment(0.05)["lift"]),
+        ({"kind": "bedroc"}, lambda x: x.bedroc()["value"]),
+    ],
+    ids=["below", "between", "above", "enrichment", "bedroc"],
+)
+def test_early_shares_have_the_error_of_the_bootstrap_within_classes(df, asked, alone):
+    accessor = df.rankeval(gold="tp", measures=["first", "other"], details=True)
+    found = accessor.compare_area("first", "other", **asked).loc[0]
+    values = alone(accessor)
+    assert found["area_a"] == pytest.approx(values[0])
+    assert found["difference"] == pytest.approx(values[0] - values[1])
+    assert found["ci_low"] <= found["difference"] <= found["ci_high"]
+    assert (found["p_value"] <= 0.05) == (found["ci_low"] > 0 or found["ci_high"] < 0)
+    rng, size = np.random.default_rng(1), (60, 1_000)
+    rows = np.hstack([rng.integers(0, 150, (60, 150)), rng.integers(150, 1_000, (60, 850))])
+    dims = ("draw", "candidate")
+    drawn = {name: (dims, df[name].to_numpy()[rows] + 1e-9 * rng.random(size))
+             for name in ("first", "other")}  # fmt: skip
+    drawn = xr.Dataset({**drawn, "tp": ("candidate", df["tp"].to_numpy())})
+    gaps = alone(drawn.rankeval(gold="tp")).squeeze().diff("measure")
+    assert found["se"] == pytest.approx(float(gaps.std()), rel=0.35)
+
+
+def test_one_sided_limits_of_lifts_end_where_lifts_do(df):
+    found = df.rankeval(gold="tp").compare_area(
+        "first", "other", kind="enrichment", share=0.05, alternative="greater"
+    )
+    assert found["ci_high"].item() == pytest.approx(20.0)
+
+
+def test_what_does_not_fit_is_refused(df):
+    for asked, match in (
+        ({"kind": "partial"}, "pass the largest false positive rate"),
+        ({"kind": "partial", "fpr": (0.3, 0.1)}, "a lower and an upper limit"),
+        ({"kind": "roc", "fpr": 0.1}, "applies only to kind='partial'"),
+        ({"kind": "enrichment"}, "pass the share"),
+        ({"kind": "bedroc", "test": "delong"}, "test='delong' requires"),
+        ({"kind": "ap", "test": "delong"}, "test='delong' requires kind='roc'"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            df.rankeval(gold="tp").compare_area("first", "other", **asked)

@@ -1,0 +1,382 @@
+"""One area, and areas of independent samples: R, scikit-learn, enumeration, published ratings."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from scipy import stats
+from sklearn import metrics
+
+from rankeval_pd import RankevalWarning, datasets
+from rankeval_pd.curves.areas import AreaOptions, compare_samples, sample_area
+from rankeval_pd.stats import areas
+from rankeval_pd.stats.ranking import Ranking
+from tests.curves.conftest import QUIET, SCORED
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+# -------------------------------------------------------------------------------- the ROC area
+
+
+def test_areas_and_intervals_of_r(simulated):
+    """R: DeLong's covariance from all candidate pairs, and wilcox.test."""
+    pairs = pd.read_csv(REFERENCE / "delong.csv", comment="#")
+    same = pairs[pairs["measure_a"] == pairs["measure_b"]]
+    found = simulated.rankeval.area(ci="delong")
+    assert found["measure"].tolist() == same["measure_a"].tolist()
+    for ours, theirs in (("area", "area_a"), ("ci_low", "ci_low_a"), ("ci_high", "ci_high_a")):
+        np.testing.assert_allclose(found[ours], same[theirs], rtol=1e-13)
+    assert (found["chance"] == 0.5).all()
+    positive = int(simulated["gold"].sum())
+    wilcoxon = same["wilcoxon"] / (positive * (len(simulated) - positive))
+    np.testing.assert_allclose(found["area"], wilcoxon, rtol=1e-15)
+    z = (found["area"] - 0.5) / found["se"]  # the test of one half is Wald's
+    np.testing.assert_allclose(found["p_value"], 2 * stats.norm.sf(abs(z)), rtol=1e-12)
+
+
+def test_ratings_of_hanley_and_mcneil():
+    """J. A. Hanley and B. J. McNeil (1982), Radiology 143, Table I: 109 images, area .893."""
+    normal, abnormal = [33, 6, 6, 11, 2], [3, 2, 2, 11, 33]
+    rating = np.repeat(np.tile(range(1, 6), 2), normal + abnormal)
+    df = pd.DataFrame({"rating": rating, "gold": np.repeat([False, True], [58, 51])})
+    found = df.rankeval.area(ci="delong").loc[0]
+    assert f"{found['area']:.3f}" == "0.893"
+    assert found["area"] == metrics.roc_auc_score(df["gold"], df["rating"])
+    # the paper's standard error is .032, of Wilcoxon's statistic
+    se = (found["ci_high"] - found["area"]) / stats.norm.ppf(0.975)
+    assert se == pytest.approx(0.032, abs=0.002)
+    assert found["se"] == pytest.approx(se, rel=1e-12)
+
+
+@QUIET
+@given(SCORED)
+def test_against_scikit_learn(rows):
+    """scikit-learn's roc_auc_score and average_precision_score."""
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    df = pd.DataFrame({"a": score, "gold": gold})
+    roc, ap = df.rankeval.area().loc[0], df.rankeval.area("ap").loc[0]
+    if not gold.any():
+        assert np.isnan([roc["area"], roc["chance"], ap["area"], ap["chance"]]).all()
+    else:
+        wanted = metrics.average_precision_score(gold, score)
+        assert ap["area"] == pytest.approx(wanted, rel=1e-14)
+        if gold.all():
+            assert np.isnan(roc["area"])
+            assert ap["chance"] == pytest.approx(1.0, rel=1e-14)
+        else:
+            wanted = metrics.roc_auc_score(gold, score)
+            assert roc["area"] == pytest.approx(wanted, rel=1e-14, abs=1e-15)
+    enough = gold.sum() > 1 and (~gold).sum() > 1
+    for row in (roc, ap):
+        assert np.isnan([row["ci_low"], row["ci_high"]]).any() != enough
+    if enough:
+        assert 0 <= ap["ci_low"] <= ap["area"] + 1e-15
+        assert ap["area"] <= ap["ci_high"] + 1e-15 <= 1 + 1e-14
+
+
+def test_ties_change_nothing(simulated):
+    for ties in ("shared", "blocks", "expected", "best"):
+        data = simulated.rankeval(ties=ties, rng=3)
+        for ask in (lambda x: x.area(), lambda x: x.area("ap"), lambda x: x.compare_area()):
+            pd.testing.assert_frame_equal(ask(data), ask(simulated.rankeval))
+
+
+@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
+def test_missing_scores(simulated):
+    holed = simulated.assign(fair=simulated["fair"].where(simulated["fair"] > -0.5))
+    found = holed.rankeval(missing="drop").compare_area().set_index(["measure_a", "measure_b"])
+    kept = holed.dropna().rankeval.compare_area().set_index(["measure_a", "measure_b"])
+    with_fair = [("good", "fair"), ("fair", "poor")]
+    pd.testing.assert_frame_equal(found.loc[with_fair], kept.loc[with_fair])
+    full = simulated.rankeval.compare_area("good", "poor")
+    assert found.loc[("good", "poor"), "z"] == full.loc[0, "z"]
+    last = holed.rankeval(missing="last", measures="fair").area().loc[0, "area"]
+    wanted = metrics.roc_auc_score(holed["gold"], holed["fair"].fillna(-99))
+    assert last == pytest.approx(wanted, rel=1e-14)
+
+
+# -------------------------------------------------------------- intervals, tests of one half
+
+
+@QUIET
+@given(SCORED)
+def test_the_test_of_one_half_agrees_with_the_interval(rows):
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    df = pd.DataFrame({"a": score, "gold": gold})
+    for ci in ("newcombe", "delong", "logit"):
+        row = df.rankeval.area(ci=ci, level=0.9).loc[0]
+        if np.isnan(row["p_value"]):
+            assert np.isnan(row["ci_low"]) or row["se"] == 0
+        elif abs(row["p_value"] - 0.1) > 1e-6:
+            assert (row["p_value"] <= 0.1) != (row["ci_low"] <= 0.5 <= row["ci_high"])
+
+
+@QUIET
+def test_two_scores_have_mann_whitneys_test():
+    rng = np.random.default_rng(5)
+    gold = np.arange(120) < 20
+    for sure, wrong in [(0.6, 0.3), (0.3, 0.1), (0.5, 0.5)] * 4:
+        score = (rng.random(120) < np.where(gold, sure, wrong)) * 1.0
+        if len(set(score[gold])) < 2:
+            continue
+        row = pd.DataFrame({"rule": score, "gold": gold}).rankeval.area(details=True).loc[0]
+        wanted = stats.mannwhitneyu(
+            score[gold], score[~gold], method="asymptotic", use_continuity=False
+        )
+        assert row["p_value"] == pytest.approx(wanted.pvalue, rel=1e-9)
+        assert (row["p_value"] <= 0.05) == (row["ci_low"] > 0.5 or row["ci_high"] < 0.5)
+
+
+def test_ties_reduce_the_variance_of_one_half_as_mann_whitneys():
+    """Where DeLong's variance is the smaller one, p is that of Mann and Whitney with ties."""
+    gold = np.arange(60) < 30
+    score = np.repeat([3.0, 2, 1, 3, 2, 1], [12, 10, 8, 8, 10, 12])
+    p = pd.DataFrame({"rule": score, "gold": gold}).rankeval.area(details=True)["p_value"].item()
+    wanted = stats.mannwhitneyu(
+        score[gold], score[~gold], method="asymptotic", use_continuity=False
+    ).pvalue
+    assert wanted * (1 - 1e-9) <= p <= 1.05 * wanted
+
+
+def test_newcombes_method():
+    """The limits solve (area - x)^2 = z^2 V(x), where DeLong's variance is the smaller one."""
+    area, sizes = np.array([0.8, 0.97]), (np.array(10), np.array(30))
+    none = areas.AreaSpread(np.zeros(2), np.array([9.0, 9.0]), *sizes)
+    low, high = areas.newcombe_limits(area, none, 0.95)
+    for x, limit in ((area, low), (area, high)):
+        q1, q2 = (1 - limit) / (2 - limit), limit / (1 + limit)
+        variance = limit * (1 - limit) * (1 + 19 * q1 + 19 * q2) / 300
+        gap = (x - limit) ** 2 / stats.norm.ppf(0.975) ** 2
+        np.testing.assert_allclose(gap, variance, rtol=1e-9)
+    large = areas.AreaSpread(np.full(2, 0.02), np.array([9.0, 9.0]), *sizes)
+    wide = areas.newcombe_limits(area, large, 0.95)
+    assert (wide[0] < low).all()
+    assert (wide[1] > high).all()
+
+
+def test_the_logit_interval_of_by_hand(simulated):
+    found = simulated.rankeval.area(ci="logit")
+    area, se = found["area"], found["se"]
+    half = stats.norm.ppf(0.975) * se / (area * (1 - area))
+    for sign, name in ((-1, "ci_low"), (1, "ci_high")):
+        wanted = 1 / (1 + np.exp(-(np.log(area / (1 - area)) + sign * half)))
+        np.testing.assert_allclose(found[name], wanted, rtol=1e-12)
+
+
+@QUIET
+def test_a_perfect_ranking_and_its_reverse():
+    df = pd.DataFrame({"a": range(6), "b": range(6, 0, -1), "gold": [False] * 3 + [True] * 3})
+    pair = df.rankeval.compare_area().loc[0]
+    assert pair["difference"] == 1
+    assert pair[["z", "p_value"]].isna().all()
+    best, worst = (df.rankeval.area().loc[k] for k in (0, 1))
+    assert (best["area"], worst["area"], best["ci_high"]) == (1, 0, 1)
+    assert best["ci_low"] == pytest.approx(1 - worst["ci_high"], abs=1e-12)
+    assert 0.3 < best["ci_low"] < 0.9  # three of three say little
+
+
+def test_few_positives_are_said():
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(60, 2))
+    for least, warned in ((9, True), (10, False)):
+        df = pd.DataFrame(scores, columns=["a", "b"]).assign(gold=np.arange(60) < least).rankeval
+        for ask in (df.area, df.compare_area, df.summary, lambda x=df: x.measure_ranks(kind="roc")):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                ask()
+            assert [x.category for x in caught] == [RankevalWarning] * warned
+            assert not caught or "a class has only 9 candidates" in str(caught[0].message)
+
+
+def test_areas_below_chance_hint_at_the_direction():
+    df = datasets.simulate_candidates(300, quality={"good": 1.5, "cost": -1.5})
+    with pytest.warns(RankevalWarning, match=r"1 of 2 rankings .* lower_is_better"):
+        assert df.rankeval.area()["area"][1] < 0.2
+    assert df.rankeval(lower_is_better="cost").area()["area"].min() > 0.8
+
+
+# -------------------------------------------------------------------------- average precision
+
+
+@QUIET
+@given(SCORED)
+def test_average_precision_as_the_mean_over_orders(rows):
+    """The tie average is the mean over all orders of equal scores, by enumeration."""
+    score, gold = (np.array(x) for x in zip(*rows[:6], strict=True))
+    if not gold.any():
+        return
+    df = pd.DataFrame({"a": score, "gold": gold})
+    values = [
+        metrics.average_precision_score(gold[list(order)], -np.arange(len(order)))
+        for order in itertools.permutations(range(gold.size))
+        if (np.diff(score[list(order)]) <= 0).all()
+    ]
+    found = df.rankeval.area("ap", equal="mean").loc[0]
+    assert found["area"] == pytest.approx(np.mean(values), rel=1e-13)
+    no_ties = df.assign(a=-np.arange(len(df))).rankeval.area("ap").loc[0]
+    assert found["chance"] == pytest.approx(no_ties["chance"], rel=1e-13)
+
+
+def test_chance_is_the_mean_over_all_orders_of_labels():
+    for score, positive in (([9, 8, 7, 6, 5, 4], 3), ([3, 3, 2, 2, 2, 1], 4), ([1] * 6, 1)):
+        values = [
+            metrics.average_precision_score(np.isin(range(6), chosen), score)
+            for chosen in itertools.combinations(range(6), positive)
+        ]
+        df = pd.DataFrame({"a": score, "gold": np.arange(6) < positive})
+        found = df.rankeval.area("ap").loc[0]
+        assert found["chance"] == pytest.approx(np.mean(values), rel=1e-13)
+
+
+@pytest.mark.full
+def test_coverage_of_average_precision_where_positives_are_few_and_rare():
+    """The interval around AP alone begins above the truth in .055 of the samples."""
+    rng = np.random.default_rng(6)
+    gold, here = np.arange(3_000) < 30, np.ones(3_000, bool)
+    quantiles = stats.norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    tp, fp = 0.01 * stats.norm.sf(quantiles), 0.99 * stats.norm.sf(quantiles + 1.0)
+    truth = (tp / (tp + fp)).mean()
+    result = areas.influences(Ranking.of(gold + rng.normal(size=(600, 3_000)), gold, here))
+    error = np.sqrt(areas.area_spread(result.influence, gold, here).variance)
+    low, high = areas.ap_limits(result.value, result.corrected, error, np.full(600, 29), 30, 0.95)
+    assert (low > truth).mean() <= 0.03
+    assert (high < truth).mean() <= 0.05
+
+
+@QUIET
+def test_average_precision_of_groups_of_one_candidate_is_nearly_that_of_none(simulated):
+    """The variance of the number of true positives is added: it varies with the groups drawn."""
+    alone = simulated.rankeval.area("ap")
+    own = simulated.assign(doc=np.arange(len(simulated))).rankeval(groups="doc", exclude="doc")
+    found = own.area("ap")
+    np.testing.assert_allclose(found["area"], alone["area"], rtol=1e-14)
+    gold, moved = simulated["gold"].to_numpy(), []
+    for name in found["measure"]:
+        ranked = gold[np.argsort(-simulated[name].to_numpy(), kind="stable")]
+        precision = (np.cumsum(ranked) / np.arange(1, ranked.size + 1))[ranked]
+        moved.append((precision * (1 - precision)).mean())
+    share = np.array(moved) ** 2 * (1 / gold.sum() + 1 / (~gold).sum())
+    np.testing.assert_allclose(found["se"], np.sqrt(alone["se"] ** 2 + share), rtol=0.02)
+    assert (found["n_groups"] == simulated["gold"].sum()).all()
+
+
+# -------------------------------------------------------------------------- independent samples
+
+
+def test_areas_of_independent_samples(simulated):
+    """The variances of both areas are added; Welch's degrees of freedom, by hand."""
+    parts = {"x": simulated.iloc[:120], "y": simulated.iloc[120:]}
+    both = pd.concat(parts, names=["part", None]).reset_index("part")
+    found = both.rankeval.unpaired_area(by="part")
+    alone = {name: part.rankeval.area().set_index("measure") for name, part in parts.items()}
+    for row in found.itertuples():
+        a, b = (alone[name].loc[row.measure] for name in ("x", "y"))
+        assert (row.area_a, row.area_b) == pytest.approx((a["area"], b["area"]))
+        assert row.se == pytest.approx(np.hypot(a["se"], b["se"]), rel=1e-12)
+        # Newcombe's method 5, at the mean of the areas
+        gold = [part["gold"] for part in parts.values()]
+        sizes = [(x.sum(), (~x).sum()) for x in gold]
+        weight = [p * q / (p + q) for p, q in sizes]
+        mean = np.average([a["area"], b["area"]], weights=weight)
+        rising = (1 - mean) / (2 - mean) + mean / (1 + mean)
+        equal = sum(
+            mean * (1 - mean) * (1 + ((p + q) / 2 - 1) * rising) / (p * q) for p, q in sizes
+        )
+        error = max(row.se, np.sqrt(equal))
+        assert row.z == pytest.approx((a["area"] - b["area"]) / error, rel=1e-10)
+        assert (row.ci_low <= 0 <= row.ci_high) == (row.p_value > 0.05)
+        # from the normal law to Student's with the smallest class's freedom
+        least = 2 * stats.norm.sf(abs(row.z)) * (1 - 1e-12)
+        assert least <= row.p_value < 2 * stats.t.sf(abs(row.z), 20)
+    turned = both.assign(part=both["part"].map({"x": 2, "y": 1})).rankeval.unpaired_area(by="part")
+    np.testing.assert_allclose(turned["difference"], -found["difference"])
+    np.testing.assert_allclose(turned["ci_low"], -found["ci_high"])
+    assert turned["sample_a"].tolist() == [1, 1, 1]
+
+
+def test_delong_of_unpaired_areas_is_the_normal_test_of_both_variances(simulated):
+    data = simulated.assign(corpus=np.arange(300) % 2).rankeval(by="corpus", measures="good")
+    one, found = data.area(ci="delong"), data.unpaired_area(test="delong").loc[0]
+    (a, b), error = one["area"], np.hypot(*one["se"])
+    z = (a - b) / error
+    assert found["z"] == pytest.approx(z, rel=1e-10)
+    assert found["p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-10)
+    assert found["ci_low"] == pytest.approx(a - b - stats.norm.ppf(0.975) * error, rel=1e-9)
+    with pytest.raises(ValueError, match="kind='ap'"):
+        data.unpaired_area(kind="ap", test="delong")
+
+
+def test_average_precisions_that_do_not_vary_have_no_test():
+    """Scores that are all equal: each value is the prevalence, whatever the sample."""
+    gold = [1] * 4 + [0] * 16 + [1] * 13 + [0] * 16
+    df = pd.DataFrame({"a": 1.0, "gold": gold, "part": [0] * 20 + [1] * 29})
+    row = df.rankeval(by="part", details=True).unpaired_area(kind="ap").iloc[0]
+    assert row["difference"] == pytest.approx(4 / 20 - 13 / 29)
+    assert row["ci_low"] < row["difference"] < row["ci_high"]
+    assert np.isnan(row["p_value"])
+    assert pd.isna(row["better"])
+
+
+@pytest.mark.parametrize("quality", [1.0, 3.0, 2.0])
+def test_precisions_of_unequal_samples_hold_their_level(quality):
+    """10 positives against 100; p is where the interval of this level ends at 0."""
+    rng = np.random.default_rng(3)
+
+    def sample(positive):
+        gold = np.arange(10 * positive) < positive
+        score = rng.normal(size=(600, gold.size)) + quality * gold
+        return sample_area(Ranking.of(score, gold, np.ones(gold.size, bool)), kind="ap")
+
+    few, many = sample(10), sample(100)
+    both = {name: np.stack([few[name], many[name]]) for name in few}
+
+    def compared(cells, level=0.95, side="two-sided"):
+        asked = {"kind": "ap", "test": "t", "level": level, "alpha": 1.0 - level, "adjust": None}
+        options = AreaOptions(alternative=side, **asked)
+        return compare_samples(cells, np.array([[0, 1]]), ["few", "many"], options)
+
+    found = compared(both)
+    low, high, p = found["ci_low"], found["ci_high"], found["p_value"]
+    assert (p <= 0.05).mean() <= 0.06
+    assert (((low > 0) | (high < 0)) == (p <= 0.05)).all()
+    for k in range(3):
+        edge = compared({name: x[:, k : k + 1] for name, x in both.items()}, level=1 - p[k])
+        assert min(abs(edge["ci_low"][0]), abs(edge["ci_high"][0])) < 1e-6
+    greater, less = (compared(both, side=side)["p_value"] for side in ("greater", "less"))
+    np.testing.assert_allclose(greater + less, 1.0)
+    np.testing.assert_allclose(2 * np.minimum(greater, less), p)
+
+
+@QUIET
+def test_pairs_of_several_samples_and_of_batches(simulated):
+    thirds = simulated.assign(part=np.arange(300) % 3, flag=np.arange(300) // 150)
+    found = thirds.rankeval(exclude="flag").unpaired_area(by="part", adjust="holm")
+    assert found["sample_a"].tolist() == [0, 0, 1] * 3
+    assert found["sample_b"].tolist() == [1, 2, 2] * 3
+    assert (found["p_adjusted"] >= found["p_value"]).all()
+    pairs = thirds.rankeval.unpaired_area(by=["part", "flag"], measures="good")
+    assert pairs["sample_a"][0] == (0, 0)
+    assert len(pairs) == 15
+    thirds = thirds.drop(columns="flag").assign(candidate=np.arange(300) // 3)
+    dataset = thirds.set_index(["part", "candidate"]).to_xarray()
+    same = dataset.rankeval.unpaired_area(adjust="holm")
+    assert same["p_value"].dims == ("pair", "measure")
+    for column in ("difference", "ci_low", "p_value", "p_adjusted"):
+        np.testing.assert_allclose(same[column].to_numpy().T.ravel(), found[column], rtol=1e-10)
+    two = xr.concat([dataset, dataset], "half").rankeval.unpaired_area()
+    assert two["sample_a"].to_numpy().tolist()[:3] == [(0, 0), (0, 0), (0, 0)]
+    assert two["sample_b"].to_numpy().tolist()[:3] == [(0, 1), (0, 2), (1, 0)]
+
+
+def test_errors_of_areas(simulated):
+    with pytest.raises(ValueError, match="ci='delong' is an interval for the ROC area"):
+        simulated.rankeval.area("ap", ci="delong")
+    with pytest.raises(ValueError, match=r"unpaired_area compares independent samples"):
+        simulated.rankeval.unpaired_area()

@@ -1,0 +1,215 @@
+"""Enrichment, BEDROC and partial areas: RDKit, scikit-learn, enumeration, resamples, coverage."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn import metrics
+
+from rankeval_pd import datasets
+from rankeval_pd.stats import areas as early
+from rankeval_pd.stats.ranking import Ranking
+from tests.curves.conftest import QUIET, SCORED
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+@pytest.fixture(scope="module")
+def simulated() -> pd.DataFrame:
+    return datasets.simulate_candidates(600, baseline=0.15)
+
+
+# ------------------------------------------------------------------------------------- enrichment
+
+
+def test_enrichment_is_recall_by_the_share(simulated):
+    found = simulated.rankeval.enrichment([0.05, 1.0, 0.1])
+    assert found["share"].tolist() == [0.05, 1.0, 0.1] * 2
+    assert found["n"].tolist() == [30, 600, 60] * 2
+    recall = simulated.rankeval.nbest_recall([30, 600, 60])
+    times = 600 / found["n"]
+    for ours, theirs in (("lift", "recall"), ("ci_low", "ci_low"), ("ci_high", "ci_high")):
+        np.testing.assert_allclose(found[ours], recall[theirs] * times, rtol=1e-12)
+    dataset = xr.Dataset.from_dataframe(simulated.rename_axis("candidate"))
+    assert dataset.rankeval.enrichment([0.05, 0.1])["lift"].dims == ("measure", "share")
+
+
+@QUIET
+def test_enrichment_is_at_most_one_over_the_lowest_plausible_prevalence():
+    """N = 60 and N+ = 30; the lower Clopper-Pearson limit is a quantile of Beta(30, 31)."""
+    rng = np.random.default_rng(2)
+    df = pd.DataFrame({"a": -np.arange(60.0), "b": rng.normal(size=60), "gold": np.arange(60) < 30})
+    least = stats.beta.ppf(0.025, 30, 31)
+    row = df.rankeval(measures="a").enrichment(0.1).loc[0]
+    assert row["lift"] == 2
+    assert row["ci_high"] == pytest.approx(1 / least)
+    curve = df.rankeval(measures="a").lift([0.05], interval="pointwise").loc[0]
+    assert curve["ci_high"] == pytest.approx(1 / least)
+    both = df.rankeval.compare_area("a", "b", kind="enrichment", share=0.05).loc[0]
+    assert both["ci_high"] == pytest.approx(1 / least)
+    dataset = xr.Dataset.from_dataframe(df.rename_axis("candidate"))[["a", "gold"]]
+    assert dataset.rankeval.enrichment(0.1)["ci_high"].item() == row["ci_high"]
+    grouped = df.assign(q=np.arange(60) // 5).rankeval(measures="a", groups="q").enrichment(0.1)
+    assert grouped.loc[0, "ci_high"] >= 1 / least
+
+
+# ----------------------------------------------------------------------------------------- BEDROC
+
+
+@QUIET
+def test_bedroc_and_enrichment_of_rdkit():
+    """RDKit's CalcBEDROC and CalcEnrichment."""
+    rdkit = pd.read_csv(REFERENCE / "bedroc.csv", comment="#", dtype={"labels": str})
+    for row in rdkit.itertuples():
+        gold = np.array([x == "1" for x in row.labels])
+        df = pd.DataFrame({"a": -np.arange(gold.size), "gold": gold})
+        found = df.rankeval.bedroc(row.alpha).loc[0]
+        assert found["value"] == pytest.approx(row.bedroc, rel=1e-11, abs=1e-13)
+        assert 0 <= found["ci_low"] <= found["value"] <= found["ci_high"] <= 1
+        factor = df.rankeval.enrichment(0.05).loc[0]
+        assert factor["lift"] == pytest.approx(row.ef_5, rel=1e-13)
+
+
+def test_the_formula_of_truchon_and_bayly(simulated):
+    """Equation 36, as it is printed."""
+    gold, total = simulated["gold"], len(simulated)
+    share, rank = gold.mean(), simulated["good"].rank(ascending=False)[gold]
+    for alpha in (0.5, 20.0, 400.0):
+        times = share * np.sinh(alpha / 2)
+        times /= np.cosh(alpha / 2) - np.cosh(alpha / 2 - alpha * share)
+        every = (1 - np.exp(-alpha)) / (np.exp(alpha / total) - 1) / total
+        rie = np.exp(-alpha * rank / total).mean() / every
+        wanted = rie * times + 1 / (1 - np.exp(alpha * (1 - share)))
+        found = simulated.rankeval(measures="good").bedroc(alpha)["value"]
+        assert found[0] == pytest.approx(wanted, rel=1e-9)
+
+
+@QUIET
+@given(SCORED, st.sampled_from([0.3, 5.0, 50.0]))
+def test_bedroc_of_ties_is_the_mean_over_orders_and_chance_that_over_labels(rows, alpha):
+    score, gold = (np.array(x) for x in zip(*rows[:6], strict=True))
+    found = pd.DataFrame({"a": score, "gold": gold}).rankeval.bedroc(alpha).loc[0]
+    if gold.all() or not gold.any():
+        assert found[1:].isna().all()
+        return
+
+    def of(labels):
+        ranking = Ranking.of(-np.arange(labels.size) * 1.0, labels, np.ones(labels.size, bool))
+        return float(early.bedroc_influence(ranking, alpha).value)
+
+    orders = [list(x) for x in itertools.permutations(range(gold.size))]
+    orders = [x for x in orders if (np.diff(score[x]) <= 0).all()]
+    assert found["value"] == pytest.approx(np.mean([of(gold[x]) for x in orders]), abs=1e-12)
+    labels = set(itertools.permutations(gold.tolist()))
+    wanted = np.mean([of(np.array(x)) for x in labels])
+    assert found["chance"] == pytest.approx(wanted, abs=1e-12)
+
+
+@QUIET
+@pytest.mark.parametrize("alpha", [0.5, 5.0, 80.5, 160.9, 20.0])
+def test_the_ends_of_bedroc_are_0_and_1(alpha):
+    """Rounding gave .9999999999999999 [0, 1], and values above 1 or below 0."""
+    for total, positive in ((4, 2), (20, 2), (20, 18), (100, 10), (1_000, 10), (1_000, 500)):
+        gold = np.arange(total) < positive
+        df = pd.DataFrame({"a": -np.arange(total), "b": np.arange(total), "gold": gold})
+        tied = df.assign(a=1.0 * gold, b=-1.0 * gold)
+        for data in (df, tied):
+            best, worst = (data.rankeval.bedroc(alpha).loc[k] for k in (0, 1))
+            assert (best["value"], best["ci_high"]) == (1.0, 1.0)
+            assert (worst["value"], worst["ci_low"]) == (0.0, 0.0)
+            assert 1e-6 < best["ci_low"] < 1
+            assert 0 < worst["ci_high"] < 1 - 1e-6
+        both = df.rankeval(details=True).compare_area(kind="bedroc", bedroc_alpha=alpha).loc[0]
+        assert (both["area_a"], both["area_b"], both["difference"]) == (1, 0, 1)
+        assert -1 <= both["ci_low"] <= both["ci_high"] <= 1
+
+
+@QUIET
+def test_limits_near_1_do_not_reach_0():
+    """One exchanged pair: the logit scale turned a small error into [0, 1]."""
+    for levels, place, alpha in itertools.product((200, 20, 5), (50, 75, 99), (20.0, 80.5)):
+        gold = np.arange(200) < 100
+        gold[[place, 100]] = False, True
+        df = pd.DataFrame({"a": -(np.arange(200) * levels // 200), "gold": gold})
+        row = df.rankeval.bedroc(alpha).loc[0]
+        assert 0.01 < row["ci_low"] < row["value"] <= row["ci_high"] <= 1
+
+
+def test_no_candidate_of_a_perfect_ranking_changes_bedroc():
+    """Deleting a candidate leaves the value at 1, so that all influences are equal."""
+    for total, positive in ((12, 4), (200, 100), (1_000, 20)):
+        gold = np.arange(total) < positive
+        ranking = Ranking.of(-1.0 * np.arange(total), gold, np.ones(total, bool))
+        assert np.abs(early.bedroc_influence(ranking, 20.0).influence).max() < 1e-12
+
+
+# ---------------------------------------------------------------------------------- partial areas
+
+
+@QUIET
+@given(SCORED, st.sampled_from([0.05, 0.3, 0.77, 1.0]))
+def test_partial_areas_of_scikit_learn(rows, fpr):
+    """scikit-learn's roc_auc_score(max_fpr=...)."""
+    score, gold = (np.array(x) for x in zip(*rows, strict=True))
+    df = pd.DataFrame({"a": score, "gold": gold})
+    found, back = (df.rankeval.partial_area(**asked).loc[0] for asked in ({"fpr": fpr}, {"tpr": 0}))
+    if gold.all() or not gold.any():
+        assert np.isnan([found["area"], found["chance"], found["ci_low"]]).all()
+        return
+    wanted = metrics.roc_auc_score(gold, score, max_fpr=fpr)
+    assert found["area"] == pytest.approx(wanted, abs=1e-12)
+    assert back["area"] == pytest.approx(metrics.roc_auc_score(gold, score), abs=1e-12)
+    if gold.sum() > 1 and (~gold).sum() > 1:
+        assert found["ci_low"] - 1e-12 <= found["area"] <= found["ci_high"] + 1e-12
+    if fpr < 1:  # from a true positive rate on, the two classes have changed places
+        turned = pd.DataFrame({"a": -score, "gold": ~gold})
+        from_tpr = turned.rankeval.partial_area(tpr=1 - fpr).loc[0]
+        assert from_tpr["area"] == pytest.approx(found["area"], abs=1e-12)
+
+
+def test_whole_area_is_the_roc_area_with_delongs_error(simulated):
+    found = simulated.rankeval.partial_area(fpr=1)
+    wanted = simulated.rankeval.area()
+    for column in ("area", "se"):
+        np.testing.assert_allclose(found[column], wanted[column], rtol=1e-12)
+
+
+def test_a_range_is_the_difference_of_two_partial_areas(simulated):
+    accessor = simulated.rankeval(measures="fair")
+    raw = []  # from McClish's scale to areas
+    for low, high in ((0.0, 0.3), (0.0, 0.1), (0.1, 0.3)):
+        value = accessor.partial_area(fpr=(low, high))["area"].item()
+        least = 0.5 * (low + high)
+        raw.append((high - low) * (least + (2 * value - 1) * (1 - least)))
+    assert raw[0] - raw[1] == pytest.approx(raw[2], rel=1e-10)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("decimals", [3, 0])
+def test_standard_errors_are_those_of_resamples(simulated, decimals):
+    score = simulated["good"].round(decimals).to_numpy()
+    gold = simulated["gold"].to_numpy()
+    rng = np.random.default_rng(3)
+    parts = [np.flatnonzero(gold), np.flatnonzero(~gold)]
+    rows = np.hstack([rng.choice(part, (3_000, part.size)) for part in parts])
+    here = np.ones(rows.shape, bool)
+    df = pd.DataFrame({"a": score, "gold": gold})
+    drawn = early.area_up_to(Ranking.of(score[rows], gold[rows], here), 0.2).value.std()
+    found = df.rankeval.partial_area(fpr=0.2).loc[0, "se"]
+    assert found == pytest.approx(drawn * 0.5 / 0.9, rel=0.07)
+    drawn = early.bedroc_influence(Ranking.of(score[rows], gold[rows], here), 20.0).value.std()
+    assert df.rankeval.bedroc().loc[0, "se"] == pytest.approx(drawn, rel=0.07)
+
+
+def test_a_partial_area_needs_a_rate(simulated):
+    message = r"fpr=None, tpr=None: pass the largest false positive rate"
+    with pytest.raises(ValueError, match=message):
+        simulated.rankeval.partial_area()

@@ -1,0 +1,235 @@
+"""Which candidates to judge next, judgments that come back, and annotators who agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import rankeval_pd
+from rankeval_pd.judging.annotation import _State
+from rankeval_pd.stats.clusters import fleiss_kappa
+from rankeval_pd.stats.two_by_two import fisher_test
+from tests.judging.conftest import THREE, along_annotators, as_dataset, voted
+
+DATA = voted()
+
+# ---------------------------------------------------------------------------------------- plans
+
+
+@pytest.mark.full
+def test_plan_is_kept(whole):
+    """The power that was planned, simulated anew from sheets of that size."""
+    region = whole.rankeval.difference_region("good", "fair", 100)
+    shares = tuple(region.groupby("list")["gold"].mean())
+    ask = whole.assign(gold=np.nan).rankeval.plan_annotation
+    plan = ask("good", "fair", 100, precisions=shares).iloc[0]
+    assert plan["n_region"] == len(region)
+    assert plan["region_share"] == len(region) / (100 + len(region) / 2)
+    rng, more = np.random.default_rng(5), int(plan["n_more"])
+    cells = []
+    for side, judged in (("a", more - more // 2), ("b", more // 2)):
+        gold = region.loc[region["list"] == side, "gold"]
+        cells += [rng.hypergeometric(gold.sum(), (~gold).sum(), judged, 10_000), judged]
+    hits = (fisher_test(*cells, "two-sided").p_value <= 0.05).mean()
+    assert hits == pytest.approx(0.8, abs=0.03)
+    assert plan["power"] == pytest.approx(hits, abs=0.02)
+    few = ask("good", "fair", 100, precisions=shares, budget=10).iloc[0]
+    assert few["n_more"] == 10
+    assert few["power"] < plan["power"]
+
+
+def test_the_power_of_a_plan_is_exact():
+    """All samples of two small regions, a start judged already, by SciPy's laws and Fisher test."""
+    found = pd.Series(
+        {"n_judged_a": 3, "n_judged_b": 2, "tp_judged_a": 2, "tp_judged_b": 0, "n_only": 14}
+    )
+    state = _State.of(found, (10 / 14, 2 / 14))
+    new_a, new_b = 5, 6
+    total = 0.0
+    for i in range(new_a + 1):
+        for j in range(new_b + 1):
+            law = stats.hypergeom.pmf(i, 11, 8, new_a) * stats.hypergeom.pmf(j, 12, 2, new_b)
+            table = [[2 + i, 6 - i], [j, 8 - j]]
+            total += law * (stats.fisher_exact(table).pvalue <= 0.05) if law else 0.0
+    assert state.power(0.05, new_a + new_b) == pytest.approx(total, abs=1e-7)
+    estimated = _State.of(found, None).precisions
+    assert estimated == pytest.approx(((2 + 11 * 2.5 / 4) / 14, (12 * 0.5 / 3) / 14))
+
+
+def test_plans_where_nothing_is_left(whole):
+    plan = whole.rankeval.plan_annotation("good", "fair", 100).iloc[0]
+    assert (plan["n_more"], plan["power"]) == (0, 1.0)
+    region = whole.rankeval.difference_region("good", "fair", 100)
+    shares = region.groupby("list")["gold"].mean()
+    assert [plan["precision_a"], plan["precision_b"]] == pytest.approx(shares.tolist())
+    with pytest.warns(rankeval_pd.RankevalWarning, match="both lists contain the same candidates"):
+        same = whole.assign(again=whole["good"]).rankeval.plan_annotation("good", "again", 100)
+    assert (same["n_region"][0], same["n_more"][0], same["power"][0]) == (0, 0, 0.0)
+
+
+def test_plans_that_show_nothing_say_so(whole):
+    """With 4 and 4 judged, not even all against none is rare: p = 1/35 at an alpha of .01."""
+    plan = whole.assign(gold=np.nan).rankeval.plan_annotation
+    ask = {"precisions": (0.9, 0.1), "alpha": 0.01}
+    few = "power is 0: no outcome of 8 additional .*Judge more"
+    with pytest.warns(rankeval_pd.RankevalWarning, match=few):
+        assert plan("good", "fair", 100, budget=8, **ask)["power"][0] == 0.0
+    assert plan("good", "fair", 100, budget=12, **ask)["power"][0] > 0
+    out_of_reach = r"power=0.8 is out of reach: judging all 126 .* 0 \(expected: 25 and .*p = "
+    with pytest.warns(rankeval_pd.RankevalWarning, match=out_of_reach):
+        row = plan("good", "fair", 100, precisions=(0.4, 0.3)).iloc[0]
+    # 25 against 19 of 63 each, whoever they are
+    assert (row["power"], row["n_more"]) == (0, 126)
+
+
+def test_plans_of_groups(partly):
+    both = pd.concat([partly, partly.iloc[:500]], keys=["all", "half"], names=["part", "item"])
+    ask = {"precisions": (0.6, 0.2), "budget": 20}
+    table = both.rankeval.plan_annotation("good", "fair", 100, by="part", **ask)
+    alone = partly.rankeval.plan_annotation("good", "fair", 100, **ask)
+    assert table["part"].tolist() == ["all", "half"]
+    pd.testing.assert_frame_equal(table.iloc[:1].drop(columns="part"), alone)
+
+
+def test_published_figures_to_plan_with():
+    n = rankeval_pd.needed_candidates(0.6, 0.2, 0.5)["n"][0]
+    of, fewer = (rankeval_pd.needed_candidates(0.6, 0.2, 0.5, n=int(x)) for x in (n, 0.8 * n))
+    assert of["power"][0] >= 0.8 > fewer["power"][0]
+    # without overlap: two binomial samples, against all tables
+    n, p = 40, (0.5, 0.2)
+    law = [stats.binom.pmf(np.arange(n + 1), n, x) for x in p]
+    exact = sum(
+        law[0][a] * law[1][b]
+        for a in range(n + 1)
+        for b in range(n + 1)
+        if law[0][a] * law[1][b] > 1e-6
+        and stats.fisher_exact([[a, n - a], [b, n - b]]).pvalue <= 0.05
+    )
+    assert rankeval_pd.needed_candidates(*p, 0.0, n=n)["power"][0] == pytest.approx(exact, abs=0.02)
+    with pytest.raises(ValueError, match="are equal"):
+        rankeval_pd.needed_candidates(0.4, 0.4, 0.5)
+    with pytest.raises(ValueError, match="cannot have precisions"):
+        rankeval_pd.needed_candidates(0.9, 0.1, 0.5)
+
+
+# ------------------------------------------------------------------------------ sheets of judgments
+
+
+def test_sheets_there_and_back(whole, partly):
+    blank = whole.assign(gold=np.nan)
+    sheet = partly.rankeval.annotation_sheet("good", "fair", 100, size=20)
+    region = whole.rankeval.difference_region("good", "fair", 100)
+    assert list(sheet.columns) == ["gold"]
+    assert sheet["gold"].isna().all()
+    assert partly.loc[sheet.index, "gold"].isna().all()
+    assert region.loc[sheet.index, "list"].value_counts().to_dict() == {"a": 10, "b": 10}
+    judged = sheet.assign(gold=whole.loc[sheet.index, "gold"])
+    back = rankeval_pd.with_judgements(partly, judged)
+    assert back.loc[sheet.index, "gold"].tolist() == whole.loc[sheet.index, "gold"].tolist()
+    others = back.index.difference(sheet.index)
+    assert back.loc[others, "gold"].isna().tolist() == partly.loc[others, "gold"].isna().tolist()
+    every = blank.rankeval.annotation_sheet("good", "fair", 100)
+    assert sorted(every.index) == sorted(region.index)
+    every = every.assign(gold=whole.loc[every.index, "gold"])
+    done = rankeval_pd.with_judgements(blank, every)
+    found = done.rankeval.judged_difference("good", "fair", 100).iloc[0]
+    today = whole.rankeval.compare("good", "fair", 100).iloc[0]
+    assert found["ci_low"] == found["ci_high"] == pytest.approx(today["difference"])
+    # with both regions judged, the test needs no more either
+    tested = done.fillna({"gold": False}).rankeval.compare("good", "fair", 100)
+    columns = ["difference", "ci_low", "ci_high", "tp_only_a", "tp_only_b", "p_value"]
+    assert tested.loc[0, columns].tolist() == today[columns].tolist()
+    with pytest.raises(ValueError, match="unjudged candidates"):
+        partly.rankeval.annotation_sheet("good", "fair", 100, size=500)
+    wrong = pd.DataFrame({"gold": [not whole["gold"].iloc[0]]}, index=whole.index[:1])
+    with pytest.raises(ValueError, match="judgments of 1 candidates"):
+        rankeval_pd.with_judgements(whole, wrong)
+    with pytest.raises(ValueError, match="unknown candidates"):
+        rankeval_pd.with_judgements(whole, pd.DataFrame({"gold": [True]}, index=["nobody"]))
+
+
+def test_judgements_in_words_and_numbers():
+    before = pd.array([True, None, None], dtype="boolean")
+    candidates = pd.DataFrame({"m": [3.0, 2, 1], "gold": before}, index=list("xyz"))
+    for words in ([1, 0], [True, False], [1.0, 0.0], ["yes", "no"]):
+        sheet = pd.DataFrame({"gold": words}, index=["y", "z"])
+        said = {"positive": "yes"} if words[0] == "yes" else {}
+        found = rankeval_pd.with_judgements(candidates, sheet, **said)
+        assert found["gold"].tolist() == [True, True, False]
+    with pytest.raises(ValueError, match=r"'no' \(1\), 'yes' \(1\).*positive="):
+        rankeval_pd.with_judgements(candidates, sheet)
+
+
+def test_an_empty_cell_of_a_sheet_is_no_judgment():
+    """Also where the sheet was read without missing values, as words like "nan" need it."""
+    df = pd.DataFrame({"m": [4, 3, 2, 1], "gold": [None] * 4}, index=list("wxyz"))
+    sheet = pd.DataFrame({"gold": ["yes", "", "no", " "]}, index=list("wxyz"))
+    back = rankeval_pd.with_judgements(df, sheet, positive="yes")["gold"]
+    assert back.isna().tolist() == [False, True, False, True]
+    assert back.dropna().tolist() == [True, False]
+    with pytest.raises(ValueError, match="missing"):
+        df.assign(gold=sheet["gold"]).rankeval(positive="yes").nbest_precision(2)
+    empty = df.assign(gold=["", "no", "no", "no"])
+    assert empty.rankeval(positive="").nbest_precision(1)["tp"].tolist() == [1]
+
+
+# -------------------------------------------------------------------------- agreement of annotators
+
+
+# Krippendorff (2011), section C: nominal data, two observers and more, missing values
+RELIABILITY = """
+1 2 3 3 2 1 4 1 2 * * *
+1 2 3 3 2 2 4 1 2 5 * 3
+* 3 3 3 2 3 4 2 2 5 1 *
+1 2 3 3 2 4 4 1 2 5 1 *
+"""
+
+
+# Fleiss (1971), table 1: 30 patients, 6 psychiatrists, 5 diagnoses; kappa .430
+FLEISS = """
+0 0 0 6 0|0 3 0 0 3|0 1 4 0 1|0 0 0 0 6|0 3 0 3 0|2 0 4 0 0|0 0 4 0 2|2 0 3 1 0|2 0 0 4 0|0 0 0 0 6
+1 0 0 5 0|1 1 0 4 0|0 3 3 0 0|1 0 0 5 0|0 2 0 3 1|0 0 5 0 1|3 0 0 1 2|5 1 0 0 0|0 2 0 4 0|1 0 2 0 3
+0 0 0 0 6|0 1 0 5 0|0 2 0 1 3|2 0 0 4 0|1 0 0 4 1|0 5 0 1 0|4 0 0 0 2|0 2 0 4 0|1 0 5 0 0|0 0 0 0 6
+"""
+
+
+def test_published_examples():
+    rows = [line.split() for line in RELIABILITY.strip().splitlines()]
+    frame = pd.DataFrame(
+        {f"o{k}": [None if x == "*" else x for x in r] for k, r in enumerate(rows)}
+    )
+    table = frame.rankeval(gold=["o0", "o1", "o2", "o3"]).annotator_agreement()
+    alpha = table[table["statistic"] == "Krippendorff's alpha"].iloc[0]
+    assert alpha["value"] == pytest.approx(0.743, abs=5e-4)
+    assert alpha["n_candidates"] == 11
+    assert np.isnan(table.loc[table["statistic"] == "Fleiss' kappa", "value"]).all()
+    counts = np.array([
+        list(map(int, cell.split()))
+        for line in FLEISS.strip().splitlines()
+        for cell in line.split("|")
+    ])  # fmt: skip
+    assert fleiss_kappa(counts, 0.95).value == pytest.approx(0.430, abs=5e-4)
+
+
+def test_the_table_of_agreement():
+    table = DATA.rankeval(gold=THREE).annotator_agreement()
+    assert list(table) == [
+        "statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates"
+    ]  # fmt: skip
+    assert table["annotators"].tolist() == ["a1, a2", "a1, a3", "a2, a3", *["a1, a2, a3"] * 2]
+    for data, roles in ((as_dataset(DATA), {"gold": THREE}), (along_annotators(DATA), {})):
+        found = data.rankeval(**roles).annotator_agreement()
+        np.testing.assert_array_equal(found["value"], table["value"])
+    halves = DATA.assign(half=np.arange(400) % 2).rankeval(gold=THREE[:2], by="half")
+    assert halves.annotator_agreement()["half"].tolist() == [0, 0, 0, 1, 1, 1]
+    text = rankeval_pd.in_words(table)
+    assert text.startswith("Cohen's kappa for a1, a2 is 0.")
+    assert "), based on 400 candidates." in text
+    with pytest.raises(ValueError, match="the label of one annotator"):
+        DATA.rankeval(gold="a1").annotator_agreement()
+    rare = DATA.assign(a1=(np.arange(400) < 3).astype(int), a2=(np.arange(400) < 4).astype(int))
+    found = rare.rankeval(gold=["a1", "a2"]).annotator_agreement()
+    assert (found["ci_low"] < 0.5).all()
+    assert (found["ci_high"] > found["value"]).all()

@@ -1,0 +1,237 @@
+"""Partly judged candidates: what can be said, by hand, by enumeration and by simulation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import rankeval_pd
+
+# ------------------------------------------------------------------------------------- estimates
+
+
+def test_everything_judged_has_the_values_of_the_other_methods(whole):
+    tied = whole.round({"good": 1, "fair": 1})
+    for told in ({}, {"windows": [30, 100]}, {"judged_with": 1.0}):
+        today = tied.rankeval.nbest_precision([50, 100])
+        for name in ("precision", "recall"):
+            table = getattr(tied.rankeval, f"judged_{name}")([50, 100], **told)
+            for column in (name, "ci_low", "ci_high"):
+                np.testing.assert_allclose(table[column], today[name], rtol=1e-15)
+        table = tied.rankeval.judged_average_precision(**told)
+        for column in ("average_precision", "ci_low", "ci_high"):
+            np.testing.assert_allclose(table[column], tied.rankeval.area("ap")["area"], rtol=1e-13)
+    pair = whole.rankeval.judged_difference("good", "fair", [50, 100])
+    today = whole.rankeval.compare("good", "fair", [50, 100])
+    for column in ("difference", "ci_low", "ci_high"):
+        np.testing.assert_allclose(pair[column], today["difference"], rtol=1e-12)
+
+
+def test_counts_and_bounds_are_those_of_the_judged(whole, partly):
+    row = partly.rankeval(measures="good").judged_precision(100).iloc[0]
+    listed = partly.nlargest(100, "good")["gold"]
+    assert row["n_judged"] == listed.notna().sum()
+    assert row["tp_judged"] == listed.sum()
+    assert row["precision"] == listed.mean()
+    bounds = partly.rankeval(measures="good", unjudged="bounds").judged_precision(100).iloc[0]
+    assert bounds["ci_low"] == listed.fillna(0).mean()
+    assert bounds["ci_high"] == listed.fillna(1).mean()
+    pair = partly.rankeval.judged_difference("good", "fair", 100, unjudged="bounds").iloc[0]
+    good, fair = (whole[name].rank(ascending=False) <= 100 for name in ("good", "fair"))
+    a, b = partly["gold"][good & ~fair], partly["gold"][fair & ~good]
+    assert pair["ci_low"] == pytest.approx((a.fillna(0).sum() - b.fillna(1).sum()) / 100)
+    assert pair["ci_high"] == pytest.approx((a.fillna(1).sum() - b.fillna(0).sum()) / 100)
+    none = partly.assign(gold=np.nan).rankeval.judged_precision(50).iloc[0]
+    assert np.isnan(none["precision"])
+    assert (none["ci_low"], none["ci_high"]) == (0, 1)
+
+
+def test_estimates_by_hand(whole, partly):
+    """With two rates: the sum over the rates of size times share, and of 1 / rate."""
+    rate = np.where(whole["good"].rank(ascending=False) <= 60, 0.5, 0.25)
+    judged = np.random.default_rng(3).random(1_000) < rate
+    data = whole.assign(gold=whole["gold"].astype(float).where(judged), rate=rate)
+    call = data.rankeval(measures="good")
+    listed = data.nlargest(150, "good")
+    by_rate = listed.groupby("rate")["gold"]
+    wanted = (by_rate.mean() * by_rate.size()).sum() / 150
+    row = call.judged_precision(150, judged_with="rate").iloc[0]
+    assert row["precision"] == pytest.approx(wanted, rel=1e-12)
+    assert row["n_judged"] == listed["gold"].notna().sum()
+    assert call.judged_precision(150, windows=[60])["ci_low"].tolist() == [row["ci_low"]]
+    assert call.judged_precision(150, judged_with=data["rate"]).iloc[0].equals(row)
+    known = call.judged_precision(150, judged_with="rate", estimator="horvitz-thompson")
+    inverse = (listed["gold"].fillna(0) / listed["rate"]).sum() / 150
+    assert known["precision"].item() == pytest.approx(inverse, rel=1e-12)
+    by_rate = data.drop(listed.index).groupby("rate")["gold"]
+    rest = (by_rate.mean() * by_rate.size()).sum()
+    recall = call.judged_recall(150, judged_with="rate")["recall"].item()
+    assert recall == pytest.approx(150 * wanted / (150 * wanted + rest), rel=1e-12)
+    many = np.random.default_rng(4).uniform(0.2, 0.9, 1_000)  # too many rates for strata
+    row = partly.rankeval(measures="good").judged_precision(150, judged_with=many).iloc[0]
+    listed = partly.assign(many=many).nlargest(150, "good").dropna(subset="gold")
+    assert row["precision"] == pytest.approx(np.average(listed["gold"], weights=1 / listed["many"]))
+
+
+def test_limits_are_within_the_bounds_and_hold_the_estimate(partly):
+    for name, asked in (("precision", [range(1, 300, 7)]), ("recall", [range(1, 300, 7)]),
+                        ("average_precision", [])):  # fmt: skip
+        method = getattr(partly.rankeval, f"judged_{name}")
+        found, bounds = method(*asked), method(*asked, unjudged="bounds")
+        assert (found["ci_low"] >= bounds["ci_low"] - 1e-12).all()
+        assert (found["ci_high"] <= bounds["ci_high"] + 1e-12).all()
+        known = found.dropna(subset=name)
+        assert (known["ci_low"] <= known[name] + 1e-12).all()
+        assert (known[name] <= known["ci_high"] + 1e-12).all()
+        assert not asked or (found["ci_low"][found["tp_judged"] == 0] == 0).all()
+    recall = partly.rankeval.judged_recall(100, measures="good", unjudged="bounds").iloc[0]
+    listed = partly["good"].rank(ascending=False) <= 100
+    least = partly["gold"].fillna((~listed).astype(float))
+    assert recall["ci_low"] == pytest.approx(least[listed].sum() / least.sum())
+
+
+def test_with_both_regions_judged_the_test_needs_no_more():
+    truth = rankeval_pd.datasets.simulate_candidates(500, rng=3)
+    region = truth.rankeval.difference_region("good", "fair", 50)
+    known = truth["gold"].astype("boolean").where(truth.index.isin(region.index))
+    judged = truth.assign(gold=known)
+    found = judged.fillna({"gold": False}).rankeval.compare("good", "fair", 50)
+    whole = truth.rankeval.compare("good", "fair", 50)
+    columns = ["difference", "ci_low", "ci_high", "tp_only_a", "tp_only_b", "p_value"]
+    pd.testing.assert_frame_equal(found[columns], whole[columns])
+
+
+def test_lists_that_cut_ties_say_so(whole):
+    rounded = whole.round({"good": 1, "fair": 1})
+    judged = np.random.default_rng(4).random(1_000) < 0.5
+    partly = rounded.assign(gold=whole["gold"].astype(float).where(judged))
+    sizes = [7, 50, 100, 1_000]
+    tied = rounded.rankeval.nbest_precision(sizes)["tied"].tolist()
+    assert 0 in tied
+    assert max(tied) > 10
+    assert partly.rankeval.judged_precision(sizes)["tied"].tolist() == tied
+    assert partly.rankeval.judged_recall(sizes)["tied"].tolist() == tied
+    cuts = rounded.rankeval.compare("good", "fair", sizes)["cuts_tie"].tolist()
+    assert partly.rankeval.judged_difference("good", "fair", sizes)["cuts_tie"].tolist() == cuts
+
+
+def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monkeypatch):
+    n, pair = range(1, 200), ["good", "fair"]
+    asked = {"judged_precision": [n], "judged_recall": [n], "judged_difference": [*pair, n]}
+    alone = {name: getattr(partly.rankeval, name)(*given) for name, given in asked.items()}
+    moved: list[int] = []
+
+    @contextmanager
+    def counted(*_: object, total: int, **__: object) -> Iterator[Callable[[int], object]]:
+        moved.append(-total)
+        yield moved.append
+
+    monkeypatch.setattr("rankeval_pd.errors.progress_bar", counted)
+    monkeypatch.setattr("rankeval_pd.judging.judged._TOGETHER", 7)
+    for name, given in asked.items():
+        moved.clear()
+        pd.testing.assert_frame_equal(getattr(partly.rankeval, name)(*given), alone[name])
+        assert len(moved) > 20
+        assert sum(moved) == 0
+
+
+def test_what_cannot_be_estimated(partly):
+    ask = partly.rankeval.judged_precision
+    for given, message in (
+        ({"estimator": "horvitz-thompson"}, "divides by known judging probabilities"),
+        ({"windows": [9], "judged_with": 0.3}, "with judged_with: both define"),
+        ({"judged_with": np.zeros(1_000)}, "no judging probability in"),
+        ({"judged_with": 1.0}, "judging probability 1 have no"),
+        ({"judged_with": "rate"}, "judged_with: no column 'rate'"),
+        ({"judged_with": np.ones(7)}, "values of shape"),
+        ({"unjudged": "skip"}, "unjudged='skip' is not one of"),
+    ):
+        with pytest.raises((ValueError, KeyError), match=message):
+            ask(50, **given)
+    with pytest.raises(ValueError, match="supported only by judged_precision, judged_recall"):
+        partly.rankeval.nbest_precision(50, unjudged="estimate")
+    chain = partly.rankeval(unjudged="bounds", measures="good")
+    assert chain.judged_precision(50).attrs["unjudged"] == "bounds"
+    with pytest.raises(ValueError, match="Call one of these"):
+        chain.nbest_precision(50)
+
+
+# -------------------------------------------------------------------------------------- coverage
+
+
+@pytest.mark.full
+def test_unequal_rates_cover(whole):
+    """Two hundred samples at once, as a batch of a Dataset: twice the rate in the first 100."""
+    rng = np.random.default_rng(6)
+    rate = np.where(whole["good"].rank(ascending=False) <= 100, 0.4, 0.2)
+    gold = np.where(rng.random((200, 1_000)) < rate, whole["gold"].astype(float), np.nan)
+    data = whole.drop(columns="gold").rename_axis("candidate").to_xarray()
+    data = data.assign(gold=(("sample", "candidate"), gold), rate=("candidate", rate))
+    today = whole.rankeval(measures="good")
+    truth = today.nbest_precision(200).iloc[0]
+    ap = today.area("ap")["area"][0]
+    ask = data.rankeval(measures="good")
+    for found, name, true in (
+        (ask.judged_precision(200, judged_with="rate"), "precision", truth["precision"]),
+        (ask.judged_recall(200, judged_with="rate"), "recall", truth["recall"]),
+        (ask.judged_average_precision(judged_with="rate"), "average_precision", ap),
+    ):
+        point, low, high = (found[x].to_numpy().ravel() for x in (name, "ci_low", "ci_high"))
+        assert ((low <= true) & (true <= high)).mean() >= 0.89  # of .94, less three errors
+        assert abs(point.mean() - true) < 4 * point.std() / np.sqrt(200)
+
+
+# ----------------------------------------------------------------------- what is no random sample
+
+
+def test_a_sheet_is_no_sample_of_a_list(whole):
+    """Judged from what one list alone has, the estimate of the list is far off, and is said."""
+    blank = whole.assign(gold=np.nan)
+    sheet = blank.rankeval.annotation_sheet("good", "fair", 100, size=60)
+    judged = rankeval_pd.with_judgements(
+        blank, sheet.assign(gold=whole.loc[sheet.index, "gold"].astype(bool))
+    ).rankeval
+    shared = "0 of 37 candidates shared with the list of '(good|fair)' are judged"
+    with pytest.warns(rankeval_pd.RankevalWarning, match=shared):
+        judged.judged_precision(100)
+    with pytest.warns(rankeval_pd.RankevalWarning, match="not a random sample"):
+        judged.judged_recall(100)
+    with pytest.raises(ValueError, match=r"not a random.*of the best 100 are judged, compared"):
+        judged.judged_average_precision()
+    judged.judged_difference("good", "fair", 100)
+    judged.judged_precision(100, unjudged="bounds")
+    judged.judged_precision(200, windows=[100])
+
+
+def test_judged_to_a_depth_is_no_sample_of_longer_lists(whole):
+    """As pools of search are judged: all of the best 50, and nothing below."""
+    best = (whole[["good", "fair"]].rank(ascending=False) <= 50).any(axis=1)
+    pool = whole.assign(gold=whole["gold"].astype(float).where(best))
+    assert pool.rankeval.judged_precision(50)["n_judged"].tolist() == [50, 50]
+    with pytest.warns(rankeval_pd.RankevalWarning, match="50 of 50 candidates of the best 50"):
+        pool.rankeval.judged_precision(100, measures="good")
+    ds = xr.Dataset.from_dataframe(pool.rename_axis("candidate"))
+    with pytest.warns(rankeval_pd.RankevalWarning, match="at n = 100: "):
+        ds.rankeval.judged_precision([50, 100])
+
+
+@pytest.mark.full
+def test_a_random_sample_is_seldom_taken_for_chosen(whole):
+    """Lists of three n and of three measures: at most .001 of the samples are to be warned of."""
+    data = whole.assign(other=whole["good"].to_numpy()[::-1])
+    rng = np.random.default_rng(8)
+    draws = rng.random((200, 1_000)) < rng.uniform(0.05, 0.9, (200, 1))
+    gold = np.where(draws, data["gold"].to_numpy(dtype=float), np.nan)
+    warned = 0
+    for one in gold:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            data.assign(gold=one).rankeval.judged_precision([20, 100, 300])
+        warned += len(caught)
+    assert warned <= 2  # of 200: more by chance once in a thousand

@@ -1,0 +1,817 @@
+"""Metrics of each query, equal to trec_eval's to the last bit, and summaries of runs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning, paired_bootstrap, per_query, summary, system_ranks
+from rankeval_pd.queries.per_query import parse_metrics, query_summary
+from tests.conftest import examples
+from tests.queries.conftest import as_dataset, collection, ours
+
+EXACT = [
+    "P@1", "P@5", "P@10", "P@100", "R@5", "R@100", "Success@1", "Success@5", "AP", "AP@5", "AP@50",
+    "RR", "nDCG", "nDCG@3", "nDCG@10", "nDCG@100", "Rprec", "Bpref", "infAP", "P(rel=2)@5",
+    "AP(rel=2)", "Bpref(rel=2)", "infAP(rel=2)", "Rprec(rel=2)", "IPrec@0.0", "IPrec@0.1",
+    "IPrec@0.5", "IPrec@1.0", "IPrec(rel=2)@0.3",
+]  # fmt: skip
+
+
+def by_peer(frame: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+    """Return what ir_measures says, a row per query."""
+    ir_measures = pytest.importorskip("ir_measures")
+
+    def by_query(column: str, kind: type) -> dict[str, dict[str, int | float]]:
+        return {
+            query: {d: kind(x) for d, x in zip(rows["document"], rows[column], strict=True)}
+            for query, rows in frame.dropna(subset=column).groupby("query")
+        }
+
+    qrels, run = by_query("grade", int), by_query("run", float)
+    asked = {ir_measures.parse_measure(name): name for name in metrics}
+    found = {
+        (m.query_id, asked[m.measure]): m.value for m in ir_measures.iter_calc(asked, qrels, run)
+    }
+    return pd.Series(found).unstack()[metrics]  # noqa: PD010
+
+
+# ---------------------------------------------------------------------------------------- values
+
+
+@pytest.mark.parametrize(
+    "seeds", [pytest.param(range(10, 200), marks=pytest.mark.full), range(10)], ids=["rest", "ten"]
+)
+def test_equal_to_trec_eval_to_the_last_bit(seeds):
+    """trec_eval through ir_measures, on 200 collections."""
+    for seed in seeds:
+        frame = collection(seed)
+        np.testing.assert_array_equal(ours(frame, EXACT), by_peer(frame, EXACT))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_equal_to_ir_measures_without_ties(seed):
+    # of ties, its RR@k and Judged@k take the smaller document first, unlike trec_eval; and its
+    # Judged@k counts grades below 0
+    frame = collection(seed, ties=False)
+    for data, metrics in (
+        (frame, ["RR@3", "RR@10"]),
+        (frame.assign(grade=frame["grade"].abs()), ["Judged@5", "Judged@20"]),
+    ):
+        np.testing.assert_allclose(ours(data, metrics), by_peer(data, metrics), rtol=1e-12)
+    judged = frame.assign(run=frame["run"].where(frame["grade"] >= 0))
+    np.testing.assert_array_equal(
+        ours(frame, EXACT[:18], unjudged="skip"), by_peer(judged, EXACT[:18])
+    )
+
+
+def defined(grades: list[float], n_positive: int, ideal: list[float]) -> dict[str, float]:
+    """Return metrics of one list of grades by their definitions, rank by rank."""
+    hits = [g >= 1 for g in grades]
+    stop = [(2.0 ** max(g, 0.0) - 1) / 16 for g in grades]
+    going = np.cumprod([1.0, *(1 - r for r in stop)])
+    gain = sum((2.0 ** max(g, 0.0) - 1) / math.log2(i + 2) for i, g in enumerate(grades[:10]))
+    best = sum(
+        (2.0**g - 1) / math.log2(i + 2) for i, g in enumerate(sorted(ideal, reverse=True)[:10])
+    )
+    return {
+        "F1@4": 2 * sum(hits[:4]) / (4 + n_positive),
+        "RBP": sum(0.2 * 0.8**i for i, hit in enumerate(hits) if hit),
+        "RBP(p=0.5)@3": sum(0.5 * 0.5**i for i, hit in enumerate(hits[:3]) if hit),
+        "ERR@8": sum(going[i] * stop[i] / (i + 1) for i in range(min(8, len(grades)))),
+        "nDCG(dcg='exp-log2')@10": gain / best if best else 0.0,
+    }
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_metrics_that_trec_eval_lacks_are_their_definitions(seed):
+    frame = collection(seed, ties=False)
+    names = [*defined([], 1, [1.0])]
+    found = ours(frame, names)
+    for query, rows in frame.groupby("query"):
+        listed = rows.dropna(subset="run").sort_values("run", ascending=False)["grade"]
+        grades = rows["grade"].dropna().clip(lower=0.0).tolist()
+        positive = sum(g >= 1 for g in grades)
+        expected = defined(listed.fillna(0).tolist(), positive, grades)
+        np.testing.assert_allclose(found.loc[query], [expected[x] for x in names], rtol=1e-12)
+
+
+def test_auc_counts_pairs_of_what_was_retrieved():
+    for seed in range(4):
+        frame = collection(seed)
+        found = ours(frame, ["AUC"])["AUC"]
+        for query, rows in frame.dropna(subset="run").groupby("query"):
+            score, relevant = rows["run"].astype(np.float32), rows["grade"] >= 1
+            wins = [
+                float(a > b) + 0.5 * (a == b) for a in score[relevant] for b in score[~relevant]
+            ]
+            np.testing.assert_allclose(found[query], np.mean(wins) if wins else np.nan, rtol=1e-12)
+
+
+def test_gains_of_grades_are_those_given():
+    frame = collection(4)
+    same = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})@10"
+    found, known = (ours(frame, [m]) for m in (same, "nDCG(dcg='exp-log2')@10"))
+    np.testing.assert_allclose(found, known, rtol=1e-14)
+    assert (ours(frame, ["DCG(gains={1: 0, 2: 0, 3: 0})@5"]) == 0.0).all(axis=None)
+
+
+def test_grades_without_a_gain_keep_their_grade_as_in_ir_measures():
+    for seed, gains in enumerate(("{1: 4}", "{1: 4, 3: 0}", "{0: 1, 1: 4}", "{2: 7}", "{5: 9}")):
+        metrics = [f"nDCG(gains={gains}){at}" for at in ("@10", "@3", "")]
+        frame = collection(seed)
+        np.testing.assert_array_equal(ours(frame, metrics), by_peer(frame, metrics))
+
+
+@pytest.mark.parametrize("ties", ["expected", "trec"])
+def test_gains_of_two_documents_by_hand(ties):
+    """The values of ir_measures 0.4.3; a grade below 0 is no grade of 0."""
+
+    def value(grades: list[int], metric: str) -> float:
+        run = -1.0 * np.arange(len(grades))
+        frame = pd.DataFrame({"query": 1, "document": -run.astype(int), "run": run})
+        return per_query(frame.assign(grade=grades), metric, ties=ties)["value"].item()
+
+    assert value([-1, 1], "nDCG(gains={0: 1, 1: 4})") == pytest.approx(1.0 / math.log2(3))
+    assert value([0, 1], "nDCG(gains={0: 1, 1: 4})") == pytest.approx(0.7609096232928763)
+    assert value([-1, 1], "nDCG(gains={-1: 1, 1: 4})") == pytest.approx(0.7609096232928763)
+    assert value([2, 1], "nDCG(gains={1: 4})") == pytest.approx(0.8597186998521972)
+    # large gains: the share of 2^1000 beside 2^999, and sums that no float can hold
+    half = (0.5 + 1.0 / math.log2(3)) / (1.0 + 0.5 / math.log2(3))
+    assert value([999, 1000], "nDCG(dcg='exp-log2')") == pytest.approx(half)
+    for grade, metric in (
+        (1024, "nDCG(dcg='exp-log2')"), (1024, "DCG(dcg='exp-log2')@5"),
+        (1023, "nDCG(dcg='exp-log2')@1"), (1, "nDCG(gains={1: 1e308})"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=rf"too large for a sum.*gold contains {grade}\."):
+            value([grade, 0, grade], metric)
+
+
+def test_discounted_gain_is_no_ratio():
+    frame = pd.DataFrame(
+        {"query": 1, "document": [*"abc"], "run": [3.0, 2.0, 1.0], "grade": [1, 0, 2]}
+    )
+    by_hand = 1.0 + 2.0 / math.log2(4)
+    assert per_query(frame, "DCG@5")["value"].tolist() == [pytest.approx(by_hand)]
+    assert per_query(frame, "DCG@1", ties="expected")["value"].tolist() == [1.0]
+
+
+def test_average_precision_of_recommenders_is_of_the_list():
+    frame = pd.DataFrame({"query": 1, "document": range(6), "run": [6, 5, 4, 3, 2, 1.0]})
+    frame["grade"] = [1, 0, 1, 1, 1, 1]
+    found = per_query(frame, ["AP@2", "AP(norm='min')@2"]).set_index("metric")["value"]
+    assert found.tolist() == [pytest.approx(1 / 5), pytest.approx(1 / 2)]
+
+
+def test_a_grade_below_0_is_no_judgment():
+    frame = pd.DataFrame({"query": 1, "document": [*"ab"], "run": [2.0, 1.0], "grade": [-1, 1]})
+    assert per_query(frame, "Judged@2")["value"].tolist() == [0.5]
+
+
+# ------------------------------------------------------------------------------------------ ties
+CLOSED = [
+    "P@2", "R@3", "Success@1", "Success@3", "F1@3", "AP", "AP@3", "RR", "RR@2", "nDCG", "nDCG@3",
+    "nDCG(dcg='exp-log2')@4", "Rprec", "RBP", "RBP@3", "Judged@3",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:measures. in")  # the same query many times
+@settings(max_examples=examples(25), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from([None, 0, 1, 2])), min_size=1, max_size=6)
+)
+def test_expected_ties_are_the_mean_over_all_orders(rows):
+    score, grade = np.array(rows, dtype=float).T
+    grade[0] = 1.0
+    frame = pd.DataFrame({"query": "q", "score": score, "grade": grade})
+    found = ours(frame, CLOSED, ties="expected").loc["q"]
+    every = [
+        pd.DataFrame({"query": k, "score": -np.arange(len(rows)), "grade": grade[list(order)]})
+        for k, order in enumerate(itertools.permutations(range(len(rows))))
+        if (np.diff(score[list(order)]) <= 0).all()
+    ]
+    mean = ours(pd.concat(every, ignore_index=True), CLOSED).mean()
+    np.testing.assert_allclose(found, mean, rtol=1e-12, atol=1e-15)
+
+
+def test_a_long_block_of_ties_keeps_its_digits():
+    grade = np.zeros(5000)
+    grade[[7, 99, 4000]] = 1
+    frame = pd.DataFrame({"query": "q", "score": 1.0, "grade": grade})
+    found = ours(frame, ["RR", "AP", "Success@10"], ties="expected").loc["q"]
+    m, r = 5000, 3
+    ways = math.comb(m, r)
+    chance = [Fraction(math.comb(m - t, r - 1), ways) for t in range(1, m - r + 2)]
+    reciprocal = math.fsum(float(p / t) for t, p in enumerate(chance, 1))
+    precision = math.fsum((1 + (i - 1) * (r - 1) / (m - 1)) / i for i in range(1, m + 1)) / m
+    wanted = [reciprocal, precision, float(sum(chance[:10]))]
+    assert found.tolist() == pytest.approx(wanted, rel=1e-11)
+
+
+def test_what_equal_scores_leave_open_is_in_the_details():
+    """All orders of the tied documents, enumerated."""
+    run, grade = [9, 5, 5, 5, 5, 1, np.nan], [1, 1, 0, 2, np.nan, 1, 2]
+    frame = pd.DataFrame({"query": 1, "document": [*"abcdefg"], "run": run, "grade": grade})
+    metrics = ["P@3", "AP", "nDCG@4", "RR", "Success@2", "ERR@5"]
+    found = per_query(frame, metrics, details=True).set_index("metric")
+    values = []
+    for order in itertools.permutations(range(4)):
+        untied = frame["run"].to_numpy(copy=True)
+        untied[1:5] -= np.array(order) / 10
+        values.append(per_query(frame.assign(run=untied), metrics)["value"])
+    np.testing.assert_allclose(found["value_low"], np.min(values, axis=0), rtol=1e-14)
+    np.testing.assert_allclose(found["value_high"], np.max(values, axis=0), rtol=1e-14)
+    assert found["tied"].tolist() == [2, 0, 1, 0, 3, 0]
+    assert found.loc["nDCG@4", "judged"] == 0.75
+    assert not found["undefined"].any()
+
+
+def test_shared_ties_are_those_of_the_other_methods():
+    frame = collection(4, unjudged=False).dropna()
+    frame = frame.assign(gold=frame.pop("grade") >= 1).drop(columns="document")
+    frame = frame[frame.groupby("query")["run"].transform("size") >= 5]
+    ranked = frame.rankeval(by="query").nbest_precision([1, 5])
+    found = per_query(frame, ["P@1", "P@5"], ties="shared")
+    np.testing.assert_array_equal(found["value"], ranked["precision"])
+
+
+# -------------------------------------------------------------------------- names, forms and tables
+
+
+def test_names_of_other_tools_are_understood():
+    known = {
+        "ndcg@10": "nDCG@10", "ndcg_cut_10": "nDCG@10", "NDCG@10": "nDCG@10", "precision@5": "P@5",
+        "P_5": "P@5", "recall_100": "R@100", "recall@9": "R@9", "mrr": "RR", "MRR@10": "RR@10",
+        "recip_rank": "RR", "map": "AP", "MAP@7": "AP@7", "map_cut_7": "AP@7",
+        "success_5": "Success@5", "HitRate@5": "Success@5", "hit_rate@5": "Success@5",
+        "hits@5": "Success@5", "bpref": "Bpref", "r-precision": "Rprec", "infAP": "infAP",
+        "iprec_at_recall_0.10": "IPrec@0.1", "f1@3": "F1@3", "dcg@3": "DCG@3", "auc": "AUC",
+        "rbp": "RBP", "err@5": "ERR@5",
+    }  # fmt: skip
+    frame = collection(1)
+    found, meant = ours(frame, [*known]), ours(frame, [*{*known.values()}])
+    for name, own in known.items():
+        np.testing.assert_array_equal(found[name], meant[own])
+
+
+def test_names_of_metrics_may_come_from_ir_measures():
+    ir_measures = pytest.importorskip("ir_measures")
+    frame = collection(1)
+    asked = [ir_measures.nDCG @ 10, ir_measures.MAP, ir_measures.P(rel=2) @ 5]
+    found = per_query(frame, asked)
+    assert found["metric"].unique().tolist() == ["nDCG@10", "AP", "P(rel=2)@5"]
+    assert parse_metrics(["MAP"], 1)[0][:-1] == parse_metrics(["AP"], 1)[0][:-1]
+
+
+def test_queries_documents_and_grades_are_columns_index_levels_or_values():
+    frame = collection(8)
+    expected = per_query(frame, EXACT)
+    named = frame.rename(columns={"query": "q", "document": "d", "grade": "g"})
+    found = per_query(named, EXACT, by="q", key="d", gold="g")
+    pd.testing.assert_frame_equal(found.rename(columns={"q": "query"}), expected)
+    level = frame.set_index(["query", "document"])
+    pd.testing.assert_frame_equal(per_query(level, EXACT), expected)
+    values = frame.drop(columns=["query", "document", "grade"])
+    found = per_query(values, EXACT, by=frame["query"], key=frame["document"], gold=frame["grade"])
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_the_wide_table_is_what_the_paired_tests_take_and_the_long_one_means_it():
+    """The columns of the long one would be compared, the counts of positives with the values."""
+    frame = collection(1)
+    frame["other"] = -frame["run"]
+    one, wide, several = (
+        per_query(frame, metrics, wide=is_wide)
+        for metrics, is_wide in (("AP", False), ("AP", True), (["AP", "P@5"], True))
+    )
+    assert wide.index.name == "query"
+    assert list(wide.columns) == ["run", "other"]
+    assert several.columns.names == ["metric", "system"]
+    pd.testing.assert_frame_equal(several["AP"], wide)
+    for name in ("paired_bootstrap", "system_ranks", "paired_permutation"):
+        ask = getattr(rankeval_pd, name)
+        pd.testing.assert_frame_equal(ask(one), ask(wide))
+        with pytest.raises(ValueError, match=r"Select one metric: data\[data\['metric'\] == 'AP'"):
+            ask(per_query(frame, ["AP", "P@3"]))
+    with pytest.raises(ValueError, match=r"each row must be one query.*wide=True"):
+        rankeval_pd.gain_by_size(one, [5, 10])
+
+
+def test_the_metric_stays_with_its_values():
+    frame = collection(1)
+    frame["other"] = -frame["run"]
+    several, long = per_query(frame, ["AP", "P@3"], wide=True), per_query(frame, "AP")
+    data = per_query(as_dataset(frame), "AP").rename(query="item", measure="system")
+    short = long[["query", "measure", "metric", "value"]]
+    for table in (per_query(frame, "AP", wide=True), several[["AP"]], long, short, data[["AP"]]):
+        found = rankeval_pd.paired_bootstrap(table, n_resamples=99)
+        assert found.attrs["of"] == "AP"
+        assert "mean AP is" in rankeval_pd.in_words(found)
+    ranks = rankeval_pd.system_ranks(several[["AP"]], n_resamples=99)
+    assert "highest mean AP" in rankeval_pd.in_words(ranks)
+    assert rankeval_pd.plotting.system_ranks(ranks).get_xlabel() == "AP"
+    told = r"metrics 'AP', 'P@3'.*Select one metric: data\[\['AP'\]\]"
+    with pytest.raises(ValueError, match=told):
+        rankeval_pd.paired_bootstrap(several)
+
+
+def test_the_picture_of_differences_takes_every_form():
+    frame = collection(1)
+    frame["other"] = -frame["run"]
+    wide, several = per_query(frame, "AP", wide=True), per_query(frame, ["AP", "P@3"])
+    data = per_query(as_dataset(frame), ["AP", "P@3"])
+    draw = rankeval_pd.plotting.paired_differences
+    pictures = [draw(x) for x in (wide, several[several["metric"] == "AP"], data.drop_vars("P@3"))]
+    heights = [[bar.get_height() for bar in axes.patches] for axes in pictures]
+    assert len(heights[0]) == (wide["run"] != wide["other"]).sum()  # equal queries have no bar
+    assert heights[0] == heights[1] == heights[2]
+    assert pictures[0].get_xlabel() == "queries, sorted by gain (1 equal)"
+    for table in (several, data):
+        with pytest.raises(ValueError, match="Select one metric: data"):
+            draw(table)
+    skipped = per_query(frame, "R@3", undefined="skip")
+    with pytest.warns(RankevalWarning, match="1 of .* queries are excluded"):
+        draw(skipped.drop(index=skipped.index[0]))
+
+
+def test_runs_are_no_systems_over_items():
+    frame = collection(1).assign(other=1.0)
+    for ask in ("paired_bootstrap", "system_ranks", "paired_permutation"):
+        with pytest.raises(ValueError, match=r"not a test item.*per_query\('nDCG@10', wide"):
+            getattr(frame.rankeval, ask)()
+    with pytest.raises(ValueError, match=r"per_query\('nDCG@10', wide"):
+        frame.rankeval.plot.critical_difference()
+
+
+def test_the_overview_of_runs_leads_to_their_questions():
+    frame = collection(3).assign(other=1.0)
+    text = repr(frame.rankeval)
+    assert "per_query('nDCG@10', wide=True)" in text
+    assert "tie_sensitivity" not in text
+    assert "wide=True" in frame.rankeval._repr_html_()
+    assert "tie_sensitivity" in repr(frame.rankeval(gold="grade", by="query"))
+
+
+# ------------------------------------------------------------- undefined, unjudged, missing
+
+
+def test_a_query_without_positives_per_metric():
+    frame = pd.DataFrame(
+        {"query": [*"1122"], "document": [*"abab"], "run": [2.0, 1.0] * 2, "grade": [1, 0, 0, 0]}
+    )
+    undefined = ["R@2", "AP", "AP@5", "nDCG", "nDCG@5", "Rprec", "Bpref", "infAP"]
+    known = ["P@2", "RR", "Success@2", "F1@2", "RBP", "ERR@2", "Judged@2"]
+    found = ours(frame, [*undefined, *known, "AUC"])
+    assert (found.loc["2", undefined] == 0.0).all()
+    assert np.isnan(found.loc["2", "AUC"])
+    skipped = per_query(frame, [*undefined, *known, "AUC"], undefined="skip")
+    second = skipped[skipped["query"] == "2"]
+    assert second["metric"].tolist() == known
+    assert second["value"].tolist() == [0.0] * 6 + [1.0]
+    for name in [*undefined, "AUC"]:
+        with pytest.raises(ValueError, match=r"is undefined for 1 of 2 queries: '2'"):
+            per_query(frame, name, undefined="raise")
+    with pytest.warns(RankevalWarning, match=r"1 of 2 queries are left out"):
+        wide = per_query(frame, ["AP", "P@2"], undefined="skip", wide=True)
+    assert wide.index.tolist() == ["1"]
+
+
+def test_a_list_shorter_than_k_and_a_run_that_lacks_a_query():
+    frame = pd.DataFrame(
+        {"query": ["1", "1", "2"], "document": ["a", "b", "a"], "run": [2.0, 1.0, np.nan],
+         "grade": [1, 0, 1]}
+    )  # fmt: skip
+    found = per_query(frame, ["P@10", "R@10", "nDCG@10", "Judged@10"])
+    assert found["value"].tolist() == [0.1, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    assert found["n_retrieved"].tolist() == [2] * 4 + [0] * 4
+
+
+def test_queries_without_judgments_are_left_out_and_said_once_a_call():
+    frame = collection(2)
+    more = pd.DataFrame({"query": ["x"], "document": ["a"], "run": [1.0], "grade": [np.nan]})
+    frame["other"] = more["other"] = 1.0
+    both, metrics = pd.concat([frame, more]), ["AP", "P@2", "nDCG@3"]
+    told = r"1 queries have no judgments.*'x'.*data\[~data\['query'\].isin\(\[...\]\)\]"
+    for ask in (
+        lambda x: x.per_query(metrics),
+        lambda x: x.per_query("AP", wide=True),
+        lambda x: x.summary(metrics),
+    ):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            found, expected = ask(both.rankeval), ask(frame.rankeval)
+        pd.testing.assert_frame_equal(found, expected)
+        assert sum(bool(re.search(told, str(x.message))) for x in said) == 1
+
+
+@pytest.mark.parametrize("unjudged", ["negative", "skip"])
+def test_a_run_of_unjudged_documents_only_is_said(unjudged):
+    """Names with ".html" in one run: its 0.0 is told from a bad run's 0.0."""
+    good = collection(3, unjudged=False).dropna(subset="run")
+    other = good.assign(document=good["document"] + ".html", grade=np.nan)
+    frame = pd.concat([good, other.rename(columns={"run": "other"})], ignore_index=True)
+    told = rf"'other' retrieved {len(good)} documents, and none of them is judged"
+    data = as_dataset(frame).drop_vars("document")
+    for ask in (
+        frame.rankeval(unjudged=unjudged).summary,
+        data.rankeval(unjudged=unjudged).per_query,
+    ):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            ask(["AP"])
+        assert sum(bool(re.search(told, str(x.message))) for x in said) == 1
+        assert not any("'run' retrieved" in str(x.message) for x in said)
+    # nothing is said if no judgment is positive, one document is judged, or the run is empty
+    one = frame["other"].where(frame.index != frame.index[-1], np.nan)
+    one.iloc[0] = 1.0
+    for quiet in (
+        frame.assign(grade=frame["grade"].clip(upper=0.0)), frame.assign(other=one),
+        frame.assign(other=np.nan),
+    ):  # fmt: skip
+        quiet.rankeval(unjudged=unjudged).per_query("AP")
+
+
+def test_a_run_whose_scores_fall_with_relevance_is_noticed():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"query": np.repeat(range(20), 15), "document": [*range(15)] * 20})
+    frame["grade"] = (rng.random(len(frame)) < 0.3).astype(int)
+    frame["distance"] = rng.random(len(frame)) - frame["grade"]
+    frame["chance"] = rng.random(len(frame))
+    with pytest.warns(RankevalWarning, match="of 20 queries, 'distance' scores relev"):
+        per_query(frame, "AP")
+    per_query(frame, "AP", lower_is_better="distance")  # no warning
+
+
+# -------------------------------------------------------------------------------------- bad input
+
+
+def test_wrong_metrics():
+    for asked, message in (
+        ("nDGC@10", "'nDGC@10' is not one of .*Did you mean 'nDCG@10'"),
+        ("P", "needs the list length, such as 'P@10'"),
+        ("IPrec", "needs the lowest recall, such as 'IPrec@0.1'"),
+        ("IPrec@7", "a recall from 0 to 1"),
+        ("P@2.5", "a whole number for k"),
+        ("nDCG(gains={1: -1})@5", "a mapping such as"),
+        ("nDCG(gains=7)@5", "a mapping such as"),
+        ("AP(norm='min')", "'min' with @k"),
+        ("P@0", "whole number of at least 1"),
+        ("Rprec@5", "takes no @k"),
+        ("P(depth=2)@5", "has no option 'depth'"),
+        ("P(judged_only=True)@5", "unjudged='skip'"),
+        ("RBP(p=1.5)", "a number in"),
+        ("nDCG(dcg='ln')", "'log2' or 'exp-log2'"),
+        ([], "metrics is empty"),
+        ("ERR(max_rel=2)@5", "takes grades up to 2, but gold contains 3"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            per_query(collection(1), asked)
+
+
+def test_wrong_options():
+    for asked, message in (
+        ({"min_grade": 0}, "a finite number above 0"),
+        ({"missing": "raise"}, "'run' has no score"),
+        ({"unjudged": "raise"}, "documents without a grade"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            per_query(collection(1), "AP", **asked)
+
+
+def test_wrong_frames():
+    frame = collection(1)
+    twice = pd.concat([frame, frame.head(1)])
+    for data, options, message in (
+        (twice, {}, r"occurs 2 times in a query"),
+        (twice.assign(query="all"), {}, r"occurs 2 times in a query"),
+        (frame.drop(columns="query"), {}, r"no column or index level 'query'"),
+        (frame.assign(grade="good"), {}, r"contains 'good'"),
+        (frame.assign(grade=np.inf), {}, r"infinite grades"),
+        (frame.assign(query=[1] + ["2"] * (len(frame) - 1)), {}, r"mixes names of types"),
+        (frame.head(2).assign(document=[7, "7"]), {}, r"key=.document. mixes names of types"),
+        (frame, {"metrics": "Bpref", "ties": "expected"}, r"no closed form for 'Bpref'"),
+        (as_dataset(frame), {"wide": True}, r"wide=True applies only to DataFrames"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            per_query(data, **{"metrics": "AP", **options})
+
+
+@pytest.mark.parametrize("where", [0, 5_000, 79_998])
+def test_a_document_that_stands_twice_is_found_in_any_query(where):
+    """Queries are looked through in blocks, whose edges are at none of theirs."""
+    query = np.repeat(np.arange(2000), 40)
+    names = np.tile([f"d{x}" for x in range(40)], 2000)
+    frame = pd.DataFrame({"query": query, "document": names, "run": 1.0, "grade": 1})
+    assert len(per_query(frame, "P@1")) == 2000
+    frame.loc[where, "document"] = frame.loc[where + 1, "document"]
+    for data in (frame, frame.sample(frac=1.0, random_state=3)):
+        with pytest.raises(ValueError, match=r"occurs 2 times in a query \(1 extra rows"):
+            per_query(data, "P@1")
+
+
+def test_fractional_grades_need_a_least_grade():
+    frame = collection(1)
+    frame["grade"] = frame["grade"].clip(0, 3) / 3
+    with pytest.raises(ValueError, match=r"grades between 0 and 1.*'P@5'.*min_grade=0.333"):
+        per_query(frame, ["nDCG", "P@5"])
+    per_query(frame, "nDCG")
+    known, same = per_query(frame, "P@5", min_grade=0.5), per_query(frame, "P(rel=0.5)@5")
+    assert known["value"].tolist() == same["value"].tolist()
+
+
+def test_roles_of_items_are_no_roles_of_queries():
+    with pytest.raises(TypeError, match=r"To use groups=, call per_query"):
+        collection(1).rankeval.summary("AP", groups="query")
+
+
+# ------------------------------------------------------------------------------- summary: its table
+
+METRICS = ["nDCG@5", "AP", "P@3"]
+FACTS = ["n_tied", "value_low", "value_high", "judged", "n_lacking", "n_undefined", "depth"]
+
+
+def experiment(n_queries: int = 40, seed: int = 0) -> pd.DataFrame:
+    """Return three runs, each better than the one before."""
+    rng = np.random.default_rng(seed)
+    grade = rng.choice([0, 0, 0, 1, 2], 12 * n_queries)
+    query, document = np.divmod(np.arange(12 * n_queries), 12)
+    runs = {"bm25": 0.5, "dense": 1.0, "both": 1.2}
+    scores = {x: weight * grade + rng.standard_normal(grade.size) for x, weight in runs.items()}
+    return pd.DataFrame({"query": query, "document": document, **scores, "grade": grade})
+
+
+def search(seed: int, queries: int = 60, documents: int = 40) -> pd.DataFrame:
+    """Return three runs of some queries, the third with tied scores."""
+    rng = np.random.default_rng(seed)
+    size = queries * documents
+    query, document = np.divmod(np.arange(size), documents)
+    frame = pd.DataFrame({"query": query, "document": document})
+    relevant = rng.random(size) < 0.25
+    frame["grade"] = np.where(rng.random(size) < 0.9, relevant, np.nan)
+    frame["r1"] = np.where(rng.random(size) < 0.7, rng.normal(size=size) + 0.8 * relevant, np.nan)
+    frame["r2"] = np.where(rng.random(size) < 0.7, rng.normal(size=size) + 0.4 * relevant, np.nan)
+    frame["r3"] = np.round(rng.normal(size=size) + 0.6 * relevant, 2)
+    return frame
+
+
+def test_a_row_per_run_and_metric_from_the_public_functions():
+    frame = experiment()
+    found = frame.rankeval.summary(METRICS, baseline="both")
+    assert list(found.columns) == [
+        "measure", "metric", "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference",
+        "difference_low", "difference_high", "p_adjusted", "tied_for_best", "wins", "ties",
+        "losses", "p_value", "difference_low_alone", "difference_high_alone", "undecided",
+        "ci_low_alone", "ci_high_alone", *FACTS,
+    ]  # fmt: skip
+    assert found["metric"].tolist() == [m for m in METRICS for _ in range(3)]
+    wide = per_query(frame, METRICS, wide=True)
+    for metric in METRICS:
+        rows, items = found[found["metric"] == metric].set_index("measure"), wide[metric]
+        np.testing.assert_allclose(rows["value"], items.mean())
+        ranks = system_ranks(items).set_index("system")
+        for name in ("ci_low", "ci_high", "ci_low_alone", "rank_low", "rank_high", "tied_for_best"):
+            assert rows[name].tolist() == ranks[name].loc[rows.index].tolist()
+        assert rows.loc["both", ["difference", "p_adjusted", "wins"]].isna().all()
+        for pair in paired_bootstrap(items, "both", adjust="max-t").itertuples():
+            a_is_baseline = pair.system_a == "both"
+            row = rows.loc[pair.system_b if a_is_baseline else pair.system_a]
+            sign = -1 if a_is_baseline else 1
+            assert row["difference"] == sign * pair.gain
+            limits = sorted([sign * pair.ci_low, sign * pair.ci_high])
+            assert row[["difference_low", "difference_high"]].tolist() == limits
+            assert row["p_adjusted"] == pair.p_adjusted
+        over = items.sub(items["both"], axis=0)[["bm25", "dense"]]
+        others = rows.loc[["bm25", "dense"]]
+        assert others.loc["bm25", "difference"] < 0  # of the worse run
+        assert others["wins"].tolist() == (over > 1e-12).sum().tolist()
+        assert others["losses"].tolist() == (over < -1e-12).sum().tolist()
+        assert (others[["wins", "ties", "losses"]].sum(axis=1) == 40).all()
+
+
+def test_without_a_baseline_there_is_no_difference():
+    found = summary(experiment(), "AP")
+    assert found[["difference", "p_adjusted", "wins"]].isna().all(axis=None)
+    assert found["tied_for_best"].any()
+
+
+@pytest.mark.parametrize("adjust", ["max-t", None, "holm"])
+def test_letters_are_those_of_each_metric_and_families_are_named(adjust):
+    frame = experiment()
+    found = summary(frame, METRICS, adjust=adjust)
+    wide = per_query(frame, METRICS, wide=True)
+    for metric in METRICS:
+        rows = found[found["metric"] == metric].set_index("measure")
+        ranks = system_ranks(wide[metric], adjust=adjust).set_index("system").loc[rows.index]
+        for column in ("letters", "undecided"):
+            assert rows[column].tolist() == ranks[column].tolist()
+    assert ("p_adjusted" in found) == (adjust is not None)
+    assert found.attrs.get("family") == (None if adjust is None else "all 3 pairs for each metric")
+    assert "letters" not in summary(frame, "AP", baseline="both", adjust=adjust)
+
+
+def test_all_metrics_may_be_one_family():
+    frame, ask = experiment(), {"baseline": "both", "adjust": "max-t", "n_resamples": 9_999}
+    each, together = (
+        query_summary(frame, METRICS, adjust_over=over, **ask) for over in ("metrics", "all")
+    )
+    alone, family = (x["p_adjusted"].dropna() for x in (each, together))
+    np.testing.assert_allclose(family, np.minimum(1.0, 3 * alone))
+    assert together.attrs["family"] == "2 comparisons with both for all 3 metrics"
+    assert (together["difference_low"].dropna() <= each["difference_low"].dropna()).all()
+    with pytest.raises(ValueError, match="adjust_over"):
+        query_summary(frame, METRICS, adjust_over="n")
+
+
+def test_discounted_gain_is_no_share():
+    frame = search(6)
+    frame["grade"] = 3.0 * frame["grade"]
+    table = frame.rankeval.summary("DCG@10", test="t", details=True)
+    assert (table["ci_high"] > table["value"]).all()
+    assert (table["value"] > 1.0).all()
+
+
+# ---------------------------------------------------------------------------- summary: paired tests
+
+
+def test_the_paired_t_test_is_scipys():
+    frame = search(1)
+    wide = frame.rankeval.per_query("nDCG@10", wide=True)
+    pairs = wide.rankeval.paired_permutation(test="t", baseline="r2", details=True)
+    asked = {"test": "t", "baseline": "r2", "adjust": None}
+    shown = ["difference", "difference_low", "difference_high", "p_value"]
+    tables = (
+        pairs.set_index("system_a")[["gain", "ci_low", "ci_high", "p_value"]],
+        frame.rankeval.summary("nDCG@10", **asked).set_index("measure")[shown],
+        wide.rankeval.summary(**asked).set_index("system")[shown],
+    )
+    for run in ("r1", "r3"):
+        test = stats.ttest_rel(wide[run], wide["r2"])
+        limits, gain = test.confidence_interval(), (wide[run] - wide["r2"]).mean()
+        for table in tables:
+            wanted = [gain, limits.low, limits.high, test.pvalue]
+            assert table.loc[run].tolist() == pytest.approx(wanted, rel=1e-10)
+    error = stats.sem(wide["r1"] - wide["r2"])
+    assert pairs["gain_se"][0] == pytest.approx(error, rel=1e-12)
+
+
+def test_t_tests_have_no_least_p_value():
+    frame = search(2, queries=200)
+    frame["r1"] = frame["r1"] + 3 * frame["grade"].fillna(0)
+    table = frame.rankeval.summary("nDCG@10", baseline="r2", test="t")
+    assert table.set_index("measure").loc["r1", "p_adjusted"] < 1e-20
+    assert "p < 0.001" in rankeval_pd.in_words(table)
+    assert table.attrs["adjust"] == "holm"
+    assert "the paired t test" in rankeval_pd.in_words(table, methods=True)
+
+
+def test_what_has_no_t_test():
+    frame = search(3)
+    wide = frame.rankeval.per_query("AP", wide=True)
+    lists = frame.assign(gold=frame["grade"] == 1).rankeval(
+        gold="gold", missing="last", measures=["r1", "r3"]
+    )
+    clustered = wide.reset_index().rankeval(groups="query", measures=["r1", "r2"])
+    for ask, message in (
+        (lambda: frame.rankeval.summary("AP", test="t", adjust="max-t"),
+         "the largest of several t statistics has no known distribution"),
+        (lambda: lists.summary(10, test="t"),
+         "test='t' applies only to systems scored on items and"),
+        (lambda: wide.rankeval.system_ranks(test="t", ranks="percentile"),
+         "test='t' with ranks='percentile'"),
+        (lambda: clustered.paired_permutation(test="t"), "test='t' supports only items in memory"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            ask()
+
+
+def test_flat_differences_are_no_evidence():
+    frame = pd.DataFrame({"a": [0.5] * 20, "b": [0.25] * 20, "c": np.linspace(0, 1, 20)})
+    with pytest.warns(RankevalWarning):
+        found = frame.rankeval.paired_permutation("a", "b", test="t")
+    assert found["p_value"].tolist() == [1.0]
+    assert found["ci_low"].isna().all()
+
+
+# ---------------------------------------------------------------------- summary: what means rest on
+
+
+def test_means_say_what_they_rest_on():
+    frame = search(4)
+    frame.loc[frame["query"] < 3, "r1"] = np.nan
+    frame.loc[frame["query"] == 5, "grade"] = 0.0
+    whole, metrics = frame.rankeval.summary(["P@10", "R@10"], details=True), ["P@10", "R@10"]
+    table = whole.set_index(["metric", "measure"])
+    long = frame.rankeval.per_query(metrics, details=True)
+    by = long.groupby(["metric", "measure"])
+    assert table["n_lacking"].tolist() == [3, 0, 0] * 2
+    assert table["n_undefined"].tolist() == [0] * 3 + [1] * 3
+    for fact in ("value_low", "value_high"):
+        expected = by[fact].apply(lambda x: x.fillna(0.0).mean())
+        assert table[fact].to_dict() == pytest.approx(expected.to_dict())
+    assert table["n_tied"].to_dict() == by["tied"].apply(lambda x: (x > 0).sum()).to_dict()
+    depths = long.groupby("measure")["n_retrieved"].max()
+    assert table.loc["P@10", "depth"].to_dict() == depths.to_dict()
+    said = rankeval_pd.in_words(whole)
+    for fact in (
+        "A query for which a run retrieved nothing counts as 0 (up to 3 queries).",
+        "of the documents up to the cutoff are judged.",
+        "A query without a value counts as 0 (up to 1 query).",
+    ):
+        assert fact in said
+    cut = frame.assign(r1=frame["r1"].where(frame["document"] < 20))
+    said = rankeval_pd.in_words(cut.rankeval.summary("P@10"))
+    assert re.search(r"The longest lists in the runs contain \d+ to 40 documents\.", said)
+    both = as_dataset(frame).rankeval.summary(metrics, details=True)
+    assert dict(both.sizes) == {"metric": 2, "measure": 3}
+    assert rankeval_pd.in_words(both) == rankeval_pd.in_words(whole)
+
+
+def test_what_is_undefined_is_asked_for_and_may_be_left_out():
+    frame = experiment()
+    frame.loc[frame["query"] == 3, "grade"] = 0
+    with pytest.raises(ValueError, match="undefined='skip'"):
+        summary(frame, "AUC")
+    with pytest.warns(RankevalWarning, match="1 of 40 queries are left out"):
+        found = summary(frame, ["AUC", "R@5"], undefined="skip", details=True)
+    assert found.attrs["n_queries"] == 39
+    assert (found["n_undefined"] == 0).all()
+    assert "without a value" not in rankeval_pd.in_words(found)
+    np.testing.assert_allclose(found["value_low"], found["value"])
+    with pytest.raises(KeyError, match="baseline: no column 'bm52'"):
+        summary(frame, "AP", baseline="bm52")
+
+
+def test_shares_judged_depths_and_ties_that_may_decide_are_warned_of():
+    frame = search(5)
+    poorly = frame.assign(r2=frame["r2"].where(frame["grade"].isna() | (frame["document"] < 8)))
+    with pytest.warns(
+        RankevalWarning, match=r"P@10: up to rank 10, \d+% of the documents in 'r\d'"
+    ):
+        poorly.rankeval.summary("P@10")
+    short = frame.assign(r1=frame["r1"].where(frame["document"] < 6))
+    with pytest.warns(RankevalWarning, match=r"R@30: 'r1' retrieved at most \d+ documents"):
+        short.rankeval.summary("R@30")
+    tied = frame.assign(r3=np.sign(frame["r3"]))
+    with pytest.warns(RankevalWarning, match="order of equal scores strongly affects P@5 of 'r3'"):
+        tied.rankeval.summary("P@5")
+
+
+def test_a_verdict_on_each_of_many_users_is_warned_of():
+    rng = np.random.default_rng(0)
+    for users in (100, 101):
+        df = pd.DataFrame(rng.random((4 * users, 2)), columns=["a", "b"])
+        df = df.assign(user=np.arange(4 * users) // 4, gold=rng.random(4 * users) < 0.5)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            df.rankeval(by="user").summary(2, n_resamples=99)
+        texts = [str(x.message) for x in said]
+        many = [x for x in texts if "not adjusted for the number of groups" in x]
+        assert len(many) == (users > 100)
+        assert all("average='macro'" in x for x in many)
+
+
+# ----------------------------------------------------------------------------------- summary: roles
+
+
+def test_an_accessor_is_configured_with_the_roles_of_queries():
+    frame = experiment(seed=5)
+    frame.loc[frame.index % 3 == 0, "grade"] = np.nan
+    judged = frame.rankeval(unjudged="skip", ties="trec")
+    found, other = (x.per_query("P@5", wide=True) for x in (judged, frame.rankeval))
+    same = frame.rankeval.per_query("P@5", unjudged="skip", wide=True)
+    pd.testing.assert_frame_equal(found, same)
+    assert not found.equals(other)
+    text = repr(judged)
+    for fact in ("320 judged", "'bm25', 'dense', 'both'", "'trec', 'skip', 'absent'"):
+        assert fact in text
+    assert "nbest_precision" in text
+
+
+def test_items_refuse_the_roles_of_queries():
+    wide = experiment(seed=5).rankeval.per_query("AP", wide=True)
+    for name, value in (("unjudged", "skip"), ("ties", "trec")):
+        told = f"{name}={value!r} applies only to rankings, but data contains test items"
+        with pytest.raises(ValueError, match=told):
+            wide.rankeval(**{name: value}).paired_bootstrap()
+
+
+def test_methods_of_rankings_say_where_the_grades_are():
+    frame = pd.DataFrame({"query": ["1"], "document": ["d"], "run": [1.0], "grade": [2]})
+    with pytest.raises(
+        ValueError, match=r"'grade' may contain it. Pass gold='grade' and.*min_grade=1"
+    ):
+        frame.rankeval.nbest_precision(1)
+    twice = pd.concat([frame, frame.assign(query="2")]).rename(columns={"grade": "gold"})
+    with pytest.raises(ValueError, match=r"pass the query column as by=\.\.\."):
+        twice.rankeval.nbest_precision(1, min_grade=1, key="document", measures="run")

@@ -1,0 +1,246 @@
+"""Several annotators: one label, one ranking each, their mean, and copies that are seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning
+from tests import questions
+from tests.judging.conftest import THREE, TWO, along_annotators, as_dataset, voted
+
+FOUR, DATA = ["a1", "a2", "a3", "a4"], voted()
+
+
+def plain(table):
+    """Return the numbers of a result, whatever the names of its roles."""
+    return table.to_csv()
+
+
+# ----------------------------------------------------------------------- one label from the votes
+LABELS = {
+    "majority": lambda votes: votes.mean(axis=1) > 0.5,
+    "any": lambda votes: votes.any(axis=1),
+    "all": lambda votes: votes.all(axis=1),
+}
+ASKED = [
+    lambda r: r.nbest_precision([20, 50], details=True),
+    lambda r: r.compare("f", "g", [20, 50], details=True),
+    lambda r: r.area(details=True),
+    lambda r: r.random_test([20, 50]),
+    lambda r: r.difference_band("f", "g", [20, 50], n_resamples=50),
+    lambda r: r.crossovers(),
+    lambda r: r.judged_precision(20),
+    lambda r: r.random_bound(n=[20, 50]),
+]
+
+
+@pytest.mark.filterwarnings("ignore:precision reaches ")
+def test_the_votes_are_the_label_that_they_agree_on():
+    for how, label in LABELS.items():
+        by_hand = DATA[["f", "g"]].assign(gold=label(DATA[THREE].astype(bool))).rankeval(**TWO)
+        for ask in ASKED if how == "majority" else ASKED[:2]:
+            asked = DATA.rankeval(gold=THREE, agreement=how, **TWO)
+            assert plain(ask(asked)) == plain(ask(by_hand))
+
+
+@pytest.mark.filterwarnings("ignore:target=.region")
+def test_a_dataset_has_the_same_answers_by_names_and_by_a_dimension():
+    for how in ("majority", "each"):
+        frame = DATA.rankeval(gold=THREE, agreement=how, **TWO).compare("f", "g", 50, details=True)
+        for data, roles in ((as_dataset(DATA), {"gold": THREE}), (along_annotators(DATA), {})):
+            asked = data.rankeval(agreement=how, **TWO, **roles)
+            found = asked.compare("f", "g", 50)
+            assert ("annotator" in found.dims) == (how == "each")
+            for name in ("difference", "ci_low", "p_value", "n_only_a"):
+                np.testing.assert_allclose(found[name].to_numpy().ravel(), frame[name], rtol=1e-13)
+
+
+def test_draws_are_left_out_and_said():
+    told = r"gold: \d+ of 400 candidates are excluded because their votes are tied"
+    share = DATA[FOUR].mean(axis=1)
+    kept = DATA.loc[share != 0.5, ["f", "g"]].assign(gold=share > 0.5)
+    expected = kept.rankeval.nbest_precision([20, 50])
+    for data in (DATA, as_dataset(DATA)):
+        with pytest.warns(RankevalWarning, match=told):
+            found = data.rankeval(gold=FOUR, **TWO).nbest_precision([20, 50])
+        np.testing.assert_array_equal(found["tp"].to_numpy().ravel(), expected["tp"])
+    with pytest.warns(RankevalWarning, match=told):
+        region = DATA.rankeval(gold=FOUR, **TWO).difference_region("f", "g", 20)
+    assert list(region.columns[:2]) == ["f", "g"]
+    assert region.index.isin(kept.index).all()
+    pd.testing.assert_frame_equal(region[list(DATA)], DATA.loc[region.index])
+
+
+def test_missing_votes_are_no_votes_and_candidates_without_any_are_refused():
+    holes = DATA.astype(dict.fromkeys(THREE, float))
+    holes.iloc[:40, 3] = np.nan  # a2
+    share = holes[THREE].mean(axis=1)
+    with pytest.warns(RankevalWarning, match="are excluded because"):
+        found = holes.rankeval(gold=THREE, **TWO).nbest_precision(50)
+    by_hand = holes[share != 0.5].assign(gold=share > 0.5)
+    assert plain(found) == plain(by_hand.rankeval(gold="gold", **TWO).nbest_precision(50))
+    with pytest.warns(RankevalWarning, match="40 of 1,200 votes are missing"):
+        each = holes.rankeval(gold=THREE, agreement="each", **TWO).nbest_precision(50)
+    own = each[each["annotator"] == "a2"].drop(columns="annotator").reset_index(drop=True)
+    alone = holes.dropna(subset="a2").rankeval(gold="a2", **TWO).nbest_precision(50)
+    assert plain(own) == plain(alone)
+    holes.iloc[:3, 2:5] = np.nan
+    with (
+        pytest.raises(ValueError, match="majority of a1, a2, a3' is missing for 3 of"),
+        pytest.warns(RankevalWarning, match="4 of 400 candidates are excluded"),
+    ):
+        holes.rankeval(gold=THREE, **TWO).nbest_precision(50)
+
+
+def test_each_has_the_rows_of_every_annotator_first_and_never_combined():
+    r = DATA.assign(half=np.arange(400) % 2).rankeval(gold=THREE, agreement="each", **TWO)
+    table = r.nbest_precision([20, 50])
+    assert table.columns[0] == "annotator"
+    for name in THREE:
+        own = table[table["annotator"] == name].drop(columns="annotator").reset_index(drop=True)
+        assert plain(own) == plain(DATA.rankeval(gold=name, **TWO).nbest_precision([20, 50]))
+    both = r.nbest_precision(20, by="half")
+    assert list(both.columns[:2]) == ["annotator", "half"]
+    assert len(both) == 12
+    for ask in (
+        lambda: r.compare("f", "g", 20, combine=True),
+        lambda: r.nbest_precision(20, average="macro"),
+        lambda: r.random_test(20, combine=True),
+        lambda: r.repetition(n=20),
+    ):
+        with pytest.raises(ValueError, match=r"rankings are not independent.*agreement='majority'"):
+            ask()
+
+
+def test_errors_of_annotators_say_what_to_do():
+    for roles, told in (
+        ({"gold": ["a1"]}, "a list must name two or more annotators"),
+        ({"gold": []}, "contains no names"),
+        ({"gold": ["a1", "a1"]}, "each once"),
+        ({"gold": "a1", "agreement": "any"}, "agreement='any' needs several annotators"),
+        ({"gold": THREE, "agreement": "most"}, "agreement='most' is not one of 'majority'"),
+        ({"gold": THREE, "agreement": "mean"}, "Call compare, which tests differences"),
+        ({"gold": THREE, "measures": ["f", "a1"]}, "'a1' is an annotator's column"),
+        ({"gold": ["a1", "a9"]}, "gold: no column 'a9'"),
+    ):
+        with pytest.raises((ValueError, KeyError), match=told):
+            DATA.rankeval(**{**TWO, **roles}).nbest_precision(20)
+
+
+def test_each_refuses_a_column_of_its_own_name_and_annotators_are_no_measures():
+    with pytest.raises(ValueError, match="adds a column 'annotator', but data has a column"):
+        DATA.assign(annotator=1.5).rankeval(gold=THREE, agreement="each").nbest_precision(20)
+    some = DATA.drop(columns="a4")
+    assert some.rankeval(gold=THREE).nbest_precision(20)["measure"].tolist() == ["f", "g"]
+    for data in (some, as_dataset(some)):
+        assert "'majority of a1, a2, a3'" in repr(data.rankeval(gold=THREE))
+        assert "'f', 'g'\n" in repr(data.rankeval(gold=THREE))
+
+
+def test_grades_positive_values_and_arrays_are_votes_too():
+    words = DATA.assign(**{name: DATA[name].map({0: "no", 1: "yes"}) for name in THREE})
+    one = words.rankeval(gold=THREE, positive="yes", **TWO).nbest_precision(50)
+    grades = DATA.assign(**{name: DATA[name] * 2 for name in THREE})
+    two = grades.rankeval(gold=THREE, min_grade=2, **TWO).nbest_precision(50)
+    arrays = [DATA[name].to_numpy() for name in THREE]
+    three = DATA[["f", "g"]].rankeval(gold=arrays).nbest_precision(50)
+    expected = DATA.rankeval(gold=THREE, **TWO).nbest_precision(50)
+    assert plain(one) == plain(two) == plain(three) == plain(expected)
+
+
+@pytest.mark.filterwarnings("ignore:target=.region")
+def test_words_say_whether_the_verdict_holds_for_each_annotator():
+    def verdict(**roles):
+        return DATA.rankeval(**roles, **TWO).compare("f", "g", 50)
+
+    own = {name: verdict(gold=name)["better"].item() for name in THREE}
+    for how in ("majority", "mean"):
+        table = verdict(gold=THREE, agreement=how)
+        differ = [name for name, better in own.items() if better != table["better"].item()]
+        text = rankeval_pd.in_words(table)
+        assert differ
+        for name in THREE:
+            assert (f"{name} (not significant)" in text) == (name in differ)
+        assert "The conclusion differs for " in text
+    sure = DATA.assign(f=DATA[THREE].sum(axis=1) + 0.1 * DATA["f"])
+    for table in (
+        sure.rankeval(gold=THREE, **TWO).compare("f", "g", [50, 80]),
+        sure.rankeval(gold=THREE, **TWO).summary(80),
+        as_dataset(sure).rankeval(gold=THREE, **TWO).compare("f", "g", 50),
+    ):
+        told = "The conclusion is the same for each of the 3 annotators."
+        assert rankeval_pd.in_words(table).endswith(told)
+    assert "verdict" not in rankeval_pd.in_words(verdict(gold=THREE, agreement="each"))
+    text = rankeval_pd.in_words(DATA.rankeval(gold=THREE, **TWO).summary([50, 100]))
+    assert "a1 (n = 50: f and g are best" in text
+
+
+# -------------------------------------------------------------------------- the mean of the votes
+
+
+def test_the_rows_of_mean_votes():
+    r = DATA.rankeval(gold=FOUR, agreement="mean", **TWO)
+    table = r.compare("f", "g", [1, 50, 400], details=True).set_index("n")
+    share = DATA[FOUR].mean(axis=1)
+    top = share[DATA["f"].nlargest(50).index].mean()
+    assert table.loc[50, "precision_a"] == pytest.approx(top, abs=1e-14)
+    row = table.loc[50]
+    freedom = 2 * row["n_only_a"] - 2
+    t = -special.stdtrit(freedom, 0.025)
+    error = (row["ci_high"] - row["difference"]) / t
+    p = 2 * special.stdtr(freedom, -abs(row["difference"]) / error)
+    assert row["p_value"] == pytest.approx(p, rel=1e-9)
+    assert row["better"] == "f"
+    one, every = table.loc[1], table.loc[400]
+    assert (one["p_value"], one["ci_low"], one["ci_high"]) == (1.0, -1.0, 1.0)
+    assert (every["p_value"], every["ci_low"], every["ci_high"]) == (1.0, 0.0, 0.0)
+    data = as_dataset(DATA).rankeval(gold=FOUR, agreement="mean", **TWO)
+    found = data.compare("f", "g", [1, 50, 400])
+    np.testing.assert_allclose(found["p_value"].to_numpy().ravel(), table["p_value"], rtol=1e-12)
+    ends = DATA.assign(f=DATA["f"].where(DATA["f"].rank(ascending=False) <= 60))
+    early = ends.rankeval(gold=FOUR, agreement="mean", missing="absent", **TWO)
+    of_100 = early.compare("f", "g", 100, details=True)
+    assert of_100["precision_a"].item() == pytest.approx(share[ends["f"].notna()].sum() / 100)
+
+
+def test_mean_votes_refuse_what_needs_whole_counts():
+    for options, told in (
+        ({"adjust": "max-t"}, "label swaps need true positives"),
+        ({"test": "midp"}, "needs counts"),
+        ({"ci": "newcombe"}, "needs counts"),
+        ({"of": "recall"}, "needs counts"),
+        ({"phi": 2.0}, "needs counts"),
+        ({"groups": "a4"}, "needs counts"),
+        ({"combine": True}, "counts true positives"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            DATA.rankeval(gold=THREE, agreement="mean", **TWO).compare("f", "g", 20, **options)
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_what_needs_true_positives_refuses_the_mean_of_the_votes():
+    rng = np.random.default_rng(0)
+    votes = {f"r{k}": rng.integers(0, 2, len(questions.FRAME)) for k in range(3)}
+    roles = {"gold": [*votes], "agreement": "mean", "exclude": ["other", "half", "ident", "gold"]}
+    way_out = "agreement='mean' .* Call compare.* pass agreement='majority', 'any', 'all'"
+    told = {"with_judgements": "names several annotators"}  # it takes in labels
+    obeying = {"compare", "significant_ranges", "annotator_agreement"}
+    for name, (positional, keywords) in questions.ASKED.items():
+        if name not in obeying:
+            given = {**keywords, **roles}
+            with pytest.raises(ValueError, match=told.get(name, way_out)):
+                getattr(rankeval_pd, name)(questions.FRAME.assign(**votes), *positional, **given)
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_ranges_obey_the_mean_of_the_votes():
+    asked = DATA.rankeval(gold=FOUR, agreement="mean", **TWO)
+    rows = asked.compare("f", "g", range(1, 101), details=True)
+    ranges = asked.significant_ranges("f", "g", range(1, 101))
+    sure = rows.loc[rows["significant"]]
+    assert ranges["n_tests"].sum() == len(sure) > 0
+    assert ranges["p_max"].max() == sure["p_value"].max()
