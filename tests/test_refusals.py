@@ -74,7 +74,7 @@ def test_a_choice_that_is_not_one_of_its_values_is_refused_with_those_that_are()
                 assert "is not one of" in str(error), name
                 shown = [x for x in values if f"'{x}'" in str(error)]
                 assert len(shown) >= min(2, len(values)), str(error)
-            for value in (pd.NA, np.array([[1, 2]]), 2.5):
+            for value in (2.5, ["nonsense"]):
                 assert option in str(refusal(name, **{option: value})), name
 
 
