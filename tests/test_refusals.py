@@ -65,7 +65,7 @@ def test_a_choice_that_is_not_one_of_its_values_is_refused_with_those_that_are()
     for name in some(without(METHODS, "summary"), 0):  # which is of lists and of metrics
         for option in parameters(name):
             values = [x for x in literals(option, QUESTIONS[name], known) if isinstance(x, str)]
-            if not values:
+            if not values or option == "n":
                 continue
             error = refusal(name, **{option: "nonsense"})
             assert isinstance(error, ValueError), name
