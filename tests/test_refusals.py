@@ -21,9 +21,10 @@ from tests.walks import (
     PAIRS,
     QUESTIONS,
     RANKINGS,
-    ask,
+    answered,
     call,
     data_of,
+    ignored,
     keywords,
     parameters,
     some,
@@ -40,19 +41,6 @@ def refusal(name: str, data: Any = None, **options: Any) -> Exception:
     assert is_clear(found), f"{name}({options}): {found!r}"
     assert 20 < len(str(found)) <= 250, f"{name}({options}): {found}"
     return found
-
-
-def answered(name: str, data: Any = None, **options: Any) -> pd.DataFrame | Exception:
-    """Return the answer of a call, or its error."""
-    try:
-        return ask(name, data, **options)
-    except Exception as error:  # the errors are what is looked at
-        return error
-
-
-def ignored(name: str) -> list[str]:
-    """Return the roles that have no effect, as the docstring says."""
-    return re.findall(r"\* ``(\w+)``: Ignored", str(QUESTIONS[name].__doc__))
 
 
 # ------------------------------------------------------------------------------------ the options

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import dask.dataframe
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+import rankeval_pd.dask  # noqa: F401
 from rankeval_pd.accessors import Accessor, methods_of
 from rankeval_pd.options import declared
 from tests.conftest import examples
@@ -96,6 +99,33 @@ def ask(name: str, data: Any = None, **options: Any) -> Any:
     """Return the answer of a method, to its own data if no others are given."""
     data = data_of(name) if data is None else data
     return getattr(data.rankeval, name)(**{**keywords(name), **options})
+
+
+def answered(name: str, data: Any = None, **options: Any) -> Any:
+    """Return the answer of a call, or its error."""
+    try:
+        return ask(name, data, **options)
+    except Exception as error:  # the errors are what is looked at
+        return error
+
+
+def ignored(name: str) -> list[str]:
+    """Return the roles that have no effect, as the docstring says."""
+    return re.findall(r"\* ``(\w+)``: Ignored", str(QUESTIONS[name].__doc__))
+
+
+def forms(name: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield the data of a method in each form but a plain frame, with the options of the form."""
+    if name not in (*RANKED, *ITEMS) or name in (*SAMPLES, "per_query"):
+        return
+    options = {"measures": None} if name in ITEMS else {}
+    whole = dataset(name, queries(name, short=False))
+    yield whole, options
+    yield whole.chunk(query=1), options
+    yield data_of(name), {"by": "query"}
+    lazy = dask.dataframe.from_pandas(data_of(name), npartitions=2)
+    yield lazy, {}
+    yield lazy, {"by": "query"}
 
 
 def queries(name: str, *, short: bool = True) -> pd.DataFrame:
