@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from tests.walks import (
     data_of,
     dataset,
     keywords,
+    of_session,
     parameters,
     queries,
     renamed,
@@ -251,12 +251,7 @@ SESSION = {"level": 0.7, "alpha": 0.4, "details": False}
 def test_options_of_a_session_are_those_of_a_call():
     moved = []
     for name in some(without(METHODS, CELLED), 2):
-        known = parameters(name)
-        given = {
-            x: value
-            for x, value in SESSION.items()
-            if x in known and known[x].kind is inspect.Parameter.KEYWORD_ONLY
-        }
+        given = of_session(name, SESSION)
         options = {x: value for x, value in keywords(name).items() if x not in SESSION}
         method = getattr(data_of(name).rankeval, name)
         wanted, usual = method(**options, **given), method(**options)
@@ -279,6 +274,35 @@ def readonly(data: pd.DataFrame) -> pd.DataFrame:
         values.setflags(write=False)
         columns[name] = values
     return pd.DataFrame(columns, index=data.index, copy=False)
+
+
+def cast(data: pd.DataFrame, kinds: str, to: Any) -> pd.DataFrame:
+    """Return the frame with the columns of these kinds in another form."""
+    return data.assign(**{x: to(c) for x, c in data.items() if c.dtype.kind in kinds})
+
+
+ARROW = {"b": "bool[pyarrow]", "i": "int64[pyarrow]", "f": "double[pyarrow]"}
+NULLABLE = {"b": "boolean", "i": "Int64", "f": "Float64"}
+SAME = {
+    "flags": lambda data: data.set_flags(allows_duplicate_labels=False),
+    "Arrow": lambda data: cast(data, "bif", lambda x: x.astype(ARROW[x.dtype.kind])),
+    "sparse": lambda data: cast(data, "f", lambda x: pd.arrays.SparseArray(x.to_numpy())),
+    "float16": lambda data: cast(data, "i", lambda x: x.astype("f2")),
+    "a view": lambda data: pd.concat([data, data])[: len(data)],
+    "nullable": lambda data: cast(data, "bif", lambda x: x.astype(NULLABLE[x.dtype.kind])),
+}
+
+
+@pytest.mark.parametrize("kind", SAME)
+def test_the_same_values_in_another_form_have_the_same_answer(kind):
+    """No other package warns of them, either: warnings are errors."""
+    for name in some(METHODS, 1):
+        data = SAME[kind](data_of(name))
+        data.attrs = data_of(name).attrs
+        found, wanted = ask(name, data), ask(name)
+        if name not in OWN_ROWS:  # rows of the data are those that were given
+            assert_equal(found, wanted, of=name, check_flags=False)
+        assert [*found] == [*wanted], name
 
 
 def test_no_method_changes_the_data_of_the_user():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import dask.dataframe
@@ -12,7 +13,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-import rankeval_pd.dask  # noqa: F401
+import rankeval_pd
+import rankeval_pd.dask
 from rankeval_pd.accessors import Accessor, methods_of
 from rankeval_pd.options import declared
 from tests.conftest import examples
@@ -80,13 +82,27 @@ def data_of(name: str) -> pd.DataFrame:
         return TABLES
     if name in RANKINGS:
         return RANKING
-    return SYSTEMS if name in ITEMS else SCORES.rankeval.paired_bootstrap(n_resamples=50)
+    return SYSTEMS if name in ITEMS else pairs().copy()
+
+
+@cache
+def pairs() -> pd.DataFrame:
+    """Return the pairs of the systems."""
+    with rankeval_pd.set_options(details=True, progress=False):
+        return SCORES.rankeval.paired_bootstrap(n_resamples=50)
 
 
 def parameters(name: str) -> dict[str, inspect.Parameter]:
     """Return the parameters of a method after its data."""
     _, *others = inspect.signature(QUESTIONS[name]).parameters.items()
     return dict(others)
+
+
+def of_session(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those options of a session that a method takes by keyword."""
+    known = parameters(name)
+    by_keyword = inspect.Parameter.KEYWORD_ONLY
+    return {x: v for x, v in options.items() if x in known and known[x].kind is by_keyword}
 
 
 def keywords(name: str) -> dict[str, Any]:
@@ -173,10 +189,10 @@ def renamed(value: Any, names: Mapping[str, str]) -> Any:
     return names.get(value, value) if isinstance(value, str) else value
 
 
-def assert_equal(found: Any, wanted: Any, *, of: str, exact: bool = False) -> None:
+def assert_equal(found: Any, wanted: Any, *, of: str, exact: bool = False, **how: Any) -> None:
     """Raise, with the name of the method, unless two tables are equal, but for last digits."""
     close: dict[str, Any] = {"check_exact": True} if exact else {"rtol": 1e-9, "atol": 1e-12}
-    pd.testing.assert_frame_equal(found, wanted, obj=of, check_dtype=exact, **close)
+    pd.testing.assert_frame_equal(found, wanted, obj=of, check_dtype=exact, **close, **how)
 
 
 def some(names: Sequence[str], first: int) -> Sequence[str]:
