@@ -10,14 +10,14 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import rankeval_pd
 from rankeval_pd import errors, plotting
 from tests.questions import FRAME
 
 HUGE = 10**160
-MANY = pd.Series([10**400, 0] * 20, dtype=object)  # a list, older pandas cannot take
+ODD = np.array([[1, 2]])
+LONG = pd.Series([10**400, 0] * 20, dtype=object)  # a list, older pandas cannot take
 
 # --------------------------------------------------------- names and keywords that are nearly right
 
@@ -48,73 +48,6 @@ def test_first_calls_lead_to_the_right_one(df, call, message):
 
 
 @pytest.mark.parametrize(
-    ("method", "keywords", "message"),
-    [
-        ("nbest_precision", {"ci": "wald"}, r"ci='wald' is not one of 'clopper-pearson', 'wi"),
-        ("acceptance_precision", {"ci": None}, r"ci=None is not one of 'clopper-pearson'"),
-        ("compare", {"ci": "wald"}, r"ci='wald' is not one of 'score', 'newcombe'"),
-        (
-            "compare",
-            {"test": "chi2"},
-            r"test='chi2' is not one of None, 'fisher', 'midp', 'mcnemar'",
-        ),
-        (
-            "compare",
-            {"test": "boschloo", "n": None},
-            r"test='boschloo' and n=None: .* Pass the list sizes",
-        ),
-        (
-            "compare",
-            {"test": "barnard", "n": None},
-            r"test='barnard' and n=None: .* Pass the list sizes",
-        ),
-        ("compare", {"adjust": "max"}, r"adjust='max' is not one of None, 'holm'.*'max-t'"),
-        (
-            "compare",
-            {"adjust_over": "pair"},
-            r"adjust_over='pair' is not one of 'all', 'n', 'group'",
-        ),
-        ("compare", {"ci": "delta"}, r"ci='delta' is not one of 'score', 'newcombe'"),
-        (
-            "compare",
-            {"phi": 2, "test": "fisher"},
-            r"phi=2 with test='fisher': exact tests .*score",
-        ),
-        ("compare", {"phi": 2, "adjust": "max-t"}, r"phi=2 with adjust='max-t': label swaps"),
-        ("compare", {"target": "list"}, r"target='list' is not one of 'region', 'nbest'"),
-        ("nbest_precision", {"phi": 0.5}, r"phi=0.5: pass a number from 1 to"),
-        ("compare", {"phi": float("nan")}, r"phi=nan: pass a number from 1 to"),
-        ("compare", {"n_resamples": 0}, r"n_resamples=0: pass a whole number of at least 1"),
-        ("compare", {"alternative": "more"}, r"'more' is not one of 'two-sided', 'greater', 'le"),
-        ("significant_ranges", {"test": "sign"}, r"test='sign' is not one of None, 'fisher'"),
-        ("random_bound", {"population": "big"}, r"population='big' is not one of 'finite', 'inf"),
-        ("random_test", {"population": 3}, r"population=3 is not one of 'finite'"),
-        *[(m, {"ties": "random"}, r"ties='random' is not one of 'shared', 'tr") for m in RANKING],
-        *[
-            (
-                m,
-                {"ties": "best"},
-                r"ties='best' is supported only by nbest_precision, random_test and the curves",
-            )
-            for m in RANKING
-            if m not in ANY_TIES
-        ],
-        *[(m, {"missing": "zero"}, r"missing='zero' is not one of 'raise', 'l") for m in RANKING],
-        *[(m, {"rng": -1}, r"rng=-1: a seed must be 0 or more") for m in RANKING],
-    ],
-)
-def test_values_of_options(df, method, keywords, message):
-    with pytest.raises(ValueError, match=message):
-        ask(df, method, **keywords)
-
-
-@pytest.mark.parametrize("rng", [1.5, "0", True])
-def test_seeds_of_the_wrong_type(df, rng):
-    with pytest.raises(TypeError, match=rf"rng={rng!r} is of type .*numpy.random.Generator"):
-        df.rankeval.nbest_precision(rng=rng)
-
-
-@pytest.mark.parametrize(
     ("name", "meant"),
     [("color", "colors"), ("k", "n"), ("confidence", "level"), ("y_true", "gold"),
      ("ascending", "lower_is_better"), ("random_state", "rng"), ("zzz", r"help\(\) on the method")],
@@ -140,49 +73,6 @@ def test_what_is_meant_is_named(frame):
     assert "2 columns named" in repr(pd.concat([frame, frame["a"]], axis=1).rankeval)
 
 
-def owners() -> dict[str, Any]:
-    """Return what has public functions and methods."""
-    found = {"rankeval_pd": rankeval_pd, "plotting": plotting, "datasets": rankeval_pd.datasets}
-    for name, data in {"rankings": FRAME, "Dataset": FRAME.to_xarray(), "items": ITEMS}.items():
-        found[name], found[f"{name}, plot"] = data.rankeval, data.rankeval.plot
-    return found
-
-
-def needed_arguments(owner: Any) -> dict[str, list[str]]:
-    """Return the arguments without a default of each public function or method."""
-    asked = {}
-    for name in getattr(owner, "__all__", dir(owner)):
-        if callable(getattr(owner, name)) and name != "RankevalWarning":
-            parameters = inspect.signature(getattr(owner, name)).parameters.values()
-            named = [x for x in parameters if x.kind not in (x.VAR_POSITIONAL, x.VAR_KEYWORD)]
-            asked[name] = [x.name for x in named if x.default is x.empty]
-    return asked
-
-
-@pytest.mark.parametrize("owner", owners())
-def test_arguments_that_are_missing_are_named(owner):
-    owner = owners()[owner]
-    asked = {name: needed for name, needed in needed_arguments(owner).items() if needed}
-    for name, needed in asked.items():
-        for gone in needed:
-            with pytest.raises(TypeError, match=rf"'{gone}' must be given: call {name}\("):
-                getattr(owner, name)(**{x: FRAME for x in needed if x != gone})
-        with pytest.raises(TypeError, match=f"'{needed[0]}'.* must be given: call {name}"):
-            getattr(owner, name)()
-    assert asked
-
-
-@pytest.mark.parametrize("owner", owners())
-def test_arguments_without_a_name_are_refused(owner):
-    owner = owners()[owner]
-    for name in needed_arguments(owner):
-        parameters = inspect.signature(getattr(owner, name)).parameters.values()
-        if not any(x.kind is x.VAR_POSITIONAL for x in parameters):
-            unnamed = sum(x.kind is x.POSITIONAL_OR_KEYWORD for x in parameters)
-            with pytest.raises(TypeError, match=rf"^17 must be passed by keyword: call {name}\("):
-                getattr(owner, name)(*[FRAME] * unnamed, 17)
-
-
 def test_a_call_without_arguments_shows_the_whole_call():
     with pytest.raises(
         TypeError,
@@ -200,12 +90,10 @@ def test_arguments_of_dask_that_are_missing_are_named():
     import rankeval_pd.dask  # noqa: F401
 
     owner = dd.from_pandas(FRAME[["a", "b", "gold"]], npartitions=2).rankeval
-    asked = {name: needed for name, needed in needed_arguments(owner).items() if needed}
-    assert {"head", "difference_region", "mean_difference", "isolines"} <= set(asked)
-    for name, needed in asked.items():
-        for gone in needed:
-            with pytest.raises(TypeError, match=rf"'{gone}' must be given: call {name}\("):
-                getattr(owner, name)(**{x: 5 for x in needed if x != gone})
+    with pytest.raises(TypeError, match=r"'n_max' must be given: call head\("):
+        owner.head()
+    with pytest.raises(TypeError, match=r"'b' must be given: call mean_difference\("):
+        owner.mean_difference(a="a", n=5)
     with pytest.raises(TypeError, match=r"Unknown keyword 'confidence'. Did you mean 'level'"):
         owner.area(confidence=0.9)
 
@@ -224,48 +112,61 @@ def test_unknown_keywords_of_functions_without_data(ask, meant):
         ask()
 
 
-# ---------------------------------------------------------------------------- odd numbers and roles
+@pytest.mark.parametrize("owner", [plotting, rankeval_pd.datasets, rankeval_pd])
+def test_arguments_that_are_missing_are_named(owner):
+    """Those of methods are walked in test_refusals.py."""
+    for name in {*owner.__all__} - {"RankevalWarning"}:
+        function = getattr(owner, name)
+        parameters = inspect.signature(function).parameters.values() if callable(function) else []
+        named = [x for x in parameters if x.kind not in (x.VAR_POSITIONAL, x.VAR_KEYWORD)]
+        needed = [x.name for x in named if x.default is x.empty]
+        for gone in needed:
+            with pytest.raises(TypeError, match=rf"'{gone}' must be given: call {name}\("):
+                function(**{x: FRAME for x in needed if x != gone})
 
 
-@pytest.mark.parametrize(("method", "argument"), SHARES)
-def test_one_is_a_level_of_random_bounds_only(df, method, argument):
-    if method == "random_bound":
-        assert set(ask(df, method, p=1)["p"]) == {1.0}
-    else:
-        with pytest.raises(ValueError, match=rf"{argument}=1 is outside \(0, 1\)"):
-            ask(df, method, **{argument: 1})
-
-
-def test_several_p(df):
-    assert list(dict.fromkeys(df.rankeval.random_bound([0.5, 0.1, 0.5])["p"])) == [0.5, 0.1]
-    with pytest.raises(ValueError, match=r"p=2 is outside \(0, 1\]"):
-        df.rankeval.random_bound([0.5, 2])
+# ----------------------------------------------------- options that do not go together, odd numbers
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("method", "options", "message"),
     [
-        (lambda df: df.rankeval(measures=[["x"]]).nbest_precision(1), "is not a column name"),
-        (lambda df: df.rankeval(ties=pd.NA).nbest_precision(1), "ties="),
-        (
-            lambda df: df.rankeval.with_association_measures(cells=None),
-            "pass the columns that contain O11",
-        ),
-        (
-            lambda df: df.rankeval.with_association_measures(cells=4),
-            "pass the columns that contain O11",
-        ),
-        (lambda df: df.rankeval.nbest_precision(1, level=10**400), "outside"),
-        (
-            lambda df: df.assign(k=[[1]] * 40).rankeval(key="k").nbest_precision(1),
-            "cannot be distinguished",
-        ),
-        (lambda df: df.assign(gold=MANY).rankeval.nbest_precision(1), "gold='gold'"),
+        ("compare", {"test": "boschloo"}, r"test='boschloo' and n=None: .* Pass the list sizes"),
+        ("compare", {"phi": 2, "test": "fisher"}, r"phi=2 with test='fisher': exact .*score"),
+        ("compare", {"phi": 2, "adjust": "max-t"}, r"phi=2 with adjust='max-t': label swaps"),
+        ("compare", {"phi": np.nan}, r"phi=nan: pass a number from 1 to"),
+        ("compare", {"ties": "best"}, r"ties='best' is supported only by nbest_precision, "),
+        ("compare", {"rng": -1}, r"rng=-1: a seed must be 0 or more"),
+        ("compare", {"rng": 1.5}, r"rng=1.5 is of type .*numpy.random.Generator"),
+        ("compare", {"n": 3, "combine": ODD}, "combine="),
+        ("compare", {"groups": ODD}, "groups"),
+        ("compare", {"level": 1}, r"level=1 is outside \(0, 1\)"),
+        ("random_bound", {"p": [0.5, 2]}, r"p=2 is outside \(0, 1\]"),
+        ("random_bound", {"p": 95}, r"p=95 is outside.* 95% is 0.95"),
+        ("random_band", {"simultaneous": pd.NA}, "simultaneous"),
+        ("random_test", {"n": 2, "n_candidates": 10**80}, r"too large .* below 2\*\*53"),
+        ("judged_precision", {"n": 5, "judged_with": [["x"]]}, "judged_with"),
+        ("judged_precision", {"n": 3, "judged_with": ODD}, "judged_with has values of shape"),
+        ("nbest_precision", {"n": 1, "measures": [["x"]]}, "is not a column name"),
+        ("nbest_precision", {"n": 1, "level": 10**400}, "outside"),
+        ("nbest_precision", {"n": 1, "min_grade": 10**400}, "min_grade="),
+        ("nbest_precision", {"n": 1, "gold": LONG}, "gold"),
+        ("acceptance_precision", {"threshold": {"x": 10**400}}, "threshold: a whole number"),
+        ("with_association_measures", {"cells": 4}, "pass the columns that contain O11"),
+        ("with_association_measures", {"measures": {}}, "is empty"),
+        ("difference_band", {"a": "x", "b": {}, "n": 5}, r"b: no column \{\}"),
+        ("compare_area", {"a": "x", "b": "y", "kind": "enrichment", "share": ODD}, "share="),
     ],
 )
-def test_odd_options_of_rankings_are_named(df, call, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        call(df)
+def test_odd_options_of_rankings_are_named(df, method, options, message):
+    with pytest.raises((TypeError, ValueError, KeyError), match=message):
+        getattr(df.rankeval, method)(**options)
+
+
+def test_missing_names_of_roles_are_no_names(df):
+    for role in ("dim", "key", "label", "by", "gold", "groups"):
+        with pytest.raises(TypeError, match=f"{role}=<NA>"):
+            df.rankeval.area(**{role: pd.NA})
 
 
 @pytest.mark.parametrize(
@@ -279,6 +180,24 @@ def test_odd_options_of_rankings_are_named(df, call, message):
         (lambda: rankeval_pd.datasets.true_precision("x", quality=1.0), "share='x'"),
         (lambda: rankeval_pd.datasets.true_precision(0.1, quality=np.inf), "quality=inf"),
         (lambda: rankeval_pd.datasets.simulate_candidates("x"), "n_candidates='x'"),
+        (lambda: rankeval_pd.resample_counts(10**12, 10**12), "resamples of"),
+        (lambda: rankeval_pd.precision_interval([1, 2, 3], [4, 5]), "do not broadcast"),
+        (lambda: rankeval_pd.precision_interval(1, 10, phi=1e300), "phi="),
+        (lambda: rankeval_pd.precision_interval(1, 2**53), "n must be below"),
+        (lambda: rankeval_pd.expected_agreement(0.05, 100, None), "n_items_other=None"),
+        (lambda: rankeval_pd.coverage_for([1, 2], [], 0.5), "do not broadcast"),
+        (
+            lambda: rankeval_pd.random_bound_for(0.05, 5, population="infinite", prior=pd.NA),
+            "prior=<NA>",
+        ),
+        (
+            lambda: rankeval_pd.random_pvalue(1, np.full(100, -1), n_candidates=10, n_positive=5),
+            r"n=\[-1, -1, .*\(100 in all\)\]: pass counts",
+        ),
+        (
+            lambda: rankeval_pd.random_pvalue(2, [10, 20], n_candidates=100, n_positive=[5, 6, 7]),
+            "n of shape .2,., n_positive of shape .3,.",
+        ),
         (lambda: rankeval_pd.datasets.simulate_candidates(5, rng=1.5), "rng=1.5"),
         (lambda: rankeval_pd.datasets.simulate_candidates(5, correlation="x"), "correlation='x'"),
         (lambda: rankeval_pd.datasets.simulate_candidates(5, quality=3), "quality=3"),
@@ -288,136 +207,19 @@ def test_odd_options_of_rankings_are_named(df, call, message):
     ],
 )
 def test_odd_numbers_are_named(call, message):
-    with pytest.raises((TypeError, ValueError), match=message):
+    with pytest.raises((TypeError, ValueError, MemoryError), match=message):
         call()
 
 
-def test_other_odd_values_are_named(df, items):
-    with pytest.raises(MemoryError, match="resamples of"):
-        rankeval_pd.resample_counts(10**12, 10**12)
-    with pytest.raises(ValueError, match="families=nan"):
-        items.rankeval.paired_permutation(families=np.nan)
-    with pytest.raises(ValueError, match="do not broadcast"):
-        rankeval_pd.precision_interval([1, 2, 3], [4, 5])
-    with pytest.raises(ValueError, match="do not broadcast"):
-        rankeval_pd.coverage_for([1, 2], [], 0.5)
-    with pytest.raises(ValueError, match="n="):
-        df.rankeval.nbest_precision(range(-(2**70), -(2**70) + 2))
-    assert np.isnan(batches(q=0, candidate=5).rankeval.isolines([2])["tpr"].to_numpy()).all()
-    with pytest.raises(KeyError, match="cells"):
-        df.rankeval.with_association_measures(cells=[["O11"], "O12", "O21", "O22"])
+def test_numbers_of_any_size_agree():
+    many = rankeval_pd.expected_agreement(0.1, 10**30, 10**30)
+    assert many == pytest.approx(rankeval_pd.expected_agreement(0.1, 5, 5), rel=1e-12)
+    assert rankeval_pd.dispersion_for(1e200, 1e-200, 5).phi == np.inf
+    assert rankeval_pd.datasets.true_precision(0.1, quality=1e300) == pytest.approx(1.0)
 
 
-def test_what_numbers_cannot_be(df, items):
-    for phi in (1e300, 10**400):
-        with pytest.raises(ValueError, match="phi="):
-            rankeval_pd.precision_interval(1, 10, phi=phi)
-    for n in (2**53, 2**63):
-        with pytest.raises(ValueError, match="n must be below"):
-            rankeval_pd.precision_interval(1, n)
-    with pytest.raises(TypeError, match="n_items_other=None"):
-        rankeval_pd.expected_agreement(0.05, 100, None)
-    with pytest.raises(TypeError, match="prior=<NA>"):
-        rankeval_pd.random_bound_for(0.05, 5, population="infinite", prior=pd.NA)
-    with pytest.raises(ValueError, match="threshold: a whole number"):
-        df.rankeval.acceptance_precision({"x": 10**400})
-    with pytest.raises(ValueError, match="combine=True with ci=<NA>"):
-        df.assign(q=1).rankeval.compare(n=3, by="q", combine=True, ci=pd.NA)
-    with pytest.raises(ValueError, match="by='nothing'"):
-        xr.Dataset({"v": (("item", "system"), items.to_numpy())}).rankeval.gain_by_size(
-            [20], by="nothing"
-        )
-    low = rankeval_pd.dispersion_for(0, 0.3, 10**12, level=1.0 - 1e-16)
-    assert (low.phi, low.phi_low, low.phi_high) == (0.0, 0.0, np.inf)
-
-
-def test_odd_roles_and_flags(df, items):
-    pairs = items.rankeval.paired_bootstrap(n_resamples=999)
-    for bins in ([np.nan, 0.5], [0.1, np.nan]):
-        with pytest.raises(ValueError, match="bins="):
-            pairs.rankeval.calibration(items, bins=bins)
-    for role in ("dim", "key", "label", "by", "gold", "groups"):
-        with pytest.raises(TypeError, match=f"{role}=<NA>"):
-            df.rankeval.area(**{role: pd.NA})
-    odd = np.array([[1, 2]])
-    for ask in (df.rankeval.compare, df.rankeval.random_test):
-        with pytest.raises(TypeError, match="combine="):
-            ask(n=3, combine=odd)
-    with pytest.raises(TypeError, match="progress=<NA>"):
-        items.rankeval.paired_permutation(progress=pd.NA)
-    for none in ([], {}, np.array([], dtype=int)):
-        with pytest.raises(ValueError, match="requests no list"):
-            batches(q=2, candidate=5).rankeval.random_bound(n=none)
-    with pytest.raises(ValueError, match="judged_with has values of shape"):
-        df.rankeval.judged_precision(3, judged_with=odd)
-    named = df.set_axis(pd.Index([pd.NA, "y", "gold"], dtype=object), axis=1).assign(x=df["x"])
-    table = named.rankeval.compare("x", "y", threshold={"x": 0.5, "y": 0.5, pd.NA: 0.5})
-    assert len(table) == 1
-    half = df.assign(word=np.arange(40, dtype="f2"))
-    pd.testing.assert_frame_equal(
-        half.rankeval(measures=["x"]).area(label="word"),
-        half.assign(word=np.arange(40.0)).rankeval(measures=["x"]).area(label="word"),
-    )
-    lacking = batches(q=3, candidate=5).assign(x=lambda data: data["x"].where(data["x"] < 0.0))
-    with (
-        pytest.warns(rankeval_pd.RankevalWarning, match="evaluates 'x' without"),
-        pytest.warns(rankeval_pd.RankevalWarning, match=r"n=3 exceeds.*in every batch.*NaN"),
-    ):
-        found = lacking.rankeval.nbest_precision([3], measures=["x"], missing="drop")
-    assert np.isnan(found["precision"]).all()
-    short = batches(q=3, candidate=5)
-    short = short.assign(gold=short["gold"].where(short["candidate"] < 2).astype(float))
-    with pytest.warns(rankeval_pd.RankevalWarning, match="n=3 exceeds"):
-        compared = short.where(~np.isnan(short["gold"])).rankeval.compare("x", "y", n=[1, 3])
-    assert not np.isnan(compared["difference"].sel(n=1)).any()
-    assert np.isnan(compared["difference"].sel(n=3)).all()
-
-
-def test_what_is_no_name_or_names_nothing(df, items):
-    with pytest.raises(KeyError, match=r"a: no column \{\}"):
-        items.rankeval.paired_bootstrap({})
-    with pytest.raises(KeyError, match=r"b: no column \{\}"):
-        df.rankeval.difference_band("x", {}, 5)
-    for data in (df, batches(q=0, candidate=5)):
-        with pytest.raises(ValueError, match="contains no names"):
-            data.rankeval.random_bound(measures=[])
-    with pytest.raises(ValueError, match="is empty"):
-        df.rankeval.with_association_measures({})
-    with pytest.raises(TypeError, match="n_items=True"):
-        items.rankeval.paired_bootstrap(n_resamples=999).rankeval.gain_threshold(n_items=True)
-
-
-@pytest.mark.parametrize("share", [np.array([[1, 2]]), np.array([0.1, 0.2])])
-def test_a_share_that_is_an_array_is_refused(share):
-    df = rankeval_pd.datasets.simulate_candidates(60)
-    with pytest.raises((TypeError, ValueError), match="share="):
-        df.rankeval.compare_area("good", "fair", kind="enrichment", share=share)
-    with pytest.raises((TypeError, ValueError), match="share="):
-        df.rankeval.compare_area("good", "fair", share=share)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda d: d.difference_band(n_resamples=HUGE), MemoryError, "draws in memory at once"),
-        (lambda d: d.random_band(simultaneous=pd.NA), TypeError, "simultaneous"),
-        (lambda d: d.judged_precision(5, judged_with=[["x"]]), KeyError, "judged_with"),
-        (lambda d: d.compare(groups=np.array([[1, 2]])), (KeyError, ValueError), "groups"),
-    ],
-    ids=["draws", "flag", "judged_with", "groups"],
-)
-def test_odd_options_of_rankings(df, call, error, message):
-    with pytest.raises(error, match=message):
-        call(df.rankeval)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [({"n": [10, 20, 30], "n_positive": [5, 6]}, "n of shape .3,., n_positive of shape .2,.")],
-)
-def test_published_lists_of_several_lengths(given, message):
-    with pytest.raises(ValueError, match=message):
-        rankeval_pd.random_pvalue(2, **{"n_candidates": 100, **given})
+def test_one_is_a_level_of_random_bounds(df):
+    assert df.rankeval.random_bound([0.5, 1, 0.5])["p"].unique().tolist() == [0.5, 1.0]
 
 
 def test_an_overview_of_a_table_with_a_name_twice(df):
@@ -463,7 +265,7 @@ def test_free_memory_knows_the_limit_of_the_process():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("draws", [2**63, 10**11, 10**30])
+@pytest.mark.parametrize("draws", [10**11, 10**30])
 def test_draws_that_no_memory_holds(df, items, draws):
     pairs = items.rankeval.paired_bootstrap(n_resamples=999)
     for ask in (
@@ -490,11 +292,6 @@ def test_no_small_alpha_overflows(df, items, alpha):
         items.rankeval.paired_bootstrap(alpha=alpha)
 
 
-def test_a_level_that_needs_more_draws_than_memory_holds(items):
-    with pytest.raises(MemoryError, match="or larger alpha"):
-        items.rankeval.system_ranks(adjust="bonferroni", alpha=1e-9)
-
-
 @pytest.mark.parametrize(
     ("call", "edge"),
     [
@@ -508,21 +305,6 @@ def test_swaps_that_a_level_needs_are_refused_before_they_are_drawn(df, call, ed
     """They were drawn until no memory was left: 5e16 of them."""
     with pytest.raises(MemoryError, match=rf"{edge}\S* with n_resamples=None requires \d"):
         call(df.rankeval)
-
-
-def test_more_than_there_can_be(df, items):
-    with pytest.raises(
-        ValueError, match=r"pool=10{80} is too large .* Pass a number below 2\*\*53"
-    ):
-        df.rankeval.random_test(2, n_candidates=10**80)
-    with pytest.raises(MemoryError, match=r"n_items=9223372036854775808 requires.*Pass a smaller"):
-        items.rankeval.population_calibration(2**63, n_test_sets=2, n_resamples=20)
-    with pytest.raises(MemoryError, match=r"n_test_sets=10{400} requires.*Pass a smaller"):
-        items.rankeval.population_calibration(2, n_test_sets=10**400, n_resamples=20)
-    with pytest.raises(TypeError, match=r"n_items=1.5: pass one whole number"):
-        items.rankeval.gain_by_size([20]).rankeval.gain_threshold(n_items=1.5)
-    with pytest.raises(ValueError, match=r"n=\[-1, -1, .*\(100 in all\)\]: pass counts"):
-        rankeval_pd.random_pvalue(1, np.full(100, -1), n_candidates=10, n_positive=5)
 
 
 def test_a_mean_of_more_queries_than_memory_holds():
