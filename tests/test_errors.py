@@ -254,6 +254,7 @@ def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
     assert len(items.rankeval.paired_permutation(n_resamples=50_000)) == 3
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 def test_free_memory_knows_the_limit_of_the_process():
     code = (

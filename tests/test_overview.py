@@ -115,12 +115,6 @@ def test_repr_of_items():
     assert found["metric"] == "'mean', higher is better"
 
 
-def test_repr_of_a_frame_without_gold_says_so():
-    text = repr(pd.DataFrame({"bleu": [0.1, 0.2]}).rankeval)
-    assert "gold is not given" in text
-    assert "paired_bootstrap" in text
-
-
 def test_an_overview_of_systems_says_what_may_be_a_gold_label():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"svm": rng.normal(size=30), "forest": rng.normal(size=30)})

@@ -131,7 +131,7 @@ def test_groups_are_answered_as_each_group_alone():
 
 
 def test_the_order_of_rows_changes_no_number():
-    for name in without(METHODS, "gain_by_size"):  # which is of the first items
+    for name in some(without(METHODS, "gain_by_size"), 0):  # which is of the first items
         data = data_of(name)
         shuffled = data.sample(frac=1, random_state=1)
         shuffled.attrs = data.attrs
@@ -140,7 +140,7 @@ def test_the_order_of_rows_changes_no_number():
 
 
 def test_the_names_of_measures_change_no_number():
-    for name in without(METHODS, *PAIRS, CELLED):
+    for name in some(without(METHODS, *PAIRS, CELLED), 1):
         options = {x: renamed(value, NAMES) for x, value in keywords(name).items()}
         found = getattr(renamed(data_of(name), NAMES).rankeval, name)(**options)
         wanted = renamed(ask(name), NAMES)
@@ -204,7 +204,7 @@ def test_b_and_a_are_the_mirror_of_a_and_b():
 
 def test_lower_is_better_is_the_negated_column():
     turn = {"threshold": {"a": 3, "b": -2, "c": 0.5}}
-    for name in without(RANKED, "difference_region"):
+    for name in some(without(RANKED, "difference_region"), 2):
         data = data_of(name)
         options = turn if name == "acceptance_precision" else {}
         negated = data.assign(b=-data["b"])
@@ -219,7 +219,7 @@ def test_lower_is_better_is_the_negated_column():
 
 
 def test_a_function_is_its_method_and_keywords_are_arguments():
-    for name in METHODS:
+    for name in some(METHODS, 0):
         args, options = call(name)
         found = getattr(rankeval_pd, name)(data_of(name), *args, **options)
         wanted = ask(name)
@@ -306,7 +306,7 @@ def test_the_same_values_in_another_form_have_the_same_answer(kind):
 
 
 def test_no_method_changes_the_data_of_the_user():
-    for name in METHODS:
+    for name in some(METHODS, 1):
         data = readonly(data_of(name))
         data.attrs = {**data_of(name).attrs, "source": ["here"]}
         before, attrs = data.copy(deep=True), {**data.attrs}

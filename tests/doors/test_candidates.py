@@ -204,19 +204,6 @@ def test_by_two_columns(frame):
         assert row["tp"] == alone.loc[0, "tp"]
 
 
-def test_flags_of_the_users_frame(df):
-    flagged = df.assign(q=[0, 1] * 20).set_flags(allows_duplicate_labels=False)
-    for ask in (
-        lambda data: data.rankeval(by="q").nbest_precision([3, 5]),
-        lambda data: data.rankeval(by="q").compare("x", "y", [3, 5]),
-        lambda data: data.rankeval(by="q").roc(),
-    ):
-        pd.testing.assert_frame_equal(
-            ask(flagged), ask(flagged.set_flags(allows_duplicate_labels=True)), check_flags=False
-        )
-    assert not flagged.flags.allows_duplicate_labels
-
-
 # ----------------------------------------------------------------------------------- missing scores
 
 
@@ -412,6 +399,7 @@ def test_absent_is_last_where_nothing_is_missing(seed):
         pd.testing.assert_frame_equal(one, other)
 
 
+@pytest.mark.full
 def test_absent_in_a_dataset():
     data = xr.Dataset.from_dataframe(RUNS.rename_axis("candidate"))
     wanted = RUNS.rankeval(missing="absent").compare()
@@ -485,28 +473,6 @@ def test_names_are_the_labels_of_the_columns(frame, names):
         )
     numbers = plain.columns.drop(["measure_a", "measure_b", "better", "leaning"])
     assert_same(found[numbers], plain[numbers])
-
-
-def lists_or_refusal(named, name):
-    try:
-        return set(named.rankeval.difference_region(name, "y", 5)["list"])
-    except KeyError as error:
-        return str(error)
-
-
-@pytest.mark.parametrize("name", [pd.NA, pd.NaT, np.nan])
-def test_names_that_are_missing_in_a_difference_region_and_in_pairs(df, items, name):
-    named = df.set_axis(pd.Index([name, "y", "gold"], dtype=object), axis=1)
-    found = lists_or_refusal(named, name)
-    # newer versions of xarray take NA as NaN
-    assert found == {"a", "b"} or (name is pd.NA and "a: no column <NA>" in found)
-    systems = items.set_axis(pd.Index([name, "b", "c"], dtype=object), axis=1)
-    for ask in (
-        lambda: systems.rankeval.population_calibration(20, n_test_sets=2),
-        lambda: systems.rankeval.paired_bootstrap(n_resamples=999).rankeval.calibration(systems),
-    ):
-        with pytest.raises(ValueError, match="a system is named"):
-            ask()
 
 
 def test_names_that_are_equal_to_nothing_in_pairs(df):

@@ -98,13 +98,6 @@ def test_integers_that_float64_cannot_tell_apart(dtype):
         df.astype({"a": dtype}).rankeval.nbest_precision()
 
 
-def test_sparse_scores_with_gaps(df):
-    sparse = df.assign(x=pd.arrays.SparseArray(df["x"].to_numpy()))
-    pd.testing.assert_frame_equal(
-        sparse.rankeval.nbest_precision(3), df.rankeval.nbest_precision(3)
-    )
-
-
 def test_scores_near_the_largest_float(df):
     far = df.assign(id=np.where(df["gold"], 1.7e308, -1.7e308))
     assert far.rankeval.area(measures=["id"])["area"].tolist() == [1.0]
@@ -366,13 +359,6 @@ def test_labels_and_groups_of_lists():
         data.rankeval(groups="words").nbest_precision(5)
 
 
-def test_groups_of_sixteen_bits():
-    data = tied_candidates()[["a", "gold", "half"]].astype({"half": "f2"})
-    found = data.rankeval(by="half", measures="a").nbest_precision(5)
-    assert found["half"].tolist() == [0.0, 1.0]
-    assert found["half"].dtype == np.float32
-
-
 # ----------------------------------------------------------- labels, which break ties by their hash
 
 WORDS = [4, 0, 5, 3, 2, 1]
@@ -487,11 +473,6 @@ def test_label_is_what_identifies_a_candidate(frame):
     two = frame.set_index("c", append=True).rankeval.nbest_precision(measures=["a", "b"])
     found = named.rankeval(label=["candidate", "c"]).nbest_precision(measures=["a", "b"])
     pd.testing.assert_frame_equal(found, two)
-
-
-def test_a_label_is_no_measure(frame):
-    data = frame.assign(number=np.arange(30) * 1.5).rankeval(label="number")
-    assert "number" not in data.nbest_precision(1)["measure"].tolist()
 
 
 def test_repeated_labels_are_said(frame):

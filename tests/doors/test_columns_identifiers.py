@@ -17,7 +17,7 @@ N = 60
 NAMES = [
     "qid", "query_id", "topic", "docno", "doc_id", "pid", "item", "item_id", "user", "SID", "label",
     "relevance", "rank", "length", "len", "year", "prompt", "judge", "cv_fold", "seed", "docId",
-    "sentence number", "level_0", "Unnamed: 0", "Index", "rep", "rel",
+    "doc_length", "session id", "sentence number", "level_0", "Unnamed: 0", "Index", "rep", "rel",
 ]  # fmt: skip
 RNG = np.random.default_rng(33)
 SCORES = pd.DataFrame({"a": RNG.random(N), "b": RNG.random(N)})
@@ -52,7 +52,7 @@ def ask(form, data, **roles):
 def test_names_of_identifiers(name):
     assert reason_of(name, pd.Series([0, 1, 1, 0])) == "by its name"
     assert reason_of(name, pd.Series([0.0, 1.0, np.nan])) == "by its name"
-    fractions = name in ("rank", "length", "len", "year")  # others are scores
+    fractions = name in ("rank", "length", "len", "year", "doc_length")  # others are scores
     assert (reason_of(name, pd.Series([0.5, 1.0])) is not None) == fractions
     label = name in ("label", "relevance", "rel")
     assert (reason_of(name, pd.Series([True, False])) is not None) == label
@@ -60,7 +60,20 @@ def test_names_of_identifiers(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["new", "bm25", "run 3", "seed 1", "grid", "valid", "documented", "t", "f", 0, ("a", "id")],
+    [
+        "new",
+        "n_rank",
+        "bm25",
+        "run 3",
+        "seed 1",
+        "grid",
+        "valid",
+        "documented",
+        "t",
+        "f",
+        0,
+        ("a", "id"),
+    ],
 )
 def test_names_of_systems_and_measures(name):
     assert reason_of(name, pd.Series([0, 1, 1, 0])) is None
@@ -168,31 +181,6 @@ def test_fractions_are_scores_but_of_ranks_and_lengths(name, form):
 def test_the_warning_names_the_role(form, name, role):
     with pytest.warns(RankevalWarning, match=role):
         ask(form, FORMS[form].assign(**{name: WHOLE}))
-
-
-@pytest.mark.parametrize("name", ["Unnamed: 0", "level_0", "Index"])
-def test_names_that_pandas_gives(name):
-    with pytest.warns(RankevalWarning, match=rf"'{name}' \(by its name\).*groups='{name}'"):
-        ask("items", SCORES.assign(**{name: WHOLE}))
-
-
-@pytest.mark.parametrize("name", ["doc_length", "src_len", "promptId", "session id", "n_rank"])
-def test_names_of_several_words(name):
-    data = SCORES.assign(**{name: WHOLE})
-    if name == "n_rank":
-        assert len(ask("items", data)) == 3
-    else:
-        with pytest.warns(RankevalWarning, match=rf"'{name}' \(by its name\)"):
-            ask("items", data)
-
-
-def test_a_label_of_true_and_false_is_no_system_in_silence():
-    name = "relevance"
-    data = pd.DataFrame({"a": RNG.random(N) < 0.5, "b": RNG.random(N) < 0.5}).assign(
-        **{name: RNG.random(N) < 0.5}
-    )
-    with pytest.warns(RankevalWarning, match=rf"as systems.*'{name}' \(by its name\)"):
-        ask("items", data)
 
 
 @pytest.mark.parametrize(
@@ -309,13 +297,6 @@ def test_a_score_of_text_is_an_error(form, text):
     assert sorted(ask(form, data, exclude="bm25")) == ["a", "b"]
     with pytest.raises((ValueError, TypeError, KeyError), match="bm25"):
         ask(form, data, measures=["a", "bm25"])
-
-
-@pytest.mark.parametrize("text", [["0", "1"], ["True", "False"]])
-def test_right_and_wrong_as_text_is_no_system(text):
-    data = SCORES.assign(c=np.resize(text, N))
-    with pytest.raises(ValueError, match="'c' contains scores as text"):
-        ask("items", data)
 
 
 @pytest.mark.parametrize("form", FORMS)
