@@ -11,8 +11,8 @@ import pytest
 
 import rankeval_pd
 from rankeval_pd.errors import UnknownNameError
-from tests.fuzz.__main__ import is_clear
-from tests.fuzz.calls import aliases, literals
+from tests.tools.fuzz.__main__ import is_clear
+from tests.tools.fuzz.calls import aliases, literals
 from tests.walks import (
     CELLED,
     ITEMS,
