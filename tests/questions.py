@@ -1,6 +1,6 @@
 """One row for each question in each table: a new question adds its rows here, and is then tested.
 
-The walks over the tables are in ``test_accessors.py``, ``test_roles.py``, ``test_dask_frames.py``
+The walks over the tables are in ``walks.py``, ``test_roles.py``, ``test_dask_frames.py``
 and ``test_plotting_looks.py``; they fail where a question has no row.
 """
 
