@@ -1,6 +1,6 @@
 """One row for each question in each table: a new question adds its rows here, and is then tested.
 
-The walks over the tables fail where a question has no row.
+The walks over the tables, most of them in ``walks.py``, fail where a question has no row.
 """
 
 from __future__ import annotations

@@ -11,11 +11,12 @@ import pytest
 
 from rankeval_pd.accessors import methods_of
 from rankeval_pd.options import can
-from tests.test_options import DATA, QUESTIONS, ROLES, asked, forms
+from tests.walks import METHODS, QUESTIONS, RANKING, answered, parameters
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
-NAMES = [x for x in QUESTIONS if x not in ("with_association_measures", "summary")]
+NAMES = [x for x in METHODS if x not in ("with_association_measures", "summary")]
+ROLES = {"gold": "gold", "measures": ["a", "b", "c"]}
 LIMITS = ("ci_low", "band_low")
 #: tables whose rows have numbers of candidates of their own, or that come from drawn samples
 OWN_NUMBERS = (
@@ -25,18 +26,13 @@ OWN_NUMBERS = (
 
 def tables(name: str) -> list[pd.DataFrame]:
     """Return the full tables of a method for DataFrames."""
-    args, variants = asked(name)
-    answers = []
-    for form, accessor in forms(name):
-        if form not in ("frame", "by"):
-            continue
-        for keywords in variants:
-            try:
-                answer: Any = getattr(accessor, name)(*args, **keywords, details=True)
-            except (TypeError, ValueError, AttributeError):
-                continue  # this form has no such method, or needs other arguments
-            answers.append(answer)
-    return answers
+    found = []
+    for form in ({}, {"by": "query"}):
+        for adjust in [{}, {"adjust": "holm"}] if "adjust" in parameters(name) else [{}]:
+            answer: Any = answered(name, **form, **adjust, details=True)
+            if isinstance(answer, pd.DataFrame):
+                found.append(answer)
+    return found
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,19 +53,19 @@ def test_every_record_says_what_was_done(name):
             facts |= {"adjust", "family"}
         if name in methods_of("rankings") and name not in OWN_NUMBERS:
             facts |= {"n_candidates"}
-            assert table.attrs.get("n_candidates") == len(DATA)
+            assert table.attrs.get("n_candidates") == len(RANKING)
         assert facts <= {*table.attrs}, facts - {*table.attrs}
         assert table.attrs["method"] == name
 
 
 def test_numbers_of_the_record_are_those_of_the_data():
-    frame = DATA.rankeval(**ROLES, by="query")
-    groups = DATA["query"].nunique()
+    frame = RANKING.rankeval(**ROLES, by="query")
+    groups = RANKING["query"].nunique()
     for table in (frame.nbest_precision(3), frame.area(), frame.compare("a", "b", 3)):
-        assert table.attrs["n_candidates"] == len(DATA)
+        assert table.attrs["n_candidates"] == len(RANKING)
         assert table.attrs["n_rankings"] == groups
-    alone = DATA.rankeval(**ROLES).nbest_precision(3)
-    assert alone.attrs["n_candidates"] == len(DATA)
+    alone = RANKING.rankeval(**ROLES).nbest_precision(3)
+    assert alone.attrs["n_candidates"] == len(RANKING)
     assert "n_rankings" not in alone.attrs
-    lazy = dd.from_pandas(DATA, npartitions=3).rankeval(**ROLES, by="query")
+    lazy = dd.from_pandas(RANKING, npartitions=3).rankeval(**ROLES, by="query")
     assert lazy.nbest_precision(3).attrs == frame.nbest_precision(3).attrs

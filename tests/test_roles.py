@@ -1,19 +1,38 @@
-"""Every role x every method: it changes the answer, or is refused, or is said to have no effect."""
+"""Roles: what each does in every method, which columns are found, and types of their names."""
 
 from __future__ import annotations
 
+import datetime
 import inspect
+import itertools
 import re
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 
 import rankeval_pd
+from rankeval_pd.errors import UnknownNameError
 from rankeval_pd.options import can
-from rankeval_pd.roles import MEANINGS, AnyRoles
+from rankeval_pd.roles import MEANINGS, AnyRoles, check_types
 from tests.questions import ASKED, FRAME
+from tests.walks import (
+    ITEMS,
+    MEASURES,
+    RANKED,
+    RANKING,
+    answered,
+    data_of,
+    ignored,
+    keywords,
+    parameters,
+    some,
+    without,
+)
 
+SAID = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 BASE = {"gold": "gold", "measures": ["a", "b", "c"]}
 HOLED = FRAME.assign(a=FRAME["a"].where(FRAME["a"] != 6))
 LABELS = FRAME["gold"].astype(float).where(np.arange(len(FRAME)) % 3 > 0)
@@ -59,10 +78,7 @@ ROLES = {
     "item": "ident",
 }
 
-
-def _idle(name: str) -> list[str]:
-    """Return the roles that have no effect, as the docstring says."""
-    return re.findall(r"\* ``(\w+)``: Ignored", getattr(rankeval_pd, name).__doc__)
+# ----------------------------------------------------------------------- every role of every method
 
 
 def _answer(name: str, **roles: object) -> object:
@@ -81,40 +97,30 @@ def _plain_answer(name: str) -> object:
     return _answer(name)
 
 
-@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:no threshold guarantees:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:groups. there are:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:gold. of .* candidates only:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:power:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:precision reaches :rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:(unpaired_)?area. a class has:rankeval_pd.RankevalWarning")
+@SAID
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("name", ASKED)
-def test_every_role_is_used_refused_or_said_to_have_no_effect(name, role):
+def test_every_role_is_used_refused_or_said_to_have_no_effect(role):
     with_holes = {"missing": "raise", "unjudged": "negative"}
-    before = (
-        _answer(name, **{role: with_holes[role]}) if role in with_holes else _plain_answer(name)
-    )
-    after = _answer(name, **{role: ROLES[role]})
-    if role == "groups" and name.startswith("judged_"):
-        return  # with all judged nothing varies: the walk of test_groups.py asks of a part
-    assert not before.startswith(("ValueError", "TypeError", "KeyError")) or role in with_holes
-    if role == "measures" and name in NAMED:  # two are named: no other is asked
-        assert after == before
-        assert _answer(name, measures=["a", "b", "nope"]).startswith("UnknownNameError")
-        assert _answer(name, measures=["a", "c"]).startswith("UnknownNameError")
-    elif (
-        role == "unjudged" and role not in inspect.signature(getattr(rankeval_pd, name)).parameters
-    ):
-        # what has no label is what it is about; a plan asks a method that has its own meaning of it
-        assert after == before or name == "plan_annotation"
-    else:
-        short = role == "details" and not can(getattr(rankeval_pd, name)).short
-        unchanged = short or role == "progress" or role in _idle(name)
-        assert (after == before) == unchanged
+    for name in ASKED:
+        function = getattr(rankeval_pd, name)
+        if role == "groups" and name.startswith("judged_"):
+            continue  # with all judged nothing varies: test_groups.py asks of a part
+        before = _plain_answer(name)
+        if role in with_holes:
+            before = _answer(name, **{role: with_holes[role]})
+        after = _answer(name, **{role: ROLES[role]})
+        assert not before.startswith(("ValueError", "TypeError", "KeyError")) or role in with_holes
+        if role == "measures" and name in NAMED:  # two are named: no other is asked
+            assert after == before, name
+            assert _answer(name, measures=["a", "b", "nope"]).startswith("UnknownNameError")
+            assert _answer(name, measures=["a", "c"]).startswith("UnknownNameError")
+        elif role == "unjudged" and role not in inspect.signature(function).parameters:
+            # what has no label is what it is about; a plan asks a method with its own meaning
+            assert after == before or name == "plan_annotation", name
+        else:
+            short = role == "details" and not can(function).short
+            unchanged = short or role == "progress" or role in ignored(name)
+            assert (after == before) == unchanged, name
 
 
 def test_the_walk_holds_every_method_and_role():
@@ -128,3 +134,426 @@ def test_the_walk_holds_every_method_and_role():
     assert rankings == set(ASKED)
     assert set(ROLES) == {*AnyRoles.__annotations__}
     assert set(MEANINGS) == set(ROLES)
+
+
+# ------------------------------------------------ which columns are the gold label and the measures
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"gold": [1, 0, 1], "x": [True, False, False]},  # a name goes before a dtype
+        {"x": [True, False, True]},
+        {"x": pd.array([True, False, True], dtype="boolean")},
+        {"x": pd.array([True, False, True], dtype="bool[pyarrow]")},
+    ],
+)
+def test_gold_by_name_or_the_only_boolean(columns):
+    found = pd.DataFrame({"a": [3.0, 2, 1], **columns}).rankeval.nbest_precision(measures="a")
+    assert found["tp"].tolist() == [1, 1, 2]
+
+
+def test_default_measures_in_the_order_of_columns():
+    cells = ["O11", "O12", "O21", "O22", "E11", "R1", "R2", "C1", "C2", "N"]
+    df = pd.DataFrame(
+        {
+            "z": [1.0, 2.0],
+            **dict.fromkeys(cells, 1),
+            "word": ["x", "y"],
+            "flag": [True, True],
+            "when": pd.Timestamp("2020"),
+            "a": [2, 1],
+            "ident": [0, 1],
+            "part": [7, 7],
+            "nullable": pd.array([1, 2], dtype="Int64"),
+            "complex": [1j, 2j],
+            "gold": [1, 0],
+        }
+    )
+    found = df.rankeval.nbest_precision(1, by="part", key="ident")
+    assert found["measure"].tolist() == ["z", "a", "nullable"]
+    # what is left out by default can be asked for, and keeps the order asked for
+    found = df.rankeval.nbest_precision(1, measures=["a", "N", "flag", "a"])
+    assert found["measure"].tolist() == ["a", "N", "flag"]
+    assert df.rankeval.nbest_precision(1, measures="z")["measure"].tolist() == ["z"]
+
+
+def test_a_frame_without_gold(df):
+    for method in ("nbest_precision", "random_bound", "compare", "area"):
+        with pytest.raises(ValueError, match=r"gold is not given.*'x', 'y'.*paired_bootstrap"):
+            getattr(df.drop(columns="gold").rankeval, method)()
+
+
+@pytest.mark.parametrize("name", ["is_term", "y_true", "relevant", "correct", "label"])
+def test_a_column_that_looks_like_the_gold_label_is_named(df, name):
+    number = df.rename(columns={"gold": name}).assign(seen=[0, 1] * 20)
+    number[name] = number[name].astype(int)
+    for method in ("nbest_precision", "compare", "area", "summary"):
+        with pytest.raises(ValueError, match=rf"gold label: pass gold='{name}'\.|: gold='{name}'"):
+            getattr(number.rankeval, method)(**({"n": 2} if method == "summary" else {}))
+    word = number.assign(**{name: number[name].map({1: "yes", 0: "no"})}).drop(columns="seen")
+    with pytest.raises(ValueError, match=rf"pass gold='{name}', positive='yes'"):
+        word.rankeval.nbest_precision(2)
+
+
+@pytest.mark.parametrize("form", ["frame", "dataset"])
+def test_several_possible_gold_columns(df, form):
+    data = df.rename(columns={"gold": "x", "x": "s", "y": "t"}).assign(y=True)
+    data = data if form == "frame" else xr.Dataset.from_dataframe(data.rename_axis("candidate"))
+    with pytest.raises(
+        ValueError, match=r"gold is missing and could be any of 'x', 'y'.*gold=\.\.\."
+    ):
+        data.rankeval.nbest_precision()
+
+
+def test_no_measure(df):
+    with pytest.raises(ValueError, match=r"measures: every numeric column has another role"):
+        df[["gold"]].rankeval.nbest_precision()
+    with pytest.raises(ValueError, match=r"Call \.rankeval\.with_association_measures\(\)"):
+        rankeval_pd.datasets.load_terms().rankeval.nbest_precision()
+    assert len(df[["gold"]].rankeval.random_bound()) == 40
+
+
+def test_no_measure_at_all(df, items):
+    with pytest.raises(ValueError, match="measures"):
+        df.rankeval(measures=[]).nbest_precision(2)
+    with pytest.raises(
+        ValueError, match=r"measures=\[\] contains no names \(systems: 'a', 'b', 'c'\)"
+    ):
+        items.rankeval(measures=[]).paired_bootstrap()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"by": "query"}, "by: no column 'query'. The known names are 'x', 'y', 'gold'."),
+        ({"key": "id"}, "key: no column 'id'. The known names are"),
+        ({"gold": "golds"}, "gold: no column 'golds'. Did you mean 'gold'?"),
+    ],
+)
+def test_unknown_names(df, keywords, message):
+    with pytest.raises(KeyError, match=message) as caught:
+        df.rankeval.nbest_precision(**keywords)
+    assert str(caught.value).startswith(message.split(";")[0])  # plain text, no quotes around it
+
+
+def test_an_unknown_column_of_many_is_answered_by_the_nearest_name_alone(df):
+    many = df.assign(**{f"m{k}": 1.0 for k in range(20)}, G2=1.0)
+    with pytest.raises(UnknownNameError) as error:
+        many.rankeval.nbest_precision(2, measures="g2")
+    assert str(error.value) == "measures: no column 'g2'. Did you mean 'G2'?"
+    with pytest.raises(KeyError, match=r"'zzz'\. The known names are 'x', .*\(24 in all\)\.$"):
+        many.rankeval.nbest_precision(2, measures="zzz")
+
+
+def test_what_is_meant_is_done(frame):
+    several = frame.rankeval.compare("a", ["b", "c"], 5)
+    pd.testing.assert_frame_equal(several, frame.rankeval.compare("a", n=5))
+    accepted = frame.rankeval.acceptance_precision([1, 3], measures="a")
+    pd.testing.assert_frame_equal(accepted, frame.rankeval.acceptance_precision({"a": [1, 3]}))
+    falling = frame.rankeval(lower_is_better=True).nbest_precision()
+    wanted = frame.rankeval(lower_is_better=["a", "b", "c"]).nbest_precision()
+    pd.testing.assert_frame_equal(falling, wanted)
+    plain = frame.rankeval(lower_is_better=False).nbest_precision()
+    pd.testing.assert_frame_equal(plain, frame.rankeval.nbest_precision())
+    for ask in ("random_bound", "random_envelope"):
+        wanted = getattr(frame.rankeval, ask)(n=5)
+        pd.testing.assert_frame_equal(getattr(frame.rankeval(ties="expected"), ask)(n=5), wanted)
+    tables = pd.DataFrame({"k": [30], "w": [20], "v": [10], "rest": [940]})
+    names = {"O11": "k", "O12": "w", "O21": "v", "O22": "rest"}
+    found = tables.rankeval.with_association_measures("G2", cells=names)
+    wanted = tables.rankeval.with_association_measures("G2", cells=list(names.values()))
+    pd.testing.assert_frame_equal(found, wanted)
+
+
+# ---------------------------------------------------------------------------- roles given as values
+
+ROWS = RANKING.reset_index(drop=True).assign(freq=np.arange(48) % 20)
+ROWS = ROWS.drop(columns="partly")
+OTHER = {
+    "label": RANKING["ident"] + 100,
+    "key": -RANKING["ident"],
+    "groups": RANKING["query"].replace("z", "y"),
+    "by": RANKING["query"].replace("z", "y"),
+    "gold": RANKING["a"] > 3,
+}  # values with the name of a column of the data, but other values
+
+
+@SAID
+@pytest.mark.parametrize("role", OTHER)
+def test_values_of_a_role_are_as_a_column_of_their_own(role):
+    values = OTHER[role]
+    for name in some(without(RANKED, "difference_region"), 0):
+        if name == "annotator_agreement" and role == "gold":
+            continue  # which is of several columns
+        data = data_of(name)
+        named = data.assign(**{f"{values.name}_given": values})
+        found = answered(name, data, **{role: values})
+        wanted = answered(name, named, **{role: f"{values.name}_given"})
+        assert type(found) is type(wanted), (name, found, wanted)
+        if isinstance(wanted, pd.DataFrame):
+            pd.testing.assert_frame_equal(found, wanted, obj=name)
+
+
+def test_a_measure_that_gives_the_gold_label_stays_a_measure():
+    data = ROWS[["a", "b", "freq"]]
+    found = data.rankeval.compare(n=5, gold=data["freq"] > 5, adjust="holm")
+    assert {*found["measure_a"], *found["measure_b"]} == {"a", "b", "freq"}
+    assert len(found) == 3
+    by_name = data.assign(g=data["freq"] > 5).rankeval.compare(n=5, gold="g", adjust="holm")
+    pd.testing.assert_frame_equal(found, by_name)
+    # the labels of the first five by freq, counted here
+    lists = data.rankeval.nbest_precision([5], gold=data["freq"] > 5, details=True)
+    own = lists.set_index("measure")["tp"]
+    assert own["freq"] == (data["freq"] > 5)[data["freq"].nlargest(5).index].sum() == 5
+
+
+@SAID
+def test_letters_of_queries_do_not_take_the_queries_place():
+    data = FRAME.reset_index(drop=True)[["a", "gold"]]
+    data = data.assign(q=[f"{letter}{k}" for letter in "xy" for k in range(6) for _ in range(4)])
+    found = data.rankeval(by=data["q"].str[0], groups="q", details=True).nbest_precision([20])
+    assert found["n_groups"].tolist() == [6, 6]
+    assert found["q_given"].tolist() == ["x", "y"]
+    named = data.assign(first=data["q"].str[0]).rankeval(by="first", groups="q", details=True)
+    wanted = named.nbest_precision([20]).rename(columns={"first": "q_given"})
+    pd.testing.assert_frame_equal(found, wanted)
+    level = data.set_index("q")  # the same if the queries are in the index
+    letters = level.index.str[0].to_series(index=level.index).rename("q")
+    again = level.rankeval(by=letters, groups="q", key=np.arange(48), details=True)
+    assert again.nbest_precision([20])["n_groups"].tolist() == [6, 6]
+
+
+@SAID
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("role", ["gold", "groups", "key", "label"])
+def test_values_of_a_role_in_a_dataset(role, lazy):
+    frame = ROWS[["a", "b", "freq", "ident", "gold"]].rename_axis("candidate")
+    data = xr.Dataset.from_dataframe(frame.assign(half=np.arange(48) // 2))
+    data = data.chunk({"candidate": -1}) if lazy else data
+    values = {
+        "gold": data["freq"] > 5, "groups": data["half"] // 2, "key": -data["ident"],
+        "label": data["ident"] + 100,
+    }[role]  # fmt: skip
+    exclude = [x for x in ("half", "ident", "gold") if role == "gold" or x != "gold"]
+    roles = {"exclude": exclude, **({} if role == "gold" else {"gold": "gold"})}
+    for given in (values, *([] if lazy else [values.to_series()])):
+        found = data.rankeval(**roles, **{role: given}).compare(n=[5]).compute()
+        assert {*found["measure_a"].data} | {*found["measure_b"].data} == {"a", "b", "freq"}
+        named = data.assign(x=values.variable)
+        wanted = named.rankeval(**roles, **{role: "x"}).compare(n=[5]).compute()
+        xr.testing.assert_equal(found, wanted)
+    same = {"gold": "gold", "groups": "half", "key": "ident", "label": "ident"}[role]
+    roles = {"measures": ["a", "b"], "gold": "gold"}
+    one = data.rankeval(**{**roles, role: data[same]}).compare(n=[5]).compute()
+    other = data.rankeval(**{**roles, role: same}).compare(n=[5]).compute()
+    xr.testing.assert_equal(one, other)
+
+
+def test_votes_given_as_values():
+    data = ROWS[["a", "b", "c"]]
+    votes = [data["a"] > 3, data["b"] > 1, data["c"] > 0]
+    found = data.rankeval.nbest_precision([5], gold=votes)
+    named = data.assign(x=votes[0], y=votes[1], z=votes[2])
+    wanted = named.rankeval.nbest_precision([5], gold=["x", "y", "z"])
+    pd.testing.assert_frame_equal(found, wanted)
+    assert {*found["measure"]} == {"a", "b", "c"}
+
+
+def test_a_column_that_has_the_name_of_a_role_stays():
+    data = ROWS[["a", "b"]].assign(gold=ROWS["freq"])
+    other = (ROWS["freq"] > 9).to_numpy()
+    found = data.rankeval.nbest_precision([5], gold=other)
+    assert {*found["measure"]} == {"a", "b", "gold"}
+    same = ROWS[["a", "b", "gold"]]
+    found = same.rankeval.nbest_precision([5], gold=same["gold"].to_numpy())
+    pd.testing.assert_frame_equal(found, same.rankeval.nbest_precision([5]))
+
+
+def test_gold_key_and_by_as_values(frame):
+    truth = frame["gold"].to_numpy()
+    plain = frame.drop(columns="gold")
+    wanted = frame.rankeval.compare()
+    for gold in (truth, frame["gold"], frame["gold"].sample(frac=1, random_state=1), truth * 1.0):
+        pd.testing.assert_frame_equal(plain.rankeval(gold=gold).compare(), wanted)
+    key = np.random.default_rng(0).permutation(30)
+    keyed = frame.assign(id=key).rankeval(key="id")
+    for given_key in (key, pd.Series(key, index=frame.index)):
+        pd.testing.assert_frame_equal(
+            frame.rankeval(key=given_key).compare(), keyed.compare(measures=["a", "b", "c"])
+        )
+    fold = np.arange(30) % 3
+    found = frame.rankeval(by=pd.Series(fold, frame.index, name="fold")).nbest_precision(4)
+    wanted = frame.assign(fold=fold).rankeval(by="fold").nbest_precision(4)
+    pd.testing.assert_frame_equal(found, wanted)
+    assert frame.rankeval(by=fold).nbest_precision(4)["by"].tolist() == wanted["fold"].tolist()
+    level = frame.set_index(pd.Index(fold, name="fold"), append=True)
+    pd.testing.assert_frame_equal(
+        level.rankeval(by="fold", label="candidate").nbest_precision(4), wanted
+    )
+    level = plain.set_index([frame.index, pd.Index(truth, name="true")])
+    found = level.rankeval(gold="true", label="candidate").compare()
+    pd.testing.assert_frame_equal(found, frame.rankeval.compare())
+
+
+def test_values_that_do_not_fit(frame):
+    with pytest.raises(
+        ValueError, match=r"gold has values of shape \(29,\) for 30 candidates"
+    ) as told:
+        frame.rankeval(gold=frame["gold"].to_numpy()[1:]).compare()
+    assert len(str(told.value)) < 200
+    with pytest.raises(ValueError, match="whose index differs from the data's index"):
+        frame.rankeval(gold=frame["gold"].reset_index(drop=True)).compare()
+
+
+# -------------------------------- names of several types: 7 and "7" are never two groups in silence
+
+DOC = [*range(12), "113b", *map(str, range(12)), "113b"]  # two files joined
+RNG = np.random.default_rng(49)
+SCORED = pd.DataFrame({"new": RNG.random(26) + 0.2, "old": RNG.random(26), "doc": DOC})
+UNIQUE = [str(k) if k % 3 else k for k in range(48)]
+MIXED = r"^{}='doc' mixes names of types int, str: 7 and '7' would be two"
+
+
+def test_documents_of_two_files_are_thirteen_groups():
+    with pytest.raises(TypeError, match=MIXED.format("groups")):
+        SCORED.rankeval(groups="doc").paired_bootstrap()
+    found = SCORED.assign(doc=SCORED["doc"].astype(str)).rankeval(groups="doc", details=True)
+    row = found.paired_bootstrap(event="wild").iloc[0]
+    assert row["n_groups"] == 13
+    # all 8,192 signs of the 13 documents' gains, enumerated here
+    gains = (SCORED["new"] - SCORED["old"]).groupby(list(map(str, DOC))).sum().to_numpy()
+    assert gains.size == 13
+    signs = np.array(list(itertools.product([-1.0, 1.0], repeat=13)))
+    wanted = (np.abs(signs @ gains) >= abs(gains.sum()) * (1 - 1e-12)).mean()
+    assert row["p_value"] == pytest.approx(wanted, abs=1e-12)
+
+
+@SAID
+@pytest.mark.parametrize("role", ["strata", "groups", "label", "key", "by"])
+def test_names_that_mix_text_and_numbers_are_refused_by_every_method(role):
+    """Where text is answered, a mix is refused; what refuses the role does so for both."""
+    refused = 0
+    for name in without(RANKED + ITEMS, "per_query"):
+        if role not in parameters(name) or role in keywords(name):
+            continue
+        groups = (np.arange(48) // 24) if role in ("by", "strata") else np.arange(48) // 2
+        places = np.arange(48) if role in ("label", "key") else groups
+        mixed = [str(x) if k % 3 else x for k, x in enumerate(places.tolist())]
+        data = data_of(name).assign(doc=mixed)
+        given = {} if name in RANKED else {"measures": MEASURES}
+        text = answered(name, data.assign(doc=data["doc"].astype(str)), **given, **{role: "doc"})
+        found = answered(name, data, **given, **{role: "doc"})
+        if isinstance(text, Exception):
+            assert str(found) == str(text) or "mixes names" in str(found), name
+        elif role not in ignored(name):
+            said = "index" if role == "label" and name in ITEMS else role
+            assert isinstance(found, TypeError), name
+            assert re.match(MIXED.format(said), str(found)), name
+            refused += 1
+    assert refused > 2
+
+
+@pytest.mark.parametrize("role", ["groups", "strata"])
+def test_items_in_other_forms(role):
+    level = SCORED.set_index("doc")
+    with pytest.raises(TypeError, match="='doc' mixes names"):
+        level.rankeval.paired_bootstrap(**{role: "doc"})
+    with pytest.raises(TypeError, match="index='doc' mixes names"):
+        level.rankeval.paired_bootstrap()
+    tall = pd.concat({"f": level, "g": level}, axis=1).swaplevel(axis=1).reset_index()
+    with pytest.raises(TypeError, match=rf"^{role}=.*'doc'.* mixes names"):
+        tall.rankeval.paired_bootstrap(metric="mean", **{role: "doc"})
+    data = xr.Dataset(
+        {"hit": (("item", "system"), SCORED[["new", "old"]]), "doc": ("item", SCORED["doc"])},
+        {"system": ["new", "old"]},
+    )
+    for form in (data, data.chunk({"item": 10})):
+        with pytest.raises(TypeError, match=MIXED.format(role)):
+            form.rankeval.paired_bootstrap(**{role: "doc"}).compute()
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("role", ["groups", "label", "key"])
+def test_mixed_names_in_a_dataset(role, lazy):
+    values = UNIQUE
+    data = xr.Dataset.from_dataframe(ROWS[["a", "b", "gold"]].rename_axis("candidate"))
+    data["doc"] = ("candidate", np.array(values, dtype=object))
+    data = data.chunk({"candidate": 20}) if lazy else data
+    with pytest.raises(TypeError, match=MIXED.format(role)):
+        data.rankeval(**{role: "doc"}).compare(n=[5]).compute()
+    queries = data.rename(gold="grade").expand_dims(query=2)
+    if role == "key":
+        with pytest.raises(TypeError, match=MIXED.format("key")):
+            queries.rankeval(key="doc").per_query("AP").compute()
+
+
+def test_mixed_names_of_queries():
+    data = ROWS.rename(columns={"gold": "grade"})[["a", "grade", "query"]].assign(doc=UNIQUE)
+    with pytest.raises(TypeError, match=MIXED.format("by")):
+        data.rankeval.per_query("AP", by="doc", key="query")
+    with pytest.raises(TypeError, match=MIXED.format("by")):
+        data.rankeval.per_query("AP", by=["query", "doc"])
+    with pytest.raises(TypeError, match=MIXED.format("key")):
+        data.rankeval.per_query("AP", key="doc")
+
+
+@pytest.mark.parametrize("role", ["item", "system", "by", "groups", "seeds"])
+def test_mixed_names_in_long_frames(role):
+    long = SCORED.assign(item=range(26)).melt(["item", "doc"], var_name="system", value_name="f")
+    roles = {"system": "system", "item": "item", "score": "f", role: "doc"}
+    with pytest.raises(TypeError, match=MIXED.format(role)):
+        long.rankeval(**roles).paired_bootstrap()
+    if role == "item":  # by default, the index identifies the items
+        with pytest.raises(TypeError, match=MIXED.format("item")):
+            long.set_index("doc").rankeval(system="system", score="f").paired_bootstrap()
+
+
+@SAID
+@pytest.mark.parametrize("role", ["groups", "label", "key", "by"])
+def test_partitions_of_different_types(role):
+    """Each partition has one type: only all of them together show the mix."""
+    dask = pytest.importorskip("dask")
+    dd = pytest.importorskip("dask.dataframe")
+    pytest.importorskip("rankeval_pd.dask")
+    half = ROWS[["a", "b", "gold"]].iloc[:24].reset_index(drop=True)
+    half = half.assign(doc=[k // 6 for k in range(24)] if role in ("groups", "by") else range(24))
+
+    def asked(*parts):
+        with dask.config.set({"dataframe.convert-string": False}):
+            meta = parts[0].astype({"doc": object}).head(0)
+            ddf = dd.from_delayed([dask.delayed(x) for x in parts], meta=meta, verify_meta=False)
+            table = ddf.rankeval(**{role: "doc"}).nbest_precision([5])
+            return table if isinstance(table, pd.DataFrame) else table.compute()
+
+    text = half.assign(doc=half["doc"].astype(str)).set_axis(range(24, 48), axis=0)
+    plain = half.astype({"doc": object})
+    with pytest.raises(TypeError, match=MIXED.format(role)):
+        asked(plain, text)
+    wanted = text if role in ("groups", "by") else text.assign(doc="x" + text["doc"])
+    wanted = wanted.set_axis(half.index, axis=0)
+    one = asked(wanted, text)
+    whole = pd.concat([wanted, text]).rankeval(**{role: "doc"}).nbest_precision([5])
+    pd.testing.assert_frame_equal(one, whole, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [1, 2.0, True, np.int8(3), np.nan], ["a", None, np.str_("b")], [(1, "a"), ("1", 2)],
+        [datetime.date(2020, 1, 1), None], pd.Series(["a", None], dtype="string"),
+        pd.Series(["a"]).astype(pd.CategoricalDtype(["a", 1])), [None, None], [],
+    ],
+)  # fmt: skip
+def test_labels_that_are_of_one_kind(labels):
+    check_types(pd.Series(labels, dtype=getattr(labels, "dtype", object)), "groups", "x")
+
+
+@pytest.mark.parametrize(
+    "other", [7, 7.0, np.int64(7), True, b"7", pd.Timestamp("2020"), datetime.date(2020, 1, 1), ()]
+)
+def test_text_beside_anything_else(other):
+    for dtype in (object, "category"):
+        with pytest.raises(TypeError, match=r"groups='x' mixes names of types .*str") as error:
+            check_types(pd.Series(["7", None, other], dtype=object).astype(dtype), "groups", "x")
+        assert len(str(error.value)) <= 250

@@ -16,7 +16,15 @@ import pandas as pd
 from rankeval_pd import doors, tables
 from rankeval_pd.decisions import family_of
 from rankeval_pd.doors import Data, QueryOptions
-from rankeval_pd.errors import check_choice, check_count, details_wanted, listed, unknown_name, warn
+from rankeval_pd.errors import (
+    check_choice,
+    check_count,
+    check_flag,
+    details_wanted,
+    listed,
+    unknown_name,
+    warn,
+)
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
 from rankeval_pd.stats import EXPECTED_METRICS, AnyArray, BoolArray, FloatArray, IntArray
@@ -311,6 +319,7 @@ def per_query(
     """
     chosen = QueryOptions.of(roles)
     check_choice("undefined", undefined, get_args(Undefined))
+    check_flag("wide", wide)
     named = metrics_asked(metrics, chosen)
     doors.check_data(data)
     ranges = not wide and details_wanted()

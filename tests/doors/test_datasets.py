@@ -1,288 +1,517 @@
-"""Lazy Datasets: the same numbers, nothing computed while the graph is built, bounded memory."""
+"""Datasets: dimensions, coordinates, padding and lazy batches, as the frame that they equal."""
 
 from __future__ import annotations
 
-import multiprocessing
-import pickle
-import subprocess
-import sys
-import textwrap
-from concurrent.futures import ProcessPoolExecutor
+import json
+import warnings
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
-from rankeval_pd import RankevalWarning, datasets
-from tests.conftest import candidates
+import rankeval_pd
 
-dask = pytest.importorskip("dask")
-pytest.importorskip("dask.callbacks")
-pytest.importorskip("dask.array")
-
-pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-
-
-def raise_on_compute(*_, **__):
-    raise AssertionError("computed while the graph was built")
-
-
-@pytest.fixture(scope="module")
-def queries() -> xr.Dataset:
-    """Six queries of 60 candidates with ties; two are padded."""
-    parts = []
-    for seed in range(6):
-        df = datasets.simulate_candidates(60, baseline=0.3, decimals=1, rng=seed)
-        parts.append(df.astype({"gold": float}).rename_axis("candidate").to_xarray())
-    ds = xr.concat(parts, "query", join="exact").assign_coords(query=list("abcdef"))
-    sizes = xr.DataArray([60, 40, 60, 25, 60, 60], dims="query")
-    return ds.where(xr.DataArray(np.arange(60), dims="candidate") < sizes)
-
-
-# with a special rule; all methods in chunks are compared in tests/test_properties.py
-QUESTIONS = {
-    "random_test, combined": lambda r: r.random_test([5, 10, 60], combine=True),
-    "compare by thresholds": lambda r: r.compare(
-        "good", "fair", threshold={"good": [1, 2], "fair": [1, 0.5]}
-    ),
-    "compare by swaps": lambda r: r.compare(
-        n=[5, 10], adjust="max-t", adjust_over="group", n_resamples=50
-    ),
-    "compare, combined": lambda r: r.compare(n=[5, 10], combine=True, adjust="holm"),
-    "averaged": lambda r: r.nbest_precision([5, 10], average="macro"),
-    "averaged ties": lambda r: r.nbest_precision(ties="expected"),
-    "tie_sensitivity": lambda r: r.tie_sensitivity("good", "fair", [5, 10], n_keys=3),
-    "repetition": lambda r: r.repetition(n=10),
-    "per_query": lambda r: r.per_query(["AP", "P@5"]),
-    "average precision": lambda r: r.area("ap"),
-    "roc": lambda r: r.roc(),
-    "compare": lambda r: r.compare("good", "fair", adjust="holm"),
+CUTS = {"a": [0, 2, 4], "b": 1, "c": [0.25, -0.3]}
+METHODS = {
+    "nbest_precision": {},
+    "acceptance_precision": {"threshold": CUTS},
+    "compare": {},
+    "significant_ranges": {"alpha": 0.9},
+    "random_bound": {"p": [0.05, 0.5]},
+    "random_test": {},
 }
-CHUNKS = [{}, {"candidate": 17}, {"query": 1}, {"query": 4, "candidate": 25}]
+SETS = {"a": "a", "b": "b", "threshold": {"a": [1, 3], "b": [-1, -3]}, "lower_is_better": "b"}
+LABELS = {
+    "categorical": pd.CategoricalIndex(list("abcdef")),
+    "time zone": pd.date_range("2020", periods=6, tz="Europe/Berlin"),
+    "interval": pd.interval_range(0, 6),
+    "Int64": pd.Index([1, 2, 3, 4, 5, 6], dtype="Int64"),
+    "text": pd.Index(list("abcdef")),
+}
 
 
-def check_lazy(ask, lazy: xr.Dataset, eager: xr.Dataset) -> None:
-    """Check that the answer is lazy, and that of the data in memory."""
-    expected = ask(eager.rankeval)
-    with dask.config.set(scheduler=raise_on_compute):
-        answer = ask(lazy.rankeval)
-    assert all(x.chunks is not None for name, x in answer.data_vars.items() if name != "threshold")
-    found = answer.compute(scheduler="threads")
-    xr.testing.assert_identical(found, expected)
-    assert {k: v.dtype for k, v in found.items()} == {k: v.dtype for k, v in expected.items()}
+def ask(data: Any, method: str, **keywords: Any) -> Any:
+    return getattr(data.rankeval, method)(**{**METHODS.get(method, {}), **keywords})
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_nothing_is_computed_while_the_graph_is_built(queries, name):
-    for chunks in CHUNKS:
-        check_lazy(QUESTIONS[name], queries.chunk(chunks), queries)
+def assert_same(found: pd.DataFrame, wanted: pd.DataFrame, **options: Any) -> None:
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True, **options)
 
 
-def test_chunks_change_no_number(queries):
-    for name in ("compare", "tie_sensitivity", "repetition", "random_test, combined"):
-        check_lazy(QUESTIONS[name], queries.chunk(CHUNKS[-1]), queries)
+def as_table(result: xr.Dataset, columns: list[str]) -> pd.DataFrame:
+    found = result.to_dataframe().reset_index()
+    assert set(columns) <= set(found.columns) <= {*columns, "pair", "cut", "row"}
+    return found[columns]
 
 
-def test_one_ranking_in_chunks_is_one_chunk():
-    df = datasets.simulate_candidates(300, baseline=0.3, decimals=1)
-    ds = xr.Dataset({name: ("candidate", df[name].to_numpy()) for name in df})
-    ds = ds.where(xr.DataArray(np.arange(300) % 7 != 3, dims="candidate"))
-    check_lazy(lambda r: r.compare(n=[5, 20]), ds.chunk(candidate=47), ds)
+def ask_on(accessor: Any, method: str) -> Any:
+    return getattr(accessor, method)(**METHODS[method])
 
 
-@pytest.mark.full
-def test_processes(queries):
-    spawned = multiprocessing.get_context("spawn")
-    with (
-        ProcessPoolExecutor(1, mp_context=spawned) as pool,
-        dask.config.set(scheduler="processes", pool=pool),
-    ):
-        for name in ("compare, combined", "tie_sensitivity", "per_query"):
-            lazy = QUESTIONS[name](queries.chunk(query=3).rankeval)
-            xr.testing.assert_identical(lazy.compute(), QUESTIONS[name](queries.rankeval))
+def _padded(ragged: pd.DataFrame) -> xr.Dataset:
+    """Return the queries as a dimension: what a query lacks has no gold and no scores."""
+    indexed = ragged.astype({"gold": float}).set_index("query", append=True).swaplevel()
+    return xr.Dataset.from_dataframe(indexed)
 
 
-def test_a_key_and_a_dimension_of_measures(queries):
-    scores = [queries["good"], queries["fair"]]
-    both = xr.Dataset(
-        {
-            "score": xr.concat(
-                scores, "measure", coords="minimal", compat="override"
-            ).assign_coords(measure=["good", "fair"]),
-            "gold": queries["gold"],
-            "order": ("candidate", np.arange(60)[::-1]),
-        }
+def batches(**sizes: int) -> xr.Dataset:
+    """Return random rankings of these sizes."""
+    rng = np.random.default_rng(1)
+    shape = tuple(sizes.values())
+    scores = {name: (tuple(sizes), rng.random(shape)) for name in ("x", "y")}
+    return xr.Dataset(scores | {"gold": (tuple(sizes), rng.random(shape) < 0.5)})
+
+
+def _refused(*_args, **_how):
+    raise AssertionError("computed")
+
+
+# ------------------------------------------------------------------ the frame that a Dataset equals
+
+
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("method", [*METHODS, "sets", "holm"])
+def test_a_dataset_equals_the_frame(frame, method):
+    keywords = {
+        "sets": SETS,
+        "holm": {"adjust": "holm", "n": [9, 4], "alternative": "greater"},
+        "nbest_precision": {"lower_is_better": ["c"], "ci": "wilson"},
+        "acceptance_precision": {"threshold": {"a": [0, 4], "b": [1, 2], "c": [0.1, 0.2]}},
+    }.get(method, {})
+    if method == "sets":
+        frame = frame.assign(b=-frame["a"].sample(frac=1, random_state=3).to_numpy())
+    method = {"sets": "compare", "holm": "compare"}.get(method, method)
+    ds = xr.Dataset.from_dataframe(frame)
+    wanted = ask(frame, method, **keywords)
+    found = ask(ds, method, **keywords)
+    assert isinstance(found, xr.Dataset)
+    table = as_table(found, list(wanted.columns))
+    assert_same(table, wanted, check_dtype=False)
+    for name in wanted:  # the same dtypes but those of names
+        if wanted[name].dtype.kind in "bif":
+            assert table[name].dtype == wanted[name].dtype, name
+    assert json.loads(found.attrs.pop("columns")) == [*found.variables]
+    counted = {"n_candidates", "n_rankings"}  # a lazy Dataset does not know them
+    assert found.attrs == {k: x for k, x in wanted.attrs.items() if k not in counted}
+
+
+def test_acceptance_sets_of_list_sizes_lie_along_n(frame):
+    found = xr.Dataset.from_dataframe(frame).rankeval.acceptance_precision(n=[4, 9])
+    assert found.sizes["n"] == 2
+    assert "cut" not in found.sizes
+    assert found["n"].to_numpy().tolist() == [4, 9]
+
+
+def test_thresholds_of_different_numbers_in_a_dataset(frame):
+    wanted = frame.rankeval.acceptance_precision(CUTS)
+    ds = xr.Dataset.from_dataframe(frame).rankeval.acceptance_precision(CUTS)
+    found = as_table(ds, list(wanted.columns)).dropna(subset=["threshold"]).reset_index(drop=True)
+    assert_same(found, wanted, check_dtype=False)
+
+
+def test_without_a_coordinate_the_label_is_the_position(frame):
+    ds = xr.Dataset.from_dataframe(frame).drop_vars("candidate")
+    wanted = frame.reset_index(drop=True).rankeval.compare()
+    assert_same(as_table(ds.rankeval.compare(), list(wanted.columns)), wanted, check_dtype=False)
+
+
+@pytest.mark.parametrize("key", [False, True])
+def test_gold_may_lack_the_batch(frame, key):
+    others = frame.assign(**{m: frame[m].sample(frac=1, random_state=5).to_numpy() for m in "abc"})
+    ds = xr.concat(
+        [xr.Dataset.from_dataframe(x.drop(columns="gold")) for x in (frame, others)],
+        dim=pd.Index(["q", "r"], name="query"),
+    ).assign(gold=("candidate", frame["gold"]))
+    ident = np.arange(30)[::-1]
+    ds, frame, others = (
+        ds.assign(ident=("candidate", ident)),
+        frame.assign(ident=ident),
+        others.assign(ident=ident),
     )
-    keyed = queries.assign(order=both["order"])
-    eager = keyed.rankeval.nbest_precision(key="order")
-    for data in (both, both.chunk(query=2, candidate=9), keyed.chunk(candidate=7)):
-        with dask.config.set(scheduler=raise_on_compute):
-            found = data.rankeval.nbest_precision(key="order")
-        xr.testing.assert_identical(found.compute(), eager)
-    assert not eager.equals(keyed.rankeval.nbest_precision(measures=["good", "fair"]))
-
-
-def test_the_overview_counts_nothing_lazy(queries):
-    with dask.config.set(scheduler=raise_on_compute):
-        assert "not counted because the data are lazy" in repr(queries.chunk().rankeval)
-
-
-def test_tables_of_rows_are_computed(queries):
-    for ask in (
-        lambda r: r.significant_ranges("good", "fair", alpha=0.5),
-        lambda r: r.difference_region("good", "fair", 5),
-    ):
-        found = ask(queries.chunk(query=2).rankeval).compute()
-        xr.testing.assert_identical(found, ask(queries.rankeval))
+    roles = {"measures": ["a", "b", "c"], "key": "ident" if key else None}
+    found = ds.rankeval.compare(**roles).to_dataframe().reset_index()
+    both = pd.concat([frame.assign(query="q"), others.assign(query="r")])
+    wanted = both.rankeval.compare(by="query", **roles)
+    assert_same(found[wanted.columns], wanted, check_dtype=False)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("gold", "score"),
     [
-        (lambda ds: ds.assign(gold=ds["gold"] * 2), "a gold label is True or False"),
-        (lambda ds: ds.assign(good=ds["good"].where(ds["good"] < 2)), "missing='raise'"),
-        (
-            lambda ds: ds.assign(gold=ds["gold"].where(ds["good"] < 2)),
-            r"gold=.gold. is missing for \d+ of \d+ candidates",
-        ),
+        ("boolean", "Float64"),
+        ("bool[pyarrow]", "double[pyarrow]"),
+        ("Int64", "Int64"),
     ],
 )
-def test_wrong_values_are_refused_when_computed(queries, change, message):
-    with dask.config.set(scheduler=raise_on_compute):
-        lazy = change(queries.chunk(query=2)).rankeval.nbest_precision(5)
-    with pytest.raises(ValueError, match=message):
-        lazy.compute()
+def test_nullable_columns_in_a_dataset(frame, gold, score):
+    plain = frame.assign(a=frame["a"].round(), b=frame["b"].round(), c=(frame["c"] * 10).round())
+    data = plain.astype({"gold": int}).astype({"gold": gold, **dict.fromkeys("abc", score)})
+    if gold == "bool[pyarrow]":
+        data["gold"] = plain["gold"].astype(gold)
+    found = xr.Dataset.from_dataframe(data).rankeval(measures=["a", "b", "c"], gold="gold")
+    wanted = plain.rankeval.compare()
+    assert_same(as_table(found.compare(), list(wanted.columns)), wanted, check_dtype=False)
 
 
-def test_a_lazy_answer_warns_when_computed(queries):
-    cuts = {"good": 0.5, "fair": 1.0}
-    lazy = queries.chunk(query=6).rankeval.compare("good", "fair", threshold=cuts, alpha=0.1)
-    with pytest.warns(RankevalWarning, match="footnote 13"):
-        lazy.compute(scheduler="synchronous")
-
-
-@pytest.mark.parametrize("name", ["_group", "score", "exists", "group"])
-def test_any_name_of_a_batch(queries, name):
-    """No name that is used inside is confused with the user's."""
-    renamed = queries.rename(query=name)
-    expected = queries.rankeval.significant_ranges("good", "fair", alpha=0.5)
-    assert len(set(expected["query"].to_numpy())) > 1
-    found = renamed.rankeval.significant_ranges("good", "fair", alpha=0.5)
-    xr.testing.assert_identical(found.drop_attrs(), expected.rename(query=name).drop_attrs())
-
-
-def test_measures_do_not_matter_where_only_labels_are_counted(queries):
-    roles = {"gold": "gold", "measures": ["good", "fair"]}
-    for name in ("random_bound", "random_envelope", "random_band", "isolines"):
-        lazy, whole = (
-            getattr(x.rankeval(**roles), name)(n=[3, 9]) for x in (queries.chunk(query=2), queries)
-        )
-        xr.testing.assert_identical(lazy.compute(), whole)
-
-
-def test_shares_of_padded_lazy_groups(queries):
-    """Their sizes depend on labels that are not read yet, so that a share is no number."""
-    whole = queries.isel(query=[0, 2, 4, 5])
-    whole = whole.assign(gold=whole["gold"].astype(bool))
-    for name in ("nbest_precision", "enrichment"):
-        with pytest.raises(ValueError, match="n is a share of the candidates in a lazy Dataset"):
-            getattr(queries.chunk(query=2).rankeval, name)([0.1, 0.5])
-        found, expected = (
-            getattr(x.rankeval, name)([0.1, 0.5]) for x in (whole.chunk(query=2), whole)
-        )
-        xr.testing.assert_identical(found.compute(), expected)
-
-
-@pytest.mark.full
-def test_few_tasks_for_each_chunk_and_one_run(queries):
-    """A chunk takes one question, two tasks for each variable, and one for each column."""
-    many = xr.concat([queries] * 10, "query", join="override")
-    many = many.assign_coords(query=range(60)).fillna({"good": 0.0, "fair": 0.0, "gold": 0.0})
-    runs, tasks = [], []
-    counted = dask.callbacks.Callback(
-        start=lambda *_: runs.append(1), pretask=lambda *_: tasks.append(1)
+@pytest.mark.parametrize("gold", ["Int64", "bool[pyarrow]", "object", "boolean"])
+def test_padding_of_nullable_columns(gold):
+    data = pd.DataFrame({"a": [3.0, 2.0, 1.0], "gold": [True, False, True]})
+    frame = pd.DataFrame(
+        {"a": [3.0, 2.0, np.nan], "gold": pd.Series([1, 0, None], dtype="Int64")},
+        index=pd.Index(range(3), name="candidate"),
     )
-    for name in ("compare", "compare, combined", "averaged", "per_query", "repetition"):
-        numbers = []
-        for data in (many.isel(query=slice(30)), many):
-            runs.clear()
-            tasks.clear()
-            with counted, dask.config.set(scheduler="synchronous"):
-                found = QUESTIONS[name](data.chunk(query=3).rankeval).compute()
-            assert len(runs) == 1, name
-            numbers.append(len(tasks))
-        each = 2 + 2 * len(many.data_vars) + len(found.data_vars)
-        assert numbers[1] - numbers[0] <= 10 * each, name
-        assert numbers[1] <= 20 * each + len(found.variables), name
+    if gold in {"boolean", "bool[pyarrow]", "object"}:
+        frame["gold"] = frame["gold"].astype("boolean")
+    frame["gold"] = frame["gold"].astype(gold)
+    found = xr.Dataset.from_dataframe(frame).rankeval(gold="gold", measures="a").nbest_precision()
+    wanted = data.iloc[:2].rankeval.nbest_precision()
+    table = as_table(found, list(wanted.columns))
+    assert_same(table.iloc[:2], wanted, check_dtype=False)
+    assert table.iloc[2].drop(["measure", "n"]).isna().all()
 
 
-@pytest.mark.full
-def test_a_store_larger_than_memory(tmp_path):
-    """128 MB of scores in a Zarr store; the process may take 100 MB beside what it holds."""
-    pytest.importorskip("zarr")
-    if not sys.platform.startswith("linux"):
-        pytest.skip("the limit of a process's data is Linux's")
-    code = textwrap.dedent(
-        f"""
-        import resource, warnings
-        import dask, numpy as np, xarray as xr, zarr, dask.array as da
-        import rankeval_pd
-        warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
-        queries, size = 400, 40_000
-        one = dask.delayed(np.random.default_rng(0).normal(size=(1, size)))
-        parts = [dask.delayed(np.roll)(one, 997 * i, axis=1) for i in range(queries)]
-        score = da.concatenate([da.from_delayed(p, (1, size), float) for p in parts])
-        dims = ("query", "candidate")
-        ds = xr.Dataset({{"a": (dims, score), "b": (dims, -score), "gold": (dims, score > 1)}})
-        # a thread's stack is data too, and Zarr starts more threads where there are more cores
-        zarr.config.set({{"threading.max_workers": 1}})
-        n = [10, 1000]
-        with dask.config.set(scheduler="synchronous"):
-            plain = {{name: {{"compressors": None}} for name in ds}}
-            ds.to_zarr({str(tmp_path / "store.zarr")!r}, consolidated=False, encoding=plain)
-            stored = xr.open_zarr({str(tmp_path / "store.zarr")!r}, consolidated=False)
-            assert stored.a.nbytes == 128_000_000
-            first = stored.isel(query=[0]).rankeval  # what is imported once is there
-            first.nbest_precision(n).compute(), first.compare("a", "b", n).compute()
-            with open("/proc/self/status") as status:
-                held = next(int(line.split()[1]) for line in status if line.startswith("VmData"))
-            hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-            resource.setrlimit(resource.RLIMIT_DATA, (held * 1024 + 100 * 2**20, hard))
-            found = stored.rankeval(measures="a").nbest_precision(n).compute()
-        assert found.sizes == {{"query": 400, "measure": 1, "n": 2}}
-        assert float(found.precision.sel(measure="a", n=10).min()) == 1.0
-        try:
-            stored.a.load()
-        except MemoryError:
-            print("bounded")
-        """
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.stdout.strip() == "bounded", done.stderr[-2000:]
+def test_label_in_a_dataset(frame):
+    wanted = frame.rankeval.nbest_precision(measures=["a", "b"])
+    data = xr.Dataset.from_dataframe(frame).reset_index("candidate").reset_coords()
+    found = data.rankeval(label="candidate").nbest_precision(measures=["a", "b"])
+    found = found.to_dataframe().reset_index()
+    assert found["tp"].tolist() == wanted["tp"].tolist()
 
 
-# ------------------------------------------------------------------------------------------- items
+@pytest.mark.parametrize("lazy", [False, True])
+def test_complex_gold_labels(lazy):
+    """Named values are as good as any; else they are refused, and nothing else is said."""
+    gold = ("candidate", np.array([1, 0, 1, 0], dtype=complex))
+    ds = xr.Dataset({"x": ("candidate", np.arange(4.0)), "gold": gold})
+    ds = ds.chunk(candidate=2) if lazy else ds
+    with pytest.raises(ValueError, match="complex"):
+        ds.rankeval.random_bound(0.05)
+    named = ds.rankeval.nbest_precision(2, positive=1 + 0j).compute()
+    assert named["tp"].to_numpy().tolist() == [[1]]
+    assert "candidates" in repr(ds.rankeval)
 
 
-def test_items_in_chunks_have_the_draws_of_their_labels():
-    scores = candidates(0, 150)[["a", "b", "c"]].to_numpy()
-    labels = np.random.default_rng(2).permutation(150)
+@pytest.mark.parametrize("method", ["random_bound", "isolines"])
+def test_labels_that_break_no_ties_where_scores_play_no_part(method):
+    """A frame with them is answered: so is a Dataset."""
+    labels = np.empty(4, dtype=object)
+    labels[:] = [frozenset({k}) for k in range(4)]
+    values = {"x": np.arange(4.0), "gold": np.array([True, False, True, False])}
     ds = xr.Dataset(
-        {"score": (("item", "system"), scores)}, {"system": list("abc"), "item": labels}
+        {name: ("candidate", column) for name, column in values.items()},
+        coords={"candidate": labels},
     )
-    for options in ({}, {"ci": "bca", "event": "recentred"}):
-        with dask.config.set(scheduler=raise_on_compute):
-            lazy = ds.chunk(item=40, system=2).rankeval.paired_bootstrap(n_resamples=99, **options)
-        expected = ds.rankeval.paired_bootstrap(n_resamples=99, **options)
-        xr.testing.assert_equal(lazy.compute(scheduler="synchronous"), expected)
+    found = getattr(ds.rankeval, method)(n=[1, 2]).to_dataframe().reset_index()
+    wanted = getattr(pd.DataFrame(values, index=labels).rankeval, method)(n=[1, 2])
+    names = [name for name in wanted if name in found]
+    pd.testing.assert_frame_equal(found[names], wanted[names], check_dtype=False)
 
 
-def test_the_graph_of_items_is_small_and_holds_no_data():
-    data = dask.array.zeros((200_000, 3), chunks=(10_000, 3))
-    ds = xr.Dataset({"score": (("item", "system"), data)}, {"system": list("abc")})
-    graph = dict(ds.rankeval.system_ranks(n_resamples=5_000).__dask_graph__())
-    assert len(graph) < 5_000
-    assert len(pickle.dumps(list(graph))) < 2**20
+def test_swapped_bytes_in_several_chunks():
+    """Ties at the end of a part's head, one of which is kept."""
+    scores = np.repeat([1.0, 2.0], 25).astype(">f8")
+    ds = xr.Dataset(
+        {"x": ("candidate", scores), "gold": ("candidate", np.arange(50) % 3 == 0)},
+        coords={"candidate": [f"c{k}" for k in range(50)]},
+    )
+    found = ds.chunk(candidate=30).rankeval.random_test([1]).compute()
+    xr.testing.assert_allclose(found, ds.rankeval.random_test([1]))
+
+
+# ----------------------------------------------------------------------- dimensions and coordinates
+
+
+@pytest.mark.filterwarnings("ignore:by=.*the same label and scores:rankeval_pd.RankevalWarning")
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
+def test_dimensions_of_results(frame):
+    ds = xr.Dataset.from_dataframe(frame).expand_dims(query=["q", "r"])
+    sizes = {
+        "nbest_precision": ({"n": [3, 9]}, "tp", ("query", "measure", "n")),
+        "acceptance_precision": ({}, "tp", ("query", "measure", "cut")),
+        "compare": ({"n": [3, 9]}, "p_value", ("query", "pair", "n")),
+        "random_bound": ({"n": [3, 9]}, "critical", ("query", "p", "n")),
+        "random_test": ({"n": [3, 9]}, "p_value", ("query", "measure", "n")),
+        "significant_ranges": ({}, "p_max", ("row",)),
+    }
+    for method, (keywords, name, dims) in sizes.items():
+        found = ask(ds, method, **keywords)
+        assert found[name].dims == dims, method
+    compared = ask(ds, "compare", n=3)
+    assert compared["measure_a"].dims == compared["measure_b"].dims == ("pair",)
+    assert {"measure_a", "measure_b"} <= set(compared.coords)
+
+
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
+def test_a_dimension_measure_is_split(frame):
+    ds = xr.Dataset.from_dataframe(frame)
+    scores = xr.concat([ds[m] for m in "abc"], dim=pd.Index(list("abc"), name="measure"))
+    stacked = xr.Dataset({"score": scores.transpose("candidate", "measure"), "gold": ds["gold"]})
+    for method in METHODS:
+        xr.testing.assert_identical(ask(stacked, method), ask(ds, method))
+
+
+@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
+def test_the_name_of_the_dimension(frame):
+    ds = xr.Dataset.from_dataframe(frame)
+    found = ds.rename(candidate="document").rankeval(dim="document")
+    for method in METHODS:
+        xr.testing.assert_identical(ask_on(found, method), ask(ds, method))
+    with pytest.raises(ValueError, match=r"dim='candidate' is not a dimension.*'document'"):
+        ds.rename(candidate="document").rankeval.nbest_precision()
+    with pytest.raises(ValueError, match=r"dim='document' names a dimension of a Dataset"):
+        frame.rankeval.nbest_precision(dim="document")
+
+
+def test_a_gold_label_along_the_measures():
+    ds = xr.Dataset(
+        {
+            "score": (("candidate", "measure"), np.zeros((4, 2))),
+            "gold": (("candidate", "measure"), np.zeros((4, 2), dtype=bool)),
+        },
+        coords={"measure": ["x", "y"]},
+    )
+    with pytest.raises(ValueError, match="dimension 'measure'"):
+        ds.rankeval.nbest_precision(1)
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+@pytest.mark.parametrize("name", ["tp", "score", "measure", "n"])
+def test_scalar_coordinates_of_any_name(name, lazy):
+    plain = batches(q=2, candidate=60)
+    data = plain.assign_coords({name: 5})
+    data = data.chunk() if lazy else data
+    for ask in (
+        lambda ds: ds.rankeval.nbest_precision([3, 5])["precision"],
+        lambda ds: ds.rankeval.compare("x", "y", 3)["p_value"],
+        lambda ds: ds.rankeval.roc()["tpr"],
+        lambda ds: ds.rankeval.area()["area"],
+    ):
+        np.testing.assert_array_equal(ask(data).to_numpy(), ask(plain).to_numpy())
+
+
+def test_a_coordinate_with_the_name_of_a_column():
+    data = batches(q=2, candidate=6).assign_coords(ci_low=("q", [1, 2]))
+    assert data.rankeval.nbest_precision([3])["by_ci_low"].to_numpy().tolist() == [1, 2]
+    assert "ci_low" in data.coords
+    assert batches(q=2, candidate=6).assign_coords(year=("q", [1, 2])).rankeval.roc()["year"].size
+
+
+def test_by_is_not_for_datasets():
+    ds = batches(candidate=5)
+    with pytest.raises(
+        ValueError, match=r"by='query': a Dataset stores groups along a dimension other"
+    ):
+        ds.rankeval.nbest_precision(by="query")
+
+
+# --------------------------------------------- difference regions, whose rows are those of the data
+
+
+def test_the_padded_difference_region(ragged):
+    wanted = ragged.rankeval.difference_region("a", "b", 6, by="query")
+    found = _padded(ragged).rankeval.difference_region("a", "b", 6).to_dataframe().reset_index()
+    columns = ["query", "candidate", "list", "rank_a", "rank_b"]
+    order = {"by": ["query", "candidate"], "ignore_index": True}
+    assert_same(
+        found[columns].sort_values(**order),
+        wanted.reset_index()[columns].sort_values(**order),
+        check_dtype=False,
+    )
+
+
+@pytest.mark.parametrize("labels", [pd.Categorical(["x", "y"]), pd.array([1, None], dtype="Int64")])
+def test_the_difference_region_beside_labels_of_an_extension_dtype(ragged, labels):
+    data = _padded(ragged).isel(query=slice(2)).assign_coords(kind=("query", labels))
+    found = data.isel(query=1).rankeval.difference_region("a", "b", 6)
+    assert found["kind"].dims == ("row",)
+    kinds = pd.Series(found["kind"].variable.data, dtype=object)
+    wanted = pd.Series([labels[1]] * found.sizes["row"], dtype=object)
+    pd.testing.assert_series_equal(kinds, wanted)
+    beside = data.assign(kind=("o", labels), o=pd.CategoricalIndex(["p", "q"]))
+    found = beside.rankeval.difference_region("a", "b", 6)
+    assert found["kind"].dims == ("row", "o")
+    assert found["o"].to_numpy().tolist() == ["p", "q"]
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_difference_regions_of_candidates_with_any_labels(labels):
+    data = batches(q=2, candidate=6)
+    plain = data.assign_coords(candidate=np.arange(6)).rankeval.difference_region("x", "y", 3)
+    table = data.assign_coords(candidate=labels).rankeval(rng=0).difference_region("x", "y", 3)
+    assert table["candidate"].to_index().equals(labels[plain["candidate"].to_numpy()])
+    xr.testing.assert_equal(table.drop_vars("candidate"), plain.drop_vars("candidate"))
+
+
+def test_a_region_of_variables_that_only_pandas_has():
+    rng = np.random.default_rng(0)
+    text = pd.array([f"c{k}" for k in range(12)], dtype="string")
+    data = xr.Dataset({name: ("candidate", rng.random(12)) for name in ("x", "y")})
+    data = data.assign(gold=("candidate", rng.random(12) < 0.5), word=("candidate", text))
+    region = data.rankeval.difference_region("x", "y", 4)
+    plain = data.assign(word=("candidate", np.arange(12))).rankeval.difference_region("x", "y", 4)
+    assert list(region["word"].to_numpy()) == [f"c{k}" for k in plain["word"].to_numpy()]
+    assert list(region.data_vars) == list(plain.data_vars)
+    with pytest.raises(ValueError, match="data has a column 'row'"):
+        data.rename(y="row").rankeval.difference_region("x", "row", 4)
+    for other in (None, ["y"]):
+        with pytest.raises(TypeError, match="b="):
+            data.rankeval.difference_region("x", other, 4)
+
+
+# -------------------------------------------------------- batches without candidates, short batches
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_no_batch_and_no_candidate(lazy):
+    none, empty = batches(q=0, candidate=5), batches(q=2, candidate=0)
+    if lazy:
+        none, empty = none.chunk(), empty.chunk()
+    assert none.rankeval.nbest_precision(2).sizes == {"q": 0, "measure": 2, "n": 1}
+    assert none.rankeval.compare("x", "y", 2).sizes["q"] == 0
+    assert none.rankeval.difference_region("x", "y", 2).sizes == {"row": 0}
+    assert empty.rankeval.nbest_precision().sizes == {"q": 2, "measure": 2, "n": 0}
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_lists_longer_than_some_batches(lazy):
+    data = batches(q=2, candidate=6)
+    data["gold"] = data["gold"].astype(float)
+    data["gold"][1, 4:] = data["x"][1, 4:] = data["y"][1, 4:] = np.nan
+    asked = data.chunk() if lazy else data
+    table = asked.rankeval.nbest_precision([3, 6]).compute()
+    assert np.isnan(table["precision"].to_numpy()).tolist() == [
+        [[False] * 2] * 2,
+        [[False, True]] * 2,
+    ]
+    with pytest.raises(ValueError, match="n=9 exceeds the number of candidates, 6"):
+        asked.rankeval.nbest_precision([3, 9])
+
+
+def test_partly_judged_lists_of_nothing():
+    data = batches(q=0, candidate=5).assign(rate=("candidate", np.full(5, 0.5)))
+    data = data.assign(gold=data["gold"].astype(float))
+    found = data.rankeval.judged_precision(2, judged_with="rate", measures=["x", "y"])
+    assert found["precision"].size == 0
+
+
+def test_joined_groups_none_of_which_has_a_list_so_long():
+    """Lazily, divisions are of when it is computed."""
+    rng = np.random.default_rng(0)
+    padding = np.where(np.arange(30) < np.array([[20], [9]]), 0.0, np.nan)
+    ds = xr.Dataset(
+        {
+            name: (("query", "candidate"), values + padding)
+            for name, values in (
+                ("x", rng.random((2, 30))),
+                ("y", rng.random((2, 30))),
+                ("gold", (rng.random((2, 30)) < 0.4).astype(float)),
+            )
+        }
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
+        found = ds.chunk(query=1).rankeval.compare(combine=True).compute()
+    assert np.isnan(found["precision_a"].sel(n=[25, 30])).all()
+    assert (~np.isnan(found["precision_a"].sel(n=9))).all()
+
+
+# ------------------------------------------------------------------------------------- lazy batches
+
+
+@pytest.mark.parametrize("method", ["acceptance_precision", "random_bound", "compare"])
+def test_a_lazy_dataset_stays_lazy_and_gives_the_same(ragged, method):
+    dask = pytest.importorskip("dask")
+    eager = _padded(ragged)
+    lazy = eager.chunk({"candidate": 3, "query": 1})
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("computed while the graph was built")
+
+    with dask.config.set(scheduler=refuse):
+        found = ask(lazy, method)
+    with dask.config.set(scheduler="synchronous"):
+        xr.testing.assert_identical(found.compute(), ask(eager, method))
+
+
+def test_what_is_seen_in_values_raises_when_computed():
+    dask = pytest.importorskip("dask")
+    ds = xr.Dataset({"a": ("candidate", [1.0, 2.0]), "gold": ("candidate", [0, 2])}).chunk()
+    lazy = ds.rankeval.nbest_precision()
+    holed = ds.assign(gold=ds["gold"] > 0, a=ds["a"].where(ds["a"] > 1)).rankeval.nbest_precision()
+    with dask.config.set(scheduler="synchronous"):
+        with pytest.raises(ValueError, match=r"gold='gold' contains 0 \(1\), 2 \(1\)"):
+            lazy.compute()
+        with pytest.raises(ValueError, match=r"missing='raise'"):
+            holed.compute()
+
+
+def test_lazy_scores_that_are_no_numbers_are_refused_at_once():
+    pytest.importorskip("dask")
+    data = batches(q=2, candidate=6)
+    lazy = data.assign(x=data["x"] + 1j).chunk({"q": 1})
+    with pytest.raises(TypeError, match="'x' has dtype complex128"):
+        lazy.rankeval.nbest_precision(2, measures=["x"])
+    none = data.chunk({"q": 1}).rankeval.acceptance_precision({"x": []}, measures=["x"])
+    assert none["tp"].sizes["cut"] == 0
+
+
+@pytest.mark.full
+def test_partly_judged_lists_of_lazy_batches():
+    pytest.importorskip("dask")
+    data = batches(q=3, candidate=20)
+    data = data.assign(gold=data["gold"].where(data["x"] < 0.7))
+    lazy = data.chunk({"q": 2, "candidate": 7})
+    for ask in (
+        lambda x: x.rankeval.judged_precision([0.1, 0.5]),
+        lambda x: x.rankeval.judged_precision([2, 5], judged_with=0.7),
+        lambda x: x.rankeval.judged_precision(None, ties="blocks"),
+    ):
+        xr.testing.assert_identical(ask(lazy).compute(), ask(data))
+
+
+@pytest.mark.full
+def test_random_models_of_lazy_batches_count_labels():
+    pytest.importorskip("dask")
+    data = batches(q=4, candidate=20, r=2).transpose("q", "candidate", "r")
+    real = xr.DataArray(np.arange(20), dims="candidate") < xr.DataArray([20, 7, 13, 1], dims="q")
+    words = xr.where(data["gold"], "yes", "no").astype(object)
+    forms = {
+        "words": (data.assign(gold=words), {"positive": "yes"}),
+        "grades": (data.assign(gold=data["gold"] * 3), {"min_grade": 2}),
+        "dropped": (data.assign(x=data["x"].where(real)), {"missing": "drop", "measures": "x"}),
+    }
+    asked = (
+        lambda x: x.random_bound([0.5, 0.01], [1, 7]),
+        lambda x: x.random_band("roc", 0.1, [1, 7]),
+        lambda x: x.random_envelope(0.1, [1, 7]),
+        lambda x: x.isolines([1, 7]),
+        lambda x: x.random_cdf([5]),
+    )
+    for name, (form, roles) in forms.items():
+        for ask in asked:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
+                found = ask(form.chunk(q=1, candidate=7).rankeval(**roles)).compute()
+                expected = ask(form.rankeval(**roles))
+            xr.testing.assert_identical(found, expected)
+            assert {x: found[x].dtype for x in found} == {x: expected[x].dtype for x in found}, name
+
+
+@pytest.mark.parametrize("kind", ["intervals", "texts"])
+def test_groups_that_dask_does_not_know(kind):
+    names = pd.interval_range(0, 6) if kind == "intervals" else [f"c{k}" for k in range(6)]
+    rng = np.random.default_rng(0)
+    ds = xr.Dataset(
+        {
+            "x": (("query", "doc"), rng.random((3, 6))),
+            "gold": (("query", "doc"), rng.random((3, 6)) < 0.5),
+        },
+        coords={"doc": ("doc", pd.Index(names, dtype=None if kind == "intervals" else object))},
+    )
+    roles = {"dim": "doc", "groups": "doc"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
+        found = ds.chunk(query=1).rankeval.nbest_precision([2], **roles).compute()
+        xr.testing.assert_identical(found, ds.rankeval.nbest_precision([2], **roles))

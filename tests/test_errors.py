@@ -1,0 +1,393 @@
+"""Errors that say what to do, memory that is refused before it is taken, bars of progress."""
+
+from __future__ import annotations
+
+import gzip
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rankeval_pd
+from rankeval_pd import errors, plotting
+from tests.questions import FRAME
+
+HUGE = 10**160
+ODD = np.array([[1, 2]])
+LONG = pd.Series([10**400, 0] * 20, dtype=object)  # a list, older pandas cannot take
+
+# --------------------------------------------------------- names and keywords that are nearly right
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda df: df.rankeval("gold"), "'gold' must be passed by keyword"),
+        (lambda df: df.rankeval.plot(), r"plot cannot be called. .*\.plot\.\w+\(\)"),
+        (
+            lambda df: rankeval_pd.compare_area(df["gold"].to_numpy(), df["x"], df["y"]),
+            r"type ndarray.*from_scores\(y_true, scores\)",
+        ),
+        (
+            lambda df: rankeval_pd.from_scores(np.linspace(0.1, 0.9, 20), [0, 1] * 10),
+            "look like scores: pass y_true first",
+        ),
+        (
+            lambda df: df.rename(columns={"x": "f"}).rankeval.with_association_measures("MI"),
+            r"cells: no column 'O11'.*pass margins=\('f', 'f1', 'f2', 'N'\)",
+        ),
+    ],
+)
+def test_first_calls_lead_to_the_right_one(df, call, message):
+    with pytest.raises((TypeError, ValueError, KeyError), match=message) as error:
+        call(df)
+    assert len(str(error.value)) <= 250
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("color", "colors"), ("k", "n"), ("confidence", "level"), ("y_true", "gold"),
+     ("ascending", "lower_is_better"), ("random_state", "rng"), ("zzz", r"help\(\) on the method")],
+)  # fmt: skip
+def test_keywords_of_other_packages_lead_to_ours(df, name, meant):
+    with pytest.raises(TypeError, match=rf"Unknown keyword '{name}'.*{meant}") as error:
+        df.rankeval.nbest_precision(**{name: 1})
+    assert len(str(error.value)) <= 250
+
+
+def test_what_is_meant_is_named(frame):
+    with pytest.raises(TypeError, match=r"Unknown keyword 'golds'. Did you mean 'gold'\?"):
+        frame.rankeval(golds="gold").compare()
+    tables = pd.DataFrame({"O11": [30], "O12": [20], "O21": [10], "O22": [940]})
+    with pytest.raises(ValueError, match=r"Did you mean 'G2'\?"):
+        tables.rankeval.with_association_measures(["g2"])
+    with pytest.raises(KeyError, match=r"Did you mean 'a'\?"):
+        frame.rankeval(measures="A").compare()
+    with pytest.raises(KeyError, match="'candidate'"):
+        frame.rankeval(by="nobody").compare()
+    with pytest.raises(ValueError, match="cells contains 'O11'"):
+        tables.rankeval.with_association_measures("G2", cells={"O11": "O11"})
+    assert "2 columns named" in repr(pd.concat([frame, frame["a"]], axis=1).rankeval)
+
+
+def test_a_call_without_arguments_shows_the_whole_call():
+    with pytest.raises(
+        TypeError,
+        match=r"^'n' must be given: call random_cdf\(data, n\), or as a method without data\.$",
+    ):
+        FRAME.rankeval.random_cdf()
+    with pytest.raises(
+        TypeError, match=r"^'quality' must be given: call .*\(share, quality=\.\.\.\)\.$"
+    ):
+        rankeval_pd.datasets.true_precision(0.1)
+
+
+def test_arguments_of_dask_that_are_missing_are_named():
+    dd = pytest.importorskip("dask.dataframe")
+    import rankeval_pd.dask  # noqa: F401
+
+    owner = dd.from_pandas(FRAME[["a", "b", "gold"]], npartitions=2).rankeval
+    with pytest.raises(TypeError, match=r"'n_max' must be given: call head\("):
+        owner.head()
+    with pytest.raises(TypeError, match=r"'b' must be given: call mean_difference\("):
+        owner.mean_difference(a="a", n=5)
+    with pytest.raises(TypeError, match=r"Unknown keyword 'confidence'. Did you mean 'level'"):
+        owner.area(confidence=0.9)
+
+
+@pytest.mark.parametrize(
+    ("ask", "meant"),
+    [
+        (lambda: rankeval_pd.compare_for(1, 2, 1, 2, conf=0.9), "level"),
+        (lambda: rankeval_pd.set_options(detail=True), "details"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(random_state=1), "rng"),
+        (lambda: rankeval_pd.precision_interval(1, 2, confidence=0.9), "level"),
+    ],
+)
+def test_unknown_keywords_of_functions_without_data(ask, meant):
+    with pytest.raises(TypeError, match=rf"Unknown keyword .* Did you mean '{meant}'\?"):
+        ask()
+
+
+@pytest.mark.parametrize("owner", [plotting, rankeval_pd.datasets, rankeval_pd])
+def test_arguments_that_are_missing_are_named(owner):
+    """Those of methods are walked in test_refusals.py."""
+    for name in {*owner.__all__} - {"RankevalWarning"}:
+        function = getattr(owner, name)
+        parameters = inspect.signature(function).parameters.values() if callable(function) else []
+        named = [x for x in parameters if x.kind not in (x.VAR_POSITIONAL, x.VAR_KEYWORD)]
+        needed = [x.name for x in named if x.default is x.empty]
+        for gone in needed:
+            with pytest.raises(TypeError, match=rf"'{gone}' must be given: call {name}\("):
+                function(**{x: FRAME for x in needed if x != gone})
+
+
+# ----------------------------------------------------- options that do not go together, odd numbers
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        ("compare", {"test": "boschloo"}, r"test='boschloo' and n=None: .* Pass the list sizes"),
+        ("compare", {"phi": 2, "test": "fisher"}, r"phi=2 with test='fisher': exact .*score"),
+        ("compare", {"phi": 2, "adjust": "max-t"}, r"phi=2 with adjust='max-t': label swaps"),
+        ("compare", {"phi": np.nan}, r"phi=nan: pass a number from 1 to"),
+        ("compare", {"ties": "best"}, r"ties='best' is supported only by nbest_precision, "),
+        ("compare", {"rng": -1}, r"rng=-1: a seed must be 0 or more"),
+        ("compare", {"rng": 1.5}, r"rng=1.5 is of type .*numpy.random.Generator"),
+        ("compare", {"n": 3, "combine": ODD}, "combine="),
+        ("compare", {"groups": ODD}, "groups"),
+        ("compare", {"level": 1}, r"level=1 is outside \(0, 1\)"),
+        ("random_bound", {"p": [0.5, 2]}, r"p=2 is outside \(0, 1\]"),
+        ("random_bound", {"p": 95}, r"p=95 is outside.* 95% is 0.95"),
+        ("random_band", {"simultaneous": pd.NA}, "simultaneous"),
+        ("random_test", {"n": 2, "n_candidates": 10**80}, r"too large .* below 2\*\*53"),
+        ("judged_precision", {"n": 5, "judged_with": [["x"]]}, "judged_with"),
+        ("judged_precision", {"n": 3, "judged_with": ODD}, "judged_with has values of shape"),
+        ("nbest_precision", {"n": 1, "measures": [["x"]]}, "is not a column name"),
+        ("nbest_precision", {"n": 1, "level": 10**400}, "outside"),
+        ("nbest_precision", {"n": 1, "min_grade": 10**400}, "min_grade="),
+        ("nbest_precision", {"n": 1, "gold": LONG}, "gold"),
+        ("acceptance_precision", {"threshold": {"x": 10**400}}, "threshold: a whole number"),
+        ("with_association_measures", {"cells": 4}, "pass the columns that contain O11"),
+        ("with_association_measures", {"measures": {}}, "is empty"),
+        ("difference_band", {"a": "x", "b": {}, "n": 5}, r"b: no column \{\}"),
+        ("compare_area", {"a": "x", "b": "y", "kind": "enrichment", "share": ODD}, "share="),
+    ],
+)
+def test_odd_options_of_rankings_are_named(df, method, options, message):
+    with pytest.raises((TypeError, ValueError, KeyError), match=message):
+        getattr(df.rankeval, method)(**options)
+
+
+def test_missing_names_of_roles_are_no_names(df):
+    for role in ("dim", "key", "label", "by", "gold", "groups"):
+        with pytest.raises(TypeError, match=f"{role}=<NA>"):
+            df.rankeval.area(**{role: pd.NA})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rankeval_pd.expected_agreement(0.1, [1, 2, 3], [1, 2]), "do not broadcast"),
+        (lambda: rankeval_pd.detectable_gain([1.0, 2.0], [1, 2, 3]), "do not broadcast"),
+        (lambda: rankeval_pd.needed_items([1.0, 2.0], 1.0, [1, 2, 3]), "do not broadcast"),
+        (lambda: rankeval_pd.needed_items(1e-300, 1e300, 5), "requires more than"),
+        (lambda: rankeval_pd.dispersion_for(0.1, 0.1, np.inf), "n_samples=inf"),
+        (lambda: rankeval_pd.datasets.true_precision("x", quality=1.0), "share='x'"),
+        (lambda: rankeval_pd.datasets.true_precision(0.1, quality=np.inf), "quality=inf"),
+        (lambda: rankeval_pd.datasets.simulate_candidates("x"), "n_candidates='x'"),
+        (lambda: rankeval_pd.resample_counts(10**12, 10**12), "resamples of"),
+        (lambda: rankeval_pd.precision_interval([1, 2, 3], [4, 5]), "do not broadcast"),
+        (lambda: rankeval_pd.precision_interval(1, 10, phi=1e300), "phi="),
+        (lambda: rankeval_pd.precision_interval(1, 2**53), "n must be below"),
+        (lambda: rankeval_pd.expected_agreement(0.05, 100, None), "n_items_other=None"),
+        (lambda: rankeval_pd.coverage_for([1, 2], [], 0.5), "do not broadcast"),
+        (
+            lambda: rankeval_pd.random_bound_for(0.05, 5, population="infinite", prior=pd.NA),
+            "prior=<NA>",
+        ),
+        (
+            lambda: rankeval_pd.random_pvalue(1, np.full(100, -1), n_candidates=10, n_positive=5),
+            r"n=\[-1, -1, .*\(100 in all\)\]: pass counts",
+        ),
+        (
+            lambda: rankeval_pd.random_pvalue(2, [10, 20], n_candidates=100, n_positive=[5, 6, 7]),
+            "n of shape .2,., n_positive of shape .3,.",
+        ),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, rng=1.5), "rng=1.5"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, correlation="x"), "correlation='x'"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, quality=3), "quality=3"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, quality={"A": "x"}), "quality"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, decimals=1.5), "decimals=1.5"),
+        (lambda: rankeval_pd.datasets.simulate_candidates(5, decimals=400), "at most 300"),
+    ],
+)
+def test_odd_numbers_are_named(call, message):
+    with pytest.raises((TypeError, ValueError, MemoryError), match=message):
+        call()
+
+
+def test_numbers_of_any_size_agree():
+    many = rankeval_pd.expected_agreement(0.1, 10**30, 10**30)
+    assert many == pytest.approx(rankeval_pd.expected_agreement(0.1, 5, 5), rel=1e-12)
+    assert rankeval_pd.dispersion_for(1e200, 1e-200, 5).phi == np.inf
+    assert rankeval_pd.datasets.true_precision(0.1, quality=1e300) == pytest.approx(1.0)
+
+
+def test_one_is_a_level_of_random_bounds(df):
+    assert df.rankeval.random_bound([0.5, 1, 0.5])["p"].unique().tolist() == [0.5, 1.0]
+
+
+def test_an_overview_of_a_table_with_a_name_twice(df):
+    twice = pd.concat([df.drop(columns="gold"), df[["x"]]], axis=1)
+    assert "several columns named 'x'" in repr(twice.rankeval)
+
+
+# ------------------------------------------------------------------------------------------- memory
+
+
+def test_what_no_memory_holds_is_said_before_it_is_tried(items, monkeypatch):
+    monkeypatch.setattr(errors, "free_memory", lambda: 2**20)
+    with pytest.raises(
+        MemoryError, match=r"3 pairs each require 50,000 .* 2 MB .* 1 MB .*n_resamples"
+    ):
+        items.rankeval.paired_permutation(n_resamples=50_000, method="monte-carlo")
+    many = pd.DataFrame(np.random.default_rng(0).random((2_000, 12))).assign(
+        gold=[True, False] * 1_000
+    )
+    with pytest.raises(
+        MemoryError, match=r"66 pairs of measures at 2,000 list sizes .* 132,000 rows"
+    ):
+        many.rankeval.compare()
+    with pytest.raises(
+        MemoryError, match=r"12 measures at 2,001 values of n .* 24,012 rows.*n=\.\.\."
+    ):
+        many.rankeval.roc()
+    with pytest.raises(MemoryError, match=r"distribution functions of 2,000 lists"):
+        many.rankeval.random_cdf(None)
+    assert len(many.rankeval.nbest_precision(10)) == 12
+    monkeypatch.setattr(errors, "free_memory", lambda: None)
+    assert len(items.rankeval.paired_permutation(n_resamples=50_000)) == 3
+
+
+@pytest.mark.full
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_free_memory_knows_the_limit_of_the_process():
+    code = (
+        "import resource; from rankeval_pd.errors import free_memory\n"
+        "assert free_memory() > 0\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))\n"
+        "assert 0 < free_memory() < 2**31"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("draws", [10**11, 10**30])
+def test_draws_that_no_memory_holds(df, items, draws):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=999)
+    for ask in (
+        lambda: df.rankeval.precision_band(5, n_resamples=draws),
+        lambda: df.rankeval.difference_band("x", "y", 5, n_resamples=draws),
+        lambda: df.rankeval.recall_band(5, n_resamples=draws),
+        lambda: df.rankeval.mean_difference("x", "y", 5, n_resamples=draws),
+        lambda: df.rankeval.tie_sensitivity("x", "y", 5, n_keys=draws),
+        lambda: df.rankeval.compare(n=5, adjust="max-t", n_resamples=draws),
+        lambda: df.rankeval.measure_ranks(5, n_resamples=draws),
+        lambda: items.rankeval.system_ranks(n_resamples=draws),
+        lambda: pairs.rankeval.calibration(items, ci="systems", n_resamples=draws),
+        lambda: pairs.rankeval.gain_threshold(n_resamples=draws),
+    ):
+        with pytest.raises(MemoryError, match=r"n_resamples|n_keys="):
+            ask()
+
+
+@pytest.mark.parametrize("alpha", [5e-324, 1e-320])
+def test_no_small_alpha_overflows(df, items, alpha):
+    with pytest.raises(ValueError, match="a resampling test would need"):
+        df.rankeval.compare("x", "y", [3], adjust="max-t", alpha=alpha)
+    with pytest.raises(MemoryError, match="n_resamples"):
+        items.rankeval.paired_bootstrap(alpha=alpha)
+
+
+@pytest.mark.parametrize(
+    ("call", "edge"),
+    [
+        (lambda d: d.measure_ranks(5, level=float(np.nextafter(1, 0))), "level=0.99999999"),
+        (lambda d: d.compare(n=5, adjust="max-t", alpha=1e-13), "alpha=1e-13"),
+        (lambda d: d.significant_ranges(n=[5, 9], adjust="max-t", alpha=1e-13), "alpha=1e-13"),
+    ],
+    ids=["ranks", "compare", "ranges"],
+)
+def test_swaps_that_a_level_needs_are_refused_before_they_are_drawn(df, call, edge):
+    """They were drawn until no memory was left: 5e16 of them."""
+    with pytest.raises(MemoryError, match=rf"{edge}\S* with n_resamples=None requires \d"):
+        call(df.rankeval)
+
+
+def test_a_mean_of_more_queries_than_memory_holds():
+    with pytest.raises(MemoryError, match="queries"):
+        rankeval_pd.random_pvalue_mean(
+            1.0, 5, n_candidates=10, n_positive=5, n_queries=10**30, decimals=1
+        )
+
+
+# --------------------------------------------------------------------------------- bars of progress
+
+
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+def test_bars_move_as_far_as_they_say(df, items, capfd):
+    many = df.assign(**{f"m{k}": df["x"] + k * df["y"] for k in range(4)})
+    many.rankeval.compare(n=[3, 5], progress=True)
+    many.rankeval.compare_area(progress=True)
+    df.rankeval.random_envelope(progress=True)
+    df.rankeval.random_cdf(5, progress=True)
+    items.rankeval.population_calibration(30, n_test_sets=2, progress=True)
+    df.rankeval.judged_recall([3, 5], progress=True)
+    shown = capfd.readouterr().err
+    for said in (
+        "comparing lists", "comparing areas", "trying levels", "distribution functions",
+        "drawing test sets", "lists judged in part",
+    ):  # fmt: skip
+        assert said in shown
+
+
+# --------------------------------------------------------------- files and tables of other packages
+
+
+def test_a_file_of_gzip_that_ends_early(tmp_path):
+    lines = "\n".join(f"q1 Q0 d{k} {k} {1 / (k + 1)} run" for k in range(1_000))
+    path = tmp_path / "run.gz"
+    path.write_bytes(gzip.compress(lines.encode())[:500])
+    with pytest.raises(
+        ValueError, match=rf"{path.name} is not a complete gzip file.*Copy it again"
+    ):
+        rankeval_pd.read_trec(path)
+
+
+def test_a_file_of_parquet_that_ends_early(tmp_path):
+    pytest.importorskip("dask.dataframe")
+    pytest.importorskip("pyarrow")
+    import dask.dataframe as dd
+
+    import rankeval_pd.dask
+
+    for number in range(3):
+        FRAME[["a", "gold"]].reset_index(drop=True).to_parquet(tmp_path / f"{number}.parquet")
+    path = tmp_path / "1.parquet"
+    path.write_bytes(path.read_bytes()[:300])
+    ddf = dd.read_parquet(tmp_path)
+    for ask in (lambda r: r.nbest_precision(5), lambda r: r.area(), lambda r: r.head(5)):
+        with pytest.raises(
+            ValueError, match=r"A partition of data cannot be read: .*part\.compute\(\)"
+        ):
+            ask(ddf.rankeval(label=rankeval_pd.dask.ROWS))
+
+
+@pytest.mark.parametrize(
+    ("package", "make", "way"),
+    [
+        ("pyarrow", lambda p, df: p.table(df), "to_pandas()"),
+        ("polars", lambda p, df: p.from_pandas(df), "to_pandas()"),
+        ("polars", lambda p, df: p.from_pandas(df).lazy(), "collect().to_pandas()"),
+        ("duckdb", lambda p, df: p.sql("select 1 as a, true as gold"), "df()"),
+        ("xarray", lambda p, df: df["a"].to_xarray(), "to_dataset(dim='measure')"),
+        ("pandas", lambda p, df: df["a"], "to_frame()"),
+    ],
+    ids=["Arrow", "polars", "polars, lazy", "DuckDB", "DataArray", "Series"],
+)
+def test_tables_of_other_packages_are_refused_with_the_line_that_converts_them(package, make, way):
+    table = make(pytest.importorskip(package), FRAME[["a", "gold"]])
+    for ask in (
+        rankeval_pd.rankeval,
+        rankeval_pd.paired_bootstrap,
+        lambda data: rankeval_pd.nbest_precision(data, 5),
+        rankeval_pd.plotting.roc,
+        lambda data: rankeval_pd.plan_annotation(data, "a", "b", 5),
+    ):
+        with pytest.raises(TypeError) as refused:
+            ask(table)
+        assert str(refused.value).endswith(f".{way}.")
