@@ -1,0 +1,47 @@
+"""Systems that several files of this room test: counts of F1, errors, trainings, tasks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.systems.tests import OF_FAMILY, PAIR_COLUMNS
+
+OF_PAIRS = [name for name in PAIR_COLUMNS if name not in OF_FAMILY]  # without adjust=
+ONE_WIN = pd.DataFrame({"new": [1] + [0] * 49, "old": [0] * 50})
+
+
+def counts_of(seed: int, items: int, systems: int = 3) -> pd.DataFrame:
+    """Return correct, guess and gold of some systems, two-level columns (system, statistic)."""
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(1, 9, items)
+    parts = {}
+    for k in range(systems):
+        guess = np.maximum(gold + rng.integers(-2, 3, items), 0)
+        correct = rng.binomial(np.minimum(gold, guess), 0.6 + 0.05 * k)
+        parts[f"s{k}"] = pd.DataFrame({"correct": correct, "guess": guess, "gold": gold})
+    return pd.concat(parts, axis=1, names=["system", None])
+
+
+def f1(sums):
+    return 2 * sums[..., 0] / (sums[..., 1] + sums[..., 2])
+
+
+def errors_of(items: int = 40, systems: int = 4) -> pd.DataFrame:
+    """Return the 0/1 errors of some systems, the last one the best."""
+    rng = np.random.default_rng(3)
+    found = rng.random((items, systems)) < np.linspace(0.45, 0.15, systems)
+    return pd.DataFrame(found.astype(float), columns=[f"s{k}" for k in range(systems)])
+
+
+def trained(seeds: int = 3, systems: int = 3, n: int = 80, seed: int = 0) -> pd.DataFrame:
+    """Return systems of several trainings, columns (system, seed)."""
+    rng = np.random.default_rng(seed)
+    columns = pd.MultiIndex.from_product(
+        [[f"s{k}" for k in range(systems)], range(seeds)], names=["system", "seed"]
+    )
+    own = (
+        np.repeat(rng.normal(size=(n, systems)), seeds, axis=1)
+        + np.arange(systems).repeat(seeds) / 2.0
+    )
+    return pd.DataFrame(own + 0.1 * rng.normal(size=systems * seeds), columns=columns)
