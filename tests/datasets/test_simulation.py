@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, optimize, stats
 
 import rankeval_pd
 from rankeval_pd import datasets
@@ -44,18 +44,15 @@ def test_counts_and_intervals_are_those_of_rs_binom_test(candidates, reference):
 @pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
 def test_difference_regions_of_unequal_size_are_those_of_rs_fisher_test(candidates, reference):
     cuts = {name: reference["threshold"].tolist() for name in ("good", "fair")}
-    for side, column in (
-        ("two-sided", "p_two_sided"),
-        ("greater", "p_greater"),
-        ("less", "p_less"),
-    ):
+    for side in ("two-sided", "greater", "less"):
         found = candidates.rankeval.compare("good", "fair", threshold=cuts, alternative=side)
         for name in ("n_only_a", "tp_only_a", "n_only_b", "tp_only_b", "n_b"):
             same(found[name], reference[name], 0)
-        same(found["p_value"], reference[column])
+        same(found["p_value"], reference[f"p_{side.replace('-', '_')}"])
 
 
-def test_the_random_model_is_that_of_rs_phyper_at_the_ends_of_tied_blocks(candidates, reference):
+def test_p_values_of_the_random_model_are_those_of_r(candidates, reference):
+    """R's phyper, at the ends of tied blocks."""
     found = candidates.rankeval.random_test(reference["n_a"], measures="good", ties="error")
     same(found["tp"], reference["tp_a"], 0)
     same(found["p_value"], reference["p_random"])
@@ -93,7 +90,7 @@ def test_decimals_make_ties_and_scores_have_their_correlation():
     assert (equal["a"] == equal["b"]).all()
 
 
-@pytest.mark.parametrize("share", [0.001, 0.05, 0.9, 0.3])
+@pytest.mark.parametrize("share", [0.001, 0.9, 0.3])
 def test_the_true_precision_is_that_of_integration(share):
     """Of the region above the quantile of the mixture of two normal laws."""
     q, z = 1.3, 0.2
@@ -101,14 +98,11 @@ def test_the_true_precision_is_that_of_integration(share):
     def density(x: float) -> float:
         return z * stats.norm.pdf(x - q) + (1 - z) * stats.norm.pdf(x)
 
-    low, high = -20.0, 20.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        if integrate.quad(density, middle, 30, epsabs=1e-13)[0] > share:
-            low = middle
-        else:
-            high = middle
-    wanted = z * stats.norm.sf(low - q) / share
+    def beyond(x: float) -> float:
+        return integrate.quad(density, x, 30, epsabs=1e-13)[0] - share
+
+    cut = optimize.brentq(beyond, -9.0, 9.0, xtol=1e-13)
+    wanted = z * stats.norm.sf(cut - q) / share
     assert datasets.true_precision(share, quality=q, baseline=z) == pytest.approx(wanted, rel=1e-8)
 
 

@@ -234,6 +234,7 @@ def test_draws_go_on_until_a_pair_near_alpha_is_decided():
     [("holm", "holm"), ("bonferroni", "bonferroni"), ("bh", "fdr_bh"), ("by", "fdr_by")],
 )
 def test_adjusted_p_values_of_all_domains_are_those_of_statsmodels(adjust, name):
+    """statsmodels' multipletests."""
     data = null_domains(2, 4, 60)
     data.loc[data["domain"] == "d01", "x"] += 0.6
     ask = data.rankeval(by="domain")
