@@ -121,15 +121,6 @@ def test_the_folded_cells_are_of_the_least_gain():
     assert pale == (~told).tolist()
 
 
-def test_short_tables_are_drawn_too():
-    rng = np.random.default_rng(4)
-    right = pd.DataFrame(rng.random((60, 4)) < [0.5, 0.6, 0.7, 0.9], columns=list("abcd"))
-    table = right.rankeval(metric="accuracy").system_ranks(n_resamples=999, details=False)
-    assert "p_best" not in table
-    ax = plotting.system_ranks(table)
-    assert [x.get_text() for x in ax.get_yticklabels()] == table["system"].tolist()
-
-
 def test_a_hundred_systems_are_no_page_of_names():
     rng = np.random.default_rng(4)
     right = pd.DataFrame(rng.random((300, 100)) < np.linspace(0.5, 0.9, 100)).add_prefix("model-")

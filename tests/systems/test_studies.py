@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from scipy import stats
 
 import rankeval_pd
@@ -273,33 +272,29 @@ def test_calibration_counts_signs():
 
 
 def test_calibration_of_an_empty_bin_and_of_unknown_systems():
-    pairs = systems(6, count=4).rankeval.paired_bootstrap(ci="percentile")
-    row = pairs.rankeval.calibration(systems(7, count=4), bins=[1e-9, 2e-9]).iloc[0]
+    ask = systems(6, count=4).rankeval.paired_bootstrap(ci="percentile").rankeval.calibration
+    row = ask(systems(7, count=4), bins=[1e-9, 2e-9]).iloc[0]
     assert (row["n_pairs"], row["ci_low"], row["ci_high"]) == (0, 0.0, 1.0)
     assert row[["agreement", "expected_agreement"]].isna().all()
     with pytest.raises(KeyError, match="other: no column 's03'"):
-        pairs.rankeval.calibration(systems(7, count=3))
+        ask(systems(7, count=3))
     for bins in ([0.1], [0.2, 0.1], [-1, 0.5]):
         with pytest.raises(ValueError, match="bins"):
-            pairs.rankeval.calibration(systems(7, count=4), bins=bins)
+            ask(systems(7, count=4), bins=bins)
 
 
 def test_calibration_keeps_the_direction_of_the_pairs():
     here, there = 1 - systems(6, count=10), 1 - systems(7, count=10)
-    bins = [0.001, 0.05, 0.3]
-    wanted = (1 - here).rankeval.paired_bootstrap().rankeval.calibration(1 - there, bins=bins)
-    pairs = here.rankeval.paired_bootstrap(higher_is_better=False)
-    assert pairs.attrs["higher_is_better"] == 0
-    for keywords in ({}, {"higher_is_better": False}, {"metric": "mean"}):
-        pd.testing.assert_frame_equal(
-            pairs.rankeval.calibration(there, bins=bins, **keywords), wanted
-        )
-    swaps = here.rankeval(higher_is_better=False).paired_permutation().rankeval.calibration(there)
-    image = (1 - here).rankeval.paired_permutation().rankeval.calibration(1 - there)
-    pd.testing.assert_frame_equal(swaps, image)
-    for keywords in ({"higher_is_better": True}, {"metric": "accuracy"}):
-        with pytest.raises(ValueError, match="lower scores are better"):
-            pairs.rankeval.calibration(there, **keywords)
+    for test in ("paired_bootstrap", "paired_permutation"):
+        wanted = getattr((1 - here).rankeval, test)().rankeval.calibration(1 - there)
+        pairs = getattr(here.rankeval(higher_is_better=False), test)()
+        assert pairs.attrs["higher_is_better"] == 0
+        for keywords in ({}, {"higher_is_better": False}, {"metric": "mean"}):
+            found = pairs.rankeval.calibration(there, **keywords)
+            pd.testing.assert_frame_equal(found, wanted)
+        for keywords in ({"higher_is_better": True}, {"metric": "accuracy"}):
+            with pytest.raises(ValueError, match="lower scores are better"):
+                pairs.rankeval.calibration(there, **keywords)
 
 
 def test_calibration_keeps_the_metric_of_the_pairs():
@@ -413,19 +408,6 @@ def test_so_many_items_of_each_domain():
     levelled = data.set_index("domain", append=True)
     again = levelled.rankeval(by="domain").gain_by_size([30, 80], ci="percentile")
     pd.testing.assert_frame_equal(again, found)
-
-
-def test_sizes_of_a_dataset():
-    data = systems(11, items=60, count=3)
-    ds = xr.Dataset({"hit": (("item", "system"), data)}, {"system": list(data)})
-    found = ds.rankeval.gain_by_size([30, 60], ci="percentile")
-    assert dict(found.sizes) == {"size": 2, "pair": 3}
-    assert found["gain"].dims == ("size", "pair")
-    wanted = data.rankeval.gain_by_size([30, 60], ci="percentile")
-    table = found.to_dataframe().reset_index()[list(wanted.columns)]
-    pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
-    thresholds = found.rankeval.gain_threshold(window=(0.01, 0.9)).to_dataframe()
-    assert thresholds["size"].tolist() == [30, 60]
 
 
 def test_impossible_sizes():

@@ -135,18 +135,6 @@ def test_what_strata_differ_by_is_no_chance(scores):
     assert micro["gain_se"] < 0.9 * blind["gain_se"]
 
 
-def test_contributions_within_strata_keep_the_sum_and_vary_within():
-    rng = np.random.default_rng(6)
-    strata = np.repeat([0, 1], [5, 9])
-    values = rng.normal(size=(2, 14)) + 10.0 * strata
-    found = resamples.within_strata(values, np.ones(14), strata)
-    np.testing.assert_allclose(found.sum(axis=1), values.sum(axis=1))
-    for part in (found[:, :5], found[:, 5:]):
-        np.testing.assert_allclose(part.mean(axis=1), values.mean(axis=1))
-    same = resamples.within_strata(np.ones((1, 14)) * strata, np.ones(14), strata)
-    np.testing.assert_allclose(same, 9 / 14)  # nothing varies within
-
-
 def test_groups_within_strata(scores):
     data = scores.assign(doc=np.arange(120) // 5)
     numbers = inner(data, strata="task", groups="doc")
@@ -356,23 +344,20 @@ def test_ranks_say_that_three_seeds_limit_them():
 
 def test_what_one_seed_cannot_show(trainings):
     one = trainings.drop(columns=[("a", 1), ("a", 2), ("a", 3)])
-    with pytest.raises(ValueError, match=r"a single training run of 'a' cannot show"):
-        one.rankeval.paired_bootstrap(seeds="seed")
-    with pytest.raises(ValueError, match=r"method='exact': with seeds="):
-        trainings.rankeval.paired_bootstrap(seeds="seed", method="exact")
-    with pytest.raises(TypeError, match=r"seeds=\['seed'\]: pass the name of one column"):
-        trainings.rankeval.paired_bootstrap(seeds=["seed"])
-    with pytest.raises(
-        ValueError, match=r"do not account for variation between training runs.*paired_bootstrap"
-    ):
-        trainings.rankeval.paired_permutation(seeds="seed")
     rows = trainings.stack("seed", future_stack=True).reset_index("seed")  # noqa: PD013
-    with pytest.raises(ValueError, match=r"each seed needs every item once.*set_index"):
-        rows.reset_index(drop=True).rankeval.paired_bootstrap(seeds="seed")
-    with pytest.raises(ValueError, match=r"each seed needs every item once"):
-        rows.iloc[1:].rankeval.paired_bootstrap(seeds="seed")
-    with pytest.raises(ValueError, match=r"seeds='seed' names a column.*unstack"):
-        rows.rankeval.gain_by_size([10, 20], seeds="seed")
+    ask, of = rankeval_pd.paired_bootstrap, {"seeds": "seed"}
+    for call, message in (
+        (lambda: ask(one, **of), "a single training run of 'a' cannot show"),
+        (lambda: ask(trainings, **of, method="exact"), "method='exact': with seeds="),
+        (lambda: ask(rows.reset_index(drop=True), **of), "needs every item once.*set_index"),
+        (lambda: ask(rows.iloc[1:], **of), "each seed needs every item once"),
+        (lambda: rankeval_pd.paired_permutation(trainings, **of), "do not account for variation"),
+        (lambda: rankeval_pd.gain_by_size(rows, [10, 20], **of), "names a column.*unstack"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(TypeError, match=r"seeds=\['seed'\]: pass the name of one column"):
+        ask(trainings, seeds=["seed"])
     sizes = trainings.rankeval.gain_by_size([40, 60], seeds="seed", n_resamples=99)
     assert sizes["size"].tolist() == [40, 60]
 
@@ -438,18 +423,16 @@ def test_ratings_with_holes_in_strata_and_statistics(scores, parts):
 
 
 def test_impossible_holes(scores):
-    data = scores[SYSTEMS].copy()
-    data.iloc[0, 0] = np.nan
-    with pytest.raises(ValueError, match=r"missing='ratio' with metric='sum'"):
-        data.rankeval.paired_bootstrap(missing="ratio", metric="sum")
-    with pytest.raises(ValueError, match=r"missing='last' applies only to rankings"):
-        data.rankeval.paired_bootstrap(missing="last")
-    data["y"] = np.nan
-    with pytest.raises(ValueError, match=r"system 'y' has no score for any item"):
-        data.rankeval.paired_bootstrap(missing="ratio")
-    ranking = scores.assign(gold=[True, False] * 60)
-    with pytest.raises(ValueError, match=r"missing='ratio', .* applies only to systems"):
-        ranking.rankeval.nbest_precision([1], missing="ratio", exclude=None)
-    for role in ("strata", "seeds"):
-        with pytest.raises(ValueError, match=rf"{role}='task' applies only to systems"):
-            ranking.rankeval.nbest_precision([1], **{role: "task"})
+    one, every = scores[SYSTEMS].copy(), scores[SYSTEMS].assign(y=np.nan)
+    one.iloc[0, 0] = np.nan
+    for data, keywords, message in (
+        (one, {"missing": "ratio", "metric": "sum"}, "missing='ratio' with metric='sum'"),
+        (one, {"missing": "last"}, "missing='last' applies only to rankings"),
+        (every, {"missing": "ratio"}, "system 'y' has no score for any item"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            data.rankeval.paired_bootstrap(**keywords)
+    ranking = scores.assign(gold=[True, False] * 60).rankeval
+    for role, value in (("missing", "ratio"), ("strata", "task"), ("seeds", "task")):
+        with pytest.raises(ValueError, match=rf"{role}='{value}'.* applies only to systems"):
+            ranking.nbest_precision([1], **{role: value}, exclude=None)

@@ -112,10 +112,12 @@ def test_ranks_of_equal_systems_and_where_lower_is_better():
     assert turned[["system", "rank"]].to_numpy().tolist() == [["z", 1], ["x", 2], ["y", 2]]
     assert (turned["ci_low"] <= turned["value"]).all()
     assert (turned["value"] <= turned["ci_high"]).all()
-    constant = pd.DataFrame({"a": [1] * 20, "b": [0] * 20, "c": [0] * 20})
-    found = constant.rankeval.system_ranks(n_resamples=200)
+    constant = pd.DataFrame({"a": [2.5] * 40, "b": [1.5] * 40, "c": [1.5] * 40})
+    with pytest.warns(rankeval_pd.RankevalWarning, match="No interval"):
+        found = constant.rankeval.system_ranks(n_resamples=200)
     assert found["rank"].tolist() == [1, 2, 2]
     assert found["tied_for_best"].tolist() == [True, False, False]
+    assert found[["ci_low", "ci_high"]].isna().all(axis=None)
 
 
 @pytest.mark.filterwarnings("ignore:A system's ratio is based on:rankeval_pd.RankevalWarning")

@@ -19,19 +19,19 @@ from tests.conftest import examples
 
 
 def frame(n_a, right_a, n_b, right_b, shared=0, shared_right=0):
-    """Return guesses of two systems, of which some are those of both."""
-    rows = [(1, right, 0, 0) for right in _marks(n_a - shared, right_a - shared_right)]
-    rows += [(0, 0, 1, right) for right in _marks(n_b - shared, right_b - shared_right)]
-    rows += [(1, right, 1, right) for right in _marks(shared, shared_right)] + [(0, 0, 0, 0)] * 20
-    guess_a, right_a, guess_b, right_b = np.array(rows, dtype=float).T
-    return pd.DataFrame(
-        {("a", "correct"): right_a * guess_a, ("a", "guess"): guess_a,
-         ("b", "correct"): right_b * guess_b, ("b", "guess"): guess_b}
-    )  # fmt: skip
-
-
-def _marks(n, right):
-    return [1] * right + [0] * (n - right)
+    """Return guesses of two systems, of which some are those of both, and 20 items of neither."""
+    parts = {
+        (1, 0): (n_a - shared, right_a - shared_right),
+        (0, 1): (n_b - shared, right_b - shared_right),
+        (1, 1): (shared, shared_right),
+        (0, 0): (20, 0),
+    }
+    sizes, right = np.array(list(parts.values())).T
+    is_right = np.concatenate([np.arange(n) < k for n, k in zip(sizes, right, strict=True)])
+    columns = {}
+    for system, guessed in zip("ab", np.repeat(list(parts), sizes, axis=0).T * 1.0, strict=True):
+        columns[system, "correct"], columns[system, "guess"] = guessed * is_right, guessed
+    return pd.DataFrame(columns)
 
 
 def quietly(call, *args, **options):
