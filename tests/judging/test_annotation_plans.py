@@ -79,8 +79,8 @@ def test_no_pilot_promises_a_power_for_certain(tp):
 
 def test_a_small_pilot_of_like_precisions_says_that_it_cannot_promise():
     with pytest.warns(rankeval_pd.RankevalWarning, match=r"on average \("):
-        row = _pilot(4, 3, size=40).rankeval.plan_annotation("a", "b", 40).iloc[0]
-    assert row["n_more"] == 60
+        row = _pilot(4, 3, size=25).rankeval.plan_annotation("a", "b", 25).iloc[0]
+    assert row["n_more"] == 30
     assert row["power"] < 0.8
     given_precisions = _pilot(4, 3).rankeval.plan_annotation("a", "b", 200, precisions=(0.6, 0.2))
     assert given_precisions[["power_low", "power_high"]].isna().all(axis=None)

@@ -67,7 +67,7 @@ def legible(ax) -> list[Text]:
     return texts
 
 
-@pytest.mark.parametrize("count", [20, 60, 200])
+@pytest.mark.parametrize("count", [200, 60, 20])
 @pytest.mark.parametrize("plot", ["critical_difference", "pairs", "system_ranks"])
 def test_many_systems_are_one_legible_page(plot, count):
     ax = getattr(plotting, plot)(tables(count)[plot])

@@ -584,6 +584,7 @@ def test_few_items_that_are_skewed_are_said_once(test):
             ask(data, event="recentred")
 
 
+@pytest.mark.full
 def test_lazy_data_are_warned_of_when_they_are_computed():
     pytest.importorskip("dask")
     values = np.random.default_rng(0).normal(size=(5, 2))

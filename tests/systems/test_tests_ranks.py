@@ -46,8 +46,9 @@ def test_ranks_by_hand():
 @pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
 def test_simultaneous_ranks_count_the_significant_pairs(adjust):
     data = counts_of(10, 90, 6)
-    found = data.rankeval(metric="f1").system_ranks(adjust=adjust)
-    pairs = data.rankeval(metric="f1").paired_bootstrap(adjust=adjust)
+    ask = data.rankeval(metric="f1")
+    found = ask.system_ranks(adjust=adjust, n_resamples=2_000)
+    pairs = ask.paired_bootstrap(adjust=adjust, n_resamples=2_000)
     p = pairs["p_two_sided" if adjust is None else "p_adjusted"]
     sure = pairs[p <= 0.05]
     assert 0 < len(sure) < 15
