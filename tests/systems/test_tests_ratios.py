@@ -113,6 +113,17 @@ def test_recall_is_mcnemars():
         assert recall[name][0] == pytest.approx(accuracy[name][0], rel=1e-12)
 
 
+def test_shared_guesses_are_the_covariance_of_what_is_left_of_the_pooled_share():
+    df = frame(30, 20, 40, 16, 12, 9)
+    row = df.rankeval.paired_bootstrap("a", "b", metric="precision").iloc[0]
+    share = 36 / 70
+    left = [df[s, "correct"] - share * df[s, "guess"] for s in "ab"]
+    shared = left[0] @ left[1] / (share * (1 - share))
+    law = _Law(20 / 30, 16 / 40, 30, 40, shared, np.inf)
+    assert row["p_value"] == pytest.approx(2 * min(law.tails(0.0)), rel=1e-9)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(law.limits(0.95), abs=1e-6)
+
+
 def test_f1_is_tested_as_the_error_rate_that_it_leaves():
     rng = np.random.default_rng(4)
     gold, said = rng.random(200) < 0.4, rng.random((2, 200)) < [[0.3], [0.5]]
