@@ -318,6 +318,14 @@ def test_a_tail_is_found_whatever_the_degrees_of_freedom():
     assert (found > 0.3).all()
 
 
+def test_the_allowance_for_skewness_never_narrows_an_interval_of_seeds():
+    ask = np.exp(trained()).rankeval(seeds="seed").paired_bootstrap
+    wide, plain = (ask(skewness=skewness) for skewness in (True, False))
+    assert (wide["ci_low"] <= plain["ci_low"] + 1e-12).all()
+    assert (wide["ci_high"] >= plain["ci_high"] - 1e-12).all()
+    assert not np.allclose(wide["ci_low"], plain["ci_low"])
+
+
 def test_max_t_of_seeds_agrees_with_its_intervals():
     for seed in range(4):
         data = trained(systems=4, n=40, seed=seed)

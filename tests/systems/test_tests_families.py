@@ -274,19 +274,26 @@ def test_a_family_of_domains_needs_more_resamples():
 @pytest.mark.full
 @pytest.mark.parametrize("adjust", ["holm", "max-t"])
 def test_domains_of_a_dataset_lazy_or_not_are_one_family(adjust):
+    dask = pytest.importorskip("dask")
     data = null_domains(4, 6, 40)
     data.loc[data["domain"] == "d01", "x"] += 0.7
     wanted = data.rankeval(by="domain").paired_bootstrap(adjust=adjust)
     scores = data[list("xyz")].to_numpy().reshape(6, 40, 3)
     coords = {"domain": data["domain"].unique(), "system": list("xyz")}
     whole = xr.Dataset({"score": (("domain", "item", "system"), scores)}, coords)
-    for asked in (whole, whole.chunk({"domain": 2})):
-        found = asked.rankeval.paired_bootstrap(adjust=adjust)
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("computed while the graph was built")
+
+    for asked in (whole, whole.chunk({"domain": 2}), whole.chunk({"item": 7})):
+        with dask.config.set(scheduler=refuse):
+            tests = asked.rankeval.paired_bootstrap(adjust=adjust)
+            ranks = asked.rankeval.system_ranks(adjust=adjust)
+        found = tests.compute(scheduler="threads")
         values = found["p_adjusted"].to_numpy().ravel()
         np.testing.assert_allclose(values, wanted["p_adjusted"], rtol=1e-12)
         assert (found["undecided"].to_numpy().ravel() == wanted["undecided"]).all()
-        ranks = asked.rankeval.system_ranks(adjust=adjust).compute()
-        assert ranks["rank_low"].sel(domain="d01", system="y").item() == 2
+        assert ranks["rank_low"].sel(domain="d01", system="y").compute().item() == 2
 
 
 @pytest.mark.full
