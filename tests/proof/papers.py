@@ -19,7 +19,7 @@ import rankeval_pd
 from rankeval_pd import random_bound_for, random_pvalue
 from tests.chance import test_macskassy_2005 as macskassy_tables
 from tests.proof.pages import as_table, beside, led_to, opening, versions
-from tests.test_gains import table as pairs_near
+from tests.systems.test_studies import table as pairs_near
 
 YES, NO, CLOSED = "reproduced", "not reproduced", "not computable"
 TITLES = {

@@ -1,19 +1,16 @@
-"""Thresholds, sizes, calibration, planning: the paper's figures, and simulated systems."""
+"""Thresholds of gains, sizes, calibration: the papers' figures, and simulated systems."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from scipy import stats
 
 import rankeval_pd
 from rankeval_pd.stats import gains as pair_studies
 from rankeval_pd.systems.studies import CALIBRATION_COLUMNS, PAPER_BINS, THRESHOLD_COLUMNS
-from rankeval_pd.systems.tests import OF_FAMILY, PAIR_COLUMNS
-
-OF_PAIRS = [name for name in PAIR_COLUMNS if name not in OF_FAMILY]  # without adjust=
+from tests.systems.conftest import OF_PAIRS
 
 
 def systems(seed: int, items: int = 400, count: int = 12, spread: float = 0.05) -> pd.DataFrame:
@@ -37,7 +34,7 @@ def table(p: list[float], gain: list[float], **columns) -> pd.DataFrame:
     return pairs
 
 
-# ---------------------------------------------------------------------------------------- threshold
+# ------------------------------------------------------------------------------- gain_threshold
 
 
 def test_47_pairs_have_no_upper_limit_and_the_41st_gain_is_the_lower():
@@ -49,21 +46,10 @@ def test_47_pairs_have_no_upper_limit_and_the_41st_gain_is_the_lower():
     assert found["threshold"] == np.quantile(gains, 0.95)
 
 
-@pytest.mark.parametrize(("pairs", "high"), [(71, np.inf), (72, 72.0), (100, 100.0)])
-def test_a_finite_upper_limit_needs_72_pairs(pairs, high):
-    found = table([0.05] * pairs, np.arange(1.0, pairs + 1)).rankeval.gain_threshold().iloc[0]
-    assert found["threshold_high"] == high
-
-
-@pytest.mark.full
-def test_order_limits_cover_the_quantile():
-    rng = np.random.default_rng(1)
-    inside = 0
-    for _ in range(400):
-        gains = rng.exponential(1.0, 120)
-        found = table([0.05] * 120, gains).rankeval.gain_threshold(quantile=0.9, level=0.9).iloc[0]
-        inside += found["threshold_low"] <= -np.log(0.1) <= found["threshold_high"]
-    assert inside / 400 > 0.9 - 3 * np.sqrt(0.09 / 400)
+def test_a_finite_upper_limit_needs_72_pairs():
+    for pairs, high in [(71, np.inf), (72, 72.0), (100, 100.0)]:
+        found = table([0.05] * pairs, np.arange(1.0, pairs + 1)).rankeval.gain_threshold().iloc[0]
+        assert found["threshold_high"] == high
 
 
 def test_the_window_holds_its_ends_and_may_be_empty():
@@ -168,37 +154,6 @@ def test_a_row_for_each_relation_and_group():
     assert table([0.05], [1.0]).rankeval.gain_threshold()["relation"].isna().all()
 
 
-@pytest.mark.full
-def test_both_estimators_agree_where_there_are_many_pairs():
-    data = systems(2, items=1000, count=30, spread=0.12)
-    found = data.rankeval.paired_bootstrap(ci="percentile").rankeval.gain_threshold().iloc[0]
-    assert found["n_pairs"] > 10
-    assert found["threshold_all_pairs"] == pytest.approx(found["threshold"], rel=0.15)
-    drawn = data.rankeval.paired_bootstrap(ci="percentile").rankeval.gain_threshold(ci="systems")
-    low, high = drawn[["threshold_low", "threshold_high"]].iloc[0]
-    assert low <= found["threshold"] * 1.001
-    assert high >= found["threshold_high"]
-
-
-def test_datasets_of_pairs():
-    frame = systems(3, items=120, count=6)
-    ds = xr.Dataset({"hit": (("item", "system"), frame)}, {"system": list(frame)})
-    kind = {name: int(name[1:]) % 2 for name in frame}
-    ask = {"ci": "percentile", "families": kind}
-    for study, keywords in (
-        ("gain_threshold", {"window": (0.01, 0.5)}),
-        ("calibration", {"other": systems(4, items=90, count=6)}),
-    ):
-        wanted, found = (
-            getattr(x.rankeval.paired_bootstrap(**ask).rankeval, study)(**keywords)
-            for x in (frame, ds)
-        )
-        assert list(found.sizes) == ["row"]
-        pd.testing.assert_frame_equal(
-            found.to_dataframe().reset_index()[list(wanted.columns)], wanted, check_dtype=False
-        )
-
-
 def test_what_is_no_table_of_pairs():
     for study in ("gain_threshold", "calibration"):
         keywords = {"other": systems(0)} if study == "calibration" else {}
@@ -210,7 +165,7 @@ def test_what_is_no_table_of_pairs():
             pairs.rankeval.gain_threshold(window=window)
 
 
-# ------------------------------------------------------------------------------------- calibration
+# -------------------------------------------------------------------------- expected_agreement
 
 TABLE_1 = {  # Berg-Kirkpatrick et al. (2012): section 23's p against the agreement on section 22
     "printed": [0.97, 0.92, 0.92, 0.88, 0.87, 0.83],
@@ -232,45 +187,53 @@ def test_expected_agreement_of_table_1():
     assert np.mean(expected - TABLE_1["printed"]) < 0.3 * lost.mean()
 
 
-def test_expected_agreement_is_the_share_of_replicates():
-    """Many true gains under a flat prior: those found with p near .05 keep their sign so often."""
+@pytest.mark.parametrize("variance", [None, 0.36])
+def test_expected_agreement_is_the_share_of_replicates(variance):
+    """True gains under a prior, flat or around 0: those with p near .05 keep their sign."""
     rng = np.random.default_rng(5)
-    true = rng.uniform(-30, 30, 2_000_000)
-    here, there = (true + rng.normal(size=true.size) * s for s in (1.0, np.sqrt(100 / 60)))
+    size = 2_000_000
+    true = rng.uniform(-30, 30, size) if variance is None else 0.6 * rng.normal(size=size)
+    here, there = (true + rng.normal(size=size) * s for s in (1.0, np.sqrt(100 / 60)))
     near = np.abs(here - stats.norm.isf(0.05)) < 0.02
-    assert np.mean(there[near] > 0) == pytest.approx(
-        rankeval_pd.expected_agreement(0.05, 100, 60), abs=4 * 0.5 / np.sqrt(near.sum())
-    )
-    assert rankeval_pd.expected_agreement(0.05, 100, np.inf) == pytest.approx(0.95)
-    assert isinstance(rankeval_pd.expected_agreement(0.05, 1, 1), float)
-
-
-def test_expected_agreement_under_a_prior_is_the_share_of_replicates():
-    """True gains of variance 0.36 around 0, found with p near .05 on 100 items."""
-    rng = np.random.default_rng(5)
-    true = 0.6 * rng.normal(size=2_000_000)
-    here, there = (true + rng.normal(size=true.size) * s for s in (1.0, np.sqrt(100 / 60)))
-    near = np.abs(here - stats.norm.isf(0.05)) < 0.02
-    part = 0.36 / 1.36
-    error = 4 * 0.5 / np.sqrt(near.sum())
+    part = 1.0 if variance is None else variance / (1.0 + variance)
     for other, signs in ((60, there), (np.inf, true)):
         wanted = rankeval_pd.expected_agreement(0.05, 100, other, shrinkage=part)
-        assert np.mean(signs[near] > 0) == pytest.approx(wanted, abs=error)
-        assert wanted < rankeval_pd.expected_agreement(0.05, 100, other) - 5 * error
-    found = pair_studies.shrinkage(here[:20_000], np.ones(20_000))
-    np.testing.assert_allclose(found, part, atol=0.02)
-    assert (
-        rankeval_pd.expected_agreement([0.0, 0.05], 9, np.inf, shrinkage=0.0).tolist() == [0.5] * 2
-    )
+        assert np.mean(signs[near] > 0) == pytest.approx(wanted, abs=2.0 / np.sqrt(near.sum()))
+    if variance is not None:
+        found = pair_studies.shrinkage(here[:20_000], np.ones(20_000))
+        np.testing.assert_allclose(found, part, atol=0.02)
+
+
+def test_expected_agreement_at_the_limits():
+    ask = rankeval_pd.expected_agreement
+    assert ask(0.05, 100, np.inf) == pytest.approx(0.95)
+    assert isinstance(ask(0.05, 1, 1), float)
+    assert ask([0.0, 0.05], 9, np.inf, shrinkage=0.0).tolist() == [0.5] * 2
+    assert ask([0.0, 1.0], 9, 9).tolist() == [1.0, 0.0]
+    assert np.isnan(ask(np.nan, 9, 9))
+    assert ask(pd.Series([0.1, 0.2]), 100, np.inf).tolist() == pytest.approx([0.9, 0.8])
     for wrong in (-0.1, 1.1, np.nan):
         with pytest.raises(ValueError, match="shrinkage="):
-            rankeval_pd.expected_agreement(0.05, 9, 9, shrinkage=wrong)
+            ask(0.05, 9, 9, shrinkage=wrong)
+    for arguments, message in (
+        ((0.05, 100, 0), "n_items_other=0: .* or inf"),
+        ((0.05, 0, 100), "n_items=0"),
+        ((2, 100, 100), "p=2: pass numbers from 0 to 1"),
+        (([-0.1, 0.1], 9, 9), "p=.-0.1, 0.1.: pass"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask(*arguments)
+    with pytest.raises(TypeError, match="p='small': pass numbers"):
+        ask("small", 100, 100)
 
 
 def test_shrinkage_of_gains_that_are_noise():
     assert pair_studies.shrinkage(np.array([0.1, -0.2]), np.ones(2)).tolist() == [0.0, 0.0]
     assert pair_studies.shrinkage(np.array([2.0, 0.0]), np.array([1.0, 0.0])).tolist() == [0.6, 1.0]
     assert np.isnan(pair_studies.shrinkage(np.array([np.nan]), np.array([1.0]))).all()
+
+
+# ------------------------------------------------------------------------------------- calibration
 
 
 def test_a_bin_holds_its_upper_edge_and_not_its_lower():
@@ -309,33 +272,29 @@ def test_calibration_counts_signs():
 
 
 def test_calibration_of_an_empty_bin_and_of_unknown_systems():
-    pairs = systems(6, count=4).rankeval.paired_bootstrap(ci="percentile")
-    row = pairs.rankeval.calibration(systems(7, count=4), bins=[1e-9, 2e-9]).iloc[0]
+    ask = systems(6, count=4).rankeval.paired_bootstrap(ci="percentile").rankeval.calibration
+    row = ask(systems(7, count=4), bins=[1e-9, 2e-9]).iloc[0]
     assert (row["n_pairs"], row["ci_low"], row["ci_high"]) == (0, 0.0, 1.0)
     assert row[["agreement", "expected_agreement"]].isna().all()
     with pytest.raises(KeyError, match="other: no column 's03'"):
-        pairs.rankeval.calibration(systems(7, count=3))
+        ask(systems(7, count=3))
     for bins in ([0.1], [0.2, 0.1], [-1, 0.5]):
         with pytest.raises(ValueError, match="bins"):
-            pairs.rankeval.calibration(systems(7, count=4), bins=bins)
+            ask(systems(7, count=4), bins=bins)
 
 
 def test_calibration_keeps_the_direction_of_the_pairs():
     here, there = 1 - systems(6, count=10), 1 - systems(7, count=10)
-    bins = [0.001, 0.05, 0.3]
-    wanted = (1 - here).rankeval.paired_bootstrap().rankeval.calibration(1 - there, bins=bins)
-    pairs = here.rankeval.paired_bootstrap(higher_is_better=False)
-    assert pairs.attrs["higher_is_better"] == 0
-    for keywords in ({}, {"higher_is_better": False}, {"metric": "mean"}):
-        pd.testing.assert_frame_equal(
-            pairs.rankeval.calibration(there, bins=bins, **keywords), wanted
-        )
-    swaps = here.rankeval(higher_is_better=False).paired_permutation().rankeval.calibration(there)
-    image = (1 - here).rankeval.paired_permutation().rankeval.calibration(1 - there)
-    pd.testing.assert_frame_equal(swaps, image)
-    for keywords in ({"higher_is_better": True}, {"metric": "accuracy"}):
-        with pytest.raises(ValueError, match="lower scores are better"):
-            pairs.rankeval.calibration(there, **keywords)
+    for test in ("paired_bootstrap", "paired_permutation"):
+        wanted = getattr((1 - here).rankeval, test)().rankeval.calibration(1 - there)
+        pairs = getattr(here.rankeval(higher_is_better=False), test)()
+        assert pairs.attrs["higher_is_better"] == 0
+        for keywords in ({}, {"higher_is_better": False}, {"metric": "mean"}):
+            found = pairs.rankeval.calibration(there, **keywords)
+            pd.testing.assert_frame_equal(found, wanted)
+        for keywords in ({"higher_is_better": True}, {"metric": "accuracy"}):
+            with pytest.raises(ValueError, match="lower scores are better"):
+                pairs.rankeval.calibration(there, **keywords)
 
 
 def test_calibration_keeps_the_metric_of_the_pairs():
@@ -379,9 +338,18 @@ def test_a_sample_of_the_population_is_calibrated():
     # the same pairs come again in every test set: twice the error of independent ones
     assert ((found["expected_agreement"] - found["agreement"]).abs() < 0.02 + 6 * error).all()
     assert found["agreement"].is_monotonic_decreasing
+
+
+def test_test_sets_of_a_population_are_of_all_pairs():
+    ask = systems(8, items=60, count=4).rankeval.population_calibration
+    found = ask(30, n_test_sets=3, bins=[0.0, 1.0], prior="estimated")
+    assert 0 < found["n_pairs"].item() <= 3 * 6
+    assert 0.0 < found["expected_agreement"].item() < 1.0
     for role in ("by", "groups"):
         with pytest.raises(ValueError, match=f"{role}='s00'"):
-            data.rankeval.population_calibration(300, **{role: "s00"})
+            ask(30, **{role: "s00"})
+    with pytest.raises(ValueError, match="prior='guess' is not one of 'flat', 'estimated'"):
+        ask(30, prior="guess")
 
 
 @pytest.mark.full
@@ -399,11 +367,9 @@ def test_nearly_equal_systems_agree_as_often_as_the_estimated_prior_says():
     assert flat["agreement"] == estimated["agreement"]
     assert flat["expected_agreement"] - flat["agreement"] > 0.15
     assert abs(estimated["expected_agreement"] - estimated["agreement"]) < 0.1
-    with pytest.raises(ValueError, match="prior='guess' is not one of 'flat', 'estimated'"):
-        data.rankeval.population_calibration(**ask, prior="guess")
 
 
-# --------------------------------------------------------------------------------------------- size
+# ------------------------------------------------------------------------------------ gain_by_size
 
 
 def test_sizes_are_prefixes_in_the_order_of_the_rows():
@@ -444,129 +410,7 @@ def test_so_many_items_of_each_domain():
     pd.testing.assert_frame_equal(again, found)
 
 
-def test_sizes_of_a_dataset():
-    data = systems(11, items=60, count=3)
-    ds = xr.Dataset({"hit": (("item", "system"), data)}, {"system": list(data)})
-    found = ds.rankeval.gain_by_size([30, 60], ci="percentile")
-    assert dict(found.sizes) == {"size": 2, "pair": 3}
-    assert found["gain"].dims == ("size", "pair")
-    wanted = data.rankeval.gain_by_size([30, 60], ci="percentile")
-    table = found.to_dataframe().reset_index()[list(wanted.columns)]
-    pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
-    thresholds = found.rankeval.gain_threshold(window=(0.01, 0.9)).to_dataframe()
-    assert thresholds["size"].tolist() == [30, 60]
-
-
-def test_gains_shrink_with_the_square_root_of_the_size():
-    data = systems(12, items=6400, count=12)
-    sizes = [100, 400, 1600, 6400]
-    found = data.rankeval.gain_by_size(sizes, ci="percentile").rankeval.gain_threshold()
-    slope = np.polyfit(np.log(sizes), np.log(found["threshold_all_pairs"]), 1)[0]
-    assert slope == pytest.approx(-0.5, abs=0.03)
-
-
-@pytest.mark.parametrize("sizes", [[], [1], [401], [0], [2.5], [True], "many"])
-def test_impossible_sizes(sizes):
-    with pytest.raises((ValueError, TypeError), match="sizes"):
-        systems(1).rankeval.gain_by_size(sizes)
-
-
-# ----------------------------------------------------------------------------------------- planning
-
-
-def test_detectable_gain_and_needed_items_agree():
-    ask = {"power": 0.9, "alpha": 0.01}
-    for alternative, tail in (("two-sided", 0.005), ("greater", 0.01)):
-        gain = rankeval_pd.detectable_gain(
-            0.3, 1000, n_items_new=2500, alternative=alternative, **ask
-        )
-        error = 0.3 * np.sqrt(0.4) * np.sqrt(2500 / 2499)
-        power = stats.nct.sf(stats.t.isf(tail, 2499), 2499, gain / error)
-        assert power == pytest.approx(0.9, abs=1e-5)
-        needed = rankeval_pd.needed_items(gain * 1.0001, 0.3, 1000, alternative=alternative, **ask)
-        assert needed == 2500
-    for z, keywords in ((2.801585, {}), (2.486475, {"alternative": "greater"})):
-        np.testing.assert_allclose(
-            rankeval_pd.detectable_gain(np.array([0.1, 0.2]), 1_000_000, **keywords),
-            0.1 * np.array([1, 2]) * z,
-            rtol=1e-5,
-        )
-    with pytest.raises(ValueError, match="gain=0"):
-        rankeval_pd.needed_items(0, 0.3, 1000)
-    with pytest.raises(ValueError, match=r"power=80 is outside"):
-        rankeval_pd.detectable_gain(0.3, 1000, power=80)
-    for power in (0.05, 0.04):
-        with pytest.raises(ValueError, match=rf"power={power}, alpha=0.05: .* must exceed alpha"):
-            rankeval_pd.detectable_gain(0.3, 1000, power=power)
-        with pytest.raises(ValueError, match=rf"power={power}, alpha=0.05"):
-            rankeval_pd.needed_items(0.1, 0.3, 1000, power=power)
-    with pytest.raises(ValueError, match="alternative='less' is not one of 'two-sided', 'greater'"):
-        rankeval_pd.needed_items(0.1, 0.3, 1000, alternative="less")
-
-
-def test_a_plan_for_a_two_sided_test_needs_more():
-    """The least numbers of topics with a power of 80 %: one topic fewer falls short."""
-    one, two = (
-        rankeval_pd.needed_items(0.025, 0.0281, 100, alternative=side)
-        for side in ("greater", "two-sided")
-    )
-    assert (one, two) == (784, 995)
-    effect = 0.025 / (0.0281 * np.sqrt(100))
-    for items, level in ((one, 0.05), (two, 0.025)):
-        powers = [
-            stats.nct.sf(stats.t.isf(level, n - 1), n - 1, effect * np.sqrt(n - 1))
-            for n in (items - 1, items)
-        ]
-        assert powers[0] < 0.8 <= powers[1]
-
-
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "requires more than 1e.15 items"),
-        (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: pass"),
-        (lambda: rankeval_pd.needed_items(np.nan, 0.01, 1000), "gain=nan"),
-        (lambda: rankeval_pd.needed_items([1, np.nan], 0.01, 9), "gain=1 missing numbers: .*drop"),
-        (lambda: rankeval_pd.needed_items(0.1, np.nan, 1000), "gain_se=nan: .*drop"),
-        (lambda: rankeval_pd.needed_items(0.1, 0.0, 1000), "gain_se=0.0: pass numbers above 0"),
-        (lambda: rankeval_pd.needed_items(0.1, 0.01, np.nan), "n_items=nan"),
-        (lambda: rankeval_pd.detectable_gain(np.nan, 10), "gain_se=nan"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=np.nan), "n_items_new=nan"),
-        (lambda: rankeval_pd.needed_items(0.1, 0.01, -5), "n_items=-5: pass numbers above 0"),
-        (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: pass numbers of at least 0"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 0), "n_items=0: pass numbers above 0"),
-        (lambda: rankeval_pd.detectable_gain(0.1, np.inf), "n_items=inf"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=0), "n_items_new=0"),
-        (lambda: rankeval_pd.expected_agreement(0.05, 100, 0), "n_items_other=0: .* or inf"),
-        (lambda: rankeval_pd.expected_agreement(0.05, 0, 100), "n_items=0"),
-        (lambda: rankeval_pd.expected_agreement(2, 100, 100), "p=2: pass numbers from 0 to 1"),
-        (lambda: rankeval_pd.expected_agreement([-0.1, 0.1], 9, 9), "p=.-0.1, 0.1.: pass"),
-        (lambda: table([0.05], [1.0]).rankeval.gain_threshold(n_items=-3), "n_items=-3"),
-    ],
-)  # fmt: skip
-def test_impossible_plans(ask, message):
-    with pytest.raises(ValueError, match=message):
-        ask()
-
-
-def test_plans_of_no_numbers_and_of_many():
-    with pytest.raises(TypeError, match="p='small': pass numbers"):
-        rankeval_pd.expected_agreement("small", 100, 100)
-    assert rankeval_pd.detectable_gain(0, 10) == 0.0
-    assert rankeval_pd.expected_agreement([0.0, 1.0], 9, 9).tolist() == [1.0, 0.0]
-    assert np.isnan(rankeval_pd.expected_agreement(np.nan, 9, 9))
-    found = rankeval_pd.expected_agreement(pd.Series([0.1, 0.2]), 100, np.inf)
-    assert found.tolist() == pytest.approx([0.9, 0.8])
-
-
-@pytest.mark.full
-def test_the_detectable_gain_is_detected():
-    """Power 80 % of a one-sided test at 5 %, 300 simulated test sets: 3 standard errors."""
-    rng = np.random.default_rng(13)
-    gain = rankeval_pd.detectable_gain(1 / np.sqrt(200), 200, alternative="greater")
-    found = 0
-    for seed in range(300):
-        data = pd.DataFrame({"a": rng.normal(gain, 1, 200), "b": 0.0})
-        row = data.rankeval.paired_bootstrap("a", "b", n_resamples=199, ci="percentile", rng=seed)
-        found += row["p_one_sided"][0] <= 0.05
-    assert found / 300 == pytest.approx(0.8, abs=3 * 0.4 / np.sqrt(300) + 0.01)
+def test_impossible_sizes():
+    for sizes in [[], [1], [401], [0], [2.5], [True], "many"]:
+        with pytest.raises((ValueError, TypeError), match="sizes"):
+            systems(1).rankeval.gain_by_size(sizes)

@@ -1,0 +1,578 @@
+"""The door of systems: what is a system, a statistic, an item; long frames; what is refused."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import xarray as xr
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning
+
+METHODS = ["paired_bootstrap", "paired_permutation", "system_ranks"]
+SYSTEMS = ["large", "base", "small"]
+LONG = {"system": "model", "score": "acc", "item": "doc"}
+
+
+@pytest.fixture
+def df() -> pd.DataFrame:
+    """Six items, two systems."""
+    return pd.DataFrame(
+        {"new": [3, 5, 2, 4, 4, 1], "old": [2, 5, 1, 4, 3, 2]},
+        index=[f"item {k}" for k in range(6)],
+    )
+
+
+@pytest.fixture
+def parts(df) -> pd.DataFrame:
+    """The same as correct of guess of gold, columns (system, statistic)."""
+    return pd.concat({"correct": df, "guess": df + 1, "gold": df + 2}, axis=1).swaplevel(axis=1)
+
+
+@pytest.fixture
+def wide() -> pd.DataFrame:
+    """What three systems get right of 50 items of two tasks."""
+    right = np.random.default_rng(8).random((50, 3)) < [0.8, 0.7, 0.5]
+    frame = pd.DataFrame(right, columns=SYSTEMS)
+    task = np.repeat(["qa", "nli"], [30, 20])
+    return frame.assign(doc=np.arange(50), task=task, passage=np.arange(50) // 5)
+
+
+@pytest.fixture
+def long(wide) -> pd.DataFrame:
+    """The same with a row for each score, the items shuffled."""
+    melted = wide.melt(id_vars=["doc", "task", "passage"], var_name="model", value_name="acc")
+    shuffled = melted.sample(frac=1, random_state=2)
+    return shuffled.sort_values("model", key=lambda x: x.map(SYSTEMS.index))
+
+
+def ask(data, name="paired_bootstrap", /, **keywords):
+    return getattr(rankeval_pd, name)(data, **{"n_resamples": 50, **keywords})
+
+
+def same(found, wanted):
+    pd.testing.assert_frame_equal(found, wanted, check_dtype=False)
+
+
+# ------------------------------------------------------------------------ systems and statistics
+
+
+def test_systems_are_the_numeric_columns_without_a_role(df):
+    wanted = ask(df)
+    extra = df.assign(text="x", when=pd.Timestamp("2020"), doc=list("aabbcc"))
+    same(ask(extra), wanted)
+    found = ask(extra.assign(doc=[1, 1, 2, 2, 3, 3]), groups="doc")
+    assert found[["system_a", "system_b"]].to_numpy().tolist() == [["new", "old"]]
+
+
+def test_scores_of_any_numeric_dtype_are_the_same_and_booleans_zero_and_one(df):
+    for dtype in ("uint16", "Float64", "int64[pyarrow]", "object"):
+        same(ask(df.astype(dtype)), ask(df))
+    right = df > 2
+    for dtype in ("boolean", "int64"):
+        same(ask(right.astype(dtype)), ask(right))
+    assert ask(right, metric="accuracy")["score_a"][0] == right.mean().max()
+
+
+def test_a_two_level_header_in_either_order(parts):
+    for names in [("system", "statistic"), ("system", None), (None, None)]:
+        data = parts.rename_axis(columns=names)
+        same(ask(data, metric="f1"), ask(parts, metric="f1"))
+        if names[0] is not None:  # without names the first level is the systems'
+            same(ask(data.swaplevel(axis=1), metric="f1"), ask(parts, metric="f1"))
+
+
+def test_a_pivot_is_taken_as_it_is(parts):
+    stacked = parts.stack(level=0, future_stack=True)  # noqa: PD013
+    long = stacked.rename_axis(["segment", "system"]).reset_index()
+    pivoted = long.pivot(index="segment", columns="system")  # noqa: PD010
+    same(ask(pivoted, metric="f1"), ask(parts, metric="f1"))
+    with pytest.raises(ValueError, match=r"column 'system'.*system='system', score='...', item="):
+        ask(long)
+
+
+def test_a_callable_gets_the_statistics_in_the_order_of_the_columns(parts):
+    def metric(sums):
+        assert sums.shape[-1] == 3
+        return 2 * sums[..., 0] / (sums[..., 1] + sums[..., 2])
+
+    # the tests of ratios are those of the metrics by name, not of a function
+    plain = {"skewness": False}
+    same(ask(parts, metric=metric, **plain), ask(parts, metric="f1", **plain))
+
+
+def test_a_callable_of_one_statistic_is_exact_with_few_items(df):
+    for method in METHODS:
+        found, wanted = (ask(df, method, metric=m) for m in (lambda S: S[..., 0], "sum"))
+        shown = [name for name in found if name.startswith(("system", "score", "value", "rank"))]
+        same(found[shown], wanted[shown])
+        assert method == "system_ranks" or found["exact"].tolist() == [True]
+    with pytest.raises(ValueError, match="exact distribution exists for the metrics mean, sum and"):
+        ask(df, metric=lambda S: S[..., 0], method="exact", event="recentred")
+
+
+def test_the_statistics_of_a_metric_may_stand_in_any_order(parts):
+    shuffled = parts.iloc[:, [5, 1, 3, 2, 0, 4]]
+    found, wanted = (ask(x, metric="f1").filter(regex="^(?!system)") for x in (shuffled, parts))
+    same(found, wanted)
+
+
+def test_datasets_with_shared_statistics(parts):
+    """The gold size is that of the items, the same for all systems."""
+    ds = xr.Dataset(
+        {k: (("item", "system"), parts.xs(k, axis=1, level=1)) for k in ("correct", "guess")},
+        {"system": ["new", "old"]},
+    ).assign(gold=("item", parts["new", "gold"]))
+    data = parts.copy()
+    data["old", "gold"] = data["new", "gold"]
+    found = ask(ds, metric="f1").to_dataframe().reset_index()
+    wanted = ask(data, metric="f1")
+    same(found[list(wanted.columns)], wanted)
+    renamed = ds.rename(item="segment")
+    again = ask(renamed, metric="f1", dim="segment")
+    xr.testing.assert_identical(again, ask(ds, metric="f1"))
+
+
+@pytest.mark.filterwarnings("ignore:.*with fewer than:rankeval_pd.RankevalWarning")
+def test_a_dataset_with_groups_and_chosen_systems_is_its_frame():
+    """Clusters along the items, systems in another order, items in another than their labels'."""
+    rng = np.random.default_rng(5)
+    items = pd.Index([f"i{k}" for k in rng.permutation(40)], name="item")
+    frame = pd.DataFrame(rng.integers(0, 9, (40, 4)), index=items, columns=list("abcd"))
+    docs = np.array([f"d{k % 11}" for k in range(40)], dtype=object)
+    ds = xr.Dataset(
+        {"score": (("item", "system"), frame), "doc": ("item", docs)},
+        {"item": items, "system": list(frame)},
+    )
+    roles = {"groups": "doc", "measures": ["d", "a", "c"], "rng": 3}
+    wanted = ask(frame.assign(doc=docs), **roles)
+    for data in (ds, ds.set_coords("doc")):
+        found = ask(data, **roles).to_dataframe().reset_index()
+        same(found[list(wanted)], wanted)
+
+
+def test_a_name_that_hides_a_column(df):
+    found = ask(df.assign(gain=list("aabbcc")), by="gain")
+    assert found["by_gain"].tolist() == ["a", "b", "c"]
+
+
+# ---------------------------------------------------------------------------------- what is refused
+
+
+def test_missing_and_infinite_scores_are_named(df):
+    data = df.astype(float)
+    data.loc[["item 2", "item 4"], "old"] = np.nan
+    ds = xr.Dataset({"x": (("item", "system"), data)}, {"system": list(data), "item": data.index})
+    message = r"system 'old' has no score for 2 of 6 items: 'item 2', 'item 4'.*do not fill in 0"
+    for given_as in (data, data.astype("Float64"), ds):
+        with pytest.raises(ValueError, match=message):
+            ask(given_as)
+    data = df.astype(float)
+    data.iloc[0, 0] = np.inf
+    with pytest.raises(ValueError, match="'new' has infinite scores for 1 of 6 items: 'item 0'"):
+        ask(data)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_too_few_systems_items_or_groups_are_refused(df, method):
+    for data, keywords, message in (
+        (df[["new"]], {}, r"one system, 'new'.*needs two"),
+        (df.iloc[:1], {}, r"one item, 'item 0', but resampling needs at least two"),
+        (df.iloc[:0], {}, "no item"),
+        (df[[]].assign(text="x"), {}, "no numeric or boolean column"),
+        (df.assign(domain=list("aaaaab")), {"by": "domain"}, "one item"),
+        (df.assign(doc="a"), {"groups": "doc"}, "there is only one group, but resampling"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ask(data, method, **keywords)
+
+
+def test_frames_that_are_no_scores_of_systems_are_refused(df, parts):
+    holed = df.assign(doc=["a", None, "b", "b", "c", "c"])
+    negative, more = parts.copy(), parts.copy()
+    negative["new", "correct"], more["old", "guess"] = -1, 0
+    for data, keywords, message in (
+        (holed, {"groups": "doc"}, "groups='doc' has 1 missing values"),
+        (holed, {"by": "doc"}, "by='doc' has 1 missing values"),
+        (holed, {"by": "dok"}, "no column 'dok'.*Did you mean 'doc'"),
+        (pd.concat({"x": parts}, axis=1), {}, "header of data has 3 levels"),
+        (pd.concat([df, df[["new"]]], axis=1), {}, "several columns named 'new'"),
+        (parts, {}, "takes one column per system.*'correct', 'guess', 'gold'"),
+        (parts.drop(columns=[("old", "gold")]), {"metric": "f1"}, "'old' has no column for the"),
+        (negative, {"metric": "f1"}, "'new' has a negative 'correct' at item 'item 0'"),
+        (more, {"metric": "f1"}, "system 'old' has more 'correct' than 'guess'"),
+        (df, {"metric": "accuracy"}, "more 'correct' than 'total'"),
+    ):
+        with pytest.raises((ValueError, KeyError), match=message):
+            ask(data, **keywords)
+    assert ask(-df)["gain"][0] > 0  # a mean may be negative
+
+
+def test_metrics_that_do_not_fit(df):
+    for metric, message in [
+        ("blue", r"metric='blue' is not a known metric. Did you mean 'bleu'.*or a function"),
+        ("comet", "'comet' is not a known metric. If the columns contain per-item scores"),
+        (3, r"metric=3 is not a known metric"),
+        ("f1", r"needs the statistics 'correct', 'guess', 'gold'.*one column per system"),
+        ("bleu", r"metric='bleu' needs the statistics 'sys_len'"),
+        (lambda s: 1.0, r"shape \(\) instead of \(2,\)"),
+        (lambda s: s, r"shape \(2, 1\)"),
+        (lambda s: s.sum(), r"returned shape \(\)"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            ask(df, metric=metric)
+
+
+def test_an_exception_of_a_metric_is_said_to_be_its_own(df):
+    def ratio(sums):
+        return sums[..., 0] / sums[..., 1]
+
+    message = r"metric=ratio raised IndexError: index 1 .* sums of 1 statistics .* shape \(2, 1\)"
+    for method in METHODS:
+        with pytest.raises(ValueError, match=message) as caught:
+            ask(df, method, metric=ratio)
+        assert isinstance(caught.value.__cause__, IndexError)
+
+
+def test_a_scorer_of_texts_leads_to_the_statistics(df):
+    class Chrf:
+        """Not callable, as sacrebleu's metrics are not."""
+
+    class Scorer:
+        """A function of sums by another name."""
+
+        def __call__(self, sums):
+            return sums[..., 0]
+
+    for metric, named in ((Chrf(), r"Chrf\(\)"), (Chrf, "Chrf")):
+        with pytest.raises(
+            ValueError, match=rf"metric={named} scores text or labels.*metric='chrf'.*'hyp_1'"
+        ):
+            ask(df, metric=metric)
+    with pytest.raises(ValueError, match=r"metric=Scorer scores text or labels.*name of a metric"):
+        ask(df, metric=Scorer)
+    ask(df, metric=Scorer())
+    bleu = pytest.importorskip("sacrebleu.metrics").BLEU()
+    with pytest.raises(ValueError, match=r"metric=BLEU\(\) .*metric='bleu'.*'sys_len', 'ref_len'"):
+        ask(df, metric=bleu)
+
+
+def test_numbers_in_messages_are_plain(df):
+    numbered = df.set_axis([0, 1], axis=1).set_axis(range(6), axis=0)
+    label = numbered.columns.to_numpy()[1]
+    for call in (
+        lambda: ask(numbered, a=label, b=label),
+        lambda: ask(numbered, a=label + 2),
+        lambda: ask(numbered, n_resamples=np.int64(0)),
+        lambda: ask(numbered, alpha=np.float64(3)),
+        lambda: ask(numbered.iloc[:1]),
+        lambda: ask(numbered, metric=np.int64(3)),
+        lambda: numbered.rankeval.gain_by_size(np.array([1])),
+        lambda: rankeval_pd.needed_items(np.float64(0), 1, 9),
+        lambda: ask(pd.concat({"correct": -numbered}, axis=1).swaplevel(axis=1), metric="accuracy"),
+    ):
+        with pytest.raises((ValueError, KeyError), match=r"\d") as caught:
+            call()
+        assert "np." not in str(caught.value)
+
+
+def test_roles_that_do_not_fit_systems(df):
+    for keywords, error, message in [
+        ({"a": "newer"}, KeyError, r"a: no column 'newer'.*Did you mean 'new'"),
+        ({"a": "new", "b": "new"}, ValueError, r"the same system"),
+        ({"b": "new"}, ValueError, r"b='new' without a"),
+        ({"families": {"new": 1}}, KeyError, r"families: no column 'old'"),
+        ({"families": ["x"]}, ValueError, r"a label for each of the 2 systems"),
+        ({"higher_is_better": "yes"}, TypeError, r"higher_is_better='yes'"),
+        ({"golds": "new"}, TypeError, r"Unknown keyword 'golds'"),
+        ({"dim": "item2"}, ValueError, r"names a dimension of a Dataset"),
+        ({"gold": "new"}, ValueError, r"applies only to rankings.*call compare"),
+        (
+            {"metric": np.ones(2), "gold": "new"},
+            ValueError,
+            r"'new' applies only .*call compare\.$",
+        ),
+        ({"key": "new"}, ValueError, r"applies only to rankings"),
+        ({"missing": "drop"}, ValueError, r"applies only to rankings"),
+        ({"ties": "error"}, ValueError, r"applies only to rankings"),
+    ]:
+        with pytest.raises(error, match=message):
+            ask(df, **keywords)
+
+
+def test_where_predictions_and_labels_are_brought_the_way_is_said():
+    truth = pd.Series([True, False] * 30)
+    predictions = pd.DataFrame({"old": truth, "new": ~truth})
+    for metric, what in (
+        ("f1", r"three columns.*'correct'.*how-to 'F1 from predictions'"),
+        ("accuracy", r"predictions\.eq\(y_true, axis=0\)"),
+    ):
+        with pytest.raises(ValueError, match=rf"gold=<Series> applies only to rankings.*{what}"):
+            predictions.rankeval(metric=metric, gold=truth).paired_bootstrap()
+        with pytest.raises(ValueError, match=rf"a column 'gold'.*{what}"):
+            predictions.assign(gold=truth).rankeval(metric=metric).paired_permutation()
+
+
+def test_lower_is_better_says_what_is_meant(df):
+    for name in ("new", "nobody", True):  # a system, no column, all
+        with pytest.raises(ValueError, match=rf"lower_is_better={name!r}.*pass higher_is_better="):
+            ask(df, lower_is_better=name)
+    with pytest.raises(TypeError, match="higher_is_better='new': pass False if lower scores"):
+        ask(df, higher_is_better="new")
+    ranking = df.assign(gold=[True, False] * 3)
+    with pytest.raises(ValueError, match=r"higher_is_better=False.*small values.*lower_is_better="):
+        ranking.rankeval.nbest_precision([1], higher_is_better=False)
+
+
+def test_the_wrong_form_says_so(df):
+    for method in ("nbest_precision", "compare", "random_test", "random_bound"):
+        with pytest.raises(ValueError, match="paired_bootstrap"):
+            getattr(df.rankeval, method)()
+        with pytest.raises(ValueError, match=r"metric='f1' applies only to systems.*paired_"):
+            getattr(df.assign(gold=True).rankeval(metric="f1"), method)()
+    ranking = df.assign(gold=[True, False] * 3)
+    for method in METHODS:
+        with pytest.raises(ValueError, match=r"column 'gold'.*call compare"):
+            ask(ranking, method)
+    with pytest.raises(ValueError, match=r"no dimension 'item'.*call compare"):
+        ask(xr.Dataset.from_dataframe(ranking.rename_axis("candidate")))
+    with pytest.raises(TypeError, match="data is of type list"):
+        ask([[1, 0]])
+
+
+def test_what_float64_cannot_tell_apart_is_refused():
+    for numbers in [
+        [2**53, 2**53 + 1, 3, 4],
+        np.array([1, 1 + np.finfo(np.longdouble).eps, 2, 3], dtype=np.longdouble),
+        pd.array(
+            [Decimal(1), Decimal("1.00000000000000000001"), Decimal(2), Decimal(3)],
+            dtype=pd.ArrowDtype(pa.decimal128(30, 20)),
+        ),
+    ]:
+        data = pd.DataFrame({"a": numbers, "b": [1.0, 2.0, 3.0, 4.0]})
+        if np.finfo(np.longdouble).eps == np.finfo(float).eps and data["a"].dtype == np.longdouble:
+            pytest.skip("long double is double here")
+        with pytest.raises(
+            ValueError, match=r"'a' has .*cannot be distinguished as float64.*Subtract"
+        ):
+            data.rankeval.paired_bootstrap()
+        with pytest.raises(ValueError, match=r"'a' has .*cannot be distinguished as float64.*rank"):
+            data.assign(gold=[True, False, True, False]).rankeval.nbest_precision(1)
+        if data["a"].dtype == np.int64:
+            items = xr.Dataset({"x": (("system", "item"), data.to_numpy(dtype=np.int64).T)})
+            with pytest.raises(ValueError, match="0 has whole numbers of 2"):  # the first system
+                items.rankeval.paired_bootstrap()
+
+
+@pytest.mark.filterwarnings("ignore:3 items:UserWarning")
+def test_numbers_are_refused_only_if_their_squares_are_lost():
+    for size in (1e300, -1e151, 1e-151):
+        data = pd.DataFrame({"a": [size, 0.0, 0.0], "b": [1.0, 2.0, 3.0]})
+        with pytest.raises(ValueError, match=r"for system 'a', the largest.*Divide the scores of"):
+            data.rankeval.paired_permutation()
+    data = pd.DataFrame({"a": [3.0, 1.0, 2.0], "b": [1.0, 2.0, 1.0]})
+    p_value = data.rankeval.paired_permutation()["p_value"]
+    for size in (1e140, 1e-140):
+        scaled = (data * size).rankeval.paired_permutation()
+        assert scaled["gain"].item() == pytest.approx(2 / 3 * size, rel=1e-12)
+        pd.testing.assert_series_equal(scaled["p_value"], p_value)
+
+
+# ------------------------------------------------------------------------- a row for each score
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda x, **k: x.rankeval(**k).system_ranks(n_resamples=99, adjust=None),
+        lambda x, **k: x.rankeval.gain_by_size([10, 20], **k),
+        lambda x, **k: rankeval_pd.summary(data=x, baseline="base", **{"metric": "mean", **k}),
+        lambda x, **k: x.rankeval.paired_permutation(**k),
+        lambda x, **k: x.rankeval.population_calibration(20, n_test_sets=2, **k),
+    ],
+)  # fmt: skip
+def test_a_long_frame_is_the_frame_with_a_column_for_each_system(wide, long, ask):
+    for roles in ({}, {"strata": "task"}, {"groups": "passage"}, {"by": "task"}):
+        columns = wide.set_index("doc").drop(columns={"task", "passage"} - set(roles.values()))
+        try:
+            wanted = ask(columns, **roles)
+        except ValueError as error:  # by and strata do not hold for all
+            with pytest.raises(ValueError, match=re.escape(str(error))):
+                ask(long, **LONG, **roles)
+            continue
+        pd.testing.assert_frame_equal(ask(long, **LONG, **roles), wanted)
+
+
+@pytest.mark.filterwarnings("ignore:seeds. two training runs:rankeval_pd.RankevalWarning")
+def test_seeds_of_a_long_frame():
+    rng = np.random.default_rng(9)
+    parts = {s: pd.DataFrame(rng.random((50, 3)) < 0.6, columns=SYSTEMS) for s in range(3)}
+    trained = pd.concat(parts, axis=1, names=["seed", "system"]).swaplevel(axis=1)
+    wanted = trained.rankeval(metric="accuracy").paired_bootstrap(seeds="seed")
+    long = pd.concat(
+        [x.assign(doc=range(50), seed=s).melt(["doc", "seed"], var_name="model", value_name="acc")
+         for s, x in parts.items()]
+    )  # fmt: skip
+    found = long.rankeval(**LONG, metric="accuracy", seeds="seed").paired_bootstrap()
+    pd.testing.assert_frame_equal(found, wanted)
+    with pytest.raises(ValueError, match=r"'doc', 'model' is not unique.*rows: 300.*seeds="):
+        long.rankeval(**LONG).paired_bootstrap()
+    fewer = long[(long["seed"] < 2) | (long["model"] != "small")]  # a system with two seeds
+    pairs = fewer.rankeval(**LONG, metric="accuracy", seeds="seed").paired_bootstrap()
+    kept = trained.drop(columns=("small", 2)).rankeval(metric="accuracy")
+    pd.testing.assert_frame_equal(pairs, kept.paired_bootstrap(seeds="seed"))
+
+
+def test_the_statistics_of_a_long_frame(parts):
+    wanted = ask(parts, metric="f1")
+    stacked = parts.stack(level=0, future_stack=True)  # noqa: PD013
+    long = stacked.rename_axis(["text", "system"]).reset_index()
+    roles = {"system": "system", "score": ["correct", "guess", "gold"], "item": "text"}
+    pd.testing.assert_frame_equal(ask(long, metric="f1", **roles), wanted)
+
+
+def test_items_named_by_the_index_or_by_several_columns(long):
+    roles = {"system": "model", "score": "acc"}
+    wanted = long.rankeval(**LONG).paired_bootstrap()
+    indexed = long.set_index("doc").rankeval(**roles).paired_bootstrap()
+    pd.testing.assert_frame_equal(indexed, wanted)
+    numbered = long.assign(number=long["doc"] - 30 * (long["task"] == "nli"))  # anew in each task
+    several = numbered.rankeval(**roles, item=["task", "number"]).paired_bootstrap()
+    pd.testing.assert_frame_equal(several[["system_a", "gain"]], wanted[["system_a", "gain"]])
+    strata = numbered.rankeval(**roles, item="number", strata="task").paired_bootstrap()
+    told = long.rankeval(**LONG, strata="task").paired_bootstrap()  # draws in another order
+    pd.testing.assert_frame_equal(strata[["system_a", "gain"]], told[["system_a", "gain"]])
+
+
+def test_the_accessor_says_what_is_understood_of_a_long_frame(long):
+    assert "'large', 'base', 'small'" in repr(long.rankeval(**LONG, metric="accuracy"))
+    assert "not yet clear" in repr(long.rankeval(system="model"))
+    assert "system_ranks" in dir(long.rankeval(**LONG))
+
+
+def test_holes_and_repeats_of_a_long_frame(wide, long):
+    fewer = long[~((long["model"] == "base") & long["doc"].isin([3, 7]))]
+    with pytest.raises(
+        ValueError, match=r"'base' has no score for 2 of 50 items.*example 3\..*ratio"
+    ):
+        fewer.rankeval(**LONG).paired_bootstrap()
+    holed = wide[SYSTEMS].astype(float)
+    holed.loc[[3, 7], "base"] = np.nan
+    wanted = holed.rankeval(missing="ratio", metric="mean").paired_bootstrap(n_resamples=99)
+    found = fewer.rankeval(**LONG, missing="ratio").paired_bootstrap(n_resamples=99)
+    pd.testing.assert_frame_equal(found, wanted)
+    twice = pd.concat([long, long.head(1)])
+    with pytest.raises(ValueError, match=r"'doc', 'model' is not unique.*rows: 1.*groupby"):
+        twice.rankeval(**LONG).paired_bootstrap()
+
+
+def test_wrong_roles_of_a_long_frame(long):
+    for roles, error, match in [
+        ({"system": "model"}, ValueError, r"system='model': a long frame.*score='...'"),
+        ({"score": "acc"}, ValueError, r"score='acc': a long frame"),
+        ({**LONG, "measure": "model"}, ValueError, r"a long frame with one row per score"),
+        ({**LONG, "system": "modle"}, KeyError, r"Did you mean 'model'"),
+        ({**LONG, "item": "model"}, ValueError, r"no column identifies the items"),
+        ({"system": "model", "score": "acc"}, ValueError, r"item=None: no column identifies"),
+        ({**LONG, "score": "task"}, ValueError, r"score='task' is of type"),
+        ({**LONG, "by": np.zeros(150)}, ValueError, r"by contains values"),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=match):
+            long.rankeval(**roles).paired_bootstrap()
+
+
+def test_no_long_frame(long):
+    with pytest.raises(TypeError, match=r"data is empty"):
+        long.head(0).rankeval(**LONG).paired_bootstrap()
+    with pytest.raises(TypeError, match=r"data is a Dataset"):
+        rankeval_pd.paired_bootstrap(long.to_xarray(), **LONG)
+    for name in ("doc", "model"):
+        holed = long.astype({"doc": float}).assign(**{name: long[name].where(long["doc"] != 4)})
+        with pytest.raises(ValueError, match=rf"'{name}' has 3 missing values"):
+            holed.rankeval(**LONG).paired_bootstrap()
+    with pytest.raises(ValueError, match=r"'system'.*system='system', score="):
+        long.rename(columns={"model": "system"})[["system", "acc"]].rankeval.paired_bootstrap()
+    with pytest.raises(ValueError, match=r"one system, 'acc'.*if a column names the systems"):
+        long[["model", "acc"]].rankeval.paired_bootstrap()
+
+
+@pytest.mark.full
+def test_long_frames_of_dask_are_refused(long):
+    dd = pytest.importorskip("dask.dataframe")
+    import rankeval_pd.dask  # noqa: F401
+
+    ddf = dd.from_pandas(long, npartitions=2)
+    with pytest.raises(ValueError, match=r"in memory"):
+        ddf.rankeval(**LONG).paired_bootstrap()
+    with pytest.raises(ValueError, match=r"in memory"):
+        ddf.rankeval(measure="model", score="acc", item="doc", gold="passage").nbest_precision(3)
+
+
+# ---------------------------------------------------------- rankings and runs, a row for each score
+
+
+def test_rankings_in_groups_and_their_holes():
+    frame = rankeval_pd.datasets.simulate_candidates(200).assign(
+        part=np.arange(200) % 2, word=np.arange(200) // 2
+    )
+    names = [x for x in frame if x not in ("gold", "part", "word")]
+    long = frame.melt(["gold", "part", "word"], var_name="m", value_name="s")
+    roles = {"measure": "m", "score": "s", "item": "word", "by": "part"}
+    wanted = frame.set_index("word").rankeval(by="part", measures=names).compare(n=[20])
+    pd.testing.assert_frame_equal(long.rankeval(**roles).compare(n=[20]), wanted)
+    with pytest.raises(ValueError, match=r"missing='raise'"):
+        long.iloc[3:].rankeval(**roles).compare(n=[20])
+    long.iloc[3:].rankeval(**roles, missing="absent").compare(n=[20])
+    torn = long.assign(gold=long["gold"].where(long.index != 0, ~long["gold"]))
+    with pytest.raises(ValueError, match=r"'gold' has several values for one candidate"):
+        torn.rankeval(**roles).compare(n=[20])
+    with pytest.raises(ValueError, match=r"is not unique.*by=\.\.\."):
+        long.rankeval(measure="m", score="s", item="word").compare(n=[20])
+    named = long.assign(**{names[0]: 1.0})
+    with pytest.raises(ValueError, match=r"a measure and a column have this name"):
+        named.rankeval(**roles).compare(n=[20])
+
+
+def test_runs_with_documents_that_no_run_retrieved():
+    wide = pd.DataFrame(
+        {
+            "query": np.repeat(["q1", "q2", "q3"], 4), "document": list("abcd") * 3,
+            "grade": [1, 0, 2, 0] * 3, "bm25": [3.0, 2, 1, 0.5] * 3,
+            "dense": np.random.default_rng(8).random(12),
+        }
+    )  # fmt: skip
+    wide.loc[[2, 6], ["bm25", "dense"]] = np.nan
+    wide.loc[5, "dense"] = np.nan
+    wanted = wide.rankeval.per_query(["AP", "P@2"])
+    long = wide.melt(["query", "document", "grade"], var_name="run", value_name="score").dropna()
+    lost = wide.loc[[2, 6], ["query", "document", "grade"]]  # judged, in no list: no name, no score
+    runs = pd.concat([long, lost]).sample(frac=1, random_state=1)
+    found = runs.rankeval(measure="run", score="score").per_query(["AP", "P@2"])
+    by = ["query", "measure", "metric"]
+    pd.testing.assert_frame_equal(
+        found.sort_values(by, ignore_index=True), wanted.sort_values(by, ignore_index=True)
+    )
+    named = runs.rename(columns={"query": "topic", "document": "docno"})
+    again = named.rankeval(measure="run", score="score", by="topic", item="docno").per_query("AP")
+    assert again["value"].sum() == pytest.approx(wanted.query("metric == 'AP'")["value"].sum())
+    with pytest.warns(RankevalWarning, match="4 items|with fewer"):
+        runs.rankeval(measure="run", score="score").summary("AP")
+
+
+def test_what_names_the_items_of_a_column_for_each_system_is_no_system():
+    rng = np.random.default_rng(0)
+    plain = pd.DataFrame(rng.random((30, 2)), columns=["a", "b"], index=rng.permutation(30))
+    given = plain.rename_axis("seg_id").reset_index()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = given.rankeval(label="seg_id").system_ranks()
+    pd.testing.assert_frame_equal(found, plain.rankeval.system_ranks())
+    assert list(given.columns) == ["seg_id", "a", "b"]
+    with pytest.raises(ValueError, match="label='seg_id' if each system has a separate column"):
+        given.rankeval(item="seg_id").system_ranks()

@@ -1,0 +1,240 @@
+"""Plans of items and seeds, and accuracies as published: the noncentral t, enumeration, SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import rankeval_pd
+from rankeval_pd.stats import differences, two_by_two
+from tests.conftest import examples
+from tests.systems.conftest import trained
+
+PARTS = {"gain_se_seeds": 0.03 * np.sqrt(2.0 / 3.0), "n_seeds": 3}
+
+# ----------------------------------------------------------------------------- plans without seeds
+
+
+def test_detectable_gain_and_needed_items_agree():
+    ask = {"power": 0.9, "alpha": 0.01}
+    for alternative, tail in (("two-sided", 0.005), ("greater", 0.01)):
+        gain = rankeval_pd.detectable_gain(
+            0.3, 1000, n_items_new=2500, alternative=alternative, **ask
+        )
+        error = 0.3 * np.sqrt(0.4) * np.sqrt(2500 / 2499)
+        power = stats.nct.sf(stats.t.isf(tail, 2499), 2499, gain / error)
+        assert power == pytest.approx(0.9, abs=1e-5)
+        needed = rankeval_pd.needed_items(gain * 1.0001, 0.3, 1000, alternative=alternative, **ask)
+        assert needed == 2500
+    for z, keywords in ((2.801585, {}), (2.486475, {"alternative": "greater"})):
+        np.testing.assert_allclose(
+            rankeval_pd.detectable_gain(np.array([0.1, 0.2]), 1_000_000, **keywords),
+            0.1 * np.array([1, 2]) * z,
+            rtol=1e-5,
+        )
+
+
+def test_a_plan_for_a_two_sided_test_needs_more():
+    """The least numbers of topics with a power of 80 %: one topic fewer falls short."""
+    one, two = (
+        rankeval_pd.needed_items(0.025, 0.0281, 100, alternative=side)
+        for side in ("greater", "two-sided")
+    )
+    assert (one, two) == (784, 995)
+    effect = 0.025 / (0.0281 * np.sqrt(100))
+    for items, level in ((one, 0.05), (two, 0.025)):
+        powers = [
+            stats.nct.sf(stats.t.isf(level, n - 1), n - 1, effect * np.sqrt(n - 1))
+            for n in (items - 1, items)
+        ]
+        assert powers[0] < 0.8 <= powers[1]
+
+
+@pytest.mark.parametrize("n", [260, 20])
+def test_the_power_of_the_test_of_accuracy_is_enumerated(n):
+    """All tables of 20 items, and McNemar's test of 260."""
+    gain, differ, total = 0.25, 0.5, 0.0
+    up, down = (differ + gain) / 2, (differ - gain) / 2
+    for only_b in range(n + 1):
+        only_a = np.arange(n + 1 - only_b)
+        other = np.full(only_a.size, only_b)
+        p = np.minimum(
+            two_by_two.paired_tails(only_a, other, n), two_by_two.paired_tails(other, only_a, n)
+        )
+        rest = stats.binom.pmf(only_a, n - only_b, up / (1 - down))
+        total += float((stats.binom.pmf(only_b, n, down) * rest)[2 * p <= 0.05].sum())
+    found = differences.accuracy_power(gain, differ, n, 0.025, 2)
+    assert found == pytest.approx(total, abs=1e-6)
+
+
+# -------------------------------------------------------------------------------- plans with seeds
+
+
+def test_power_without_seeds_is_that_of_the_noncentral_t():
+    for n in (5, 30, 400):
+        parts = differences.Parts(1.0, n - 1.0)
+        for gain in (0.5, 2.0, 3.5):
+            found = parts.power(gain, parts.edges(0.025), 2)
+            edge = stats.t.isf(0.025, n - 1)
+            wanted = stats.nct.sf(edge, n - 1, gain) + stats.nct.cdf(-edge, n - 1, gain)
+            assert found == pytest.approx(wanted, abs=2e-4 if n < 10 else 1e-5)
+
+
+def test_power_with_seeds_is_that_of_the_test():
+    rng = np.random.default_rng(3)
+    parts = differences.Parts(1.0, 399.0, 0.8, 2.0)
+    a, b, c = (rng.chisquare(f, 200_000) / f for f in (2, 2, 399))
+    seeds = 0.4 * (a + b)
+    few = 2 * (a + b) ** 2 / (a * a + b * b)
+    edge = differences.critical_of(0.025, seeds / (seeds + c), 399, few) * np.sqrt(seeds + c)
+    for gain in (0.0, 3.0, 5.0):
+        drawn = gain + np.sqrt(1.8) * rng.normal(size=200_000)
+        wanted = float(np.mean(np.abs(drawn) > edge))
+        assert parts.power(gain, parts.edges(0.025), 2) == pytest.approx(wanted, abs=0.005)
+
+
+def test_plans_take_rows_tables_and_parts():
+    data = trained(systems=3)
+    table = data.rankeval(seeds="seed").paired_bootstrap(details=True)
+    parts = {name: table[name].to_numpy() for name in ("gain_se_seeds", "n_seeds")}
+    errors, sizes = (table[name].to_numpy() for name in ("gain_se_items", "n_items"))
+    gains = rankeval_pd.detectable_gain(table)
+    assert gains.tolist() == rankeval_pd.detectable_gain(errors, sizes, **parts).tolist()
+    assert rankeval_pd.detectable_gain(table.iloc[1]) == gains[1]
+    assert (rankeval_pd.detectable_gain(table, n_seeds_new=10) < gains).all()
+    assert (rankeval_pd.detectable_gain(table, n_items_new=10_000) < gains).all()
+    assert rankeval_pd.needed_seeds(gains[0] * 0.9, table.iloc[0]) > 3
+    assert rankeval_pd.needed_seeds(gains[0] * 1.001, table.iloc[0]) <= 3
+    assert rankeval_pd.needed_items(gains[0] * 1.001, table.iloc[0]) <= 80
+    pooled = data.rankeval(seeds="seed", seed_variance="pooled").paired_bootstrap(details=True)
+    row = pooled.iloc[0]
+    alone = rankeval_pd.detectable_gain(
+        row["gain_se_items"], 80, gain_se_seeds=row["gain_se_seeds"], n_seeds=3
+    )
+    assert rankeval_pd.detectable_gain(row) < alone
+
+
+def test_plans_of_rows_of_accuracy_use_its_test():
+    right = pd.DataFrame({"a": [1, 1, 0, 1] * 50, "b": [1, 0, 0, 1] * 50})
+    ask, differ = right.rankeval(metric="accuracy"), 0.25
+    found, same = (
+        rankeval_pd.needed_items(0.2, table.iloc[0])
+        for table in (ask.paired_bootstrap(details=True), ask.paired_permutation(details=True))
+    )
+    error = np.sqrt((differ - 0.25**2) / 200)
+    near = rankeval_pd.needed_items(0.2, error, 200, metric="accuracy")
+    assert found == same
+    assert differences.accuracy_power(0.2, differ, found, 0.025, 2) >= 0.8
+    assert abs(near - found) <= 0.3 * found  # it knows no gain of the items at hand
+
+
+def test_a_plan_that_no_study_fulfils_is_refused():
+    for ask, message in [
+        (lambda: rankeval_pd.needed_items(0.03, 0.025, 400, **PARTS),
+         r"gain=0.03: with 3 seeds, no test set can detect .* Add seeds; needed_seeds"),
+        (lambda: rankeval_pd.needed_seeds(0.03, 0.025, 400, **PARTS),
+         r"with 400 items, no number of seeds is sufficient. Add items; needed_items"),
+        (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "variance between seeds is missing"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_seeds=3), "gain_se_seeds and n_seeds"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 9, **PARTS, n_seeds_new=1), "n_seeds_new=1"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 9, metric="f1"), "metric='f1'"),
+        (lambda: rankeval_pd.detectable_gain(pd.Series({"gain": 1.0})), "details=True"),
+        (lambda: rankeval_pd.detectable_gain(pd.Series({"gain_se": 1.0}), 9), "a row or table"),
+        (lambda: rankeval_pd.needed_items(0, 0.3, 1000), "gain=0"),
+        (lambda: rankeval_pd.detectable_gain(0.3, 1000, power=80), "power=80 is outside"),
+        (lambda: rankeval_pd.detectable_gain(0.3, 9, power=0.05), "0.05: .* must exceed alpha"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.3, 9, power=0.04), "power=0.04, alpha=0.05"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.3, 9, alternative="less"),
+         "alternative='less' is not one of 'two-sided', 'greater'"),
+        (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "requires more than 1e.15 items"),
+        (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: pass"),
+        (lambda: rankeval_pd.needed_items(np.nan, 0.01, 1000), "gain=nan"),
+        (lambda: rankeval_pd.needed_items([1, np.nan], 0.01, 9), "gain=1 missing numbers: .*drop"),
+        (lambda: rankeval_pd.needed_items(0.1, np.nan, 1000), "gain_se=nan: .*drop"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.0, 1000), "gain_se=0.0: pass numbers above 0"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.01, np.nan), "n_items=nan"),
+        (lambda: rankeval_pd.detectable_gain(np.nan, 10), "gain_se=nan"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=np.nan), "n_items_new=nan"),
+        (lambda: rankeval_pd.needed_items(0.1, 0.01, -5), "n_items=-5: pass numbers above 0"),
+        (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: pass numbers of at least 0"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 0), "n_items=0: pass numbers above 0"),
+        (lambda: rankeval_pd.detectable_gain(0.1, np.inf), "n_items=inf"),
+        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=0), "n_items_new=0"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            ask()
+
+
+# ------------------------------------------------------------------------------ compare_accuracies
+
+
+def bounds(a: int, b: int, n: int) -> tuple[float, float]:
+    """Return the smallest and the largest p-value over all overlaps, by SciPy."""
+    values = []
+    for both in range(max(0, a + b - n), min(a, b) + 1):
+        differ = a + b - 2 * both
+        values.append(stats.binomtest(a - both, differ).pvalue if differ else 1.0)
+    return min(values), max(values)
+
+
+def test_published_accuracies_bound_the_p_value_of_mcnemars_test():
+    found = rankeval_pd.compare_accuracies(356, 344, 500).iloc[0]
+    assert (found["p_low"], found["p_high"]) == pytest.approx(bounds(356, 344, 500))
+    assert (round(found["p_low"], 4), round(found["p_high"], 3)) == (0.0005, 0.525)
+    rates = rankeval_pd.compare_accuracies(0.712, 0.688, 500).iloc[0]
+    assert rates.tolist() == found.tolist()
+    rounded = rankeval_pd.compare_accuracies(0.71, 0.69, 500).iloc[0]
+    assert rounded["p_low"] < found["p_low"]
+    assert rounded["p_high"] > found["p_high"]
+    known = rankeval_pd.compare_accuracies(356, 344, 500, both=340).iloc[0]
+    assert known["p_low"] == known["p_high"] == pytest.approx(stats.binomtest(16, 20).pvalue)
+    words = rankeval_pd.in_words(rankeval_pd.compare_accuracies(356, 344, 500))
+    assert "The gain is 2.4 points (95% interval −4.4 to 9.2 points)" in words
+    assert "This number determines whether" in words
+
+
+@settings(max_examples=examples(40))
+@given(st.integers(1, 16), st.data())
+def test_the_bounds_are_the_least_and_the_largest_of_all_overlaps(n, data):
+    a, b = (data.draw(st.integers(0, n)) for _ in range(2))
+    found = rankeval_pd.compare_accuracies(a, b, n).iloc[0]
+    assert (found["p_low"], found["p_high"]) == pytest.approx(bounds(a, b, n))
+    low, high = [], []
+    for both in range(max(0, a + b - n), min(a, b) + 1):
+        row = rankeval_pd.compare_accuracies(a, b, n, both=both).iloc[0]
+        assert found["p_low"] - 1e-12 <= row["p_low"] == row["p_high"] <= found["p_high"] + 1e-12
+        limits = differences.tango((both, a - both, b - both, n - a - b + both), 0.95)
+        assert row["ci_low"] <= limits[0] + 1e-9
+        assert limits[1] <= row["ci_high"] + 1e-9
+        low.append(row["ci_low"])
+        high.append(row["ci_high"])
+        assert (row["p_low"] <= 0.05) or row["ci_low"] <= 0.0 <= row["ci_high"]
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((min(low), max(high)))
+
+
+def test_accuracies_that_no_count_gives_are_refused():
+    for counts, keywords, error, message in [
+        ((0.8423, 0.81, 500), {}, ValueError, "no count out of 500.*nearest is 421, 0.842"),
+        ((84.2, 81, 500), {}, ValueError, "84.2% is 0.842"),
+        ((501, 3, 500), {}, ValueError, "from 0 to 500"),
+        ((-1, 3, 500), {}, ValueError, "from 0 to 500"),
+        ((356, 344, 500), {"both": 100}, ValueError, "have 200 to 344 correct items"),
+        (("many", 3, 500), {}, TypeError, "correct_a='many'"),
+        ((3, 3, 0), {}, ValueError, "n_items=0"),
+        ((3, 3, 5), {"alternative": "more"}, ValueError, "alternative='more'"),
+    ]:
+        with pytest.raises(error, match=message):
+            rankeval_pd.compare_accuracies(*counts, **keywords)
+
+
+def test_decimals_say_how_a_rate_was_printed():
+    two = rankeval_pd.compare_accuracies(0.84, 0.81, 1_000, decimals=2)["p_high"][0]
+    three = rankeval_pd.compare_accuracies(0.84, 0.81, 1_000, decimals=3)["p_high"][0]
+    assert two > three == pytest.approx(bounds(840, 810, 1_000)[1])
+    side = rankeval_pd.compare_accuracies(356, 344, 500, alternative="greater").iloc[0]
+    assert side["p_high"] == pytest.approx(bounds(356, 344, 500)[1] / 2)
+    assert np.isinf(side["ci_high"])

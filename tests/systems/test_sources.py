@@ -1,0 +1,288 @@
+"""Systems from labels, predictions, scores and resampled training sets; the counts of resamples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics
+from sklearn.metrics import roc_auc_score
+
+import rankeval_pd
+
+SCORES = {
+    "accuracy": metrics.accuracy_score,
+    "precision": metrics.precision_score,
+    "recall": metrics.recall_score,
+    "f1": metrics.f1_score,
+}
+
+
+def _drawn(seed: int = 0, size: int = 120) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    rng = np.random.default_rng(seed)
+    y_true = rng.random(size) < 0.2
+    return y_true, {f"m{k}": y_true ^ (rng.random(size) < 0.1 * k) for k in (1, 2, 3)}
+
+
+# ---------------------------------------------------------------------------------- predictions
+
+
+def test_the_scores_of_predictions_are_scikit_learn_s():
+    y_true, models = _drawn()
+    for metric, score in SCORES.items():
+        items = rankeval_pd.from_predictions(y_true, models, metric).rankeval(metric=metric)
+        table = items.system_ranks().set_index("system")["value"]
+        for name, labels in models.items():
+            assert table[name] == pytest.approx(score(y_true, labels), abs=1e-10)
+        tested = items.paired_permutation("m1", "m2")
+        assert "m1" in rankeval_pd.paper_table(tested, "markdown")
+        assert "m1" in rankeval_pd.in_words(tested)
+
+
+@given(st.data())
+def test_any_labels_give_scikit_learn_s_f1_of_the_positive_class(data):
+    labels = data.draw(st.sampled_from([(0, 1), ("no", "yes"), ("a", "b", "c"), (False, True)]))
+    size = data.draw(st.integers(1, 30))
+    draw = st.lists(st.sampled_from(labels), min_size=size, max_size=size)
+    y_true, y_pred, positive = data.draw(draw), data.draw(draw), data.draw(st.sampled_from(labels))
+    if positive not in [*y_true, *y_pred]:
+        with pytest.raises(ValueError, match="is not one of the labels"):
+            rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)
+        return
+    sums = rankeval_pd.from_predictions(y_true, y_pred, "f1", positive=positive)["model"].sum()
+    found = 2.0 * sums["correct"] / (sums["guess"] + sums["gold"])
+    truth, guess = (np.array([x == positive for x in y]) for y in (y_true, y_pred))
+    assert found == pytest.approx(metrics.f1_score(truth, guess), abs=1e-10)
+
+
+def test_the_index_is_kept_and_never_mixed_up():
+    y_true = pd.Series([1, 0, 1], index=["x", "y", "z"])
+    models = pd.DataFrame({"a": [1, 0, 0]})  # the rows' numbers are no labels
+    assert rankeval_pd.from_predictions(y_true, models, "accuracy").index.tolist() == [*"xyz"]
+    turned = y_true.iloc[::-1]
+    for make in (
+        lambda: rankeval_pd.from_predictions(y_true, {"a": turned}, "f1"),
+        lambda: rankeval_pd.from_scores(y_true, {"a": turned}),
+    ):
+        with pytest.raises(ValueError, match="the index differs"):
+            make()
+
+
+# --------------------------------------------------------------------------------------- scores
+
+
+def test_areas_of_scores_are_scikit_learn_s():
+    y_true, _ = _drawn()
+    score = 1.0 / (1.0 + np.exp(-np.random.default_rng(1).normal(y_true)))
+    for scores in (
+        {"score": score.tolist()}, pd.DataFrame({"score": score}), score.tolist(),
+        pd.Series(score, name="score"), np.column_stack([1.0 - score, score]),
+    ):  # fmt: skip
+        data = rankeval_pd.from_scores(y_true.astype(int), scores)
+        assert list(data) == ["score", "gold"]
+        for kind, wanted in (("roc", roc_auc_score), ("ap", metrics.average_precision_score)):
+            found = data.rankeval.area(kind)["area"][0]
+            assert found == pytest.approx(wanted(y_true, score), abs=1e-10)
+
+
+def test_the_column_of_the_positive_class_is_taken():
+    proba = np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
+    y_true = ["no", "yes", "no"]
+    for scores in ({"m": proba}, {"m": pd.DataFrame(proba, columns=["no", "yes"])}):
+        yes, no = (rankeval_pd.from_scores(y_true, scores, positive=x) for x in ("yes", "no"))
+        assert (yes["m"].tolist(), no["m"].tolist()) == ([0.1, 0.8, 0.6], [0.9, 0.2, 0.4])
+        assert (yes["gold"] != no["gold"]).all()
+    two = rankeval_pd.from_scores([0, 1, 0], pd.DataFrame({"a": [1, 2, 3], "b": [3, 2, 1]}))
+    assert list(two) == ["a", "b", "gold"]
+    unknown = pd.DataFrame({"p1": [0.9, 0.2, 0.6], "p0": [0.1, 0.8, 0.4]})
+    with pytest.raises(ValueError, match=r"not the classes. Name the columns.*proba\[:, k\]"):
+        rankeval_pd.from_scores([1, 0, 1], {"m": unknown})
+
+
+@pytest.mark.filterwarnings("ignore:the area is significantly below 0.5")
+@pytest.mark.parametrize(
+    ("classes", "dtype"),
+    [((0, 1), "float32"), ((1, 2), "float64"), ((False, True), "float64"), (("a", "b"), "Float64")],
+)
+def test_columns_named_after_classes_may_stand_in_any_order(classes, dtype):
+    rng = np.random.default_rng(2)
+    p = rng.random(60)
+    y_true = [classes[int(x)] for x in rng.random(60) < p]
+    proba = pd.DataFrame(dict(zip(classes, (1.0 - p, p), strict=True))).astype(dtype)
+    numbered = proba.set_axis([0, 1], axis=1)
+    for frame in (proba, numbered, proba.iloc[:, ::-1], numbered.iloc[:, ::-1]):
+        for positive, score in zip(classes, (1.0 - p, p), strict=True):
+            wanted = roc_auc_score([x == positive for x in y_true], score)
+            data = rankeval_pd.from_scores(y_true, {"score": frame}, positive=positive)
+            assert data.rankeval.area()["area"][0] == pytest.approx(wanted, abs=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore:the area is significantly below 0.5")
+def test_the_positive_class_is_named_and_never_guessed():
+    rng = np.random.default_rng(3)
+    grade, score = rng.integers(0, 10, 200), rng.random(200)
+    guess = np.where(rng.random(200) < 0.7, grade, rng.integers(0, 10, 200))
+    for labels, guesses in (
+        (grade, guess), (grade % 2 + 1, guess % 2 + 1), (grade % 2 * 2 - 1, grade % 2 * 2 - 1),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"positive=None: the labels are .*positive="):
+            rankeval_pd.from_scores(labels, score)
+        with pytest.raises(ValueError, match=r"positive=None: the labels are .*positive="):
+            rankeval_pd.from_predictions(labels, guesses, "f1")
+        assert len(rankeval_pd.from_predictions(labels, guesses, "accuracy")) == 200
+    for positive in (1, [1, 2], {1, 2}, np.array([1, 2])):
+        among = [*positive] if np.iterable(positive) else [positive]
+        truth, found = np.isin(grade, among), np.isin(guess, among)
+        area = rankeval_pd.from_scores(grade, score, positive=positive).rankeval.area()["area"]
+        assert area[0] == pytest.approx(roc_auc_score(truth, score), abs=1e-10)
+        sums = rankeval_pd.from_predictions(grade, guess, "f1", positive=positive)["model"].sum()
+        f1 = 2.0 * sums["correct"] / (sums["guess"] + sums["gold"])
+        assert f1 == pytest.approx(metrics.f1_score(truth, found), abs=1e-10)
+
+
+def test_probabilities_of_several_positive_classes_are_added():
+    rng = np.random.default_rng(4)
+    proba = pd.DataFrame(rng.dirichlet([1, 1, 1], 90), columns=list("abc"))
+    y_true = [rng.choice(list("abc"), p=row) for row in proba.to_numpy()]
+    data = rankeval_pd.from_scores(y_true, proba[list("cab")], positive=["a", "c"])
+    wanted = roc_auc_score(np.isin(y_true, ["a", "c"]), proba["a"] + proba["c"])
+    assert data.rankeval.area()["area"][0] == pytest.approx(wanted, abs=1e-10)
+
+
+def test_what_is_no_prediction_is_refused():
+    for arguments, options, error, text in [
+        (([1, 0], {"a": [1]}, "f1"), {}, ValueError, "has 1 values, but y_true has 2"),
+        (([1, 0], {"a": [0.3, 0.9]}, "f1"), {}, ValueError, "not labels in y_true.*from_scores"),
+        (([1, 0], {"a": ["1", "0"]}, "accuracy"), {}, ValueError, "the same labels"),
+        (([1, None], {"a": [1, 0]}, "f1"), {}, ValueError, "no label for 1 of 2"),
+        (([1, 0], {"a": [1, 0]}, "mcc"), {}, ValueError, "metric='mcc' is not one of"),
+        (([1, 0], {}, "f1"), {}, ValueError, "contains no models"),
+        (([1, 0], {"a": "10"}, "f1"), {}, TypeError, "of type str"),
+        ((["n", "y"], {"a": ["n", "y"]}, "f1"), {}, ValueError, "None: .*'n', 'y'.*positive="),
+        (([1, 0], {"gold": [1, 0]}), {}, ValueError, "named 'gold', which is reserved"),
+        (([1, 0], {"a": ["x", "y"]}), {}, TypeError, "not numbers.*from_predictions"),
+        (([1, 0], np.ones((2, 2))), {}, ValueError, r"shape \(2, 2\).*not probabilities"),
+        (([0, 1, 2], np.full((3, 2), 0.5)), {"positive": 1}, ValueError, "are not the classes"),
+        (([0, 0], [0.2, 0.1]), {}, ValueError, "positive=1 is not one of the labels 0"),
+        (([1, 2], [0.2, 0.1]), {"positive": [1, 7]}, ValueError, "positive=7 is not one of"),
+        (([1, 2], [0.2, 0.1]), {"positive": []}, ValueError, r"positive=\[\] is not one of"),
+    ]:  # fmt: skip
+        make = rankeval_pd.from_predictions if len(arguments) == 3 else rankeval_pd.from_scores
+        with pytest.raises(error, match=text):
+            make(*arguments, **options)
+
+
+def test_names_of_scikit_learn_lead_to_the_call():
+    for name, meant in [
+        ("roc_auc_score", r"\.area\(\).*from_scores"),
+        ("average_precision_score", r'\.area\("ap"\)'),
+        ("roc_curve", r"\.roc\(\)"), ("precision_recall_curve", r"\.precision_recall\(\)"),
+        ("confusion_matrix", r"\.acceptance_precision\("), ("det_curve", r"\.det\(\)"),
+        ("f1_score", r"from_predictions\(y_true, predictions, 'f1'\)"),
+        ("accuracy_score", "'accuracy'"), ("precision_score", "'precision'"),
+        ("recall_score", "'recall'"), ("ndcg_score", "nDCG@10"),
+        ("brier_score_loss", "Use scikit-learn"), ("matthews_corrcoef", "Use scikit-learn")
+    ]:  # fmt: skip
+        with pytest.raises(AttributeError, match=meant):
+            getattr(rankeval_pd, name)
+        data = rankeval_pd.from_scores([1, 0, 1], [3, 2, 1])
+        with pytest.raises(AttributeError, match=meant.split(".*")[0]):
+            getattr(data.rankeval, name)
+        assert not hasattr(rankeval_pd, name)
+
+
+# ------------------------------------------------------------- systems from resampled training sets
+
+
+class Mean:
+    """A model that predicts 1 above the mean of the training set."""
+
+    def fit(self, X, y):
+        self.cut = float(np.mean(np.asarray(X)))
+        self.size = len(y)
+
+    def predict(self, X):
+        return (np.asarray(X)[:, 0] > self.cut).astype(int)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 1))
+    y = (X[:, 0] + rng.normal(0, 0.5, 300) > 0).astype(int)
+    return X[:200], y[:200], X[200:], y[200:]
+
+
+def test_a_system_for_each_training_set_named_by_its_size(data):
+    model = Mean()
+    found = rankeval_pd.synthetic_systems(
+        {"mean": model, "other": Mean()}, *data, sizes=[10, 50], n_each=[2, 1]
+    )
+    assert list(found) == ["mean 10-1", "mean 10-2", "mean 50-1",
+                           "other 10-1", "other 10-2", "other 50-1"]  # fmt: skip
+    assert found.attrs["families"] == {name: name.split()[0] for name in found}
+    assert len(found) == 100
+    assert set(np.unique(found)) <= {0, 1}
+    assert not hasattr(model, "cut")  # it is copied
+    np.testing.assert_array_equal(found["mean 10-1"], found["other 10-1"])  # one training set
+    pairs = found.rankeval.paired_bootstrap(families=found.attrs["families"])
+    assert (pairs["relation"] == "same").sum() == 6
+
+
+def test_the_seed_chooses_the_training_sets(data):
+    def ask(rng, models):
+        return rankeval_pd.synthetic_systems(models, *data, sizes=20, n_each=3, rng=rng)
+
+    named = {"Mean": Mean()}  # a sequence is named by its classes
+    pd.testing.assert_frame_equal(ask(1, named), ask(1, [Mean()]))
+    assert not ask(1, named).equals(ask(2, named))
+
+
+def test_estimators_of_scikit_learn_get_seeds_and_frames(data):
+    tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier
+    X, y, X_test, y_test = data
+    test_frame = pd.DataFrame(X_test, index=[f"t{k}" for k in range(100)])
+    frames = (pd.DataFrame(X), pd.Series(y), test_frame)
+    ask = {"sizes": 40, "n_each": 2}
+    models = {"tree": tree(max_features=1, splitter="random")}
+    first, again = (rankeval_pd.synthetic_systems(models, *frames, y_test, **ask) for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    assert first.index[3] == "t3"
+    plain = rankeval_pd.synthetic_systems(models, *data, **ask)
+    np.testing.assert_array_equal(first, plain)
+    scored = rankeval_pd.synthetic_systems(
+        models, *data, **ask, item_score=lambda truth, guess: -np.abs(truth - guess)
+    )
+    np.testing.assert_array_equal(scored, plain - 1)
+
+
+def test_wrong_estimators_and_sizes_are_refused(data):
+    for change, error, message in [
+        ({"estimators": Mean()}, TypeError, "pass a mapping"),
+        ({"estimators": []}, TypeError, "pass a mapping"),
+        ({"estimators": {"m": Mean}}, TypeError, r"Mean is a class, .* Pass Mean\(\)"),
+        ({"estimators": [Mean, type(None)]}, TypeError, "Mean is a class"),
+        ({"estimators": {"m": "mean"}}, TypeError, "'mean' is of type str, which has no"),
+        ({"estimators": [Mean(), Mean()]}, ValueError, "two estimators have the same class"),
+        ({"sizes": [10, 10]}, ValueError, "each size once"),
+        ({"sizes": 0}, ValueError, "sizes: 0"),
+        ({"n_each": [1, 2]}, ValueError, "single number of training"),
+        ({"y_test": [1]}, ValueError, "X_test has 100 rows and y_test has 1"),
+        ({"item_score": lambda truth, guess: 1.0}, ValueError, r"returned shape \(\)"),
+    ]:
+        X, y, X_test, y_test = data
+        arguments = {"X": X, "y": y, "X_test": X_test, "y_test": y_test}
+        arguments |= {"estimators": {"m": Mean()}, "sizes": 10, "n_each": 1, **change}
+        with pytest.raises(error, match=message):
+            rankeval_pd.synthetic_systems(**arguments)
+
+
+# ---------------------------------------------------------------------------------------- resamples
+
+
+def test_the_number_of_items_to_resample_is_checked():
+    for size in [0, 2.5, True, "many"]:
+        with pytest.raises((ValueError, TypeError), match="n_items="):
+            rankeval_pd.resample_counts(size)
