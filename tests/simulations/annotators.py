@@ -9,13 +9,7 @@ under their mean: ``size`` is the share of samples in which two equally good mea
 share of 2,000 samples is beyond its limit, 10,000 samples are drawn instead. Five minutes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
-import xarray as xr
 
 from rankeval_pd.stats import clusters as agreement
 from tests.simulations import study
@@ -33,7 +27,7 @@ def drawn(kappa, base, size, rng, samples, annotators=5):
     return votes, (probability - base) / np.sqrt(base * (1 - base) * kappa)
 
 
-def rankings(kappa, base, qualities, samples, size=500) -> xr.Dataset:
+def rankings(kappa, base, qualities, samples, size=500):
     rng = np.random.default_rng(1)
     votes, latent = drawn(kappa, base, size, rng, samples)
     common = rng.normal(size=latent.shape)
@@ -45,10 +39,10 @@ def rankings(kappa, base, qualities, samples, size=500) -> xr.Dataset:
     return study.dataset(scores, votes[:, 0]).assign(gold=gold)
 
 
-def compared(how: str, kappa, base, qualities, samples=SAMPLES) -> Iterator[dict[str, Any]]:
+def compared(how, kappa, base, qualities, samples=SAMPLES):
     data = rankings(kappa, base, qualities, samples)
 
-    def ask(data: xr.Dataset) -> xr.Dataset:
+    def ask(data):
         return data.rankeval(agreement=how).compare("m0", "m1", N)
 
     table = ask(data).isel(pair=0)
@@ -67,9 +61,9 @@ def compared(how: str, kappa, base, qualities, samples=SAMPLES) -> Iterator[dict
         }  # fmt: skip
 
 
-def coefficients(kappa, base, size, samples=SAMPLES) -> Iterator[dict[str, Any]]:
+def coefficients(kappa, base, size, samples=SAMPLES):
     votes, _ = drawn(kappa, base, size, np.random.default_rng(1), samples)
-    answers: dict[str, list[Any]] = {}
+    answers = {}
     for sample in votes.astype(np.int64):
         counts = np.stack([(sample == k).sum(axis=0) for k in (0, 1)], axis=1)
         for name, found in (
@@ -89,7 +83,7 @@ def coefficients(kappa, base, size, samples=SAMPLES) -> Iterator[dict[str, Any]]
         }  # fmt: skip
 
 
-def rows(samples: int = SAMPLES) -> Iterator[dict[str, Any]]:
+def rows(samples=SAMPLES):
     for how in ("majority", "mean"):
         for kappa in (0.4, 0.6, 0.8):
             for qualities in ((0.7, 0.7), (1.0, 0.5)):
@@ -101,7 +95,3 @@ def rows(samples: int = SAMPLES) -> Iterator[dict[str, Any]]:
         for kappa in (0.4, 0.6, 0.8):
             for size in (30, 100, 400):
                 yield from coefficients(kappa, base, size, samples)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows)

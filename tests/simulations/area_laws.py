@@ -11,33 +11,30 @@ power of its test, and that of Mann and Whitney. For early shares: size and cove
 normal; two measures correlate by rho within a class.
 """
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import xarray as xr
 from scipy import stats
 
 from tests.simulations import study
 
+FORM = {"digits": None}
 SAMPLES = 2_000
 SIZES = ((10, 90), (20, 100), (30, 30), (100, 400))
 NAMES = ["what", "setting", "positive", "negative", "coverage", "delong", "width", "least",
          "beside", "size", "power", "peer", "samples"]  # fmt: skip
 
 
-def labels(positive: int, negative: int) -> np.ndarray:
+def labels(positive, negative):
     return np.arange(positive + negative) < positive
 
 
-def rejected(found: Any) -> float:
+def rejected(found):
     return float((found["p_value"] <= 0.05).mean())
 
 
-def factor(found: xr.Dataset, true: float) -> float:
+def factor(found, true):
     """Return how many times as wide the intervals must be to hold the true value in .93."""
     away = np.abs(found["difference"] - true)
     half = 0.5 * (found["ci_high"] - found["ci_low"])
@@ -46,7 +43,7 @@ def factor(found: xr.Dataset, true: float) -> float:
     return float(np.quantile(needed, 0.93, method="higher"))
 
 
-def further_apart(number: int, sizes: tuple[int, int], areas, rho: float, error: float) -> float:
+def further_apart(number, sizes, areas, rho, error):
     """Return the larger factor of two settings whose areas are one error further apart."""
     a, b = areas
     higher = min(a + 0.5 * error, 0.5 * (1.0 + a))
@@ -60,7 +57,7 @@ def further_apart(number: int, sizes: tuple[int, int], areas, rho: float, error:
     return max(found)
 
 
-def differences() -> Iterator[dict[str, Any]]:
+def differences():
     """Yield the intervals of two areas."""
     areas = ((0.75, 0.75), (0.9, 0.9), (0.983, 0.983), (0.9, 0.7), (0.983, 0.9), (0.99, 0.98),
              (0.99, 0.93), (0.995, 0.95))  # fmt: skip
@@ -90,7 +87,7 @@ class Difference(NamedTuple):
     further: float  #: the factor if the areas are one standard error further apart
 
 
-def _difference(number: int, sizes: tuple[int, int], areas, rho: float) -> Difference:
+def _difference(number, sizes, areas, rho):
     """Return the row of a setting, without ``least``, and what this needs."""
     (a, b), rng = areas, np.random.default_rng([1, number])
     shifts = stats.norm.ppf([a, b]) * 2**0.5
@@ -109,7 +106,7 @@ def _difference(number: int, sizes: tuple[int, int], areas, rho: float) -> Diffe
     return Difference(row, errors, factor(delong, a - b), further)
 
 
-def two_scores() -> Iterator[dict[str, Any]]:
+def two_scores():
     """Yield intervals and tests of the area of a rule."""
     rates = ((0.5, 0.5), (0.3, 0.3), (0.1, 0.1), (0.7, 0.4), (0.6, 0.3), (0.3, 0.1), (0.9, 0.1))
     for number, (sizes, (sure, wrong)) in enumerate(itertools.product(SIZES, rates)):
@@ -128,7 +125,7 @@ def two_scores() -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def early() -> Iterator[dict[str, Any]]:
+def early():
     """Yield tests of partial areas, BEDROC and enrichment factors."""
     kinds = (
         {"kind": "partial", "fpr": 0.1}, {"kind": "partial", "fpr": (0.1, 0.3)},
@@ -149,10 +146,6 @@ def early() -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     for row in itertools.chain(two_scores(), differences(), early()):
         yield {**row, "samples": SAMPLES}
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES, digits=None)

@@ -6,13 +6,9 @@ share of experiments whose interval holds the true area, or difference, and for 
 size of the test at 5%. Two minutes.
 """
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
-import xarray as xr
 from scipy import stats
 
 from tests.simulations import study
@@ -31,7 +27,7 @@ def scores(rng, n, shift, sd, rho, repeated):
     ]
 
 
-def experiments(rng, positive, negative, areas, sd, rho) -> xr.Dataset:
+def experiments(rng, positive, negative, areas, sd, rho):
     """Return repeated experiments."""
     repeated = REPEATED // (1 + (positive + negative) // 500)
     shift = [stats.norm.ppf(area) * np.sqrt(1 + sd * sd) for area in areas]
@@ -41,13 +37,13 @@ def experiments(rng, positive, negative, areas, sd, rho) -> xr.Dataset:
     return study.dataset(dict(zip("ab", both, strict=True)), np.arange(both[0].shape[1]) < positive)
 
 
-def share(holds) -> tuple[float, float]:
+def share(holds):
     """Return a share and its standard error."""
     p = float(np.mean(holds))
     return p, study.error(p, np.size(holds))
 
 
-def rows() -> Iterator[tuple]:
+def rows():
     rng = np.random.default_rng(20)
     for sizes, area, sd in itertools.product(SIZES, (0.5, 0.75, 0.9, 0.95, 0.983), (1.0, 2.0, 0.5)):
         ds = experiments(rng, *sizes, (area, area), sd, 0.5)
@@ -67,7 +63,3 @@ def rows() -> Iterator[tuple]:
             found = ds.rankeval.compare_area("a", "b", test=test)
             held = study.covers(found["ci_low"], found["ci_high"], a - b)
             yield "difference", *sizes, a, b, sd, rho, test, *share(held)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES)

@@ -7,13 +7,9 @@ often, in the first 400, the power given the true precisions is in the range of 
 plans take the precisions of the pilot as true. ``warned`` is the share of plans that warn.
 """
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Iterator
 from functools import cache, partial
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,14 +17,13 @@ import pandas as pd
 import rankeval_pd
 from rankeval_pd.judging.annotation import _sample_sizes, _smallest_sample, _State
 from rankeval_pd.stats.two_by_two import fisher_test
-from tests.simulations import study
 
 SAMPLES, IN_RANGE = 2_000, 400
 NAMES = ["what", "kind", "size", "pilot", "asked", "power", "simulated", "in_range", "warned",
          "median_n", "samples"]  # fmt: skip
 
 
-def planned(call, *asked, **options) -> tuple[pd.Series, bool]:
+def planned(call, *asked, **options):
     """Return the first row of a plan, and whether the call warns."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
@@ -36,13 +31,13 @@ def planned(call, *asked, **options) -> tuple[pd.Series, bool]:
     return row, bool(found)
 
 
-def regions(size: int, seen: int, budget: int | None, kind: str) -> dict[str, Any]:
+def regions(size, seen, budget, kind):
     """Plan by plan_annotation, lists of which nothing is shared."""
     rng = np.random.default_rng(1)
     where = [rng.permutation(size)[:seen] for _ in range(2)]
 
     @cache
-    def plan(tp_a: int, tp_b: int) -> tuple[int, float, float, float, bool]:
+    def plan(tp_a, tp_b):
         if kind == "naive":
             state = _State(size, (seen, seen), (tp_a, tp_b), (tp_a / seen, tp_b / seen))
             reached = partial(state.power, 0.05)
@@ -80,17 +75,17 @@ def regions(size: int, seen: int, budget: int | None, kind: str) -> dict[str, An
 
 
 @cache
-def _given(size: int, seen: int, true: tuple[int, ...], pilot: tuple[int, ...], k: int) -> float:
+def _given(size, seen, true, pilot, k):
     """Return the power of k more judgments, given how many of the regions are true."""
     state = _State(size, (seen, seen), pilot, tuple(x / size for x in true))
     return state.power(0.05, k)
 
 
-def lists(seen: int, n: int) -> dict[str, Any]:
+def lists(seen, n):
     """Plan by needed_candidates, lists of which half is shared; the pilot judged 2 * seen each."""
 
     @cache
-    def plan(tp_a: int, tp_b: int) -> tuple[int, float, bool]:
+    def plan(tp_a, tp_b):
         share = (tp_a + tp_b) / (2 * seen)
         both = [0.5 * share + 0.5 * x / seen for x in (tp_a, tp_b)]
         row, told = planned(rankeval_pd.needed_candidates, *both, 0.5, n, n_judged=2 * seen)
@@ -112,12 +107,12 @@ def lists(seen: int, n: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def rejected(tp: np.ndarray, sizes: np.ndarray) -> float:
+def rejected(tp, sizes):
     test = fisher_test(tp[:, 0], sizes[:, 0], tp[:, 1], sizes[:, 1], "two-sided")
     return float((np.asarray(test.p_value) <= 0.05).mean())
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     for size, seen in ((60, 5), (60, 10), (200, 10)):
         yield regions(size, seen, None, "assurance")
         yield regions(size, seen, None, "naive")
@@ -125,7 +120,3 @@ def rows() -> Iterator[dict[str, Any]]:
     for seen in (10, 30):
         for n in (60, 200):
             yield lists(seen, n)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES)

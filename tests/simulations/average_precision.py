@@ -11,11 +11,7 @@ the mean of the estimated variance by the true one, that of AP over the samples.
 the same without the factor N+ / (N+ - 1) of the influences, up to 100 positives. Twenty minutes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -32,7 +28,7 @@ MOST = 100  # positives, of more of which the factor is 1.01 and less
 TIES = {"block": "blocks", "mean": "expected"}
 
 
-def truth(quality: float, prevalence: float, step: float = 0.0, equal: str = "block") -> float:
+def truth(quality, prevalence, step=0.0, equal="block"):
     """Return the mean precision at the scores of positives, from fine cells or from blocks."""
     edges = np.arange(quality + 9.0, -9.0, -(step or 1e-3)) + step / 2.0
     tp, fp = study.beyond(edges, quality, prevalence)
@@ -62,7 +58,7 @@ def without():
     return mock.patch("rankeval_pd.stats.areas.influences", plain)
 
 
-def paired(a, b, c, ties: str, differ: float) -> tuple[np.ndarray, np.ndarray]:
+def paired(a, b, c, ties, differ):
     """Return where the test of a and b rejects, and the interval of a - c holds the difference."""
     same, other = (precision_gap(a, x, alternative="two-sided", ties=ties) for x in (b, c))
     interval = of_precision_gap()
@@ -70,7 +66,7 @@ def paired(a, b, c, ties: str, differ: float) -> tuple[np.ndarray, np.ndarray]:
     return same["p_value"] <= 0.05, study.covers(*limits, differ)
 
 
-def some(rng, gold, scores, ties: str, wanted: float, differ: float) -> dict[str, Any]:
+def some(rng, gold, scores, ties, wanted, differ):
     """Return what some samples (sample, candidate) of three measures come to."""
     positives = int(gold.sum())
     size, freedom = len(scores[0]), min(positives, gold.size - positives) - 1
@@ -96,7 +92,7 @@ def some(rng, gold, scores, ties: str, wanted: float, differ: float) -> dict[str
     }  # fmt: skip
 
 
-def run(positives, prevalence, quality, step, equal) -> dict[str, Any]:
+def run(positives, prevalence, quality, step, equal):
     rng = np.random.default_rng(1)
     total, ties = round(positives / prevalence), TIES[equal]
     size = positives / prevalence
@@ -142,7 +138,7 @@ def run(positives, prevalence, quality, step, equal) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     prevalences = (0.01, 0.1, 0.5)
     settings = sorted([
         *product((2, 3, 5, 10, 30, 100, 1_000), prevalences, (1.0, 2.0)),
@@ -153,7 +149,3 @@ def rows() -> Iterator[dict[str, Any]]:
         yield run(*setting, 0.0, "block")
     for positives, prevalence, equal in product((10, 100), (0.1, 0.5), ("block", "mean")):
         yield run(positives, prevalence, 1.0, 0.5, equal)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows)

@@ -8,9 +8,6 @@ errors of a gain that the items bring; unequal ones by three times as much for h
 A quarter of an hour.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -21,7 +18,6 @@ import rankeval_pd
 from rankeval_pd.decisions.gains import bootstrapped_pairs, ranked_systems, ranks_by_draws
 from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
 from rankeval_pd.roles import Roles
-from rankeval_pd.stats.items import Items
 from rankeval_pd.tables import GROUP
 from tests.simulations import study
 
@@ -30,7 +26,7 @@ NAMES = ["call", "setting", "what", "promised", "found", "warned", "samples"]
 METRIC = find_metric(Roles(), [None], one_level=True)
 
 
-def items(values: np.ndarray, cluster=None, *, seeds: bool = False, pooled: bool = False) -> Items:
+def items(values, cluster=None, *, seeds=False, pooled=False):
     """Return the inner form of scores (system, seed, item)."""
     full = np.stack([values, np.ones_like(values)], axis=-1)
     labels = list(range(values.shape[1])) if seeds else None
@@ -39,38 +35,38 @@ def items(values: np.ndarray, cluster=None, *, seeds: bool = False, pooled: bool
     return crossed(full, np.ones(values.shape[:2], bool), METRIC, names, cluster, beside)
 
 
-def found(data: Items) -> float:
+def found(data):
     """Return in which share of samples, each of two systems, the default test is significant."""
     options = study.options(ci="" if data.binary else "wild")
     pairs = np.arange(data.n_systems).reshape(-1, 2)
     return float(np.mean(bootstrapped_pairs(data, pairs, options)["p_value"] <= 0.05))
 
 
-def trained(rng, systems, seeds, n, sds, gain=0.0) -> np.ndarray:
+def trained(rng, systems, seeds, n, sds, gain=0.0):
     """Return scores (system, seed, item): gains of two systems differ by item with an sd of .5."""
     own = 0.5 / np.sqrt(2.0) * rng.normal(size=(systems, 1, n))
     own[0] += gain
     return own + np.reshape(sds, (-1, 1, 1)) * rng.normal(size=(systems, seeds, 1))
 
 
-def clustered(rng, groups: int, gain: float) -> np.ndarray:
+def clustered(rng, groups, gain):
     """Return scores whose gains vary by cluster as much as by item."""
     cluster = np.repeat(np.arange(groups), 10)
     values = trained(rng, 2, 1, cluster.size, [0, 0], gain)
     return values + 0.5 / np.sqrt(2.0) * rng.normal(size=(2, 1, groups))[..., cluster]
 
 
-def right(rng, n: int, differ: float, gain: float) -> np.ndarray:
+def right(rng, n, differ, gain):
     """Return which items each of two systems has right: they differ in this share."""
     u, ends = rng.random(n), (0.5 * (differ + gain), differ)
     return np.stack([u < ends[0], (u >= ends[0]) & (u < ends[1])])[:, None] * 1.0
 
 
-def plans(samples: int) -> Iterator[tuple]:
+def plans(samples):
     """Yield the power of plans: call, setting, power."""
     rng = np.random.default_rng(1)
 
-    def share(draw: Callable, *asked, **how) -> float:
+    def share(draw, *asked, **how):
         return found(items(np.concatenate([draw(rng, *asked) for _ in range(samples)]), **how))
 
     gain_of, items_for = rankeval_pd.detectable_gain, rankeval_pd.needed_items
@@ -107,7 +103,7 @@ def plans(samples: int) -> Iterator[tuple]:
             yield call, f"accuracy, {size} items, {differ:g} differ", power
 
 
-def ranks(samples: int) -> Iterator[tuple]:
+def ranks(samples):
     """Yield the size of ranks and of tests: call, setting, size, warned."""
     n, systems = 60, 4
     options = study.options(adjust="max-t", n_resamples=499, ci="wild")
@@ -133,19 +129,15 @@ def ranks(samples: int) -> Iterator[tuple]:
         yield "paired_bootstrap", setting, one, np.nan
 
 
-def frame(values: np.ndarray) -> pd.DataFrame:
+def frame(values):
     """Return scores (system, seed, item) as users have them."""
     systems, seeds, n = values.shape
     columns = pd.MultiIndex.from_product([range(systems), range(seeds)], names=["system", "seed"])
     return pd.DataFrame(values.reshape(-1, n).T, columns=columns)
 
 
-def rows(samples: int = SAMPLES) -> Iterator[tuple]:
+def rows(samples=SAMPLES):
     for call, setting, power in plans(samples):
         yield call, setting, "power", 0.8, power, np.nan, samples
     for call, setting, size, warned in ranks(samples):
         yield call, setting, "size", 0.05, size, warned, samples
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES)

@@ -6,11 +6,6 @@ below its lower limit. Beside precision the plain choice: the last threshold who
 limit is above. ``found``: how often something is promised; else the call warns.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 from scipy import special, stats
 
@@ -35,20 +30,20 @@ SETTINGS = [
 ]
 
 
-def plain(sets: ranks.Sets, wanted: float) -> int | None:
+def plain(sets, wanted):
     low = stats.beta.ppf(0.05, sets.tp, sets.n - sets.tp + 1)
     passed = np.flatnonzero(low >= wanted)
     return int(passed[-1]) if passed.size else None
 
 
-def truth(question: str, cut: float, quality: float, prevalence: float) -> float:
+def truth(question, cut, quality, prevalence):
     """Return precision, recall or Youden's J of the population above a threshold."""
     tp, fp = study.beyond(cut, quality, prevalence)
     recall, fallout = special.ndtr(quality - cut), special.ndtr(-cut)
     return {"precision": tp / (tp + fp), "recall": recall, "youden": recall - fallout}[question]
 
 
-def run(total, prevalence, quality, question, wanted, repetitions) -> dict[str, Any]:
+def run(total, prevalence, quality, question, wanted, repetitions):
     rng = np.random.default_rng(2)
     broken, found = {"chosen": 0, "plain": 0}, 0
     for _ in range(repetitions):
@@ -73,10 +68,6 @@ def run(total, prevalence, quality, question, wanted, repetitions) -> dict[str, 
     }  # fmt: skip
 
 
-def rows(samples: int = 2_000) -> Iterator[dict[str, Any]]:
+def rows(samples=2_000):
     for setting in SETTINGS:
         yield run(*setting, samples)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows)

@@ -11,9 +11,6 @@ share of Student's intervals that cover there, and ``beside`` the width of the i
 Student's widened so (medians). Elsewhere ``beside`` is ``difference_wide``.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -25,6 +22,7 @@ from tests.simulations import study
 from tests.simulations.clusters import sample
 from tests.simulations.dependence import summed_up
 
+FORM = {"digits": None}
 SAMPLES = 2_000
 NAMES = (
     "clusters", "sizes", "icc", "strength", "samples", "mean_area", "area", "wide", "test",
@@ -82,7 +80,7 @@ def beside_students(which, limits, wide, *at):
     return plain, least, width / least
 
 
-def setting(n_clusters, sizes, icc, strength) -> list:
+def setting(n_clusters, sizes, icc, strength):
     """Return a row of the table."""
     at = n_clusters, sizes, icc, strength
     which = drawn(*at)
@@ -108,13 +106,9 @@ def setting(n_clusters, sizes, icc, strength) -> list:
     return [*at, SAMPLES, *shares]
 
 
-def rows() -> Iterator[list]:
+def rows():
     for n_clusters, sizes, (icc, strength) in product(
         (10, 20, 30, 50, 150, 500), ("5", "1-50"), ((0.95, 1.0), (0.5, 1.0), (0.5, 3.0))
     ):
         if n_clusters < 500 or sizes == "5":
             yield setting(n_clusters, sizes, icc, strength)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES, digits=None)

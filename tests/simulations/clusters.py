@@ -14,9 +14,6 @@ variance. Two measures are equally good. Every share is one of ``reps`` samples,
 Half an hour.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -37,6 +34,7 @@ from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import mix, nbest_spread
 from tests.simulations import study
 
+FORM = {"digits": None, "na_rep": "nan"}
 SAMPLES = 2_000
 NAMES = (
     "clusters", "sizes", "icc", "strength", "n", "precision", "reps", "region", "nbest",
@@ -44,7 +42,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def sample(rng, n_clusters, sizes, icc, strength, gain=0.0) -> pd.DataFrame:
+def sample(rng, n_clusters, sizes, icc, strength, gain=0.0):
     """Return candidates of clusters, two measures, and 25% true positives.
 
     ``gain`` is by how much the true positives' scores are higher under the first measure.
@@ -60,7 +58,7 @@ def sample(rng, n_clusters, sizes, icc, strength, gain=0.0) -> pd.DataFrame:
     return pd.DataFrame({**scores, "gold": gold, "cluster": cluster})
 
 
-def setting(n_clusters, sizes, icc, strength, swaps_too) -> list:
+def setting(n_clusters, sizes, icc, strength, swaps_too):
     """Return a row of the table."""
     rng = np.random.default_rng(2026)
     mean_size = 5 if sizes == "5" else 25.5
@@ -103,7 +101,7 @@ def setting(n_clusters, sizes, icc, strength, swaps_too) -> list:
     return [n_clusters, sizes, icc, strength, n[1], round(truth[1], 3), len(rows), *shown]
 
 
-def inside(limits, wanted) -> bool:
+def inside(limits, wanted):
     """Return whether intervals have what they are of."""
     low, high = limits
     return bool(((low <= wanted) & (wanted <= high)).all())
@@ -117,13 +115,13 @@ def single(ranked, n, target):
     return INTERVALS["wilson"](size * tp / n, size, 0.95)
 
 
-def ratio(ranked, n) -> float:
+def ratio(ranked, n):
     """Return how many times as much as a region's the precision of the list varies."""
     lists, region = (list_spread(ranked, n, target)[1] for target in ("nbest", "region"))
     return (lists.variance / region.variance)[0]
 
 
-def found_by_swaps(a, b, n) -> bool:
+def found_by_swaps(a, b, n):
     """Return whether max-t finds a difference at one of the n."""
     keys = mix(a.cluster.astype(np.uint64))
     drawing = {"n_resamples": 199, "seed": 1, "keys": keys}
@@ -131,13 +129,9 @@ def found_by_swaps(a, b, n) -> bool:
     return (found.together <= 0.05).any()
 
 
-def rows() -> Iterator[list]:
+def rows():
     for n_clusters, sizes, (icc, strength) in product(
         (10, 20, 50, 100), ("5", "1-50"), ((0.95, 1.0), (0.5, 1.0), (0.5, 3.0))
     ):
         swaps_too = sizes == "5" and n_clusters <= 50
         yield setting(n_clusters, sizes, icc, strength, swaps_too)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES, digits=None, na_rep="nan")

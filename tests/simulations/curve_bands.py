@@ -6,11 +6,6 @@ band contains the true curve at every list that it covers, "each" the mean cover
 intervals at these lists, "width" the mean width of the band.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 from scipy.stats import norm
 
@@ -34,7 +29,7 @@ SETTINGS = [  # candidates, share of true positives, shift, steps
 SPACES = ("roc", "gain", "precision_recall")
 
 
-def population(shift: float, steps: int) -> tuple[Any, ...]:
+def population(shift, steps):
     """Return the shares of others and of true positives above each threshold, from the highest."""
     if not steps:
         cuts = np.linspace(12.0, -9.0, 40_001)
@@ -43,11 +38,11 @@ def population(shift: float, steps: int) -> tuple[Any, ...]:
     return tuple(np.r_[0.0, norm.sf(cuts - mean), 1.0] for mean in (0.0, shift))
 
 
-def one(size: int, prior: float, shift: float, steps: int) -> Iterator[dict[str, Any]]:
+def one(size, prior, shift, steps):
     """Yield a row for each curve."""
     rng = np.random.default_rng(20261124)
     others, true = population(shift, steps)
-    found: dict[str, list[tuple[float, ...]]] = {space: [] for space in SPACES}
+    found = {space: [] for space in SPACES}
     for sample in range(SAMPLES):
         gold = rng.random(size) < prior
         score = rng.normal(size=size) + shift * gold
@@ -80,10 +75,6 @@ def one(size: int, prior: float, shift: float, steps: int) -> Iterator[dict[str,
         }  # fmt: skip
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     for setting in SETTINGS:
         yield from one(*setting)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows)

@@ -16,14 +16,9 @@ An hour; names of parts
 ("systems", "crossed", "rankings", "crossed_lists") make only those.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from rankeval_pd.curves import area_differences
 from rankeval_pd.curves.areas import of_precision_gap, precision_gap, spread_of
@@ -37,23 +32,23 @@ from rankeval_pd.lists.groups import (
     list_spread,
     moved,
     p_of_gap,
+    recall_sizes,
 )
 from rankeval_pd.lists.groups import random_p as p_of_random
-from rankeval_pd.lists.groups import recall_sizes
 from rankeval_pd.stats import areas as area_values
 from rankeval_pd.stats.clusters import effective_size, packed
 from rankeval_pd.stats.item_gains import moves_with_size
-from rankeval_pd.stats.items import Items
 from rankeval_pd.stats.proportions import INTERVALS
-from rankeval_pd.stats.ranking import Ranking, Size, up_to_ranks
+from rankeval_pd.stats.ranking import Size, up_to_ranks
 from tests.simulations import study
 
+FORM = {"digits": None, "float_format": "%.4g", "keys": ["call", "setting"]}
 SAMPLES, MORE = 2_000, 12_000
 NAMES = ["call", "setting", "covers", "errs", "wide", "warned", "samples"]
 Row = tuple[str, str, float | None, float | None, float | None, float | None, int]
 
 
-def summed_up(call: str, setting: str, found: list[tuple[Any, ...]], truth: float) -> Row:
+def summed_up(call, setting, found, truth):
     """Return a row, from estimate, limits, p-value and warning of every sample."""
     value, low, high, p, *warned = np.array(found, dtype=float).T
     just = study.just(value, low, high, truth)
@@ -62,18 +57,18 @@ def summed_up(call: str, setting: str, found: list[tuple[Any, ...]], truth: floa
             1.0 / max(factor, 1e-12), np.mean(warned or np.nan), len(found))  # fmt: skip
 
 
-def gains(gain: np.ndarray, cluster: Any, factors: Any = None, weight: Any = 1.0) -> Items:
+def gains(gain, cluster, factors=None, weight=1.0):
     """Return two systems that differ by the gain."""
     return study.of_mean(np.stack([gain, np.zeros(gain.size)]), cluster, weight, factors=factors)
 
 
-def tested(items: Items, seed: int, told: bool) -> tuple[Any, ...]:
+def tested(items, seed, told):
     """Return the gain of two systems, its limits and p-value, and whether a warning comes."""
     row = bootstrapped_pairs(items, study.PAIR, study.options(seed=seed))
     return *(row[x][0] for x in ("gain", "ci_low", "ci_high", "p_value")), told
 
 
-def sizes_of(rng: Any, kind: str, groups: int) -> np.ndarray:
+def sizes_of(rng, kind, groups):
     if kind == "equal":
         return np.full(groups, 10)
     if kind == "lognormal":
@@ -84,7 +79,7 @@ def sizes_of(rng: Any, kind: str, groups: int) -> np.ndarray:
     return size
 
 
-def systems() -> Iterator[Row]:
+def systems():
     unequal = (("3 to 50", False), ("3 to 50", True), ("a third in one", False))
     for groups in (10, 20, 50, 100):
         yield _of_systems(groups, "equal", False, "item")
@@ -94,7 +89,7 @@ def systems() -> Iterator[Row]:
         yield _of_systems(groups, "lognormal", moving, weight)
 
 
-def _of_systems(groups: int, kind: str, moving: bool, weight: str) -> Row:
+def _of_systems(groups, kind, moving, weight):
     rng, found = np.random.default_rng(7), []
     every = sizes_of(np.random.default_rng(1), kind, 100_000).astype(float)
     center = (every**2).sum() / every.sum() if weight == "item" else every.mean()
@@ -112,7 +107,7 @@ def _of_systems(groups: int, kind: str, moving: bool, weight: str) -> Row:
 FACTORS = ((5, 40), (10, 30), (40, 40))
 
 
-def crossed() -> Iterator[Row]:
+def crossed():
     shares = ((0.2, 0.2), (0.0, 0.4), (0.4, 0.0), (0.0, 0.0))
     for (one, other), parts in product(FACTORS, shares):
         both, cells = np.divmod(np.arange(one * other), other), np.arange(one * other)
@@ -131,7 +126,7 @@ def crossed() -> Iterator[Row]:
             yield summed_up("paired_bootstrap, the longer factor alone", setting, alone, 0.0)
 
 
-def rankings() -> Iterator[Row]:
+def rankings():
     kinds = ("equal", "3 to 50", "a third in one")
     for groups, kind, icc in product((10, 20, 50, 100), kinds, (0.3, 0.8)):
         rows = list(_ranked(groups, kind, icc, SAMPLES))
@@ -147,10 +142,10 @@ UNEQUAL = ", unequal measures"
 ONE = ("nbest_recall", "nbest_precision", "area", "area and summary, kind='ap'")
 
 
-def _ranked(groups: int, kind: str, icc: float, samples: int) -> Iterator[Row]:
+def _ranked(groups, kind, icc, samples):
     rng, other = np.random.default_rng(5), np.random.default_rng(6)
     setting = f"{groups} groups, {kind}, icc {icc}"
-    found: dict[str, list[tuple[Any, ...]]] = {}
+    found = {}
     bands = []
     for _ in range(samples):
         cluster = np.repeat(np.arange(groups), sizes_of(rng, kind, groups))
@@ -198,9 +193,7 @@ def _ranked(groups: int, kind: str, icc: float, samples: int) -> Iterator[Row]:
         yield (call, setting, covers, None if alone else errs, wide, *rest)
 
 
-def compared(
-    a: ListMembers, b: ListMembers, gold: np.ndarray, cluster: np.ndarray, n: np.ndarray
-) -> tuple[float, ...]:
+def compared(a, b, gold, cluster, n):
     """Return the difference of precision of two lists, its limits and p-value."""
     keys = np.arange(gold.size, dtype=np.uint64)
     gap = difference(ListPair(a.rank, b.rank, gold, keys, None, cluster), n)
@@ -210,7 +203,7 @@ def compared(
     return gap.value[0] / n[0], low[0], high[0], p[0]
 
 
-def of_bands(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def of_bands(found):
     """Return the list of each band that is the farthest from its truth, about a truth of 0."""
     share, low, high, told = np.moveaxis(np.array(found, dtype=float), 1, 0)
     truth = share.mean(axis=0)
@@ -221,13 +214,13 @@ def of_bands(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return list(zip(share, low, high, np.full(share.size, np.nan), told[:, 0], strict=True))
 
 
-def list_sizes(ranked: ListMembers, n: Any) -> Any:
+def list_sizes(ranked, n):
     """Return the size of the list's interval, of the target "nbest"."""
     _, spread, near = list_spread(ranked, n, "nbest")
     return effective_size(n, near, spread, 0.95)
 
 
-def areas(a: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
+def areas(a, cluster):
     """Return area and average precision with their limits, and 1 for the p-value."""
     roc, ap = area_values.placements(a), area_values.influences(a)
     one = spread_of(roc, cluster, warned="", alone=True)
@@ -240,7 +233,7 @@ def areas(a: Ranking, cluster: Any) -> dict[str, tuple[float, ...]]:
     return result
 
 
-def compared_areas(a: Ranking, b: Ranking, cluster: Any, of: str) -> dict[str, tuple[float, ...]]:
+def compared_areas(a, b, cluster, of):
     """Return the differences of area and average precision, their limits and p-values."""
     roc = area_differences.roc_gap(a, b, cluster, test="t", alternative="two-sided")
     ap = precision_gap(a, b, cluster, alternative="two-sided", ties="blocks")
@@ -255,13 +248,13 @@ def compared_areas(a: Ranking, b: Ranking, cluster: Any, of: str) -> dict[str, t
     return result
 
 
-def crossed_lists() -> Iterator[Row]:
+def crossed_lists():
     for one, other in FACTORS:
         both = np.divmod(np.arange(one * other), other)
         cells = packed(*both)
         rng, gaps, shares = np.random.default_rng(9), [], []
 
-        def together(rng: Any = rng, both: Any = both) -> np.ndarray:
+        def together(rng=rng, both=both):
             shared = sum(rng.normal(size=levels.max() + 1)[levels] for levels in both)
             return np.sqrt(0.2) * shared + np.sqrt(0.6) * rng.normal(size=both[0].size)
 
@@ -289,10 +282,6 @@ def crossed_lists() -> Iterator[Row]:
 PARTS = {part.__name__: part for part in (systems, crossed, rankings, crossed_lists)}
 
 
-def rows(*parts: str) -> Iterator[Row]:
+def rows(*parts):
     for name in parts or PARTS:
         yield from PARTS[name]()
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES, digits=None, float_format="%.4g", keys=["call", "setting"])

@@ -5,9 +5,6 @@ enumerated), where it is, the mean over the grid, and how many tables have an in
 although Fisher's test does not reject, or with 0 although it does. Two minutes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -25,7 +22,7 @@ NAMES = ["level", "size", "ci", "least", "at_a", "at_b", "mean", "width", "witho
          "with_0_rejected"]  # fmt: skip
 
 
-def limits(ci: str, size: int, level: float):
+def limits(ci, size, level):
     """Return the limits of all tables as compare has them, and Fisher's p-values."""
     a, b = np.meshgrid(np.arange(size + 1), np.arange(size + 1), indexing="ij")
     n = np.full(a.shape, size)
@@ -36,7 +33,7 @@ def limits(ci: str, size: int, level: float):
     return low, high, p
 
 
-def coverage(low, high, size: int):
+def coverage(low, high, size):
     """Return the probability that the interval holds the difference, for each pair on the grid."""
     law = binom.pmf(np.arange(size + 1)[:, np.newaxis], size, GRID)
     found = np.empty((GRID.size, GRID.size))
@@ -46,7 +43,7 @@ def coverage(low, high, size: int):
     return found
 
 
-def rows() -> Iterator[tuple]:
+def rows():
     for level, size, ci in product((0.9, 0.95, 0.99), SIZES, DIFFERENCE_INTERVALS):
         low, high, p = limits(ci, size, level)
         held = coverage(low, high, size)
@@ -54,7 +51,3 @@ def rows() -> Iterator[tuple]:
         zero, rejected = (low <= 0) & (high >= 0), p <= 1 - level
         yield (level, size, ci, held.min(), GRID[a], GRID[b], held.mean(), np.mean(high - low),
                int((~zero & ~rejected).sum()), int((zero & rejected).sum()))  # fmt: skip
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES)

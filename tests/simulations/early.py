@@ -5,11 +5,7 @@ that of the population with this prevalence. ``covers`` is the interval of the q
 value -+ 1.96 se. A CPU minute.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -18,14 +14,14 @@ from rankeval_pd.curves.early_retrieval import bedroc_columns, partial_columns
 from tests.simulations import study
 
 
-def partial_truth(quality: float, most: float) -> float:
+def partial_truth(quality, most):
     """Return the partial area over false positive rates up to ``most``, McClish's form."""
     fpr = (np.arange(20_000) + 0.5) / 20_000 * most
     mean = float(special.ndtr(quality + special.ndtri(fpr)).mean())
     return 0.5 * (1.0 + (mean - 0.5 * most) / (1.0 - 0.5 * most))
 
 
-def bedroc_truth(quality: float, prevalence: float, alpha: float) -> float:
+def bedroc_truth(quality, prevalence, alpha):
     """Return the mean weight of the positives of a population, from none to the best."""
     score = quality + special.ndtri((np.arange(20_000) + 0.5) / 20_000)
     share = sum(study.beyond(score, quality, prevalence))
@@ -34,7 +30,7 @@ def bedroc_truth(quality: float, prevalence: float, alpha: float) -> float:
     return float((np.exp(-alpha * share).mean() - worst) / (best - worst))
 
 
-def run(positives, prevalence, quality, kind, asked, repetitions) -> dict[str, Any]:
+def run(positives, prevalence, quality, kind, asked, repetitions):
     rng = np.random.default_rng(1)
     total = round(positives / prevalence)
     gold = np.broadcast_to(np.arange(total) < positives, (repetitions, total))
@@ -57,7 +53,7 @@ def run(positives, prevalence, quality, kind, asked, repetitions) -> dict[str, A
     }  # fmt: skip
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     kinds = (("fpr", 0.05), ("fpr", 0.2), ("alpha", 20.0), ("alpha", 80.5))
     for positives, prevalence, quality, (kind, asked) in product(
         (5, 10, 30, 100), (0.01, 0.1, 0.5), (0.5, 1.0, 2.0), kinds
@@ -66,7 +62,3 @@ def rows() -> Iterator[dict[str, Any]]:
         if kind == "alpha" or size * (1 - prevalence) * asked >= 1:
             repetitions = 3_000 if size <= 1_000 else 1_000 if size <= 3_000 else 400
             yield run(positives, prevalence, quality, kind, asked, repetitions)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows)

@@ -6,9 +6,6 @@ p <= .05 over a grid of precisions that are equal; for the paired tests of n ite
 shares that differ, and the power where a is right more often. No draws; half a minute.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -16,7 +13,6 @@ from scipy import stats
 
 from rankeval_pd.stats import two_by_two
 from rankeval_pd.stats.proportions import INTERVALS
-from tests.simulations import study
 
 P_VALUES = {
     "fisher": lambda *table: two_by_two.fisher_test(*table).p_value,
@@ -32,7 +28,7 @@ PRECISIONS = np.linspace(0.005, 0.995, 199)
 NAMES = ["what", "by", "n", "level", "worst", "mean"]
 
 
-def coverage(ci: str, n: int, level: float) -> np.ndarray:
+def coverage(ci, n, level):
     """Return the coverage of an interval at each precision, from all counts of n."""
     tp = np.arange(n + 1)
     low, high = INTERVALS[ci](tp, n, level)
@@ -40,7 +36,7 @@ def coverage(ci: str, n: int, level: float) -> np.ndarray:
     return (stats.binom.pmf(tp, n, p) * ((low <= p) & (p <= high))).sum(axis=1)
 
 
-def size(test: str, n: int) -> np.ndarray:
+def size(test, n):
     """Return how often two regions of n are found different, from all pairs of counts."""
     tp = np.arange(n + 1)
     a, b = (x.ravel() for x in np.meshgrid(tp, tp, indexing="ij"))
@@ -49,7 +45,7 @@ def size(test: str, n: int) -> np.ndarray:
     return np.einsum("ki,ij,kj->k", law, p_value <= 0.05, law)
 
 
-def paired(n: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def paired(n):
     """Return all outcomes (only a right, only b right, the rest), and the p-values of the tests."""
     outcomes = np.array([(a, b, n - a - b) for a in range(n + 1) for b in range(n + 1 - a)])
     one_sided = {
@@ -59,13 +55,13 @@ def paired(n: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     return outcomes, {test: 2.0 * np.asarray(p) for test, p in one_sided.items()}
 
 
-def chance(outcomes: np.ndarray, only_a: float, only_b: float, n: int) -> float:
+def chance(outcomes, only_a, only_b, n):
     """Return the chance of some outcomes."""
     law = stats.multinomial(n, [only_a, only_b, 1.0 - only_a - only_b])
     return float(law.pmf(outcomes).sum())
 
 
-def rows() -> Iterator[tuple]:
+def rows():
     for ci, n, level in product(INTERVALS, SIZES, (0.9, 0.95, 0.99)):
         found = coverage(ci, n, level)
         yield "interval", ci, n, level, found.min(), found.mean()
@@ -80,7 +76,3 @@ def rows() -> Iterator[tuple]:
             yield "paired", test, n, 0.95, max(found), np.mean(found)
             found = chance(rejected, a * (1 - b), b * (1 - a), n)
             yield "power", test, n, 0.95, found, found
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES)

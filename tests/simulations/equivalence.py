@@ -13,11 +13,7 @@ an upper bound of the size of the test of equivalence. Half an hour. ``kind``:
 * "list": 2,000 samples of n clusters of 5 candidates, lists of 30% of them.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 from scipy import special, stats
@@ -32,6 +28,7 @@ from tests.simulations import study
 from tests.simulations.average_precision import truth
 from tests.simulations.paired_sizes import f1_statistics
 
+FORM = {"digits": None, "float_format": "%.6g"}
 ALPHA = 0.05
 Z = special.ndtri(1 - ALPHA)
 AT_ONCE, PARTS = 10_000, 4
@@ -39,7 +36,7 @@ LISTS = 2_000
 NAMES = ["kind", "setting", "n", "margin", "others", "correlation", "samples", "size", "other"]
 
 
-def paired(n: int, margin: float) -> tuple[float, float]:
+def paired(n, margin):
     """Return the sizes of the exact test and of Tango's, over all shares of discordant items."""
     x, y = np.array([(x, y) for y in range(n + 1) for x in range(n - y + 1)]).T
     exact = np.array([paired_p(*t, n, margin) for t in zip(x, y, strict=True)]) <= ALPHA
@@ -55,7 +52,7 @@ def paired(n: int, margin: float) -> tuple[float, float]:
     return float((chance @ exact).max()), float((chance @ tango).max())
 
 
-def regions(m: int, margin: float) -> tuple[float, float]:
+def regions(m, margin):
     """Return the sizes of the exact test and of the score test, over all precisions."""
     x, y = (k.ravel() for k in np.indices((m + 1, m + 1)))
     exact = np.array([region_p(int(a), m, int(b), m, margin) for a, b in zip(x, y, strict=True)])
@@ -75,7 +72,7 @@ LAWS = {
 }
 
 
-def sizes_of(items: Items, gain: float, n: int) -> tuple[float, float]:
+def sizes_of(items, gain, n):
     """Return the sizes for systems 2k and 2k + 1, whose true gain this is; margin is its size."""
     score = items.score(items.totals)
     pairs = np.arange(items.n_systems).reshape(-1, 2)
@@ -85,13 +82,13 @@ def sizes_of(items: Items, gain: float, n: int) -> tuple[float, float]:
     return float((p <= ALPHA).mean()), float((special.stdtr(n - 1.0, -t) <= ALPHA).mean())
 
 
-def means(rng: np.random.Generator, law: str, tail: str, n: int) -> tuple[float, float]:
+def means(rng, law, tail, n):
     noise = LAWS[law](rng, (AT_ONCE, n)) * (1.0 if tail == "right" else -1.0)
     base = rng.normal(size=noise.shape)
     return sizes_of(study.of_mean(study.in_pairs(base + noise - 0.3, base)), -0.3, n)
 
 
-def f1(rng: np.random.Generator, n: int) -> tuple[float, float]:
+def f1(rng, n):
     """Return the size for F1 of a system that finds .55 and one that finds .65 of the gold."""
     score, share = METRICS["f1"].score, np.array([0.55, 0.65])[:, np.newaxis]
     true = score(f1_statistics(rng, 1, 2_000_000, share).sum(axis=1))
@@ -99,7 +96,7 @@ def f1(rng: np.random.Generator, n: int) -> tuple[float, float]:
     return sizes_of(items, float(true[0] - true[1]), n)
 
 
-def groups(rng: np.random.Generator, n: int) -> tuple[float, float]:
+def groups(rng, n):
     cluster = np.repeat(np.arange(n), np.tile([1, 3, 5, 9], n)[:n])
     shared = rng.normal(size=(AT_ONCE, n))[:, cluster]
     base, noise = rng.normal(size=(2, *shared.shape))
@@ -107,7 +104,7 @@ def groups(rng: np.random.Generator, n: int) -> tuple[float, float]:
     return sizes_of(study.of_mean(values, cluster), -0.3, n)
 
 
-def seeds(rng: np.random.Generator, n: int) -> tuple[float, float]:
+def seeds(rng, n):
     """Return the size where trainings vary by as much as the mean over items does."""
     trained = rng.normal(size=(2 * AT_ONCE, 3)) * (1.0 / np.sqrt(n))
     base, noise = rng.normal(size=(2, AT_ONCE, n))
@@ -119,9 +116,9 @@ def seeds(rng: np.random.Generator, n: int) -> tuple[float, float]:
 
 
 def areas(
-    rng: np.random.Generator, kind: str, two: tuple[float, float], n: int, others: int,
-    correlation: float,
-) -> tuple[float, float]:  # fmt: skip
+    rng, kind, two, n, others,
+    correlation,
+):  # fmt: skip
     gold = np.broadcast_to(np.arange(n + others) < n, (AT_ONCE, n + others))
     quality = np.sqrt(2.0) * special.ndtri(two)
     shared, own = rng.normal(size=(2, *gold.shape))
@@ -142,7 +139,7 @@ def areas(
     return float((low > -margin).mean()), float((t <= ALPHA).mean())
 
 
-def lists(rng: np.random.Generator, n_clusters: int) -> float:
+def lists(rng, n_clusters):
     cluster = np.repeat(np.arange(n_clusters), 5)
     n, found = np.array([round(1.5 * n_clusters)]), []
     for _ in range(LISTS):
@@ -163,7 +160,7 @@ def in_parts(size_of, *setting):
     return np.mean([size_of(*setting) for _ in range(PARTS)], axis=0)
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     for kind, size_of, sizes, margins in (
         ("paired", paired, (10, 20, 30, 50), (0.05, 0.1, 0.2)),
         ("regions", regions, (5, 10, 20, 40), (0.1, 0.2, 0.4)),
@@ -194,7 +191,3 @@ def rows() -> Iterator[dict[str, Any]]:
         }  # fmt: skip
     for n in (20, 40, 100):
         yield {"kind": "list", "n": n, "samples": LISTS, "size": lists(rng, n)}
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES, digits=None, float_format="%.6g")

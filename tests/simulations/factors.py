@@ -6,9 +6,6 @@ being 0, or .25. ``rejected`` is the share of tests that find a difference, and 
 intervals that hold 0.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +13,6 @@ import numpy as np
 from rankeval_pd.decisions.gains import bootstrapped_pairs
 from rankeval_pd.doors.item_tables import ItemDesign, crossed, find_metric
 from rankeval_pd.roles import Roles
-from rankeval_pd.stats.items import Items
 from tests.simulations import study
 from tests.simulations.study import PAIR
 
@@ -26,7 +22,7 @@ OPTIONS = study.options(ci="wild")
 NAMES = ["event", "setting", "gain", "rejected", "holds_0"]
 
 
-def items(values: np.ndarray, seeds: bool = False, strata=None, average: str = "macro") -> Items:
+def items(values, seeds=False, strata=None, average="macro"):
     """Return the inner form of (system, seed, item)."""
     metric = find_metric(Roles(), [None], one_level=True)
     full = np.stack([values, np.ones_like(values)], axis=-1)
@@ -36,14 +32,14 @@ def items(values: np.ndarray, seeds: bool = False, strata=None, average: str = "
     return crossed(full, there, metric, ["a", "b"], None, beside)
 
 
-def asked(drawn: Items, number: int, event: str) -> tuple[bool, bool]:
+def asked(drawn, number, event):
     """Return whether the test rejects, and whether the interval holds 0."""
     ci = "wild" if event == "wild" else "percentile"
     row = bootstrapped_pairs(drawn, PAIR, replace(OPTIONS, seed=number, event=event, ci=ci))
     return bool(row["p_two_sided"][0] <= 0.05), bool(row["ci_low"][0] <= 0.0 <= row["ci_high"][0])
 
 
-def trained(rng: np.random.Generator, seeds: int) -> np.ndarray:
+def trained(rng, seeds):
     """Return scores (system, seed, item) of two ways of training that are equal."""
     shape = (2, seeds, N)
     return (
@@ -54,7 +50,7 @@ def trained(rng: np.random.Generator, seeds: int) -> np.ndarray:
     )
 
 
-def of_seeds(seeds: int, sets: int, event: str, *, told: bool) -> tuple[float, float]:
+def of_seeds(seeds, sets, event, *, told):
     """Return size and coverage; ``told`` says whether the test knows of the seeds."""
     rng = np.random.default_rng(100 + seeds)
     found = []
@@ -66,7 +62,7 @@ def of_seeds(seeds: int, sets: int, event: str, *, told: bool) -> tuple[float, f
     return float(rejected), float(covered)
 
 
-def of_strata(average: str, sets: int, event: str, gain: float, *, told: bool):
+def of_strata(average, sets, event, gain, *, told):
     """Return how often a gain (0: none) is found where strata differ, and the coverage of 0."""
     rng = np.random.default_rng(7)
     strata = np.repeat(np.arange(SIZES.size), SIZES)
@@ -82,7 +78,7 @@ def of_strata(average: str, sets: int, event: str, gain: float, *, told: bool):
     return float(rejected), float(covered)
 
 
-def rows(samples: int = 2_000) -> Iterator[tuple]:
+def rows(samples=2_000):
     for event in ("wild", "recentred"):
         for told, counts in ((False, (1, 5)), (True, (2, 3, 5, 10))):
             for seeds in counts:
@@ -92,7 +88,3 @@ def rows(samples: int = 2_000) -> Iterator[tuple]:
             for gain in (0.0, 0.25):
                 name = f"strata, {average if told else 'not said'}"
                 yield event, name, gain, *of_strata(average, samples, event, gain, told=told)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES)

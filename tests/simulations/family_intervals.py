@@ -1,9 +1,6 @@
 """Simulate simultaneous intervals and the family-wise error of max-t for all pairs of systems."""
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +11,7 @@ from rankeval_pd.stats.item_gains import draws_of
 from rankeval_pd.stats.items import quiet
 from tests.simulations import study
 
+FORM = {"digits": None, "lineterminator": "\r\n"}
 SCORES = ("normal", "0/1", "[0, 1]")
 
 
@@ -35,7 +33,7 @@ class Found(NamedTuple):
     contradicting: int  #: rows whose interval excludes 0 while p_adjusted is above alpha
 
 
-def settings() -> list[Setting]:
+def settings():
     """Return all settings; of 0/1 at 30 items equal systems only. SKEWED come last."""
     every = itertools.product((8, 20), (30, 300), SCORES, (0.3, 0.6, 0.9), (0.0, 0.5))
     return [
@@ -48,7 +46,7 @@ def settings() -> list[Setting]:
 SKEWED = [Setting(systems, 30, "[0, 1]", 0.9, 1.1) for systems in (8, 20)]
 
 
-def drawn(setting: Setting, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def drawn(setting, rng):
     """Return scores (system, item) and their expectations (system,)."""
     best = setting.spread * np.sqrt(2.0 - 2.0 * setting.correlation)
     skill = np.linspace(0.0, best, setting.systems)
@@ -62,7 +60,7 @@ def drawn(setting: Setting, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
     return ndtr(1.5 * latent), ndtr(1.5 * skill / np.sqrt(1.0 + 1.5**2))
 
 
-def simulate(setting: Setting, samples: int) -> Found:
+def simulate(setting, samples):
     """Return how often all intervals hold the true gain, and how often a true null is rejected."""
     rng = np.random.default_rng([0, *map(ord, repr(setting))])
     pairs = study.every_pair(setting.systems)
@@ -85,16 +83,9 @@ def simulate(setting: Setting, samples: int) -> Found:
     return Found(covered / samples, errs / samples, contradicting)
 
 
-def rows(samples: int = 2_000) -> Iterator[list]:
+def rows(samples=2_000):
     for setting in settings():
         yield [*setting, *simulate(setting, samples), samples]
 
 
-if __name__ == "__main__":
-    study.write(
-        __file__,
-        rows,
-        [*Setting._fields, *Found._fields, "samples"],
-        digits=None,
-        lineterminator="\r\n",
-    )
+NAMES = [*Setting._fields, *Found._fields, "samples"]

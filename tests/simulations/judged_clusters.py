@@ -10,11 +10,7 @@ how many times as wide intervals are as those that would just cover. An hour; se
 named, as "60 groups, equal, icc 0.8", are made alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -27,13 +23,14 @@ from rankeval_pd.judging.judged import (
 from rankeval_pd.stats.judged import Design
 from tests.simulations import study
 
+FORM = {"digits": None, "float_format": "%.4g", "keys": ["call", "setting"]}
 POPULATIONS, SAMPLES = 100, 20
 HOW = ("10 groups", "20 groups", "a third of each")
 DESIGN = Design(1, "estimate", "ratio", 0.95)
 NAMES = ["call", "setting", "covers", "without", "wide", "samples"]
 
 
-def population(groups: int, kind: str, icc: float, rng: Any) -> tuple[np.ndarray, ...]:
+def population(groups, kind, icc, rng):
     """Return labels, two rows of scores, and groups."""
     size = np.full(groups, 20) if kind == "equal" else rng.integers(3, 51, groups)
     cluster = np.repeat(np.arange(groups), size)
@@ -42,7 +39,7 @@ def population(groups: int, kind: str, icc: float, rng: Any) -> tuple[np.ndarray
     return gold, np.stack([common + a + gold, common + b + 0.6 * gold]), cluster
 
 
-def answers(gold: Any, score: Any, cluster: Any, judged: Any, n: Any) -> dict[str, np.ndarray]:
+def answers(gold, score, cluster, judged, n):
     """Return estimates and limits, (3, sample); without clusters candidates are independent.
 
     ``judged`` is (sample, candidate).
@@ -68,7 +65,7 @@ def answers(gold: Any, score: Any, cluster: Any, judged: Any, n: Any) -> dict[st
     }
 
 
-def rows(*named: str) -> Iterator[tuple[Any, ...]]:
+def rows(*named):
     for groups, kind, icc in product((30, 60), ("equal", "3 to 50"), (0.3, 0.8)):
         there = f"{groups} groups, {kind}, icc {icc}"
         if named and there not in named:
@@ -92,13 +89,9 @@ def rows(*named: str) -> Iterator[tuple[Any, ...]]:
             yield name, setting, covers, without, 1.0 / max(float(just), 1e-12), truth.size
 
 
-def _drawn(how: str, cluster: Any, rng: Any) -> np.ndarray:
+def _drawn(how, cluster, rng):
     """Return who is judged of one sample."""
     if how == "a third of each":
         return np.asarray(rng.random(cluster.size) < 1.0 / 3.0)
     drawn = rng.choice(int(cluster.max()) + 1, int(how.split()[0]), replace=False)
     return np.isin(cluster, drawn)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES, digits=None, float_format="%.4g", keys=["call", "setting"])

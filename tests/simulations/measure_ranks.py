@@ -4,23 +4,19 @@ The quality of the measures is 1, or rises in steps to 1 + ``spread``. All are r
 every true rank is between its limits.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from rankeval_pd import measure_ranks
-from tests.simulations import study
 
+FORM = {"digits": None}
 MEASURES = 12
 
 
-def simulated(total: int, quality: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
+def simulated(total, quality, rng):
     gold = rng.random(total) < 0.2
     common = rng.normal(size=total)
     scores = {
@@ -30,7 +26,7 @@ def simulated(total: int, quality: np.ndarray, rng: np.random.Generator) -> pd.D
     return pd.DataFrame({**scores, "gold": gold})
 
 
-def covered(table: pd.DataFrame, quality: np.ndarray) -> bool:
+def covered(table, quality):
     """Whether all ranks are: a measure has one from those better to those no worse."""
     value = table["measure"].map({f"m{k}": q for k, q in enumerate(quality)}).to_numpy()
     first = 1 + (value[np.newaxis] > value[:, np.newaxis]).sum(axis=-1)
@@ -38,7 +34,7 @@ def covered(table: pd.DataFrame, quality: np.ndarray) -> bool:
     return bool(((table["rank_low"] <= first) & (last <= table["rank_high"])).all())
 
 
-def rows(samples: int = 400) -> Iterator[dict[str, Any]]:
+def rows(samples=400):
     kinds = (
         ({"kind": "ap"}, 5 * samples // 2), ({"kind": "roc"}, samples), ({"n": [100]}, samples // 4)
     )  # fmt: skip
@@ -55,7 +51,3 @@ def rows(samples: int = 400) -> Iterator[dict[str, Any]]:
             "spread": spread, "asked": str(asked), "repetitions": times, "all_ranks_cover": rate,
             "se": round(float(error), 4),
         }  # fmt: skip
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, digits=None)

@@ -8,9 +8,6 @@ docs/validation/paired_tests.md, too. Many simulated test sets are one set of it
 each: the draws are shared. A quarter of an hour.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -20,10 +17,11 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.decisions.gains import bootstrapped_pairs, ranked_systems, ranks_by_draws
-from rankeval_pd.stats.items import METRICS, Items, PairOptions
+from rankeval_pd.stats.items import METRICS, Items
 from rankeval_pd.tables import GROUP
 from tests.simulations import study
 
+FORM = {"digits": None, "float_format": "%.6g"}
 PAGE = Path(__file__).parents[2] / "docs" / "validation" / "paired_tests.md"
 MARKS = "<!-- table: tests/simulations/paired_sizes.py -->", "<!-- end of table -->"
 B, BLOCK = 999, 50
@@ -39,13 +37,13 @@ SKEWED = ("long right tail", "long left tail", "0/1, 10% differ, gain 0.05")
 Row = dict[str, Any]
 
 
-def options(procedure: str, seed: int, adjust: str | None = None) -> PairOptions:
+def options(procedure, seed, adjust=None):
     """Return the options of a procedure."""
     skewness = procedure == "default"
     return study.options(*PROCEDURES[procedure], adjust, seed, n_resamples=B, skewness=skewness)
 
 
-def f1_statistics(rng: np.random.Generator, sets: int, n: int, share: Any) -> np.ndarray:
+def f1_statistics(rng, sets, n, share):
     """Return correct, guessed and gold of systems 2k and 2k + 1, which find this share."""
     gold = rng.integers(1, 9, (sets, 1, n)).repeat(2, axis=1)
     guess = np.maximum(gold + rng.integers(-2, 3, gold.shape), 0)
@@ -53,7 +51,7 @@ def f1_statistics(rng: np.random.Generator, sets: int, n: int, share: Any) -> np
     return np.stack([correct, guess, gold], axis=-1).reshape(2 * sets, n, 3).astype(float)
 
 
-def two_systems(rng: np.random.Generator, kind: str, n: int, sets: int) -> Items:
+def two_systems(rng, kind, n, sets):
     """Return test sets of n items, two systems each: systems 2k and 2k + 1."""
     shape = (sets, n)
     if kind == "F1":
@@ -76,11 +74,11 @@ def two_systems(rng: np.random.Generator, kind: str, n: int, sets: int) -> Items
     return study.of_mean(study.in_pairs(drawn, np.zeros(shape)))
 
 
-def gain_of(kind: str) -> float:
+def gain_of(kind):
     return 0.05 if "gain" in kind else 0.0
 
 
-def clustered(rng: np.random.Generator, groups: int, sets: int, *, equal: bool) -> Items:
+def clustered(rng, groups, sets, *, equal):
     """Return test sets whose items are alike within groups: half of the variance is the group's.
 
     A group has ten items, or from about 2 to 50.
@@ -93,7 +91,7 @@ def clustered(rng: np.random.Generator, groups: int, sets: int, *, equal: bool) 
     return study.of_mean(study.in_pairs(drawn, np.zeros_like(drawn)), cluster)
 
 
-def judged(items: Items, procedure: str, seed: int, truth: float = 0.0) -> pd.DataFrame:
+def judged(items, procedure, seed, truth=0.0):
     """Return for each test set whether it errs, covers, contradicts itself."""
     pairs = np.arange(items.n_systems).reshape(-1, 2)
     found = bootstrapped_pairs(items, pairs, options(procedure, seed))
@@ -106,7 +104,7 @@ def judged(items: Items, procedure: str, seed: int, truth: float = 0.0) -> pd.Da
     })  # fmt: skip
 
 
-def pairs_of_systems(repetitions: int) -> Iterator[Row]:
+def pairs_of_systems(repetitions):
     """Yield the rows for two systems."""
     blocks = range(repetitions // BLOCK)
     for n, (number, kind), procedure in product(ITEMS, enumerate(KINDS), PROCEDURES):
@@ -122,7 +120,7 @@ def pairs_of_systems(repetitions: int) -> Iterator[Row]:
         yield from rows_of("groups", groups, kind, procedure, pd.concat(parts))
 
 
-def rows_of(part: str, n: int, kind: str, procedure: str, found: pd.DataFrame) -> Iterator[Row]:
+def rows_of(part, n, kind, procedure, found):
     """Yield the shares with their standard errors."""
     for name in found:
         values = found[name].astype(float).dropna()
@@ -144,7 +142,7 @@ TRUTHS = {
 }
 
 
-def many_systems(repetitions: int) -> Iterator[Row]:
+def many_systems(repetitions):
     """Yield the rows for all pairs of several systems, and for their ranks."""
     for systems, (number, kind), n in product(SYSTEMS, enumerate(TRUTHS), (10, 20, 50)):
         rng = np.random.default_rng([3, systems, n, number])
@@ -155,9 +153,7 @@ def many_systems(repetitions: int) -> Iterator[Row]:
             yield from rows_of(f"{systems} systems", n, kind, procedure, pd.DataFrame(found))
 
 
-def families(
-    rng: np.random.Generator, truth: np.ndarray, n: int, procedure: str, seed: int
-) -> dict[str, float]:
+def families(rng, truth, n, procedure, seed):
     """Return whether any true null hypothesis is rejected, and whether all ranks are covered."""
     shared = rng.normal(size=(1, n))
     items = study.of_mean(truth[:, np.newaxis] + shared + rng.normal(size=(truth.size, n)))
@@ -179,7 +175,7 @@ def families(
     }
 
 
-def as_table(found: pd.DataFrame) -> str:
+def as_table(found):
     """Return the tables of the page: the default by n, the other at its worst."""
     lines = []
     for part in ("items", "groups"):
@@ -215,7 +211,7 @@ def as_table(found: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _wide(found: pd.DataFrame) -> pd.DataFrame:
+def _wide(found):
     column = found["procedure"] + " " + found["figure"]
     keys = ["part", "n", "kind"]
     order = found.drop_duplicates(keys)[keys]
@@ -228,18 +224,14 @@ def _wide(found: pd.DataFrame) -> pd.DataFrame:
     return order.merge(wide, on=keys)
 
 
-def _share(value: float) -> str:
+def _share(value):
     return "–" if np.isnan(value) else f"{value:.3f}"
 
 
-def rows(repetitions: int = 3_000) -> Iterator[Row]:
+def rows(repetitions=3_000):
     found = [*pairs_of_systems(repetitions), *many_systems(repetitions)]
     text = PAGE.read_text("utf-8")
     first, last = (text.index(mark) for mark in MARKS)
     table = as_table(pd.DataFrame(found))
     PAGE.write_text(f"{text[:first]}{MARKS[0]}\n\n{table}\n\n{text[last:]}", "utf-8")
     yield from found
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, digits=None, float_format="%.6g")

@@ -6,14 +6,7 @@ ways to choose who is judged, a fifth of all in each: all at one rate; twice the
 minutes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
-import pandas as pd
-import xarray as xr
 
 import rankeval_pd
 from tests.simulations import study
@@ -23,7 +16,7 @@ AT_ONCE = 100
 RATE = 0.2
 
 
-def designs(whole: pd.DataFrame) -> Iterator[tuple[str, np.ndarray, dict[str, Any]]]:
+def designs(whole):
     """Return name, probability of every candidate, and what the functions are told."""
     best = whole[["G2", "chi2"]].rank(ascending=False, method="first").min(axis=1).to_numpy()
     one, twice = np.full(len(whole), RATE), np.where(best <= 500, 2.0, 1.0)
@@ -40,14 +33,14 @@ def designs(whole: pd.DataFrame) -> Iterator[tuple[str, np.ndarray, dict[str, An
     yield "falling with the rank, Horvitz-Thompson", falling, known | inverse
 
 
-def rows(samples: int = 2_000) -> Iterator[dict[str, Any]]:
+def rows(samples=2_000):
     candidates = rankeval_pd.datasets.load_krenn_ppv()[["log.like", "chisq", "is.colloc"]]
     whole = candidates.set_axis(["G2", "chi2", "gold"], axis=1).reset_index(drop=True)
     data = whole.rename_axis("candidate").to_xarray()
     truth = _asked(data, {})
     for name, rate, told in designs(whole):
         rng = np.random.default_rng(1)
-        found: dict[str, list[np.ndarray]] = {key: [] for key in truth}
+        found = {key: [] for key in truth}
         for _ in range(samples // AT_ONCE):
             judged = rng.random((AT_ONCE, rate.size)) < rate
             gold = np.where(judged, whole["gold"].astype(float), np.nan)
@@ -66,7 +59,7 @@ def rows(samples: int = 2_000) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
-def _asked(data: xr.Dataset, told: dict[str, Any]) -> dict[str, np.ndarray]:
+def _asked(data, told):
     """Return estimate and limits of every figure: (3, repetition)."""
     ask = data.rankeval(gold="gold")
     both = told if "windows" in told else {**told, "measures": ["G2", "chi2"]}
@@ -84,7 +77,3 @@ def _asked(data: xr.Dataset, told: dict[str, Any]) -> dict[str, np.ndarray]:
             values = [np.atleast_1d(part[x].to_numpy()) for x in (column, "ci_low", "ci_high")]
             found[what if n is None else f"{what}, n = {n}"] = np.stack(values)
     return found
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows)

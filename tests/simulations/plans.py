@@ -5,24 +5,20 @@ and the power is that of sheets as long as planned, drawn 20,000 times and teste
 "start" judgments are there already, one draw of them for each row.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 import rankeval_pd
 from rankeval_pd.stats.two_by_two import fisher_test
-from tests.simulations import study
 
+FORM = {"digits": 3}
 MEASURES = {"G2": "log.like", "chi2": "chisq", "t": "t.score", "MI": "MI"}
 PAIRS = [("G2", "chi2"), ("G2", "MI"), ("chi2", "t")]
 DRAWS = 20_000
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     krenn = rankeval_pd.datasets.load_krenn_ppv()
     whole = krenn[[*MEASURES.values(), "is.colloc"]].set_axis([*MEASURES, "gold"], axis=1)
     whole = whole.reset_index(drop=True)
@@ -44,7 +40,7 @@ def rows() -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
-def _power(rng, sides, chosen, more: int) -> float:
+def _power(rng, sides, chosen, more):
     """Return how often the judgments of a sheet of this length are significant."""
     left = [len(side) - len(start) for side, start in zip(sides, chosen, strict=True)]
     new = [min(max(more - more // 2, more - left[1]), left[0])]
@@ -57,7 +53,3 @@ def _power(rng, sides, chosen, more: int) -> float:
         tp = seen + rng.hypergeometric(true, rest, count, DRAWS)
         counts += [tp, len(start) + count]
     return float((fisher_test(*counts, "two-sided").p_value <= 0.05).mean())
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, digits=3)

@@ -5,19 +5,15 @@ Clopper-Pearson intervals have the whole true curve in them, and how often Fishe
 equally good measures different at some n.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from tests.simulations import study
 from tests.simulations.simultaneous import SETTINGS, inside, shares
 
+FORM = {"digits": None}
 REPETITIONS = 300
 NAMES = ["n_candidates", "baseline", "quality", "correlation", "n_first", "n_last", "repetitions",
          "pointwise_covers", "pointwise_se", "fisher_errs", "fisher_se"]  # fmt: skip
 
 
-def rows() -> Iterator[list]:
+def rows():
     for number, setting in enumerate(SETTINGS):
         lift, other = setting.quality
         if lift != other:
@@ -32,7 +28,3 @@ def rows() -> Iterator[list]:
             setting.n_candidates, setting.baseline, lift, setting.correlation, setting.first,
             setting.last, REPETITIONS, *shares(found, 3),
         ]  # fmt: skip
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES, digits=None)

@@ -1,22 +1,20 @@
 """Do macro intervals hold their level? Samples of queries from a population of 20,000.
 
-    python -m tests.simulations.query_means > tests/simulations/query_means.txt
-
 Query difficulty and the number of positives vary; P@10 and AP of the whole population are known.
 """
-
-from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd import per_query
-from rankeval_pd.stats import clusters as cluster_totals
+from rankeval_pd.stats import clusters
 
+TABLE = "query_means.txt"
+NAMES = ["metric queries coverage below above (Monte-Carlo error .0015)"]
 QUERIES, DEPTH, SAMPLES = 20_000, 40, 20_000
 
 
-def population() -> pd.DataFrame:
+def population():
     rng = np.random.default_rng(14)
     chance = rng.beta(0.8, 4.0, (QUERIES, 1))
     gold = rng.random((QUERIES, DEPTH)) < chance
@@ -27,19 +25,15 @@ def population() -> pd.DataFrame:
     return per_query(frame, ["P@10", "AP"], ties="shared", wide=True)
 
 
-def main() -> None:
+def rows():
     values = population()
     rng = np.random.default_rng(15)
-    print("metric queries coverage below above (Monte-Carlo error .0015)")
     for metric in ("P@10", "AP"):
         every = values[metric]["a"].to_numpy()
         for size in (5, 10, 20, 50, 250):
             drawn = every[rng.integers(every.size, size=(SAMPLES, size))]
-            found = cluster_totals.query_ratio(drawn, np.ones_like(drawn))
-            low, high = cluster_totals.query_share_limits(found.value, found.se, found.n, 0.95)
+            found = clusters.query_ratio(drawn, np.ones_like(drawn))
+            low, high = clusters.query_share_limits(found.value, found.se, found.n, 0.95)
             below, above = (high < every.mean()).mean(), (low > every.mean()).mean()
-            print(f"{metric:6} {size:7} {1 - below - above:.4f} {below:.4f} {above:.4f}")
-
-
-if __name__ == "__main__":
-    main()
+            shares = " ".join(f"{x:.4f}" for x in (1 - below - above, below, above))
+            yield [f"{metric:6} {size:7} {shares}"]

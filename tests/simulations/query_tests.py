@@ -5,11 +5,7 @@ see with noise of their own; the values are the package's own AP, nDCG@10, P@10 
 queries have no relevant document near the top: many values are 0.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import islice, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,14 +23,14 @@ WARNED = 100  # samples that are asked alone
 AT_ONCE = 20_000  # queries in memory together
 
 
-def values_of(count: int, seed: int) -> pd.DataFrame:
+def values_of(count, seed):
     """Return the values of two equal runs: a row per query, columns of two levels."""
     rng = np.random.default_rng(seed)
     parts = [_some(min(AT_ONCE, count - start), rng) for start in range(0, count, AT_ONCE)]
     return pd.concat(parts, ignore_index=True)
 
 
-def _some(count: int, rng: np.random.Generator) -> pd.DataFrame:
+def _some(count, rng):
     shape = (count, DOCUMENTS)
     rate = rng.beta(0.6, 9.0, (count, 1))  # few relevant documents, in some queries none
     grade = rng.random(shape) < rate
@@ -49,7 +45,7 @@ def _some(count: int, rng: np.random.Generator) -> pd.DataFrame:
     return frame.rankeval.per_query(METRICS, wide=True)
 
 
-def rows(samples: int = 1_000) -> Iterator[dict[str, Any]]:
+def rows(samples=1_000):
     for queries in (10, 25, 50, 100, 250):
         values = values_of(samples * queries, queries)
         sample = np.arange(len(values)) // queries
@@ -63,7 +59,3 @@ def rows(samples: int = 1_000) -> Iterator[dict[str, Any]]:
                 "error": study.error(size, samples),
                 "warned": study.warned(lambda x=x, ask=ask: ask(x) for x in islice(each, WARNED)),
             }  # fmt: skip
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows)

@@ -9,11 +9,8 @@ and of bold systems; sentences with several guesses. If the size of 2,000 sample
 20,000 samples are drawn instead.
 """
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from scipy import stats
@@ -21,27 +18,28 @@ from scipy import stats
 from rankeval_pd.decisions.gains import bootstrapped_pairs, pairs_tested_once
 from rankeval_pd.stats.gains import swapped_tests
 from rankeval_pd.stats.item_gains import FEW_ANSWERS, draws_of
-from rankeval_pd.stats.items import METRICS, Items, PairOptions, quiet
+from rankeval_pd.stats.items import METRICS, Items, quiet
 from tests.simulations import study
 from tests.simulations.study import PAIR
 
+FORM = {"digits": None}
 SAMPLES, MORE = 2_000, 20_000
 SWAPPED = 200  # samples that are also swapped
 SIZES = ((10, 10), (10, 100), (10, 500), (30, 30), (30, 500), (100, 100), (100, 500), (500, 500))
 Sample = Callable[[np.random.Generator], np.ndarray]  # statistics (system, item, statistic)
 
 
-def asked(event: str) -> PairOptions:
+def asked(event):
     """Return the options of the default calls, with few draws."""
     return study.options(event, "wild" if event == "wild" else "basic", seed=1)
 
 
-def guesses(n_a: int, n_b: int, shared: int, share_a: float, share_b: float) -> Sample:
+def guesses(n_a, n_b, shared, share_a, share_b):
     """Return guesses of fixed numbers, of which some are those of both systems."""
     a = np.repeat([1.0, 0.0, 1.0], [n_a - shared, n_b - shared, shared])
     b = np.repeat([0.0, 1.0, 1.0], [n_a - shared, n_b - shared, shared])
 
-    def draw(rng: np.random.Generator) -> np.ndarray:
+    def draw(rng):
         u = rng.random(a.size)
         right = u < np.where(b > 0.0, share_b, share_a)
         return np.stack([np.stack([right * a, a], 1), np.stack([(u < share_b) * b, b], 1)])
@@ -49,14 +47,12 @@ def guesses(n_a: int, n_b: int, shared: int, share_a: float, share_b: float) -> 
     return draw
 
 
-def scattered(
-    only_a: float, only_b: float, both: float, items: int, p_a: float, p: float
-) -> Sample:
+def scattered(only_a, only_b, both, items, p_a, p):
     """Return guesses at random items, p of those of both right, p_a of those of the first alone."""
     share = (only_a * p_a + both * p) / (only_a + both)
     p_b = (share * (only_b + both) - both * p) / only_b
 
-    def draw(rng: np.random.Generator) -> np.ndarray:
+    def draw(rng):
         rest = 1.0 - only_a - only_b - both
         cell = rng.choice(4, size=items, p=[only_a, only_b, both, rest])
         right = rng.random(items) < np.array([p_a, p_b, p, 0.0])[cell]
@@ -66,12 +62,12 @@ def scattered(
     return draw
 
 
-def of_f1(items: int, gold: float, found_a: float, false_a: float, found_b: float) -> Sample:
+def of_f1(items, gold, found_a, false_a, found_b):
     """Return predictions with the same true F1: of the second with its own share of gold found."""
     score = 2 * gold * found_a / (gold * found_a + (1 - gold) * false_a + gold)
     false_b = (2 * gold * found_b / score - gold - gold * found_b) / (1 - gold)
 
-    def draw(rng: np.random.Generator) -> np.ndarray:
+    def draw(rng):
         true, u = rng.random(items) < gold, rng.random((2, items))
         rates = ((found_a, false_a), (found_b, false_b))
         said = np.array([u[k] < np.where(true, *rates[k]) for k in (0, 1)])
@@ -80,10 +76,10 @@ def of_f1(items: int, gold: float, found_a: float, false_a: float, found_b: floa
     return draw
 
 
-def sentences(items: int, mean_a: float, mean_b: float, share: float) -> Sample:
+def sentences(items, mean_a, mean_b, share):
     """Return sentences of several guesses each, easier and harder ones."""
 
-    def draw(rng: np.random.Generator) -> np.ndarray:
+    def draw(rng):
         easy = rng.beta(4.0 * share, 4.0 * (1.0 - share), items)
         said = rng.poisson([[mean_a], [mean_b]], (2, items))
         return np.stack([rng.binomial(said, easy), said], axis=2) * 1.0
@@ -91,17 +87,17 @@ def sentences(items: int, mean_a: float, mean_b: float, share: float) -> Sample:
     return draw
 
 
-def recalls(n: int, share_a: float, share_b: float) -> Sample:
+def recalls(n, share_a, share_b):
     """Return two systems that find items at random."""
 
-    def draw(rng: np.random.Generator) -> np.ndarray:
+    def draw(rng):
         found = rng.random((2, n)) < [[share_a], [share_b]]
         return np.stack([found, np.ones((2, n))], axis=2) * 1.0
 
     return draw
 
 
-def settings() -> Iterator[tuple[str, str, float, Sample]]:
+def settings():
     """Yield metric, setting, the true gain and what draws a sample."""
     for (n_a, n_b), p in itertools.product(SIZES, (0.1, 0.3, 0.5, 0.9)):
         if n_a >= 100 and p in (0.3, 0.9):
@@ -135,7 +131,7 @@ def settings() -> Iterator[tuple[str, str, float, Sample]]:
         yield "recall", named, p - q, recalls(n, p, q)
 
 
-def peer(values: np.ndarray, metric: str) -> float:
+def peer(values, metric):
     """Return McNemar's exact p-value of recall, and Boschloo's of guesses that are apart."""
     (right_a, n_a), (right_b, n_b) = values.sum(axis=1)
     if metric == "recall":
@@ -144,7 +140,7 @@ def peer(values: np.ndarray, metric: str) -> float:
     return stats.fisher_exact([[right_a, n_a - right_a], [right_b, n_b - right_b]])[1]
 
 
-def shares_of(values: np.ndarray, metric: str, gain: float, *, swap: bool) -> tuple[Any, ...]:
+def shares_of(values, metric, gain, *, swap):
     """Return of a sample: is it rejected, held, warned of, and rejected by swaps?"""
     items = Items(values, None, METRICS[metric].score, 1.0, None)
     draws = draws_of(items, PAIR, asked("wild"), quiet)
@@ -162,12 +158,10 @@ def shares_of(values: np.ndarray, metric: str, gain: float, *, swap: bool) -> tu
     return rejected, held, few, swapped
 
 
-def simulate(
-    number: int, metric: str, gain: float, draw: Sample, samples: int = SAMPLES
-) -> dict[str, Any]:
+def simulate(number, metric, gain, draw, samples=SAMPLES):
     """Return the shares of samples of one setting; samples of the same sums are asked once."""
     rng = np.random.default_rng([32, number])
-    known: dict[bytes, tuple[Any, ...]] = {}
+    known = {}
     found, peers = [], []
     for sample in range(samples):
         values = draw(rng)
@@ -189,13 +183,9 @@ def simulate(
     }  # fmt: skip
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     for number, (metric, named, gain, draw) in enumerate(settings()):
         shares = simulate(number, metric, gain, draw)
         if not gain and shares["size"] > 0.06:
             shares = simulate(number, metric, gain, draw, MORE)
         yield {"metric": metric, "setting": named, **shares}
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, digits=None)

@@ -7,11 +7,7 @@ true positives higher by ``quality``. The truth is the recall of the best n / N 
 of quality .5 higher. Some CPU minutes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -26,13 +22,13 @@ from tests.simulations import study
 BANDS = 400
 
 
-def found(share: float, prevalence: float, quality: float) -> float:
+def found(share, prevalence, quality):
     """Return the recall of the best share of the population."""
     cut = optimize.brentq(lambda x: sum(study.beyond(x, quality, prevalence)) - share, -12.0, 12.0)
     return float(special.ndtr(quality - cut))
 
 
-def pointwise(total, prevalence, quality, repetitions, rng) -> dict[str, float]:
+def pointwise(total, prevalence, quality, repetitions, rng):
     """Return the least coverage over n of "nbest" and "region", and the mean widths."""
     gold = rng.random((repetitions, total)) < prevalence
     order = np.argsort(-(quality * gold + rng.normal(size=gold.shape)), axis=1)
@@ -51,7 +47,7 @@ def pointwise(total, prevalence, quality, repetitions, rng) -> dict[str, float]:
     return result
 
 
-def band(total, prevalence, quality, repetitions, rng) -> dict[str, float]:
+def band(total, prevalence, quality, repetitions, rng):
     """Return how often the bands hold at 20 n together."""
     n = np.unique(np.round(total * np.geomspace(0.02, 0.9, 20)).astype(int))
     wanted = np.array([found(x / total, prevalence, quality) for x in n])
@@ -75,7 +71,7 @@ def band(total, prevalence, quality, repetitions, rng) -> dict[str, float]:
     return {f"band_{name}": count / repetitions for name, count in hits.items()}
 
 
-def difference(total, prevalence, quality, repetitions, rng) -> dict[str, float]:
+def difference(total, prevalence, quality, repetitions, rng):
     """Return the least coverage over n of intervals of the difference of recalls."""
     n = [max(1, round(x * total)) for x in (0.05, 0.3)]
     wanted = [
@@ -97,7 +93,7 @@ def difference(total, prevalence, quality, repetitions, rng) -> dict[str, float]
     return result
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     populations = ((300, 0.1), (1_000, 0.03), (1_000, 0.3), (3_000, 0.02))
     for (total, prevalence), quality in product(populations, (0.7, 1.5, 3.0)):
         rng, of = np.random.default_rng(2), (total, prevalence, quality)
@@ -106,7 +102,3 @@ def rows() -> Iterator[dict[str, Any]]:
             "total": total, "prevalence": prevalence, "quality": quality,
             **pointwise(*of, few, rng), **band(*of, BANDS, rng), **difference(*of, few, rng),
         }  # fmt: skip
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows)

@@ -7,16 +7,12 @@ cure is a warning, and in those where nothing is amiss. Scores are normal, those
 by ``quality``, and measures share half of their variance. A quarter of an hour.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from scipy import special
 
 from rankeval_pd.stats import clusters as cluster_totals
@@ -31,7 +27,7 @@ NAMES = [*KEYS, "now", "warned", "samples", "before"]
 Row = tuple[str, str, str, float, Any]
 
 
-def drawn(positive, negative, qualities) -> xr.Dataset:
+def drawn(positive, negative, qualities):
     """Return repeated samples of candidates, with as many measures as qualities."""
     rng = np.random.default_rng(1)
     gold = np.arange(positive + negative) < positive
@@ -43,14 +39,14 @@ def drawn(positive, negative, qualities) -> xr.Dataset:
     return study.dataset(scores, gold)
 
 
-def covers(table: xr.Dataset, true: float, ending: str = "") -> np.ndarray:
+def covers(table, true, ending=""):
     """Return in which samples an interval covers."""
     return study.covers(
         *(np.asarray(table[f"ci_{x}{ending}"]).squeeze() for x in ("low", "high")), true
     )
 
 
-def areas() -> Iterator[Row]:
+def areas():
     for sizes, quality in product(((10, 100), (5, 100), (10, 30)), (1.0, 2.0, 3.0)):
         found = unpaired(tuple((p, 9 * p) for p in sizes), quality, "ap", SAMPLES)
         setting = f"{sizes[0]} and {sizes[1]} positives of 10%, quality {quality:g}"
@@ -78,7 +74,7 @@ def areas() -> Iterator[Row]:
         yield "summary, better_than_chance", setting, what, 0.05, better.to_numpy()
 
 
-def selected() -> Iterator[Row]:
+def selected():
     n, quality = 60, 1.2
     for count in (8, 20):
         asked = drawn(100, 400, [quality] * count).rankeval
@@ -111,7 +107,7 @@ def selected() -> Iterator[Row]:
         yield "choose_threshold", setting, "size", 0.05, reached < wanted
 
 
-def few() -> Iterator[Row]:
+def few():
     for n, qualities in product((7, 15), ((2.0, 1.0), (1.5, 1.5), (3.0, 1.0))):
         table = drawn(30, 270, qualities).rankeval.compare("m0", "m1", n).isel(pair=0, n=0)
         setting = f"30 positives of 300, n {n}, qualities {qualities[0]:g} and {qualities[1]:g}"
@@ -128,8 +124,8 @@ def few() -> Iterator[Row]:
             yield "nbest_precision(average='macro')", setting, "coverage", 0.95, held
 
 
-def judged() -> Iterator[Row]:
-    pools: tuple[tuple[str, list[int], tuple[float, ...]], ...] = (
+def judged():
+    pools = (
         ("pool by depth, rates 1/.3/.05", [50, 200], (1, 0.3, 0.05)),
         ("pool to depth 100, then .2", [100], (1, 0.2)),
     )
@@ -157,7 +153,7 @@ def judged() -> Iterator[Row]:
         yield "judged_difference", setting, "coverage", 0.95, held
 
 
-def _judged_average(total, positive, quality, ends, rates) -> np.ndarray:
+def _judged_average(total, positive, quality, ends, rates):
     rng, held = np.random.default_rng(1), []
     stratum = np.searchsorted(ends, np.arange(1, total + 1))
     rate = np.array(rates, dtype=float)[stratum]
@@ -174,14 +170,10 @@ def _judged_average(total, positive, quality, ends, rates) -> np.ndarray:
     return np.array(held)
 
 
-def rows() -> Iterator[tuple]:
+def rows():
     known = pd.read_csv(Path(__file__).with_suffix(".csv")).set_index(KEYS)["before"]
     for part in (areas, selected, few, judged):
         for *key, found in part():
             share, told = found if isinstance(found, tuple) else (found, np.nan)
             count = SAMPLES if np.ndim(share) == 0 else np.size(share)
             yield *key, np.mean(share), told, count, known[tuple(key)]
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES)

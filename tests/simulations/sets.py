@@ -7,9 +7,6 @@ of 20,000 experiments whose interval holds the difference. Sets of fewer than tw
 pairs of equal sets, are left out. A minute.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -34,7 +31,7 @@ SETTINGS = (
 )  # fmt: skip
 
 
-def rows() -> Iterator[tuple]:
+def rows():
     rng = np.random.default_rng(12)
     for (expected, precision), sizes in product(SETTINGS, ("fixed", "varies")):
         mean, rate = (np.array(x, dtype=float)[:, np.newaxis] for x in (expected, precision))
@@ -61,7 +58,3 @@ def rows() -> Iterator[tuple]:
 def difference(tp, n):
     """Return the difference in precision of two sets: both, only a, only b."""
     return (tp[0] + tp[1]) / (n[0] + n[1]) - (tp[0] + tp[2]) / (n[0] + n[2])
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES)

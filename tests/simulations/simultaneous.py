@@ -5,17 +5,14 @@ counted is how often the band has the true curve in it at every n, and how often
 equally good measures different at some n. A quarter of an hour.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from rankeval_pd import datasets
 from tests.simulations import study
 
+FORM = {"digits": None}
 NAMES = ["n_candidates", "baseline", "quality_a", "quality_b", "correlation", "n_first", "n_last",
          "highest_precision", "repetitions", "precision_band_covers", "precision_band_se",
          "difference_band_covers", "difference_band_se", "max_t_errs", "max_t_se"]  # fmt: skip
@@ -36,18 +33,18 @@ class Setting:
     repetitions: int
 
     @property
-    def n(self) -> range:
+    def n(self):
         """Every list size from first to last."""
         return range(self.first, self.last + 1)
 
-    def candidates(self, seed: int) -> pd.DataFrame:
+    def candidates(self, seed):
         """Return a sample of candidates."""
         return datasets.simulate_candidates(
             self.n_candidates, baseline=self.baseline, correlation=self.correlation, rng=seed,
             quality=dict(zip("ab", self.quality, strict=True)),
         )  # fmt: skip
 
-    def truth(self, quality: float) -> np.ndarray:
+    def truth(self, quality):
         """Return the precision at each n in the population."""
         share = np.array(self.n) / self.n_candidates
         return datasets.true_precision(share, quality=quality, baseline=self.baseline)
@@ -64,7 +61,7 @@ SETTINGS = (
 )
 
 
-def kept(setting: Setting, seed: int) -> list[bool]:
+def kept(setting, seed):
     """Return, for one experiment, what each promise came to."""
     a, b = map(setting.truth, setting.quality)
     call = setting.candidates(seed).rankeval(gold="gold", rng=seed)
@@ -77,17 +74,17 @@ def kept(setting: Setting, seed: int) -> list[bool]:
     return found
 
 
-def inside(table: pd.DataFrame, limits: str, truth: np.ndarray) -> bool:
+def inside(table, limits, truth):
     return bool(((table[f"{limits}_low"] <= truth) & (truth <= table[f"{limits}_high"])).all())
 
 
-def shares(found: list[list[bool]], digits: int) -> list[str]:
+def shares(found, digits):
     """Return the share of each promise, and its standard error."""
     rates, count = np.mean(found, axis=0), len(found)
     return [f"{x:.{digits}f}" for p in rates for x in (p, study.error(p, count))]
 
 
-def rows() -> Iterator[list]:
+def rows():
     for number, setting in enumerate(SETTINGS):
         found = [kept(setting, 10_000 * number + r) for r in range(setting.repetitions)]
         cells = [
@@ -96,7 +93,3 @@ def rows() -> Iterator[list]:
             setting.repetitions, *shares(found, 4),
         ]  # fmt: skip
         yield cells + [""] * (len(NAMES) - len(cells))
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES, digits=None)

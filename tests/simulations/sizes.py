@@ -5,9 +5,6 @@ standard error of that share (0: enumerated), and the number of simulated test s
 enumerated under the first five rules. A quarter of an hour.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from math import comb
 
 import numpy as np
@@ -20,6 +17,7 @@ from rankeval_pd.stats.items import METRICS, WholeColumns, count_chunks, swap_ch
 from tests.simulations import study
 from tests.simulations.study import PAIR
 
+FORM = {"digits": None, "float_format": "%.6g"}
 B = 999
 LEVEL = 0.05
 NAMES = ["differences", "rule", "size", "error", "repetitions"]
@@ -34,12 +32,12 @@ KINDS = {
 }
 
 
-def signs(rng: np.random.Generator, n: int, share: float) -> np.ndarray:
+def signs(rng, n, share):
     """Return differences of two 0/1 metrics: as many wins as losses are expected."""
     return rng.choice([-1.0, 0.0, 1.0], n, p=[share / 2, 1 - share, share / 2])
 
 
-def enumerated(n: int, share: float) -> dict[str, float]:
+def enumerated(n, share):
     """Return the exact sizes of the first five rules for 0/1 metrics: all wins and losses."""
     size = dict.fromkeys(RULES[:5], 0.0)
     for wins in range(n + 1):
@@ -60,7 +58,7 @@ def enumerated(n: int, share: float) -> dict[str, float]:
     return size
 
 
-def decisions(d: np.ndarray, seed: list[int]) -> dict[str, bool]:
+def decisions(d, seed):
     """Return which rules declare the first system better, from one matrix of counts."""
     n, gain, score = d.size, float(d.mean()), METRICS["mean"].score
     values = study.of_mean(np.stack([d, 0.0 * d])).statistics
@@ -98,7 +96,7 @@ def decisions(d: np.ndarray, seed: list[int]) -> dict[str, bool]:
     return {**found, **{kind: bool(limit > 0.0) for kind, limit in limits.items()}}
 
 
-def simulated(kind: str, repetitions: int, seed: int) -> pd.DataFrame:
+def simulated(kind, repetitions, seed):
     """Return the decisions of all rules on many simulated test sets."""
     n, draw = KINDS[kind]
     number = list(KINDS).index(kind)
@@ -107,7 +105,7 @@ def simulated(kind: str, repetitions: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(found)[list(RULES)]
 
 
-def rows(repetitions: int = 10_000) -> Iterator[tuple]:
+def rows(repetitions=10_000):
     for kind, (n, _) in KINDS.items():
         size = simulated(kind, repetitions, 1).mean()
         exact = enumerated(n, DISCORDANT[kind]) if kind in DISCORDANT else {}
@@ -116,7 +114,3 @@ def rows(repetitions: int = 10_000) -> Iterator[tuple]:
                 yield kind, rule, exact[rule], 0.0, 0
             else:
                 yield kind, rule, size[rule], study.error(size[rule], repetitions), repetitions
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES, digits=None, float_format="%.6g")

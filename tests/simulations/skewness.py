@@ -7,11 +7,7 @@ coverage of its intervals of scores. "default" allows for skewness by Hall's (19
 times the power of the t test in them. Many samples are one set of items, whose draws are shared. Ten minutes.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,9 +17,9 @@ from rankeval_pd.decisions.gains import bootstrapped_pairs, pairs_tested_once, r
 from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats.gains import swapped_tests
 from rankeval_pd.stats.item_gains import draws_of, skewed
-from rankeval_pd.stats.items import PairOptions, quiet
+from rankeval_pd.stats.items import quiet
 from tests.simulations import study
-from tests.simulations.study import Draw, of_mean
+from tests.simulations.study import of_mean
 
 B = 999
 ITEMS = (30, 50, 100)
@@ -32,20 +28,20 @@ EQUAL = 1e-9
 NAMES = ["figure", "procedure", "kind", "n", "share", "samples"]
 
 
-def _rare(share: float, noise: float) -> Draw:
+def _rare(share, noise):
     return lambda rng, shape: noise * rng.normal(size=shape) + (rng.random(shape) < share) - share
 
 
-def _against(noise: float) -> Draw:
+def _against(noise):
     return lambda rng, shape: (rng.random(shape) < 0.9) - 0.9 - noise * rng.normal(size=shape)
 
 
-def _zero_one(p: float, q: float) -> Draw:
+def _zero_one(p, q):
     return lambda rng, shape: (rng.random(shape) < p) * 1.0 - (rng.random(shape) < q)
 
 
 #: differences of two systems; those of mean 0 are of equal systems
-DIFFERENCES: dict[str, Draw] = {
+DIFFERENCES = {
     "normal": lambda rng, shape: rng.normal(size=shape),
     "t with 3 df": lambda rng, shape: rng.standard_t(3, size=shape),
     "Laplace": lambda rng, shape: rng.laplace(size=shape),
@@ -65,14 +61,14 @@ RARE = {name: float(name.split(".")[-1]) / 10 ** len(name.split(".")[-1])
         for name in DIFFERENCES if name.startswith("rare")}  # fmt: skip
 
 #: the same with a better system, by so many standard errors, where tests have much power
-BETTER: dict[str, tuple[Draw, float]] = {
+BETTER = {
     "normal, better": (lambda rng, shape: rng.normal(size=shape), 2.8),
     "Laplace, better": (lambda rng, shape: rng.laplace(size=shape), 2.8 * 2.0**0.5),
     "uniform, better": (lambda rng, shape: rng.uniform(-1, 1, size=shape), 2.8 / 3.0**0.5),
 }
 
 #: scores of one system, and their mean
-SCORES: dict[str, tuple[Draw, float]] = {
+SCORES = {
     "85% ones": (lambda rng, shape: np.where(rng.random(shape) < 0.85, 1, rng.random(shape)), .925),
     "80% zeros": (lambda rng, shape: np.where(rng.random(shape) < 0.8, 0, rng.random(shape)), 0.1),
     "lognormal": (lambda rng, shape: np.exp(rng.normal(size=shape)), float(np.exp(0.5))),
@@ -81,15 +77,13 @@ SCORES: dict[str, tuple[Draw, float]] = {
 }  # fmt: skip
 
 
-def asked(
-    seed: int, *, skewness: bool, event: str = "wild", adjust: str | None = None
-) -> PairOptions:
+def asked(seed, *, skewness, event="wild", adjust=None):
     """Return the options of the methods, with few draws."""
     ci = "wild" if event == "wild" else "basic"
     return study.options(event, ci, adjust, seed, n_resamples=B, skewness=skewness)
 
 
-def rejections(d: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+def rejections(d, seed):
     """Return which samples (sample, item) each procedure finds different from 0."""
     items, pairs = of_mean(study.in_pairs(d, np.zeros_like(d))), np.arange(2 * len(d))
     pairs = pairs.reshape(-1, 2)
@@ -103,7 +97,7 @@ def rejections(d: np.ndarray, seed: int) -> dict[str, np.ndarray]:
     return found
 
 
-def paired(samples: int) -> Iterator[tuple]:
+def paired(samples):
     """Yield the sizes and powers of the paired tests."""
     kinds = {**{name: (draw, 0.0) for name, draw in DIFFERENCES.items()}, **BETTER}
     for n, (number, (kind, (draw, lead))) in product(ITEMS, enumerate(kinds.items())):
@@ -118,7 +112,7 @@ def paired(samples: int) -> Iterator[tuple]:
             yield "bound", "any test", kind, n, _bound(n, RARE[kind]), 0
 
 
-def _bound(n: int, noise: float) -> float:
+def _bound(n, noise):
     """Return the chance of no rare gain, times the power of the t test where there is none."""
     shift = min(0.05 / noise * np.sqrt(n), 8.0)  # where the power is 1
     reach = stats.t.ppf(0.975, n - 1)
@@ -129,7 +123,7 @@ def _bound(n: int, noise: float) -> float:
 EIGHT = {"4 risky, 4 steady": 4, "8 steady": 0}
 
 
-def eight(rng: np.random.Generator, n: int, risky: int) -> np.ndarray:
+def eight(rng, n, risky):
     """Return scores (system, item) of eight equally good systems, some of them risky."""
     values = 0.9 + 0.05 * rng.normal(size=(8, n))
     if risky:
@@ -137,7 +131,7 @@ def eight(rng: np.random.Generator, n: int, risky: int) -> np.ndarray:
     return values
 
 
-def ranks(samples: int) -> Iterator[tuple]:
+def ranks(samples):
     """Yield how often eight equally good systems, four of them risky, get a false rank."""
     pairs = study.every_pair(8)
     for n, (kind, risky) in product(ITEMS, EIGHT.items()):
@@ -154,10 +148,10 @@ def ranks(samples: int) -> Iterator[tuple]:
             yield "false rank", f"system_ranks, {name}", kind, n, count / samples, samples
 
 
-def scores(samples: int) -> Iterator[tuple]:
+def scores(samples):
     """Yield how often the interval of a score holds the mean: alone, and of eight together."""
     for n, (number, (kind, (draw, mean))) in product(ITEMS[:2], enumerate(SCORES.items())):
-        held: dict[str, list[bool]] = {"alone": [], "signs": [], "of eight together": []}
+        held = {"alone": [], "signs": [], "of eight together": []}
         for sample in range(samples // 8):
             rng = np.random.default_rng([9, n, number, sample])
             items = of_mean(draw(rng, (8, n)))
@@ -177,7 +171,7 @@ def scores(samples: int) -> Iterator[tuple]:
             yield "coverage", f"score, {name}", kind, n, float(np.mean(listed)), len(listed)
 
 
-def warned(samples: int) -> Iterator[tuple]:
+def warned(samples):
     """Yield how often few items are found to be skewed, in two systems and in eight."""
     for n in (10, 20, 30):
         for number, (kind, draw) in enumerate(DIFFERENCES.items()):
@@ -200,17 +194,13 @@ def warned(samples: int) -> Iterator[tuple]:
             yield "warned", "system_ranks, default", kind, n, np.mean(told), samples
 
 
-def _misses(low: np.ndarray, high: np.ndarray, mean: float) -> np.ndarray:
+def _misses(low, high, mean):
     """Return where an interval excludes the mean; no interval (NaN) is no claim."""
     return (low > mean + EQUAL) | (high < mean - EQUAL)
 
 
-def rows(samples: int = 4_000) -> Iterator[tuple]:
+def rows(samples=4_000):
     yield from paired(samples)
     yield from ranks(samples // 2)
     yield from scores(samples)
     yield from warned(samples // 2)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES)

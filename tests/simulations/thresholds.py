@@ -7,14 +7,9 @@ the share of samples that McNemar's mid-p test rejects (of recall and specificit
 which the call warns: the sets differ by more than a tenth in size, and the test rejects. Seconds.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
-import xarray as xr
 from scipy import stats
 
 from tests.simulations import study
@@ -34,7 +29,7 @@ ASKED = {
 }  # fmt: skip
 
 
-def drawn(rng, n: int, positive: int, rates) -> xr.Dataset:
+def drawn(rng, n, positive, rates):
     """Return samples of two scores of which those above 0 are accepted."""
     gold = np.arange(n) < positive
     common = rng.standard_normal((SAMPLES, n))
@@ -46,14 +41,14 @@ def drawn(rng, n: int, positive: int, rates) -> xr.Dataset:
     return study.dataset(scores, gold)
 
 
-def truth(of: str, prevalence: float, sensitivity: float, specificity: float) -> float:
+def truth(of, prevalence, sensitivity, specificity):
     tp, fp = prevalence * sensitivity, (1 - prevalence) * (1 - specificity)
     tn, fn = (1 - prevalence) * specificity, prevalence * (1 - sensitivity)
     values = {"recall": sensitivity, "specificity": specificity, "npv": tn / (tn + fn)}
     return values.get(of, tp / (tp + fp))
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     settings = product(((120, 12), (120, 40), (400, 40), (400, 200)), RATES)
     for number, ((n, positive), rates) in enumerate(settings):
         ask = drawn(np.random.default_rng([32, number]), n, positive, rates).rankeval.compare
@@ -79,7 +74,3 @@ def rows() -> Iterator[dict[str, Any]]:
                 "peer": None if peer is None else float((peer <= 0.05).mean()),
                 "coverage": study.held(table, true), "warned": warned, "samples": SAMPLES,
             }  # fmt: skip
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows)

@@ -7,13 +7,7 @@ of 120 positives of 400 higher by the quality, and measures share half of their 
 are made coarser. Half an hour.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
-import xarray as xr
 
 from tests.simulations import study
 
@@ -22,7 +16,7 @@ NAMES = ["call", "setting", "quantity", "nominal", "now", "warned", "samples"]
 Row = tuple[str, str, str, float, float, float]
 
 
-def ranked(score: np.ndarray) -> np.ndarray:
+def ranked(score):
     return score.argsort(axis=-1).argsort(axis=-1)
 
 
@@ -36,7 +30,7 @@ COARSER = {
 }
 
 
-def drawn(qualities, kinds) -> xr.Dataset:
+def drawn(qualities, kinds):
     """Return repeated samples of candidates, with a measure for each quality."""
     rng = np.random.default_rng(1)
     gold = np.arange(TOTAL) < POSITIVE
@@ -48,13 +42,13 @@ def drawn(qualities, kinds) -> xr.Dataset:
     return study.dataset(scores, gold)
 
 
-def warns(data: xr.Dataset, n: int) -> float:
+def warns(data, n):
     """Return in which share of single samples the comparison warns."""
     frames = (data.isel(sample=k).to_dataframe() for k in range(CALLS))
     return study.warned(lambda x=x: x.rankeval.compare("m0", "m1", n) for x in frames)
 
 
-def rows_of(call: str, setting: str, found: xr.Dataset, data: xr.Dataset) -> Iterator[Row]:
+def rows_of(call, setting, found, data):
     """Yield size, coverage and width of one pair, at each n."""
     for k, n in enumerate(found["n"].to_numpy()):
         row = found.isel(pair=0, n=k).transpose("sample")
@@ -70,8 +64,8 @@ def rows_of(call: str, setting: str, found: xr.Dataset, data: xr.Dataset) -> Ite
         yield call, there, "width", 1.0, float(width.mean() / just), warned
 
 
-def settings() -> Iterator[Row]:
-    drawing: dict[str, Any] = {"ties": "expected", "n_resamples": 999}
+def settings():
+    drawing = {"ties": "expected", "n_resamples": 999}
     for kind in COARSER:
         cases = [((1.0, 1.0), kind), ((1.5, 0.8), kind), ((1.0, 1.0), "no ties")]
         for qualities, other in cases[: 2 if kind == "no ties" else 3]:
@@ -81,7 +75,7 @@ def settings() -> Iterator[Row]:
             for call, ties in (("compare()", "shared"), ("compare(ties='expected')", "expected")):
                 found = data.rankeval.compare("m0", "m1", SIZES, ties=ties)
                 yield from rows_of(call, setting, found, data)
-        ask: Any = drawn([1.0] * 3, [kind] * 3).rankeval
+        ask = drawn([1.0] * 3, [kind] * 3).rankeval
         found = ask.compare("m0", "m1", SIZES, adjust="max-t", adjust_over="group", **drawing)
         some = found["significant"].any("n").isel(pair=0).to_numpy()
         call = "compare(ties='expected', adjust='max-t')"
@@ -94,10 +88,6 @@ def settings() -> Iterator[Row]:
             yield call, there, "size", 0.05, float(some.mean()), np.nan
 
 
-def rows() -> Iterator[tuple]:
+def rows():
     for row in settings():
         yield *row, SAMPLES
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows, NAMES)

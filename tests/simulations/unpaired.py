@@ -6,11 +6,6 @@ population; of average precision with the prevalence of the samples, and ``..._w
 without the factor N+ / (N+ - 1) of its influences. A CPU minute.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 from scipy import special
 
@@ -19,7 +14,7 @@ from tests.simulations import study
 from tests.simulations.average_precision import truth, without
 
 
-def run(sizes, quality, kind, repetitions=4_000) -> dict[str, Any]:
+def run(sizes, quality, kind, repetitions=4_000):
     options = AreaOptions(
         kind=kind, test="t", adjust=None, alternative="two-sided", alpha=0.05, level=0.95
     )
@@ -54,7 +49,7 @@ def run(sizes, quality, kind, repetitions=4_000) -> dict[str, Any]:
     return result
 
 
-def rows() -> Iterator[dict[str, Any]]:
+def rows():
     for sizes in (
         ((5, 50), (5, 50)), ((10, 90), (10, 90)), ((10, 90), (50, 450)), ((30, 30), (30, 30)),
         ((50, 200), (20, 80)),
@@ -62,7 +57,3 @@ def rows() -> Iterator[dict[str, Any]]:
         for quality in (0.0, 1.0, 2.0):
             for kind in ("roc", "ap"):
                 yield run(sizes, quality, kind)
-
-
-if __name__ == "__main__":
-    study.write(__file__, rows)
