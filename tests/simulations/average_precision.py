@@ -86,8 +86,9 @@ def some(rng, gold, scores, ties, wanted, differ):
     with without():
         tested, differs = paired(one, *others, ties, differ)
         columns = precision_columns(one, level=0.95, ties=ties)
+    limits = columns["ci_low"], columns["ci_high"]
     return row | {
-        "variance": error**2, "without": study.covers(columns["ci_low"], columns["ci_high"], wanted),
+        "variance": error**2, "without": study.covers(*limits, wanted),
         "test_without": tested, "difference_without": differs,
     }  # fmt: skip
 

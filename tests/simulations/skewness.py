@@ -4,7 +4,8 @@ For each setting and number of items the size of the paired tests at 5% (or
 their power where one system is better), the chance of a false rank of ``system_ranks``, and the
 coverage of its intervals of scores. "default" allows for skewness by Hall's (1992) transformation,
 "signs" does not. "bound" is a share that no test can avoid: the samples without a single rare gain,
-times the power of the t test in them. Many samples are one set of items, whose draws are shared. Ten minutes.
+times the power of the t test in them. Many samples are one set of items, whose draws are shared.
+Ten minutes.
 """
 
 from itertools import product

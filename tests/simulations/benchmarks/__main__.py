@@ -7,8 +7,6 @@ than ``--limit`` seconds of the processor is ended, and larger sizes of it are l
 imported at first use is left out of the seconds; memory is the peak of the process.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import io
@@ -24,7 +22,7 @@ from pathlib import Path
 import pandas as pd
 
 from tests.simulations.benchmarks.cells import CELLS, PEERS, data_of
-from tests.simulations.benchmarks.run import peak_memory
+from tests.simulations.benchmarks.peers import peak_memory
 
 COLUMNS = ("of", "name", "size", "seconds", "megabytes", "bar")
 SIZES = {
@@ -35,7 +33,7 @@ SIZES = {
 _SMALL = {"candidates": 2_000, "items": 50, "queries": 3}  # for what is imported at first use
 
 
-def one(of: str, name: str, size: int) -> None:
+def one(of, name, size):
     """Ask once, and print seconds, megabytes, and whether a bar was shown."""
     warnings.simplefilter("ignore")
     ask = {**CELLS[of], **PEERS[of]}[name]
@@ -49,10 +47,10 @@ def one(of: str, name: str, size: int) -> None:
     print(seconds, peak_memory(), bool(re.search(r"\[\d+:\d\d[<,]", shown.getvalue())))
 
 
-def cell(of: str, name: str, size: int, limit: int) -> dict[str, object]:
+def cell(of, name, size, limit):
     """Return the row of one cell, of a process of its own."""
 
-    def bounded() -> None:
+    def bounded():
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
 
     asked = [sys.executable, "-m", "tests.simulations.benchmarks", "--one", of, name, str(size)]
@@ -61,7 +59,7 @@ def cell(of: str, name: str, size: int, limit: int) -> dict[str, object]:
         asked, capture_output=True, text=True, check=False, preexec_fn=bounded,
         env={**os.environ, "MPLBACKEND": "Agg", **threads},
     )  # fmt: skip
-    row: dict[str, object] = {"of": of, "name": name, "size": size}
+    row = {"of": of, "name": name, "size": size}
     if done.returncode == 0:
         seconds, megabytes, bar = done.stdout.split()
         return row | {"seconds": float(seconds), "megabytes": float(megabytes), "bar": bar}
@@ -70,7 +68,7 @@ def cell(of: str, name: str, size: int, limit: int) -> dict[str, object]:
     return row | {"bar": done.stderr.strip().splitlines()[-1][:100]}
 
 
-def fill(path: Path, kinds: list[str], names: list[str] | None, largest: float, limit: int) -> None:
+def fill(path, kinds, names, largest, limit):
     """Add the rows that are missing, the small sizes first."""
     found = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
     known = {(x.of, x.name, int(x.size)) for x in _rows(found)}
@@ -89,11 +87,11 @@ def fill(path: Path, kinds: list[str], names: list[str] | None, largest: float, 
                 print(*row.values(), flush=True)
 
 
-def _rows(table: pd.DataFrame) -> list[tuple]:
+def _rows(table):
     return list(table.itertuples(index=False, name="Row"))
 
 
-def main() -> None:
+def main():
     """Fill the table."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.simulations.benchmarks", description=__doc__

@@ -8,8 +8,6 @@ runs in a process of its own, on two threads; what is printed is wall-clock seco
 seconds, and the largest memory of a process.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import subprocess
@@ -20,7 +18,7 @@ from pathlib import Path
 MEASURES = ("strong", "middling", "weak")
 
 
-def with_duckdb(folder: Path, count: int) -> None:
+def with_duckdb(folder, count):
     import duckdb
 
     files = f"read_parquet('{folder}/*.parquet')"
@@ -33,7 +31,7 @@ def with_duckdb(folder: Path, count: int) -> None:
         db.sql(f"SELECT count(*), sum(gold::INT) FROM {files}").fetchall()
 
 
-def with_polars(folder: Path, count: int) -> None:
+def with_polars(folder, count):
     import polars as pl
 
     rows = pl.scan_parquet(folder / "*.parquet")
@@ -42,13 +40,13 @@ def with_polars(folder: Path, count: int) -> None:
     pl.collect_all([*wanted, counts], engine="streaming")
 
 
-def with_rankeval(folder: Path, count: int) -> None:
+def with_rankeval(folder, count):
     import dask
     import dask.dataframe as dd
     from distributed import Client, LocalCluster
+    from tests.simulations.benchmarks.batches import OFF
 
     import rankeval_pd.dask  # noqa: F401
-    from tests.simulations.benchmarks.batches import OFF
 
     with (
         dask.config.set(OFF),
@@ -68,19 +66,19 @@ def with_rankeval(folder: Path, count: int) -> None:
             print(f"rankeval_pd{' again' if again else ''}: {_said(wall, cpu, peak)} a worker")
 
 
-def _used() -> tuple[float, float]:
+def _used():
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def _said(wall: float, cpu: float, peak: float) -> str:
+def _said(wall, cpu, peak):
     return f"{wall:6.1f} s, {cpu:6.1f} processor s, {peak:6,.0f} MB"
 
 
 WITH = {"duckdb": with_duckdb, "polars": with_polars, "rankeval_pd": with_rankeval}
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--n-max", type=float, default=1e5)

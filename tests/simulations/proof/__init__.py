@@ -1,1 +1,1 @@
-"""The pages of the proof, made by ``python -m tests.simulations.proof``: nothing in them is typed."""
+"""The pages that ``python -m tests.simulations.proof`` makes: nothing in them is typed."""

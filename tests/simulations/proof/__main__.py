@@ -5,15 +5,13 @@
 writes ``docs/validation/accuracy.md``, ... Some minutes for ``performance``, a minute for the rest.
 """
 
-from __future__ import annotations
-
 import argparse
 from importlib import import_module
 
 from tests.simulations.proof.pages import NAMES, place
 
 
-def main() -> None:
+def main():
     """Write the pages that are named."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulations.proof", description=__doc__)
     parser.add_argument("page", nargs="+", choices=NAMES)

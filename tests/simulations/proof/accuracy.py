@@ -4,18 +4,15 @@ The references are those of the tests: this page runs the tests that ``accuracy.
 notes, at each comparison, how far the two numbers are from each other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io
 import itertools
 import math
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -53,21 +50,21 @@ class Recorder:
     now: str = ""
     failed: list[str] = field(default_factory=list)
 
-    def pytest_runtest_call(self, item: pytest.Function) -> None:
+    def pytest_runtest_call(self, item):
         self.now = item.nodeid
         note = (item.function.__doc__ or "").strip().split("\n")[0]
         self.found[self.now] = Compared(note or item.originalname.replace("_", " "))
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report):
         if report.outcome != "passed":
             self.failed.append(f"{report.nodeid}: {report.outcome}")
 
     @property
-    def of_logs(self) -> bool:
+    def of_logs(self):
         """Whether the test that runs compares logarithms."""
         return self.now.split("[")[0] in self.logs
 
-    def values(self, ours: Any, wanted: Any) -> None:
+    def values(self, ours, wanted):
         """Note the relative errors of numbers."""
         ours, wanted = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (ours, wanted)))
         here = np.isfinite(wanted) & (wanted != 0)
@@ -79,14 +76,14 @@ class Recorder:
         self.found[self.now].errors.extend(error.tolist())
         self.found[self.now].sizes.extend(size.tolist())
 
-    def error(self, value: Any, at: float = math.nan) -> None:
+    def error(self, value, at=math.nan):
         """Note a relative error that the test has computed."""
         self.found[self.now].errors.append(float(value))
         self.found[self.now].sizes.append(math.log10(abs(at)) if at else math.nan)
 
 
 @contextlib.contextmanager
-def _comparisons_noted(recorder: Recorder) -> Iterator[None]:
+def _comparisons_noted(recorder):
     """Let the ways in which tests compare numbers tell the recorder.
 
     Not noted: what is printed with some digits, or drawn, and so compared with a wide margin.
@@ -94,29 +91,29 @@ def _comparisons_noted(recorder: Recorder) -> Iterator[None]:
     close, equal = np.testing.assert_allclose, np.testing.assert_array_equal
     approx, within = pytest.approx, exact.assert_within
 
-    def noted_close(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 0.0) -> None:
+    def noted_close(actual, desired, rtol=1e-7, atol=0.0):
         if rtol or recorder.of_logs:
             recorder.values(actual, desired)
         close(actual, desired, rtol=rtol, atol=atol)
 
-    def noted_equal(actual: Any, desired: Any) -> None:
+    def noted_equal(actual, desired):
         recorder.values(actual, desired)
         equal(actual, desired)
 
-    def noted_approx(expected: Any, **margin: float) -> Any:
+    def noted_approx(expected, **margin):
         result = approx(expected, **margin)
         plain = type(result)
         if "rel" not in margin and margin.get("abs", 0.0) > 1e-9:
             return result
 
-        def is_close(self: Any, actual: Any) -> bool:
+        def is_close(self, actual):
             recorder.values(actual, expected)
             return bool(plain.__eq__(self, actual))
 
         result.__class__ = type("Noted", (plain,), {"__eq__": is_close, "__hash__": None})
         return result
 
-    def noted_within(error: Any, limit: float, at: float = math.nan) -> None:
+    def noted_within(error, limit, at=math.nan):
         recorder.error(error, at)
         within(error, limit, at)
 
@@ -129,13 +126,13 @@ def _comparisons_noted(recorder: Recorder) -> Iterator[None]:
         pytest.approx, exact.assert_within = approx, within
 
 
-def checks() -> list[Check]:
+def checks():
     """Return all checks."""
     listed = pd.read_csv(Path(__file__).with_suffix(".csv"), dtype=str, keep_default_na=False)
     return [Check(*row) for row in listed.itertuples(index=False)]
 
 
-def run(chosen: list[Check]) -> Recorder:
+def run(chosen):
     """Run the tests of some checks and return what they compared."""
     recorder = Recorder(logs=frozenset(f"tests/{c.test}" for c in chosen if c.log))
     tests = list(dict.fromkeys(str(ROOT / "tests" / c.test) for c in chosen))
@@ -148,12 +145,12 @@ def run(chosen: list[Check]) -> Recorder:
     return recorder
 
 
-def _power(log10: float) -> str:
+def _power(log10):
     """Return a number from its logarithm, which may be far below what a float holds."""
     return f"{10**log10:.2g}" if abs(log10) < 300 else f"1e{log10:.0f}"
 
 
-def _row(check: Check, recorder: Recorder) -> dict[str, object]:
+def _row(check, recorder):
     start = f"tests/{check.test}"
     mine = [
         compared for name, compared in recorder.found.items()
@@ -169,7 +166,7 @@ def _row(check: Check, recorder: Recorder) -> dict[str, object]:
     }
 
 
-def page() -> str:
+def page():
     """Return the page."""
     parts = [
         opening(
@@ -181,8 +178,8 @@ def page() -> str:
             " range of absolute reference values. For a root, the error is the residual of the"
             " equation divided by its slope. For a probability, the error refers to the"
             " logarithm; far below 1e-308, the last digit of the logarithm limits the accuracy."
-            " `tests/simulations/proof/accuracy.csv` lists the test for each row. The test contains the"
-            " reference and fails if an error exceeds its limit.",
+            " `tests/simulations/proof/accuracy.csv` lists the test for each row. The test contains"
+            " the reference and fails if an error exceeds its limit.",
             led_to("accuracy", BESIDE),
         ),
         versions("numpy", "scipy", "mpmath", "statsmodels", "scikit-learn", "sacrebleu"),
@@ -190,14 +187,14 @@ def page() -> str:
     return "\n\n".join([*parts, *(part for title, part in tables() if title not in LATER)]) + "\n"
 
 
-def topics() -> dict[str, str]:
+def topics():
     """Return the page beside it."""
     later = [part for title, part in tables() if title in LATER]
     return {"more": "\n\n".join([beside("accuracy", BESIDE["more"]), *later, of_peers()]) + "\n"}
 
 
 @functools.cache
-def tables() -> list[tuple[str, str]]:
+def tables():
     """Return the title and the section of each group of checks."""
     recorder, found = run(checks()), []
     right = ["error", "values"]
@@ -207,7 +204,7 @@ def tables() -> list[tuple[str, str]]:
     return found
 
 
-def of_peers() -> str:
+def of_peers():
     """Return the section on the public cases of peers, which ``python -m tests.peers`` counts."""
     counts = pd.read_csv(ROOT / "tests" / "peers" / "counts.csv", keep_default_na=False)
     tried, agree = int(counts["tried"].sum()), int(counts["agree"].sum())

@@ -1,20 +1,24 @@
 """Pages on the coverage of intervals and bands, and on the size of tests.
 
-The simulations are in ``tests/simulations``. For each procedure, ``coverage.csv`` names the file and
-the column, the number of repetitions and the target.
+For each procedure, ``coverage.csv`` names the table of its simulation and the column, the number of
+repetitions and the target.
 """
 
-from __future__ import annotations
-
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from tests.simulations.proof.coverage_text import SAID, TOPICS
 from tests.simulations.proof.pages import REFERENCE, as_table, beside, led_to, opening
 
+# a page for each topic: its title, and what is said of each question
+TOPICS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+SAID = {
+    question: f"{said['simulated']} {said['result']}"
+    for topic in TOPICS.values() for question, said in topic["questions"].items()
+}  # fmt: skip
 NUMBERS = ["median", "worst", "settings", "short", "far"]
 FALLS = (
     "Most of these settings involve two or three positives, nearly identical measures with areas of"
@@ -44,13 +48,13 @@ class Claim(NamedTuple):
     settings: str
 
 
-def claims() -> list[Claim]:
+def claims():
     """Return all procedures."""
     listed = pd.read_csv(Path(__file__).with_suffix(".csv"), dtype=str, keep_default_na=False)
     return [Claim(*row) for row in listed.itertuples(index=False)]
 
 
-def simulated(source: str) -> pd.DataFrame:
+def simulated(source):
     """Return a committed table."""
     if source == "query_means":  # its script prints
         names = ["metric", "queries", "coverage", "below", "above"]
@@ -60,7 +64,7 @@ def simulated(source: str) -> pd.DataFrame:
     return pd.read_csv(REFERENCE / f"{source}.csv")
 
 
-def _error(share: pd.Series, rows: pd.DataFrame, said: str) -> pd.Series:
+def _error(share, rows, said):
     """Return Monte-Carlo errors; of a share of 0 or 1 too."""
     if said == "exact":
         return 0.0 * share
@@ -71,7 +75,7 @@ def _error(share: pd.Series, rows: pd.DataFrame, said: str) -> pd.Series:
     return np.sqrt(near * (1 - near) / count).where(count > 0, 0.0)
 
 
-def _said(setting: dict[str, object]) -> str:
+def _said(setting):
     """Return a setting as words: what is text speaks for itself."""
     return ", ".join(
         str(value) if name in TEXTS else f"{name.replace('_', ' ')} {value}"
@@ -79,7 +83,7 @@ def _said(setting: dict[str, object]) -> str:
     )
 
 
-def settings_of(claim: Claim) -> pd.DataFrame:
+def settings_of(claim):
     """Return every setting of a procedure: promised, simulated, error, shortfall."""
     rows = simulated(claim.source)
     rows = rows.query(claim.where, engine="python") if claim.where else rows
@@ -107,34 +111,34 @@ def settings_of(claim: Claim) -> pd.DataFrame:
     )
 
 
-def every_setting() -> pd.DataFrame:
+def every_setting():
     """Return all settings of all procedures."""
     return pd.concat([settings_of(claim) for claim in claims()], ignore_index=True)
 
 
-def _share(value: float) -> str:
+def _share(value):
     # a mean that ends in 5 may differ in its last bit from machine to machine
     return f"{round(value, 9):.3f}".replace("0.", ".", 1)
 
 
-def short(table: pd.DataFrame, use: str) -> pd.DataFrame:
+def short(table, use):
     """Return where procedures fall short, the worst first."""
     found = table[table["short"] & (table["use"] == use)]
     return found.sort_values("lacking", ascending=False, kind="stable")
 
 
-def far(table: pd.DataFrame) -> pd.Series:
+def far(table):
     """Return where a level is missed by much: coverage below .93, size above .06."""
     below = table["promise"].eq("coverage") & (table["simulated"] < table["nominal"] - 0.02)
     above = table["promise"].eq("size") & (table["simulated"] > table["nominal"] + 0.01)
     return below | above
 
 
-def _promise(promise: str, nominal: float) -> str:
+def _promise(promise, nominal):
     return f"{promise} {_share(float(f'{nominal:.3g}')).rstrip('0')}"
 
 
-def shortfalls(table: pd.DataFrame, use: str) -> pd.DataFrame:
+def shortfalls(table, use):
     """Return a row for each procedure and promise with a far setting: its worst setting."""
     found, together = short(table, use), ["procedure", "promise"]
     distant = far(found) | (found["promise"] == "width")
@@ -155,7 +159,7 @@ def shortfalls(table: pd.DataFrame, use: str) -> pd.DataFrame:
     )
 
 
-def _promised(mine: pd.DataFrame) -> str:
+def _promised(mine):
     """Return the worst share of one promise, and the median of the settings with its level."""
     worst = mine.loc[mine["lacking"].idxmax()]
     alike = mine[mine["nominal"] == worst["nominal"]]
@@ -167,7 +171,7 @@ def _promised(mine: pd.DataFrame) -> str:
     return f"{worst['promise']} {_share(worst['simulated'])} ({median}){level}"
 
 
-def summary(table: pd.DataFrame) -> pd.DataFrame:
+def summary(table):
     """Return a row for each procedure and use: its worst settings, and how many fall short."""
     rows = []
     keys = ["question", "use", "procedure"]
@@ -189,13 +193,13 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def section(found: pd.DataFrame, question: str) -> list[str]:
+def section(found, question):
     """Return a section: what was simulated, what falls short, and what does not."""
     here = found[found["question"] == question]
     sources = dict.fromkeys(claim.source for claim in claims() if claim.question == question)
     *first, last = (f"`{source}`" for source in sources)
     files = f"{', '.join(first)} and {last}" if first else last
-    parts = [f"## {question}", f"{' '.join(SAID[question])} All settings are in {files} (CSV)."]
+    parts = [f"## {question}", f"{SAID[question]} All settings are in {files} (CSV)."]
     for use, said in USES.items():
         mine = here[here["use"] == use]
         holds, fails = mine[mine["short"] == 0], mine[mine["short"] > 0]
@@ -215,16 +219,16 @@ def section(found: pd.DataFrame, question: str) -> list[str]:
     return parts
 
 
-def topic(name: str, found: pd.DataFrame) -> str:
+def topic(name, found):
     """Return the page of a topic."""
-    title, questions = TOPICS[name]
-    parts = [beside("coverage", f"{title}: coverage and size")]
+    questions = TOPICS[name]["questions"]
+    parts = [beside("coverage", f"{TOPICS[name]['title']}: coverage and size")]
     for question in questions:
         parts += section(found, question)
     return "\n\n".join(parts) + "\n"
 
 
-def page() -> str:
+def page():
     """Return the page that leads to the topics."""
     table = every_setting()
     defaults, options = short(table, "default"), short(table, "option")
@@ -235,7 +239,7 @@ def page() -> str:
             "Do intervals and tests maintain their nominal level?",
             "We checked every interval, band and test in simulations with known true values. Each"
             " topic has a page that lists all procedures:",
-            led_to("coverage", {name: title for name, (title, _) in TOPICS.items()}),
+            led_to("coverage", {name: topic["title"] for name, topic in TOPICS.items()}),
             "The tables report up to five quantities. Each quantity has a *target*:",
             "* *coverage*: the proportion of intervals that contain the true value (.95)\n"
             "* *size*: the error rate of a test if there is no difference (.05)\n"
@@ -246,8 +250,8 @@ def page() -> str:
             " values across all *settings*. *short* counts the settings that miss the target by"
             f" more than {ERRORS} Monte Carlo errors (±; .000 if all outcomes were enumerated)."
             " *far* counts settings whose coverage is more than .02 below the target or whose size"
-            " is more than .01 above it. *alternatives* are other common methods. `tests/simulations`"
-            " contains the scripts and all settings (CSV).",
+            " is more than .01 above it. *alternatives* are other common methods."
+            " `tests/simulations` contains the scripts and all settings (CSV).",
         ),
         "## Where a default falls short",
         f"{len(defaults)} of {both[0].sum():,} settings miss the target, and"
@@ -264,7 +268,7 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def topics() -> dict[str, str]:
+def topics():
     """Return the pages of the topics."""
     found = summary(every_setting())
     return {name: topic(name, found) for name in TOPICS}

@@ -1,9 +1,6 @@
 """What all pages of the proof share: their places, how they were made, tables."""
 
-from __future__ import annotations
-
 import platform
-from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -16,23 +13,23 @@ REFERENCE = ROOT / "tests" / "simulations"
 WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 
 
-def place(name: str) -> Path:
+def place(name):
     """Return where a page is."""
     return ROOT / "docs" / "validation" / f"{name}.md"
 
 
-def command(name: str) -> str:
+def command(name):
     """Return the command that makes a page."""
     return f"python -m tests.simulations.proof {name}"
 
 
-def opening(name: str, title: str, *said: str) -> str:
+def opening(name, title, *said):
     """Return the first lines of a page: title, what it shows, and the command that made it."""
     made = f"`{command(name)}` generates this page and computes every number."
     return "\n\n".join([WIDE + f"# {title}", *said, made])
 
 
-def beside(name: str, title: str) -> str:
+def beside(name, title):
     """Return the first lines of a page beside the page of this name, which explains it."""
     return (
         f"{WIDE}# {title}\n\nSee the [overview](../{name}.md) for explanations. `{command(name)}`"
@@ -40,25 +37,25 @@ def beside(name: str, title: str) -> str:
     )
 
 
-def led_to(name: str, pages: dict[str, str]) -> str:
+def led_to(name, pages):
     """Return the links from a page to those beside it, by their titles."""
     links = "\n".join(f"* [{title}]({name}/{page}.md)" for page, title in pages.items())
     hidden = "\n".join(f"{name}/{page}" for page in pages)
     return f"{links}\n\n```{{toctree}}\n:hidden:\n\n{hidden}\n```"
 
 
-def versions(*packages: str) -> str:
+def versions(*packages):
     """Return the versions with which a page was made."""
     named = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     return f"Python {platform.python_version()}, {named}."
 
 
-def cell(value: object) -> str:
+def cell(value):
     """Return what stands in a cell: no stroke that would end it, NaN as a dash."""
     return "–" if pd.isna(value) else str(value).replace("|", "\\|")
 
 
-def as_table(frame: pd.DataFrame, right: Sequence[str] = ()) -> str:
+def as_table(frame, right=()):
     """Return a Markdown table, numbers to the right."""
     head = [str(name) for name in frame.columns]
     numeric = {name for name in frame if pd.api.types.is_numeric_dtype(frame[name])} | set(right)

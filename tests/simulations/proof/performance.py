@@ -1,16 +1,11 @@
 """How fast is it beside its peers, and how does the cost grow?
 
-Every number is of one run of the benchmarks in ``tests/simulations/benchmarks``, in the processor's seconds.
+Every number is of one run of ``tests/simulations/benchmarks``, in the processor's seconds.
 """
-
-from __future__ import annotations
 
 import os
 import platform
-import tempfile
-import time
 import warnings
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +13,11 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from tests.simulations.benchmarks import cells, queries, run, systems
+from rankeval_pd.stats.distributions import Finite
+from rankeval_pd.stats.random_model import bounds, parametric_bound
+from tests.simulations.benchmarks import cells
+from tests.simulations.benchmarks import peers as beside_peers
+from tests.simulations.benchmarks.peers import seconds
 from tests.simulations.proof.pages import as_table, beside, led_to, opening, versions
 
 SOME_N = (10, 1_000, 100_000)
@@ -27,13 +26,13 @@ RESAMPLES = (1_000, 10_000, 100_000)
 SIMULTANEOUS = ((5_102, range(100, 2001)), (100_000, np.linspace(100, 100_000, 1_000).astype(int)))
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:,.0f} s"
+def _time(taken):
+    return f"{taken:.2g} s" if taken < 10 else f"{taken:,.0f} s"
 
 
-def peers() -> pd.DataFrame:
+def peers():
     """Return our time and a peer's, of the same work."""
-    rows = [*run.against_peers(100_000, 300), *_of_queries(), _of_systems()]
+    rows = [*beside_peers.of_lists(), *beside_peers.of_queries(), *beside_peers.of_systems()]
     return pd.DataFrame(
         [
             {
@@ -45,40 +44,20 @@ def peers() -> pd.DataFrame:
     )  # fmt: skip
 
 
-def _of_queries() -> list[tuple[str, float, str, float]]:
-    title, size = next(iter(queries.SIZES.items()))
-    with tempfile.TemporaryDirectory() as folder:
-        runs, qrels = queries.make(Path(folder), *size)
-        queries.ours(runs[:1], qrels)  # what is imported at first use
-        ours = run.seconds(lambda: queries.ours(runs, qrels), 1)
-        theirs = run.seconds(lambda: queries.with_ir_measures(runs, qrels), 1)
-    work = f"`read_trec` and `per_query`, {len(queries.METRICS)} metrics, {title}"
-    return [(work, ours, "ir_measures", theirs)]
+TOGETHER = {
+    "compare(adjust='max-t'), 999 swaps": lambda df, n: df.rankeval.compare(
+        "good", "fair", n, adjust="max-t"
+    ),
+    "precision_band, 1,000 draws": lambda df, n: df.rankeval(measures="good").precision_band(n),
+    "difference_band, 1,000 draws": lambda df, n: df.rankeval.difference_band("good", "fair", n),
+    "mean_difference, 9,999 swaps": lambda df, n: df.rankeval.mean_difference("good", "fair", n),
+}
 
 
-def _of_systems() -> tuple[str, float, str, float]:
-    """Return the time of 1,000 resamples of three pairs, both without extraction."""
-    data, extraction = systems.statistics()
-    few = data[[f"system {k}" for k in range(4)]]
-    pairs = [("system 0", f"system {k}") for k in (1, 2, 3)]
-    bleu = few.rankeval(metric="bleu")
-
-    def ours() -> None:
-        for a, b in pairs:
-            bleu.paired_bootstrap(a, b, n_resamples=1_000, event="recentred")
-
-    ours()
-    start = time.process_time()
-    systems.theirs(1_000, 4)
-    theirs = time.process_time() - start - extraction * 4 / systems.SYSTEMS
-    work = f"`paired_bootstrap`, BLEU, 3 pairs x 1,000 resamples of {systems.SEGMENTS:,} segments"
-    return work, run.seconds(ours), "sacrebleu's paired test, without extraction", theirs
-
-
-def growth_with_lists() -> pd.DataFrame:
+def growth_with_lists():
     """Return seconds at so many n of 100,000 candidates."""
     df = rankeval_pd.datasets.simulate_candidates(100_000)
-    asked: dict[str, Callable[[np.ndarray], object]] = {
+    asked = {
         "nbest_precision": df.rankeval.nbest_precision,
         "compare": lambda n: df.rankeval.compare("good", "fair", n),
         "random_test": df.rankeval.random_test,
@@ -88,27 +67,27 @@ def growth_with_lists() -> pd.DataFrame:
         row = {"N = 100,000": f"`{name}`"}
         for count in SOME_N:
             n = np.linspace(1, 100_000, count).astype(int)
-            row[f"{count:,} n"] = _time(run.seconds(lambda n=n, ask=ask: ask(n), 1))
+            row[f"{count:,} n"] = _time(seconds(lambda n=n, ask=ask: ask(n), 1))
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def growth_of_all_together() -> pd.DataFrame:
+def growth_of_all_together():
     """Return seconds of bands and tests that hold for all n."""
     rows = []
-    for name, work in run.SIMULTANEOUS.items():
+    for name, work in TOGETHER.items():
         call, _, how = name.partition(", ")
         row = {"all n jointly": f"`{call}`, {how}"}
         for size, n in SIMULTANEOUS:
             df = rankeval_pd.datasets.simulate_candidates(size)
             row[f"N = {size:,}, {len(n):,} n"] = _time(
-                run.seconds(lambda df=df, n=n, work=work: work(df, n), 1)
+                seconds(lambda df=df, n=n, work=work: work(df, n), 1)
             )
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def growth_with_pairs_and_resamples() -> pd.DataFrame:
+def growth_with_pairs_and_resamples():
     """Return seconds of all pairs of so many systems, 1,000 items, by so many resamples."""
     rng = np.random.default_rng(0)
     gold = rng.integers(1, 9, (1_000, 1)).repeat(max(SYSTEMS), axis=1)
@@ -123,26 +102,65 @@ def growth_with_pairs_and_resamples() -> pd.DataFrame:
         row = {"F1, 1,000 items": f"{count} systems, {pairs} pair{'s' * (pairs > 1)}"}
         for size in RESAMPLES:
             row[f"{size:,} resamples"] = _time(
-                run.seconds(
-                    lambda items=items, size=size: items.paired_bootstrap(n_resamples=size), 1
-                )
+                seconds(lambda items=items, size=size: items.paired_bootstrap(n_resamples=size), 1)
             )
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def random_model() -> pd.DataFrame:
-    """Return seconds of the bounds of the random model."""
-    return pd.DataFrame(
-        [{"random model": what, "time": _time(taken)} for what, taken in run.random_model()]
-    )
+def recursion(total, positive, p):
+    """Return the bound for every n by Macskassy's recursion, a row of all counts for each n."""
+    law = np.zeros(positive + 2)
+    law[1] = 1.0
+    counts = np.arange(positive + 1.0)
+    found = np.empty(total)
+    for k in range(1, total + 1):
+        left = total - k + 1.0
+        negatives = np.maximum(total - positive - (k - 1.0 - counts), 0.0)
+        law[1:] = law[:-1] * (positive - counts + 1.0) / left + law[1:] * negatives / left
+        found[k - 1] = np.argmax(np.cumsum(law[1:]) > 1.0 - p)
+    return found
+
+
+def random_model():
+    """Return seconds of the bounds and envelopes of the random model."""
+    million, n = Finite(1e6, 1e5), np.arange(1.0, 1e6 + 1.0)
+    found = []
+    for p in (0.05, 1e-17):
+        found += [
+            (
+                f"discrete, interpolated, critical: every n of 1,000,000, p={p:g}",
+                seconds(lambda p=p: bounds(p, n, million), 1),
+            ),
+            (
+                f"parametric: every n of 1,000,000, p={p:g}",
+                seconds(lambda p=p: parametric_bound(p, n, million.prior), 1),
+            ),
+        ]
+    for total, positive in ((5_102, 566), (100_000, 10_000)):
+        df = pd.DataFrame({"gold": np.arange(total) < positive})
+        found += [
+            (
+                f"`random_envelope`: every n of {total:,} with {positive:,} positives",
+                seconds(lambda df=df: df.rankeval.random_envelope(0.05), 1),
+            ),
+            (
+                f"Macskassy's (2005) recursion, O(N+ N-), one bound: every n of {total:,}",
+                seconds(lambda size=(total, positive): recursion(*size, 0.05), 1),
+            ),
+            (
+                f"`random_bound`, the same bound and all other columns: every n of {total:,}",
+                seconds(lambda df=df: df.rankeval.random_bound(0.05), 1),
+            ),
+        ]
+    return pd.DataFrame([{"random model": what, "time": _time(taken)} for what, taken in found])
 
 
 COSTS = Path(__file__).parents[1] / "benchmarks" / "costs.csv"
 
 
-def of_every_method(of: str) -> pd.DataFrame:
-    """Return the rows of ``python -m tests.simulations.benchmarks``: a method a row, a size a column."""
+def of_every_method(of):
+    """Return the rows of ``costs.csv``: a method a row, a size a column."""
     found = pd.read_csv(COSTS)
     ended = found["bar"].astype(str).str.startswith("over")
     found = found[(found["of"] == of) & (found["seconds"].notna() | ended)]
@@ -161,13 +179,13 @@ def of_every_method(of: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _cell(row: pd.Series) -> str:
+def _cell(row):
     if pd.isna(row["seconds"]):
         return "> " + str(row["bar"]).removeprefix("over ").removesuffix(" s")
     return _time(row["seconds"]).removesuffix(" s")
 
 
-def processor() -> str:
+def processor():
     """Return the name of the processor, where the system tells it."""
     try:
         said = Path("/proc/cpuinfo").read_text("utf-8")
@@ -177,7 +195,7 @@ def processor() -> str:
     return names[0] if names else platform.machine()
 
 
-TABLES: dict[str, Callable[[], pd.DataFrame]] = {
+TABLES = {
     "Compared with other packages": peers,
     "By number of lists": growth_with_lists,
     "Simultaneous bands and tests": growth_of_all_together,
@@ -193,7 +211,7 @@ METHODS = [title for title in TABLES if title.startswith("Every method")]
 BESIDE = {"methods": "How fast is each method?"}
 
 
-def page() -> str:
+def page():
     """Return the page."""
     warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)  # of precise lists
     parts = [
@@ -212,13 +230,13 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _section(title: str) -> str:
+def _section(title):
     found = TABLES[title]()
     right = [c for c in found.columns[1:] if c != "peer"]
     return f"## {title}\n\n{as_table(found, right)}"
 
 
-def topics() -> dict[str, str]:
+def topics():
     """Return the page of every method, from the times that are committed."""
     said = (
         "The tables show CPU seconds for every method with default options. Methods marked > were"
