@@ -58,7 +58,6 @@ def further_apart(number, sizes, areas, rho, error):
 
 
 def differences():
-    """Yield the intervals of two areas."""
     areas = ((0.75, 0.75), (0.9, 0.9), (0.983, 0.983), (0.9, 0.7), (0.983, 0.9), (0.99, 0.98),
              (0.99, 0.93), (0.995, 0.95))  # fmt: skip
     number = itertools.count()
@@ -79,8 +78,6 @@ def differences():
 
 
 class Difference(NamedTuple):
-    """What the samples of one setting have."""
-
     row: dict[str, Any]
     errors: np.ndarray  #: standard errors of both areas
     own: float  #: the factor by which DeLong's must be widened here
@@ -107,7 +104,6 @@ def _difference(number, sizes, areas, rho):
 
 
 def two_scores():
-    """Yield intervals and tests of the area of a rule."""
     rates = ((0.5, 0.5), (0.3, 0.3), (0.1, 0.1), (0.7, 0.4), (0.6, 0.3), (0.3, 0.1), (0.9, 0.1))
     for number, (sizes, (sure, wrong)) in enumerate(itertools.product(SIZES, rates)):
         rng, gold = np.random.default_rng([2, number]), labels(*sizes)
@@ -126,7 +122,6 @@ def two_scores():
 
 
 def early():
-    """Yield tests of partial areas, BEDROC and enrichment factors."""
     kinds = (
         {"kind": "partial", "fpr": 0.1}, {"kind": "partial", "fpr": (0.1, 0.3)},
         {"kind": "partial", "tpr": 0.8}, {"kind": "bedroc"}, {"kind": "enrichment", "share": 0.1},

@@ -19,7 +19,6 @@ NAMES = ["what", "positive", "negative", "area_a", "area_b", "sd", "rho", "by", 
 
 
 def scores(rng, n, shift, sd, rho, repeated):
-    """Return the scores of one class by two measures."""
     common = rng.standard_normal((repeated, n))
     return [
         m + sd * (np.sqrt(rho) * common + np.sqrt(1 - rho) * rng.standard_normal((repeated, n)))
@@ -28,7 +27,6 @@ def scores(rng, n, shift, sd, rho, repeated):
 
 
 def experiments(rng, positive, negative, areas, sd, rho):
-    """Return repeated experiments."""
     repeated = REPEATED // (1 + (positive + negative) // 500)
     shift = [stats.norm.ppf(area) * np.sqrt(1 + sd * sd) for area in areas]
     true = scores(rng, positive, shift, sd, rho, repeated)
@@ -38,7 +36,6 @@ def experiments(rng, positive, negative, areas, sd, rho):
 
 
 def share(holds):
-    """Return a share and its standard error."""
     p = float(np.mean(holds))
     return p, study.error(p, np.size(holds))
 

@@ -24,7 +24,6 @@ NAMES = ["what", "kind", "size", "pilot", "asked", "power", "simulated", "in_ran
 
 
 def planned(call, *asked, **options):
-    """Return the first row of a plan, and whether the call warns."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         row = call(*asked, **options).iloc[0]

@@ -57,7 +57,6 @@ def clustered(rng, groups, gain):
 
 
 def right(rng, n, differ, gain):
-    """Return which items each of two systems has right: they differ in this share."""
     u, ends = rng.random(n), (0.5 * (differ + gain), differ)
     return np.stack([u < ends[0], (u >= ends[0]) & (u < ends[1])])[:, None] * 1.0
 

@@ -55,7 +55,6 @@ def drawn(n_clusters, sizes, icc, strength, gain=0.0):
 
 
 def students(which):
-    """Return half the width of Student's interval of the difference."""
     return stats.t.ppf(0.975, np.maximum(which[3, 2], 1.0)) * np.sqrt(which[3, 1])
 
 
@@ -68,7 +67,6 @@ def least_factor(which, truth):
 
 
 def beside_students(which, limits, wide, *at):
-    """Return coverage, factor and width of the last three columns."""
     if wide <= 1.3:
         return "", "", wide
     error, trial = which[3, 0].std(), 0.5
@@ -81,7 +79,6 @@ def beside_students(which, limits, wide, *at):
 
 
 def setting(n_clusters, sizes, icc, strength):
-    """Return a row of the table."""
     at = n_clusters, sizes, icc, strength
     which = drawn(*at)
     groups, none = np.full(SAMPLES, n_clusters), np.full(SAMPLES, np.nan)

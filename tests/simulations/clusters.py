@@ -59,7 +59,6 @@ def sample(rng, n_clusters, sizes, icc, strength, gain=0.0):
 
 
 def setting(n_clusters, sizes, icc, strength, swaps_too):
-    """Return a row of the table."""
     rng = np.random.default_rng(2026)
     mean_size = 5 if sizes == "5" else 25.5
     n = np.array([max(2, round(share * n_clusters * mean_size)) for share in (0.1, 0.2, 0.3)])
@@ -102,13 +101,11 @@ def setting(n_clusters, sizes, icc, strength, swaps_too):
 
 
 def inside(limits, wanted):
-    """Return whether intervals have what they are of."""
     low, high = limits
     return bool(((low <= wanted) & (wanted <= high)).all())
 
 
 def single(ranked, n, target):
-    """Return the interval of nbest_precision at one n."""
     _, found, precision = list_spread(ranked, n, target)
     size = cluster_totals.effective_size(n, precision, found, 0.95)
     tp = np.cumsum(ranked.gold[np.argsort(ranked.rank)])[n - 1]
@@ -122,7 +119,6 @@ def ratio(ranked, n):
 
 
 def found_by_swaps(a, b, n):
-    """Return whether max-t finds a difference at one of the n."""
     keys = mix(a.cluster.astype(np.uint64))
     drawing = {"n_resamples": 199, "seed": 1, "keys": keys}
     found = swaps.swap_tests(a.rank, b.rank, a.gold, n, "two-sided", **drawing)

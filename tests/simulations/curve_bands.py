@@ -39,7 +39,6 @@ def population(shift, steps):
 
 
 def one(size, prior, shift, steps):
-    """Yield a row for each curve."""
     rng = np.random.default_rng(20261124)
     others, true = population(shift, steps)
     found = {space: [] for space in SPACES}

@@ -1,4 +1,6 @@
 # Areas under the ROC curve and DeLong's covariance from all pairs, in base R.
+#   python -c "import rankeval_pd.datasets as d; d.simulate_candidates(300, decimals=1, baseline=0.2, quality={'good': 1.5, 'fair': 1.0, 'poor': 0.3}).to_csv('candidates.csv', index=False)"
+#   Rscript tests/simulations/delong.R candidates.csv > tests/simulations/delong.csv
 candidates <- read.csv(commandArgs(trailingOnly = TRUE)[1])
 cat("#", R.version.string, "\n")
 g <- candidates$gold == "True"

@@ -58,7 +58,6 @@ def summed_up(call, setting, found, truth):
 
 
 def gains(gain, cluster, factors=None, weight=1.0):
-    """Return two systems that differ by the gain."""
     return study.of_mean(np.stack([gain, np.zeros(gain.size)]), cluster, weight, factors=factors)
 
 

@@ -56,7 +56,6 @@ def paired(n):
 
 
 def chance(outcomes, only_a, only_b, n):
-    """Return the chance of some outcomes."""
     law = stats.multinomial(n, [only_a, only_b, 1.0 - only_a - only_b])
     return float(law.pmf(outcomes).sum())
 

@@ -156,7 +156,6 @@ def lists(rng, n_clusters):
 
 
 def in_parts(size_of, *setting):
-    """Return the mean of the sizes of some samples at a time."""
     return np.mean([size_of(*setting) for _ in range(PARTS)], axis=0)
 
 

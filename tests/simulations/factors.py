@@ -23,7 +23,6 @@ NAMES = ["event", "setting", "gain", "rejected", "holds_0"]
 
 
 def items(values, seeds=False, strata=None, average="macro"):
-    """Return the inner form of (system, seed, item)."""
     metric = find_metric(Roles(), [None], one_level=True)
     full = np.stack([values, np.ones_like(values)], axis=-1)
     labels = list(range(values.shape[1])) if seeds else None
@@ -33,7 +32,6 @@ def items(values, seeds=False, strata=None, average="macro"):
 
 
 def asked(drawn, number, event):
-    """Return whether the test rejects, and whether the interval holds 0."""
     ci = "wild" if event == "wild" else "percentile"
     row = bootstrapped_pairs(drawn, PAIR, replace(OPTIONS, seed=number, event=event, ci=ci))
     return bool(row["p_two_sided"][0] <= 0.05), bool(row["ci_low"][0] <= 0.0 <= row["ci_high"][0])

@@ -16,8 +16,6 @@ SCORES = ("normal", "0/1", "[0, 1]")
 
 
 class Setting(NamedTuple):
-    """How systems and items are simulated."""
-
     systems: int
     items: int
     scores: str  #: "normal", "0/1" or "[0, 1]"
@@ -26,8 +24,6 @@ class Setting(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Shares of the samples."""
-
     covered: float  #: all true gains lie within their intervals
     errs: float  #: of samples in which some pair of equal systems is significant
     contradicting: int  #: rows whose interval excludes 0 while p_adjusted is above alpha

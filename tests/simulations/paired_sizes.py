@@ -38,7 +38,6 @@ Row = dict[str, Any]
 
 
 def options(procedure, seed, adjust=None):
-    """Return the options of a procedure."""
     skewness = procedure == "default"
     return study.options(*PROCEDURES[procedure], adjust, seed, n_resamples=B, skewness=skewness)
 
@@ -105,7 +104,6 @@ def judged(items, procedure, seed, truth=0.0):
 
 
 def pairs_of_systems(repetitions):
-    """Yield the rows for two systems."""
     blocks = range(repetitions // BLOCK)
     for n, (number, kind), procedure in product(ITEMS, enumerate(KINDS), PROCEDURES):
         rng = np.random.default_rng([1, n, number])
@@ -121,7 +119,6 @@ def pairs_of_systems(repetitions):
 
 
 def rows_of(part, n, kind, procedure, found):
-    """Yield the shares with their standard errors."""
     for name in found:
         values = found[name].astype(float).dropna()
         if len(values):

@@ -30,7 +30,6 @@ Sample = Callable[[np.random.Generator], np.ndarray]  # statistics (system, item
 
 
 def asked(event):
-    """Return the options of the default calls, with few draws."""
     return study.options(event, "wild" if event == "wild" else "basic", seed=1)
 
 
@@ -77,8 +76,6 @@ def of_f1(items, gold, found_a, false_a, found_b):
 
 
 def sentences(items, mean_a, mean_b, share):
-    """Return sentences of several guesses each, easier and harder ones."""
-
     def draw(rng):
         easy = rng.beta(4.0 * share, 4.0 * (1.0 - share), items)
         said = rng.poisson([[mean_a], [mean_b]], (2, items))
@@ -88,8 +85,6 @@ def sentences(items, mean_a, mean_b, share):
 
 
 def recalls(n, share_a, share_b):
-    """Return two systems that find items at random."""
-
     def draw(rng):
         found = rng.random((2, n)) < [[share_a], [share_b]]
         return np.stack([found, np.ones((2, n))], axis=2) * 1.0

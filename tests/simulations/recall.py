@@ -23,7 +23,6 @@ BANDS = 400
 
 
 def found(share, prevalence, quality):
-    """Return the recall of the best share of the population."""
     cut = optimize.brentq(lambda x: sum(study.beyond(x, quality, prevalence)) - share, -12.0, 12.0)
     return float(special.ndtr(quality - cut))
 

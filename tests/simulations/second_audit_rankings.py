@@ -28,7 +28,6 @@ Row = tuple[str, str, str, float, Any]
 
 
 def drawn(positive, negative, qualities):
-    """Return repeated samples of candidates, with as many measures as qualities."""
     rng = np.random.default_rng(1)
     gold = np.arange(positive + negative) < positive
     common = rng.normal(size=(SAMPLES, gold.size))
@@ -40,7 +39,6 @@ def drawn(positive, negative, qualities):
 
 
 def covers(table, true, ending=""):
-    """Return in which samples an interval covers."""
     return study.covers(
         *(np.asarray(table[f"ci_{x}{ending}"]).squeeze() for x in ("low", "high")), true
     )

@@ -1,4 +1,7 @@
-# R's own tests on simulated candidates: acceptance sets of two measures at equal thresholds.
+# R's own tests on simulated candidates: acceptance sets of two measures at equal thresholds. Rounded
+# to one decimal, the scores have ties; the lists compared are acceptance sets that cut no tie.
+#   python -c "import rankeval_pd.datasets as d; d.simulate_candidates(2000, decimals=1).to_csv('candidates.csv')"
+#   Rscript tests/simulations/simulated.R candidates.csv > tests/simulations/simulated.csv
 candidates <- read.csv(commandArgs(trailingOnly = TRUE)[1])
 cat("#", R.version.string, "\n")
 g <- candidates$gold == "True"

@@ -22,8 +22,6 @@ SWAPS = 199  # of max-t: the level .05 is reached exactly
 
 @dataclass(frozen=True)
 class Setting:
-    """An experiment: two measures, and the lists that are asked for."""
-
     n_candidates: int
     baseline: float
     quality: tuple[float, float]
@@ -34,18 +32,15 @@ class Setting:
 
     @property
     def n(self):
-        """Every list size from first to last."""
         return range(self.first, self.last + 1)
 
     def candidates(self, seed):
-        """Return a sample of candidates."""
         return datasets.simulate_candidates(
             self.n_candidates, baseline=self.baseline, correlation=self.correlation, rng=seed,
             quality=dict(zip("ab", self.quality, strict=True)),
         )  # fmt: skip
 
     def truth(self, quality):
-        """Return the precision at each n in the population."""
         share = np.array(self.n) / self.n_candidates
         return datasets.true_precision(share, quality=quality, baseline=self.baseline)
 
@@ -79,7 +74,6 @@ def inside(table, limits, truth):
 
 
 def shares(found, digits):
-    """Return the share of each promise, and its standard error."""
     rates, count = np.mean(found, axis=0), len(found)
     return [f"{x:.{digits}f}" for p in rates for x in (p, study.error(p, count))]
 

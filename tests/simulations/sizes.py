@@ -97,7 +97,6 @@ def decisions(d, seed):
 
 
 def simulated(kind, repetitions, seed):
-    """Return the decisions of all rules on many simulated test sets."""
     n, draw = KINDS[kind]
     number = list(KINDS).index(kind)
     rng = np.random.default_rng([seed, number])

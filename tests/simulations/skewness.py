@@ -79,7 +79,6 @@ SCORES = {
 
 
 def asked(seed, *, skewness, event="wild", adjust=None):
-    """Return the options of the methods, with few draws."""
     ci = "wild" if event == "wild" else "basic"
     return study.options(event, ci, adjust, seed, n_resamples=B, skewness=skewness)
 
@@ -99,7 +98,6 @@ def rejections(d, seed):
 
 
 def paired(samples):
-    """Yield the sizes and powers of the paired tests."""
     kinds = {**{name: (draw, 0.0) for name, draw in DIFFERENCES.items()}, **BETTER}
     for n, (number, (kind, (draw, lead))) in product(ITEMS, enumerate(kinds.items())):
         parts = []

@@ -19,7 +19,6 @@ Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
 def covers(low, high, truth):
-    """Return where an interval holds the truth."""
     return (low <= truth + ROOM) & (truth - ROOM <= high)
 
 
@@ -29,7 +28,6 @@ def held(found, truth):
 
 
 def error(share, count):
-    """Return the standard error of a share."""
     return np.sqrt(share * (1 - share) / count)
 
 
@@ -40,7 +38,6 @@ def just(value, low, high, truth):
 
 
 def warned(calls):
-    """Return which share of the calls warns."""
     told = []
     for call in calls:
         with warnings.catch_warnings(record=True) as found:
@@ -87,7 +84,6 @@ def correlated(
 
 
 def ranking(score, gold):
-    """Return the ranking of candidates, all of which are there."""
     return Ranking.of(score, gold, np.ones(gold.shape, dtype=bool))
 
 
@@ -122,5 +118,4 @@ def in_pairs(first, second):
 
 
 def every_pair(systems):
-    """Return all pairs of so many systems."""
     return np.stack(np.triu_indices(systems, 1), axis=1)

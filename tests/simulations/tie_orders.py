@@ -31,7 +31,6 @@ COARSER = {
 
 
 def drawn(qualities, kinds):
-    """Return repeated samples of candidates, with a measure for each quality."""
     rng = np.random.default_rng(1)
     gold = np.arange(TOTAL) < POSITIVE
     common = rng.normal(size=(SAMPLES, TOTAL))
@@ -43,7 +42,6 @@ def drawn(qualities, kinds):
 
 
 def warns(data, n):
-    """Return in which share of single samples the comparison warns."""
     frames = (data.isel(sample=k).to_dataframe() for k in range(CALLS))
     return study.warned(lambda x=x: x.rankeval.compare("m0", "m1", n) for x in frames)
 

@@ -42,7 +42,6 @@ def peak_memory():
 
 
 def of_lists():
-    """Time every n of a ranking."""
     df = datasets.simulate_candidates(CANDIDATES)
     total, positive = len(df), int(df["gold"].sum())
     rows = np.linspace(0, total - 1, SAMPLE).astype(int)

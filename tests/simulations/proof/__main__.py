@@ -12,7 +12,6 @@ from tests.simulations.proof.pages import NAMES, place
 
 
 def main():
-    """Write the pages that are named."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulations.proof", description=__doc__)
     parser.add_argument("page", nargs="+", choices=NAMES)
     for name in parser.parse_args().page:

@@ -34,8 +34,6 @@ class Check(NamedTuple):
 
 @dataclass
 class Compared:
-    """What was compared in a test."""
-
     reference: str = ""
     errors: list[float] = field(default_factory=list)
     sizes: list[float] = field(default_factory=list)  # log10 of the reference values
@@ -65,7 +63,6 @@ class Recorder:
         return self.now.split("[")[0] in self.logs
 
     def values(self, ours, wanted):
-        """Note the relative errors of numbers."""
         ours, wanted = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (ours, wanted)))
         here = np.isfinite(wanted) & (wanted != 0)
         ours, wanted = ours[here], wanted[here]
@@ -77,7 +74,6 @@ class Recorder:
         self.found[self.now].sizes.extend(size.tolist())
 
     def error(self, value, at=math.nan):
-        """Note a relative error that the test has computed."""
         self.found[self.now].errors.append(float(value))
         self.found[self.now].sizes.append(math.log10(abs(at)) if at else math.nan)
 
@@ -127,7 +123,6 @@ def _comparisons_noted(recorder):
 
 
 def checks():
-    """Return all checks."""
     listed = pd.read_csv(Path(__file__).with_suffix(".csv"), dtype=str, keep_default_na=False)
     return [Check(*row) for row in listed.itertuples(index=False)]
 
@@ -167,7 +162,6 @@ def _row(check, recorder):
 
 
 def page():
-    """Return the page."""
     parts = [
         opening(
             "accuracy",

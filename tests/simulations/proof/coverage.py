@@ -49,13 +49,11 @@ class Claim(NamedTuple):
 
 
 def claims():
-    """Return all procedures."""
     listed = pd.read_csv(Path(__file__).with_suffix(".csv"), dtype=str, keep_default_na=False)
     return [Claim(*row) for row in listed.itertuples(index=False)]
 
 
 def simulated(source):
-    """Return a committed table."""
     if source == "query_means":  # its script prints
         names = ["metric", "queries", "coverage", "below", "above"]
         return pd.read_csv(
@@ -112,7 +110,6 @@ def settings_of(claim):
 
 
 def every_setting():
-    """Return all settings of all procedures."""
     return pd.concat([settings_of(claim) for claim in claims()], ignore_index=True)
 
 
@@ -220,7 +217,6 @@ def section(found, question):
 
 
 def topic(name, found):
-    """Return the page of a topic."""
     questions = TOPICS[name]["questions"]
     parts = [beside("coverage", f"{TOPICS[name]['title']}: coverage and size")]
     for question in questions:
@@ -229,7 +225,6 @@ def topic(name, found):
 
 
 def page():
-    """Return the page that leads to the topics."""
     table = every_setting()
     defaults, options = short(table, "default"), short(table, "option")
     both = [table["use"].eq(use) for use in ("default", "option")]
@@ -269,6 +264,5 @@ def page():
 
 
 def topics():
-    """Return the pages of the topics."""
     found = summary(every_setting())
     return {name: topic(name, found) for name in TOPICS}

@@ -14,12 +14,10 @@ WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 
 
 def place(name):
-    """Return where a page is."""
     return ROOT / "docs" / "validation" / f"{name}.md"
 
 
 def command(name):
-    """Return the command that makes a page."""
     return f"python -m tests.simulations.proof {name}"
 
 
@@ -45,7 +43,6 @@ def led_to(name, pages):
 
 
 def versions(*packages):
-    """Return the versions with which a page was made."""
     named = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     return f"Python {platform.python_version()}, {named}."
 

@@ -55,7 +55,6 @@ def claim(where, printed, ours, holds, because=""):
 
 
 def closed(paper, because):
-    """Return what cannot be computed, and why."""
     table = pd.read_csv(Path(__file__).with_name("closed.csv"), dtype=str)
     mine = table[table["paper"] == paper]
     return [Number(x.where, x.printed, "–", CLOSED, because) for x in mine.itertuples()]
@@ -69,7 +68,6 @@ def _percent(share, digits=1):
 
 
 def evert():
-    """Return the numbers of sections 1 to 4."""
     names = {"log.like": "G2", "t.score": "t", "chisq": "X2", "freq": "f"}
     frame = rankeval_pd.datasets.load_krenn_ppv().set_index(["PP", "verb"]).rename(columns=names)
     data = frame.rankeval(gold="is.colloc", measures=["G2", "t", "X2", "f"])
@@ -269,7 +267,6 @@ def _claims():
 
 
 def berg_kirkpatrick():
-    """Return the numbers of sections 2 to 4."""
     noise = np.sqrt(0.05 * 0.95 / 1e6)
     slope = np.log(3.00 / 0.22) / np.log(24_000 / 100)
     threshold = rankeval_pd.gain_threshold(pairs_near([0.05] * 47, np.arange(1.0, 48.0))).iloc[0]
@@ -328,7 +325,6 @@ def _listed(numbers):
 
 
 def _closed(numbers):
-    """Return the reason, which is the same for all, and the numbers."""
     why = numbers["because"].str.partition("; ")
     (reason,) = why[0].unique()
     return [f"{reason[0].upper()}{reason[1:]}.", _listed(numbers.assign(note=why[2]))]
@@ -378,7 +374,6 @@ def _sections(verdict, title):
 
 
 def page():
-    """Return the page of what does not reproduce."""
     counts = pd.DataFrame(
         [
             {"paper": f"[{TITLES[name]}](#{name.replace('_', '-')})"}
@@ -404,7 +399,6 @@ def page():
 
 
 def topics():
-    """Return the pages of what reproduces, and of what cannot be computed."""
     parts = {
         "reproduced": _sections(YES, "could be reproduced"),
         "closed": _sections(CLOSED, "cannot be computed"),

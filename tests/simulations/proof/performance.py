@@ -31,7 +31,6 @@ def _time(taken):
 
 
 def peers():
-    """Return our time and a peer's, of the same work."""
     rows = [*beside_peers.of_lists(), *beside_peers.of_queries(), *beside_peers.of_systems()]
     return pd.DataFrame(
         [
@@ -186,7 +185,6 @@ def _cell(row):
 
 
 def processor():
-    """Return the name of the processor, where the system tells it."""
     try:
         said = Path("/proc/cpuinfo").read_text("utf-8")
     except OSError:
@@ -212,7 +210,6 @@ BESIDE = {"methods": "How fast is each method?"}
 
 
 def page():
-    """Return the page."""
     warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)  # of precise lists
     parts = [
         opening(
