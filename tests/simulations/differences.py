@@ -15,6 +15,7 @@ from rankeval_pd.stats.proportions import agree_with_test
 from rankeval_pd.stats.two_by_two import fisher_test
 from tests.simulations import study
 
+FORM = {"digits": None}
 ENDS = np.array([0.0005, 0.001, 0.002, 0.003, 0.005, 0.007, 0.015, 0.025])
 GRID = np.unique(np.concatenate([np.linspace(0.0, 1.0, 101), ENDS, 1.0 - ENDS]))
 SIZES = (*range(1, 11), 12, 14, 17, 20, 25, 30, 40, 50, 60, 75, 100)
@@ -49,5 +50,6 @@ def rows():
         held = coverage(low, high, size)
         a, b = np.unravel_index(held.argmin(), held.shape)
         zero, rejected = (low <= 0) & (high >= 0), p <= 1 - level
-        yield (level, size, ci, held.min(), GRID[a], GRID[b], held.mean(), np.mean(high - low),
+        yield (level, size, ci, held.min().round(4), GRID[a], GRID[b], held.mean().round(4),
+               np.mean(high - low).round(4),
                int((~zero & ~rejected).sum()), int((zero & rejected).sum()))  # fmt: skip

@@ -1,7 +1,9 @@
 """How near is each number to a reference from another source?
 
 The references are those of the tests: this page runs the tests that ``accuracy.csv`` names and
-notes, at each comparison, how far the two numbers are from each other.
+notes, at each comparison, how far the two numbers are from each other. ``only`` are the parameters
+that are meant; where ``log`` is said, logarithms are compared: their difference is the relative
+error.
 """
 
 import contextlib
@@ -12,7 +14,6 @@ import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,16 +21,6 @@ import pytest
 
 from tests.simulations.proof.pages import ROOT, as_table, beside, led_to, opening, versions
 from tests.stats import exact
-
-
-class Check(NamedTuple):
-    """A statistic and the test that holds its reference."""
-
-    group: str
-    statistic: str
-    test: str
-    only: str  # the parameters of the test that are meant
-    log: str  # logarithms are compared: their difference is the relative error
 
 
 @dataclass
@@ -124,7 +115,7 @@ def _comparisons_noted(recorder):
 
 def checks():
     listed = pd.read_csv(Path(__file__).with_suffix(".csv"), dtype=str, keep_default_na=False)
-    return [Check(*row) for row in listed.itertuples(index=False)]
+    return list(listed.itertuples(index=False))
 
 
 def run(chosen):

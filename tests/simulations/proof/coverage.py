@@ -1,12 +1,13 @@
 """Pages on the coverage of intervals and bands, and on the size of tests.
 
-For each procedure, ``coverage.csv`` names the table of its simulation and the column, the number of
-repetitions and the target.
+For each procedure, ``coverage.csv`` says what it is (``use``: default, option, or other, which
+people do instead), what is promised (coverage, size, power, width or warned) at which ``nominal``
+level (a number, or a column), and where the simulation is: the table, the rows, the column, the
+``error`` (a column, "exact", or "of" an expression: the repetitions), and the columns of a setting.
 """
 
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,24 +34,9 @@ TEXTS = {
 }  # fmt: skip
 
 
-class Claim(NamedTuple):
-    """A procedure and where its simulation is."""
-
-    question: str
-    procedure: str
-    use: str  # default, option, or other: what people do instead
-    promise: str  # coverage, size, power, width or warned
-    nominal: str  # a number, or a column
-    source: str
-    where: str
-    column: str
-    error: str  # a column, "exact", or "of" an expression: the repetitions
-    settings: str
-
-
 def claims():
     listed = pd.read_csv(Path(__file__).with_suffix(".csv"), dtype=str, keep_default_na=False)
-    return [Claim(*row) for row in listed.itertuples(index=False)]
+    return list(listed.itertuples(index=False))
 
 
 def simulated(source):
