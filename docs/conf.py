@@ -5,6 +5,7 @@ When editing pages, set ``RANKEVAL_PD_DOCS=cache`` to reuse page output until th
 
 import os
 import sys
+import tomllib
 from pathlib import Path
 
 # kernels inherit these settings: no progress bars, no warnings about missing Jupyter widgets,
@@ -50,7 +51,19 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"rankeval_pd {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+_PROJECT = Path(__file__).parents[1] / "pyproject.toml"
+_SOURCE = tomllib.loads(_PROJECT.read_text("utf-8"))["project"]["urls"]["Source"]
+_OWNER, _REPOSITORY = _SOURCE.split("/")[-2:]
+html_context = {  # the links "edit this page"
+    "github_user": _OWNER,
+    "github_repo": _REPOSITORY,
+    "github_version": "main",
+    "doc_path": "docs",
+}
+html_favicon = "_static/favicon.svg"
 html_theme_options = {
+    "github_url": _SOURCE,
+    "use_edit_page_button": True,
     "header_links_before_dropdown": 7,
     "show_prev_next": True,
     "navigation_with_keys": False,

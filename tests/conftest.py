@@ -17,8 +17,6 @@ import rankeval_pd
 CI = os.environ.get("CI") == "true"
 WITHOUT_DATA = bool(os.environ.get("RANKEVAL_PD_WITHOUT_DATA"))  # where .ci/run has no data
 
-collect_ignore = ["mutants.py", "house.py"]  # scripts: one runs the tests, the other counts
-
 
 def pytest_collection_finish() -> None:
     """Leave what is imported, a million objects, out of each later collection of garbage."""

@@ -1,6 +1,6 @@
 """Contact sheets of every plot in every setting of ``tests/test_pictures.py``, to be looked at.
 
-``python -m tests.contact_sheets FOLDER`` writes a PNG file for each plot.
+``python -m tests.tools.contact_sheets FOLDER`` writes a PNG file for each plot.
 """
 
 from __future__ import annotations

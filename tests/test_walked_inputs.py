@@ -15,7 +15,7 @@ import pytest
 import rankeval_pd
 from rankeval_pd import plotting
 from rankeval_pd.accessors import methods_of
-from tests.fuzz.__main__ import is_clear
+from tests.tools.fuzz.__main__ import is_clear
 
 from tests.questions import ARGUMENTS, ASKED, CELLS, OTHER, PARTLY, FRAME  # isort: skip
 

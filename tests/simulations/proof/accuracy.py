@@ -190,15 +190,15 @@ def tables():
 
 
 def of_peers():
-    """Return the section on the public cases of peers, which ``python -m tests.peers`` counts."""
-    counts = pd.read_csv(ROOT / "tests" / "peers" / "counts.csv", keep_default_na=False)
+    """Return the section on the public cases of peers, see ``python -m tests.tools.peers``."""
+    counts = pd.read_csv(ROOT / "tests/tools/peers/counts.csv", keep_default_na=False)
     tried, agree = int(counts["tried"].sum()), int(counts["agree"].sum())
     said = (
-        f"{PEERS}\n\n`python -m tests.peers` runs the tests of SciPy and scikit-learn and repeats"
-        " each call to a function with a counterpart in this package. trec_eval (pytrec_eval) and"
-        " sacrebleu are run on seeded random cases. Two numbers agree if their relative difference"
+        f"{PEERS}\n\n`python -m tests.tools.peers` runs the tests of SciPy and scikit-learn and"
+        " repeats each call to a function with a counterpart in this package. trec_eval (pytrec_eval)"
+        " and sacrebleu are run on seeded random cases. Two numbers agree if their relative difference"
         f" is at most 1e-9. {agree:,} of {tried:,} cases agree, and {tried - agree} differ for the"
-        " reasons shown. `tests/peers/counts.csv` contains the counts for each function."
+        " reasons shown. `tests/tools/peers/counts.csv` contains the counts for each function."
     )
     rows = [
         {

@@ -10,8 +10,8 @@ import pandas as pd
 import xarray as xr
 from scipy import stats
 
-from tests.fuzz.data import Case
-from tests.fuzz.options import Asked
+from tests.tools.fuzz.data import Case
+from tests.tools.fuzz.options import Asked
 
 SHARES = (
     "precision", "recall", "tpr", "fpr", "p_value", "p_mid", "p_adjusted", "confidence", "area",

@@ -1,9 +1,10 @@
 """Seeded faults of statistics and verdicts, and a runner that sees whether the tests notice them.
 
-``python tests/mutants.py [--only pattern] [--jobs 1]``, from any folder, copies the package and its
-tests, runs the tests unchanged once, and then puts in one fault at a time. A fault that no test
-notices is said and makes the exit code 1, unless it is listed as equivalent, with the reason. Tests
-read data from RANKEVAL_PD_DATA. Not part of the ordinary tests: some 15 minutes.
+``python tests/tools/mutants.py [--only pattern] [--jobs 1] [--quick]``, from any folder, copies the
+package and its tests, runs the tests unchanged once, and then puts in one fault at a time. A fault
+that no test notices is said and makes the exit code 1, unless it is listed as equivalent, with the
+reason. With ``--quick``, only the quick tests run. Tests read data from RANKEVAL_PD_DATA. Not part
+of the ordinary tests: some 15 minutes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import NamedTuple
 import hypothesis
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE, STATS = "rankeval_pd", "rankeval_pd/stats"
 COPIED = ("rankeval_pd", "tests", "conftest.py", "pyproject.toml")
 LONGEST = 120.0  # seconds: a fault that makes a search go on for ever is noticed
@@ -1351,7 +1352,7 @@ def copied() -> Path:
     return folder
 
 
-def _tested(tests: tuple[str, ...], folder: Path) -> None:
+def _tested(tests: tuple[str, ...], folder: Path, which: str) -> None:
     """Run the tests against the copy, in a process of their own, and leave with pytest's code."""
     with open(folder / "output.txt", "w", encoding="utf-8") as output:
         os.dup2(output.fileno(), 1)
@@ -1364,7 +1365,7 @@ def _tested(tests: tuple[str, ...], folder: Path) -> None:
     sys.path.insert(0, str(folder))
     sys.dont_write_bytecode = True
     options = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--assert=plain"]
-    options += ["-m", "full", "--hypothesis-profile=mutants"]
+    options += ["-m", which, "--hypothesis-profile=mutants"]
     code = NOT_RUN
     try:
         code = int(pytest.main([*options, *tests]))
@@ -1385,13 +1386,13 @@ class Run(NamedTuple):
     start: float
 
 
-def started(number: int, fault: Fault, folder: Path) -> Run:
+def started(number: int, fault: Fault, folder: Path, which: str) -> Run:
     """Put the fault in and start its tests."""
     where(fault, folder)
     path = fault.path(folder)
     right = path.read_text(encoding="utf-8")
     path.write_text(right.replace(fault.text, fault.faulty), encoding="utf-8")
-    process = FORK.Process(target=_tested, args=(fault.tests, folder))
+    process = FORK.Process(target=_tested, args=(fault.tests, folder, which))
     process.start()
     return Run(number, process, folder, right, time.perf_counter())
 
@@ -1410,13 +1411,15 @@ def ended(run: Run, fault: Fault) -> str:
     return {0: "SURVIVED", 1: "killed"}.get(code, "BROKEN")
 
 
-def results(faults: list[Fault], folders: list[Path]) -> Iterator[tuple[Fault, str, float]]:
+def results(
+    faults: list[Fault], folders: list[Path], which: str
+) -> Iterator[tuple[Fault, str, float]]:
     """Yield what became of each fault, and the seconds that it took, one at a time per folder."""
     waiting, free, runs = list(enumerate(faults))[::-1], list(folders), []
     while waiting or runs:
         while waiting and free:
             number, fault = waiting.pop()
-            runs.append(started(number, fault, free.pop()))
+            runs.append(started(number, fault, free.pop(), which))
         oldest = min(run.start for run in runs)
         left = max(0.0, oldest + LONGEST - time.perf_counter())
         multiprocessing.connection.wait([run.process.sentinel for run in runs], left)
@@ -1448,7 +1451,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="regular expression of file and texts")
     parser.add_argument("--jobs", type=int, default=1, help="faults at a time")
+    parser.add_argument("--quick", action="store_true", help="run the quick tests only")
     given = parser.parse_args()
+    which = "not full" if given.quick else "full"
     chosen = [f for f in FAULTS if re.search(given.only, f"{f.file} {f.text} -> {f.faulty}")]
     lines = {fault: where(fault, ROOT) for fault in chosen}
     folders = [copied() for _ in range(given.jobs)]
@@ -1456,7 +1461,7 @@ def main() -> int:
     start, wrong = time.perf_counter(), 0
     try:
         named = tuple(sorted({test for fault in chosen for test in fault.tests}))
-        plain = FORK.Process(target=_tested, args=(named, folders[0]))
+        plain = FORK.Process(target=_tested, args=(named, folders[0], which))
         plain.start()
         plain.join()
         if plain.exitcode:
@@ -1465,7 +1470,7 @@ def main() -> int:
             )
             return 1
         print(f"{time.perf_counter() - start:5.0f} s  the tests pass without a fault", flush=True)
-        for fault, result, taken in results(chosen, folders):
+        for fault, result, taken in results(chosen, folders, which):
             known = f" (equivalent: {fault.equivalent})" if fault.equivalent else ""
             print(
                 f"{result:8} {taken:5.1f} s  {fault.file}:{lines[fault]}:"

@@ -18,8 +18,8 @@ import pandas as pd
 import xarray as xr
 
 import rankeval_pd
-from tests.fuzz import data as fuzzed
 from tests.questions import ARGUMENTS, ASKED, CELLS, runs, tied_candidates
+from tests.tools.fuzz import data as fuzzed
 
 MEASURES = ["a", "b", "c"]
 SMALLEST = 16  # candidates of a query
@@ -146,7 +146,7 @@ class Planner:
 
     def call(self, number: int) -> Call:
         """Return the call of a number."""
-        from tests.fuzz.options import REFUSED, Asked  # of the new package only
+        from tests.tools.fuzz.options import REFUSED, Asked  # of the new package only
 
         rng = np.random.default_rng([self.seed, number])
         if number % 5 == 0 and len(self.methods) > 1:
@@ -201,7 +201,7 @@ class Planner:
 
     def others(self, rng: fuzzed.Rng, function: Any, taken: Any, share: float) -> dict[str, Any]:
         """Return values of some options that are not taken; roles are rarer."""
-        from tests.fuzz.options import values
+        from tests.tools.fuzz.options import values
 
         case = fuzzed.Case(None, "", [*MEASURES], 16, None, plain=True)
         chosen = {}

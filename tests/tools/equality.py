@@ -1,4 +1,4 @@
-"""Ask two revisions the same questions: ``python -m tests.equality REVISION [--calls 4000]``.
+"""Ask two revisions the same questions: ``python -m tests.tools.equality REVISION [--calls 4000]``.
 
 The calls are drawn from the methods of the accessor and the public functions, their options (the
 ``Literal`` of each annotation) and the forms of data. Each revision answers in a process of its
@@ -34,9 +34,9 @@ import pandas as pd
 import xarray as xr
 
 import rankeval_pd
-from tests.fuzz.calls import MEASURES, Call, Planner, data_of
+from tests.tools.fuzz.calls import MEASURES, Call, Planner, data_of
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CLOSE = 1e-12  # relative
 MOST = 4  # differences that are printed for a call
 

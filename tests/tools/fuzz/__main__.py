@@ -1,4 +1,4 @@
-"""Ask random questions of random data: ``python -m tests.fuzz --seconds 60 --seed 1``.
+"""Ask random questions of random data: ``python -m tests.tools.fuzz --seconds 60 --seed 1``.
 
 ``--case K`` asks one again and shows it. The exit code is 1 where an input was changed, two ways of
 asking disagree, a number cannot be, another package's warning came through, or more than one error
@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 
 import rankeval_pd
-from tests.fuzz import data, oracles
-from tests.fuzz.options import Asked
+from tests.tools.fuzz import data, oracles
+from tests.tools.fuzz.options import Asked
 
 PACKAGE = str(Path(rankeval_pd.__file__).parent)
 SEVERE = ("mutated", "inconsistent", "implausible", "foreign warning")

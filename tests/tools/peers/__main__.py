@@ -1,4 +1,4 @@
-"""Count the public cases of peers: ``python -m tests.peers`` writes ``counts.csv``.
+"""Count the public cases of peers: ``python -m tests.tools.peers`` writes ``counts.csv``.
 
 SciPy and scikit-learn ship their tests: these run with spies, see ``spies.py``. The others are
 asked with seeded cases, see ``cases.py``. A minute or two.
@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from tests.peers import cases
+from tests.tools.peers import cases
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COUNTS = Path(__file__).with_name("counts.csv")
 FILES = {
     "scipy": [
@@ -51,7 +51,7 @@ def of_their_tests() -> list[tuple[str, str, str, int]]:
         noted = Path(folder) / "counts.json"
         subprocess.run(
             [
-                sys.executable, "-m", "pytest", "-q", "-p", "tests.peers.spies", "-p",
+                sys.executable, "-m", "pytest", "-q", "-p", "tests.tools.peers.spies", "-p",
                 "no:cacheprovider", "-p", "no:randomly", f"--confcutdir={site}",
                 f"--rootdir={site}", *map(str, files), "-k", ONLY,
             ],

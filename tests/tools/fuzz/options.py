@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd import accessors
-from tests.fuzz.data import Case, Rng, pick
+from tests.tools.fuzz.data import Case, Rng, pick
 
 # whose options, or data, are none that a random case has
 LEFT_OUT = {

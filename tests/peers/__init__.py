@@ -1,1 +1,0 @@
-"""The public cases of peers, asked of us: ``python -m tests.peers`` counts them."""

@@ -1,0 +1,253 @@
+"""Print how the package is built and what calls cost: ``python -m tests.tools.house [--only way]``.
+
+``style``  tokens of code without comments and docstrings, lines, modules, imports, and what is
+           counted about how the code reads. Fails if there are more tokens than ``MOST_TOKENS``.
+``way``    the files and functions of the package on the way of a call, after a first call, how
+           often the call switches files, and how many functions of the package are on the stack
+           when the deepest call of ``stats`` begins. Lambdas and comprehensions count.
+
+Only public names are asked, so that the modules may have any names and places.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import statistics
+import sys
+import tokenize
+import types
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import rankeval_pd
+
+ROOT = Path(rankeval_pd.__file__).resolve().parent
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+NO_CODE = (
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+    tokenize.ENDMARKER,
+)  # fmt: skip
+
+Call = Callable[[], object]
+
+
+def docstring_of(node: ast.AST) -> ast.stmt | None:
+    """Return the docstring of a module, a class or a function."""
+    if not isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) or not node.body:
+        return None
+    first = node.body[0]
+    text = first.value if isinstance(first, ast.Expr) else None
+    return first if isinstance(text, ast.Constant) and isinstance(text.value, str) else None
+
+
+def span(node: ast.AST) -> set[int]:
+    """Return the lines of a node."""
+    return set(range(node.lineno, node.end_lineno + 1))
+
+
+# ---- How the package reads
+
+MOST_TOKENS = 345_930  # .ci/run fails above this number, which only an issue may raise
+
+
+class Style(NamedTuple):
+    """What is counted about how the package reads."""
+
+    tokens: int  #: without comments and docstrings
+    lines: int
+    modules: int
+    conditional: int  #: conditional expressions
+    skips: int  #: exceptions from formatting
+    nested: int  #: functions inside functions
+    repeated: int  #: names of functions that several modules define
+    imports: list[int]  #: modules of the package that each module imports
+
+
+def tokens_of(text: str) -> int:
+    """Return the number of tokens of code, without comments and docstrings."""
+    lines: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if (first := docstring_of(node)) is not None:
+            lines |= span(first)
+    return sum(
+        token.type not in NO_CODE
+        and not (token.type == tokenize.STRING and token.start[0] in lines)
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+    )
+
+
+def imported_modules(tree: ast.AST, modules: set[str]) -> set[str]:
+    """Return the modules of the package that a module imports."""
+    known = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            known |= {alias.name for alias in node.names} & modules
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:  # a module of the package, or a name from a module
+                inner = f"{node.module}.{alias.name}"
+                known |= {inner if inner in modules else node.module} & modules
+    return known
+
+
+def nested_functions(tree: ast.AST) -> int:
+    """Count the functions that are defined inside another function."""
+    inside = set()
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS):
+            inside |= {id(x) for x in ast.walk(node) if isinstance(x, FUNCTIONS) and x is not node}
+    return len(inside)
+
+
+def style_of(root: Path = ROOT) -> Style:
+    """Count how the package reads."""
+    texts = {path: path.read_text("utf-8") for path in sorted(root.rglob("*.py"))}
+    trees = {path: ast.parse(text) for path, text in texts.items()}
+    modules = {
+        ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
+        for path in texts
+    }
+    homes = Counter(
+        name
+        for tree in trees.values()
+        for name in {x.name for x in tree.body if isinstance(x, FUNCTIONS)}
+    )
+    return Style(
+        tokens=sum(map(tokens_of, texts.values())),
+        lines=sum(len(text.splitlines()) for text in texts.values()),
+        modules=len(texts),
+        conditional=sum(isinstance(x, ast.IfExp) for t in trees.values() for x in ast.walk(t)),
+        skips=sum(text.count("# fmt: skip") for text in texts.values()),
+        nested=sum(map(nested_functions, trees.values())),
+        repeated=sum(count > 1 for count in homes.values()),
+        imports=[len(imported_modules(tree, modules)) for tree in trees.values()],
+    )
+
+
+def style() -> None:
+    """Print how the package reads, and fail if it grew."""
+    count = style_of()
+    print(f"tokens                       {count.tokens:,} (at most {MOST_TOKENS:,})")
+    print(f"lines                        {count.lines:,}")
+    print(f"modules                      {count.modules:,}")
+    print(
+        f"imports of a module          median {statistics.median(count.imports):g}, largest"
+        f" {max(count.imports)}"
+    )
+    print(f"function names in several    {count.repeated:,}")
+    print(f"nested functions             {count.nested:,}")
+    print(
+        f"conditional expressions      {1_000 * count.conditional / count.lines:.1f} in 1,000 lines"
+    )
+    print(f"formatting exceptions        {count.skips:,}")
+    if count.tokens > MOST_TOKENS:
+        raise SystemExit(f"tokens: {count.tokens:,}, more than {MOST_TOKENS:,} (MOST_TOKENS).")
+
+
+# ---- The way of a call
+
+
+def candidates(number: int) -> pd.DataFrame:
+    """Return candidates with two measures."""
+    return rankeval_pd.datasets.simulate_candidates(number, quality={"m0": 1.5, "m1": 1.0})
+
+
+def items(number: int) -> pd.DataFrame:
+    """Return the scores of three systems."""
+    scores = np.random.default_rng(1).normal([0.0, 0.05, 0.1], size=(number, 3))
+    return pd.DataFrame(scores, columns=["old", "new", "newer"])
+
+
+class Way(NamedTuple):
+    """What a call passes."""
+
+    files: int
+    functions: int
+    switches: int  #: how often a function calls one of another file
+    depth: int  #: functions on the stack when the deepest call of ``stats`` begins
+
+
+def way_of(call: Call) -> Way:
+    """Return what a second call passes."""
+    call()
+    seen: set[tuple[str, int, str]] = set()
+    stack: list[str] = []
+    switches = depth = 0
+    package, kernels = str(ROOT), str(ROOT / "stats")
+
+    def profile(frame: types.FrameType, event: str, _: object) -> None:
+        nonlocal switches, depth
+        code = frame.f_code
+        if not code.co_filename.startswith(package):
+            return
+        if event == "return" and stack:
+            stack.pop()
+        if event != "call":
+            return
+        seen.add((code.co_filename, code.co_firstlineno, code.co_name))
+        outside = not stack or not stack[-1].startswith(kernels)
+        if code.co_filename.startswith(kernels) and outside:
+            depth = max(depth, len(stack) + 1)
+        switches += bool(stack) and stack[-1] != code.co_filename
+        stack.append(code.co_filename)
+
+    sys.setprofile(profile)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return Way(len({file for file, *_ in seen}), len(seen), switches, depth)
+
+
+def way() -> None:
+    """Print the files and functions on the way of some calls."""
+    df, systems = candidates(5_000), items(500)
+    calls: dict[str, Call] = {
+        "compare(n=100)": lambda: df.rankeval.compare("m0", "m1", n=100),
+        "nbest_precision(100)": lambda: df.rankeval.nbest_precision(100),
+        "area()": lambda: df.rankeval.area(),
+        "paired_bootstrap()": lambda: systems.rankeval.paired_bootstrap(n_resamples=200),
+        "plot.precision()": lambda: closed(df.rankeval.plot.precision),
+    }
+    print(f"{'':<28}{'files':>7}{'functions':>11}{'switches':>10}{'depth':>7}")
+    for name, call in calls.items():
+        files, functions, switches, depth = way_of(call)
+        print(f"{name:<28}{files:>7,}{functions:>11,}{switches:>10,}{depth:>7,}")
+
+
+def closed(call: Call) -> None:
+    """Draw a picture and close it."""
+    from matplotlib import pyplot
+
+    call()
+    pyplot.close("all")
+
+
+PARTS = {"style": style, "way": way}
+
+
+def main() -> None:
+    """Print the parts asked for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.tools.house",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    chosen = parser.parse_args().only
+    warnings.simplefilter("ignore")
+    print(f"rankeval_pd {rankeval_pd.__version__}, Python {sys.version.split()[0]}")
+    for name in chosen:
+        print(f"\n== {name}")
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main()
