@@ -20,7 +20,7 @@ from rankeval_pd.stats.proportions import agree_with_test
 from rankeval_pd.stats.two_by_two import fisher_test, score_test
 from tests.conftest import examples
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parent / "simulations"
 
 
 def _tables(size: int) -> tuple[np.ndarray, ...]:

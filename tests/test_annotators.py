@@ -22,7 +22,7 @@ from rankeval_pd.stats.bands import vote_difference
 from rankeval_pd.stats.ranking import again_in_groups, same_order, stands_for
 from tests.questions import ASKED as METHODS
 from tests.questions import FRAME
-from tests.reference.annotators import coefficients
+from tests.simulations.annotators import coefficients
 
 THREE, FOUR = ["a1", "a2", "a3"], ["a1", "a2", "a3", "a4"]
 

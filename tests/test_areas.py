@@ -22,7 +22,7 @@ from rankeval_pd.stats import areas as early
 from rankeval_pd.stats import areas as roc_areas
 from rankeval_pd.stats.ranking import Ranking
 
-R = pd.read_csv(Path(__file__).parent / "reference" / "delong.csv", comment="#")
+R = pd.read_csv(Path(__file__).parent / "simulations" / "delong.csv", comment="#")
 SCORED = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=15)
 
 

@@ -338,7 +338,7 @@ def in_one_frame(samples: dict[int, pd.DataFrame]) -> pd.DataFrame:
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 @pytest.mark.full
 def test_small_simulation_of_size_and_coverage():
-    """Errors of max-t and of both bands, seeded: the large one is in tests/reference.
+    """Errors of max-t and of both bands, seeded: the large one is in tests/simulations.
 
     Limits are three and a half Monte-Carlo standard errors around .05 and below .95.
     """

@@ -23,7 +23,7 @@ from rankeval_pd.stats import items as test_items
 from rankeval_pd.stats import ranks as signed_ranks
 from rankeval_pd.stats import two_by_two as unconditional
 
-SIMULATED = pd.read_csv(Path(__file__).parent / "reference" / "boards.csv")
+SIMULATED = pd.read_csv(Path(__file__).parent / "simulations" / "boards.csv")
 PARTS = {"gain_se_seeds": 0.03 * np.sqrt(2.0 / 3.0), "n_seeds": 3}
 
 

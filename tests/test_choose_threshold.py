@@ -102,7 +102,7 @@ def test_nothing_to_promise():
 
 @pytest.mark.full
 def test_promises_are_kept():
-    """As the simulation of tests/reference, shorter: the plain choice breaks a fifth of them."""
+    """As the simulation of tests/simulations, shorter: the plain choice breaks a fifth of them."""
     rng = np.random.default_rng(3)
     broken = {"chosen": 0, "plain": 0}
     for _ in range(200):

@@ -112,7 +112,7 @@ def test_variance_of_roc_is_that_of_the_formula():
 
 
 def test_bands_cover():
-    """A seeded simulation; the settings of 2,000 samples are in tests/reference."""
+    """A seeded simulation; the settings of 2,000 samples are in tests/simulations."""
     rng, held = np.random.default_rng(3), []
     cuts = np.linspace(8, -8, 4001)
     others, true = stats.norm.sf(cuts), stats.norm.sf(cuts - 1.0)

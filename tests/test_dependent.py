@@ -325,7 +325,7 @@ def test_repeats_of_a_study_in_one_frame():
 @FEW
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_coverage_of_clumps():
-    """A small part of tests/reference/clusters.py; the interval of single candidates has .6."""
+    """A small part of tests/simulations/clusters.py; the interval of single candidates has .6."""
     parts = pd.concat(
         [clumps(seed, n_clusters=60).assign(sample=seed) for seed in range(80)], ignore_index=True
     )
@@ -347,7 +347,7 @@ def test_groups_warn_of_thresholds_too():
 
 
 def test_it_is_said_where_the_region_does_not_hold():
-    """As in tests/reference/clusters.py: .8 of good rankings warn, one in a hundred of others."""
+    """As in tests/simulations/clusters.py: .8 of good rankings warn, one in a hundred of others."""
 
     def said(strength: float) -> int:
         rng = np.random.default_rng(0)

@@ -20,7 +20,7 @@ from rankeval_pd.stats import areas as early
 from rankeval_pd.stats.ranking import Ranking
 
 RDKIT = pd.read_csv(
-    Path(__file__).parent / "reference" / "bedroc.csv", comment="#", dtype={"labels": str}
+    Path(__file__).parent / "simulations" / "bedroc.csv", comment="#", dtype={"labels": str}
 )
 SCORED = st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=15)
 QUIET = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")

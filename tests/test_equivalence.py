@@ -145,7 +145,7 @@ def test_the_size_of_two_regions_by_enumeration(m, margin):
 
 
 def test_the_sizes_of_the_reference():
-    table = pd.read_csv(Path(__file__).parent / "reference" / "equivalence.csv")
+    table = pd.read_csv(Path(__file__).parent / "simulations" / "equivalence.csv")
     exact = table["kind"].isin(["paired", "regions"])
     assert (table.loc[exact, "size"] <= 0.05).all()
     assert table.loc[exact, "other"].max() > 0.07  # Tango's at 30 items, Farrington and Manning's

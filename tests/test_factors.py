@@ -20,7 +20,7 @@ from rankeval_pd.stats import items as test_items
 from rankeval_pd.stats.item_gains import Draws
 from rankeval_pd.stats.items import Items, quiet
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parent / "simulations"
 _spec = importlib.util.spec_from_file_location("factors_study", REFERENCE / "factors.py")
 study = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(study)

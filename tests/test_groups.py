@@ -25,7 +25,7 @@ from rankeval_pd.stats.judged import Design, JudgedClusters, JudgedSample, clust
 from rankeval_pd.stats.proportions import INTERVALS
 from rankeval_pd.stats.ranking import Ranking, Size
 from tests.questions import ASKED, FRAME, PARTLY, PLOTS
-from tests.reference import dependence, judged_clusters
+from tests.simulations import dependence, judged_clusters
 
 SAID = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 #: the methods that conclude nothing: their numbers are those of the rows, in groups or not
@@ -405,7 +405,7 @@ def test_judged_groups_are_within_what_is_possible_and_exact_at_the_end(seed):
 
 
 def test_coverage_of_judged_groups():
-    """A small part of tests/reference/judged_clusters.py."""
+    """A small part of tests/simulations/judged_clusters.py."""
     rng = np.random.default_rng(3)
     gold, score, cluster = judged_clusters.population(30, "equal", 0.8, rng)
     n = np.array([120])

@@ -24,7 +24,7 @@ FAST = range(12)
 TABLES = int(os.environ.get("RANKEVAL_PD_TABLES", "40"))
 MANY = pytest.param(range(12, 12 + TABLES), marks=pytest.mark.full, id="many")
 _spec = importlib.util.spec_from_file_location(
-    "family_intervals", Path(__file__).parent / "reference" / "family_intervals.py"
+    "family_intervals", Path(__file__).parent / "simulations" / "family_intervals.py"
 )
 assert _spec is not None
 assert _spec.loader is not None
@@ -248,7 +248,7 @@ def test_simultaneous_coverage_and_family_wise_error(systems, items, scores):
 
 
 def test_the_table_of_simultaneous_intervals_keeps_the_promise():
-    table = pd.read_csv(Path(__file__).parent / "reference" / "family_intervals.csv")
+    table = pd.read_csv(Path(__file__).parent / "simulations" / "family_intervals.csv")
     assert (table["samples"] >= 2_000).all()
     assert (table["covered"] >= 0.94).all()
     assert (table["errs"] <= 0.06).all()

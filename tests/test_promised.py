@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parent / "simulations"
 
 
 def table(name: str) -> pd.DataFrame:

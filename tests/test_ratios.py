@@ -17,7 +17,7 @@ from rankeval_pd.stats import item_gains as ratio_gains
 from rankeval_pd.stats.gains import swapped_tests
 from rankeval_pd.stats.item_gains import _Law
 from rankeval_pd.stats.items import METRICS, Items
-from tests.reference.ratios import PAIR, asked, guesses
+from tests.simulations.ratios import PAIR, asked, guesses
 
 
 def frame(n_a, right_a, n_b, right_b, shared=0, shared_right=0):

@@ -10,7 +10,7 @@ from scipy import integrate, stats
 import rankeval_pd
 from rankeval_pd import datasets
 
-R = pd.read_csv(Path(__file__).parent / "reference" / "simulated.csv", comment="#")
+R = pd.read_csv(Path(__file__).parent / "simulations" / "simulated.csv", comment="#")
 
 
 @pytest.fixture(scope="module")

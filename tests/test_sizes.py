@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parent / "simulations"
 _spec = importlib.util.spec_from_file_location("sizes", REFERENCE / "sizes.py")
 sizes = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(sizes)

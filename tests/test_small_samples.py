@@ -26,7 +26,7 @@ from rankeval_pd.stats.items import Items
 from rankeval_pd.stats.two_by_two import paired_boschloo
 from tests.test_resampling import counts_of, f1
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parent / "simulations"
 _spec = importlib.util.spec_from_file_location("paired_sizes", REFERENCE / "paired_sizes.py")
 study = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(study)

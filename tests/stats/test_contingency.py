@@ -19,7 +19,7 @@ from rankeval_pd.stats.contingency import MEASURES, Cells
 from tests.conftest import examples
 from tests.stats import exact
 
-REFERENCE = Path(__file__).parents[1] / "reference" / "ucs.csv"
+REFERENCE = Path(__file__).parents[1] / "simulations" / "ucs.csv"
 
 TABLES = [  # O11, O12, O21, O22
     (10, 20, 30, 400),

@@ -15,7 +15,7 @@ from scipy import stats
 from rankeval_pd.stats.two_by_two import ALTERNATIVES, mcnemar_test
 from tests.stats import exact
 
-REFERENCE = Path(__file__).parents[1] / "reference" / "regions.csv"
+REFERENCE = Path(__file__).parents[1] / "simulations" / "regions.csv"
 TABLES = [(63, 192, 34, 192), (7, 12, 1, 9), (1, 5, 3, 9), (5, 5, 3, 9), (40, 700, 20, 650)]
 
 

@@ -19,7 +19,7 @@ from rankeval_pd.stats.two_by_two import conditional_odds_ratio
 from tests.conftest import examples
 from tests.stats import exact
 
-REFERENCE = Path(__file__).parents[1] / "reference" / "regions.csv"
+REFERENCE = Path(__file__).parents[1] / "simulations" / "regions.csv"
 TABLES = [
     (63, 192, 34, 192), (44, 157, 26, 157), (1, 5, 3, 9), (5, 9, 5, 9), (1, 2, 1, 2),
     (700, 1900, 400, 1800), (1, 1000, 2, 10**5), (30, 31, 2, 40), (499, 500, 1, 500),

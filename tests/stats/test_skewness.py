@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from rankeval_pd.stats.families import simultaneous_limits
 from rankeval_pd.stats.proportions import held_back_t, transformed, untransformed
-from tests.reference import skewness as study
+from tests.simulations import skewness as study
 
 LEAN = st.floats(-0.99, 0.99)  # one item that differs from all others has a lean of 1
 T = st.floats(-30.0, 30.0)
