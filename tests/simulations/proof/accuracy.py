@@ -195,8 +195,9 @@ def of_peers():
     tried, agree = int(counts["tried"].sum()), int(counts["agree"].sum())
     said = (
         f"{PEERS}\n\n`python -m tests.tools.peers` runs the tests of SciPy and scikit-learn and"
-        " repeats each call to a function with a counterpart in this package. trec_eval (pytrec_eval)"
-        " and sacrebleu are run on seeded random cases. Two numbers agree if their relative difference"
+        " repeats each call to a function with a counterpart in this package. trec_eval"
+        " (pytrec_eval) and sacrebleu are run on seeded random cases. Two numbers agree if their"
+        " relative difference"
         f" is at most 1e-9. {agree:,} of {tried:,} cases agree, and {tried - agree} differ for the"
         " reasons shown. `tests/tools/peers/counts.csv` contains the counts for each function."
     )
