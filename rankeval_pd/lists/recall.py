@@ -228,10 +228,10 @@ def recall_band(
     largest standardized deviation, simulated with normal multipliers for each candidate's
     influence. In simulations, the coverage of 95% bands was 0.955 or more for "clopper-pearson",
     0.01 to 0.94 for "emproc", and 0.39 to 0.98 for "emproc-plus"
-    (``tests/simulations/recall.csv``). The bands from chemmodlab never exceed the recall of a perfect ranking of the sample, and
-    "emproc" has width 0 for lists with all true positives. For virtual screening data, results
-    agree with chemmodlab up to Monte Carlo error. The function takes as long as
-    :func:`precision_band`, plus O(2,001) for each n with "emproc".
+    (``tests/simulations/recall.csv``). The bands from chemmodlab never exceed the recall of a
+    perfect ranking of the sample, and "emproc" has width 0 for lists with all true positives. For
+    virtual screening data, results agree with chemmodlab up to Monte Carlo error. The function
+    takes as long as :func:`precision_band`, plus O(2,001) for each n with "emproc".
 
     References
     ----------

@@ -80,6 +80,7 @@ def test_every_question_has_a_topic_and_a_text():
     assert sorted(listed) == sorted(asked)
 
 
+@pytest.mark.full
 def test_every_procedure_and_every_shortfall_is_on_a_page_of_coverage():
     table, topics = coverage.every_setting(), "".join(coverage.topics().values())
     for _, mine in table.groupby(["question", "procedure", "promise", "source"]):
@@ -110,6 +111,7 @@ def test_every_simulation_is_on_the_page_of_coverage():
     assert tables - values <= {claim.source for claim in coverage.claims()}
 
 
+@pytest.mark.full
 def test_performance_has_all_its_tables():
     performance = pytest.importorskip(
         "tests.simulations.proof.performance", reason="needs the peers"

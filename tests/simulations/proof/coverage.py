@@ -6,6 +6,7 @@ level (a number, or a column), and where the simulation is: the table, the rows,
 ``error`` (a column, "exact", or "of" an expression: the repetitions), and the columns of a setting.
 """
 
+import functools
 import tomllib
 from pathlib import Path
 
@@ -95,6 +96,7 @@ def settings_of(claim):
     )
 
 
+@functools.cache
 def every_setting():
     return pd.concat([settings_of(claim) for claim in claims()], ignore_index=True)
 
