@@ -19,15 +19,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.lists.groups import (
-    ListMembers,
-    ListPair,
-    band,
-    difference,
-    list_spread,
-    margins,
-    p_of_gap,
-)
+from rankeval_pd.lists import groups as lists
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats import swaps
 from rankeval_pd.stats.proportions import INTERVALS
@@ -70,18 +62,19 @@ def setting(n_clusters, sizes, icc, strength, swaps_too):
         if len(data) < n[-1] or not 1 < gold.sum() < len(data) - 1:
             continue
         a, b = (
-            ListMembers.of(study.ranking(data[name].to_numpy(), gold), (), cluster) for name in "ab"
+            lists.ListMembers.of(study.ranking(data[name].to_numpy(), gold), (), cluster)
+            for name in "ab"
         )
         counts = np.concatenate([[0], np.cumsum(gold[np.argsort(a.rank)])])
         points.append(counts[n] / n)
         size = nbest_spread(counts, n[1:2], np.array(gold.size)).effective(n[1:2])
-        pair = ListPair(a.rank, b.rank, gold, np.unique(cluster), None, cluster)
-        found = difference(pair, n)
-        p = p_of_gap(found.value, found.error, found.spread.freedom, "two-sided")[1]
-        half = margins(pair, n, [0.95], each=False, **drawing)[0]
+        pair = lists.ListPair(a.rank, b.rank, gold, np.unique(cluster), None, cluster)
+        found = lists.difference(pair, n)
+        p = lists.p_of_gap(found.value, found.error, found.spread.freedom, "two-sided")[1]
+        half = lists.margins(pair, n, [0.95], each=False, **drawing)[0]
         rows.append({
             "region": single(a, n[1:2], "region"), "nbest": single(a, n[1:2], "nbest"),
-            "band": band(a, n, 0.95, **drawing),
+            "band": lists.band(a, n, 0.95, **drawing),
             "independent": INTERVALS["clopper-pearson"](size * points[-1][1], size, 0.95),
             "difference": p > 0.05,
             "difference_band": (np.abs(found.value / n) <= half + 1e-12).all(),
@@ -106,7 +99,7 @@ def inside(limits, wanted):
 
 
 def single(ranked, n, target):
-    _, found, precision = list_spread(ranked, n, target)
+    _, found, precision = lists.list_spread(ranked, n, target)
     size = cluster_totals.effective_size(n, precision, found, 0.95)
     tp = np.cumsum(ranked.gold[np.argsort(ranked.rank)])[n - 1]
     return INTERVALS["wilson"](size * tp / n, size, 0.95)
@@ -114,8 +107,8 @@ def single(ranked, n, target):
 
 def ratio(ranked, n):
     """Return how many times as much as a region's the precision of the list varies."""
-    lists, region = (list_spread(ranked, n, target)[1] for target in ("nbest", "region"))
-    return (lists.variance / region.variance)[0]
+    nbest, region = (lists.list_spread(ranked, n, target)[1] for target in ("nbest", "region"))
+    return (nbest.variance / region.variance)[0]
 
 
 def found_by_swaps(a, b, n):

@@ -24,17 +24,7 @@ from rankeval_pd.curves import area_differences
 from rankeval_pd.curves.areas import of_precision_gap, precision_gap, spread_of
 from rankeval_pd.decisions.gains import bootstrapped_pairs
 from rankeval_pd.decisions.verdicts import OF_CLUSTERS
-from rankeval_pd.lists.groups import (
-    ListMembers,
-    ListPair,
-    band,
-    difference,
-    list_spread,
-    moved,
-    p_of_gap,
-    recall_sizes,
-)
-from rankeval_pd.lists.groups import random_p as p_of_random
+from rankeval_pd.lists import groups as lists
 from rankeval_pd.stats import areas as area_values
 from rankeval_pd.stats.clusters import effective_size, packed
 from rankeval_pd.stats.item_gains import moves_with_size
@@ -157,16 +147,16 @@ def _ranked(groups, kind, icc, samples):
         scores = [common + study.together(rng, cluster, icc) + gold for _ in "ab"]
         scores += [common + study.together(other, cluster, icc) + 2.0 * gold, random]
         whole = [study.ranking(score, gold) for score in scores]
-        a, b, better, r = (ListMembers.of(one, (), cluster) for one in whole)
+        a, b, better, r = (lists.ListMembers.of(one, (), cluster) for one in whole)
         few, few_random = (study.warned([x.warn_of_few]) for x in (a, r))
         tp = up_to_ranks(a.rank, gold)[n]
         for call, worth, size in (
-            ("nbest_recall", recall_sizes(a, n, 0.95, fixed=False)[0], positive),
+            ("nbest_recall", lists.recall_sizes(a, n, 0.95, fixed=False)[0], positive),
             ("nbest_precision", list_sizes(a, n), n[0]),
         ):
             low, high = INTERVALS["wilson"](worth * tp / size, worth, 0.95)
             found.setdefault(call, []).append((tp[0] / size, low[0], high[0], 1.0, few))
-        p = p_of_random(r, n, (), size=Size(np.array(gold.size), np.array(positive)))[0][0]
+        p = lists.random_p(r, n, (), size=Size(np.array(gold.size), np.array(positive)))[0][0]
         found.setdefault("random_test", []).append((0.0, 0.0, 0.0, p, few_random))
         rows = {
             "compare, summary and measure_ranks": compared(a, b, gold, cluster, n),
@@ -178,7 +168,7 @@ def _ranked(groups, kind, icc, samples):
         for call, row in rows.items():
             found.setdefault(call, []).append((*row, few))
         lists_at = np.maximum(2, np.rint(gold.size * np.array([0.1, 0.2, 0.3]))).astype(int)
-        limits = band(a, lists_at, 0.95, n_resamples=299, seed=1)
+        limits = lists.band(a, lists_at, 0.95, n_resamples=299, seed=1)
         shares = up_to_ranks(a.rank, gold)[lists_at] / lists_at
         bands.append((shares, *limits, np.full(3, few)))
     out = summed_up("precision_band", setting, of_bands(bands), 0.0)
@@ -195,10 +185,10 @@ def _ranked(groups, kind, icc, samples):
 def compared(a, b, gold, cluster, n):
     """Return the difference of precision of two lists, its limits and p-value."""
     keys = np.arange(gold.size, dtype=np.uint64)
-    gap = difference(ListPair(a.rank, b.rank, gold, keys, None, cluster), n)
+    gap = lists.difference(lists.ListPair(a.rank, b.rank, gold, keys, None, cluster), n)
     parts = gap.value / n, gap.error / n, gap.spread.freedom, np.ones(1)
-    low, high = OF_CLUSTERS[0](*parts, np.full(1, moved(gold, cluster, None)), level=0.95)
-    p = p_of_gap(gap.value, gap.error, gap.spread.freedom, "two-sided")
+    low, high = OF_CLUSTERS[0](*parts, np.full(1, lists.moved(gold, cluster, None)), level=0.95)
+    p = lists.p_of_gap(gap.value, gap.error, gap.spread.freedom, "two-sided")
     return gap.value[0] / n[0], low[0], high[0], p[0]
 
 
@@ -215,7 +205,7 @@ def of_bands(found):
 
 def list_sizes(ranked, n):
     """Return the size of the list's interval, of the target "nbest"."""
-    _, spread, near = list_spread(ranked, n, "nbest")
+    _, spread, near = lists.list_spread(ranked, n, "nbest")
     return effective_size(n, near, spread, 0.95)
 
 
@@ -263,7 +253,7 @@ def crossed_lists():
                 continue
             common = together()
             a, b = (
-                ListMembers.of(study.ranking(common + together() + gold, gold), (), cells)
+                lists.ListMembers.of(study.ranking(common + together() + gold, gold), (), cells)
                 for _ in "ab"
             )
             n, few = np.array([round(0.2 * gold.size)]), study.warned([a.warn_of_few])

@@ -14,12 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from rankeval_pd.judging.judged import (
-    Judgments,
-    average_columns,
-    judged_list_columns,
-    region_columns,
-)
+from rankeval_pd.judging import judged as judged_lists
 from rankeval_pd.stats.judged import Design
 from tests.simulations import study
 
@@ -46,19 +41,20 @@ def answers(gold, score, cluster, judged, n):
     """
     label = gold & judged
     rankings = [study.ranking(np.broadcast_to(x, label.shape), label) for x in score]
-    judgments = Judgments(
+    judgments = judged_lists.Judgments(
         judged=judged, probability=np.ones(gold.size), cluster=cluster, design=DESIGN, n=n,
         stratum=np.zeros(gold.size, dtype=np.int64), asked=n,
     )  # fmt: skip
     found = {
-        name: judged_list_columns(rankings[0], judgments, name) for name in ("precision", "recall")
+        name: judged_lists.judged_list_columns(rankings[0], judgments, name)
+        for name in ("precision", "recall")
     }
-    found["difference"] = region_columns(*rankings, judgments)
+    found["difference"] = judged_lists.region_columns(*rankings, judgments)
     found = {
         name: {x: columns[x][..., 0] for x in (name, "ci_low", "ci_high")}
         for name, columns in found.items()
     }
-    found["average_precision"] = average_columns(rankings[0], judgments)
+    found["average_precision"] = judged_lists.average_columns(rankings[0], judgments)
     return {
         f"judged_{name}": np.array([columns[x] for x in (name, "ci_low", "ci_high")])
         for name, columns in found.items()

@@ -209,16 +209,13 @@ def as_table(found):
 
 
 def _wide(found):
-    column = found["procedure"] + " " + found["figure"]
-    keys = ["part", "n", "kind"]
-    order = found.drop_duplicates(keys)[keys]
-    wide = found.assign(column=column).pivot(index=keys, columns="column", values="share")  # noqa: PD010
-    wide = wide.reset_index()
-    for procedure in PROCEDURES:
-        for figure in ("size", "coverage", "family-wise error", "ranks, all", "rank of the best"):
-            if f"{procedure} {figure}" not in wide:
-                wide[f"{procedure} {figure}"] = np.nan
-    return order.merge(wide, on=keys)
+    """Return a row for each part, n and kind, with all figures of both procedures."""
+    figures = ("size", "coverage", "family-wise error", "ranks, all", "rank of the best")
+    wide = found.assign(column=found["procedure"] + " " + found["figure"]).pivot_table(
+        index=["part", "n", "kind"], columns="column", values="share", sort=False
+    )
+    columns = [f"{procedure} {figure}" for procedure in PROCEDURES for figure in figures]
+    return wide.reindex(columns=columns).reset_index()
 
 
 def _share(value):

@@ -104,13 +104,12 @@ def _comparisons_noted(recorder):
         recorder.error(error, at)
         within(error, limit, at)
 
-    np.testing.assert_allclose, np.testing.assert_array_equal = noted_close, noted_equal
-    pytest.approx, exact.assert_within = noted_approx, noted_within
-    try:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(np.testing, "assert_allclose", noted_close)
+        patched.setattr(np.testing, "assert_array_equal", noted_equal)
+        patched.setattr(pytest, "approx", noted_approx)
+        patched.setattr(exact, "assert_within", noted_within)
         yield
-    finally:
-        np.testing.assert_allclose, np.testing.assert_array_equal = close, equal
-        pytest.approx, exact.assert_within = approx, within
 
 
 def checks():

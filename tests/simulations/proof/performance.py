@@ -7,6 +7,7 @@ import os
 import platform
 import warnings
 from functools import partial
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from rankeval_pd.stats.random_model import bounds, parametric_bound
 from tests.simulations.benchmarks import cells
 from tests.simulations.benchmarks import peers as beside_peers
 from tests.simulations.benchmarks.peers import seconds
+from tests.simulations.paired_sizes import f1_statistics
 from tests.simulations.proof.pages import as_table, beside, led_to, opening, versions
 
 SOME_N = (10, 1_000, 100_000)
@@ -44,67 +46,62 @@ def peers():
 
 
 TOGETHER = {
-    "compare(adjust='max-t'), 999 swaps": lambda df, n: df.rankeval.compare(
+    "`compare(adjust='max-t')`, 999 swaps": lambda df, n: df.rankeval.compare(
         "good", "fair", n, adjust="max-t"
     ),
-    "precision_band, 1,000 draws": lambda df, n: df.rankeval(measures="good").precision_band(n),
-    "difference_band, 1,000 draws": lambda df, n: df.rankeval.difference_band("good", "fair", n),
-    "mean_difference, 9,999 swaps": lambda df, n: df.rankeval.mean_difference("good", "fair", n),
+    "`precision_band`, 1,000 draws": lambda df, n: df.rankeval(measures="good").precision_band(n),
+    "`difference_band`, 1,000 draws": lambda df, n: df.rankeval.difference_band("good", "fair", n),
+    "`mean_difference`, 9,999 swaps": lambda df, n: df.rankeval.mean_difference("good", "fair", n),
 }
+
+
+def _growth(head, named):
+    """Return a row for each name: the seconds of each work, by the name of its column."""
+    return pd.DataFrame(
+        {head: name, **{column: _time(seconds(work, 1)) for column, work in works.items()}}
+        for name, works in named.items()
+    )
 
 
 def growth_with_lists():
     """Return seconds at so many n of 100,000 candidates."""
     df = rankeval_pd.datasets.simulate_candidates(100_000)
+    sizes = {f"{n:,} n": np.linspace(1, 100_000, n).astype(int) for n in SOME_N}
     asked = {
-        "nbest_precision": df.rankeval.nbest_precision,
-        "compare": lambda n: df.rankeval.compare("good", "fair", n),
-        "random_test": df.rankeval.random_test,
+        "`nbest_precision`": df.rankeval.nbest_precision,
+        "`compare`": partial(df.rankeval.compare, "good", "fair"),
+        "`random_test`": df.rankeval.random_test,
     }
-    rows = []
-    for name, ask in asked.items():
-        row = {"N = 100,000": f"`{name}`"}
-        for count in SOME_N:
-            n = np.linspace(1, 100_000, count).astype(int)
-            row[f"{count:,} n"] = _time(seconds(lambda n=n, ask=ask: ask(n), 1))
-        rows.append(row)
-    return pd.DataFrame(rows)
+    return _growth(
+        "N = 100,000",
+        {name: {x: partial(ask, n) for x, n in sizes.items()} for name, ask in asked.items()},
+    )
 
 
 def growth_of_all_together():
     """Return seconds of bands and tests that hold for all n."""
-    rows = []
-    for name, work in TOGETHER.items():
-        call, _, how = name.partition(", ")
-        row = {"all n jointly": f"`{call}`, {how}"}
-        for size, n in SIMULTANEOUS:
-            df = rankeval_pd.datasets.simulate_candidates(size)
-            row[f"N = {size:,}, {len(n):,} n"] = _time(
-                seconds(lambda df=df, n=n, work=work: work(df, n), 1)
-            )
-        rows.append(row)
-    return pd.DataFrame(rows)
+    data = {
+        f"N = {size:,}, {len(n):,} n": (rankeval_pd.datasets.simulate_candidates(size), n)
+        for size, n in SIMULTANEOUS
+    }
+    return _growth(
+        "all n jointly",
+        {name: {x: partial(ask, *y) for x, y in data.items()} for name, ask in TOGETHER.items()},
+    )
 
 
 def growth_with_pairs_and_resamples():
     """Return seconds of all pairs of so many systems, 1,000 items, by so many resamples."""
-    rng = np.random.default_rng(0)
-    gold = rng.integers(1, 9, (1_000, 1)).repeat(max(SYSTEMS), axis=1)
-    guess = np.maximum(gold + rng.integers(-2, 3, gold.shape), 0)
-    correct = rng.binomial(np.minimum(gold, guess), 0.6)
-    parts = {"correct": correct, "guess": guess, "gold": gold}
-    data = pd.concat({k: pd.DataFrame(v) for k, v in parts.items()}, axis=1).swaplevel(axis=1)
-    rows = []
+    values = f1_statistics(np.random.default_rng(0), max(SYSTEMS) // 2, 1_000, 0.6)
+    parts = dict(zip(("correct", "guess", "gold"), map(pd.DataFrame, values.T), strict=True))
+    data = pd.concat(parts, axis=1).swaplevel(axis=1)
+    named = {}
     for count in SYSTEMS:
-        items = data[list(range(count))].rankeval(metric="f1")
-        pairs = count * (count - 1) // 2
-        row = {"F1, 1,000 items": f"{count} systems, {pairs} pair{'s' * (pairs > 1)}"}
-        for size in RESAMPLES:
-            row[f"{size:,} resamples"] = _time(
-                seconds(lambda items=items, size=size: items.paired_bootstrap(n_resamples=size), 1)
-            )
-        rows.append(row)
-    return pd.DataFrame(rows)
+        ask, pairs = data[list(range(count))].rankeval(metric="f1").paired_bootstrap, comb(count, 2)
+        named[f"{count} systems, {pairs} pair{'s' * (pairs > 1)}"] = {
+            f"{size:,} resamples": partial(ask, n_resamples=size) for size in RESAMPLES
+        }
+    return _growth("F1, 1,000 items", named)
 
 
 def recursion(total, positive, p):
