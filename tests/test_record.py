@@ -57,6 +57,7 @@ def test_every_record_says_what_was_done(name):
             facts |= {"adjust", "family"}
         if name in methods_of("rankings") and name not in OWN_NUMBERS:
             facts |= {"n_candidates"}
+            assert table.attrs.get("n_candidates") == len(DATA)
         assert facts <= {*table.attrs}, facts - {*table.attrs}
         assert table.attrs["method"] == name
 

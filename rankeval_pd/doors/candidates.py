@@ -1218,7 +1218,7 @@ def parts_of(
         if n_groups is not None:  # whether measures are identical is not known either
             part = replace(part, n_groups=n_groups, same=None)
         sizes = n
-        totals[part.group] = part.total
+        totals[part.group] = part.total if part.counts is None else part.counts.total.max(axis=-1)
         if isinstance(sizes, Shares):
             sizes = np.unique(sizes.of(part.total))
         asked.append((part, sizes))
