@@ -1,7 +1,6 @@
 """What the simulations share: draws whose truth is known, and shares."""
 
 import warnings
-from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
@@ -12,7 +11,6 @@ from rankeval_pd.stats.ranking import Ranking
 
 ROOM = 1e-12  # of rounding
 PAIR = np.array([[0, 1]])
-Draw = Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
 # ------------------------------------------------------------------------------------------ shares
