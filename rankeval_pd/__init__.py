@@ -16,7 +16,7 @@ import lazy_loader
 import pandas as pd
 import xarray as xr
 
-from rankeval_pd.registration import registered
+from rankeval_pd.registration import register_with_dask, registered
 
 __version__ = "0.1.0"
 
@@ -91,4 +91,4 @@ pd.api.extensions.register_dataframe_accessor("rankeval")(registered("FrameAcces
 xr.register_dataset_accessor("rankeval")(registered("DatasetAccessor"))
 
 if "dask.dataframe" in sys.modules:  # Dask is slow to import, so it is never imported here
-    import_module("rankeval_pd.dask")
+    register_with_dask()

@@ -129,13 +129,13 @@ def _forwarding(function: Any) -> Any:
     return described(forwarded, function)
 
 
-def described(forwarded: Any, function: Any, *own: inspect.Parameter) -> Any:
+def described(forwarded: Any, function: Any) -> Any:
     """Return the method with the description of the function, without its data."""
     functools.update_wrapper(forwarded, function, updated=())
     signature = inspect.signature(function)
     data, *others = signature.parameters.values()
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    forwarded.__signature__ = signature.replace(parameters=[itself, *others, *own])
+    forwarded.__signature__ = signature.replace(parameters=[itself, *others])
     forwarded.__doc__ = without_parameter(function.__doc__, data.name)
     forwarded.__annotations__ = {
         name: given for name, given in function.__annotations__.items() if name != data.name
@@ -336,7 +336,7 @@ def rankeval(data: Any, **roles: Unpack[AnyRoles]) -> Any:
     """
     found: Any
     if is_dask_frame(data):
-        found = import_module("rankeval_pd.dask_accessors").DaskAccessor(data)
+        found = import_module("rankeval_pd.dask").DaskAccessor(data)
     else:
         check_data(data)
         found = DatasetAccessor(data) if isinstance(data, xr.Dataset) else FrameAccessor(data)

@@ -26,6 +26,9 @@ import numpy as np
 from rankeval_pd.stats import BoolArray, FloatArray, IntArray
 from rankeval_pd.tables import as_list
 
+#: what to do if a Dask DataFrame cannot answer
+COMPUTE = "Compute the columns that you use, ddf[[...]].compute().rankeval"
+
 
 class RankevalWarning(UserWarning):
     """Warn about a result that is easily misinterpreted.

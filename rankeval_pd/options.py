@@ -18,6 +18,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd.errors import (
+    COMPUTE,
     DETAILS,
     argument_check,
     check_flag,
@@ -245,10 +246,7 @@ NO_CONCLUSION = "Ignored, because the table contains no tests or intervals."
 
 # ------------------------------------- The capabilities of a function
 
-IN_MEMORY = (
-    "this method needs all data in memory. Compute the columns that you use,"
-    " ddf[[...]].compute().rankeval"
-)
+IN_MEMORY = f"this method needs all data in memory. {COMPUTE}"
 
 
 @dataclass(frozen=True, kw_only=True)

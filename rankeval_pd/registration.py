@@ -1,4 +1,4 @@
-"""Register accessors with pandas and xarray, and load each accessor on first use."""
+"""Register accessors with pandas, xarray and Dask, and load each accessor on first use."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ from typing import Any
 def registered(accessor: str, module: str = "accessors") -> Any:  # type checkers see a class
     """Return a stand-in that loads an accessor on first use."""
     return _Registered(accessor, module)
+
+
+def register_with_dask() -> None:
+    """Register the accessor of Dask DataFrames once."""
+    dask = import_module("dask.dataframe")
+    if not hasattr(dask.DataFrame, "rankeval"):
+        accessor = registered("DaskAccessor", "dask")
+        dask.extensions.register_dataframe_accessor("rankeval")(accessor)
 
 
 class _Registered:

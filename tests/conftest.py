@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -171,3 +172,11 @@ def _all_columns(request: pytest.FixtureRequest) -> Iterator[None]:
     doctest = request.node.__class__.__name__ == "DoctestItem"
     with rankeval_pd.set_options(details=not doctest):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    """Close what a test has drawn."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")

@@ -1,7 +1,6 @@
 """One row for each question in each table: a new question adds its rows here, and is then tested.
 
-The walks over the tables are in ``test_accessors.py``, ``test_roles.py``, ``test_dask_frames.py``
-and ``test_plotting_looks.py``; they fail where a question has no row.
+The walks over the tables fail where a question has no row.
 """
 
 from __future__ import annotations
@@ -250,15 +249,20 @@ RANKED = {  # what a list that ends early has no answer to
 }
 
 # -------------------------------------------------------------------------------------------------
-# Every plot, small.
+# Every plot, small: of so many measures or systems.
 
-NAMES = ["G2", "_z", "$MI^3$", "log-likelihood ratio", "90 % odds", "t"]
+NAMES = [
+    "G2", "_z", "$MI^3$", "log-likelihood", "90 % odds", "t", "chi-squared", "frequency",
+    "Dice", "Poisson", "Jaccard", "cosine", "random", "length", "tf-idf", "PMI", "LogDice",
+    "delta P", "Ochiai", "Fager",
+]  # fmt: skip
 
 
 def candidates(size: int = 300, names: int = 5) -> pd.DataFrame:
     rng = np.random.default_rng(3)
     gold = rng.random(size) < 0.2
-    scores = {NAMES[k]: rng.normal(size=size) + (2.0 - 0.3 * k) * gold for k in range(names)}
+    quality = [max(2.0 - 0.3 * k, 0.2) for k in range(names)]
+    scores = {NAMES[k]: rng.normal(size=size) + quality[k] * gold for k in range(names)}
     return pd.DataFrame({**scores, "gold": gold})
 
 
@@ -278,57 +282,61 @@ def runs(names: Sequence[str]) -> pd.DataFrame:
 
 
 B = {"n_resamples": 200, "ci": "percentile"}
-PLOTS = {
-    "precision": lambda ax: candidates().rankeval.plot.precision(
-        n_resamples=50, target="nbest", ax=ax
-    ),
-    "marked": lambda ax: candidates().rankeval.plot.precision(
-        mark=[50, 100, 200], n_resamples=50, target="nbest", ax=ax
-    ),
-    "few": lambda ax: candidates().rankeval.plot.precision([20, 50, 90], n_resamples=50, ax=ax),
-    "comparison": lambda ax: candidates(names=3).rankeval.plot.comparison(n_resamples=99, ax=ax),
-    "recall_band": lambda ax: candidates().rankeval.plot.recall_band(n_resamples=50, ax=ax),
-    "random_bound": lambda ax: candidates().rankeval.plot.random_bound([0.05, 0.001], ax=ax),
-    "random_cdf": lambda ax: candidates().rankeval.plot.random_cdf(20, [0.5, 0.05], ax=ax),
-    "roc": lambda ax: candidates().rankeval.plot.roc(bands=0.05, ax=ax),
-    "precision_recall": lambda ax: candidates().rankeval.plot.precision_recall(
-        f_scores=[0.3], ax=ax
-    ),
-    "det": lambda ax: candidates().rankeval.plot.det(ax=ax),
-    "lift": lambda ax: candidates().rankeval.plot.lift(enrichment=[0.05, 0.1], ax=ax),
-    "gain": lambda ax: candidates().rankeval.plot.gain(log=True, ax=ax),
-    "area": lambda ax: candidates().rankeval.plot.area(ax=ax),
-    "measure_ranks": lambda ax: candidates().rankeval.plot.measure_ranks(40, ax=ax),
-    "odds_ratios": lambda ax: candidates().rankeval.plot.odds_ratios("G2", "_z", [20, 90], ax=ax),
-    "tie_sensitivity": lambda ax: (
-        candidates().round(1).rankeval.plot.tie_sensitivity("G2", "_z", [20, 90], n_keys=4, ax=ax)
-    ),
-    "mean_difference": lambda ax: candidates().rankeval.plot.mean_difference(
-        "G2", "_z", range(9, 90), n_resamples=50, ax=ax
-    ),
-    "confidence": lambda ax: items().rankeval.plot.confidence(**B, ax=ax),
-    "pairs": lambda ax: items().rankeval.plot.pairs(**B, ax=ax),
-    "system_ranks": lambda ax: items().rankeval.plot.system_ranks(**B, ax=ax),
-    "gain_by_size": lambda ax: items().rankeval.plot.gain_by_size([50, 100, 200], **B, ax=ax),
-    "calibration": lambda ax: (
-        items()
-        .rankeval.paired_bootstrap(**B)
-        .rankeval.plot.calibration(items(), n_resamples=20, ax=ax)
-    ),
-    "paired_differences": lambda ax: items().rankeval.plot.paired_differences(
-        "system 0", "system 4", **B, ax=ax
-    ),
-    "queries": lambda ax: items().rankeval.plot.queries("system 0", "system 4", ax=ax),
-    "interpolated_precision": lambda ax: runs(NAMES[:2]).rankeval.plot.interpolated_precision(
-        n_resamples=99, ax=ax
-    ),
-    "critical_difference": lambda ax: items().rankeval.plot.critical_difference(
-        n_resamples=200, ax=ax
-    ),
-    "repetition": lambda ax: (
-        candidates(names=1)
-        .assign(part=np.arange(300) % 12)
-        .rankeval(by="part")
-        .plot.repetition(n=10, ax=ax)
+_PAIR, _FEW = ("G2", "_z"), {"n_resamples": 50}
+OF_RANKINGS: dict[str, Callable[[Any, Any], Any]] = {
+    "precision": lambda plot, ax: plot.precision(**_FEW, target="nbest", ax=ax),
+    "precision of one": lambda plot, ax: plot.precision(highlight="G2", **_FEW, ax=ax),
+    "precision of few n": lambda plot, ax: plot.precision([20, 50, 90], mark=[50], ax=ax),
+    "comparison": lambda plot, ax: plot.comparison(*_PAIR, n_resamples=99, ax=ax),
+    "recall_band": lambda plot, ax: plot.recall_band(**_FEW, ax=ax),
+    "random_bound": lambda plot, ax: plot.random_bound([0.05, 0.001], ax=ax),
+    "random_cdf": lambda plot, ax: plot.random_cdf(20, [0.5, 0.05], ax=ax),
+    "roc": lambda plot, ax: plot.roc(bands=0.05, ax=ax),
+    "precision_recall": lambda plot, ax: plot.precision_recall(f_scores=[0.3], ax=ax),
+    "det": lambda plot, ax: plot.det(ax=ax),
+    "lift": lambda plot, ax: plot.lift(enrichment=[0.05, 0.1], ax=ax),
+    "gain": lambda plot, ax: plot.gain(log=True, ax=ax),
+    "area": lambda plot, ax: plot.area(ax=ax),
+    "measure_ranks": lambda plot, ax: plot.measure_ranks(kind="roc", n_resamples=999, ax=ax),
+    "odds_ratios": lambda plot, ax: plot.odds_ratios(*_PAIR, [20, 90], ax=ax),
+    "mean_difference": lambda plot, ax: plot.mean_difference(*_PAIR, range(9, 90), **_FEW, ax=ax),
+}
+OF_ITEMS: dict[str, Callable[[Any, Any], Any]] = {
+    "confidence": lambda plot, ax: plot.confidence(**B, ax=ax),
+    "pairs": lambda plot, ax: plot.pairs(adjust="holm", **B, ax=ax),
+    "system_ranks": lambda plot, ax: plot.system_ranks(**B, ax=ax),
+    "gain_by_size": lambda plot, ax: plot.gain_by_size([20, 50, 100], **B, ax=ax),
+    "paired_differences": lambda plot, ax: plot.paired_differences(*_PAIR, **B, ax=ax),
+    "queries": lambda plot, ax: plot.queries(*_PAIR, ax=ax),
+    "critical_difference": lambda plot, ax: plot.critical_difference(
+        adjust="holm", n_resamples=200, ax=ax
     ),
 }
+PLOTS = [
+    *OF_RANKINGS, *OF_ITEMS, "comparison of all", "tie_sensitivity", "calibration",
+    "interpolated_precision", "repetition",
+]  # fmt: skip
+
+
+def drawn(name: str, ax: Any, count: int = 5) -> Any:
+    """Draw a plot of PLOTS on an Axes."""
+    if name in OF_RANKINGS:
+        return OF_RANKINGS[name](candidates(names=count).rankeval.plot, ax)
+    right = items(count).set_axis(NAMES[:count], axis=1)
+    right.index = pd.Index([f"query {n} of the collection" for n in right.index])
+    if name in OF_ITEMS:
+        return OF_ITEMS[name](right.rankeval.plot, ax)
+    if name == "comparison of all":
+        few = candidates(names=min(count, 6))
+        return few.rankeval.plot.comparison(simultaneous=False, ax=ax)
+    if name == "tie_sensitivity":
+        tied = candidates(names=count).round(1)
+        return tied.rankeval.plot.tie_sensitivity(*_PAIR, [20, 90], n_keys=4, ax=ax)
+    if name == "calibration":
+        pairs = right.rankeval.paired_bootstrap(**B, details=True).rankeval
+        bins = [0.001, 0.01, 0.1, 0.5]
+        return pairs.plot.calibration(right[::-1], bins=bins, n_resamples=20, ax=ax)
+    if name == "interpolated_precision":
+        return runs(NAMES[:count]).rankeval.plot.interpolated_precision(n_resamples=99, ax=ax)
+    samples = candidates(names=1).assign(part=np.arange(300) % 12).rankeval(by="part")
+    return samples.plot.repetition(n=10, ax=ax)

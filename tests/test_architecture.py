@@ -26,7 +26,6 @@ ROOT_FILES = {
     "accessors",
     "association",
     "dask",
-    "dask_accessors",
     "errors",
     "options",
     "overview",
@@ -168,7 +167,7 @@ def test_no_private_attribute_of_a_module_of_ours(module):
 
 def test_only_the_front_imports_accessors():
     users = {m for m in IMPORTS if "rankeval_pd.accessors" in _ours(m)}
-    assert users == {"rankeval_pd.dask_accessors"}  # and registration, when first asked
+    assert users == {"rankeval_pd.dask"}  # and registration, when first asked
 
 
 def test_no_import_cycle():

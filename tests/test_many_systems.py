@@ -16,7 +16,6 @@ from rankeval_pd.plotting import forests
 from rankeval_pd.stats.families import letters
 from rankeval_pd.stats.items import scores_of
 from tests.questions import noted
-from tests.test_pictures import _close_figures  # noqa: F401
 
 PAGE = 11.7  # inches, the longer side of A4
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankeval_pd.dask_accessors import HEAD_METHODS
+from rankeval_pd.dask import HEAD_METHODS
 from rankeval_pd.doors import candidates
 
 N = 4_000

@@ -32,16 +32,6 @@ def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def _tabs() -> list[str]:
-    tree = re.search(r"```\{toctree\}\n(.*?)```", (DOCS / "index.md").read_text("utf-8"), re.S)
-    assert tree is not None
-    return [line for line in tree[1].splitlines() if line and not line.startswith(":")]
-
-
-def test_there_are_at_most_seven_tabs():
-    assert 1 < len(_tabs()) <= 7
-
-
 @pytest.mark.parametrize("known", [SYNONYMS, PER_QUERY, PLOT_SYNONYMS])
 def test_the_words_that_errors_know_stand_where_search_finds_them(known):
     pages = [p.read_text("utf-8") for p in (DOCS / "start").glob("*.md")]
@@ -50,39 +40,47 @@ def test_the_words_that_errors_know_stand_where_search_finds_them(known):
     assert [word for word in known if word not in text] == []
 
 
-@pytest.mark.parametrize(
-    "word",
-    ["AUC", "PMI", "MRR", "enrichment factor", "bootstrap", "y_true", "cut-off", "TREC",
-     "leaderboard", "LaTeX", "P@10", "nDCG", "BLEU", "F1", "Excel",
-     "cross-validation", "power", "FDR"],
+WORDS = (
+    "AUC", "PMI", "MRR", "enrichment factor", "bootstrap", "y_true", "cut-off", "TREC", "Excel",
+    "leaderboard", "LaTeX", "P@10", "nDCG", "BLEU", "F1", "cross-validation", "power", "FDR",
 )  # fmt: skip
-def test_a_word_that_people_bring_leads_to_a_page(word):
-    rows = [
-        line
-        for line in (DOCS / "start" / "words.md").read_text("utf-8").splitlines()
-        if line.startswith("|") and word in line.split("|")[1]
-    ]
-    assert any(re.search(r"\]\(.*\.md\)", row) for row in rows)
 
 
-def test_every_plot_is_in_the_gallery():
-    code = "\n".join(p.read_text("utf-8") for p in (DOCS / "gallery_code").rglob("plot_*.py"))
-    plots = set(rankeval_pd.plotting.__all__) - {"caption", "shown"}
-    lacking = [name for name in plots if f"rankeval_pd.plotting.{name}`" not in code]
-    assert lacking == []
+def test_words_that_people_bring_lead_to_pages():
+    lines = (DOCS / "start" / "words.md").read_text("utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("|") and re.search(r"\]\(.*\.md\)", line)]
+    known = " ".join(row.split("|")[1] for row in rows)
+    assert [word for word in WORDS if word not in known] == []
+
+
+def test_words_of_the_search_and_of_the_glossary_lead_to_what_there_is():
+    pytest.importorskip("sphinx")
+    words = _module(DOCS / "_ext" / "search_words.py").table()
+    assert len(words) >= 60
+    assert [page for page in words.values() if not (DOCS / f"{page}.md").exists()] == []
+    glossary = (DOCS / "start" / "glossary.md").read_text("utf-8").splitlines()
+    linked = _module(DOCS / "_ext" / "glossary_links.py").UNMISTAKABLE
+    assert [word for word in linked if word not in glossary] == []
+
+
+def test_every_plot_has_a_page_of_the_gallery_with_its_parts():
+    rows = _module(DOCS / "_ext" / "api_links.py").table()
+    seen = set()
+    for page in (DOCS / "gallery_code").rglob("plot_*.py"):
+        text = page.read_text("utf-8")
+        assert text.count("# **How to read it.**") == 1, page.name
+        assert text.count("print(rankeval_pd.plotting.caption(ax") == 1, page.name
+        assert text.count("\n# %%\n") >= 5, page.name  # the picture, its text, three variations
+        (drawn,) = re.findall(r"^Function: :func:`rankeval_pd\.([\w.]+)`\.$", text, re.M)
+        assert rows[drawn]["gallery"] == f"{page.parent.name}/{page.stem}", page.name
+        seen |= {*re.findall(r"rankeval_pd\.plotting\.(\w+)`", text)}
+    assert set(rankeval_pd.plotting.__all__) - {"caption", "shown"} <= seen
 
 
 def _site() -> Path | None:
     """Return the built site: RANKEVAL_PD_SITE, or where the guide builds it."""
     place = Path(os.environ.get("RANKEVAL_PD_SITE", DOCS / "_build"))
     return place if (place / "searchindex.js").exists() else None
-
-
-def test_the_words_of_the_search_lead_to_pages_that_there_are():
-    pytest.importorskip("sphinx")
-    words = _module(DOCS / "_ext" / "search_words.py").table()
-    assert len(words) >= 60
-    assert [page for page in words.values() if not (DOCS / f"{page}.md").exists()] == []
 
 
 @pytest.mark.skipif(_site() is None, reason="the site is not built")
@@ -103,14 +101,6 @@ def test_the_search_gives_the_page_that_answers_first():
     assert wrong == {}
 
 
-@pytest.mark.parametrize("folder", ["tutorials", "howto"])
-def test_pages_end_with_what_can_be_said(folder):
-    for page in (DOCS / folder).glob("*.md"):
-        heads = re.findall(r"^## (.*)$", page.read_text("utf-8"), re.M)
-        ends = heads[-1:] == ["What you can conclude"]
-        assert ends or page.stem == "index", page.name
-
-
 def test_lines_of_code_fit_into_their_box():
     long = []
     for page in [*DOCS.rglob("*.md"), *(DOCS / "gallery_code").rglob("plot_*.py")]:
@@ -120,14 +110,6 @@ def test_lines_of_code_fit_into_their_box():
         lines = [line for block in code for line in block.splitlines()]
         long += [(page.name, line) for line in lines if len(line) > 88]
     assert long == []
-
-
-def test_every_page_of_the_gallery_has_its_parts():
-    for page in (DOCS / "gallery_code").rglob("plot_*.py"):
-        text = page.read_text("utf-8")
-        assert text.count("# **How to read it.**") == 1, page.name
-        assert text.count("print(rankeval_pd.plotting.caption(ax") == 1, page.name
-        assert text.count("\n# %%\n") >= 5, page.name  # the picture, its text, three variations
 
 
 def _public_names() -> list[str]:
@@ -153,14 +135,6 @@ def test_every_page_of_the_api_leads_to_a_how_to_an_explanation_and_the_gallery(
         assert row["gallery"] or not name.startswith("plotting."), name
         if row["gallery"]:
             assert (DOCS / "gallery_code" / f"{row['gallery']}.py").exists(), (name, row["gallery"])
-
-
-def test_every_gallery_page_leads_to_a_function_of_the_table():
-    rows = _module(DOCS / "_ext" / "api_links.py").table()
-    for page in (DOCS / "gallery_code").rglob("plot_*.py"):
-        drawn = re.findall(r"^Function: :func:`rankeval_pd\.([\w.]+)`\.$", page.read_text(), re.M)
-        assert len(drawn) == 1, page.name
-        assert rows[drawn[0]]["gallery"] == f"{page.parent.name}/{page.stem}", page.name
 
 
 def test_pages_of_the_api_link_to_the_roles_and_name_each_there():
@@ -202,13 +176,6 @@ def test_the_notebooks_are_the_tutorials():
 )
 def test_the_citation_names_this_version(page, line):
     assert line.format(rankeval_pd.__version__) in (ROOT / page).read_text("utf-8")
-
-
-def test_glossary_links_are_of_words_that_are_defined():
-    pytest.importorskip("sphinx")
-    module = _module(DOCS / "_ext" / "glossary_links.py")
-    glossary = (DOCS / "start" / "glossary.md").read_text("utf-8").splitlines()
-    assert [word for word in module.UNMISTAKABLE if word not in glossary] == []
 
 
 class _Source(NamedTuple):
@@ -257,6 +224,7 @@ def test_the_first_example_prints_what_stands_below_it(page, tmp_path, monkeypat
     assert capsys.readouterr().out.split() == printed.split()
 
 
+@pytest.mark.full
 def test_the_blocks_of_the_readme_run_in_a_process_of_their_own(tmp_path):
     """The second one on files in the four layouts that it names."""
     rng = np.random.default_rng(0)
@@ -320,33 +288,7 @@ def test_the_question_that_the_guide_adds_has_an_answer():
     assert found["f1"].tolist() == pytest.approx(wanted.tolist())
 
 
-def test_pages_that_show_ranks_explain_their_columns():
-    call = re.compile(r"(?:(\w+) = )?\w.*\.(?:system_ranks|summary)\((?!.*(baseline|metrics)).*\)$")
-    pages = set()
-    for page in (x for part in ("start", "howto", "tutorials") for x in (DOCS / part).glob("*.md")):
-        text, names = page.read_text("utf-8"), set()
-        for code in re.findall(r"```\{code-cell\}\n(.*?)\n```", text, re.S):
-            *_, last = lines = code.splitlines()
-            names |= {found[1] for line in lines if (found := call.match(line)) and found[1]}
-            if last in names or call.match(last):
-                pages.add(page.name)
-                assert "letter" in text, page
-                assert "rank_low" in text, page
-    assert len(pages) > 7
-
-
-def test_tables_of_pages_are_shown_as_they_are():
-    """No column is picked by hand and nothing is rounded: the short tables are the point."""
-    pages = [ROOT / "README.md", ROOT / "examples" / "quickstart.py", *DOCS.rglob("*.md")]
-    picked = re.compile(
-        r"^[\w.]+\(.*\)(\[\[.*\]\]|\.round\(.*\))|^\w+\[\[.*\]\]$|\.round\(\d\)$", re.M
-    )
-    for page in pages:
-        text = page.read_text("utf-8")
-        for code in re.findall(r"```(?:\{code-cell\}|python)\n(.*?)```", text, re.S) or [text]:
-            assert not picked.search(code), page
-
-
+@pytest.mark.full
 def test_the_sentences_quoted_in_the_readme_are_printed():
     """As in the how-tos to which they link."""
     found = rankeval_pd.datasets.load_docstring_search(progress=False)

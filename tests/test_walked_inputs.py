@@ -258,7 +258,7 @@ def test_arguments_of_dask_that_are_missing_are_named():
 
     owner = dd.from_pandas(FRAME[["a", "b", "gold"]], npartitions=2).rankeval
     asked = {name: needed for name, needed in needed_arguments(owner).items() if needed}
-    assert {"head", "difference_region", "mean_difference", "isolines"} <= set(asked)
+    assert {"head", "mean_difference", "isolines"} <= set(asked)
     for name, needed in asked.items():
         for gone in needed:
             with pytest.raises(TypeError, match=rf"'{gone}' must be given: call {name}\("):

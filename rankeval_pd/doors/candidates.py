@@ -274,7 +274,7 @@ class HeadFrame(pd.DataFrame):
     """Store the candidates of a head. Pandas methods return a plain DataFrame."""
 
     _metadata = ["known"]  # noqa: RUF012
-    known: Any  #: a :class:`rankeval_pd.doors.heads.Head`
+    known: Any  #: a :class:`rankeval_pd.doors.dask.Head`
 
     @property
     def _constructor(self) -> Any:

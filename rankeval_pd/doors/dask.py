@@ -11,66 +11,50 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from enum import Enum
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from rankeval_pd.decisions import GROUP, Rows
-from rankeval_pd.doors import heads
-from rankeval_pd.doors.candidates import (
-    Answer,
-    GroupFrame,
-    HeadFrame,
-    Parts,
-    RankingQuestion,
-    needed_ranks,
-    read_frame,
-)
-from rankeval_pd.doors.columns import (
-    WIDTH,
-    asked_thresholds,
-    cut_scores,
-    group_numbers,
-    true_values,
-    warn_of_counts,
-    warn_of_identifiers,
-)
-from rankeval_pd.doors.heads import ROWS, Counts, Request
-from rankeval_pd.doors.item_tables import (
-    ItemTable,
-    check_complete,
-    check_counts,
-    check_size,
-    item_order,
-    read_items,
-)
-from rankeval_pd.errors import details_wanted, held, unknown_name
+from rankeval_pd.doors import candidates, columns, item_tables
+from rankeval_pd.doors.candidates import Answer, GroupFrame, HeadFrame, Parts, RankingQuestion
+from rankeval_pd.doors.item_tables import ItemTable
+from rankeval_pd.errors import COMPUTE, details_wanted, held, listed, unknown_name
 from rankeval_pd.roles import (
     Roles,
     are_values,
     as_names,
+    check_kinds,
     check_types,
     find_gold,
     find_measures,
     frame_column,
+    native,
     signs_of,
     with_roles_of,
 )
 from rankeval_pd.stats import (
+    AnyArray,
     AnyItems,
+    BoolArray,
     ExactSums,
     FloatArray,
     IntArray,
     Outline,
     PairOptions,
+    Ranking,
     RankingOutline,
+    Whole,
     blocks,
+    clusters,
     exact_sums,
+    ranking,
 )
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats.blocks import ItemStatistics, ItemTotals, RemoteItems
-from rankeval_pd.stats.bootstrap import INTERVALS
+from rankeval_pd.tables import only_or_all
 
 # -------------------------------------------------------------------------------------------------
 # Lazy calls and trees
@@ -120,9 +104,9 @@ def refuse_changed(frame: pd.DataFrame, size: int) -> None:
 # The columns of a ranking, and its partitions
 
 
-def partitions_of(ddf: Any, request: Request, columns: Sequence[Hashable] = ()) -> list[Any]:
+def partitions_of(ddf: Any, request: Request, further: Sequence[Hashable] = ()) -> list[Any]:
     """Return lazy partitions with the columns of the request and further columns."""
-    frames: list[Any] = ddf[list(dict.fromkeys([*request.columns, *columns]))].to_delayed()
+    frames: list[Any] = ddf[list(dict.fromkeys([*request.columns, *further]))].to_delayed()
     if not request.numbered:
         return frames
     sizes = computed([later(len, frame) for frame in _narrow(ddf, [request.gold], frames)])
@@ -139,19 +123,35 @@ def _with_numbers(frame: pd.DataFrame, *, start: int, size: int) -> pd.DataFrame
     return frame.set_axis(pd.RangeIndex(start, start + size), axis=0)
 
 
-def _narrow(ddf: Any, columns: list[Hashable], frames: list[Any]) -> list[Any]:
+def _narrow(ddf: Any, names: list[Hashable], frames: list[Any]) -> list[Any]:
     """Return partitions with few columns, if Dask then splits the files in the same way."""
-    narrow: list[Any] = ddf[columns].to_delayed()
+    narrow: list[Any] = ddf[names].to_delayed()
     if len(narrow) == len(frames):
         return narrow
     return frames
 
 
-def request_of(
-    ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True, orders: int = 1
-) -> Request:
+def request_of(ddf: Any, roles: Roles, *, scored: bool = True) -> Request:
     """Return the columns of the ranking, checked without reading the data."""
     meta: pd.DataFrame = ddf._meta
+    _check_roles(roles)
+    numbered = roles.label is ROWS or (roles.label is None and _restarts(ddf))
+    label: list[Hashable] = []
+    if roles.label is not ROWS:
+        names = as_names(roles.label, meta.columns)
+        label = [x for x in names if x in meta.columns or x not in meta.index.names]
+    plain = replace(roles, label=label or None)
+    gold, measures = find_gold(meta, plain), list[Hashable]()
+    if scored:
+        taken = with_roles_of(gold, plain, meta.columns)
+        measures = find_measures(meta, plain, taken, needed=True)
+    signs = signs_of(measures, roles, meta.columns)
+    request = Request(roles, gold, tuple(measures), signs, tuple(label), numbered)
+    _check_columns(meta, request)
+    return request
+
+
+def _check_roles(roles: Roles) -> None:
     for role in ("gold", "key", "label", "groups", "by"):
         if are_values(getattr(roles, role)):
             raise ValueError(
@@ -161,52 +161,37 @@ def request_of(
     if len(roles.factors) > 1:
         raise ValueError(
             f"groups={roles.groups!r}: the cells of two crossed factors are spread across the"
-            " partitions of a Dask DataFrame. Compute the columns that you use,"
-            " ddf[[...]].compute()."
+            f" partitions of a Dask DataFrame. {COMPUTE}."
         )
     if roles.by is not None:
         raise ValueError(
             f"by={roles.by!r}: a head contains one ranking, but data has several. For n-best lists"
             " in groups, call ddf.rankeval(by=...).nbest_precision(n) or .compare(n=...)."
         )
-    numbered = roles.label is ROWS or (roles.label is None and _restarts(ddf))
-    label: list[Hashable] = []
-    if roles.label is not ROWS:
-        names = as_names(roles.label, meta.columns)
-        label = [x for x in names if x in meta.columns or x not in meta.index.names]
-    plain = replace(roles, label=label or None)
-    gold = find_gold(meta, plain)
-    named = with_roles_of(gold, plain, meta.columns)
-    measures = find_measures(meta, plain, named, needed=True) if scored else []
-    for name in measures:
+
+
+def _check_columns(meta: pd.DataFrame, request: Request) -> None:
+    roles, gold = request.roles, request.gold
+    for name in request.measures:
         if isinstance(frame_column(meta, name, "measures").dtype, pd.CategoricalDtype):
             raise TypeError(
                 f"measures: {name!r} is categorical, but partitions may number the categories"
                 f" differently. Convert the column with known categories: ddf[{name!r}].cat.codes."
             )
-    labels = frame_column(meta, gold, "gold")
-    text = pd.api.types.is_string_dtype(labels.dtype) and labels.dtype != object
-    values = true_values(roles.positive)
-    if text and not (values and all(isinstance(value, str) for value in values)):
+    dtype = frame_column(meta, gold, "gold").dtype
+    values = columns.true_values(roles.positive)
+    as_text = values and all(isinstance(value, str) for value in values)
+    is_text = pd.api.types.is_string_dtype(dtype) and not pd.api.types.is_object_dtype(dtype)
+    if is_text and not as_text:
         raise ValueError(
-            f"gold={gold!r} contains text (dtype {labels.dtype}), because Dask converts objects to"
-            " text, even True and False. Pass the true-positive text, such as positive='True', or"
-            " turn off the conversion: dask.config.set({'dataframe.convert-string': False})."
+            f"gold={gold!r} contains text (dtype {dtype}), because Dask converts objects to text,"
+            " even True and False. Pass the true-positive text, such as positive='True', or turn"
+            " off the conversion: dask.config.set({'dataframe.convert-string': False})."
         )
-    others = [("key", roles.key), ("groups", roles.groups), *(("label", x) for x in label)]
+    others = [("key", roles.key), ("groups", roles.groups), *(("label", x) for x in request.label)]
     for role, name in others:
         if name is not None:
             frame_column(meta, name, role)
-    return Request(
-        roles=roles,
-        gold=gold,
-        measures=tuple(measures),
-        signs=signs_of(measures, roles, meta.columns),
-        label=tuple(label),
-        numbered=numbered,
-        keep=needed_ranks(n_max),
-        orders=orders,
-    )
 
 
 def _restarts(ddf: Any) -> bool:
@@ -214,94 +199,355 @@ def _restarts(ddf: Any) -> bool:
     return isinstance(ddf._meta.index, pd.RangeIndex) and not ddf.known_divisions
 
 
+class RowNumbers(Enum):
+    """Request the row number across all partitions as a candidate's label."""
+
+    ROWS = "rankeval_pd.dask.ROWS"
+
+
+ROWS: Final = RowNumbers.ROWS
+
+
+class Request(NamedTuple):
+    """Name the columns of a ranking, and the candidates to keep."""
+
+    roles: Roles
+    gold: Hashable
+    measures: tuple[Hashable, ...]
+    signs: FloatArray  #: (measure) -1 if smaller scores are better
+    label: tuple[Hashable, ...]
+    numbered: bool  #: whether row numbers across all parts are labels
+    keep: int = 0  #: number of ranks to keep; 0 keeps no candidate
+    cuts: FloatArray | None = None  #: (measure, cut) thresholds, NaN if missing
+
+    @property
+    def columns(self) -> list[Hashable]:
+        """Return the columns to read."""
+        others = [name for name in (self.roles.key, self.roles.groups) if name is not None]
+        return list(dict.fromkeys([self.gold, *self.measures, *others, *self.label]))
+
+
 # -------------------------------------------------------------------------------------------------
-# The head of a ranking. Each round bounds the score of the last candidate in the head for each
-# measure. The next round reads more partitions, and keeps only candidates that reach the bound.
+# The columns of one part as arrays
+
+
+def true_labels(rows: pd.DataFrame, request: Request) -> FloatArray:
+    """Return the gold label (row) as 1.0, 0.0 or NaN."""
+    gold = frame_column(rows, request.gold, "gold")
+    roles = request.roles
+    return columns.gold_values(gold, request.gold, roles.positive, roles.min_grade, all_there=False)
+
+
+def negated_scores(rows: pd.DataFrame, request: Request) -> FloatArray:
+    """Return the negated scores (measure, row), so that the smallest is the best."""
+    worse = np.empty((len(request.measures), len(rows)))
+    for k, measure in enumerate(request.measures):
+        column = frame_column(rows, measure, "measures")
+        scores = column.to_numpy()
+        if column.dtype != np.float64:  # otherwise avoid changing the memory layout
+            scores = columns.score_values(column, measure)
+        np.multiply(scores, -request.signs[k], out=worse[k])
+    return worse
+
+
+def tie_keys(rows: pd.DataFrame, request: Request) -> AnyArray:
+    """Return numbers (row) that determine the order of equal scores."""
+    key = request.roles.key
+    if key is None:
+        seed = ranking.mix(np.array([request.roles.seed % 2**64], dtype=np.uint64))
+        return ranking.mix(columns.label_hashes(_label_values(rows, request)) + seed)
+    values = frame_column(rows, key, "key")
+    columns.refuse_missing(values, key)
+    ascending = columns.sort_key(values, key)
+    keys = np.empty(len(rows), dtype=np.int64)
+    keys[ascending.index] = np.cumsum((ascending != ascending.shift()).to_numpy(dtype=bool))
+    return keys
+
+
+def _label_values(rows: pd.DataFrame, request: Request) -> Any:
+    if request.numbered or not request.label:
+        return rows.index
+    labels = [frame_column(rows, name, "label") for name in request.label]
+    return only_or_all([pd.Index(label, tupleize_cols=False) for label in labels])
+
+
+class Counts(NamedTuple):
+    """Store counts over all candidates."""
+
+    total: int
+    positive: int
+    unlabeled: int
+    unscored: IntArray  #: (measure)
+    unscored_true: IntArray  #: (measure) true positives among the unscored candidates
+    present: IntArray  #: (value) number of candidates with each value that marks true positives
+    accepted: IntArray  #: (2, measure, cut) candidates and true positives that thresholds accept
+    clusters: pd.DataFrame  #: candidates and true positives by the hash of the group's name
+    kinds: frozenset[type]  #: the types of the groups' names
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, worse: FloatArray, truth: FloatArray, request: Request) -> Self:
+        """Count the candidates in a part of the data."""
+        gold, roles = frame_column(rows, request.gold, "gold"), request.roles
+        present = [int(gold.isin([value]).sum()) for value in columns.true_values(roles.positive)]
+        missing, true = np.isnan(worse), truth == 1.0
+        sizes: dict[str, Any] = {"size": [], "positive": []}
+        hashes, kinds = None, frozenset[type]()
+        if roles.groups is not None:
+            column = frame_column(rows, roles.groups, "groups")
+            codes, names = pd.factorize(column, use_na_sentinel=False)
+            sizes["size"] = np.bincount(codes, minlength=len(names))
+            sizes["positive"] = np.bincount(codes, true, len(names))
+            hashes = columns.label_hashes(pd.Index(names, tupleize_cols=False))
+            kinds = frozenset(map(type, column.dropna().head(1)))
+        accepted = np.zeros((2, len(worse), 0), dtype=np.int64)
+        if request.cuts is not None:
+            cuts = request.cuts * request.signs[:, np.newaxis]
+            sets = Ranking.of(-worse, true, ~missing).accepted(cuts)
+            accepted = np.stack([sets.size, sets.tp])
+        return cls(
+            total=len(rows),
+            positive=int(true.sum()),
+            unlabeled=int(np.isnan(truth).sum()),
+            unscored=missing.sum(axis=1),
+            unscored_true=missing[:, true].sum(axis=1),
+            present=np.array(present, dtype=np.int64),
+            accepted=accepted,
+            clusters=pd.DataFrame(sizes, index=hashes),
+            kinds=kinds,
+        )
+
+    @classmethod
+    def merged(cls, parts: Sequence[Counts]) -> Self:
+        """Add the counts of several parts."""
+        *counts, sizes, kinds = zip(*parts, strict=True)
+        of_clusters = pd.concat(sizes).groupby(level=0).sum()
+        return cls._make([*map(sum, counts), of_clusters, frozenset[type]().union(*kinds)])
+
+    def check(self, request: Request) -> None:
+        """Reject missing labels and scores."""
+        roles = request.roles
+        check_kinds(self.kinds, "groups", roles.groups)
+        if roles.unjudged == "skip" or roles.ties == "trec":
+            raise ValueError(
+                f"unjudged={roles.unjudged!r}, ties={roles.ties!r}: without by=, a Dask DataFrame"
+                " supports only unjudged='negative' and ties='shared'. Pass these values, or pass"
+                " the query column as by=..."
+            )
+        if roles.unjudged != "negative":
+            columns.refuse_unlabeled(self.unlabeled, self.total, request.gold)
+        if roles.missing == "raise":
+            sizes = np.full(self.unscored.shape, self.total)
+            columns.refuse_unscored(self.unscored, sizes, self.total, request.measures)
+        if roles.missing == "drop" and self.unscored.any():
+            raise ValueError(
+                "missing='drop': the measures and pairs would use different candidates. First drop"
+                " rows without a score, ddf.dropna(subset=[...]), or pass missing='last' or"
+                " 'absent'."
+            )
+        for value, count in zip(columns.true_values(roles.positive), self.present, strict=True):
+            if count == 0:
+                raise ValueError(
+                    f"positive={roles.positive!r}: no candidate has the value {value!r} in"
+                    f" gold={request.gold!r}. Pass values that occur in this column."
+                )
+
+
+# -------------------------------------------------------------------------------------------------
+# The head of a part, of several parts, and of all. Each round bounds the score of the last kept
+# candidate by each measure. The next round reads more partitions, and keeps only candidates that
+# reach a bound.
 
 _FIRST, _GROWTH = 2, 3  # number of partitions in the first round, and factor by which it grows
 
 
-def collect_head(
-    ddf: Any,
-    roles: Roles,
-    n_max: int,
-    *,
-    scored: bool = True,
-    n_keys: int = 1,
-    columns: Sequence[Hashable] = (),
-    threshold: Any = None,
-) -> HeadFrame:
-    """Return the head of a Dask DataFrame, for lists up to n_max.
+class PartialHead(NamedTuple):
+    """Store the head of one or more parts of the data."""
 
-    The head keeps the first candidates for each of ``n_keys`` orders of tied candidates. The head
-    contains the columns in use and those in ``columns``. If ``threshold`` is given, the function
-    counts accepted candidates and keeps none. The cost is O(rows). A partition and several heads
-    must fit in memory.
+    rows: pd.DataFrame  #: the candidates with all columns, in the order of the data
+    bound: FloatArray  #: (measure) the negated score of the last kept rank, or NaN if all are kept
+    left_out: IntArray  #: (2, measure) candidates and true positives omitted at the last rank
+    counts: Counts
+
+
+def reduced(
+    frame: pd.DataFrame, *, request: Request, limit: FloatArray | None = None
+) -> PartialHead:
+    """Return the head of a part: O(rows).
+
+    ``limit`` contains a negated score for each measure. Candidates beyond all limits are dropped.
     """
-    request = request_of(ddf, roles, n_max, scored=scored, orders=n_keys)
+    frame = native(frame)
+    truth, worse = true_labels(frame, request), negated_scores(frame, request)
+    rows = np.arange(len(frame))
+    if limit is not None and not np.isnan(limit).any():
+        rows = np.flatnonzero(np.any(worse <= limit[:, np.newaxis], axis=0))
+    counts = Counts.of(frame, worse, truth, request)
+    return _best(frame.iloc[rows], worse[:, rows], truth[rows] == 1.0, request, counts)
+
+
+def merged(parts: Sequence[PartialHead], request: Request) -> PartialHead:
+    """Return the head of several parts."""
+    rows = pd.concat([part.rows for part in parts if len(part.rows)] or [parts[0].rows])
+    worse, true = negated_scores(rows, request), true_labels(rows, request) == 1.0
+    counts = Counts.merged([part.counts for part in parts])
+    head = _best(rows, worse, true, request, counts)
+    left_out = head.left_out
+    for part in parts:
+        left_out = left_out + part.left_out * _equal_or_missing(part.bound, head.bound)
+    return head._replace(left_out=left_out)
+
+
+def _best(
+    rows: pd.DataFrame, worse: FloatArray, true: BoolArray, request: Request, counts: Counts
+) -> PartialHead:
+    """Return the candidates to keep among these rows, with the counts of all rows."""
+    (measures, total), keep = worse.shape, request.keep
+    bound, left_out = np.full(measures, np.nan), np.zeros((2, measures), dtype=np.int64)
+    if keep == 0 or total < keep:
+        return PartialHead(rows.iloc[: min(total, keep)], bound, left_out, counts)
+    kept = np.zeros(total, dtype=bool)
+    for k, scores in enumerate(worse):
+        bound[k] = np.partition(scores, keep - 1)[keep - 1]
+        better = _are_better(scores, bound[k])
+        same = np.flatnonzero(_equal_or_missing(scores, bound[k]))
+        free = keep - int(better.sum())
+        if free < same.size:
+            first = np.argpartition(tie_keys(rows.iloc[same], request), free - 1)
+            same = same[first[:free]]
+        kept |= better
+        kept[same] = True
+    omitted = ~kept & _equal_or_missing(worse, bound[:, np.newaxis])
+    left_out[:] = omitted.sum(axis=1), (omitted & true).sum(axis=1)
+    return PartialHead(rows[kept], bound, left_out, counts)
+
+
+def _are_better(worse: FloatArray, bound: FloatArray | float) -> BoolArray:
+    return np.asarray(np.where(np.isnan(bound), ~np.isnan(worse), worse < bound))
+
+
+def _equal_or_missing(one: FloatArray, other: FloatArray | float) -> BoolArray:
+    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
+
+
+def collect_head(
+    ddf: Any, roles: Roles, n_max: int = 1, *, scored: bool = True, threshold: Any = None
+) -> HeadFrame:
+    """Return the head of a Dask DataFrame, for lists up to n_max, in O(rows).
+
+    Without scores, or with thresholds, the function counts candidates and keeps none.
+    """
+    request = request_of(ddf, roles, scored=scored)
     if threshold is not None:
-        cuts = asked_thresholds(threshold, request.measures)
-        cuts = cut_scores(cuts, ddf._meta[list(request.measures)].dtypes)
-        request = request._replace(keep=0, cuts=cuts, numbered=False)
-    frames = partitions_of(ddf, request, columns)
+        cuts = columns.asked_thresholds(threshold, request.measures)
+        cuts = columns.cut_scores(cuts, ddf._meta[list(request.measures)].dtypes)
+        request = request._replace(cuts=cuts)
+    if threshold is None and scored:
+        request = request._replace(keep=candidates.needed_ranks(n_max))
+    else:
+        unordered = replace(roles, label=None, key=None)
+        request = request._replace(roles=unordered, label=(), numbered=False)
+    frames = partitions_of(ddf, request)
     if request.numbered:
         request = request._replace(roles=replace(roles, label=None))
-    merge = functools.partial(heads.merged, request=request)
+    merge = functools.partial(merged, request=request)
     earlier: list[Any] = []  # the head of earlier rounds, on the workers
     first, stop, limit = 0, len(frames), None
-    if request.keep and request.measures:
+    if request.keep:
         stop = min(_FIRST, stop)
     while True:
         rows = frames[first:stop]
-        parts = [later(heads.reduced, frame, request=request, limit=limit) for frame in rows]
+        parts = [later(reduced, frame, request=request, limit=limit) for frame in rows]
         head = folded([*earlier, *parts], merge)
         if stop == len(frames):
-            return heads.finished(head.compute(), request, n_max)
+            return finished(head.compute(), request, n_max)
         head = head.persist()
         earlier, limit = [head], head.bound.compute()
         first, stop = stop, min(_GROWTH * stop, len(frames))
 
 
-# -------------------------------------------------------------------------------------------------
-# The ranks of a few candidates, counted without sorting
+_FIXED = "gold positive min_grade key label missing groups by dim".split()
 
 
-def ranks_of(ddf: Any, request: Request, few: pd.DataFrame) -> IntArray:
-    """Return the ranks (measure, candidate) of a few rows, from 1, in one pass over the data."""
-    candidates = later(pd.DataFrame, few).persist()
-    frames = partitions_of(ddf, request)
-    parts = [later(_rows_ahead, frame, candidates, request=request) for frame in frames]
-    before, through = folded(parts, sum).compute()
-    if (through - before != 1).any():  # each candidate equals only itself
-        what = "the index"
-        if request.label:
-            what = f"label={list(request.label)!r}"
-        if request.roles.key is not None:
-            what = f"key={request.roles.key!r}"
-        raise ValueError(f"{what} has repeated values among tied candidates: {heads.UNIQUE}")
-    ranks: IntArray = 1 + before
-    return ranks
+def lower_of(measures: Sequence[Hashable], signs: FloatArray) -> list[Hashable]:
+    """Return the measures whose small values rank first."""
+    return [name for name, sign in zip(measures, signs, strict=True) if sign < 0.0]
 
 
-def _rows_ahead(frame: pd.DataFrame, few: pd.DataFrame, *, request: Request) -> IntArray:
-    """Count the rows of a part before each of a few candidates, and through its own row.
+class Head(NamedTuple):
+    """Store a head's counts over all candidates."""
 
-    The result is (2, measure, candidate), in O(rows log rows).
-    """
-    own, worse = heads.negated_scores(few, request), heads.negated_scores(frame, request)
-    counts = np.empty((2, *own.shape), dtype=np.int64)
-    for k, scores in enumerate(worse):
-        tied = pd.Series(scores).isin(own[k]).to_numpy()
-        # a key column is numbered within the rows at hand, so both are numbered together
-        near = pd.concat([few, frame[tied]])
-        is_row = np.arange(len(near)) >= len(few)
-        keys, near_scores = heads.tie_keys(near, request), np.append(own[k], scores[tied])
-        apart = np.searchsorted(np.sort(scores[~tied]), own[k])
-        for side, last in enumerate((is_row, ~is_row)):  # a candidate before or after its own row
-            order = np.lexsort((last, keys, near_scores))
-            place = np.argsort(order)[: len(few)]
-            counts[side, k] = apart + np.cumsum(is_row[order])[place]
-    return counts
+    whole: Whole
+    request: Request  #: with the roles that determined the candidates in the head
+
+    def of(self, measures: Sequence[Hashable], roles: Roles) -> Whole:
+        """Return the counts of all candidates for these measures and roles."""
+        own, fixed = list(self.request.measures), self.request.roles
+        if roles.gold is None:
+            roles = replace(roles, gold=fixed.gold)
+        pairs = {role: (getattr(fixed, role), getattr(roles, role)) for role in _FIXED}
+        pairs["lower_is_better"] = fixed.lower_is_better, lower_of(own, signs_of(own, roles, own))
+        pairs["rng"] = fixed.seed, roles.seed
+        for role, (made, wanted) in pairs.items():
+            if made is not wanted and made != wanted:
+                raise ValueError(
+                    f"{role}={wanted!r}, but the head was made with {role}={made!r}, which"
+                    " determines the candidates in the head. Make a new head:"
+                    f" ddf.rankeval({role}=...).head(n_max)."
+                )
+        if roles.groups is not None and roles.ends:
+            raise ValueError(
+                "groups with missing='absent': each empty rank in a list counts as a group, but a"
+                " head does not contain the number of empty ranks. Pass missing='last'."
+            )
+        names = [name for name in measures if name is not None]
+        for name in names:
+            if name not in own:
+                raise unknown_name("measures", name, own)
+        return self.whole.of(np.array([own.index(x) for x in names], dtype=np.int64))
+
+
+def finished(part: PartialHead, request: Request, n_max: int) -> HeadFrame:
+    """Return the checked head with rows in their original order."""
+    counts, roles, bound = part.counts, request.roles, part.bound[:, np.newaxis]
+    counts.check(request)
+    labels, what = _label_values(part.rows, request), "the index"
+    if request.label:
+        what = f"label={listed(request.label)}"
+    repeated = pd.Index(columns.label_hashes(labels)).duplicated()
+    if roles.key is not None:
+        labels = pd.Index(frame_column(part.rows, roles.key, "key"), tupleize_cols=False)
+        what, repeated = f"key={roles.key!r}", labels.duplicated()
+    if repeated.any():
+        examples = dict.fromkeys(columns.label_examples(labels, repeated))
+        raise ValueError(
+            f"{what} has {int(repeated.sum()):,} repeated values among the best candidates"
+            f" ({listed(examples)}): to break ties, each candidate needs a unique label. Pass its"
+            " column, label=..., or use row numbers: label=rankeval_pd.dask.ROWS."
+        )
+    # the block that the last kept rank is in
+    worse, true = negated_scores(part.rows, request), true_labels(part.rows, request) == 1.0
+    ahead = _are_better(worse, bound) | _equal_or_missing(worse, bound)
+    end, tp_end = np.stack([ahead.sum(axis=1), (ahead & true).sum(axis=1)]) + part.left_out
+    if not 0 < request.keep <= counts.total:
+        end, tp_end = np.full_like(end, counts.total), np.full_like(end, counts.positive)
+    whole = Whole(
+        total=counts.total,
+        positive=counts.positive,
+        reach=min(request.keep, counts.total),
+        asked=min(n_max, counts.total),
+        end=end,
+        tp_end=tp_end,
+        scored=counts.total - counts.unscored,
+        tp_scored=counts.positive - counts.unscored_true,
+        clusters=None if roles.groups is None else len(counts.clusters),
+        positives_variance=clusters.positives_variance(*counts.clusters.to_numpy().T),
+        accepted=None if request.cuts is None else counts.accepted,
+    )
+    frame = HeadFrame(part.rows.copy())
+    lower = lower_of(request.measures, request.signs)
+    fixed = replace(roles, gold=request.gold, lower_is_better=lower)
+    frame.known = Head(whole, request._replace(roles=fixed))
+    return frame
 
 
 # -------------------------------------------------------------------------------------------------
@@ -314,14 +560,9 @@ def frame_of_groups(ddf: Any, roles: Roles) -> GroupFrame:
     for name in as_names(roles.by, meta.columns):
         if name not in meta.columns:
             raise unknown_name("by", name, meta.columns)
-    request_of(ddf, _of_one_group(roles))
     frame = GroupFrame(meta)
     frame.answers = functools.partial(_answers_of_groups, ddf, roles.label)
     return frame
-
-
-def _of_one_group(roles: Roles) -> Roles:
-    return replace(roles, by=None, exclude=[*as_names(roles.exclude, ()), *as_names(roles.by, ())])
 
 
 def _answers_of_groups(
@@ -333,12 +574,10 @@ def _answers_of_groups(
     *,
     scored: bool,
 ) -> tuple[Parts, list[Rows | Answer]]:
-    """Ask for each group on a worker, and return the answers for all groups.
-
-    Only the columns in use are read. Dask moves the rows of each group to one partition.
-    """
+    """Ask for each group on a worker, and return the answers for all groups."""
     by = as_names(roles.by, ddf.columns)
-    request = request_of(ddf, _of_one_group(replace(roles, label=label)), scored=scored)
+    exclude = [*as_names(roles.exclude, ()), *by]
+    request = request_of(ddf, replace(roles, by=None, label=label, exclude=exclude), scored=scored)
     rows = ddf[list(dict.fromkeys([*by, *request.columns]))]
     if request.numbered:
         import dask.dataframe as dd
@@ -351,7 +590,7 @@ def _answers_of_groups(
     plain = replace(
         roles,
         measures=list(request.measures) or None,
-        lower_is_better=heads.lower_of(roles, request.measures),
+        lower_is_better=lower_of(request.measures, request.signs),
         exclude=None,
     )
     in_parts = functools.partial(in_parts, n_groups=len(sizes))
@@ -374,14 +613,14 @@ def _answers_of_part(
 ) -> tuple[Parts, list[Rows | Answer]] | None:
     if not len(frame):
         return None
-    before = WIDTH.set(largest)
+    before = columns.WIDTH.set(largest)
     try:
         with held(details=details, progress=False):
-            found = in_parts(read_frame(frame, roles, scored=scored))
+            found = in_parts(candidates.read_frame(frame, roles, scored=scored))
             answers = [question(*part) for part in found.parts]
             return found._replace(parts=[]), answers
     finally:
-        WIDTH.reset(before)
+        columns.WIDTH.reset(before)
 
 
 def _joined_answers(
@@ -391,7 +630,7 @@ def _joined_answers(
     keys = pd.concat([part.keys for part, _ in parts], ignore_index=True)
     for name in by:
         check_types(keys[name], "by", name)
-    keys, number = group_numbers([keys[name] for name in by], by, len(keys))
+    keys, number = columns.group_numbers([keys[name] for name in by], by, len(keys))
     starts = np.cumsum([0, *(len(part.keys) for part, _ in parts)])
     answers: list[Rows | Answer] = []
     for (_, own), start in zip(parts, starts, strict=False):
@@ -405,15 +644,11 @@ def _joined_answers(
 
 # -------------------------------------------------------------------------------------------------
 # Areas of a whole ranking. Only true positives are sorted: the first pass collects their scores,
-# and the second pass counts the negatives at and between these scores.
+# which must fit in memory, and the second pass counts the negatives at and between these scores.
 
 
 def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
-    """Return an outline of the ranking by each measure, in two passes over the data.
-
-    A partition, the scores of all true positives, and the counts for one merge must fit in the
-    memory of a worker.
-    """
+    """Return an outline of the ranking by each measure, in two passes over the data."""
     request = request_of(ddf, roles)
     unordered = replace(roles, groups=None, key=None)
     request = request._replace(roles=unordered, label=(), numbered=False)
@@ -421,12 +656,8 @@ def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
     parts = [later(_true_scores, frame, request=request) for frame in frames]
     positives = folded(parts, _joined_scores).persist()
     counts = positives[1].compute()
-    counts.check(
-        request,
-        "missing='drop' drops different candidates for each measure. First drop all rows with a"
-        " missing score: ddf.dropna(subset=[...]).",
-    )
-    warn_of_counts(counts.positive, counts.total, request.gold)
+    counts.check(request)
+    columns.warn_of_counts(counts.positive, counts.total, request.gold)
     distinct = later(_distinct_scores, positives[0])
     parts = [later(_negatives_between, frame, distinct, request=request) for frame in frames]
     negatives, scores = computed([folded(parts, sum), distinct])
@@ -442,7 +673,7 @@ def outlines_of(ddf: Any, roles: Roles) -> list[RankingOutline]:
 
 def _true_scores(frame: pd.DataFrame, *, request: Request) -> tuple[FloatArray, Counts]:
     """Return the negated scores (measure, true positive) of a part, and counts of all rows."""
-    worse, truth = heads.negated_scores(frame, request), heads.true_labels(frame, request)
+    worse, truth = negated_scores(frame, request), true_labels(frame, request)
     return worse[:, truth == 1.0], Counts.of(frame, worse, truth, request)
 
 
@@ -460,7 +691,7 @@ def _negatives_between(
     frame: pd.DataFrame, distinct: list[tuple[FloatArray, IntArray]], *, request: Request
 ) -> IntArray:
     """Count the negatives before, at, and after each score of the true positives."""
-    worse, truth = heads.negated_scores(frame, request), heads.true_labels(frame, request)
+    worse, truth = negated_scores(frame, request), true_labels(frame, request)
     counts = []
     for own, (scores, _) in zip(worse[:, truth == 0.0], distinct, strict=True):
         rising = np.sort(own)  # searches in order are faster
@@ -470,23 +701,23 @@ def _negatives_between(
     return np.concatenate(counts)
 
 
-def inverse_ends(ddf: Any, roles: Roles, ranking: RankingOutline) -> float:
+def inverse_ends(ddf: Any, roles: Roles, ranked: RankingOutline) -> float:
     """Return the sum of 1 / n over scored candidates, where n is the end of a candidate's block.
 
     Dask shuffles the distinct scores of each partition by ranges of scores that end at true
     positives, so a range must fit in the memory of a worker. The sum is exact before it is rounded.
     """
-    request = request_of(ddf, replace(roles, measures=[ranking.measure]))
-    tp, tied, between = ranking.outline
-    known = ~np.isnan(ranking.scores)
+    request = request_of(ddf, replace(roles, measures=[ranked.measure]))
+    tp, tied, between = ranked.outline
+    known = ~np.isnan(ranked.scores)
     ends = np.cumsum(between[:-1] + tp + tied)[known]
     ranges = ddf.npartitions
     cuts = np.unique(np.searchsorted(ends, np.arange(1, ranges) * ends.max(initial=0) / ranges))
     cuts = cuts[cuts < ends.size]
-    scores, starts = ranking.scores[known][cuts], np.array([0, *ends[cuts]])
+    scores, starts = ranked.scores[known][cuts], np.array([0, *ends[cuts]])
     meta = pd.DataFrame({"range": np.arange(0), "worse": np.zeros(0), "size": np.arange(0)})
-    columns = ddf[request.columns]
-    counted = columns.map_partitions(_score_counts, request=request, cuts=scores, meta=meta)
+    read = ddf[request.columns]
+    counted = read.map_partitions(_score_counts, request=request, cuts=scores, meta=meta)
     parts = counted.shuffle(on="range").to_delayed()
     sums = folded([later(_inverse_sums, part, starts=starts) for part in parts], _plus).compute()
     return float(sums.rounded()[0])
@@ -494,7 +725,7 @@ def inverse_ends(ddf: Any, roles: Roles, ranking: RankingOutline) -> float:
 
 def _score_counts(frame: pd.DataFrame, *, request: Request, cuts: FloatArray) -> pd.DataFrame:
     """Return the distinct scores in a partition, their ranges, and how often they occur."""
-    [worse] = heads.negated_scores(frame, request)
+    [worse] = negated_scores(frame, request)
     scores, size = np.unique(worse[~np.isnan(worse)], return_counts=True)
     return pd.DataFrame({"range": np.searchsorted(cuts, scores), "worse": scores, "size": size})
 
@@ -512,55 +743,34 @@ def _plus(parts: Sequence[Any]) -> Any:
 
 
 # -------------------------------------------------------------------------------------------------
-# Items. Blocks of items stay on the workers, and every block uses the same resamples. Sums are
-# exact, so results do not depend on how the items are split.
+# Items. A partition is a block of items, which stays on a worker, and every block uses the same
+# resamples. Sums are exact, so results do not depend on how the items are split.
 
 FEW_ITEMS = 64  # with this many items or fewer, one machine can enumerate all signs
-_BLOCK = 2**22  # how many numbers a block of items contains at most (32 MB)
 _DRAWN = 4  # blocks of resamples in one run of the scheduler, with 64 MB of counts each
-_FIRST_ROWS = 1_000  # number of rows that are checked to recognize an identifier
 _FROM_FRAME = "Call ddf.compute() if the data fit in memory."
-
-
-_SPREAD = {  # what consists of several items, and the advice, by role
-    "by": ("domain", "Call this method for each domain, ddf[ddf['domain'] == ...]."),
-    "groups": (
-        "cluster",
-        "First sum each cluster, ddf.groupby(...).sum().compute(), then pass metric='ratio' or"
-        " another metric based on sums.",
-    ),
-    "strata": ("stratum", "Omit strata."),
-    "seeds": (
-        "training",
-        "Average each system over its seeds, and mention this in your report.",
-    ),
+_SPREAD = {  # the advice, by role
+    "by": "Call this method for each domain, ddf[ddf['domain'] == ...].",
+    "groups": "First sum each cluster, ddf.groupby(...).sum().compute(), then pass metric='ratio'.",
+    "strata": "Omit strata.",
+    "seeds": "Average each system over its seeds, and mention this in your report.",
+    "missing": "Drop incomplete items, ddf.dropna().",
 }
 
 
 def check_distributed(roles: Roles, options: PairOptions, *, studentises: bool) -> None:
     """Raise a ValueError for methods that do not support distributed items."""
-    for role, (whole, advice) in _SPREAD.items():
-        if getattr(roles, role) is not None:
+    for role, advice in _SPREAD.items():
+        if getattr(roles, role) not in (None, "raise"):
             raise ValueError(
-                f"{role}={getattr(roles, role)!r}: items from the same {whole} are spread"
-                f" across the workers. {advice} {_FROM_FRAME}"
+                f"{role}={getattr(roles, role)!r}: items that belong together are spread across the"
+                f" workers. {advice} {_FROM_FRAME}"
             )
-    if roles.missing != "raise":
+    if studentises or options.ci == "bca":
         raise ValueError(
-            f"missing={roles.missing!r}: items are spread across workers, but every system needs"
-            f" all items. Drop incomplete items, ddf.dropna(). {_FROM_FRAME}"
-        )
-    if studentises:
-        raise ValueError(
-            "event='studentised', ci='studentised' and adjust='max-t' with resampled items need"
-            " another pass over the items for standard errors. Pass event='wild', or another ci"
-            f" with adjust='holm'. {_FROM_FRAME}"
-        )
-    if options.ci == "bca":
-        others = [repr(x) for x in INTERVALS if x in ("wild", "percentile", "basic")]
-        raise ValueError(
-            "ci='bca' leaves out one item at a time, but the items are spread across workers."
-            f" Pass {' or '.join(others)}, or omit ci. {_FROM_FRAME}"
+            f"event={options.event!r}, ci={options.ci!r}, adjust={options.adjust!r}: resampled"
+            " standard errors and ci='bca' need more passes over the items. Pass event='wild',"
+            f" ci='percentile' or adjust='holm'. {_FROM_FRAME}"
         )
 
 
@@ -593,7 +803,7 @@ class Blocks(NamedTuple):
         The scheduler runs once for a few blocks of resamples. Within a block, the counts of a step
         are drawn only after those of the second-to-last step have been used.
         """
-        columns = kept([later(blocks.columns_of, x, known=known) for x in self.statistics])
+        statistics = kept([later(blocks.columns_of, x, known=known) for x in self.statistics])
         sums: list[FloatArray] = []
         lazy: list[Any] = []
         for number, start in enumerate(range(0, options.n_resamples, resamples.BLOCK)):
@@ -608,7 +818,7 @@ class Blocks(NamedTuple):
                 counts, generator = drawn[0], drawn[1]
                 parts = [
                     later(blocks.counted_sums, own, counts, positions)
-                    for own, positions in zip(columns, self.positions, strict=True)
+                    for own, positions in zip(statistics, self.positions, strict=True)
                 ]
                 steps.append(folded(parts, sum))
             lazy += steps[2:]
@@ -619,72 +829,60 @@ def read_distributed_items(ddf: Any, table: ItemTable, roles: Roles) -> AnyItems
     """Return the items on the workers, or in memory if there are few."""
     items = _item_blocks(ddf, table, roles)
     if items.n_items <= FEW_ITEMS:
-        few = read_items(ddf.compute(), replace(roles, measures=table.systems, exclude=None))
-        return few.items(np.arange(items.n_items))
+        chosen = replace(roles, measures=table.systems, exclude=None)
+        return item_tables.read_items(ddf.compute(), chosen).items(np.arange(items.n_items))
     items = items._replace(statistics=kept(items.statistics))
     metric = table.metric
     remote = RemoteItems(items, metric.formula.score, metric.sign, metric.linear)
-    check_size(remote.known.sizes.max(axis=1), table.systems)
+    item_tables.check_size(remote.known.sizes.max(axis=1), table.systems)
     return remote
 
 
 def _item_blocks(ddf: Any, table: ItemTable, roles: Roles) -> Blocks:
-    """Return the blocks of items, not yet computed.
-
-    To number the items, the scheduler runs once over the index.
-    """
+    """Return the blocks of items, not yet computed, after one run over the index."""
     systems, meta = table.systems, ddf._meta
-    columns: list[Hashable] = [
+    names: list[Hashable] = [
         x
         for x in meta.columns
         if x in systems or (isinstance(x, tuple) and not {*x}.isdisjoint(systems))
     ]
-    frames = ddf[columns].to_delayed()
-    indexes = kept([frame.index for frame in _narrow(ddf, columns[:1], frames)])
+    frames = ddf[names].to_delayed()
+    indexes = kept([frame.index for frame in _narrow(ddf, names[:1], frames)])
     sizes = computed([later(len, index) for index in indexes])
     ranks = None
     if not _restarts(ddf):
         ranks = later(_item_ranks, indexes).persist()
     if roles.measures is None and meta.columns.nlevels == 1:
-        rows = later(pd.DataFrame.head, frames[0], n=_FIRST_ROWS).compute()
-        warn_of_identifiers({name: rows[name] for name in systems}, taken_as="systems")
-    most = max(1, _BLOCK // max(1, len(systems) * len(table.metric.chosen)))
+        rows = later(pd.DataFrame.head, frames[0], n=1_000).compute()
+        columns.warn_of_identifiers({name: rows[name] for name in systems}, taken_as="systems")
     named = {
         "dim": "item",
         "measures": systems,
         "metric": roles.metric,
         "higher_is_better": roles.higher_is_better,
     }
-    statistics, positions, begin = [], [], 0
-    for frame, size in zip(frames, sizes, strict=True):
-        for start in range(0, size, most):
-            rows_of_block = slice(start, min(start + most, size))
-            statistics.append(
-                later(_item_statistics, frame, rows=rows_of_block, size=size, named=named)
-            )
-            own = slice(begin + rows_of_block.start, begin + rows_of_block.stop)
-            positions.append(own if ranks is None else ranks[own])
-        begin += size
-    return Blocks(statistics, positions, begin)
+    statistics, positions = [], []
+    for frame, size, stop in zip(frames, sizes, np.cumsum(sizes).tolist(), strict=True):
+        statistics.append(later(_item_statistics, frame, size=size, named=named))
+        own = slice(stop - size, stop)
+        positions.append(own if ranks is None else ranks[own])
+    return Blocks(statistics, positions, sum(sizes))
 
 
 def _item_ranks(indexes: Sequence[pd.Index]) -> IntArray:
     """Return the position of each item in the sorted labels."""
-    order = item_order(indexes[0].append(list(indexes[1:])))
+    order = item_tables.item_order(indexes[0].append(list(indexes[1:])))
     ranks = np.empty(order.size, dtype=np.int64)
     ranks[order] = np.arange(order.size)
     return ranks
 
 
-def _item_statistics(
-    frame: pd.DataFrame, *, rows: slice, size: int, named: dict[str, Any]
-) -> ItemStatistics:
-    """Return checked statistics (system, item, statistic) for some rows of a partition."""
+def _item_statistics(frame: pd.DataFrame, *, size: int, named: dict[str, Any]) -> ItemStatistics:
+    """Return checked statistics (system, item, statistic) for a partition."""
     refuse_changed(frame, size)
-    frame = frame.iloc[rows]
-    table = read_items(frame.reset_index(drop=True), Roles.of(named))
-    check_complete(table.statistics, table.systems, frame.index)
+    table = item_tables.read_items(frame.reset_index(drop=True), Roles.of(named))
+    item_tables.check_complete(table.statistics, table.systems, frame.index)
     block = ItemStatistics(table.statistics, table.metric.ones)
     if table.metric.counts:
-        check_counts(block.statistics, table.metric, table.systems, frame.index)
+        item_tables.check_counts(block.statistics, table.metric, table.systems, frame.index)
     return block

@@ -74,29 +74,9 @@ def difference_region(
     if head is not None and head.whole.reach < head.whole.total:
         raise ValueError(
             "a head does not contain the ranks of some candidates that are in only one list."
-            " Call ddf.rankeval.difference_region(a, b, n), which counts these candidates."
+            f" {errors.COMPUTE}."
         )
     return doors.above_door(_region_of(doors.below_door(data), a, b, n, roles), data)
-
-
-def region_of_head(
-    data: doors.HeadFrame,
-    a: Hashable,
-    b: Hashable,
-    n: int,
-    ranks: Callable[[pd.DataFrame], IntArray],
-    **roles: Unpack[RankingRoles],
-) -> pd.DataFrame:
-    """Return the difference region from a head, given ranks in the full ranking.
-
-    ``ranks`` (measure, candidate) follows the order of the head's measures.
-    """
-    table = _region_of(data, a, b, n, roles)
-    of_measures = ranks(table.drop(columns=[*_ADDED]))
-    measures = data.known.request.measures
-    return table.assign(
-        rank_a=of_measures[measures.index(a)], rank_b=of_measures[measures.index(b)]
-    )
 
 
 def _region_of(
@@ -574,16 +554,14 @@ class Tied(NamedTuple):
 def _refuse_cut_head(lists: PairRanks, row: tuple[int, ...], n: IntArray, n_keys: int) -> None:
     """Raise a ValueError if other orders need candidates outside the head."""
     whole = lists.whole
-    if whole is None or whole.orders >= n_keys or whole.reach == whole.total:
+    if n_keys == 1 or whole is None or whole.reach == whole.total:
         return
     for falling in (lists.a.scores_by_rank[row], lists.b.scores_by_rank[row]):
         last = falling[whole.reach - 1]
         if (falling[n - 1] == last).any() or (np.isnan(falling[n - 1]) & np.isnan(last)).any():
             raise ValueError(
-                f"n_keys={n_keys}: a list ends inside a tie, but the head contains only"
-                f" {whole.orders} orders of the tied candidates. Make another head with"
-                f" ddf.rankeval.head(n_max, n_keys={n_keys}), or use"
-                " ddf.rankeval.tie_sensitivity(...)."
+                f"n_keys={n_keys}: a list ends inside a tie, but the head contains only the first"
+                f" candidates of it. {errors.COMPUTE}."
             )
 
 

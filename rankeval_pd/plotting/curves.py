@@ -31,6 +31,7 @@ from rankeval_pd.plotting.canvas import (
 from rankeval_pd.plotting.lists import FIRST
 from rankeval_pd.plotting.look import (
     LARGE_RATIO,
+    Ink,
     digits_for,
     font,
     in_percent,
@@ -326,6 +327,7 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
     if np.any((asked <= 0.0) | (asked >= 1.0)):
         raise ValueError(f"f_scores={f_scores!r}: pass F1 values in (0, 1), as in [0.2, 0.4].")
     ax = canvas.ax
+    outside = Ink.of(ax, outside=True)
     for value in asked:
         recall = np.linspace(value / (2.0 - value) + 1e-6, 1.0, 200)
         precision = value * recall / (2.0 * recall - value)
@@ -333,7 +335,7 @@ def _draw_f_scores(canvas: Canvas, f_scores: float | Sequence[float]) -> None:
         canvas.guide(recall[inside], precision[inside], f"_F1 = {value:g}", HAIR)
         if inside.any() and precision[-1] >= ax.get_ylim()[0]:
             end = (1.0, float(precision[-1]))
-            write(ax, f"F1 {value:g}", end, (3, 0), va="center", color=canvas.ink.note)
+            write(ax, f"F1 {value:g}", end, (3, 0), va="center", color=outside.note)
 
 
 _SHAPES = "os^Dv"  # markers, one for each p

@@ -88,7 +88,6 @@ class Whole(NamedTuple):
     tp_scored: IntArray  #: (measure) true positives among these candidates
     clusters: int | None = None  #: clusters among all candidates
     positives_variance: float = 0.0  #: see ``cluster_totals``
-    orders: int = 1  #: number of tie orders for which all top candidates are in memory
     accepted: IntArray | None = None  #: (2, measure, cut) sizes and true positives
 
     def of(self, measures: IntArray) -> Whole:

@@ -1,4 +1,4 @@
-"""Every verdict of varied tables: limits in their range, and sentences that say what they show.
+"""Every verdict of varied tables in sentences that say what they show.
 
 A program reads the sentences of `in_words` and compares them with the rows of the table: who is
 best, better, significant, tied, above chance. It knows nothing of how the sentences are made.
@@ -6,22 +6,17 @@ best, better, significant, tied, above chance. It knows nothing of how the sente
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rankeval_pd import in_words, paper_table
-from tests.questions import noted
+from rankeval_pd import in_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-TABLES = int(os.environ.get("RANKEVAL_PD_VERDICTS", "500"))
-FAST = range(40)
-MANY = pytest.param(range(40, 40 + TABLES), marks=pytest.mark.full, id="many")
 ADJUST = [None, "max-t", "max-t-stepdown", "holm", "bonferroni", "bh", "by"]
 SIDES = ["two-sided", "greater", "less"]
 
@@ -40,15 +35,12 @@ def candidates(rng: np.random.Generator) -> pd.DataFrame:
     if few is not None:
         gold[:] = False
         gold[rng.choice(size, few, replace=False)] = True
-    if rng.random() < 0.1:
-        gold = ~gold
     common, scores = rng.normal(size=size), {}
     for name in [f"Q{k}" for k in range(pick(rng, 2, 3, 3, 4, 6))]:
         score = rng.uniform(-0.5, 3) * gold + rng.uniform(0, 1) * common + rng.normal(size=size)
         scores[name] = score.round(int(rng.integers(0, 4)))
     if rng.random() < 0.2:
         scores["Q1"] = pick(rng, scores["Q0"], 2.0 * gold, -1.0 * gold, gold - 0.1 * common)
-        scores["Q0"] = pick(rng, scores["Q0"], 2.0 * gold - 0.1 * common)
     df = pd.DataFrame(scores)
     if rng.random() < 0.15:
         df.loc[rng.random(size) < 0.2, "Q0"] = np.nan
@@ -58,23 +50,17 @@ def candidates(rng: np.random.Generator) -> pd.DataFrame:
 def of_candidates(rng: np.random.Generator) -> pd.DataFrame:
     df, level = candidates(rng), float(pick(rng, 0.8, 0.95, 0.95, 0.99))
     names = [x for x in df if str(x).startswith("Q")]
-    asked: dict[str, Any] = {
-        "measures": names,
-        "missing": "drop",
-        "details": pick(rng, True, False),
-    }
+    alone = df.rankeval(measures=names, missing="drop", details=pick(rng, True, False))
     least = df.groupby("part").size().min() if rng.random() < 0.3 else None
-    roles = {} if least is None else {"by": "part"}
+    call = alone if least is None else alone(by="part")
     n = sorted({int(x) for x in rng.integers(1, (least or len(df)) + 1, 2)})
-    call = df.rankeval(**asked, **roles)
     adjust, side = pick(rng, *ADJUST), pick(rng, *SIDES)
     plain = pick(rng, None, "holm", "bonferroni", "bh", "by")
     tested: dict[str, Any] = {"alternative": side, "level": level, "alpha": round(1 - level, 12)}
     ranked: dict[str, Any] = {"adjust": adjust, "level": level}
     kind = pick(
-        rng, "summary", "summary", "baseline", "ranks", "compare", "compare", "area", "areas",
-        "unpaired", "chance", "ranges", "mean", "band", "early", "lists", "sets", "judged",
-        "choose", "crossovers", "odds", "ties", "average", "sides",
+        rng, "summary", "summary", "baseline", "ranks", "compare", "compare", "sides", "areas",
+        "unpaired", "chance", "ranges", "mean", "sets", "crossovers",
     )  # fmt: skip
     if kind in ("summary", "baseline"):
         base = {"baseline": pick(rng, *names)} if kind == "baseline" else {}
@@ -83,69 +69,29 @@ def of_candidates(rng: np.random.Generator) -> pd.DataFrame:
         return call.measure_ranks(**pick(rng, {"n": n}, {"kind": "roc"}, {"kind": "ap"}), **ranked)
     if kind == "compare":
         more = pick(rng, {}, {"target": "nbest"}, {"test": "midp"}, {"of": "recall"}, {"phi": 2.0})
-        more |= {"groups": "part"} if not roles and "test" not in more and "phi" not in more else {}
-        more = {} if adjust in ("max-t", "max-t-stepdown") and "phi" in more else more
+        more |= {"groups": "part"} if call is alone and not {"test", "phi"} & {*more} else {}
+        adjust = plain if "phi" in more else adjust
         return call.compare(n=n, adjust=adjust, **more, **tested)
     if kind == "sides":
         more = pick(rng, {"combine": True}, {"average": "macro"}, {"average": "micro"})
-        return df.rankeval(**asked, by="part").compare(n=n[:1], adjust=plain, **more, **tested)
+        return alone(by="part").compare(n=n[:1], adjust=plain, **more, **tested)
     if kind == "areas":
         more = pick(rng, {}, {"kind": "ap"}, {"test": "delong"})
         return call.compare_area(adjust=plain, alternative=side, level=level, **more)
     if kind == "unpaired":
         more = pick(rng, {}, {"kind": "ap"})
-        call = df.rankeval(**asked, by="part")
-        return call.unpaired_area(adjust=plain, alternative=side, level=level, **more)
-    if kind == "area":
-        return call.area(**pick(rng, {}, {"kind": "ap"}, {"ci": "delong"}, {"ci": "logit"}),
-                         level=level)  # fmt: skip
+        return alone(by="part").unpaired_area(adjust=plain, alternative=side, level=level, **more)
     if kind == "chance":
-        more = pick(rng, {}, {"adjust": "envelope"}, {"combine": True} if roles else {})
-        return call.random_test(n, **more)
+        return call.random_test(n, **pick(rng, {}, {"adjust": "envelope"}))
     if kind == "ranges":
         return call.significant_ranges(*names[:2], n, adjust=plain, alternative=side, alpha=0.2)
     if kind == "mean":
         n = range(n[0], n[-1] + 1)
-        return df.rankeval(**asked).mean_difference(*names[:2], n, n_resamples=199, **tested)
-    if kind == "band":
-        return pick(
-            rng,
-            lambda: call.difference_band(*names[:2], n, level=level, n_resamples=99),
-            lambda: call.precision_band(n, level=level, n_resamples=99),
-        )()
-    if kind == "early":
-        return pick(
-            rng,
-            lambda: call.bedroc(level=level),
-            lambda: call.partial_area(fpr=0.3, level=level),
-            lambda: call.enrichment(0.2, level=level),
-        )()
-    if kind == "lists":
-        return pick(rng, call.nbest_precision, call.nbest_recall)(n, level=level)
-    if kind == "average":
-        call = df.rankeval(**asked, by="part")
-        return call.nbest_precision(n[:1], average=pick(rng, "macro", "micro"), level=level)
+        return alone.mean_difference(*names[:2], n, n_resamples=199, **tested)
     if kind == "sets":
-        more = pick(rng, {}, {"ci": "delta"})
         threshold = {name: [0.0, 1.0] for name in names[:2]}
-        return call.compare(*names[:2], threshold=threshold, adjust=plain, **more, **tested)
-    if kind == "judged":
-        judged = rng.random(len(df)) < pick(rng, 0.4, 0.8, 1.0)
-        call = df.assign(gold=df["gold"].astype(float).where(judged)).rankeval(**asked, **roles)
-        return pick(
-            rng,
-            lambda: call.judged_precision(n, level=level),
-            lambda: call.judged_recall(n, level=level),
-            lambda: call.judged_average_precision(level=level),
-            lambda: call.judged_difference(*names[:2], n, level=level),
-        )()
-    if kind == "choose":
-        return call.choose_threshold(**pick(rng, {"precision": 0.5}, {"recall": 0.5}), level=level)
-    if kind == "crossovers":
-        return call.crossovers(0.2, contiguous=1)
-    if kind == "odds":
-        return call.odds_ratios(*names[:2], n, level=level)
-    return call.tie_sensitivity(*names[:2], n, n_keys=4)
+        return call.compare(*names[:2], threshold=threshold, adjust=plain, **tested)
+    return call.crossovers(0.2, contiguous=1)
 
 
 def of_systems(rng: np.random.Generator) -> pd.DataFrame:
@@ -213,67 +159,10 @@ def table_of(seed: int) -> pd.DataFrame | None:
         return None
 
 
-# ------------------------------------------------------------------------------------- The limits
-
-UNBOUNDED = {"odds_ratio", "odds_ratio_mle", "lift", "threshold"}
-
-
-def estimates(table: pd.DataFrame) -> Iterator[tuple[str, str, str]]:
-    """Return each estimate with the columns of its limits."""
-    own: tuple[str, ...] = ("average_precision", "area", "value", "precision", "recall", "lift")
-    own = {"enrichment": ("lift",), "nbest_recall": ("recall",)}.get(table.attrs["method"], own)
-    alone = next((x for x in own if x in table), "odds_ratio_mle")
-    if "measure_a" in table or "system_a" in table or "sample_a" in table:
-        alone = next((x for x in ("difference", "gain") if x in table), "odds_ratio_mle")
-    for start, of in (("ci", alone), ("band", alone), ("difference", "difference")):
-        for end in ("", "_alone"):
-            if f"{start}_high{end}" in table and of in table:
-                yield of, f"{start}_low{end}", f"{start}_high{end}"
-
-
-def check_limits(table: pd.DataFrame) -> None:
-    attrs = table.attrs
-    bounded = attrs.get("metric") not in ("mean", "sum")
-    for of, low, high in estimates(table):
-        a, b, value = (table[x].to_numpy(dtype=float) for x in (low, high, of))
-        assert (np.isnan(a) == np.isnan(b)).all(), table.T
-        known = ~np.isnan(a)
-        assert (a[known] <= b[known]).all(), table.T
-        inside = (a - 1e-9 <= value) & (value <= b + 1e-9)
-        assert inside[known & ~np.isnan(value)].all(), table.T
-        if bounded and of not in UNBOUNDED and attrs.get("of") != "lift":
-            least = -1.0 if of in ("difference", "gain") else 0.0
-            ends = a[known], b[known]
-            if attrs.get("alternative", "two-sided") != "two-sided" and of == "gain":
-                ends = tuple(x[np.isfinite(x)] for x in ends)  # type: ignore[assignment]
-            assert all((least <= x).all() and (x <= 1.0).all() for x in ends), table.T
-        narrow = known & (b - a < 1e-12)
-        assert not (narrow & ~exact(table, of)).any(), table.T
-
-
-def exact(table: pd.DataFrame, of: str) -> Any:
-    """Return which estimates are known exactly: of themselves, of equal lists, of all judged."""
-    size = len(table)
-    if of == "difference" and "value" in table:  # to itself
-        return (table["difference"] == 0.0).to_numpy()
-    if "n_unjudged" in table:
-        every = table["n_unjudged"] == 0
-        return (every | (table["recall"] == 1.0) if of == "recall" else every).to_numpy()
-    for alike in ("n_only_a", "gain_se"):  # equal lists, systems without an item that differs
-        if alike in table and "threshold" not in table.attrs and "groups" not in table.attrs:
-            return (table[alike] == 0).to_numpy()
-    if of in ("difference", "gain", "odds_ratio_mle"):
-        return (table[of] == 0.0).to_numpy()
-    if of in ("recall", "lift"):
-        return (table[of] == 1.0).to_numpy()  # of all candidates
-    return np.zeros(size, dtype=bool)
-
-
 # ---------------------------------------------------------------------------------- The sentences
 
-CLAIMS = re.compile(r"\b(significant(ly)?|better|best|tied|tie|chance)\b")
+CLAIMS = re.compile(r"\b(significant(ly)?|better|best|tied|tie(?!-)|chance)\b")
 NAMES = re.compile(r"\bQ\d\b")
-PERCENT = r"([\d.]+)%"
 
 
 def sentences(text: str) -> list[str]:
@@ -525,28 +414,9 @@ def check_rows(table: pd.DataFrame, paragraphs: list[str]) -> None:
             assert (m[1], int(m[2]), int(m[3])) == (row["measure"], row["n_first"], row["n_last"])
 
 
-# ------------------------------------------------------------------------------ Tables of a paper
-
-
-def check_paper(table: pd.DataFrame) -> None:
-    """A table of verdicts has the letters of its rows, and bold for the largest value."""
-    if "letters" not in table or "value" not in table or len(parts(table)) != 1:
-        return
-    name = "measure" if "measure" in table else "system"
-    rows = table.set_index(name)
-    for line in paper_table(table, "markdown", caption="").splitlines()[2:]:
-        who = NAMES.search(line)
-        assert who, line
-        if np.isnan(rows.loc[who[0], "value"]):
-            continue
-        raised = re.search(r"<sup>(.*?)</sup>", line)
-        assert (raised[1] if raised else "") == rows.loc[who[0], "letters"], line
-        lower = table.attrs.get("higher_is_better") == 0
-        top = rows["value"].min() if lower else rows["value"].max()
-        assert ("**" in line) == (rows.loc[who[0], "value"] == top), line
-
-
-@pytest.mark.parametrize("seeds", [FAST, MANY])
+@pytest.mark.parametrize(
+    "seeds", [pytest.param(range(20, 500), marks=pytest.mark.full, id="many"), range(20)]
+)
 def test_every_verdict_says_what_its_table_shows(seeds):
     refused = 0
     for seed in seeds:
@@ -555,26 +425,13 @@ def test_every_verdict_says_what_its_table_shows(seeds):
             refused += 1
             continue
         try:
-            check_limits(table)
             check_sentences(table)
-            check_paper(table)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}, {table.attrs.get('method')}") from error
     assert refused <= len(seeds) / 5
 
 
 # ------------------------------------------------------------------------------------- By hand
-
-
-def test_one_positive_has_no_test_and_no_interval():
-    df = pd.DataFrame({"Q0": [5, 4, 3, 2, 1], "Q1": [1, 5, 4, 3, 2], "gold": [1, 0, 0, 0, 0]})
-    table = df.rankeval(details=True).summary()
-    assert table.loc[1, ["difference_low", "difference_high", "p_value"]].isna().all()
-    assert "not tested against" in in_words(table)
-    for told in in_words(df.rankeval.compare_area()), in_words(table):
-        assert not re.search(r"signific|p = ", told)
-    alone = df.rankeval(details=True).summary(baseline="Q1", adjust=None)
-    assert alone.loc[0, ["difference_low", "difference_high"]].isna().all()
 
 
 def test_perfect_rankings_that_differ_leave_every_difference_open():
@@ -591,20 +448,6 @@ def test_perfect_rankings_that_differ_leave_every_difference_open():
     assert df.rankeval.area(ci="delong")[["ci_low", "ci_high"]].isna().all(axis=None)
 
 
-def test_not_all_of_the_best_may_be_better():
-    table = pd.DataFrame({
-        "measure": ["Q0", "Q1", "Q2"], "value": [0.9, 0.9, 0.4], "ci_low": 0.3, "ci_high": 0.95,
-        "rank_low": [1, 1, 2], "rank_high": [2, 3, 3], "letters": ["a", "ab", "b"],
-    })  # fmt: skip
-    assert in_words(noted(table, "summary")).endswith(
-        "some of the best measures are significantly better than Q2 (unadjusted tests)."
-    )
-    table["rank_low"] = [1, 1, 3]
-    assert "They are significantly better than Q2" in in_words(table.drop(columns="letters"))
-    table["rank_low"] = [1, 1, 2]  # one of two is better: which one, ranks do not tell
-    assert "significant" not in in_words(table.drop(columns="letters"))
-
-
 def test_equal_queries_leave_the_other_queries_open():
     """Three of three queries at .8: at least (.025)^(1/3) of all, Clopper and Pearson's limit."""
     gold = [1, 1, 1, 1, 0, 0, 0, 0, 0]
@@ -619,35 +462,3 @@ def test_equal_queries_leave_the_other_queries_open():
         share = 0.1 ** (1 / 3)
         assert gap["difference"] == 1.0
         assert (gap["ci_low"], gap["ci_high"]) == pytest.approx((2 * share - 1, 1.0))
-
-
-def test_limits_of_recall_and_lift_end_where_they_do():
-    """No list of n can contain more than the N+ true positives: a recall of 1, a lift of N / n."""
-    rng = np.random.default_rng(2)
-    df = pd.DataFrame(
-        {"Q0": rng.normal(size=40), "Q1": rng.normal(size=40), "gold": np.arange(40) < 4}
-    )
-    for of, most in (("recall", 1.0), ("lift", 40 / 30)):
-        row = df.rankeval.compare("Q0", "Q1", 30, of=of, alternative="greater").iloc[0]
-        assert row["ci_high"] == pytest.approx(most)
-
-
-def test_small_p_values_and_bounds_of_them():
-    bound = pd.DataFrame({"difference": [0.2], "p_low": [2.956e-59], "p_high": [0.0312]})
-    told = in_words(noted(bound, "compare_accuracies"))
-    assert told == "The difference of 20.0 points has a p-value between < 0.001 and 0.031."
-    frame = pd.DataFrame({"measure": ["Q0"], "threshold": [np.nan], "n_accepted": 0, "tp": 0,
-                          "precision": np.nan, "recall": np.nan, "ci_low": np.nan})  # fmt: skip
-    assert (
-        in_words(noted(frame, "choose_threshold"))
-        == "No threshold for Q0 reaches the requested value."
-    )
-
-
-def test_a_loss_is_higher_where_less_is_better():
-    rng = np.random.default_rng(1)
-    df = pd.DataFrame({"Q0": rng.normal(1.0, 0.2, 60), "Q1": rng.normal(0.5, 0.2, 60)})
-    call = df.rankeval(metric="mean", higher_is_better=False)
-    told = in_words(call.summary(baseline="Q0"))
-    assert "Q1 has the lowest mean score" in told
-    assert "Q1 is significantly lower than Q0, by" in told

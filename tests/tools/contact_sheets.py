@@ -1,4 +1,4 @@
-"""Contact sheets of every plot in every setting of ``tests/test_pictures.py``, to be looked at.
+"""Contact sheets of every plot in every setting of ``test_every_plot.py``, to be looked at.
 
 ``python -m tests.tools.contact_sheets FOLDER`` writes a PNG file for each plot.
 """
@@ -13,7 +13,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from tests.test_pictures import COUNTS, PICTURES, SIZES, THEMES, draw
+from tests.plotting.test_every_plot import COUNTS, SIZES, THEMES, draw
+from tests.questions import PLOTS
 
 
 def main() -> None:
@@ -21,7 +22,7 @@ def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "contact_sheets")
     folder.mkdir(exist_ok=True)
     warnings.simplefilter("ignore")
-    for name in PICTURES:
+    for name in PLOTS:
         rows = [*itertools.product(THEMES, SIZES)]
         sheet, cells = plt.subplots(len(rows), len(COUNTS), figsize=(20, 3.75 * len(rows)))
         for (row, (theme, size)), (column, count) in itertools.product(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import sys
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 
 from rankeval_pd import datasets, per_query
 from rankeval_pd.datasets import docstrings
-from rankeval_pd.datasets import docstrings as docstring_search
 
 CODE = '''
 """A module."""
@@ -98,7 +98,7 @@ def test_documents_links_and_runs(load):
 
 
 def test_links_are_no_part_of_a_document():
-    text, links = docstring_search._split_see_also(
+    text, links = docstrings._split_see_also(
         "Do it.\n\nSee Also\n--------\nother, third : Words.\nlast\n    More.\n"
         "\nNotes\n-----\nStays."
     )
@@ -116,19 +116,16 @@ def test_the_depth_of_the_runs(load):
 
 def test_bm25_is_its_formula(load):
     found = load().set_index(["query", "document"])["bm25"]
-    corpus = docstring_search._search_corpus()
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+    corpus = docstrings._search_corpus()
+    stop = pytest.importorskip("sklearn.feature_extraction.text").ENGLISH_STOP_WORDS
 
     def words(text):
-        return [w for w in __import__("re").findall(r"(?u)\b\w\w+\b", text.lower())
-                if w not in ENGLISH_STOP_WORDS]  # fmt: skip
+        return [w for w in re.findall(r"(?u)\b\w\w+\b", text.lower()) if w not in stop]
 
-    texts = {
-        one.name: words(f"{docstring_search._name_words(one.name)} {one.text}") for one in corpus
-    }
+    texts = {one.name: words(f"{docstrings._name_words(one.name)} {one.text}") for one in corpus}
     mean = np.mean([len(x) for x in texts.values()])
     one = next(x for x in corpus if x.name == "tinysearch.Frame.mean")
-    query = set(words(f"{docstring_search._name_words(one.name)} {one.text.splitlines()[0]}"))
+    query = set(words(f"{docstrings._name_words(one.name)} {one.text.splitlines()[0]}"))
     for name, text in texts.items():
         total = 0.0
         for word in query & set(text):
@@ -143,7 +140,7 @@ def test_bm25_is_its_formula(load):
 def test_the_corpus_is_kept(load, tmp_path, monkeypatch):
     first = load()
     with monkeypatch.context() as patched:
-        patched.setattr(docstring_search, "_read_search", lambda: pytest.fail("read again"))
+        patched.setattr(docstrings, "_read_search", lambda: pytest.fail("read again"))
         pd.testing.assert_frame_equal(load(), first)
     (kept,) = (tmp_path / "cache").iterdir()
     whole = kept.read_bytes()
@@ -152,3 +149,20 @@ def test_the_corpus_is_kept(load, tmp_path, monkeypatch):
         kept.write_bytes(broken)
         pd.testing.assert_frame_equal(load(), first)
         assert gzip.decompress(kept.read_bytes()) == gzip.decompress(whole)
+
+
+def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
+    """Without pooch, which knows the user's cache folder, and no folder named."""
+    monkeypatch.delenv("RANKEVAL_PD_CACHE", raising=False)
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    made = iter(["first", "second", "third"])
+    assert docstrings.cached_content("words", 1, lambda: next(made)) == "first"
+    monkeypatch.setenv("RANKEVAL_PD_CACHE", str(tmp_path))
+    assert docstrings.cached_content("words", 1, lambda: next(made)) == "second"
+    assert docstrings.cached_content("words", 1, lambda: next(made)) == "second"
+    assert docstrings.cached_content("words", 2, lambda: next(made)) == "third"
+
+
+def test_a_package_that_is_not_there_is_named():
+    with pytest.raises(ModuleNotFoundError, match="pip install no_such_package"):
+        list(docstrings.source_files("no_such_package"))

@@ -1,0 +1,138 @@
+"""What all curves share: colors by name, the best of many, captions, and long lines."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from rankeval_pd import plotting
+from rankeval_pd.plotting import caption
+from rankeval_pd.plotting.canvas import thin
+from rankeval_pd.plotting.look import HUES, Ink
+from rankeval_pd.tables import listed_in
+from tests.plotting.seen import color, laid_out, named
+from tests.questions import candidates
+
+
+def many(count: int, size: int = 200) -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    scores = {f"measure number {k}": rng.normal(size=size) for k in range(count)}
+    return pd.DataFrame({**scores, "gold": rng.random(size) < 0.3})
+
+
+# ----------------------------------------------------------------------------- colors of the names
+
+
+def test_some_of_the_names_keep_their_colors():
+    df = candidates(names=6).rename(columns={"_z": "z", "$MI^3$": "MI"})
+    names = list(df)[:6]
+    some = {"t": HUES[5].lower(), "MI": HUES[2].lower()}
+    for data in (df, df.rename_axis("candidate").to_xarray()):
+        curves = data.rankeval.nbest_precision([20, 50], measures=list(some))
+        pair = data.rankeval.compare("t", "MI", [20, 50])
+        assert all(listed_in(table.attrs, "order") == names for table in (curves, pair))
+        for ax in (
+            plotting.precision(curves),
+            plotting.comparison(pair),
+            data.rankeval(measures=list(some)).plot.gain(),
+        ):
+            assert {name: color(ax, name) for name in some} == some
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("count", [40, 200])
+@pytest.mark.parametrize(
+    ("plot", "method", "column"),
+    [("precision", "nbest_precision", "precision"), ("roc", "roc", "tpr"), ("det", "det", "fnr"),
+     ("random_bound", "nbest_precision", "precision"), ("gain", "gain", "tpr"),
+     ("lift", "lift", "lift")],
+)  # fmt: skip
+def test_of_many_measures_the_best_three_are_in_color(plot, method, column, count):
+    df = many(count, size=100)
+    ax = getattr(df.rankeval.plot, plot)()
+    laid_out(ax.figure)
+    means = getattr(df.rankeval, method)().groupby("measure", sort=False)[column].mean()
+    best = set((means if plot == "det" else -means).nsmallest(3).index)
+    drawn = {x.get_label(): x.get_color() for x in ax.get_lines() if x.get_label() in means}
+    assert set(drawn) == set(means.index)
+    assert {name for name in drawn if drawn[name] != Ink.of(ax).muted} == best
+    assert len({drawn[name] for name in best}) == 3
+    assert {x.partition(" 0.")[0] for x in named(ax) if x.startswith("measure")} == best
+    assert "The 3 entries with the highest mean" in caption(ax)
+    assert f"In gray: the other {count - 3}." in caption(ax)
+
+
+@pytest.mark.parametrize(("highlight", "bars"), [(7, 0), (6, 6), (None, 3)])
+def test_uncertainty_of_more_names_than_six_is_left_out(highlight, bars):
+    df = many(8)
+    ax = df.rankeval.plot.precision([20, 50], highlight=highlight and list(df)[:highlight])
+    assert len(ax.collections) == bars  # without a highlight, those of the best three
+
+
+# --------------------------------------------------------------------------------------- captions
+
+
+@pytest.mark.parametrize(
+    ("ci", "level", "words"), [("wilson", 0.9, "90% Wilson"), ("jeffreys", 0.99, "99% Jeffreys")]
+)
+def test_captions_name_the_interval(ci, level, words):
+    df = candidates(names=3)
+    ax = plotting.precision(df.rankeval.nbest_precision([20, 50], level=level, ci=ci))
+    assert f"Bars: {words} confidence intervals, separately at each n." in caption(ax)
+    area = plotting.area(df.rankeval.area(level=level))
+    assert caption(area).startswith(f"Lines: {words[:3]} Newcombe confidence")
+
+
+@pytest.mark.parametrize(
+    ("test", "alpha", "adjust", "alone", "together"),
+    [
+        ("midp", 0.01, "holm", "the mid-p version of Fisher's test at 1%", "Holm's method at 1%"),
+        ("mcnemar", 0.05, "bonferroni", "McNemar's test at 5%", "Bonferroni's method at 5%"),
+    ],
+)
+def test_captions_name_the_tests(test, alpha, adjust, alone, together):
+    df = candidates(names=3)
+    table = df.rankeval.compare("G2", "_z", [20, 50], test=test, alpha=alpha, adjust=adjust)
+    ax = plotting.comparison(table)
+    assert f"({alone}, separately at each n)" in caption(ax)
+    assert f"({together}, simultaneously for all n)" in caption(ax)
+
+
+def test_captions_say_each_sentence_once():
+    df = candidates(names=2)
+    _, axes = plt.subplots(1, 2)
+    for ax, n in zip(axes, ([20, 50], [30, 60]), strict=True):
+        df.rankeval.plot.precision(n, ax=ax)
+    words = "Bars: 95% Clopper–Pearson confidence intervals, separately at each n."
+    assert caption(axes) == caption(axes[0]) == f"{words} Gray line: random order."
+    df.rankeval.plot.gain(ax=axes[1])
+    assert caption(list(axes)).startswith(caption(axes)[: len(words)])
+    assert "ideal order" in caption(axes)
+    assert caption(plt.subplots()[1]) == ""
+
+
+# ------------------------------------------------------------------------------------- long lines
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("holes", [False, True])
+def test_of_each_column_first_last_least_and_largest_are_drawn(log, holes):
+    ax = plt.subplots()[1]
+    ax.set_xscale("log" if log else "linear")
+    x, y = np.arange(1.0, 50_001.0), np.random.default_rng(2).normal(size=50_000)
+    if holes:
+        y[:300] = y[20_000:20_400] = y[30_000] = np.nan
+    kept, values = thin(ax, x, y)
+    np.testing.assert_array_equal(values, y[kept.astype(int) - 1])
+    at = np.log(x) if log else x
+    column = ((at - at[0]) / (at[-1] - at[0]) * 1499).astype(int)
+    assert (np.bincount(column[np.isin(x, kept)]) <= 4).all()
+    assert np.isnan(values[(kept > 20_000) & (kept <= 20_400)]).any() == holes  # still a gap
+    for k in np.unique(column):
+        across, upwards = x[column == k], y[column == k]
+        known = np.isfinite(upwards).any()
+        extremes = (np.nanargmin(upwards), np.nanargmax(upwards)) if known else ()
+        assert all(across[place] in kept for place in (0, -1, *extremes))
+    few = np.arange(6000.0)
+    assert thin(ax, few, few)[1] is few

@@ -1,0 +1,197 @@
+"""Plots of two measures over n: curves, strips of significant n, differences, odds, broken ties."""
+
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from numpy.testing import assert_array_equal as equal
+from numpy.testing import assert_equal
+
+from rankeval_pd import plotting
+from rankeval_pd.datasets import simulate_candidates
+from rankeval_pd.plotting import caption
+from rankeval_pd.plotting.look import mixed_color
+from tests.plotting.seen import limits, line, segments, written, xy
+from tests.questions import candidates
+
+
+def marked(ax, n) -> dict:
+    """Return which n the bars of the strip cover, by row, height and color."""
+    found: dict = {}
+    for bars in ax.figure.axes[1].collections:
+        for path in bars.get_paths():
+            (left, low), (right, high) = path.get_extents().get_points()
+            key = int((low + high) / 2), round(high - low, 2), to_hex(bars.get_facecolor()[0])
+            hits = found.setdefault(key, np.zeros(len(n), dtype=bool))
+            hits |= ((n > left) & (n < right)).to_numpy()
+    return found
+
+
+def to_mark(ax, table, *findings, row=None) -> dict:
+    """Return what is to be marked: pale bars for each n alone, full ones for all n together."""
+    rows: dict = {}
+    for kind, hits in enumerate(findings):
+        for side, ahead in (("a", table["difference"] > 0), ("b", table["difference"] < 0)):
+            color = line(ax, table[f"measure_{side}"].iloc[0]).get_color()
+            place = (1 - kind, 0.6) if row is None else (row, (0.6, 0.36)[kind])
+            covered = np.asarray(hits) & ahead.to_numpy()
+            if covered.any():
+                rows[(*place, mixed_color(color, "white", (0.45, 1.0)[kind]))] = covered
+    return rows
+
+
+def test_comparison_draws_the_table(two):
+    table = two.rankeval.compare("good", "poor", alpha=0.01, adjust="holm")
+    ax = plotting.comparison(table)
+    curves, strip, below = ax.figure.axes
+    assert curves is ax
+    equal(xy(ax, "good"), table[["n", "precision_a"]])
+    equal(xy(ax, "poor"), table[["n", "precision_b"]])
+    bars = to_mark(ax, table, table["p_value"] <= 0.01, table["significant"])
+    assert len(bars) == 2
+    assert_equal(marked(ax, table["n"]), bars)
+    equal(xy(below, "_difference"), table[["n", "difference"]])
+    equal(limits(below), table[["ci_low", "ci_high"]])
+    assert written(strip) == ["each n separately", "all n jointly", "good\nbetter"]
+    assert "(Fisher's exact test at 1%, separately at each n)" in caption(ax)
+    assert "(Holm's method at 1%, simultaneously for all n)" in caption(ax)
+    assert "good − poor in percentage points, with the 95% interval, adjusted like" in caption(ax)
+
+
+@pytest.mark.full
+def test_comparison_marks_what_holds_for_all_n_together(two):
+    n = range(5, 400)
+    ax = two.rankeval.plot.comparison("good", "poor", n, relevant=0.05)
+    table = two.rankeval.compare("good", "poor", n)
+    adjusted = two.rankeval.compare("good", "poor", n, adjust="max-t")
+    large = table["difference"].abs() >= 0.05
+    both = table["significant"] & large, adjusted["significant"] & large
+    assert 0 < both[1].sum() < both[0].sum()
+    assert_equal(marked(ax, table["n"]), to_mark(ax, table, *both))
+    words = "max-t method at 5%, simultaneously for all n, and the difference is 5 points or more"
+    assert words in caption(ax)
+
+
+@pytest.mark.full
+def test_a_simultaneous_band_marks_where_it_excludes_0(two):
+    n = range(100, 400)
+    table = two.rankeval.compare("good", "poor", n)
+    band = two.rankeval.difference_band("good", "poor", n)
+    ax = plotting.comparison(table, band)
+    bars = to_mark(ax, table, table["significant"], band["band_low"] > 0)
+    assert_equal(marked(ax, table["n"]), bars)
+    equal(limits(ax.figure.axes[2]), band[["band_low", "band_high"]])
+    assert "the 95% simultaneous band excludes 0, simultaneously for all n" in caption(ax)
+    assert "with the 95% simultaneous band for all n" in caption(ax)
+
+
+def test_n_with_gaps_are_marked_one_by_one(two):
+    table = two.rankeval.compare("good", "poor", [50, 100, 300])
+    _, strip, below = plotting.comparison(table).figure.axes
+    (squares,) = strip.collections
+    assert table["significant"].any()
+    equal(squares.get_offsets()[:, 0], table.loc[table["significant"], "n"])
+    equal(segments(below.collections[0]), table[["n", "ci_low", "ci_high"]])
+
+
+def test_every_pair_has_a_row(two):
+    three = two.assign(third=np.linspace(1.0, 0.0, 600) ** 2)
+    table = three.rankeval.compare(n=range(20, 300))
+    together = three.rankeval.compare(n=range(20, 300), adjust="max-t", n_resamples=199)
+    ax = plotting.comparison(table, together)
+    assert [x.get_label() for x in ax.get_lines()] == ["good", "poor", "third"]
+    assert written(ax.figure.axes[1]) == ["good : poor", "good : third", "poor : third"]
+    bars: dict = {}
+    for row, (pair, rows) in enumerate(table.groupby(["measure_a", "measure_b"], sort=False)):
+        mine = together.set_index(["measure_a", "measure_b"]).loc[[pair]]
+        bars |= to_mark(ax, rows, rows["significant"], mine["significant"], row=2 - row)
+    assert len({row for row, *_ in bars}) > 1
+    assert_equal(marked(ax, table["n"].iloc[:280]), bars)
+
+
+@pytest.mark.full
+def test_comparison_without_any_significant_n(two):
+    ax = two.rankeval.plot.comparison("good", "poor", range(1, 4))
+    assert not ax.figure.axes[1].collections
+    for words in (
+        "Fisher's exact test at 5%, separately at each n",
+        "method at 5%, simultaneously for all n",
+    ):
+        assert f"{words}). No list in this plot meets the condition." in caption(ax)
+    assert "the same list" not in caption(ax)
+    twins = two.assign(twin=2 * two["good"])
+    ax = twins.rankeval.plot.comparison("good", "twin", range(1, 4))
+    assert "good and twin have identical lists at each n shown." in caption(ax)
+
+
+def test_comparison_over_recall_and_with_overlap(two):
+    ax = two.rankeval.plot.comparison(
+        "good", "poor", [20, 50, 200], x="recall", reference="ideal", overlap=True, mark=[50],
+        simultaneous=False,
+    )  # fmt: skip
+    recall = two.rankeval.nbest_precision([20, 50, 200]).set_index("measure")["recall"]
+    for name in ("good", "poor"):
+        equal(xy(ax, name)[:, 0], recall[name])
+    assert xy(ax, "ideal order")[0, 1] == 1.0
+    compared = two.rankeval.compare("good", "poor", [20, 50, 200])
+    below, right = ax.figure.axes[2:]
+    for drawn, values in (
+        (xy(right, "_overlap"), compared["overlap"] / compared["n"]),
+        (xy(below, "_difference"), compared["difference"]),
+    ):
+        equal(drawn, np.column_stack([recall["good"], values]))
+    assert "(scale on the right): share of candidates in both lists" in caption(ax)
+    with pytest.raises(ValueError, match=r"x='recall'.*Pass curves=data.rankeval.nbest_precision"):
+        plotting.comparison(compared, x="recall")
+
+
+@pytest.mark.full
+def test_the_end_of_the_first_run_is_marked():
+    frame = simulate_candidates(600)
+    ax = frame.rankeval.plot.comparison("good", "fair", simultaneous=False, first_run=True)
+    table = frame.rankeval.compare("good", "fair")
+    hits = table["significant"].to_numpy()
+    last = table["n"].iloc[hits.argmax() + (~hits[hits.argmax() :]).argmax() - 1]
+    assert xy(ax, "last n of the first significant range")[0, 0] == last < 600
+    assert f"n = {last}, the last n of the first significant range" in caption(ax)
+
+
+@pytest.mark.full
+def test_a_comparison_stays_in_the_place_that_was_chosen_by_hand():
+    ax = plt.figure().add_axes((0.2, 0.3, 0.6, 0.5))
+    candidates().rankeval.plot.comparison("G2", "_z", ax=ax)
+    places = [panel.get_position() for panel in ax.figure.axes]
+    assert len(places) == 3
+    for above, below in itertools.pairwise(places):
+        assert above.y0 > below.y1
+    assert (places[-1].y0, places[0].y1) == pytest.approx((0.3, 0.8), abs=0.005)
+    assert {(box.x0, box.x1) for box in places} == {(places[0].x0, places[0].x1)}
+
+
+# ---------------------------------------------------------------------- odds ratios and broken ties
+
+
+def test_odds_of_zero_and_infinity_are_triangles_and_no_line_leads_there():
+    df = pd.DataFrame({"a": range(40, 0, -1), "b": range(40), "gold": [True] * 10 + [False] * 30})
+    table = df.rankeval.odds_ratios("a", "b", [5, 10, 20])
+    ax = plotting.odds_ratios(table)
+    beyond = np.isinf(table["odds_ratio_mle"])
+    assert beyond.any()
+    drawn = ax.get_lines()[0].get_xydata()
+    assert np.isnan(drawn[beyond.to_numpy(), 1]).all()
+    (marks,) = [line for line in ax.get_lines() if line.get_marker() == "^"]
+    equal(marks.get_xdata(), table["n"][beyond])
+    assert "Triangles: odds ratios of 0 or infinity" in caption(ax)
+
+
+def test_p_values_of_broken_ties_are_those_of_the_table():
+    table = candidates().round(1).rankeval.tie_sensitivity("G2", "_z", [20, 50, 90], n_keys=4)
+    ax = plotting.tie_sensitivity(table)
+    equal(line(ax, "G2 :  _z").get_xydata(), table[["n", "p_median"]])
+    heights = np.concatenate([path.vertices for x in ax.collections for path in x.get_paths()])[
+        :, 1
+    ]
+    assert {*table["p_min"], *table["p_max"]} <= {*heights}

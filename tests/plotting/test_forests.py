@@ -1,0 +1,220 @@
+"""Forests: rows of values with intervals, ranks and ties; and repeated samples."""
+
+import itertools
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from numpy.testing import assert_array_equal as equal
+
+import rankeval_pd
+from rankeval_pd import RankevalWarning, plotting
+from rankeval_pd.plotting import caption
+from rankeval_pd.plotting.forests import _lanes
+from rankeval_pd.plotting.look import Ink
+from rankeval_pd.stats.families import letters
+from tests.plotting.seen import (
+    check_ranks,
+    check_rows,
+    columns,
+    laid_out,
+    line,
+    rank_texts,
+    rows_of,
+    tied,
+    written,
+    xy,
+)
+from tests.questions import B, candidates
+
+# ------------------------------------------------------------------------------------------- ranks
+
+
+def test_ranks_of_measures_are_the_table():
+    df = candidates().rename(columns={"_z": "z", "$MI^3$": "MI"})
+    table = df.rankeval.measure_ranks(40)
+    ax = plotting.measure_ranks(table)
+    check_ranks(ax, table, "measure")
+    assert 0 < table["tied_for_best"].sum() < 5
+    ends = (100 * table[["ci_low", "ci_high"]]).to_numpy()
+    assert columns(ax) == {
+        "precision": [f"{100 * x:.0f}%" for x in table["value"]],
+        "95% interval": [f"{a:.0f}–{b:.0f}%" for a, b in ends],
+        "rank": rank_texts(table),
+        "tied": [],
+    }
+    assert (
+        "adjusted for all 10 pairs by max-t within each pair and Bonferroni across pairs"
+    ) in caption(ax)
+    assert ax.get_xlabel() == "precision, n = 40"
+    with pytest.raises(ValueError, match="ranks of measures but no pairs"):
+        plotting.pairs(table)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"ranks": "percentile"}, "bootstrap percentiles, unadjusted"),
+        ({"adjust": None}, "Rank: 95% interval for the rank, unadjusted."),
+        ({"adjust": None, "alpha": 0.2}, "Rank: 80% interval for the rank, unadjusted."),
+        ({}, "Rank: 95% interval for the rank, adjusted for all 21 pairs by the"),
+    ],
+)
+def test_ranks_of_systems_are_drawn_best_first(seven, options, words):
+    table = seven.rankeval.system_ranks(**B, **options).sort_values("rank", kind="stable")
+    ax = plotting.system_ranks(table)
+    check_ranks(ax, table, "system")
+    assert words in caption(ax)
+    intervals = "Lines: 95% percentile bootstrap confidence intervals, for all systems"
+    assert intervals in caption(ax)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("count", [40, 120])
+def test_many_rows_of_a_forest(count):
+    """Up to 60 rows stand on the page; of more the best 59, and the rest in one row."""
+    means = np.linspace(3.0, 0.0, count)
+    scores = np.random.default_rng(2).normal(means, size=(150, count))
+    call = pd.DataFrame(scores).add_prefix("system ").rankeval
+    ax = call.plot.system_ranks(**B)
+    laid_out(ax.figure)
+    table = call.system_ranks(**B).sort_values("rank", kind="stable")
+    shown = table.iloc[: count if count <= 60 else 59]
+    rest = [f"{count - 59} more"] if count > 60 else []
+    assert rows_of(ax) == [*shown["system"], *rest]
+    assert ("Ticks in the last row" in caption(ax)) == (count > 60)
+    assert columns(ax)["rank"] == rank_texts(shown)
+    drawn = bool(tied(ax))
+    assert drawn == ("Bars on the right" in caption(ax))
+    assert ("tied" in columns(ax) and not drawn) == ("share a letter" in caption(ax))
+
+
+def test_rows_of_names_are_no_logarithms(seven):
+    ax = plt.subplots()[1]
+    ax.set_yscale("log")
+    assert plotting.system_ranks(seven.rankeval.system_ranks(**B), ax=ax).get_yscale() == "linear"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["measure_ranks", "area", "pairs", "critical_difference"])
+def test_every_panel_names_its_own_rows(name):
+    """The order of the rows differs from group to group, and each panel says its own."""
+    frame = candidates(names=3).rename(columns={"_z": "z"})
+    turned = frame.rename(columns={"G2": "$MI^3$", "$MI^3$": "G2"})
+    both = pd.concat([frame, turned[frame.columns]], keys=["here", "there"], names=["part", "row"])
+    asked = {"area": {}}.get(name, {"kind": "roc"})
+    panels = getattr(both.rankeval(by="part").plot, name)(**asked)
+    orders = []
+    for panel, part in zip(panels, (frame, turned[frame.columns]), strict=True):
+        alone = getattr(part.rankeval.plot, name)(**asked)
+        assert (rows_of(panel), panel.get_ylim()) == (rows_of(alone), alone.get_ylim())
+        orders.append(rows_of(panel))
+    assert orders[0] == orders[1][::-1]
+
+
+# ----------------------------------------------------------------------------------- bars of ties
+
+
+@pytest.mark.parametrize(
+    ("size", "seed", "share"),
+    [(1, 0, 0.5), (6, 1, 0.0), (6, 2, 0.5), (40, 5, 0.2), (12, 3, 0.3), (30, 4, 0.5)],
+)
+def test_lanes_hold_the_letters_and_no_bars_overlap(size, seed, share):
+    upper = np.triu(np.random.default_rng(seed).random((size, size)) < share, 1)
+    told = upper | upper.T
+    texts = letters(told)
+    lanes = _lanes(texts)
+    for lane in {lane for lane, _ in lanes}:
+        ends = sorted((rows[0], rows[-1]) for own, rows in lanes if own == lane)
+        assert all(a[1] < b[0] for a, b in itertools.pairwise(ends))
+    spaced = any(" " in text for text in texts)
+    own = [text.split() if spaced else text for text in texts]
+    names = sorted({name for row in own for name in row})
+    assert (len(names) > 26) == (size >= 30)
+    groups = [[k for k in range(size) if name in own[k]] for name in names]
+    assert sorted(rows for _, rows in lanes) == sorted(x for x in groups if len(x) > 1)
+    for i, j in itertools.combinations(range(size), 2):
+        assert any({i, j} <= set(rows) for _, rows in lanes) == (not told[i, j])
+
+
+# --------------------------------------------------------------------------- areas and differences
+
+
+def test_forest_of_areas_is_the_table():
+    df = candidates(names=3)
+    table = df.rankeval.area().sort_values("area", ascending=False)
+    ax = plotting.area(table, band_kw={"linewidth": 9}, marker_kw={"s": 55}, highlight="G2")
+    check_rows(ax, table, "area")
+    assert columns(ax) == {
+        "AUC": [f"{x:.2f}" for x in table["area"]],
+        "95% interval": [f"{a:.2f}–{b:.2f}" for a, b in table[["ci_low", "ci_high"]].to_numpy()],
+    }
+    assert "random 0.50" in written(ax)
+    assert (ax.collections[0].get_linewidth(), ax.collections[1].get_sizes()) == (9, 55)
+    bright = [to_hex(face) == Ink.of(ax).accent for face in ax.collections[1].get_facecolors()]
+    assert bright == (table["measure"] == "G2").tolist()
+    bare = plotting.area(df.rankeval.area("ap").drop(columns=["ci_low", "ci_high"]))
+    assert bare.get_xlabel() == "average precision"
+    assert len(bare.collections) == 1
+
+
+def test_mean_differences_are_the_table():
+    df = candidates(names=3)
+    table = df.rankeval.mean_difference("G2", "_z", range(20, 60), n_resamples=99, level=0.9)
+    compared = df.rankeval.compare("G2", "_z", range(20, 60))
+    ax = plotting.mean_difference(table, compared)
+    check_rows(ax, table, "difference")
+    equal(xy(ax, "_at each n")[:, 0], compared["difference"])
+    (row,) = table.itertuples()
+    assert columns(ax)["points"] == [f"{100 * row.difference:+.0f}".replace("-", "−")]
+    assert columns(ax)["p"] == [f"{row.p_value:.{3 if row.p_value < 0.0995 else 2}f}"]
+    assert "Lines: 90% normal confidence intervals" in caption(ax)
+    assert ax.get_xlabel().endswith("n = 20 to 59")
+
+
+@pytest.mark.full
+def test_the_mean_of_differences_warns_of_nothing_that_it_does_not_show():
+    """Lists of terms vary far more than fixed regions do, and no region's interval is drawn."""
+    scored = rankeval_pd.datasets.load_terms().rankeval.with_association_measures(["G2", "t"])
+    asked = scored.rankeval(gold="gold", measures=["G2", "t"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asked.plot.mean_difference("G2", "t", range(100, 300), n_resamples=99)
+    with pytest.warns(RankevalWarning, match="target='region'"):
+        asked.compare("G2", "t", [100])
+
+
+# ------------------------------------------------------------------------------- repeated samples
+
+
+@pytest.mark.filterwarnings("ignore:by=.part.*in another group:rankeval_pd.RankevalWarning")
+def test_repetition_draws_a_panel_a_measure(two):
+    samples = pd.concat([two.sample(frac=0.5, random_state=s).assign(part=s) for s in range(12)])
+    call = samples.reset_index(drop=True).rankeval(by="part")
+    panels = call.plot.repetition(n=40)
+    table, rows = call.repetition(n=40), call.repetition_samples(n=40)
+    assert [panel.get_title(loc="left") for panel in panels] == table["measure"].tolist()
+    for panel, (_, row) in zip(panels, table.iterrows(), strict=True):
+        found = rows.loc[rows["measure"] == row["measure"], "precision"]
+        bins = [panel.patches[0].get_x(), *(x.get_x() + x.get_width() for x in panel.patches)]
+        equal([bar.get_height() for bar in panel.patches], np.histogram(found, bins)[0])
+        for name, sd in (("expected by the model", "sd_expected"), ("observed", "sd_observed")):
+            x, y = line(panel, name).get_data()
+            assert x[np.argmax(y)] == pytest.approx(row["precision"], abs=0.01)
+            height = 12 * panel.patches[0].get_width() / (row[sd] * np.sqrt(2 * np.pi))
+            assert y.max() == pytest.approx(height, rel=0.01)
+        ends = f"{row['phi_low']:.1f}–{row['phi_high']:.1f}"
+        assert written(panel) == [
+            f"12 samples vary by {100 * row['sd_observed']:.1f} points (sd)",
+            f"the model expects {100 * row['sd_expected']:.1f} points",
+            f"variance {row['phi']:.1f} times the model's ({ends})",
+        ]
+    _, axes = plt.subplots(1, 2)
+    assert list(call.plot.repetition(n=40, ax=axes)) == list(axes)
+    with pytest.raises(ValueError, match=r"ax has 1 Axes for 2 measures. Pass one"):
+        call.plot.repetition(n=40, ax=axes[0])
+    with pytest.raises(ValueError, match="samples and table differ in their measures"):
+        plotting.repetition(call.repetition(n=20), rows)

@@ -1,0 +1,120 @@
+"""Names of curves: at their ends, in keys and legends, as they stand, and with room."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
+
+from rankeval_pd import plotting
+from rankeval_pd.plotting import caption
+from rankeval_pd.plotting.names import EndLabels, Key, spread_apart
+from tests.plotting.seen import entries, named, written
+from tests.questions import candidates, items
+
+HEIGHTS = st.lists(st.integers(0, 1000).map(float), min_size=1, max_size=12)
+
+
+@given(HEIGHTS, st.integers(0, 80), st.integers(0, 200), st.integers(0, 1200), st.data())
+def test_names_stand_as_near_as_they_can(wanted, least, low, room, data):
+    """Of all places that keep order, distance and limits, no others are nearer (squares)."""
+    needed = (len(wanted) - 1) * least
+    high = float(low + needed + room)
+    found = spread_apart(wanted, float(least), float(low), high)
+    order = np.argsort(wanted, kind="stable")
+    assert (np.diff(found[order]) >= least - 1e-9).all()
+    assert low - 1e-9 <= found.min() <= found.max() <= high + 1e-9
+    steps = np.arange(len(wanted)) * least
+    free = isotonic_regression(np.asarray(wanted)[order] - steps).x
+    np.testing.assert_allclose(found[order], free.clip(low, low + room) + steps, atol=1e-9)
+    # a projection on a convex set: from it, every other of its points is away from the wanted one
+    shares = np.sort(
+        data.draw(st.lists(st.floats(0, 1), min_size=len(wanted), max_size=len(wanted)))
+    )
+    other = low + steps + room * shares
+    assert (np.asarray(wanted)[order] - found[order]) @ (other - found[order]) <= 1e-6
+
+
+def test_names_without_room_keep_their_distance():
+    assert spread_apart([5.0, 5.0, 5.0], 10.0, 0.0, 12.0).tolist() == [0.0, 10.0, 20.0]
+
+
+WANTED = ["G2", " _z", r"\$MI^3\$", "random 17%"]
+
+
+@pytest.mark.parametrize(("at", "kind"), [("end", EndLabels), ("key", Key)])
+def test_names_stand_where_they_are_asked_for(at, kind):
+    ax = candidates(names=3).rankeval.plot.precision([20, 50], labels_at=at)
+    assert [type(x) for x in ax.get_children() if isinstance(x, EndLabels | Key)] == [kind]
+    assert named(ax) == WANTED
+    assert ax.get_legend() is None
+    with pytest.raises(ValueError, match="labels_at='left' is not one of"):
+        candidates(names=3).rankeval.plot.precision([20], labels_at="left")
+
+
+@pytest.mark.parametrize(
+    "options", [{"labels_at": "legend"}, {"legend": True}, {"legend": "outside"}]
+)
+def test_a_legend_has_the_names_that_the_ends_have_not(options):
+    ax = candidates(names=3).rankeval.plot.precision([20, 50], **options)
+    assert named(ax) == []
+    assert entries(ax.get_legend()) == WANTED
+    if "outside" in options.values():
+        ax.figure.draw_without_rendering()
+        assert ax.get_legend().get_window_extent().x0 > ax.bbox.x1
+
+
+@pytest.mark.full
+def test_a_legend_of_the_figure_or_none():
+    ask = candidates(names=3).rankeval.plot.precision
+    ax = ask([20, 50], legend="figure")
+    assert [entries(x) for x in ax.figure.legends] == [WANTED]
+    assert named(ax) == []
+    ax = ask([20, 50], legend=False)
+    assert (named(ax), ax.get_legend(), ax.figure.legends) == ([], None, [])
+    assert "Bars: 95%" in caption(ax)
+    with pytest.raises(ValueError, match="legend='left' is not one of"):
+        ask([20], legend="left")
+
+
+def test_names_are_written_as_they_stand():
+    ax = candidates().rankeval.plot.roc(area=False, labels={"t": "$t^2$"})
+    assert [text.strip() for text in named(ax)[:3]] == ["G2", "_z", r"\$MI^3\$"]
+    ax.figure.draw_without_rendering()
+    ask = candidates(names=2).rankeval.plot
+    assert "$G^2$" in named(ask.roc(area=False, labels={"G2": "$G^2$"}))
+    with pytest.raises(ValueError, match=r"labels or title: .*cannot parse .*Unknown symbol: .foo"):
+        ask.roc(labels={"G2": r"$\foo$"})
+    with pytest.raises(ValueError, match=r"labels or title: '\$x_\$'"):
+        ask.roc(title="$x_$")
+
+
+@pytest.mark.parametrize("name", [None, np.nan, pd.NaT, pd.NA])
+def test_columns_whose_name_is_missing_have_a_name(name):
+    data = candidates(40, names=2)
+    kept = data.set_axis(pd.Index([name, *data.columns[1:]], dtype=object), axis=1)
+    assert "nan" in named(plotting.precision(kept))
+    first = pd.Index([name, "b", "c"], dtype=object)
+    assert "nan" in written(plotting.pairs(items(3).set_axis(first, axis=1)))
+
+
+def test_a_name_of_no_letters_is_quoted():
+    ax = candidates(names=2).rename(columns={"G2": ""}).rankeval.plot.gain(legend=True)
+    assert entries(ax.get_legend())[0] == "''"
+
+
+def test_a_figure_has_one_legend():
+    df = candidates(names=2)
+    figure, axes = plt.subplots(1, 2, layout="constrained")
+    df.rankeval.plot.roc(ax=axes[0], area=False)
+    df.rankeval.plot.gain(ax=axes[1], legend=True)
+    assert plotting.shared_legend(figure) is not None
+    shared = plotting.shared_legend(figure)  # in the place of the first
+    assert figure.legends == [shared]
+    assert not any(named(ax) or ax.get_legend() for ax in axes)
+    assert entries(shared) == ["G2", " _z", "random order", "ideal order"]
+    figure.draw_without_rendering()
+    assert not any(shared.get_window_extent().overlaps(ax.get_tightbbox()) for ax in axes)
+    assert plotting.shared_legend(plt.figure()) is None

@@ -1,0 +1,85 @@
+"""Panels of groups, and what a plot takes: data, finished tables, Axes and roles."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from numpy.testing import assert_array_equal as equal
+
+from rankeval_pd import plotting
+from rankeval_pd.plotting import caption
+from tests.plotting.seen import entries, named, xy
+from tests.questions import candidates, items
+
+
+def test_groups_get_panels(two):
+    grouped = two.assign(group=np.arange(600) % 3).rankeval(by="group")
+    panels = grouped.plot.precision([10, 20], col_wrap=2, title="all")
+    assert [ax.get_title() for ax in panels] == ["group = 0", "group = 1", "group = 2"]
+    figure = panels[0].figure
+    assert figure.get_suptitle() == "all"
+    assert not any(named(ax) or ax.get_legend() for ax in panels)
+    (shared,) = figure.legends
+    assert entries(shared)[:2] == ["good", "poor"]
+    assert caption(panels).count("Bars: 95% Clopper–Pearson") == 1
+    table = grouped.nbest_precision([10, 20])
+    for number, ax in enumerate(panels):
+        rows = table[(table["group"] == number) & (table["measure"] == "good")]
+        equal(xy(ax, "good")[:, 1], rows["precision"])
+
+
+def test_groups_are_drawn_on_the_axes_that_are_given(two):
+    grouped = two.assign(group=np.arange(600) % 3).rankeval(by="group")
+    _, given = plt.subplots(1, 3)
+    assert list(grouped.plot.roc(ax=given, area=False)) == list(given)
+    with pytest.raises(ValueError, match=r"ax has 2 Axes for 3 groups. Pass one"):
+        grouped.plot.roc(ax=given[:2])
+
+
+def test_a_dimension_of_a_dataset_gets_panels(two):
+    sets = [xr.Dataset({c: ("candidate", two[c].to_numpy()[k::3]) for c in two}) for k in (0, 1)]
+    batch = xr.concat(sets, "part").rankeval.plot.roc(area=False)
+    assert [ax.get_title() for ax in batch] == ["part = 0", "part = 1"]
+
+
+def test_a_group_may_be_named_true():
+    data = candidates().assign(q=1).rename(columns={"q": True})
+    assert plotting.precision_recall(data, by=True, area=False).get_lines()
+
+
+def test_more_panels_than_can_be_read_are_refused_before_anything_is_drawn(two):
+    many = two.assign(group=np.arange(600) // 20).rankeval(by="group")
+    with pytest.raises(ValueError, match=r"there are 30 groups of group.*24 panels"):
+        many.plot.precision([5])
+    scores = pd.DataFrame(np.random.default_rng(1).normal(size=(40, 30))).add_prefix("m")
+    parts = scores.assign(gold=np.arange(40) % 3 == 0, part=np.arange(40) % 4)
+    with pytest.raises(ValueError, match=r"there are 30 measures.*24 panels.*measures=\["):
+        parts.rankeval(by="part").plot.repetition(n=5)
+    assert not plt.get_fignums()
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+
+@pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("name", ["precision", "roc"])
+def test_of_a_table_no_role_is_asked(name):
+    method = {"precision": "nbest_precision"}.get(name, name)
+    table = getattr(candidates(names=2).rankeval, method)()
+    with pytest.raises(TypeError, match=rf"gold='gold' is a column role.* a result of {method}"):
+        getattr(plotting, name)(table, gold="gold")
+    assert getattr(table.rankeval.plot, name)().get_lines()
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "args"),
+    [(candidates, "mean_difference", ("G2", "_z", [10, 20])),
+     (candidates, "odds_ratios", ("G2", "_z", [10, 20])), (items, "gain_by_size", ([20, 40],)),
+     (candidates, "tie_sensitivity", ("G2", "_z", [10, 20]))],
+)  # fmt: skip
+def test_a_finished_table_needs_no_more_arguments(data, name, args):
+    call = data().rankeval
+    assert getattr(getattr(call, name)(*args).rankeval.plot, name)() is not None
+    with pytest.raises(TypeError, match=r"must be given: call"):
+        getattr(call.plot, name)()

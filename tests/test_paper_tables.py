@@ -1,0 +1,123 @@
+"""Tables of a paper: cells, letters, stars and captions; LaTeX, Markdown and HTML."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+import rankeval_pd
+from rankeval_pd import paper_table
+from tests.questions import runs
+from tests.test_tables import ITEMS
+
+pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+
+
+@pytest.fixture(scope="module")
+def candidates() -> pd.DataFrame:
+    quality = {"G_2": 1.5, "t": 1.4, "X2": 0.9, "f": 0.7}
+    return rankeval_pd.datasets.simulate_candidates(1_000, quality=quality)
+
+
+@pytest.fixture(scope="module")
+def table(candidates) -> pd.DataFrame:
+    return candidates.rankeval.summary([50, 100], details=False)
+
+
+def renamed(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    return table.replace({"measure": {"t": name}})
+
+
+def test_cells_of_a_verdict(table):
+    cells = paper_table(table)
+    assert list(cells.columns) == ["n = 50", "n = 100"]
+    for row in table.to_dict("records"):
+        wanted = "{:.1f} [{:.1f}, {:.1f}] {}".format(
+            *(100 * row[x] for x in ("value", "ci_low", "ci_high")), row["letters"]
+        )
+        assert cells.loc[row["measure"], f"n = {row['n']}"] == wanted
+    assert cells.attrs["caption"].startswith("Precision (%) at n = 50 and 100, with 95% simul")
+    assert "share a letter" in cells.attrs["note"]
+    assert paper_table(table, percent=False, digits=2).iloc[0, 0].startswith("0.64 [0.45, 0.80]")
+
+
+def test_runs_by_metrics_and_pairs_are_one_call_each():
+    metrics = ["AP", "P@5", "RR"]
+    cells = paper_table(runs(["one", "two"]).rankeval.summary(metrics, n_resamples=999))
+    assert list(cells.columns) == metrics
+    assert sorted(cells.index) == ["one", "two"]
+    pairs = paper_table(ITEMS.rankeval.paired_bootstrap(adjust="holm"))
+    assert list(pairs.columns) == ["gain", "p"]
+    assert pairs.index[0].count(" vs. ") == 1
+
+
+def test_a_baseline_at_several_sizes_shows_differences_or_stars(candidates):
+    table = candidates.rankeval.summary([50, 100], baseline="f", details=False)
+    cells = paper_table(table)
+    assert (cells.loc["f"] == "–").all()
+    for row in table[table["measure"] != "f"].to_dict("records"):
+        gap, low, high = (
+            f"{100 * row[x]:.1f}".replace("-", "−")
+            for x in ("difference", "difference_low", "difference_high")
+        )
+        assert cells.loc[row["measure"], f"n = {row['n']}"] == f"{gap} [{low}, {high}]"
+    assert cells.attrs["caption"].startswith("Difference from f in precision (points) at n = 50")
+    starred = paper_table(table, stars=True)
+    assert "[" not in "".join(starred.to_numpy().ravel())
+    assert "intervals" not in starred.attrs["caption"]
+    assert "against f (" in starred.attrs["note"]  # the number of draws follows
+
+
+def test_stars_go_by_the_adjusted_p_value(candidates, table):
+    compared = candidates.rankeval.compare(n=[50, 100], adjust="holm", details=False)
+    cells = paper_table(compared)
+    for row in compared.to_dict("records"):
+        text = cells.loc[f"{row['measure_a']} vs. {row['measure_b']}", f"n = {row['n']}"]
+        assert text.count("*") == sum(row["p_adjusted"] <= level for level in (0.05, 0.01, 0.001))
+    with pytest.raises(ValueError, match="stars=True needs a column"):
+        paper_table(table, stars=True)
+    with pytest.raises(ValueError, match="table has no rows"):
+        paper_table(compared.iloc[:0])
+    with pytest.raises(ValueError, match="to='pdf' is not one of"):
+        paper_table(compared, "pdf")
+
+
+def test_latex_is_escaped_and_whole(table):
+    named = renamed(table, "a&b_{c}%$#~^\\")
+    text = paper_table(named, "latex")
+    assert r"a\&b\_\{c\}\%\$\#\textasciitilde{}\textasciicircum{}\textbackslash{}" in text
+    lines = text.splitlines()
+    assert (lines[0], lines[-1]) == (r"\begin{table}", r"\end{table}")
+    body = [line for line in lines if line.endswith(r"\\")]
+    assert len(body) == 5
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {2}
+    assert r"\textbf{64.0 [45.4, 80.0]}\textsuperscript{a}" in text
+    assert not re.search(r"[^\x00-\x7f]", text.replace("–", ""))
+    assert paper_table(named, "latex", caption="").startswith(r"\begin{tabular}{lrr}")
+
+
+def test_markdown_is_escaped(table):
+    lines = paper_table(renamed(table, "x|y*<b>"), "markdown").splitlines()
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[2:]} == {4}
+    assert r"x\|y\*\<b\>" in "\n".join(lines)
+
+
+def test_html_is_escaped_and_its_tags_are_closed(table):
+    seen: list[str] = []
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag: str, _: object) -> None:
+            seen.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            while seen and seen[-1] != tag:
+                seen.pop()
+            assert seen.pop() == tag
+
+    text = paper_table(renamed(table, "x|y*<b>"), "html")
+    Tags().feed(text)
+    assert not seen
+    assert "x|y*&lt;b&gt;" in text
