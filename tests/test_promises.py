@@ -11,9 +11,9 @@ import pytest
 from rankeval_pd.decisions import gains
 from rankeval_pd.stats.gains import swapped_tests
 from rankeval_pd.stats.items import METRICS, Items
-from tests.reference import factors, family_intervals, paired_sizes, ratios, sizes
+from tests.simulations import factors, family_intervals, paired_sizes, ratios, sizes
 
-REFERENCE = Path(__file__).parent / "reference"
+REFERENCE = Path(__file__).parent / "simulations"
 
 
 def table(name: str) -> pd.DataFrame:

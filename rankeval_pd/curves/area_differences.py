@@ -252,12 +252,12 @@ def compare_area(
     as between a perfect ranking and its reverse, z and p are NaN. In simulations with normal
     scores, the 5% test rejected at most 0.062 of true null hypotheses, and DeLong's test up to
     0.20. With 10 or more true positives, the coverage of the 95% interval was at least 0.93,
-    compared with 0.77 for DeLong's (``tests/reference/areas.csv``). For areas up to 0.9, the
+    compared with 0.77 for DeLong's (``tests/simulations/areas.csv``). For areas up to 0.9, the
     interval was at most 1.3 times as wide as DeLong's. For areas near 1, it was up to 3.3 times as
     wide with 10 true positives and 1.3 times as wide with 100 (``width`` in ``area_laws.csv``). The
     test of average precision rejected at most 0.057 of true null hypotheses, and its interval had a
     coverage of at least 0.93 with 3 or more true positives but only 0.70 with 2
-    (``tests/reference/average_precision.csv``). For the other kinds, the tests rejected at most
+    (``tests/simulations/average_precision.csv``). For the other kinds, the tests rejected at most
     0.065. Cost: O(N log N) per measure, O(N) per pair.
 
     References

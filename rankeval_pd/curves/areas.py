@@ -121,9 +121,9 @@ def area(
     The interval is for the area in the population from which the candidates were sampled. In
     simulations with normal scores, the coverage of 95% "newcombe" intervals was 0.939 or more if
     each class had at least 5 candidates, but only 0.83 or 0.86 if a class had 2 or 3. The coverage
-    of DeLong's intervals was between 0.34 and 0.95 (``tests/reference/areas.csv``). The coverage
+    of DeLong's intervals was between 0.34 and 0.95 (``tests/simulations/areas.csv``). The coverage
     for average precision was 0.938 or more with 2 to 1,000 true positives at prevalences of 0.01 to
-    0.5 (``tests/reference/average_precision.csv``). Cost: O(N log N).
+    0.5 (``tests/simulations/average_precision.csv``). Cost: O(N log N).
 
     References
     ----------
@@ -540,7 +540,7 @@ def unpaired_area(
     1.2 times as many true positives as the other, the difference between average precisions is
     skewed. In this case, the test rejects 0 if Zou and Donner's interval excludes 0. In simulations
     with 5 or more true positives, the 5% test rejected at most 0.060 of true null hypotheses, and
-    the coverage of 95% intervals was at least 0.93 (``tests/reference/unpaired.csv``). Average
+    the coverage of 95% intervals was at least 0.93 (``tests/simulations/unpaired.csv``). Average
     precision depends on the prevalence, which can differ between samples. The cost is O(N log N).
 
     References

@@ -134,7 +134,7 @@ def bedroc(
     The result contains the outer limits of two such intervals: one for the ranking itself, and one
     with a positive and a negative added at each end. Without the added candidates, the variance
     would be too small, because it depends on a few top candidates. In simulations, the coverage of
-    95% intervals was at least 0.953 (``tests/reference/early.csv``). The cost is O(N log N).
+    95% intervals was at least 0.953 (``tests/simulations/early.csv``). The cost is O(N log N).
 
     References
     ----------
@@ -204,7 +204,7 @@ def partial_area(
     -----
     With ``fpr``, the area equals scikit-learn's ``roc_auc_score(max_fpr=)``. The interval is
     computed from the mean true positive rate in the range, as in :func:`bedroc`. In simulations,
-    the coverage of 95% intervals was at least 0.953 (``tests/reference/early.csv``). The cost is
+    the coverage of 95% intervals was at least 0.953 (``tests/simulations/early.csv``). The cost is
     O(N log N).
 
     References

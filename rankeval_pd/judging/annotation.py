@@ -625,8 +625,8 @@ def annotator_agreement(data: Data, *, level: float = 0.95, **roles: Unpack[Judg
     scale. If fewer than 5 candidates have a label other than the most common label, a second
     interval is computed with an extra candidate to which all annotators give the rare label. The
     wider limits of the two intervals are reported. In simulations with 30 to 400 candidates and a
-    kappa of 0.4 to 0.8, coverage was 0.93 or more (``tests/reference/annotators.csv``). The cost is
-    O(candidates) for each coefficient.
+    kappa of 0.4 to 0.8, coverage was 0.93 or more (``tests/simulations/annotators.csv``). The cost
+    is O(candidates) for each coefficient.
 
     References
     ----------

@@ -736,7 +736,7 @@ def judged_average_precision(
     number of judged true positives minus one. With windows or several probabilities, the lower
     limit allows for missed true positives among sparsely judged candidates. In simulations with
     depth pooling and at least 4 judged true positives, coverage was 0.93 or more
-    (``tests/reference/second_audit_rankings.csv``). The cost is O(N log N) per measure.
+    (``tests/simulations/second_audit_rankings.csv``). The cost is O(N log N) per measure.
 
     Examples
     --------
@@ -813,7 +813,7 @@ def judged_difference(
     returns the p-value. Fisher's test can be nonsignificant even if the interval excludes 0. As in
     :func:`judged_precision`, a :class:`RankevalWarning` reports judged candidates that are clearly
     not a random sample. In simulations with a fifth of Evert's data judged, intervals for
-    differences had at least the nominal coverage (``tests/reference/partly_judged.csv``).
+    differences had at least the nominal coverage (``tests/simulations/partly_judged.csv``).
 
     Examples
     --------

@@ -469,7 +469,7 @@ def choose_threshold(
     most sqrt(log(1 / (1 - level)) / 2) times sqrt(1/N+ + 1/(N - N+)) below the value in the data,
     for all thresholds simultaneously (Smirnov's two-sample distribution). The guarantee reduces
     power: only sets with dozens of candidates can reach the required precision.
-    ``tests/reference/choose_threshold.csv`` compares failure rates with and without the guarantee
+    ``tests/simulations/choose_threshold.csv`` compares failure rates with and without the guarantee
     in simulations. The cost is O(N log N) per measure.
 
     References

@@ -592,7 +592,7 @@ def compare(
     ``test="kosinski"``. "npv" uses Kosinski's weighted generalized score test on rejected
     candidates. "recall" and "specificity" use McNemar's exact test on accepted true positives or
     rejected negatives. ``test="midp"`` is more powerful, with error rates of up to 0.054 in
-    simulations (``tests/reference/thresholds.csv``).
+    simulations (``tests/simulations/thresholds.csv``).
 
     As in R, the two-sided p-value sums the probabilities of all tables that are no more likely than
     the observed table (relative tolerance 1e-7). The two difference regions of n-best lists have

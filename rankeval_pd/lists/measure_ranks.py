@@ -405,7 +405,7 @@ def measure_ranks(
     are Bonferroni-adjusted for the number of measures, multiplied by the number of list sizes if
     ``adjust_over="group"``. The interval for the best measure therefore remains valid after
     selection. In simulations with twelve equally good measures, all ranks were within their limits
-    in at least 94% of samples (``tests/reference/measure_ranks.csv``).
+    in at least 94% of samples (``tests/simulations/measure_ranks.csv``).
 
     Ranking by lists takes as long as ``compare(adjust="max-t")`` for all pairs: six seconds for 12
     measures, 3 list sizes, 5,000 candidates and 9,999 swaps. Areas cost O(N log N) per measure.

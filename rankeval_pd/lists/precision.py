@@ -532,7 +532,7 @@ def precision_band(
     limits are a Clopper-Pearson interval for an effective list size that matches this variance. The
     level of the interval follows from the largest deviation over all n (sup-t with Gaussian
     multipliers for each candidate's influence). In simulations, coverage of 95% bands was at least
-    0.956 (``tests/reference/simultaneous.csv``).
+    0.956 (``tests/simulations/simultaneous.csv``).
 
     After sorting, a draw costs O(number of list sizes) if n is None, and O(N) otherwise. A million
     candidates take one second, or two minutes with ``range(1, 1_000_001)``.

@@ -79,7 +79,8 @@ def nbest_recall(
     matches the variance of the list's recall (Jiang and Zhao; Ash and Hughes-Oliver's "EmProc").
     For short lists, the variance is smaller than with a fixed threshold; for good rankings with n
     near N+, the variance is larger. In simulations, the coverage of 95% intervals was 0.945 or more
-    (``tests/reference/recall.csv``). The cost is O(N log N), plus a microsecond for each interval.
+    (``tests/simulations/recall.csv``). The cost is O(N log N), plus a microsecond for each
+    interval.
 
     References
     ----------
@@ -226,11 +227,11 @@ def recall_band(
     Like :func:`precision_band`, the function computes a sup-t band. The factor is a quantile of the
     largest standardized deviation, simulated with normal multipliers for each candidate's
     influence. In simulations, the coverage of 95% bands was 0.955 or more for "clopper-pearson",
-    0.01 to 0.94 for "emproc", and 0.39 to 0.98 for "emproc-plus" (``tests/reference/recall.csv``).
-    The bands from chemmodlab never exceed the recall of a perfect ranking of the sample, and
-    "emproc" has width 0 for lists with all true positives. For virtual screening data, results
-    agree with chemmodlab up to Monte Carlo error. The function takes as long as
-    :func:`precision_band`, plus O(2,001) for each n with "emproc".
+    0.01 to 0.94 for "emproc", and 0.39 to 0.98 for "emproc-plus"
+    (``tests/simulations/recall.csv``). The bands from chemmodlab never exceed the recall of a
+    perfect ranking of the sample, and "emproc" has width 0 for lists with all true positives. For
+    virtual screening data, results agree with chemmodlab up to Monte Carlo error. The function
+    takes as long as :func:`precision_band`, plus O(2,001) for each n with "emproc".
 
     References
     ----------

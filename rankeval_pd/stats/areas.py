@@ -552,7 +552,7 @@ def have_same_order(first: Ranking, second: Ranking) -> BoolArray:
 #
 # With the factor N+ / (N+ - 1), the variance is 1.3 to 2 times the true one with 5 positives, and
 # 1.0 to 1.6 times with 15. Without it, the ratio is 0.84 to 1.5, and the error rates of two-sample
-# tests at 5% reach 7.3% (``tests/reference/average_precision.csv``).
+# tests at 5% reach 7.3% (``tests/simulations/average_precision.csv``).
 
 
 def influences(ranking: Ranking, *, ties: str = "blocks") -> Influence:

@@ -176,7 +176,7 @@ def corrected_score(
     """Return Miettinen-Nurminen limits, moved outward by half of Yates's correction.
 
     The coverage for regions of equal size is then at least the level, by enumeration
-    (``tests/reference/differences.csv``); without, 0.84 if both proportions are near 0 or 1.
+    (``tests/simulations/differences.csv``); without, 0.84 if both proportions are near 0 or 1.
     """
     low, high = miettinen_nurminen(tp_a, n_a, tp_b, n_b, level)
     with silent_division():
@@ -203,7 +203,7 @@ def overlap_difference(
     Clopper-Pearson limits are combined like standard errors (Zou and Donner 2008), with the
     correlation from the labels of shared candidates. Unlike the delta method, it needs no large
     counts: in simulations of two or more candidates, the coverage was at least 0.946
-    (``tests/reference/sets.csv``). The limits are NaN if a set is empty.
+    (``tests/simulations/sets.csv``). The limits are NaN if a set is empty.
     """
     both, only_a, only_b, n_both, n_only_a, n_only_b = broadcast_floats(*tp, *size)
     n_a, n_b, tp_a, tp_b = n_both + n_only_a, n_both + n_only_b, both + only_a, both + only_b

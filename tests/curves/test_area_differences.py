@@ -15,7 +15,7 @@ from scipy import stats
 
 from tests.curves.conftest import QUIET, SCORED
 
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = Path(__file__).parents[1] / "simulations"
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from rankeval_pd.stats import areas
 from rankeval_pd.stats.ranking import Ranking
 from tests.curves.conftest import QUIET, SCORED
 
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = Path(__file__).parents[1] / "simulations"
 
 # -------------------------------------------------------------------------------- the ROC area
 

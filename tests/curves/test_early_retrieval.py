@@ -19,7 +19,7 @@ from rankeval_pd.stats import areas as early
 from rankeval_pd.stats.ranking import Ranking
 from tests.curves.conftest import QUIET, SCORED
 
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = Path(__file__).parents[1] / "simulations"
 
 
 @pytest.fixture(scope="module")

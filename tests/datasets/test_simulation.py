@@ -12,7 +12,7 @@ from scipy import integrate, optimize, stats
 import rankeval_pd
 from rankeval_pd import datasets
 
-TABLE = Path(__file__).parents[1] / "reference" / "simulated.csv"
+TABLE = Path(__file__).parents[1] / "simulations" / "simulated.csv"
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from rankeval_pd.stats.two_by_two import fisher_test
 from tests.decisions.random_tables import ALTERNATIVES, SEEDS, check, options, random_candidates
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = Path(__file__).parents[1] / "simulations"
 EDGE = 1e-9  # relative: a p-value on alpha may be rounded to either side
 
 

@@ -133,7 +133,7 @@ def test_the_size_of_paired_proportions_by_enumeration(n, margin, alpha):
 
 
 def test_the_sizes_of_the_reference():
-    table = pd.read_csv(Path(__file__).parents[1] / "reference" / "equivalence.csv")
+    table = pd.read_csv(Path(__file__).parents[1] / "simulations" / "equivalence.csv")
     exact = table["kind"].isin(["paired", "regions"])
     assert (table.loc[exact, "size"] <= 0.05).all()
     assert table.loc[exact, "other"].max() > 0.07  # Tango's at 30 items, Farrington and Manning's

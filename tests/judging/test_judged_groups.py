@@ -19,7 +19,7 @@ from rankeval_pd.stats.judged import Design, JudgedClusters, JudgedSample, clust
 from rankeval_pd.stats.proportions import INTERVALS
 from tests.conftest import examples
 
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = Path(__file__).parents[1] / "simulations"
 QUESTIONS = {
     "judged_precision": ([40, 80],), "judged_recall": ([40, 80],),
     "judged_average_precision": (), "judged_difference": ("a", "b", [40, 80]),

@@ -21,7 +21,7 @@ from rankeval_pd.stats import ranks as rank_tests
 from rankeval_pd.stats.ranking import Ranking
 from tests.lists.by_hand import check_rates, odds, p_values
 
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = Path(__file__).parents[1] / "simulations"
 
 
 # ----------------------------------------------------------------------------- acceptance_precision

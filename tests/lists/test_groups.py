@@ -523,7 +523,7 @@ def test_the_order_of_equal_scores_is_looked_at_with_groups():
 # ------------------------------------------------------------------------ The committed simulations
 
 
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = Path(__file__).parents[1] / "simulations"
 
 
 def test_the_committed_simulations_of_groups_hold_what_is_promised():

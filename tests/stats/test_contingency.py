@@ -18,7 +18,7 @@ from scipy import stats
 from rankeval_pd.stats.contingency import MEASURES, Cells, minus, product, quotient, root
 from tests.stats import exact
 
-REFERENCE = Path(__file__).parents[1] / "reference" / "ucs.csv"
+REFERENCE = Path(__file__).parents[1] / "simulations" / "ucs.csv"
 TABLES = [  # O11, O12, O21, O22
     (10, 20, 30, 400),
     (1, 50, 60, 3),

@@ -34,7 +34,7 @@ from rankeval_pd.stats.two_by_two import (
 from tests.conftest import examples
 from tests.stats import exact
 
-REFERENCE = Path(__file__).parents[1] / "reference" / "regions.csv"
+REFERENCE = Path(__file__).parents[1] / "simulations" / "regions.csv"
 
 
 # ---- Fisher's test

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from rankeval_pd import RankevalWarning, in_words
 
-REFERENCE = Path(__file__).parents[1] / "reference"
+REFERENCE = Path(__file__).parents[1] / "simulations"
 
 
 def moving(rng, groups):

@@ -1,0 +1,119 @@
+"""What is asked for the table of every method, with defaults, and what peers are asked."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd import datasets
+
+QUALITY = {"a": 0.02, "b": 0.01, "c": 0.0}
+ROLES = {"items": {"metric": "mean"}, "queries": {"by": "query"}}
+
+
+def data_of(of, size):
+    """Return so many candidates of three measures, items of three systems, or queries of 100."""
+    rng = np.random.default_rng(0)
+    if of == "items":
+        ability = rng.random(size)
+        return pd.DataFrame({s: ability + q + 0.1 * rng.random(size) for s, q in QUALITY.items()})
+    candidates = size if of == "candidates" else 100 * size
+    data = datasets.simulate_candidates(
+        candidates, quality={"good": 1.5, "fair": 1.0, "poor": 0.5}
+    ).reset_index(drop=True)
+    judged = np.random.default_rng(1).random(candidates) < 0.2  # not the draws of the scores
+    data["judged"] = data["gold"].astype(float).where(judged)
+    if of == "queries":
+        data["query"] = np.arange(candidates) // 100
+    return data
+
+
+def _asking(of, columns, call):
+    """Return what makes a call of ``calls.csv`` on these columns."""
+    roles = {"gold": "judged"} if "judged" in columns.split() else ROLES.get(of, {})
+
+    def ask(data):
+        asked = data[columns.split()].rankeval(**roles)
+        return eval(f"asked.{call}", {"asked": asked})
+
+    return ask
+
+
+CELLS = {"candidates": {}, "items": {}, "queries": {}}
+for _of, _name, _columns, _call in pd.read_csv(Path(__file__).with_name("calls.csv")).to_numpy():
+    CELLS[_of][_name] = _asking(_of, _columns, _call)
+
+# ----------------------------------------------------- what peers need for a part of the same work
+
+
+def _sklearn(name, **options):
+    def ask(data):
+        from sklearn import metrics
+
+        for measure in ("good", "fair", "poor"):
+            getattr(metrics, name)(data["gold"], data[measure], **options)
+
+    return ask
+
+
+def _polars(data):
+    import polars as pl
+
+    frame = pl.from_pandas(data[["good", "fair", "poor", "gold"]])
+    for measure in ("good", "fair", "poor"):
+        frame.top_k(1_000, by=measure)["gold"].cum_sum()
+
+
+def _partition(data):
+    gold = data["gold"].to_numpy()
+    for measure in ("good", "fair", "poor"):
+        score = -data[measure].to_numpy()
+        best = np.argpartition(score, min(1_000, score.size - 1))[:1_000]
+        gold[best[np.argsort(score[best])]].cumsum()
+
+
+def _scipy_bootstrap(data):
+    from scipy import stats
+
+    gain = (data["a"] - data["b"]).to_numpy()
+    stats.bootstrap((gain,), np.mean, n_resamples=1_000, method="percentile", batch=100)
+
+
+def _scipy_permutation(data):
+    from scipy import stats
+
+    def mean(x, axis):
+        return np.mean(x, axis=axis)
+
+    gain = (data["a"] - data["b"]).to_numpy()
+    stats.permutation_test((gain,), mean, permutation_type="samples", n_resamples=1_000, batch=100)
+
+
+PEERS = {
+    "candidates": {
+        "scikit-learn: roc_curve": _sklearn("roc_curve", drop_intermediate=False),
+        "scikit-learn: precision_recall_curve": _sklearn("precision_recall_curve"),
+        "scikit-learn: det_curve": _sklearn("det_curve"),
+        "scikit-learn: roc_auc_score": _sklearn("roc_auc_score"),
+        "scikit-learn: average_precision_score": _sklearn("average_precision_score"),
+        "polars: top_k, 3 n": _polars,
+        "NumPy: argpartition, 3 n": _partition,
+    },
+    "items": {
+        "SciPy: bootstrap, one pair, 1,000 resamples": _scipy_bootstrap,
+        "SciPy: permutation_test, one pair, 1,000 resamples": _scipy_permutation,
+    },
+    "queries": {},
+}  # fmt: skip
+#: the method of which a peer does at least a part
+BESIDE = {
+    "scikit-learn: roc_curve": "roc",
+    "scikit-learn: precision_recall_curve": "precision_recall",
+    "scikit-learn: det_curve": "det",
+    "scikit-learn: roc_auc_score": "area",
+    "scikit-learn: average_precision_score": "area('ap')",
+    "polars: top_k, 3 n": "nbest_precision, 3 n",
+    "NumPy: argpartition, 3 n": "nbest_precision, 3 n",
+    "SciPy: bootstrap, one pair, 1,000 resamples": "paired_bootstrap",
+    "SciPy: permutation_test, one pair, 1,000 resamples": "paired_permutation",
+}

@@ -1,0 +1,192 @@
+"""Size at the margin of the tests of non-inferiority, of which equivalence takes two.
+
+The true difference is -margin, and the size is the share of samples with p <= .05, one-sided. It is
+an upper bound of the size of the test of equivalence. Half an hour. ``kind``:
+
+* "paired", "regions": ``size`` is the largest size over all values of the nuisance parameter, all
+  tables enumerated; ``other`` that of the score test of Tango, or of Farrington and Manning;
+* "mean": 40,000 samples of items with this law of differences, its tail to the right or the left;
+  ``other`` is the size of Student's t. "F1", "groups", "seeds": the same, of a ratio of sums,
+  of clusters of 1 to 9 items, of 3 training seeds of each system;
+* "roc", "ap": 10,000 samples of ``n`` positives and ``others``, normal scores, areas .75 against .8
+  or .93 against .98; ``other`` is the size of Student's t with DeLong's error;
+* "list": 2,000 samples of n clusters of 5 candidates, lists of 30% of them.
+"""
+
+from itertools import product
+
+import numpy as np
+from scipy import special, stats
+
+from rankeval_pd.curves import area_differences
+from rankeval_pd.curves.areas import of_precision_gap, precision_gap
+from rankeval_pd.lists.groups import ListPair, difference
+from rankeval_pd.stats.differences import difference_score, paired_p, paired_score, region_p
+from rankeval_pd.stats.gains import margin_p
+from rankeval_pd.stats.items import METRICS, Items, Seeds
+from tests.simulations import study
+from tests.simulations.average_precision import truth
+from tests.simulations.paired_sizes import f1_statistics
+
+FORM = {"digits": None, "float_format": "%.6g"}
+ALPHA = 0.05
+Z = special.ndtri(1 - ALPHA)
+AT_ONCE, PARTS = 10_000, 4
+LISTS = 2_000
+NAMES = ["kind", "setting", "n", "margin", "others", "correlation", "samples", "size", "other"]
+
+
+def paired(n, margin):
+    """Return the sizes of the exact test and of Tango's, over all shares of discordant items."""
+    x, y = np.array([(x, y) for y in range(n + 1) for x in range(n - y + 1)]).T
+    exact = np.array([paired_p(*t, n, margin) for t in zip(x, y, strict=True)]) <= ALPHA
+    with np.errstate(all="ignore"):
+        tango = paired_score(x, y, float(n), -margin) >= Z
+    q = np.linspace(margin, (1.0 + margin) / 2.0, 2001)[:, np.newaxis]
+    p = q - margin
+    rest = np.maximum(1.0 - p - q, 0.0)
+    choose = special.gammaln(n + 1) - sum(special.gammaln(k + 1) for k in (x, y, n - x - y))
+    chance = np.exp(
+        choose + special.xlogy(x, p) + special.xlogy(y, q) + special.xlogy(n - x - y, rest)
+    )
+    return float((chance @ exact).max()), float((chance @ tango).max())
+
+
+def regions(m, margin):
+    """Return the sizes of the exact test and of the score test, over all precisions."""
+    x, y = (k.ravel() for k in np.indices((m + 1, m + 1)))
+    exact = np.array([region_p(int(a), m, int(b), m, margin) for a, b in zip(x, y, strict=True)])
+    score = difference_score(x, m, y, m, -margin) >= Z
+    q = np.linspace(margin, 1.0, 2001)[:, np.newaxis]
+    chance = stats.binom.pmf(x, m, np.maximum(q - margin, 0.0)) * stats.binom.pmf(y, m, q)
+    return float((chance @ (exact <= ALPHA)).max()), float((chance @ score).max())
+
+
+LAWS = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "t with 5 df": lambda rng, shape: rng.standard_t(5, size=shape),
+    "skewness .7": lambda rng, shape: (rng.gamma(8.0, size=shape) - 8.0) / np.sqrt(8.0),
+    "skewness 1": lambda rng, shape: (rng.gamma(4.0, size=shape) - 4.0) / 2.0,
+    "skewness 1.4": lambda rng, shape: (rng.gamma(2.0, size=shape) - 2.0) / np.sqrt(2.0),
+    "exponential": lambda rng, shape: rng.gamma(1.0, size=shape) - 1.0,
+}
+
+
+def sizes_of(items, gain, n):
+    """Return the sizes for systems 2k and 2k + 1, whose true gain this is; margin is its size."""
+    score = items.score(items.totals)
+    pairs = np.arange(items.n_systems).reshape(-1, 2)
+    p = margin_p(items, pairs, score[::2] - score[1::2], -gain, "greater", ALPHA)
+    drawn = items.drawn[::2, :, 0] - items.drawn[1::2, :, 0]
+    t = (drawn.mean(axis=1) - gain) / stats.sem(drawn, axis=1)
+    return float((p <= ALPHA).mean()), float((special.stdtr(n - 1.0, -t) <= ALPHA).mean())
+
+
+def means(rng, law, tail, n):
+    noise = LAWS[law](rng, (AT_ONCE, n)) * (1.0 if tail == "right" else -1.0)
+    base = rng.normal(size=noise.shape)
+    return sizes_of(study.of_mean(study.in_pairs(base + noise - 0.3, base)), -0.3, n)
+
+
+def f1(rng, n):
+    """Return the size for F1 of a system that finds .55 and one that finds .65 of the gold."""
+    score, share = METRICS["f1"].score, np.array([0.55, 0.65])[:, np.newaxis]
+    true = score(f1_statistics(rng, 1, 2_000_000, share).sum(axis=1))
+    items = Items(f1_statistics(rng, AT_ONCE, n, share), None, score, 1.0, None)
+    return sizes_of(items, float(true[0] - true[1]), n)
+
+
+def groups(rng, n):
+    cluster = np.repeat(np.arange(n), np.tile([1, 3, 5, 9], n)[:n])
+    shared = rng.normal(size=(AT_ONCE, n))[:, cluster]
+    base, noise = rng.normal(size=(2, *shared.shape))
+    values = study.in_pairs(base + noise + shared - 0.3, base)
+    return sizes_of(study.of_mean(values, cluster), -0.3, n)
+
+
+def seeds(rng, n):
+    """Return the size where trainings vary by as much as the mean over items does."""
+    trained = rng.normal(size=(2 * AT_ONCE, 3)) * (1.0 / np.sqrt(n))
+    base, noise = rng.normal(size=(2, AT_ONCE, n))
+    values = study.in_pairs(base + noise - 0.3, base) + trained.mean(axis=1, keepdims=True)
+    count = len(trained)
+    error = trained.std(axis=1, ddof=1) / np.sqrt(3)
+    of_seeds = Seeds(error, np.full(count, 2.0), np.full(count, 3))
+    return sizes_of(study.of_mean(values, seeds=of_seeds), -0.3, n)
+
+
+def areas(
+    rng, kind, two, n, others,
+    correlation,
+):  # fmt: skip
+    gold = np.broadcast_to(np.arange(n + others) < n, (AT_ONCE, n + others))
+    quality = np.sqrt(2.0) * special.ndtri(two)
+    shared, own = rng.normal(size=(2, *gold.shape))
+    a = shared + gold * quality[0]
+    b = correlation * shared + np.sqrt(1.0 - correlation**2) * own + gold * quality[1]
+    rankings = [study.ranking(score, gold) for score in (a, b)]
+    if kind == "roc":
+        margin = two[1] - two[0]
+        found = area_differences.roc_gap(*rankings, test="t", alternative="greater")
+        interval = area_differences.OF_ROC_GAP
+    else:
+        margin = -np.subtract(*(truth(q, n / (n + others)) for q in quality))
+        found = precision_gap(*rankings, alternative="greater", ties="blocks")
+        interval = of_precision_gap()
+    # above the margin where p is at most ALPHA
+    low, _ = interval.limits(*(found[x] for x in interval.columns), level=1.0 - 2.0 * ALPHA)
+    t = special.stdtr(found["freedom"], -(found["difference"] + margin) / found["se"])
+    return float((low > -margin).mean()), float((t <= ALPHA).mean())
+
+
+def lists(rng, n_clusters):
+    cluster = np.repeat(np.arange(n_clusters), 5)
+    n, found = np.array([round(1.5 * n_clusters)]), []
+    for _ in range(LISTS):
+        gold, common = (study.together(rng, cluster, 0.3) for _ in range(2))
+        gold = study.upper_quarter(gold)
+        ranks = [
+            study.ranking(q * gold + 0.77 * common + 0.63 * own, gold).ranks
+            for q, own in ((q, study.together(rng, cluster, 0.3)) for q in (1.0, 1.5))
+        ]
+        one = difference(ListPair(*ranks, gold, np.unique(cluster), None, cluster), n)
+        found.append((one.value[0] / n[0], one.error[0] / n[0], float(one.spread.freedom[0])))
+    value, error, freedom = np.array(found).T
+    return float((special.stdtr(freedom, -(value - value.mean()) / error) <= ALPHA).mean())
+
+
+def in_parts(size_of, *setting):
+    return np.mean([size_of(*setting) for _ in range(PARTS)], axis=0)
+
+
+def rows():
+    for kind, size_of, sizes, margins in (
+        ("paired", paired, (10, 20, 30, 50), (0.05, 0.1, 0.2)),
+        ("regions", regions, (5, 10, 20, 40), (0.1, 0.2, 0.4)),
+    ):
+        for n, margin in product(sizes, margins):
+            size, other = size_of(n, margin)
+            yield {"kind": kind, "n": n, "margin": margin, "size": size, "other": other}
+    rng = np.random.default_rng(2026)
+    sizes, samples = (20, 30, 50, 100), PARTS * AT_ONCE
+    for law in LAWS:
+        for tail, n in product(("right", "left") if law[0] in "se" else ("right",), sizes):
+            size, other = in_parts(means, rng, law, tail, n)
+            setting = law if law[0] not in "se" else f"{law}, {tail} tail"
+            yield {"kind": "mean", "setting": setting, "n": n, "samples": samples,
+                   "size": size, "other": other}  # fmt: skip
+    for (kind, size_of), n in product((("F1", f1), ("groups", groups), ("seeds", seeds)), sizes):
+        size = in_parts(size_of, rng, n)[0]
+        yield {"kind": kind, "n": n, "samples": samples, "size": size}
+    sizes = ((10, 10), (10, 100), (20, 50), (50, 200))
+    for number, (kind, two, (n, others), correlation) in enumerate(
+        product(("roc", "ap"), ((0.75, 0.8), (0.93, 0.98)), sizes, (0.0, 0.5, 0.9))
+    ):
+        own = np.random.default_rng([2026, number])
+        size, other = areas(own, kind, two, n, others, correlation)
+        yield {
+            "kind": kind, "setting": f"{two[0]} against {two[1]}", "n": n, "others": others,
+            "correlation": correlation, "samples": AT_ONCE, "size": size, "other": other,
+        }  # fmt: skip
+    for n in (20, 40, 100):
+        yield {"kind": "list", "n": n, "samples": LISTS, "size": lists(rng, n)}

@@ -1,0 +1,231 @@
+"""Size and coverage of the paired tests of systems, by seeded simulation.
+
+How often two equal systems are declared different at 5% (two-sided), how often the 95% interval of
+the gain contains the true gain, how often all pairs together err (max-t), and how often the
+intervals of ranks contain all true ranks: for the default and for the bootstrap of Berg-Kirkpatrick
+et al. (2012), event="recentred" with ci="bca". Writes the tables between the marks in
+docs/validation/paired_tests.md, too. Many simulated test sets are one set of items with two systems
+each: the draws are shared. A quarter of an hour.
+"""
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rankeval_pd.decisions.gains import bootstrapped_pairs, ranked_systems, ranks_by_draws
+from rankeval_pd.stats.items import METRICS, Items
+from rankeval_pd.tables import GROUP
+from tests.simulations import study
+
+FORM = {"digits": None, "float_format": "%.6g"}
+PAGE = Path(__file__).parents[2] / "docs" / "validation" / "paired_tests.md"
+MARKS = "<!-- table: tests/simulations/paired_sizes.py -->", "<!-- end of table -->"
+B, BLOCK = 999, 50
+ITEMS = (5, 10, 30, 100, 300)
+GROUPS = (2, 3, 5, 10, 20, 50)
+SYSTEMS = (2, 8, 24)
+PROCEDURES = {"default": ("wild", ""), "paper": ("recentred", "bca")}
+KINDS = (
+    "normal", "t with 2 df", "0/1, 2% differ", "0/1, 10% differ", "0/1, 30% differ",
+    "0/1, 10% differ, gain 0.05", "F1", "long right tail", "long left tail",
+)  # fmt: skip
+SKEWED = ("long right tail", "long left tail", "0/1, 10% differ, gain 0.05")
+Row = dict[str, Any]
+
+
+def options(procedure, seed, adjust=None):
+    skewness = procedure == "default"
+    return study.options(*PROCEDURES[procedure], adjust, seed, n_resamples=B, skewness=skewness)
+
+
+def f1_statistics(rng, sets, n, share):
+    """Return correct, guessed and gold of systems 2k and 2k + 1, which find this share."""
+    gold = rng.integers(1, 9, (sets, 1, n)).repeat(2, axis=1)
+    guess = np.maximum(gold + rng.integers(-2, 3, gold.shape), 0)
+    correct = rng.binomial(np.minimum(gold, guess), share)
+    return np.stack([correct, guess, gold], axis=-1).reshape(2 * sets, n, 3).astype(float)
+
+
+def two_systems(rng, kind, n, sets):
+    """Return test sets of n items, two systems each: systems 2k and 2k + 1."""
+    shape = (sets, n)
+    if kind == "F1":
+        return Items(f1_statistics(rng, sets, n, 0.6), None, METRICS["f1"].score, 1.0, None)
+    if kind.startswith("0/1"):
+        share = float(kind.split()[1].rstrip("%")) / 100.0
+        cell = rng.random(shape)
+        right = rng.random(shape) < 0.6
+        only_a = cell < (share + gain_of(kind)) / 2.0
+        only_b = cell > 1.0 - (share - gain_of(kind)) / 2.0
+        a, b = (right | only_a) & ~only_b, (right | only_b) & ~only_a
+        return study.of_mean(study.in_pairs(a, b).astype(float))
+    tail = np.exp(rng.normal(size=shape)) - np.exp(0.5)
+    drawn = {
+        "normal": lambda: rng.normal(size=shape),
+        "t with 2 df": lambda: rng.standard_t(2, size=shape),
+        "long right tail": lambda: tail,
+        "long left tail": lambda: -tail,
+    }[kind]()
+    return study.of_mean(study.in_pairs(drawn, np.zeros(shape)))
+
+
+def gain_of(kind):
+    return 0.05 if "gain" in kind else 0.0
+
+
+def clustered(rng, groups, sets, *, equal):
+    """Return test sets whose items are alike within groups: half of the variance is the group's.
+
+    A group has ten items, or from about 2 to 50.
+    """
+    places = (np.arange(groups) + 0.5) / groups
+    sizes = np.maximum(1, np.rint(2.0 * 25.0**places)).astype(int)
+    cluster = np.repeat(np.arange(groups), 10 if equal else sizes)
+    of_group = rng.normal(size=(sets, groups))[:, cluster]
+    drawn = of_group + rng.normal(size=of_group.shape)
+    return study.of_mean(study.in_pairs(drawn, np.zeros_like(drawn)), cluster)
+
+
+def judged(items, procedure, seed, truth=0.0):
+    """Return for each test set whether it errs, covers, contradicts itself."""
+    pairs = np.arange(items.n_systems).reshape(-1, 2)
+    found = bootstrapped_pairs(items, pairs, options(procedure, seed))
+    low, high = found["ci_low"], found["ci_high"]
+    rejected = found["p_two_sided"] <= 0.05
+    return pd.DataFrame({
+        "size": rejected if truth == 0.0 else np.nan,
+        "coverage": ~((low > truth + study.ROOM) | (high < truth - study.ROOM)),
+        "contradictions": rejected != ((low > 0.0) | (high < 0.0)),
+    })  # fmt: skip
+
+
+def pairs_of_systems(repetitions):
+    blocks = range(repetitions // BLOCK)
+    for n, (number, kind), procedure in product(ITEMS, enumerate(KINDS), PROCEDURES):
+        rng = np.random.default_rng([1, n, number])
+        parts = [
+            judged(two_systems(rng, kind, n, BLOCK), procedure, k, gain_of(kind)) for k in blocks
+        ]
+        yield from rows_of("items", n, kind, procedure, pd.concat(parts))
+    for groups, equal, procedure in product(GROUPS, (True, False), PROCEDURES):
+        rng = np.random.default_rng([2, groups, equal])
+        parts = [judged(clustered(rng, groups, BLOCK, equal=equal), procedure, k) for k in blocks]
+        kind = "equal groups" if equal else "unequal groups"
+        yield from rows_of("groups", groups, kind, procedure, pd.concat(parts))
+
+
+def rows_of(part, n, kind, procedure, found):
+    for name in found:
+        values = found[name].astype(float).dropna()
+        if len(values):
+            share = float(values.mean())
+            yield {
+                "part": part, "n": n, "kind": kind, "procedure": procedure, "figure": name,
+                "share": share, "error": study.error(share, len(values)),
+                "repetitions": len(values),
+            }  # fmt: skip
+
+
+TRUTHS = {
+    "all equal": lambda systems: np.zeros(systems),
+    "half equal": lambda systems: np.where(
+        np.arange(systems) < systems // 2, 0.0, 0.3 * np.arange(systems)
+    ),
+    "near-equal": lambda systems: 0.03 * np.arange(systems),
+}
+
+
+def many_systems(repetitions):
+    """Yield the rows for all pairs of several systems, and for their ranks."""
+    for systems, (number, kind), n in product(SYSTEMS, enumerate(TRUTHS), (10, 20, 50)):
+        rng = np.random.default_rng([3, systems, n, number])
+        times = repetitions // 10 if systems < 24 else repetitions // 20
+        truth = TRUTHS[kind](systems)
+        for procedure in PROCEDURES if systems < 24 else ("default",):
+            found = [families(rng, truth, n, procedure, k) for k in range(times)]
+            yield from rows_of(f"{systems} systems", n, kind, procedure, pd.DataFrame(found))
+
+
+def families(rng, truth, n, procedure, seed):
+    """Return whether any true null hypothesis is rejected, and whether all ranks are covered."""
+    shared = rng.normal(size=(1, n))
+    items = study.of_mean(truth[:, np.newaxis] + shared + rng.normal(size=(truth.size, n)))
+    asked = options(procedure, seed, "max-t")
+    pairs = study.every_pair(truth.size)
+    tested = bootstrapped_pairs(items, pairs, replace(asked, ci="percentile"))
+    equal = truth[pairs[:, 0]] == truth[pairs[:, 1]]
+    kind = "simultaneous" if procedure == "default" else "percentile"
+    rows = ranks_by_draws(items, replace(asked, event="wild", ci="percentile"), kind)
+    rows[GROUP] = np.zeros(items.n_systems, dtype=int)
+    ranked = ranked_systems(rows, how=asked, over_all=False)
+    rank = 1 + (truth[:, np.newaxis] < truth).sum(axis=1)
+    inside = (ranked["rank_low"] <= rank) & (rank <= ranked["rank_high"])
+    wrong = tested["p_adjusted"][equal] <= 0.05
+    return {
+        "family-wise error": float(wrong.any()) if equal.any() else np.nan,
+        "ranks, all": float(inside.all()),
+        "rank of the best": float(inside[np.argmax(truth)]),
+    }
+
+
+def as_table(found):
+    """Return the tables of the page: the default by n, the other at its worst."""
+    lines = []
+    for part in ("items", "groups"):
+        wide = _wide(found[found["part"] == part])
+        sizes = list(dict.fromkeys(wide["n"]))
+        lines += [
+            f"| differences | {' | '.join(f'{n} {part}' for n in sizes)} | `recentred` | `bca` |",
+            "|---" * (len(sizes) + 3) + "|",
+        ]
+        for kind, rows in wide.groupby("kind", sort=False):
+            nothing = bool(rows["default size"].isna().all())  # a true gain: coverage in its place
+            shown = rows["default coverage" if nothing else "default size"]
+            marked = shown < 0.93 if nothing else shown > 0.06
+            cells = [
+                f"**{_share(x)}**" if m else _share(x) for x, m in zip(shown, marked, strict=True)
+            ]
+            cells += [_share(rows["paper size"].max()), _share(rows["paper coverage"].min())]
+            lines.append(f"| {kind}{' (coverage)' * nothing} | {' | '.join(cells)} |")
+        lines.append("")
+    lines += [
+        "| systems | errors of max-t | errors, `recentred` | all ranks | best rank"
+        " | all ranks, percentile | best rank, percentile |",
+        "|---" * 7 + "|",
+    ]
+    wide = _wide(found[found["part"].str.endswith("systems")])
+    for part, rows in wide.groupby("part", sort=False):
+        cells = [
+            *(rows[f"{x} family-wise error"].max() for x in ("default", "paper")),
+            *(rows[f"default {x}"].min() for x in ("ranks, all", "rank of the best")),
+            *(rows[f"paper {x}"].min() for x in ("ranks, all", "rank of the best")),
+        ]
+        lines.append(f"| {part.split()[0]} | {' | '.join(map(_share, cells))} |")
+    return "\n".join(lines)
+
+
+def _wide(found):
+    """Return a row for each part, n and kind, with all figures of both procedures."""
+    figures = ("size", "coverage", "family-wise error", "ranks, all", "rank of the best")
+    wide = found.assign(column=found["procedure"] + " " + found["figure"]).pivot_table(
+        index=["part", "n", "kind"], columns="column", values="share", sort=False
+    )
+    columns = [f"{procedure} {figure}" for procedure in PROCEDURES for figure in figures]
+    return wide.reindex(columns=columns).reset_index()
+
+
+def _share(value):
+    return "–" if np.isnan(value) else f"{value:.3f}"
+
+
+def rows(repetitions=3_000):
+    found = [*pairs_of_systems(repetitions), *many_systems(repetitions)]
+    text = PAGE.read_text("utf-8")
+    first, last = (text.index(mark) for mark in MARKS)
+    table = as_table(pd.DataFrame(found))
+    PAGE.write_text(f"{text[:first]}{MARKS[0]}\n\n{table}\n\n{text[last:]}", "utf-8")
+    yield from found

@@ -1,0 +1,242 @@
+"""How fast is it beside its peers, and how does the cost grow?
+
+Every number is of one run of ``tests/simulations/benchmarks``, in the processor's seconds.
+"""
+
+import os
+import platform
+import warnings
+from functools import partial
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import rankeval_pd
+from rankeval_pd.stats.distributions import Finite
+from rankeval_pd.stats.random_model import bounds, parametric_bound
+from tests.simulations.benchmarks import cells
+from tests.simulations.benchmarks import peers as beside_peers
+from tests.simulations.benchmarks.peers import seconds
+from tests.simulations.paired_sizes import f1_statistics
+from tests.simulations.proof.pages import as_table, beside, led_to, opening, versions
+
+SOME_N = (10, 1_000, 100_000)
+SYSTEMS = (2, 8, 32)
+RESAMPLES = (1_000, 10_000, 100_000)
+SIMULTANEOUS = ((5_102, range(100, 2001)), (100_000, np.linspace(100, 100_000, 1_000).astype(int)))
+
+
+def _time(taken):
+    return f"{taken:.2g} s" if taken < 10 else f"{taken:,.0f} s"
+
+
+def peers():
+    rows = [*beside_peers.of_lists(), *beside_peers.of_queries(), *beside_peers.of_systems()]
+    return pd.DataFrame(
+        [
+            {
+                "work": work, "ours": _time(ours), "peer": peer, "peer's time": _time(theirs),
+                "times as fast": f"{theirs / ours:,.1f}",
+            }
+            for work, ours, peer, theirs in rows
+        ]
+    )  # fmt: skip
+
+
+TOGETHER = {
+    "`compare(adjust='max-t')`, 999 swaps": lambda df, n: df.rankeval.compare(
+        "good", "fair", n, adjust="max-t"
+    ),
+    "`precision_band`, 1,000 draws": lambda df, n: df.rankeval(measures="good").precision_band(n),
+    "`difference_band`, 1,000 draws": lambda df, n: df.rankeval.difference_band("good", "fair", n),
+    "`mean_difference`, 9,999 swaps": lambda df, n: df.rankeval.mean_difference("good", "fair", n),
+}
+
+
+def _growth(head, named):
+    """Return a row for each name: the seconds of each work, by the name of its column."""
+    return pd.DataFrame(
+        {head: name, **{column: _time(seconds(work, 1)) for column, work in works.items()}}
+        for name, works in named.items()
+    )
+
+
+def growth_with_lists():
+    """Return seconds at so many n of 100,000 candidates."""
+    df = rankeval_pd.datasets.simulate_candidates(100_000)
+    sizes = {f"{n:,} n": np.linspace(1, 100_000, n).astype(int) for n in SOME_N}
+    asked = {
+        "`nbest_precision`": df.rankeval.nbest_precision,
+        "`compare`": partial(df.rankeval.compare, "good", "fair"),
+        "`random_test`": df.rankeval.random_test,
+    }
+    return _growth(
+        "N = 100,000",
+        {name: {x: partial(ask, n) for x, n in sizes.items()} for name, ask in asked.items()},
+    )
+
+
+def growth_of_all_together():
+    """Return seconds of bands and tests that hold for all n."""
+    data = {
+        f"N = {size:,}, {len(n):,} n": (rankeval_pd.datasets.simulate_candidates(size), n)
+        for size, n in SIMULTANEOUS
+    }
+    return _growth(
+        "all n jointly",
+        {name: {x: partial(ask, *y) for x, y in data.items()} for name, ask in TOGETHER.items()},
+    )
+
+
+def growth_with_pairs_and_resamples():
+    """Return seconds of all pairs of so many systems, 1,000 items, by so many resamples."""
+    values = f1_statistics(np.random.default_rng(0), max(SYSTEMS) // 2, 1_000, 0.6)
+    parts = dict(zip(("correct", "guess", "gold"), map(pd.DataFrame, values.T), strict=True))
+    data = pd.concat(parts, axis=1).swaplevel(axis=1)
+    named = {}
+    for count in SYSTEMS:
+        ask, pairs = data[list(range(count))].rankeval(metric="f1").paired_bootstrap, comb(count, 2)
+        named[f"{count} systems, {pairs} pair{'s' * (pairs > 1)}"] = {
+            f"{size:,} resamples": partial(ask, n_resamples=size) for size in RESAMPLES
+        }
+    return _growth("F1, 1,000 items", named)
+
+
+def recursion(total, positive, p):
+    """Return the bound for every n by Macskassy's recursion, a row of all counts for each n."""
+    law = np.zeros(positive + 2)
+    law[1] = 1.0
+    counts = np.arange(positive + 1.0)
+    found = np.empty(total)
+    for k in range(1, total + 1):
+        left = total - k + 1.0
+        negatives = np.maximum(total - positive - (k - 1.0 - counts), 0.0)
+        law[1:] = law[:-1] * (positive - counts + 1.0) / left + law[1:] * negatives / left
+        found[k - 1] = np.argmax(np.cumsum(law[1:]) > 1.0 - p)
+    return found
+
+
+def random_model():
+    """Return seconds of the bounds and envelopes of the random model."""
+    million, n = Finite(1e6, 1e5), np.arange(1.0, 1e6 + 1.0)
+    found = []
+    for p in (0.05, 1e-17):
+        found += [
+            (
+                f"discrete, interpolated, critical: every n of 1,000,000, p={p:g}",
+                seconds(lambda p=p: bounds(p, n, million), 1),
+            ),
+            (
+                f"parametric: every n of 1,000,000, p={p:g}",
+                seconds(lambda p=p: parametric_bound(p, n, million.prior), 1),
+            ),
+        ]
+    for total, positive in ((5_102, 566), (100_000, 10_000)):
+        df = pd.DataFrame({"gold": np.arange(total) < positive})
+        found += [
+            (
+                f"`random_envelope`: every n of {total:,} with {positive:,} positives",
+                seconds(lambda df=df: df.rankeval.random_envelope(0.05), 1),
+            ),
+            (
+                f"Macskassy's (2005) recursion, O(N+ N-), one bound: every n of {total:,}",
+                seconds(lambda size=(total, positive): recursion(*size, 0.05), 1),
+            ),
+            (
+                f"`random_bound`, the same bound and all other columns: every n of {total:,}",
+                seconds(lambda df=df: df.rankeval.random_bound(0.05), 1),
+            ),
+        ]
+    return pd.DataFrame([{"random model": what, "time": _time(taken)} for what, taken in found])
+
+
+COSTS = Path(__file__).parents[1] / "benchmarks" / "costs.csv"
+
+
+def of_every_method(of):
+    """Return the rows of ``costs.csv``: a method a row, a size a column."""
+    found = pd.read_csv(COSTS)
+    ended = found["bar"].astype(str).str.startswith("over")
+    found = found[(found["of"] == of) & (found["seconds"].notna() | ended)]
+    found = found[~found["name"].str.startswith("plot.")]  # they ask their method, and draw
+    rows = []
+    for name, part in found.groupby("name", sort=False):
+        timed = part.dropna(subset="seconds")
+        row = {of: f"`{name}`" if name in cells.CELLS[of] else name}
+        if name in cells.BESIDE:
+            row[of] += f" (`{cells.BESIDE[name]}`)"
+        for size in sorted(found["size"].unique()):
+            at = part[part["size"] == size]
+            row[f"{size:,}"] = "" if at.empty else _cell(at.iloc[0])
+        row["MB"] = f"{timed['megabytes'].iloc[-1]:,.0f}"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _cell(row):
+    if pd.isna(row["seconds"]):
+        return "> " + str(row["bar"]).removeprefix("over ").removesuffix(" s")
+    return _time(row["seconds"]).removesuffix(" s")
+
+
+def processor():
+    try:
+        said = Path("/proc/cpuinfo").read_text("utf-8")
+    except OSError:
+        return platform.processor()
+    names = [line.split(":")[1].strip() for line in said.splitlines() if "model name" in line]
+    return names[0] if names else platform.machine()
+
+
+TABLES = {
+    "Compared with other packages": peers,
+    "By number of lists": growth_with_lists,
+    "Simultaneous bands and tests": growth_of_all_together,
+    "Pairs and resamples": growth_with_pairs_and_resamples,
+    "The random model": random_model,
+    "Every method, by candidate count": partial(of_every_method, "candidates"),
+    "Every method, by item count": partial(of_every_method, "items"),
+    "Every method, by query count": partial(of_every_method, "queries"),
+}
+
+
+METHODS = [title for title in TABLES if title.startswith("Every method")]
+BESIDE = {"methods": "How fast is each method?"}
+
+
+def page():
+    warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)  # of precise lists
+    parts = [
+        opening(
+            "performance",
+            "How fast is the package?",
+            "Times are CPU seconds for a single run with one thread. Slow functions from other"
+            " packages are timed on evenly spaced list sizes and extrapolated, as"
+            " noted in the table.",
+            led_to("performance", BESIDE),
+        ),
+        versions("numpy", "pandas", "scipy", "statsmodels", "ir-measures", "sacrebleu"),
+        f"{processor()}, {os.cpu_count()} cores.",
+    ]
+    parts += [_section(title) for title in TABLES if title not in METHODS]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(title):
+    found = TABLES[title]()
+    right = [c for c in found.columns[1:] if c != "peer"]
+    return f"## {title}\n\n{as_table(found, right)}"
+
+
+def topics():
+    """Return the page of every method, from the times that are committed."""
+    said = (
+        "The tables show CPU seconds for every method with default options. Methods marked > were"
+        " stopped after 90 seconds. *MB* is peak process memory at the largest timed size."
+        " Functions from other packages come last. The method in parentheses does at least"
+        " the same work. Empty cells were not timed."
+    )
+    parts = [beside("performance", BESIDE["methods"]), said, *map(_section, METHODS)]
+    return {"methods": "\n\n".join(parts) + "\n"}

@@ -1,0 +1,61 @@
+"""Size of the paired tests of search: t, swaps and random signs, on values like those of queries.
+
+Two runs of equal quality for the same queries. Documents of a query have scores that both runs
+see with noise of their own; the values are the package's own AP, nDCG@10, P@10 and RR. Some
+queries have no relevant document near the top: many values are 0.
+"""
+
+from itertools import islice, product
+
+import numpy as np
+import pandas as pd
+
+from tests.simulations import study
+
+METRICS = ("AP", "nDCG@10", "P@10", "RR")
+TESTS = {
+    "t": lambda rows: rows.paired_permutation(test="t"),
+    "swaps": lambda rows: rows.paired_permutation(),
+    "wild": lambda rows: rows.paired_bootstrap(),
+}
+DOCUMENTS = 60
+WARNED = 100  # samples that are asked alone
+AT_ONCE = 20_000  # queries in memory together
+
+
+def values_of(count, seed):
+    """Return the values of two equal runs: a row per query, columns of two levels."""
+    rng = np.random.default_rng(seed)
+    parts = [_some(min(AT_ONCE, count - start), rng) for start in range(0, count, AT_ONCE)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _some(count, rng):
+    shape = (count, DOCUMENTS)
+    rate = rng.beta(0.6, 9.0, (count, 1))  # few relevant documents, in some queries none
+    grade = rng.random(shape) < rate
+    ease = rng.normal(1.0, 0.8, (count, 1))
+    shared = rng.normal(size=shape) + ease * grade
+    frame = pd.DataFrame({
+        "query": np.repeat(np.arange(count), DOCUMENTS),
+        "document": np.tile(np.arange(DOCUMENTS), count),
+        "grade": grade.ravel().astype(int),
+        **{run: (shared + rng.normal(size=shape)).ravel() for run in "ab"},
+    })  # fmt: skip
+    return frame.rankeval.per_query(METRICS, wide=True)
+
+
+def rows(samples=1_000):
+    for queries in (10, 25, 50, 100, 250):
+        values = values_of(samples * queries, queries)
+        sample = np.arange(len(values)) // queries
+        for metric, (name, ask) in product(METRICS, TESTS.items()):
+            table = values[metric].assign(sample=sample)
+            found = ask(table.rankeval(by="sample", measures=["a", "b"]))
+            each = (one.rankeval(measures=["a", "b"]) for _, one in table.groupby("sample"))
+            size = float((found["p_value"] <= 0.05).mean())
+            yield {
+                "metric": metric, "queries": queries, "test": name, "size": size,
+                "error": study.error(size, samples),
+                "warned": study.warned(lambda x=x, ask=ask: ask(x) for x in islice(each, WARNED)),
+            }  # fmt: skip

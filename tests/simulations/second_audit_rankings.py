@@ -1,0 +1,177 @@
+"""Defaults for rankings where data are few, selected or pooled: size, coverage and warnings.
+
+Each row is a call, its setting, and a share: how often an interval covers, or a test rejects a true
+hypothesis. ``before`` is the share of the version that an audit examined, which the table keeps,
+``now`` that of this one. ``warned`` is the share of single calls that warn, in the settings whose
+cure is a warning, and in those where nothing is amiss. Scores are normal, those of positives higher
+by ``quality``, and measures share half of their variance. A quarter of an hour.
+"""
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special
+
+from rankeval_pd.stats import clusters as cluster_totals
+from rankeval_pd.stats import judged as judged_sums
+from tests.simulations import study
+from tests.simulations.average_precision import truth
+from tests.simulations.unpaired import run as unpaired
+
+SAMPLES, CALLS = 2_000, 200
+KEYS = ["call", "setting", "quantity", "nominal"]
+NAMES = [*KEYS, "now", "warned", "samples", "before"]
+Row = tuple[str, str, str, float, Any]
+
+
+def drawn(positive, negative, qualities):
+    rng = np.random.default_rng(1)
+    gold = np.arange(positive + negative) < positive
+    common = rng.normal(size=(SAMPLES, gold.size))
+    scores = {
+        f"m{k}": common + rng.normal(size=common.shape) + np.sqrt(2.0) * quality * gold
+        for k, quality in enumerate(qualities)
+    }
+    return study.dataset(scores, gold)
+
+
+def covers(table, true, ending=""):
+    return study.covers(
+        *(np.asarray(table[f"ci_{x}{ending}"]).squeeze() for x in ("low", "high")), true
+    )
+
+
+def areas():
+    for sizes, quality in product(((10, 100), (5, 100), (10, 30)), (1.0, 2.0, 3.0)):
+        found = unpaired(tuple((p, 9 * p) for p in sizes), quality, "ap", SAMPLES)
+        setting = f"{sizes[0]} and {sizes[1]} positives of 10%, quality {quality:g}"
+        yield "unpaired_area(kind='ap')", setting, "size", 0.05, found["errs"]
+        yield "unpaired_area(kind='ap')", setting, "coverage", 0.95, found["covers_other"]
+    for sizes, quality in product(((3, 100), (3, 1_000), (4, 100), (10, 90)), (0.36, 0.95, 1.8)):
+        table = drawn(*sizes, [quality] * 2).rankeval.compare_area("m0", "m1")
+        setting = f"{sizes[0]} positives and {sizes[1]}, quality {quality:g}"
+        for alpha in (0.05, 0.001):
+            yield "compare_area", setting, "size", alpha, table["p_value"].to_numpy() <= alpha
+    for positive in (3, 10, 30):
+        data = drawn(positive, 10 * positive, [1.0] * 3)
+        frames = (data.isel(sample=k).to_dataframe() for k in range(CALLS))
+        found, *told = (
+            lambda x=x: x.rankeval.measure_ranks(kind="roc", adjust="holm") for x in (data, *frames)
+        )
+        share = (found()["rank_low"] > 1).any("measure").to_numpy()
+        setting = f"3 equal measures, {positive} positives of {11 * positive}"
+        yield "measure_ranks(kind='roc')", setting, "size", 0.05, (share, study.warned(told))
+    for (positive, negative), (quality, what) in product(
+        ((5, 95), (10, 90)), ((0.0, "size"), (1.5, "power"), (2.0, "power"))
+    ):
+        better = drawn(positive, negative, [quality]).rankeval.summary()["better_than_chance"]
+        setting = f"{positive} positives and {negative}, quality {quality:g}"
+        yield "summary, better_than_chance", setting, what, 0.05, better.to_numpy()
+
+
+def selected():
+    n, quality = 60, 1.2
+    for count in (8, 20):
+        asked = drawn(100, 400, [quality] * count).rankeval
+        scores = np.linspace(-8.0, 10.0, 200_001)  # the threshold of the share n / N
+        cut = scores[np.argmin(np.abs(sum(study.beyond(scores, quality, 0.2)) - n / 500))]
+        true = study.beyond(cut, quality, 0.2)[0] / (n / 500)
+        setting = f"the best of {count} equal measures"
+        table = asked.nbest_precision(n)
+        best = table.isel(measure=table["precision"].argmax("measure"))
+        held = covers(best, true, "_best" if "ci_low_best" in table else "")
+        yield "nbest_precision", setting, "coverage", 0.95, held
+        if count == 8:  # of 20 it takes minutes, and is the same
+            best = table["precision"].argmax("measure")
+            table = asked.measure_ranks(n, adjust=None).isel(measure=best)
+            yield "measure_ranks", setting, "coverage", 0.95, covers(table, true)
+        for kind in ("roc", "ap"):
+            table = asked.measure_ranks(kind=kind, adjust=None)
+            true = special.ndtr(quality / np.sqrt(2.0)) if kind == "roc" else truth(quality, 0.2)
+            held = covers(table.isel(measure=table["value"].argmax("measure")), true)
+            yield f"measure_ranks(kind={kind!r})", setting, "coverage", 0.95, held
+    for count, (what, wanted) in product((8, 20), (("recall", 0.8), ("precision", 0.7))):
+        data = drawn(90, 210, [1.5] * count)
+        table = data.rankeval.choose_threshold(**{what: wanted})
+        looks = table["precision" if what == "recall" else "n_accepted"]
+        best = looks.fillna(-1.0).argmax("measure")
+        cut = table["threshold"].isel(measure=best).to_numpy() / np.sqrt(2.0)
+        recall, fallout = special.ndtr(1.5 - cut), special.ndtr(-cut)
+        reached = recall if what == "recall" else 0.3 * recall / (0.3 * recall + 0.7 * fallout)
+        setting = f"{what} {wanted:g}, the best-looking of {count}"
+        yield "choose_threshold", setting, "size", 0.05, reached < wanted
+
+
+def few():
+    for n, qualities in product((7, 15), ((2.0, 1.0), (1.5, 1.5), (3.0, 1.0))):
+        table = drawn(30, 270, qualities).rankeval.compare("m0", "m1", n).isel(pair=0, n=0)
+        setting = f"30 positives of 300, n {n}, qualities {qualities[0]:g} and {qualities[1]:g}"
+        held = covers(table, float(table["difference"].mean()))
+        yield "compare", setting, "coverage", 0.95, held
+    for name, a, b in (("even", 2.0, 2.0), ("rare", 0.5, 2.0), ("very rare", 0.3, 3.0)):
+        for queries in (5, 10, 20, 50):
+            rng = np.random.default_rng(1)
+            each = rng.binomial(5, rng.beta(a, b, (SAMPLES, queries))) / 5.0
+            found = cluster_totals.query_ratio(each, np.ones(each.shape))
+            limits = cluster_totals.query_share_limits(found.value, found.se, found.n, 0.95)
+            setting = f"P@5 of {queries} queries, {name} positives"
+            held = study.covers(*limits, a / (a + b))
+            yield "nbest_precision(average='macro')", setting, "coverage", 0.95, held
+
+
+def judged():
+    pools = (
+        ("pool by depth, rates 1/.3/.05", [50, 200], (1, 0.3, 0.05)),
+        ("pool to depth 100, then .2", [100], (1, 0.2)),
+    )
+    for (name, *pool), how in product(pools, ((1_000, 100, 1.5), (1_000, 50, 2.0))):
+        setting = f"{name}, {how[1]} positives of {how[0]}"
+        held = _judged_average(*how, *pool)
+        yield "judged_average_precision", setting, "coverage", 0.95, held
+    for *how, rate in (
+        (500, 20, 2.0, 0.2), (1_000, 100, 1.5, 0.04), (100, 8, 2.0, 0.5), (1_000, 100, 1.5, 0.3),
+    ):  # fmt: skip
+        setting = f"{rate:g} of {how[0]} judged, {round(rate * how[1])} positives"
+        held = _judged_average(*how, [], (rate,))
+        yield "judged_average_precision", setting, "coverage", 0.95, held
+    for size, shares, rate in ((5, (0.9, 0.1), 0.3), (10, (0.9, 0.1), 0.15), (20, (0.8, 0.3), 0.1)):
+        rng = np.random.default_rng(1)
+        true = rng.random((20 * SAMPLES, 2, size)) < np.array(shares)[:, np.newaxis]
+        seen = rng.random(true.shape) < rate
+        one = np.stack([np.full(seen.shape[:-1], size), seen.sum(-1), (seen & true).sum(-1)], -1)
+        sums = np.concatenate([one, one], axis=-1).astype(float)
+        design = judged_sums.Design(1, "estimate", "ratio", 0.95)
+        found = judged_sums.total_difference(*(design.total(sums[:, k]) for k in (0, 1)))
+        gap = true[:, 0].sum(-1) - true[:, 1].sum(-1)
+        held = study.covers(found.low, found.high, gap)[np.isnan(found.estimate)]
+        setting = f"regions of {size}, {rate:g} judged, none in one"
+        yield "judged_difference", setting, "coverage", 0.95, held
+
+
+def _judged_average(total, positive, quality, ends, rates):
+    rng, held = np.random.default_rng(1), []
+    stratum = np.searchsorted(ends, np.arange(1, total + 1))
+    rate = np.array(rates, dtype=float)[stratum]
+    design = judged_sums.Design(len(rates), "estimate", "ratio", 0.95)
+    while len(held) < SAMPLES:
+        score = rng.normal(size=total) + quality * (np.arange(total) < positive)
+        order = np.argsort(-score)
+        gold, seen = order < positive, rng.random(total) < rate
+        sample = judged_sums.JudgedSample(seen, gold & seen, rate, stratum)
+        value, *limits = judged_sums.inferred_average_precision(score[order], sample, design)
+        true = float((np.arange(1, positive + 1) / (np.flatnonzero(gold) + 1)).mean())
+        if not np.isnan(value):
+            held.append(bool(study.covers(*limits, true)))
+    return np.array(held)
+
+
+def rows():
+    known = pd.read_csv(Path(__file__).with_suffix(".csv")).set_index(KEYS)["before"]
+    for part in (areas, selected, few, judged):
+        for *key, found in part():
+            share, told = found if isinstance(found, tuple) else (found, np.nan)
+            count = SAMPLES if np.ndim(share) == 0 else np.size(share)
+            yield *key, np.mean(share), told, count, known[tuple(key)]
