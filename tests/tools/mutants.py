@@ -71,7 +71,9 @@ def _path(name: str) -> str:
 # fmt: off
 FAULTS = [
     *_in(
-        "clusters.py", "annotators",
+        "clusters.py",
+        "roles_annotators roles_copies judging/annotation stats/clusters_agreement"
+        " stats/bands_votes stats/ranking_copies",
         ("2 * positive == count, np.nan", "2 * positive == count, 1.0"),
         ("positive == count).astype", "positive > 0).astype"),
         ("axis=-1) / n**2", "axis=-1) / n"),
@@ -84,7 +86,8 @@ FAULTS = [
         ("1.0 - apart / float(expected)", "1.0 - apart"),
     ),
     *_in(
-        "bands.py", "annotators",
+        "bands.py", "roles_annotators roles_copies judging/annotation stats/clusters_agreement"
+        " stats/bands_votes stats/ranking_copies",
         ("(edges[0] - edges[1]) ** 2 * overlap", "0.0 * overlap"),
         ("- 2.0 * edge * first", "+ 2.0 * edge * first"),
         ("squares - mean**2 / size", "squares"),
@@ -93,7 +96,9 @@ FAULTS = [
         ("a[n] - shared[n], b[n] - shared[n]", "b[n] - shared[n], a[n] - shared[n]"),
     ),
     *_in(
-        "ranking.py", "annotators",
+        "ranking.py",
+        "roles_annotators roles_copies judging/annotation stats/clusters_agreement"
+        " stats/bands_votes stats/ranking_copies",
         ("np.abs(high - low) <= _ROUNDING", "np.abs(high - low) <= 0.0"),
         ("(up == apart).all()", "True"),
         ("not (down & apart).any()", "True"),
@@ -104,22 +109,24 @@ FAULTS = [
         ("return np.asarray(count[where] > 1)", "return np.asarray(count[where] > 2)"),
     ),
     *_in(
-        "decisions/ranks.py", "annotators",
+        "decisions/ranks.py",
+        "roles_annotators roles_copies judging/annotation stats/clusters_agreement"
+        " stats/bands_votes stats/ranking_copies",
         ("alike = (stands < 0)", "alike = (stands < -1)"),
     ),
     *_in(
-        "distributions.py", "stats/fisher stats/intervals",
+        "distributions.py", "stats/two_by_two stats/proportions stats/differences",
         ("middle + 1.0, low)", "middle + 2.0, low)"),
         ("(low < high) & result, middle, high)", "(low < high) & result, middle - 1.0, high)"),
     ),
     *_in(
-        "distributions.py", "judging",
+        "distributions.py", "judging/judged judging/annotation stats/judged_samples",
         ("probe, step = np.clip(np.floor(guess), low, high)", "probe, step = np.floor(guess)"),
         ("np.minimum(probe[~holds] + 1.0", "np.minimum(probe[~holds] + 2.0"),
         ("= probe[holds]", "= probe[holds] - 1.0"),
     ),
     *_in(
-        "proportions.py", "stats/skewness",
+        "proportions.py", "stats/proportions stats/item_gains stats/families",
         ("share * t / 3.0", "share * t / 6.0"),
         ("share * share * t / 27.0", "share * share * t / 9.0"),
         ("+ lean / 6.0)", "+ lean / 3.0)"),
@@ -128,17 +135,20 @@ FAULTS = [
         ("error * untransformed(-critical, lean)", "error * untransformed(critical, lean)"),
     ),
     *_in(
-        "gains.py", "stats/skewness resampling",
+        "gains.py", "stats/proportions stats/item_gains stats/families systems/tests"
+        " systems/tests_families systems/tests_ranks systems/tests_intervals",
         ("stdtr(freedom, -transformed(t, lean))", "stdtr(freedom, -t)"),
     ),
     # ------------------------------------------------------------------------------- distributions
     *_in(
-        "proportions.py", "stats/intervals averages fuzzed",
+        "proportions.py",
+        "stats/proportions stats/differences decisions/averages chance/bounds_groups"
+        " stats/proportions_extremes",
         ("ndtri((1.0 - level) / 2.0)", "ndtri(1.0 - level)"),
         ("stdtrit(freedom, (1.0 - level) / 2.0)", "stdtrit(freedom, 1.0 - level)"),
     ),
     *_in(
-        "distributions.py", "stats/tails stats/odds_ratio",
+        "distributions.py", "stats/distributions stats/two_by_two",
         ("np.where(i <= lowest, 0.0, np.where(above, -np.inf, ge))",
          "np.where(i < lowest, 0.0, np.where(above, -np.inf, ge))"),
         ("np.where(i >= highest, -np.inf, gt)", "np.where(i > highest, -np.inf, gt)",
@@ -151,13 +161,13 @@ FAULTS = [
         ("_LOG_HALF = math.log(0.5)", "_LOG_HALF = -1e9"),
     ),
     *_in(
-        "distributions.py", "stats/tails",
+        "distributions.py", "stats/distributions",
         ("above_mode = inside >= np.floor((n + 1.0) * zs)", "above_mode = inside >= 0.0 * zs"),
         ("deviance(n - i, n * (1.0 - z))", "deviance(n - i, n * z)"),
         ("np.where(above_mode, down, up) + 1.0", "np.where(above_mode, down, up) + 2.0"),
     ),
     *_in(
-        "distributions.py", "stats/tails stats/fisher",
+        "distributions.py", "stats/distributions stats/two_by_two",
         ("np.maximum(0.0, n - (total - positive))", "np.maximum(0.0, n - positive)"),
         ("(positive + 1.0) / (total + 2.0)", "(positive + 1.0) / (total + 1.0)",
          "one more than the mode at most: on either side of it, probabilities fall all the same"),
@@ -166,14 +176,14 @@ FAULTS = [
          "np.where(above_mode, neither, only_listed)"),
     ),
     *_in(
-        "distributions.py", "stats/poisson",
+        "distributions.py", "stats/distributions",
         ("highest = np.where(mean > 0.0, np.inf, 0.0)", "highest = np.where(mean > 0.0, 1e2, 0.0)"),
         ("x + 1.0, infinite, mean[here])", "x, infinite, mean[here])"),
         ("-stirling_remainder(inside) - deviance(inside, mean)",
          "-stirling_remainder(inside) + deviance(inside, mean)"),
     ),
     *_in(
-        "distributions.py", "stats/loader",
+        "distributions.py", "stats/distributions",
         ("_HALF_LOG_2PI = 0.5 * math.log", "_HALF_LOG_2PI = 0.5 * math.log10"),
         ("u * (1 / 360 - u", "u * (1 / 300 - u"),
         ("2.0 * x * v * series", "x * v * series"),
@@ -182,13 +192,13 @@ FAULTS = [
         ("2.207822206123445", "2.207822206123745"),
     ),
     *_in(
-        "distributions.py", "stats/beta",
+        "distributions.py", "stats/distributions",
         ("_UNDERFLOW_LIMIT = 1e-200", "_UNDERFLOW_LIMIT = 0.0"),
         ("+ np.log(b / n)", "+ np.log(a / n)"),
         ("infinite, a + 1.0, infinite, -z)", "infinite, a, infinite, -z)"),
     ),
     *_in(
-        "distributions.py", "stats/sums",
+        "distributions.py", "stats/distributions",
         ("above + 0.5 * at, at])", "above + at, at])"),
         ("np.exp(-theta * x[x > 0.0])", "np.exp(theta * x[x > 0.0])"),
         ("[below, below + at, below", "[below + at, below + at, below"),
@@ -196,7 +206,7 @@ FAULTS = [
         ("if often % 2:", "if often % 2 == 0:"),
     ),
     *_in(
-        "distributions.py", "stats/bounds stats/boundary",
+        "distributions.py", "stats/random_model stats/distributions",
         ("(self.total - self.positive - n + i)", "(self.total - self.positive - n - i)"),
         ("return Finite(self.total, self.total - self.positive)",
          "return Finite(self.total, self.positive)"),
@@ -226,7 +236,7 @@ FAULTS = [
     ),
     # ----------------------------------------------------------------------------------- intervals
     *_in(
-        "proportions.py", "stats/intervals",
+        "proportions.py", "stats/proportions stats/differences",
         ("lower=(_AT_LEAST,), upper=(_MORE,)", "lower=(_MORE,), upper=(_AT_LEAST,)"),
         ("lower=(_JEFFREYS,), upper", "lower=((1.0, 1.0),), upper"),
         ("np.log(1.0 - level) / np.where", "np.log(0.5 * (1.0 - level)) / np.where"),
@@ -239,7 +249,7 @@ FAULTS = [
         ("_LAST_STEP = 1e-5", "_LAST_STEP = 1e-1"),
     ),
     *_in(
-        "proportions.py", "stats/many_quantiles",
+        "proportions.py", "stats/proportions",
         ("slant = width * (b_part - a_part)", "slant = width * (a_part - b_part)"),
         ("value *= -width", "value *= width"),
         ("_DEGREE = 10", "_DEGREE = 5"),
@@ -250,13 +260,13 @@ FAULTS = [
         ("LEAST_EXPANDED = 100.0", "LEAST_EXPANDED = 1.0"),
     ),
     *_in(
-        "proportions.py", "stats/many_quantiles",
+        "proportions.py", "stats/proportions",
         ("np.minimum(a, b) >= LEAST_EXPANDED", "np.maximum(a, b) >= LEAST_EXPANDED"),
         ("lambda a, b: beta_logits(a - shift[0], b - shift[1],",
          "lambda a, b: beta_logits(a, b,"),
     ),
     *_in(
-        "differences.py", "stats/intervals",
+        "differences.py", "stats/proportions stats/differences",
         ("np.hypot(a - low_a, high_b - b)", "np.hypot(a - low_a, b - low_b)"),
         ("(tp_b + 1.0) / (n_b + 2.0)", "(tp_b + 1.0) / (n_b + 1.0)"),
         ("step = 0.25 * (np.true_divide", "step = 0.5 * (np.true_divide"),
@@ -266,26 +276,28 @@ FAULTS = [
         ("x * gap * (1.0 - gap) / total", "x * gap * (1.0 + gap) / total"),
     ),
     *_in(
-        "differences.py", "agreement",
+        "differences.py",
+        "decisions/verdicts decisions/families lists/acceptance lists/ranges lists/regions",
         ("np.sqrt(phi * variance)", "phi * np.sqrt(variance)"),
     ),
     *_in(
-        "proportions.py", "agreement",
+        "proportions.py",
+        "decisions/verdicts decisions/families lists/acceptance lists/ranges lists/regions",
         ("kept = p_value > (1.0 - level) * (1.0 + 1e-12)", "kept = p_value > 0.5 * (1.0 - level)"),
     ),
     *_in(
-        "two_by_two.py", "stats/odds_ratio",
+        "two_by_two.py", "stats/two_by_two",
         ("tail = (1.0 - level) / 2.0", "tail = 1.0 - level"),
         ("fp_b + 1.0, odds,", "fp_b, odds,"),
         ("np.exp(-_log_low(turned", "np.exp(_log_low(turned"),
         ("excess = (up1 - down1) / mass", "excess = (up1 - down1 + 0.5) / mass"),
     ),
     *_in(
-        "proportions.py", "averages",
+        "proportions.py", "decisions/averages chance/bounds_groups",
         ("1.0 / np.asarray(count, dtype=float)", "1.0 * np.asarray(count, dtype=float)"),
     ),
     *_in(
-        "clusters.py", "averages",
+        "clusters.py", "decisions/averages chance/bounds_groups",
         ("1.0 - share * (1.0 - value), high)", "share * value, high)"),
         ("count / (count - 1.0), np.nan)", "1.0, np.nan)"),
         ("np.maximum(count - 1.0, 1.0), level)", "np.maximum(count, 1.0), level)"),
@@ -295,16 +307,16 @@ FAULTS = [
     ),
     *_in(
         "differences.py",
-        "small_samples::test_tangos_limits_are_where_the_score_test_rejects"
-        " small_samples::test_newcombes_limits_are_the_published_ones"
-        " small_samples::test_newcombes_correlation_is_corrected_for_continuity",
+        "systems/tests_intervals::test_tangos_limits_are_where_the_score_test_rejects"
+        " systems/tests_intervals::test_newcombes_limits_are_the_published_ones"
+        " systems/tests_intervals::test_newcombes_correlation_is_corrected_for_continuity",
         ("linear * linear - 8.0 * n * constant", "linear * linear - 4.0 * n * constant"),
         ("n * (2.0 * share + delta * (1.0 - delta))", "n * (2.0 * share - delta * (1.0 - delta))"),
         ("covered - n / 2.0, 0.0)", "covered, 0.0)"),
         ("- 2.0 * phi * below[0]", "+ 2.0 * phi * below[0]"),
     ),
     *_in(
-        "judged.py", "groups",
+        "judged.py", "lists/groups judging/judged_groups systems/tests_groups",
         ("np.clip(1.0 - own.sum(axis=1) / every, 0.0, 1.0)", "1.0"),
         ("simpson_number(seen) - 1.0", "simpson_number(seen)"),
         ("np.maximum(1.0 - h, 0.5 /", "np.maximum(1.0 - 0.0 * h, 0.5 /"),
@@ -313,23 +325,23 @@ FAULTS = [
         ("more * freedom / max(apart, 1e-9)", "more * freedom"),
     ),
     *_in(
-        "judged.py", "groups",
+        "judged.py", "lists/groups judging/judged_groups systems/tests_groups",
         ("0.5 / np.maximum(positive, 1.0)) ** ALONE", "0.5 / np.maximum(positive, 1.0))"),
         ("np.isin(cluster[~judged], cluster[judged])", "np.isin(cluster, cluster[judged])"),
     ),
     *_in(
-        "judging/judged.py", "groups",
+        "judging/judged.py", "lists/groups judging/judged_groups systems/tests_groups",
         ("own[row] = np.where(least == most, least, limit * size)",
          "own[row] = np.clip(limit * size, least, most)"),
     ),
     *_in(
-        "judged.py", "stats/partly_judged judging",
+        "judged.py", "stats/judged judging/judged judging/annotation stats/judged_samples",
         ("alpha = 0.5 * (1.0 - level)", "alpha = 1.0 - level"),
         ("size - _least_positives(judged - tp,", "size - _least_positives(judged - tp + 1.0,"),
         ("np.exp(tails.ge) > alpha", "np.exp(tails.gt) > alpha"),
     ),
     *_in(
-        "judged.py", "stats/partly_judged judging",
+        "judged.py", "stats/judged judging/judged judging/annotation stats/judged_samples",
         ("spread = (1.0 - probability) * weight**2", "spread = weight**2"),
         ("weight = np.where(judged, 1.0 / probability, 0.0)",
          "weight = np.where(judged, probability, 0.0)"),
@@ -340,7 +352,7 @@ FAULTS = [
         ("np.hypot(one - a.low, b.high - other)", "np.hypot(one - a.low, other - b.low)"),
     ),
     *_in(
-        "bands.py", "recall",
+        "bands.py", "lists/recall",
         ("region = recall * (1.0 - recall) * (1.0 - 2.0 * edge)",
          "region = recall * (1.0 - recall) * (1.0 - edge)"),
         ("edge**2 * (1.0 - n / total) * n / positive", "edge**2 * n / positive"),
@@ -351,7 +363,7 @@ FAULTS = [
         ("np.exp(-0.5 * far**2)", "np.exp(-(far**2))"),
     ),
     *_in(
-        "bands.py", "stats/bands",
+        "bands.py", "stats/bands stats/ranking",
         ("sums[signs] += 2.0 * heads", "sums[signs] += heads"),
         ("(ordered.size + 1) * level", "(ordered.size - 1) * level"),
         ("apart * np.sqrt(self.size[beyond])", "apart * (self.size[beyond])"),
@@ -359,7 +371,7 @@ FAULTS = [
         ("every = np.ones_like(true)\n", "every = ~true\n"),
     ),
     *_in(
-        "ranking.py", "stats/bands",
+        "ranking.py", "stats/bands stats/ranking",
         ("(listed + 2.0) / (n + 4.0)", "(listed + 1.0) / (n + 2.0)"),
         ("beyond * (precision - edge) ** 2", "(precision - edge) ** 2"),
         ("half = np.maximum(20, ", "half = np.maximum(10, "),
@@ -368,13 +380,13 @@ FAULTS = [
         ("(size - only) * (edge_a - edge_b) ** 2", "size * (edge_a - edge_b) ** 2"),
     ),
     *_in(
-        "decisions/verdicts.py", "dependent",
+        "decisions/verdicts.py", "lists/groups",
         ("more * gap**2 +", "0.0 * gap**2 +"),
         ("(gap + root) / (1.0 - more)", "gap + root"),
         ("(gap == 0.0) & (error == 0.0), 0.0", "(gap == 0.0) & (error == 0.0), reach"),
     ),
     *_in(
-        "clusters.py", "stats/clusters dependent",
+        "clusters.py", "stats/clusters stats/areas stats/differences lists/groups",
         ("squares - sums**2 / np.maximum(counted, 1.0)", "squares"),
         ("second**2 / np.maximum(fourth, 1.0)", "second / np.maximum(fourth, 1.0)"),
         ("np.minimum(everyone, 2.0 * n_groups) - 1.0", "np.full(n_groups.shape, everyone - 1.0)"),
@@ -389,10 +401,10 @@ FAULTS = [
     ),
     *_in(
         "clusters.py",
-        "groups::test_two_factors_are_as_statsmodels_has_them"
-        " groups::test_cells_are_told_from_clusters_and_keep_their_levels"
-        " groups::test_variance_of_recall_is_that_of_totals_by_hand"
-        " groups::test_groups_of_one_random_test_is_the_t_test_of_the_covariance",
+        "lists/groups::test_two_factors_are_as_statsmodels_has_them"
+        " lists/groups::test_cells_are_told_from_clusters_and_keep_their_levels"
+        " lists/groups::test_variance_of_recall_is_that_of_totals_by_hand"
+        " lists/groups::test_groups_of_one_random_test_is_the_t_test_of_the_covariance",
         ("one + other - cells", "one + other"),
         ("np.maximum(one, other))", "one)"),
         ("(first + 1) * _FACTOR + second", "first * _FACTOR + second"),
@@ -402,32 +414,32 @@ FAULTS = [
     ),
     *_in(
         "lists/groups.py",
-        "groups::test_groups_of_one_random_test_is_the_t_test_of_the_covariance"
-        " groups::test_no_p_value_depends_on_the_target",
+        "lists/groups::test_groups_of_one_random_test_is_the_t_test_of_the_covariance"
+        " lists/groups::test_no_p_value_depends_on_the_target",
         ("edge = totals.edges[0] * (not fixed)", "edge = totals.edges[0]",
          "the edge of a region is its precision, near that at its end"),
         ("np.stack([-t, t])", "np.stack([t, -t])"),
     ),
     *_in(
-        "gains.py", "groups::test_two_factors_are_as_statsmodels_has_them",
+        "gains.py", "lists/groups::test_two_factors_are_as_statsmodels_has_them",
         ("- weights * shares.sum", "- 0.0 * weights * shares.sum"),
         ("size.size / (size.size - 1.0)", "1.0"),
         ("freedom = min(freedom,", "freedom = max(0.0,"),
     ),
     *_in(
         "item_gains.py",
-        "groups::test_a_gain_that_moves_with_the_size_of_groups_is_said",
+        "systems/tests_groups::test_a_gain_that_moves_with_the_size_of_groups_is_said",
         ("n * (size @ size) <=", "n * (size @ size) >"),
         ("p <= _MOVES / len(pairs)", "p > _MOVES / len(pairs)"),
     ),
     *_in(
         "doors/item_tables.py",
-        "groups::test_a_gain_that_moves_with_the_size_of_groups_is_said",
+        "systems/tests_groups::test_a_gain_that_moves_with_the_size_of_groups_is_said",
         ("cluster.size / sizes.size / sizes)[cluster]", "sizes)[cluster]"),
     ),
     # -------------------------------------------------------------------------------- significance
     *_in(
-        "families.py", "stats/adjust",
+        "families.py", "stats/families",
         ("m - rank + 1.0, 1.0)", "m - rank, 1.0)"),
         ("scaled = ordered * (m / rank)", "scaled = ordered * (m / (rank + 1.0))"),
         ("np.fmin.accumulate(scaled[..., ::-1], axis=-1)[..., ::-1]",
@@ -441,7 +453,7 @@ FAULTS = [
          "np.unique(family[order], return_index=True)"),
     ),
     *_in(
-        "two_by_two.py", "stats/fisher",
+        "two_by_two.py", "stats/two_by_two",
         ("p_value, p_mid = np.exp(one.ge), np.exp(one.mid)",
          "p_value, p_mid = np.exp(one.gt), np.exp(one.mid)"),
         ("1.0 - 0.5 * np.exp(upper.pmf)", "1.0 - np.exp(upper.pmf)"),
@@ -450,38 +462,40 @@ FAULTS = [
         ("tails(positive - left, total", "tails(positive - left + 1.0, total"),
     ),
     *_in(
-        "two_by_two.py", "stats/mcnemar",
+        "two_by_two.py", "stats/two_by_two",
         ("right_a = tp_a + (n_b - tp_b)", "right_a = tp_a + tp_b"),
         ("at_least, middle = 2.0 * at_least,", "at_least, middle = at_least,"),
         ("at_least = np.exp(tails.ge)", "at_least = np.exp(tails.gt)"),
     ),
     *_in(
-        "two_by_two.py", "curve_intervals",
+        "two_by_two.py", "curves/shapes lists/comparison_thresholds lists/acceptance_rates"
+        " stats/two_by_two_paired",
         ("- 2.0 * shared / (n_a + n_b)", "- shared / (n_a + n_b)"),
         ("middle = 0.5 * (np.exp(tails.gt) + at_least)", "middle = at_least"),
     ),
     *_in(
-        "bands.py", "curve_intervals",
+        "bands.py", "curves/shapes lists/comparison_thresholds lists/acceptance_rates"
+        " stats/two_by_two_paired",
         ("return np.repeat(low, times), np.repeat(high, times)",
          "return np.repeat(high, times), np.repeat(low, times)"),
         ("ENDS = 5 ", "ENDS = 9 "),
     ),
     *_in(
-        "judging/annotation.py", "judging",
+        "judging/annotation.py", "judging/judged judging/annotation stats/judged_samples",
         ("min(max(wanted - wanted // 2, wanted - sides", "min(max(wanted // 2, wanted - sides"),
     ),
     *_in(
-        "lists/acceptance.py", "choose_threshold",
+        "lists/acceptance.py", "lists/acceptance",
         ("sets.threshold[promise.chosen] * signs[row]", "sets.threshold[promise.chosen]"),
     ),
     *_in(
-        "two_by_two.py", "assurance",
+        "two_by_two.py", "judging/annotation_pilots",
         ("_JEFFREYS = 0.5", "_JEFFREYS = 1.0"),
         ("(i <= low[of_sum]) | (i >= high[of_sum])", "(i < low[of_sum]) | (i > high[of_sum])"),
         ("self.judged - self.tp + _JEFFREYS", "self.judged + _JEFFREYS"),
     ),
     *_in(
-        "two_by_two.py", "stats/unconditional",
+        "two_by_two.py", "stats/two_by_two",
         ("2.0 * min(observed, ", "min(observed, "),
         ("(d * d * spread >= limit)", "(d * d * spread > limit)"),
         ("_GRID_DENSITY = 8.0", "_GRID_DENSITY = 0.5"),
@@ -494,13 +508,14 @@ FAULTS = [
         ("    if n > MOST_ITEMS or", "    if n < MOST_ITEMS or"),
     ),
     *_in(
-        "two_by_two.py", "agreement",
+        "two_by_two.py",
+        "decisions/verdicts decisions/families lists/acceptance lists/ranges lists/regions",
         ("difference - 0.25 * sizes", "difference - 0.5 * sizes"),
         ("sizes * total / (total - 1.0)", "sizes"),
         ("sides, difference = 2.0,", "sides, difference = 1.0,"),
     ),
     *_in(
-        "differences.py", "equivalence",
+        "differences.py", "decisions/verdicts_margins",
         ("return np.maximum(not_worse", "return np.minimum(not_worse"),
         ("return not_worse(-1.0)", "return not_worse(1.0)"),
         ("np.minimum(q - margin, rest)", "np.minimum(q, rest)"),
@@ -518,7 +533,7 @@ FAULTS = [
         ("clip(first / (first - second), 0.0, 1.0)", "clip(first, 0.0, 0.0)"),
     ),
     *_in(
-        "gains.py", "equivalence",
+        "gains.py", "decisions/verdicts_margins",
         ("better, worse = worse, better", "pass"),
         ("shares**2 / (1.0 - weights)", "shares**2"),
         ("(variance / total) ** 1.5", "(variance / total)"),
@@ -526,7 +541,7 @@ FAULTS = [
         ("weights * shares.sum(axis=1, keepdims=True)", "0.0 * shares"),
     ),
     *_in(
-        "two_by_two.py", "stats/stratified averages",
+        "two_by_two.py", "stats/two_by_two decisions/averages chance/bounds_groups",
         ("count, factor = total / 2.0 + abs(away), 2.0",
          "count, factor = total / 2.0 + abs(away), 1.0"),
         ("1.0 - 0.5 * math.exp(result.pmf)", "1.0"),
@@ -536,7 +551,7 @@ FAULTS = [
          "hypergeometric_laws(size, 2.0 * size + 1.0, positive)"),
     ),
     *_in(
-        "proportions.py", "repetition",
+        "proportions.py", "lists/repetition",
         ("special.chdtri(freedom, tail)", "special.chdtri(freedom, 1.0 - tail)"),
         ("special.chdtrc(freedom, chi2)", "special.chdtr(freedom, chi2)"),
         ("np.mean(1.0 / n))", "1.0 / np.mean(n))"),
@@ -544,7 +559,7 @@ FAULTS = [
         ("(1 + as_far) / (proper + 1)", "as_far / proper"),
     ),
     *_in(
-        "proportions.py", "repetition",
+        "proportions.py", "lists/repetition",
         ("(positive - count) / max(total - size, 1)", "positive / max(total, 1)"),
         ("reach = 12.0 * math.sqrt", "reach = 1.0 * math.sqrt"),
         ("turn[block[row]] * missed[place]", "missed[place]"),
@@ -556,7 +571,7 @@ FAULTS = [
     ),
     # -------------------------------------------------------------------------------- random model
     *_in(
-        "random_model.py", "stats/bounds",
+        "random_model.py", "stats/random_model stats/distributions",
         ("np.where(tail >= 1.0 - _EQUAL, 0.0, 1.0)", "np.where(tail > 1.0 + _EQUAL, 0.0, 1.0)"),
         ("critical - 1.0 + (tail - 1.0) / below", "critical + (tail - 1.0) / below"),
         ("n[active]).ge - log_p[active] <= _EQUAL", "n[active]).gt - log_p[active] <= _EQUAL"),
@@ -568,7 +583,7 @@ FAULTS = [
          "where the search starts changes what it costs, not what it finds"),
     ),
     *_in(
-        "random_model.py", "stats/boundary",
+        "random_model.py", "stats/random_model",
         ("critical_counts(log_p, k, population.opposite)[0]",
          "critical_counts(log_p, k, population)[0]"),
         ("_LOST_SHARE = 1e-13", "_LOST_SHARE = 1e-3"),
@@ -579,7 +594,7 @@ FAULTS = [
         ("np.diff(path, append=int(highest[-1]) + 2) > 0", "np.diff(path, append=0) > 0"),
     ),
     *_in(
-        "random_model.py", "stats/boundary",
+        "random_model.py", "stats/random_model",
         ("reached = max(reached, 0)\n", "reached = max(reached, 0) + 1\n"),
         ("(k - count <= total - positive)", "(k - count < total - positive)",
          "a path at the lowest possible count is reached for sure, and was answered before"),
@@ -591,7 +606,7 @@ FAULTS = [
         ("] += other", "] = other"),
     ),
     *_in(
-        "random_model.py", "stats/boundary",
+        "random_model.py", "stats/random_model",
         ("reached <= self.alpha * (1.0", "reached <= 2.0 * self.alpha * (1.0"),
         ("math.erfc(c / math.sqrt(2.0)) / 2.0", "math.erfc(c / math.sqrt(2.0))",
          "where the search starts changes what it costs, not what it finds"),
@@ -614,7 +629,8 @@ FAULTS = [
         ("inside - (block.size - block.tp), 0, block", "inside - block.tp, 0, block"),
     ),
     *_in(
-        "ranking.py", "agreement",
+        "ranking.py",
+        "decisions/verdicts decisions/families lists/acceptance lists/ranges lists/regions",
         ("& (n < self.size.total", "& (n <= self.size.total"),
         ("(one == other) |", "(one >= other) |"),
     ),
@@ -632,13 +648,14 @@ FAULTS = [
          "signs = np.where(slots.a < slots.b, 1, -1)"),
     ),
     *_in(
-        "swaps.py", "agreement",
+        "swaps.py",
+        "decisions/verdicts decisions/families lists/acceptance lists/ranges lists/regions",
         ("np.sqrt(p_single * (1.0 - p_single) / drawn)",
          "np.sqrt(p_single * (1.0 - p_single)) / drawn"),
         ("(drawn + 1.0)) - 1.0, 0.0)", "(drawn + 1.0)), 0.0)"),
     ),
     *_in(
-        "ties.py", "tie_verdicts",
+        "ties.py", "lists/regions_ties",
         ("[[start + 1, end]", "[[start, end]"),
         ("- found[1:, :3] - found[:3, 1:] + found", "- found[1:, :3] - found[:3, 1:] - found"),
         ("(self.edges[0] + self.edges[1]) / 2.0", "self.edges[0]"),
@@ -660,11 +677,11 @@ FAULTS = [
         ("lists.p(alternative) / (1.0 +", "lists.p(alternative) / (1.0 + 0.0 *"),
     ),
     *_in(
-        "lists/regions.py", "tie_verdicts",
+        "lists/regions.py", "lists/regions_ties",
         ("sizes - pair.only,", "pair.only,"),
     ),
     *_in(
-        "decisions/ranks.py", "tie_verdicts",
+        "decisions/ranks.py", "lists/regions_ties",
         ("rejects(p, how.alpha) != own", "rejects(p, how.alpha) == own"),
     ),
     *_in(
@@ -675,7 +692,7 @@ FAULTS = [
          "np.minimum(begin[self.later], begin[self.earlier])"),
     ),
     *_in(
-        "areas.py", "stats/areas areas",
+        "areas.py", "stats/areas stats/differences curves/areas curves/area_differences",
         ("beaten, ahead = 1.0 - 0.5 * worse / negative", "beaten, ahead = 1.0 - worse / negative"),
         ("np.where(size > 1, size - 1.0, np.nan)", "np.where(size > 1, size, np.nan)"),
         ("wrong / (2.0 * positive[..., 0]", "wrong / (positive[..., 0]"),
@@ -684,39 +701,41 @@ FAULTS = [
         ("t_of(freedom, level)) ** 2", "t_of(freedom, level))"),
     ),
     *_in(
-        "areas.py", "areas stats/outlines stats/verdicts",
+        "areas.py",
+        "curves/areas curves/area_differences stats/areas stats/differences stats/ranks",
         ("np.minimum(n, m) - 1.0", "np.maximum(n, m) - 1.0"),
         ("a**2 / (n - 1.0)", "a**2 / n"),
         ("LEAST = 4.0", "LEAST = 1.0"),
     ),
     *_in(
-        "areas.py", "areas area_laws dependent stats/areas",
+        "areas.py",
+        "curves/areas curves/area_differences lists/groups stats/areas stats/differences",
         ("own < -side * gap", "own < side * gap"),
         ("moved * (gap + side * middle) ** 2", "moved * (gap - side * middle) ** 2"),
         ("1.0 + side * gap / middle", "1.0 - side * gap / middle"),
     ),
     *_in(
-        "judged.py", "judging",
+        "judged.py", "judging/judged judging/annotation stats/judged_samples",
         ("np.where(unknown, a.low - b.high,", "np.where(unknown, a.low - b.low,"),
         ("more = (1.0 - chosen) * weight", "more = 0.0 * weight"),
         ("value * float(every.estimate / every.high)", "value * float(every.low / every.high)"),
         ("if design.strata != 1:", "if design.strata == 1:"),
     ),
     *_in(
-        "clusters.py", "averages",
+        "clusters.py", "decisions/averages chance/bounds_groups",
         ("value * (1.0 - value) / se**2", "value * (1.0 - value) / se"),
         ("count - 1.0, 1.0), level)) ** 2", "count - 1.0, 1.0), level))"),
     ),
     *_in(
-        "families.py", "precision measure_ranks choose_threshold",
+        "families.py", "lists/precision lists/acceptance lists/measure_ranks",
         ("1.0 - (1.0 - level) / count", "1.0 - (1.0 - level)"),
     ),
     *_in(
-        "ranks.py", "areas stats/verdicts",
+        "ranks.py", "curves/areas curves/area_differences stats/ranks",
         ("areas.freedom_of(parts[:2], sizes)", "areas.freedom_of(parts[1:], sizes)"),
     ),
     *_in(
-        "areas.py", "stats/clusters dependent",
+        "areas.py", "stats/clusters stats/areas stats/differences lists/groups",
         ("power, least = 0.5, LEAST", "power, least = 1.0, LEAST"),
         ("((totals - totals.mean()) ** 2).sum()", "(totals**2).sum()"),
         ("sign * (drift or 0.0)", "(drift or 0.0)"),
@@ -724,7 +743,7 @@ FAULTS = [
         ("_RARE * (2.0 * area - 1.0) ** 6", "0.0 * area"),
     ),
     *_in(
-        "areas.py", "stats/outlines",
+        "areas.py", "stats/areas stats/differences",
         ("np.cumsum(outline.tied) - outline.tied", "np.cumsum(outline.tied)"),
         ("(outline.tp * (2 * above + outline.tied))", "(outline.tp * (2 * above))"),
         ("0.5 * (2 * above + outline.tied) / negative", "(above + outline.tied) / negative"),
@@ -732,7 +751,7 @@ FAULTS = [
         ("squares / (size * (size - 1.0))", "squares / (size * size)"),
     ),
     *_in(
-        "areas.py", "stats/average_precision areas",
+        "areas.py", "stats/areas stats/differences curves/areas curves/area_differences",
         ("(tp - 1.0) / (n - 1.0), 0.0)", "tp / n, 0.0)"),
         ("positive / np.where(positive > 1, positive - 1.0, np.nan)", "positive / positive"),
         ("share * negative * tp / n**2", "share * negative * tp / n"),
@@ -743,7 +762,7 @@ FAULTS = [
         ("share, (rank - at.start) / size", "share, (rank - at.start - 1) / size"),
     ),
     *_in(
-        "areas.py", "early",
+        "areas.py", "curves/early_retrieval curves/areas curves/area_differences",
         ("worst = best * np.exp(-alpha * (1.0 - share))", "worst = best * np.exp(-alpha * share)"),
         ("moved = 0.5 * at.around(below)", "moved = at.around(below)"),
         ("0.5 * inside**2 * width", "inside**2 * width"),
@@ -753,7 +772,7 @@ FAULTS = [
          "(rate + 0.5 * inside * (later - rate))"),
     ),
     *_in(
-        "judged.py", "stats/partly_judged judging",
+        "judged.py", "stats/judged judging/judged judging/annotation stats/judged_samples",
         ("seen > 0, others / seen, 0.0)", "seen > 0, positive / mass, 0.0)"),
         ("(np.sqrt(1.0 - chosen) * weight * influence)", "(weight * influence)"),
         ("np.var(error_of[inside], ddof=1)", "np.var(error_of[inside])"),
@@ -762,7 +781,7 @@ FAULTS = [
         ("below = np.cumsum(values[::-1])[::-1]", "below = np.cumsum(values)"),
     ),
     *_in(
-        "ranks.py", "choose_threshold",
+        "ranks.py", "lists/acceptance",
         ("1.0 - 2.0 * alpha / sequences", "1.0 - 2.0 * alpha"),
         ("2.0 * level - 1.0", "level"),
         ("starts = least * 2 ** np", "starts = least * 3 ** np"),
@@ -771,14 +790,14 @@ FAULTS = [
         ("np.searchsorted(reach, starts)", 'np.searchsorted(sets.n, starts, side="right")'),
     ),
     *_in(
-        "queries.py", "per_query query_summary",
+        "queries.py", "queries/per_query",
         ("np.where(negative, bits, ~(bits", "np.where(negative, ~bits, ~(bits"),
         ("before = retrieved.running(hit)[rows[heads]] - 1",
          "before = retrieved.running(hit)[rows[heads]]"),
         ("np.lexsort((-score[rows], queries))", "np.lexsort((score[rows], queries))"),
     ),
     *_in(
-        "queries.py", "per_query",
+        "queries.py", "queries/per_query",
         ("rank < self.request.cutoff", "rank <= self.request.cutoff"),
         ("for i in range(2, size + 2)", "for i in range(3, size + 3)"),
         ("total[retrieved.query])\n    return ratio_or_nan",
@@ -790,7 +809,7 @@ FAULTS = [
         ("stop * reaching / (rank + 1.0)", "stop * reaching / (rank + 2.0)"),
     ),
     *_in(
-        "ties.py", "per_query",
+        "ties.py", "queries/per_query",
         ("np.maximum(block.size - block.hits + 1, 1)", "np.maximum(block.size - block.hits, 1)"),
         ("(block.hits - 1) / np.maximum(block.size - 1, 1)",
          "block.hits / np.maximum(block.size, 1)"),
@@ -798,14 +817,15 @@ FAULTS = [
         ("beside * (start + 1.0)) * inverse", "beside * start) * inverse"),
     ),
     *_in(
-        "random_model.py", "ties",
+        "random_model.py", "stats/random_model_ties lists/precision lists/regions",
         ("(ge, -(-needed // size))", "(ge, needed // size)"),
         ("(gt, needed // size + 1)", "(gt, -(-needed // size))"),
         ("model.positive - in_block, taken).ge", "model.positive, taken).ge"),
         ("_NEGLIGIBLE_LOG = 45.0", "_NEGLIGIBLE_LOG = 2.0"),
     ),
     *_in(
-        "ranks.py", "stats/verdicts measure_ranks one_verdict",
+        "ranks.py", "stats/ranks lists/measure_ranks decisions/verdicts decisions/ranks"
+        " decisions/families",
         ("- 2.0 * x[left, right]", "- x[left, right]"),
         ("np.cov(influence[:, group]).reshape(shape) / size",
          "np.cov(influence[:, group]).reshape(shape)"),
@@ -814,7 +834,9 @@ FAULTS = [
          "(areas[:, sides[0]] - areas[:, sides[1]])"),
     ),
     *_in(
-        "decisions/ranks.py", "stats/verdicts measure_ranks one_verdict",
+        "decisions/ranks.py",
+        "stats/ranks lists/measure_ranks decisions/verdicts decisions/ranks"
+        " decisions/families",
         ("1 + better.sum(axis=-2)", "1 + better.sum(axis=-3)"),
         ("decisive & (difference < 0)", "decisive & (difference > 0)"),
         ("decisive = rejects(_matrix(every.p_adjusted, count, 1.0), how.alpha)",
@@ -824,23 +846,25 @@ FAULTS = [
         ("better | np.swapaxes(better, -3, -2)", "better"),
     ),
     *_in(
-        "families.py", "stats/letters",
+        "families.py", "stats/families",
         ("np.fill_diagonal(tied, val=False)", "np.fill_diagonal(tied, val=True)"),
     ),
     *_in(
-        "decisions/verdicts.py", "one_verdict comparison agreement",
+        "decisions/verdicts.py",
+        "decisions/verdicts decisions/ranks decisions/families lists/comparison"
+        " lists/acceptance lists/ranges lists/regions",
         ("np.maximum(2.0 * levels - 1.0, _LEAST_LEVEL)", "levels"),
         ("high[varies] = 1.0", "high[varies] = -1.0"),
     ),
     # ---------------------------------------------------------------------------------- resampling
     *_in(
-        "ranking.py", "stats/keyed stats/swaps",
+        "ranking.py", "stats/ranking stats/swaps",
         ("2.0**-53 * 2.0 * np.pi", "2.0**-53 * np.pi"),
         ("np.sqrt(-2.0 * np.log", "np.sqrt(-1.0 * np.log"),
         ('bitorder="little"', 'bitorder="big"'),
     ),
     *_in(
-        "bootstrap.py", "stats/lattice",
+        "bootstrap.py", "stats/bootstrap stats/ranks stats/families",
         ("if edge <= self.start:", "if edge <= self.start + 3:"),
         ("2.0 * a + a * a + b * b", "2.0 * a + a * a"),
         ("fft.fftfreq(length)", "np.arange(length) / length"),
@@ -860,7 +884,7 @@ FAULTS = [
         ("float(self.chances[-1] ** self.n)", "float(self.chances[-1] * self.n)"),
     ),
     *_in(
-        "items.py", "stats/metrics",
+        "items.py", "stats/items",
         ("_BETA_SQUARED = 4.0", "_BETA_SQUARED = 2.0"),
         ("np.minimum(1.0 - ref_len / sys_len, 0.0)", "1.0 - ref_len / sys_len"),
         ("np.exp2(-np.cumsum(unmatched, axis=-1))", "np.exp2(1.0 - np.cumsum(unmatched, axis=-1))"),
@@ -869,7 +893,7 @@ FAULTS = [
         ("return 1.0 - ratio(np.stack([correct_sure", "return ratio(np.stack([correct_sure"),
     ),
     *_in(
-        "items.py", "stats/resamples factors",
+        "items.py", "stats/items systems/tests_designs",
         ("spawn_key=(block, *purpose)", "spawn_key=(0, *purpose)"),
         ("octets[place % 8 :][: stop", "octets[: stop"),
         ("chunk * 4 * -(-step * width // 4)", "chunk * step * width"),
@@ -879,13 +903,16 @@ FAULTS = [
          "values.sum(axis=1, keepdims=True) + values"),
     ),
     *_in(
-        "items.py", "stats/asked resampling items",
+        "items.py", "stats/items systems/tests systems/tests_families systems/tests_ranks"
+        " systems/tests_intervals doors/item_tables",
         ("np.add.at(summed, self.cluster,", "np.add.at(summed, self.cluster[::-1],"),
         ("1.0 / float(self.totals[0, 1])", "1.0 / float(self.totals[:, 1].sum())"),
         ("if alone and below.flat[0] == 1.0:", "if alone:"),
     ),
     *_in(
-        "bootstrap.py", "stats/bootstrap resampling",
+        "bootstrap.py",
+        "stats/bootstrap stats/ranks stats/families systems/tests systems/tests_families"
+        " systems/tests_ranks systems/tests_intervals",
         ("inside = gains <= 2.0 * gain + room", "inside = gains < 2.0 * gain - room"),
         ("inside = gains > room", "inside = gains > -room"),
         ("inside = gains < 2.0 * gain - room", "inside = gains < gain - room"),
@@ -904,26 +931,29 @@ FAULTS = [
     ),
     *_in(
         "bootstrap.py",
-        "stats/paired small_samples::test_random_signs_by_enumeration"
-        " small_samples::test_clusters_get_one_sign"
-        " small_samples::test_contributions_of_any_metric_are_its_influences"
-        " small_samples::test_four_wins_without_a_loss"
-        " small_samples::test_up_to_five_groups_nothing_is_significant_and_that_is_said",
+        "stats/bootstrap stats/ranks stats/families"
+        " systems/tests::test_random_signs_by_enumeration"
+        " systems/tests::test_clusters_get_one_sign"
+        " systems/tests::test_contributions_of_any_metric_are_its_influences"
+        " systems/tests::test_four_wins_without_a_loss"
+        " systems/tests::test_up_to_five_groups_nothing_is_significant_and_that_is_said",
         ("added = int(not every)", "added = 0"),
         ("(1.0 - level) / 2.0 * (weights.size", "(1.0 - level) * (weights.size"),
         ("weights / float(exact_total(weights)) * about", "1.0 / weights.size * about"),
         ("last = scores.shape[1] - 1 - most", "last = scores.shape[1] - 2 - most"),
     ),
     *_in(
-        "gains.py", "stats/paired small_samples",
+        "gains.py",
+        "stats/bootstrap stats/ranks stats/families systems/tests systems/tests_intervals"
+        " systems/tests_families",
         ("np.count_nonzero(sums > room,", "np.count_nonzero(sums > -room,"),
     ),
     *_in(
-        "item_gains.py", "stats/factors factors",
+        "item_gains.py", "stats/items stats/item_gains systems/tests_designs",
         ("z.T / 2.0", "z.T"),
     ),
     *_in(
-        "items.py", "stats/factors factors",
+        "items.py", "stats/items stats/item_gains systems/tests_designs",
         ("axis=1), count - 1.0", "axis=1), count * 1.0"),
         ("np.sqrt(squares / freedom / count)", "np.sqrt(squares / freedom)"),
         ("np.sqrt(sizes / (sizes - 1.0))[strata]", "1.0"),
@@ -931,22 +961,25 @@ FAULTS = [
         ("there.sum(axis=-1))", "seeds)"),
     ),
     *_in(
-        "gains.py", "resampling",
+        "gains.py",
+        "systems/tests systems/tests_families systems/tests_ranks systems/tests_intervals",
         ("gains < (gain - 1e-12 * scale)", "gains <= (gain + 1e-12 * scale)"),
         ("change = moved[rows, b] - moved", "change = moved[rows, b] - 2.0 * moved"),
     ),
     *_in(
-        "gains.py", "resampling",
+        "gains.py",
+        "systems/tests systems/tests_families systems/tests_ranks systems/tests_intervals",
         ("swapped = theta[pairs[:, 0]] < theta[pairs[:, 1]]",
          "swapped = theta[pairs[:, 0]] > theta[pairs[:, 1]]"),
     ),
     *_in(
-        "decisions/gains.py", "resampling",
+        "decisions/gains.py",
+        "systems/tests systems/tests_families systems/tests_ranks systems/tests_intervals",
         ("tails * np.sqrt(shares * (1.0", "np.sqrt(shares * (1.0"),
         ("    doubled = np.minimum(1.0, 2.0 * ordered)", "    doubled = np.minimum(1.0, ordered)"),
     ),
     *_in(
-        "item_gains.py", "ratios",
+        "item_gains.py", "systems/tests_ratios",
         ("np.ceil(bound - _ROOM)", "np.floor(bound + _ROOM)"),
         ("p_a, p_b, 1.0 / n_a - 1.0 / n_b)", "p_a, p_b, 1.0 / n_a + 1.0 / n_b)"),
         ("weights = 1.0 / n_a + 1.0 / n_b, -1.0", "weights = 1.0 / n_a + 1.0 / n_b, 1.0"),
@@ -954,30 +987,35 @@ FAULTS = [
         ("min(axis=1) < LEAST_ANSWERS", "max(axis=1) < LEAST_ANSWERS"),
     ),
     *_in(
-        "differences.py", "stats/areas area_laws",
+        "differences.py", "stats/areas stats/differences curves/area_differences curves/areas",
         ("shared / (2.0 * np.sqrt", "shared / (np.sqrt"),
         ("(1.0 - part) * (a**2 + b**2)", "(a**2 + b**2)"),
     ),
     *_in(
-        "gains.py", "resampling",
+        "gains.py",
+        "systems/tests systems/tests_families systems/tests_ranks systems/tests_intervals",
         ("tail(2 * total + 1)", "tail(2 * total)"),
         ("DrawnSum(-multiples, times), 0", "DrawnSum(-multiples, times), 1"),
         ("error *= on.spread", "error *= on.size"),
         ("return result or float(2.0**-law.n)", "return result"),
     ),
     *_in(
-        "item_gains.py", "factors resampling",
+        "item_gains.py",
+        "systems/tests_designs systems/tests systems/tests_families systems/tests_ranks"
+        " systems/tests_intervals",
         ("variance = (self.items.seeds.error[self.pairs] ** 2).sum(axis=1)",
          "variance = self.items.seeds.error[self.pairs].sum(axis=1) ** 2"),
         ("items.sign * scores + self.trained, errors", "items.sign * scores, errors"),
     ),
     *_in(
-        "items.py", "resampling dask_items::test_the_numbers_of_pandas",
+        "items.py",
+        "systems/tests systems/tests_families systems/tests_ranks systems/tests_intervals"
+        " doors/dask::test_tests_of_items_are_those_of_pandas",
         ("numbers - weights[part] / level.weight * gains", "numbers"),
         ("numbers - values[rows[:, 1], part]", "numbers + values[rows[:, 1], part]"),
     ),
     *_in(
-        "contingency.py", "stats/exact_products",
+        "contingency.py", "stats/contingency",
         ("2.0**27 + 1.0", "2.0**36 + 1.0"),
         ("+ a * d + b * c", "+ a * d - b * c"),
         ("+ (a.low - b.low)", "+ (a.low + b.low)"),
@@ -985,13 +1023,13 @@ FAULTS = [
         ("near > 0.0, 2.0 * near", "near > 0.0, near"),
     ),
     *_in(
-        "items.py", "stats/exact_sums",
+        "items.py", "stats/items",
         ("self.undefined | other.undefined", "self.undefined"),
         ("_PIECE_BITS = 26", "_PIECE_BITS = 46"),
         ("whole / 2**-_LEAST_EXPONENT", "whole / 2 ** (1 - _LEAST_EXPONENT)"),
     ),
     *_in(
-        "items.py", "stats/whole_columns stats/resamples",
+        "items.py", "stats/items",
         ("_KEPT_BITS = 60", "_KEPT_BITS = 40"),
         ("_EXACT_BITS = 52", "_EXACT_BITS = 62"),
         ("_SINGLE_BITS = 24", "_SINGLE_BITS = 60"),
@@ -1000,62 +1038,71 @@ FAULTS = [
         ("unpacked[:, first % 8 :]", "unpacked"),
     ),
     *_in(
-        "blocks.py", "dask_items::test_any_partitions",
+        "blocks.py", "doors/dask::test_tests_of_items_are_those_of_pandas",
         ("weights / linear.weight * linear.about", "linear.about / weights.size"),
         ("self.both + other.both", "self.both"),
         ("np.maximum(self.sizes, other.sizes),\n            (min", "self.sizes,\n            (min"),
     ),
     *_in(
-        "items.py", "boards",
+        "items.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
+        " systems/tests_intervals systems/tests_ranks",
         ("total**2 / np.where(fourth > 0.0, fourth, 1.0)", "total / np.where(fourth > 0.0, 1, 1)"),
         ("return other, one", "return one, other"),
     ),
     *_in(
-        "item_gains.py", "boards",
+        "item_gains.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
+        " systems/tests_intervals systems/tests_ranks",
         ("up * (1.0 - mean) ** power + down * (-1.0 - mean)", "up + down * (-1.0 - mean)"),
         ("squares / 4.0, self.options", "squares / 2.0, self.options"),
         ("np.outer(self.theta, self.theta)) / n", "np.outer(self.theta, self.theta))"),
     ),
     *_in(
-        "item_gains.py", "boards",
+        "item_gains.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
+        " systems/tests_intervals systems/tests_ranks",
         ("np.where(variance > 0.0, np.fmax(*both), 1.0)", "np.where(variance > 0.0, 0.5, 1.0)"),
         ("about - critical * error, about + critical", "about - error, about + critical"),
     ),
     *_in(
-        "ranks.py", "boards",
+        "ranks.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
+        " systems/tests_intervals systems/tests_ranks",
         ("law.tail(total // unit), law.tail(-total", "law.tail(total // unit), law.tail(total"),
         ("(count + 1) // 2)", "(count + 3) // 2)"),
         ("n * (n + 1) // 2 + 1 - first", "n * (n + 1) // 2 - first"),
         ("kurtosis / 24.0", "kurtosis"),
     ),
     *_in(
-        "ranks.py", "query_summary",
+        "ranks.py", "queries/per_query",
         ("stdtr(freedom, np.stack([-t, t]))", "stdtr(freedom, np.stack([-t, -t]))"),
         ("freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 1.0",
          "freedom = theta[pairs[:, 0]] - theta[pairs[:, 1]], items.n_items - 0.0"),
         ("(values[a] - values[b]).std(axis=1, ddof=1)", "(values[a] - values[b]).std(axis=1)"),
     ),
     *_in(
-        "differences.py", "boards",
+        "differences.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
+        " systems/tests_intervals systems/tests_ranks",
         ("share * far - (1.0 - share)", "share * far - share"),
         ("found + scipy.special.ndtr((-gain - edge) / error)", "found"),
         ("rejected = rejected + _upper(least, m, 1.0 - better)", "rejected = 0.5 * rejected"),
     ),
     *_in(
-        "two_by_two.py", "boards",
+        "two_by_two.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
+        " systems/tests_intervals systems/tests_ranks",
         ("found[back.reshape(better.shape)]", "found[0 * back.reshape(better.shape)]"),
     ),
     *_in(
-        "differences.py", "boards",
+        "differences.py", "systems/tests_designs systems/planning systems/tests_wilcoxon"
+        " systems/tests_intervals systems/tests_ranks",
         ("np.where(up & ~settled, middle, low)", "np.where(up, low, low)"),
     ),
     *_in(
-        "blocks.py", "dask_items::test_the_numbers_of_pandas",
+        "blocks.py", "doors/dask::test_tests_of_items_are_those_of_pandas",
         ("both = own.plus(more)", "both = own"),
         ("min(items.BLOCK, options.n_resamples - number * items.BLOCK)", "items.BLOCK"),
     ),
     *_in(
-        "families.py", "stats/bootstrap resampling one_verdict_systems",
+        "families.py",
+        "stats/bootstrap stats/ranks stats/families systems/tests systems/tests_families"
+        " systems/tests_ranks systems/tests_intervals",
         ("np.maximum.accumulate(stepped[order])", "stepped[order]"),
         ("moved = np.abs(moved)\n        moved[", "pass\n        moved["),
         ("np.maximum.accumulate(moved, axis=0, out=moved)", "pass"),
@@ -1065,30 +1112,33 @@ FAULTS = [
     ),
     *_in(
         "families.py",
-        "stats/paired small_samples::test_as_many_resamples_as_the_family_needs",
+        "stats/bootstrap stats/ranks stats/families"
+        " systems/tests_families::test_as_many_resamples_as_the_family_needs",
         ("error * np.maximum(rejected, 1)", "error * np.maximum(rejected + 1, 1)"),
     ),
     *_in(
-        "bootstrap.py", "stats/paired small_samples::test_as_many_resamples_as_the_family_needs",
+        "bootstrap.py", "stats/bootstrap stats/ranks stats/families"
+        " systems/tests_families::test_as_many_resamples_as_the_family_needs",
         ("draws(options.tails * tests / options.alpha", "draws(tests / options.alpha"),
         ("_whole_draws(_DECIDING * options.tails * tests", "_whole_draws(_DECIDING * tests"),
     ),
     *_in(
         "decisions/gains.py",
-        "stats/paired small_samples::test_undecided_judges_the_p_value_that_decides"
-        " small_samples::test_undecided_of_adjusted_p_values"
-        " one_verdict_systems::test_a_step_down_is_between_its_pair_and_the_single_step",
+        "stats/bootstrap stats/ranks stats/families"
+        " systems/tests_families::test_undecided_judges_the_p_value_that_decides"
+        " systems/tests_families::test_undecided_of_adjusted_p_values"
+        " systems/tests_families::test_a_step_down_is_between_its_pair_and_the_single_step",
         ("family = largest.down", "family = largest.alone"),
         ("(low < how.alpha) & (how.alpha < high)", "(low < how.alpha) | (how.alpha < high)"),
     ),
     *_in(
         "gains.py",
-        "one_verdict_systems::test_a_step_down_is_between_its_pair_and_the_single_step",
+        "systems/tests_families::test_a_step_down_is_between_its_pair_and_the_single_step",
         ("gains[which, np.newaxis] - 2.0 * draws.turned",
          "gains[which, np.newaxis] - draws.turned"),
     ),
     *_in(
-        "gains.py", "stats/studies gains",
+        "gains.py", "stats/gains systems/studies systems/planning",
         ("below <= tail), np", "below < 2.0 * tail), np"),
         ("float(ordered[first[-1]])", "float(ordered[first[0]])"),
         ("np.sqrt(b + np.true_divide(n_items, n_items_other))",
@@ -1100,10 +1150,9 @@ FAULTS = [
     ),
     *_in(
         "ranks.py",
-        "stats/bootstrap resampling::test_ranks_by_hand"
-        " resampling::test_simultaneous_ranks_count_the_significant_pairs"
-        " resampling::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration"
-        " small_samples::test_the_matrix_of_pairs_and_the_ranks_tell_one_story",
+        "stats/bootstrap stats/ranks stats/families systems/tests_ranks::test_ranks_by_hand"
+        " systems/tests_ranks::test_simultaneous_ranks_count_the_significant_pairs"
+        " systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration",
         ("wins = (known[k] >= top)", "wins = (known[k] > top + 2 * room)"),
         ("float((wins / winners).mean())", "float(wins.mean())"),
         ("np.argmax(share > tail)", "np.argmax(share > 2.0 * tail)"),
@@ -1114,28 +1163,28 @@ FAULTS = [
     ),
     *_in(
         "decisions/ranks.py",
-        "resampling::test_simultaneous_ranks_count_the_significant_pairs"
-        " small_samples::test_the_matrix_of_pairs_and_the_ranks_tell_one_story",
+        "systems/tests_ranks::test_simultaneous_ranks_count_the_significant_pairs",
         ("np.isnan(p_values) | rejects(p_values, alpha)",
          "np.isnan(p_values) | (p_values <= 2.0 * alpha)"),
     ),
     *_in(
         "decisions/gains.py",
-        "resampling::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration",
+        "systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration",
         ("_negative(together), _negative(alone)", "together, alone"),
     ),
     *_in(
-        "ranks.py", "stats/verdicts measure_ranks one_verdict::test_areas",
+        "ranks.py", "stats/ranks lists/measure_ranks"
+        " decisions/verdicts::test_rows_of_areas_agree_with_themselves",
         ("max(critical_value(drawn, level), alone)", "alone"),
     ),
     *_in(
         "decisions/ranks.py",
-        "one_verdict::test_what_is_shown_with_a_baseline_is_its_family",
+        "decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family",
         ("stands=stands, family=stats.BASELINE)", "stands=stands)"),
         ("if how.each:\n", "if not how.each:\n"),
     ),
     *_in(
-        "families.py", "stats/letters",
+        "families.py", "stats/families",
         ("(shown[here][off] > 1).all()", "(shown[here][off] > 0).all()"),
         ("fits &= tied[clique[-1]]", "fits = tied[clique[-1]]"),
         ("named = sorted([*cliques, *alone])", "named = sorted(cliques)"),
@@ -1143,7 +1192,10 @@ FAULTS = [
     ),
     # ------------------------------------------------------------------------ questions and words
     *_in(
-        "lists/measure_ranks.py", "verdict_options measure_ranks summary",
+        "lists/measure_ranks.py",
+        "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand lists/summary",
         ("adjust_over=over,", "adjust_over='group',"),
         ("alpha = 1.0 - how.level\n", "alpha = how.level\n"),
         ("return 9_999", "return 999"),
@@ -1156,8 +1208,10 @@ FAULTS = [
     ),
     *_in(
         "lists/measure_ranks.py",
-        "verdict_options measure_ranks summary"
-        " one_verdict::test_what_is_shown_with_a_baseline_is_its_family",
+        "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand lists/summary"
+        " decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family",
         ("_lower=-table[\"value\"]",
          "_lower=table[\"value\"]"),
         ("families.get(BASELINE, tests)", "1 + families.get(BASELINE, tests)"),
@@ -1165,8 +1219,10 @@ FAULTS = [
     ),
     *_in(
         "lists/measure_ranks.py",
-        "verdict_options measure_ranks summary"
-        " one_verdict::test_what_is_shown_with_a_baseline_is_its_family",
+        "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand lists/summary"
+        " decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family",
         ("families[BASELINE] = doors.", "families[BASELINE] = 1 + doors."),
         ("[1.0 - (1.0 - how.level) / tests for", "[how.level for"),
         ("tests = exists.shape[1] * task.sizes.size", "tests = exists.shape[1]"),
@@ -1183,7 +1239,10 @@ FAULTS = [
          "student=how.kind == \"roc\""),
     ),
     *_in(
-        "curves/early_retrieval.py", "early verdict_options",
+        "curves/early_retrieval.py",
+        "curves/early_retrieval curves/areas curves/area_differences lists/measure_ranks"
+        " lists/acceptance decisions/averages decisions/verdicts curves/early_retrieval_limits"
+        " curves/areas_of_two_samples judging/annotation_plans words_by_hand",
         ("(1.0 - high, 1.0 - low), True", "(low, high), True"),
         ("Ranking.of(-score, ~ranking.gold,", "Ranking.of(-score, ranking.gold,"),
         ("least = 0.5 * sum(limits)", "least = sum(limits)"),
@@ -1198,7 +1257,10 @@ FAULTS = [
         ("level, target=\"nbest\")", "level, target=\"region\")"),
     ),
     *_in(
-        "areas.py", "verdict_options early stats/average_precision",
+        "areas.py", "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand curves/early_retrieval curves/areas curves/area_differences"
+        " stats/areas stats/differences",
         ("worst = best * np.exp(-alpha * (1.0 - share))", "worst = best * np.exp(-alpha)"),
         ("np.tanh(0.5 * alpha / size)", "np.tanh(0.5 * alpha / (size + 1))"),
         ("rtol=_EARLY_ROUNDING, atol=0.0)", "rtol=0.0, atol=0.0)"),
@@ -1211,7 +1273,10 @@ FAULTS = [
         ("rate + inside * (later - rate), 0.0)", "rate + (later - rate), 0.0)"),
     ),
     *_in(
-        "curves/areas.py", "verdict_options early one_verdict::test_areas",
+        "curves/areas.py",
+        "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand curves/early_retrieval curves/areas curves/area_differences",
         ("self.positive * self.negative / (self.positive + self.negative)",
          "self.positive + self.negative"),
         ("b.variance**2 / b.freedom)", "b.variance**2 / a.freedom)"),
@@ -1229,7 +1294,8 @@ FAULTS = [
     ),
     *_in(
         "systems/planning.py",
-        "gains::test_detectable_gain_and_needed_items_agree boards hostile",
+        "systems/planning systems/tests_designs systems/tests_wilcoxon"
+        " systems/tests_intervals systems/tests_ranks errors",
         ("alpha / SIDES[alternative]", "alpha * SIDES[alternative]"),
         ("ratio = plan.n_items / n_items", "ratio = n_items / plan.n_items"),
         ("if power <= alpha:", "if power < alpha:"),
@@ -1240,10 +1306,15 @@ FAULTS = [
     ),
     *_in(
         "judging/annotation.py",
-        "verdict_options judging::test_the_power_of_a_plan_is_exact judging::test_plan_is_kept"
-        " judging::test_plans_where_nothing_is_left judging::test_plans_that_show_nothing_say_so"
-        " judging::test_sheets_there_and_back judging::test_published_figures_to_plan_with"
-        " judging::test_plans_of_groups",
+        "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand judging/annotation::test_the_power_of_a_plan_is_exact"
+        " judging/annotation::test_plan_is_kept"
+        " judging/annotation::test_plans_where_nothing_is_left"
+        " judging/annotation::test_plans_that_show_nothing_say_so"
+        " judging/annotation::test_sheets_there_and_back"
+        " judging/annotation::test_published_figures_to_plan_with"
+        " judging/annotation::test_plans_of_groups",
         ("(t + 0.5) / (m + 1.0)", "(t + 1.0) / (m + 1.0)"),
         ("min(max(total - total // 2, total - size", "min(max(total // 2, total - size"),
         ("total - size, judged[0]), size", "total - size, 0), size"),
@@ -1257,14 +1328,20 @@ FAULTS = [
         ("budget is None and planned < power:", "budget is None and planned <= power:"),
     ),
     *_in(
-        "lists/acceptance.py", "verdict_options choose_threshold comparison",
+        "lists/acceptance.py",
+        "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand lists/comparison lists/ranges lists/regions",
         ("np.sign(tp_only_a / only_a - tp_only_b", "np.sign(r.tp_a / r.n_a - 0 * tp_only_b"),
         ("recall = r.tp_a / positive, r.tp_b", "recall = r.tp_b / positive, r.tp_a"),
         ("np.where(unequal, np.nan, towards)", "towards"),
     ),
     *_in(
-        "decisions/averages.py", "verdict_options averages"
-        " verdict_sentences::test_equal_queries_leave_the_other_queries_open",
+        "decisions/averages.py",
+        "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand chance/bounds_groups"
+        " words_read::test_equal_queries_leave_the_other_queries_open",
         ("np.where(np.isnan(above), np.nan, 1.0)", "np.ones(above.shape)",
          "a query without a value is left out for its value already"),
         ("np.where(positive > 0, tp, np.nan), positive", "tp, positive",
@@ -1279,7 +1356,9 @@ FAULTS = [
         ("np.where(last >= first, row, -1)", "self.row"),
     ),
     *_in(
-        "words.py", "verdict_options verdict_sentences words summary",
+        "words.py", "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand words_read words paper_tables lists/summary",
         ("ascending=lower, kind", "ascending=not lower, kind"),
         ("if rejects(p, alpha_of(attrs)):", "if p < alpha_of(attrs):"),
         ("if gap < 0.0:", "if gap > 0.0:"),
@@ -1300,7 +1379,9 @@ FAULTS = [
         ("frame = frame[frame[p].notna()]", "frame = frame.copy()"),
     ),
     *_in(
-        "words.py", "verdict_options verdict_sentences words",
+        "words.py", "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand words_read words paper_tables",
         ("if len(frame) <= MOST:", "if len(frame) < MOST:"),
         ("frame[frame[\"n_pairs\"] > 0]", "frame[frame[\"n_pairs\"] >= 0]"),
         ("~number.duplicated(keep=\"last\")", "~number.duplicated(keep=\"first\")"),
@@ -1309,7 +1390,9 @@ FAULTS = [
         ("replace(\"%\", \" points\")", "replace(\"%\", \"%\")"),
     ),
     *_in(
-        "words.py", "verdict_options words",
+        "words.py", "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
+        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " words_by_hand words paper_tables",
         ("    if p < 0.001:", "    if p < 0.01:"),
         ("1.0 / (float(draws) + 1.0)", "1.0 / float(draws)"),
         ("    if len(texts) > most:", "    if len(texts) >= most:"),
