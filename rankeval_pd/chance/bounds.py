@@ -10,10 +10,10 @@ import numpy as np
 
 from rankeval_pd import stats
 from rankeval_pd.chance import random_tests
-from rankeval_pd.chance.random_tests import POPULATIONS, TAIL_METHODS, Pool
+from rankeval_pd.chance.random_tests import TAIL_METHODS, Pool
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Candidates, Data, Sizes, check_n, measure_rows, rows_of, tabulate
-from rankeval_pd.errors import check_choice, check_count, check_memory, check_shares, progress_bar
+from rankeval_pd.errors import check_count, check_memory, check_shares, progress_bar
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
 from rankeval_pd.stats import AnyArray, Finite, FloatArray, IntArray, Size
@@ -100,7 +100,6 @@ def random_bound(
          p   n  expected  critical  discrete  interpolated  parametric
     0  0.5  20       4.0         5         4       3.42541    3.396055
     """
-    check_choice("population", population, POPULATIONS)
     levels = check_shares("p", p, one=True)
     sizes, beyond = _split_sizes(check_n(n), population)
     pool = random_tests.chosen_pool(pool, roles, population)
@@ -223,7 +222,6 @@ def random_cdf(
     89  20  3.45    0.4022        0.5057      0.5120
     90  20  3.50    0.4022        0.5172      0.5230
     """
-    check_choice("population", population, POPULATIONS)
     sizes, beyond = _split_sizes(check_n(n), population)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -381,7 +379,6 @@ def crossovers(
     0      G2  0.05        2      22         2
     """
     levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
-    check_choice("bound", bound, stats.BOUND_KINDS)
     shortest, pool = check_count("contiguous", contiguous), random_tests.chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:

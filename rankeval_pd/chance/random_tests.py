@@ -190,7 +190,6 @@ def random_bound_for(
     0  0.1   5  0.931183         2      1.721096    1.582719         3        True
     1  0.1  10  1.862365         3      2.988192    2.982536         4        True
     """
-    check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
     model: Population
     total = None
@@ -319,8 +318,6 @@ def random_pvalue(
     >>> round(rankeval_pd.random_pvalue(2, 5, **stocks), 3)
     0.235
     """
-    check_choice("method", method, TAIL_METHODS)
-    check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
     for name, value in (("tp", tp), ("n", n), ("prior", prior)):
         if value is not None and np.asarray(value).dtype.kind not in "iuf":
@@ -510,7 +507,6 @@ def check_random_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, fin
         )
 
 
-POPULATIONS = ("finite", "infinite")
 LOG_10 = math.log(10.0)
 
 
@@ -650,7 +646,6 @@ def random_test(
       measure  n  tp  expected  lift   p_value
     0      G2  2   2       1.0   2.0  0.166667
     """
-    check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
     sizes, chosen = doors.check_n(n), Roles.of(roles)
     ties, clustered = chosen.ties, chosen.groups is not None

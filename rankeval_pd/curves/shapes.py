@@ -66,7 +66,6 @@ def sizes_of(n: Any) -> Sizes:
 
 def check_interval(interval: str | None, average: str | None, roles: Roles) -> None:
     """Raise a ValueError if intervals for single rankings are not available."""
-    check_choice("interval", interval, INTERVALS)
     if interval is None:
         return
     if average is not None:
@@ -700,7 +699,6 @@ def random_band(
     0  0.05  10        0.5   0.125
     1  0.05  50        0.3   0.375
     """
-    check_choice("space", space, SPACES)
     check_choice("bound", bound, random_model.BOUND_KINDS)
     check_flag("simultaneous", simultaneous)
     if simultaneous and bound != "critical":
@@ -786,7 +784,6 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     1  4  0.375  0.5
     2  4  0.250  1.0
     """
-    check_choice("space", space, SPACES)
     sizes = check_n(n)
     if sizes is None:
         raise ValueError("n=None: lines for every n would cover the plot. Pass a few list sizes.")

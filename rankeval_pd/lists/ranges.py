@@ -12,7 +12,7 @@ import pandas as pd
 from rankeval_pd import stats, tables
 from rankeval_pd.decisions import Decision, Interval, Rows, limits_with_test
 from rankeval_pd.doors import Data, PairRanks, above_door, below_door, check_n, only_pair, tabulate
-from rankeval_pd.errors import check_choice, check_draws, check_share
+from rankeval_pd.errors import check_draws, check_share
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.groups import whole_size
 from rankeval_pd.lists.precision import intervals_unread
@@ -281,7 +281,6 @@ def mean_difference(
       measure_a measure_b  n_first  n_last  difference   ci_low   ci_high  p_value
     0      good      fair       50     500    0.077897  0.04196  0.113834    0.001
     """
-    check_choice("alternative", alternative, stats.ALTERNATIVES)
     level, alpha = check_share("level", level), check_share("alpha", alpha)
     draws = check_draws("n_resamples", n_resamples)
     sizes = check_n(n)

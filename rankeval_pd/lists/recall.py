@@ -11,7 +11,7 @@ import numpy as np
 from rankeval_pd import doors
 from rankeval_pd.decisions import GROUP, PAIR, Rows
 from rankeval_pd.doors import Candidates, Data
-from rankeval_pd.errors import check_choice, warn_of_thresholds
+from rankeval_pd.errors import warn_of_thresholds
 from rankeval_pd.lists import precision
 from rankeval_pd.lists.groups import in_rows, of_rows, recall_sizes
 from rankeval_pd.lists.precision import IntervalKind
@@ -20,7 +20,6 @@ from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Recal
 from rankeval_pd.stats import AnyArray, BoolArray, IntArray, Ranking, bands, edge_precision
 
 BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high", "expected")
-BANDS = ("clopper-pearson", "emproc", "emproc-plus")
 
 
 @Capabilities(
@@ -246,7 +245,6 @@ def recall_band(
     0    good  100  0.550562  0.442299   0.655482
     1    good  200  0.719101  0.604883   0.816040
     """
-    check_choice("ci", ci, BANDS)
     sizes, chosen, drawing = precision.checked_band(n, level, n_resamples, roles)
     return doors.tabulate(
         data,
