@@ -266,8 +266,6 @@ class Capabilities:
     items: str = ""  #: heading in the overview for systems scored on items
     pairs: str = ""  #: heading in the overview for tables of pairs
     scores: bool = True  #: whether measures are needed in addition to N and N+
-    #: whether the result has one row per list, or one per block end if ties="blocks"
-    lists: bool = False
     any_rows: bool = False  #: whether the number of rows depends on the data
     any_ties: bool = False  #: whether all values of ties are supported
     ends: bool = False  #: whether lists can end early (missing="absent")
@@ -313,8 +311,7 @@ class Capabilities:
 
     def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
         """Return the dimensions of the result for a Dataset, for these keywords and this form."""
-        blocks = self.lists and str(options.get("ties")) == "blocks" and options.get("n") is None
-        if blocks or self.any_rows:
+        if self.any_rows:
             return ("row",)
         if isinstance(self.layout, str):
             return tuple(self.layout.split())

@@ -238,7 +238,6 @@ def _facts(data: pd.DataFrame | xr.Dataset, roles: Roles) -> Facts:
 _TIES = {
     "shared": "broken by a hash of the label, the same for all measures",
     "trec": "as in trec_eval: scores in single precision, then {!r} in descending order",
-    "blocks": "lists end where a block of equal scores ends",
     "expected": "the mean over all tie-breaking orders",
     "best": "true positives first",
     "worst": "true positives last",

@@ -33,13 +33,13 @@ from rankeval_pd.tables import is_missing, listed_in, only_or_all
 
 # --------------------------------------------------------- The roles of columns, and their defaults
 
-Ties = Literal["shared", "trec", "blocks", "expected", "best", "worst", "error"]
+Ties = Literal["shared", "trec", "expected", "best", "worst", "error"]
 Missing = Literal["raise", "last", "drop", "absent", "ratio"]
 Average = Literal["macro", "micro"]
 TIES: tuple[Ties, ...] = get_args(Ties)
-CUTTING = ("shared", "trec", "blocks", "error")  # every method supports these values
+CUTTING = ("shared", "trec", "error")  # every method supports these values
 MISSING: tuple[Missing, ...] = get_args(Missing)
-Agreement = Literal["majority", "any", "all", "mean", "each"]
+Agreement = Literal["majority", "any", "all", "each"]
 AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
 ANNOTATOR = "annotator"  # the vote dimension in a Dataset, and the column for "each"
 MARGINS = "margins"  # the attribute that names the counts used by association measures
@@ -144,8 +144,7 @@ MEANINGS: dict[str, str] = {
     " list of columns. You can pass gold, key, label, by and groups as a column, an index level, a"
     " Series or an array.",
     "agreement": "How the votes of several annotators are combined: majority (ties are excluded,"
-    " with a warning), any, all, mean (proportion of votes, only for compare), or each (one row"
-    " per annotator).",
+    " with a warning), any, all, or each (one row per annotator).",
     "positive": "The value or values of gold that mark true positives.",
     "min_grade": "The lowest grade of a true positive, if gold contains grades.",
     "measures": "The columns to rank or compare. The default is every numeric column without"

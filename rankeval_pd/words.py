@@ -219,7 +219,6 @@ TESTS = {
     "score": "the score test",
     "cluster": "a cluster-robust t test",
     "t": "a t test",
-    "votes": "a t test of the candidates' mean votes",
     "delong": "DeLong's test",
     "swaps": "random swaps of the labels",
 }
@@ -270,7 +269,6 @@ INTERVALS = {
     "tango": "Tango",
     "student": "Student's t",
     "korn-graubard": "Korn-Graubard",
-    "votes": "Student's t",
     "order": "order-statistic",
     "systems": "system bootstrap",
 }

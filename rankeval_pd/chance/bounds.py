@@ -318,7 +318,6 @@ _EQUAL = 1e-10  # tolerance that lets a count equal to a fractional bound reach 
 
 @Capabilities(
     rankings="Is it better than chance?",
-    lists=True,
     ends=True,
     heads=True,
     layout="row",

@@ -542,7 +542,6 @@ ADJUSTMENTS = (None, "envelope")
 
 @Capabilities(
     rankings="Is it better than chance?",
-    lists=True,
     any_ties=True,
     ends=True,
     heads=True,
@@ -668,14 +667,14 @@ def random_test(
         raise ValueError(
             f"ties='expected' with combine={combine!r}, adjust={adjust!r}: combined and adjusted"
             " tests need counts, but ties='expected' averages over orders of equal scores. Pass"
-            " ties='blocks' or ties='shared'."
+            " ties='shared'."
         )
     if clustered:
         for name, value, refused in (
             ("adjust", adjust, adjust is not None),
             ("combine", combine, combine),
             ("pool", pool, pool != "all"),
-            ("ties", ties, ties not in ("shared", "blocks", "error")),
+            ("ties", ties, ties not in ("shared", "error")),
         ):
             if refused:
                 raise ValueError(

@@ -221,7 +221,6 @@ def rates(
 
 _CURVE = Capabilities(
     rankings="How good is it overall?",
-    lists=True,
     any_ties=True,
     ends=True,
     clusters=True,
@@ -249,11 +248,6 @@ def _curve(
     check_average(average)
     level = check_share("level", level)
     check_interval(interval, average, chosen)
-    if average is not None and ties == "blocks":
-        raise ValueError(
-            f"average={average!r} with ties='blocks': blocks of equal scores end at different list "
-            "sizes in each group, but averaging needs lists of the same size. Pass ties='expected'."
-        )
     columns: tuple[str, ...] = SPACES[space]
     if sizes is not None:
         columns = _AT_N
@@ -407,17 +401,17 @@ def roc(
     **roles
         Column roles (see :func:`nbest_precision`). By default, curves use ``ties="expected"``, the
         mean over all orderings of tied scores. The curve is then a straight line within a block of
-        tied scores, and the area under the curve equals :func:`area`. "blocks" gives one point per
-        block, as in scikit-learn. "best" and "worst" bound the effect of the order of tied scores,
-        and "shared" is the default order of :func:`nbest_precision`.
+        tied scores, and the area under the curve equals :func:`area`. "best" and "worst" bound the
+        effect of the order of tied scores, and "shared" is the default order of
+        :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n, from n = 0 (Dataset: dimensions measure and n; with
-        ``ties="blocks"`` the dimension row). ``threshold`` is the score of the n-th candidate and
-        is infinite at n = 0. ``fpr`` is the fraction of all negatives that are in the list, and
-        ``tpr`` is the fraction of all positives. A rate is NaN if its class is empty. With
+        One row per measure and n, from n = 0 (Dataset: dimensions measure and n). ``threshold`` is
+        the score of the n-th candidate and is infinite at n = 0. ``fpr`` is the fraction of all
+        negatives that are in the list, and ``tpr`` is the fraction of all positives. A rate is NaN
+        if its class is empty. With
         ``average``, the table has no ``threshold``. ``ci_low`` and ``ci_high`` are then the
         confidence limits for ``tpr`` across the groups, ``n_queries`` is the number of groups used,
         and ``n_missing`` is the number of groups excluded because a class is empty.

@@ -520,7 +520,7 @@ def average_columns(ranking: Ranking, judgments: Judgments) -> dict[str, AnyArra
 
 _LIST_COLUMNS = "measure n n_judged tp_judged {} ci_low ci_high tied n_unjudged"
 _HEADING = "What to judge, and how?"
-_OF_LISTS: Any = {"rankings": _HEADING, "lists": True, "ends": True, "clusters": True}
+_OF_LISTS: Any = {"rankings": _HEADING, "ends": True, "clusters": True}
 _DIFFERENCE_COLUMNS = (
     "measure_a measure_b n n_only n_judged_a n_judged_b tp_judged_a tp_judged_b difference ci_low"
     " ci_high cuts_tie n_judged n_unjudged"
@@ -858,7 +858,7 @@ def _judged_lists(
     sample = read_sample(data, roles, scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> doors.Answer:
-        few, facts = doors.few_or(sizes, candidates.sizes(n), sample.ties)
+        few, facts = doors.few_or(sizes, candidates.sizes(n))
         candidates, lists = candidates.in_order(), candidates.sizes(few)
         warn_if_chosen(sample, candidates, lists, rest=quantity == "recall")
         total = len(candidates.group) * len(candidates.measures) * lists.size

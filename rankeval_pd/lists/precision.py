@@ -74,7 +74,6 @@ AVERAGED_COLUMNS = tuple(
 
 @Capabilities(
     rankings="How good is each list?",
-    lists=True,
     any_ties=True,
     ends=True,
     clusters=True,
@@ -481,7 +480,6 @@ _TOO_PRECISE = 0.9  # above this precision, coverage can fall below the level
 
 @Capabilities(
     rankings="What holds for all n?",
-    lists=True,
     clusters=True,
     heads=True,
     layout="measure n",
@@ -588,7 +586,7 @@ def rows_of_bands(
     **drawing: Any,
 ) -> Answer:
     """Return the rows of bands that are drawn, and the size of the grid if n is None."""
-    few, facts = few_or(n, candidates.sizes(n), ties)
+    few, facts = few_or(n, candidates.sizes(n))
     drawing["at_once"] = n is None and few is not None
     total = len(candidates.measures) * len(candidates.group) * drawing["n_resamples"]
     with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
@@ -668,7 +666,6 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
 
 @Capabilities(
     rankings="What holds for all n?",
-    lists=True,
     clusters=True,
     heads=True,
     layout="pair n",
@@ -761,7 +758,7 @@ def _rows_of_differences(
 ) -> Answer:
     """Return one row per pair and n, and the size of the grid if n is None."""
     pairs = pair_names(candidates.measures, a, b)
-    few, facts = few_or(n, candidates.sizes(n), ties)
+    few, facts = few_or(n, candidates.sizes(n))
     if n is None and few is not None and candidates.cluster is None:
         drawing["at_once"] = True
     total = len(pairs) * len(candidates.group) * drawing["n_resamples"]
@@ -838,7 +835,6 @@ LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
 
 @Capabilities(
     rankings="How good is each list?",
-    lists=True,
     heads=True,
     layout="measure n",
     quantity="precision",
@@ -903,7 +899,7 @@ def local_precision(
     attrs = {**kind._asdict(), "window": window}
     question = partial(_rows_of_windows, half=size // 2, kind=kind, ties=ties)
     result = tabulate(data, roles, question, LOCAL_COLUMNS, can(local_precision), attrs=attrs)
-    if not len(result) and len(data) and ties != "blocks":
+    if not len(result) and len(data):
         raise ValueError(
             f"window={window!r} exceeds the number of candidates. Pass a smaller even number."
         )

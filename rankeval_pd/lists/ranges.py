@@ -405,7 +405,6 @@ ODDS_RATIOS_COLUMNS = tuple(
 
 @Capabilities(
     rankings="Is A better than B?",
-    lists=True,
     ends=True,
     heads=True,
     layout="pair n",

@@ -24,7 +24,6 @@ BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high", "expected")
 
 @Capabilities(
     rankings="How good is each list?",
-    lists=True,
     any_ties=True,
     ends=True,
     clusters=True,
@@ -178,7 +177,6 @@ def _recall_columns(
 
 @Capabilities(
     rankings="How good is each list?",
-    lists=True,
     short="measure n recall band_low band_high",
     layout="measure n",
     quantity="recall",

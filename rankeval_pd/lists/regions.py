@@ -418,9 +418,7 @@ def _limits_of_means(ci: str, *columns: FloatArray, level: float) -> stats.Limit
 COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
 
-@Capabilities(
-    rankings="Is A better than B?", lists=True, heads=True, layout="pair n", quantity="p-value"
-)
+@Capabilities(rankings="Is A better than B?", heads=True, layout="pair n", quantity="p-value")
 @with_roles
 def tie_sensitivity(
     data: Data,

@@ -193,8 +193,6 @@ def precision(
             roles = roles_in(asked)
             ties = Roles.of(roles).ties
             drawn = shown(table)
-            if ties == "blocks":  # each measure has its own, so no n is valid for all measures
-                drawn = sizes
             if ties in CUTTING:
                 with hushed():  # the caption contains the warning about a narrow band
                     band = precision_band(
@@ -301,7 +299,7 @@ def draw_lists(
 
 def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
     """Shade list sizes inside ties, where lists depend on the tie-breaking order."""
-    if x != "n" or column not in table or table.attrs.get("ties") in ("expected", "blocks"):
+    if x != "n" or column not in table or table.attrs.get("ties") == "expected":
         return
     inside = (table[column] > 0).groupby(table["n"]).any()
     if not inside.any():

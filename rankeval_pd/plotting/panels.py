@@ -758,7 +758,7 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     if n is not None or size_of(data) <= LARGE:
         return n
     roles = roles_in(roles)
-    if Roles.of(roles).ties in ("blocks", "error"):  # lists must not split a block
+    if Roles.of(roles).ties == "error":  # lists must not split a block
         return n
     frame, named = frame_of(data, roles)
     groups = read_frame(frame, Roles.of(named))
