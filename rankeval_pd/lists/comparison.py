@@ -388,10 +388,10 @@ def compare(
         precision times N / N+, with the same test. See Notes for ``threshold``.
     threshold : mapping, optional
         Mapping from measure to one or more thresholds. Acceptance sets are then compared.
-    test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"}
+    test
         Test for ``p_value``. None means "fisher" as in Evert (2004), or "score" if ``phi`` is above
         1. Fisher's test is conservative for small regions. The mid-p test can exceed the level
-        slightly. Boschloo's and Barnard's tests are exact and more powerful, but take milliseconds
+        slightly. Boschloo's test is exact and more powerful, but takes milliseconds
         for each n. McNemar's test has little power if positives are rare. Only the score test
         supports ``phi``. Do not pass ``test`` with ``ties="expected"``.
     alternative : {"two-sided", "greater", "less"}
@@ -418,10 +418,10 @@ def compare(
     level : float
         Confidence level of the interval for the difference. With ``adjust``, the intervals in a
         family are simultaneous (see Notes for "bh" and "by").
-    ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
+    ci
         Interval for the difference between the two regions, multiplied by n_only / n. "score"
         (Miettinen and Nurminen's interval with half a continuity correction) has at least the
-        nominal coverage. The coverage of "newcombe", "agresti-caffo" and "miettinen-nurminen" can
+        nominal coverage. The coverage of "newcombe" and "miettinen-nurminen" can
         be as low as 0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson
         limits for both sets, and "delta" is too narrow for small sets or regions. If the test in a
         row is not significant, the interval includes 0.
@@ -576,7 +576,7 @@ def compare(
     if threshold is not None:
         how = check_threshold(n, threshold, how)
         return compare_thresholds(data, threshold, how, roles, can(compare))
-    if test in ("boschloo", "barnard") and n is None:
+    if test == "boschloo" and n is None:
         raise ValueError(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the list"
             " sizes that you need, or test='midp', which is nearly as powerful."

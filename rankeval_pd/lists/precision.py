@@ -103,7 +103,7 @@ def nbest_precision(
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
+    ci
         Kind of interval for precision. See :func:`precision_interval`.
     level : float
         Confidence level of each individual interval.
@@ -366,8 +366,8 @@ def precision_interval(
         True positives among the accepted candidates.
     n : int or array of int
         Number of accepted candidates. ``n`` and ``tp`` are broadcast together.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval. "clopper-pearson" (as in Evert 2004) and the shorter "blaker" have at
+    ci
+        Kind of interval. "clopper-pearson" (as in Evert 2004) has at
         least the nominal coverage. The average coverage of the other intervals is close to the
         nominal level.
     level : float
@@ -412,12 +412,8 @@ def precision_interval(
             raise ValueError(
                 f"{name}={brief(values)}: pass counts, which are whole numbers of at least 0."
             )
-    # "blaker" takes this many steps; float64 represents all integers up to 2**53
-    most = {"blaker": 10**12}.get(ci, 2**53)
-    if (n >= most).any():
-        raise ValueError(
-            f"n={brief(n)}: with ci={ci!r}, n must be below {most:,}. Pass a smaller n."
-        )
+    if (n >= 2**53).any():  # float64 represents all integers up to this
+        raise ValueError(f"n={brief(n)}: n must be below {2**53:,}. Pass a smaller n.")
     if (tp > n).any():
         raise ValueError(
             f"tp={brief(tp)} exceeds n={brief(n)}, but a list cannot contain more true positives"
@@ -856,7 +852,7 @@ def local_precision(
         Candidates with a score for each measure and a gold label.
     window : int
         Even number of candidates. The window contains ranks n - window/2 + 1 to n + window/2.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
+    ci
         Kind of interval. See :func:`precision_interval`.
     level : float
         Confidence level of the interval at each n.

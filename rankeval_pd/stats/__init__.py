@@ -129,7 +129,6 @@ from rankeval_pd.stats.ties import (
 from rankeval_pd.stats.two_by_two import (
     ALTERNATIVES,
     Pilot,
-    barnard,
     boschloo,
     conditional_odds_ratio,
     discordant_test,

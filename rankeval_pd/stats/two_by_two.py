@@ -1,4 +1,4 @@
-"""Tests of 2x2 tables: Fisher, mid-p, Boschloo, Barnard, McNemar, and their power.
+"""Tests of 2x2 tables: Fisher, mid-p, Boschloo, McNemar, and their power.
 
 A table has tp_a true positives among n_a candidates of one region, and tp_b among n_b of another.
 Arrays of tables are broadcast. The alternative "greater" means that the proportion in a is larger.
@@ -323,7 +323,7 @@ def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArr
     return odds
 
 
-# ------------------------------------------------------------ Boschloo's and Barnard's exact tests
+# ------------------------------------------------------------ Boschloo's exact test
 #
 # Fisher's test conditions on the number K of true positives in both regions and is conservative. An
 # unconditional p-value is the probability of a pair of counts at least as extreme as the observed
@@ -460,56 +460,12 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
     return max(tail * _largest_expectation(np.minimum(value, 1.0)), min(score, tail))
 
 
-def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> float:
-    """Return the p-value of Barnard's test; pooled z-scores are compared in integers."""
-    if alternative == "less":
-        return barnard_cell(tp_b, n_b, tp_a, n_a, "greater")
-    total, positive = n_a + n_b, tp_a + tp_b
-    # z is proportional to D / sqrt(S): D = tp_a (n_a + n_b) - k n_a, S = k (n_a + n_b - k)
-    gap = tp_a * total - positive * n_a
-    if alternative == "two-sided":
-        gap = abs(gap)
-    # p = 1 if z <= 0: as pi goes to 0 there are no positives, and z = 0 is at least as extreme
-    if _uninformative(n_a, n_b, positive) or gap <= 0:
-        return 1.0
-    spread = positive * (total - positive)
-    k = np.arange(1, total)
-    extreme = _tail_from(_least_extreme_counts(k, n_a, n_b, gap, spread), k, n_a, n_b)
-    if alternative == "two-sided":
-        extreme = np.logaddexp(
-            extreme, _tail_from(_least_extreme_counts(k, n_b, n_a, gap, spread), k, n_b, n_a)
-        )
-    unit = float(extreme.max())
-    value = np.zeros(total + 1)
-    value[1:-1] = np.exp(extreme - unit)
-    return min(1.0, math.exp(unit) * _largest_expectation(value))
-
-
-def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
-    """Return the smallest count in a, given k positives, with D/sqrt(S) >= gap/sqrt(spread).
-
-    A float is corrected with Python integers, for which D^2 spread >= gap^2 S is exact.
-    """
-    total = n_a + n_b
-    whole = k.astype(object)
-    limit = gap * gap * whole * (total - whole)
-
-    def reaches(count: IntArray) -> BoolArray:
-        d = count.astype(object) * total - whole * n_a
-        return np.asarray((d > 0) & (d * d * spread >= limit), dtype=bool)
-
-    root = gap * np.sqrt(k * (total - k) / spread)
-    guess: IntArray = np.ceil((root + k * float(n_a)) / total).astype(np.int64)
-    guess = np.where(reaches(guess - 1), guess - 1, guess)
-    return np.where(reaches(guess), guess, guess + 1)
-
-
 def _tail_from(count: IntArray, k: IntArray, n_a: int, n_b: int) -> FloatArray:
     """Return log P(X >= count), where X is how many of the k positives are in a."""
     return distributions.tails(count, float(n_a + n_b), float(n_a), k).ge
 
 
-boschloo, barnard = partial(p_of_each_table, boschloo_cell), partial(p_of_each_table, barnard_cell)
+boschloo = partial(p_of_each_table, boschloo_cell)
 
 
 def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:
