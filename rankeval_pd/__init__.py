@@ -32,14 +32,12 @@ _HOMES = {
     "judging.annotation": (
         "annotation_sheet annotator_agreement needed_candidates plan_annotation with_judgements"
     ),
-    "judging.judged": "judged_average_precision judged_difference judged_precision judged_recall",
+    "judging.judged": "judged_difference judged_precision judged_recall",
     "lists.acceptance": "acceptance_precision choose_threshold",
     "lists.comparison": "compare",
     "lists.measure_ranks": "measure_ranks",
-    "lists.precision": (
-        "difference_band local_precision nbest_precision precision_band precision_interval"
-    ),
-    "lists.ranges": "mean_difference odds_ratios significant_ranges",
+    "lists.precision": "difference_band nbest_precision precision_band precision_interval",
+    "lists.ranges": "significant_ranges",
     "lists.recall": "nbest_recall recall_band",
     "lists.regions": "difference_region tie_sensitivity",
     "lists.repetition": "compare_for coverage_for dispersion_for repetition repetition_samples",

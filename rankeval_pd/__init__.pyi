@@ -33,7 +33,6 @@ from .judging.annotation import annotator_agreement as annotator_agreement
 from .judging.annotation import needed_candidates as needed_candidates
 from .judging.annotation import plan_annotation as plan_annotation
 from .judging.annotation import with_judgements as with_judgements
-from .judging.judged import judged_average_precision as judged_average_precision
 from .judging.judged import judged_difference as judged_difference
 from .judging.judged import judged_precision as judged_precision
 from .judging.judged import judged_recall as judged_recall
@@ -42,12 +41,9 @@ from .lists.acceptance import choose_threshold as choose_threshold
 from .lists.comparison import compare as compare
 from .lists.measure_ranks import measure_ranks as measure_ranks
 from .lists.precision import difference_band as difference_band
-from .lists.precision import local_precision as local_precision
 from .lists.precision import nbest_precision as nbest_precision
 from .lists.precision import precision_band as precision_band
 from .lists.precision import precision_interval as precision_interval
-from .lists.ranges import mean_difference as mean_difference
-from .lists.ranges import odds_ratios as odds_ratios
 from .lists.ranges import significant_ranges as significant_ranges
 from .lists.recall import nbest_recall as nbest_recall
 from .lists.recall import recall_band as recall_band

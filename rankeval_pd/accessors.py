@@ -211,7 +211,6 @@ class Accessor(Generic[Data]):
     # the methods follow the order of the overview
     nbest_precision = method(rankeval_pd.nbest_precision)
     acceptance_precision = method(rankeval_pd.acceptance_precision)
-    local_precision = method(rankeval_pd.local_precision)
     nbest_recall = method(rankeval_pd.nbest_recall)
     recall_band = method(rankeval_pd.recall_band)
     enrichment = method(rankeval_pd.enrichment)
@@ -220,12 +219,9 @@ class Accessor(Generic[Data]):
     measure_ranks = method(rankeval_pd.measure_ranks)
     compare = method(rankeval_pd.compare)
     significant_ranges = method(rankeval_pd.significant_ranges)
-    mean_difference = method(rankeval_pd.mean_difference)
-    odds_ratios = method(rankeval_pd.odds_ratios)
     judged_precision = method(rankeval_pd.judged_precision)
     judged_difference = method(rankeval_pd.judged_difference)
     judged_recall = method(rankeval_pd.judged_recall)
-    judged_average_precision = method(rankeval_pd.judged_average_precision)
     annotator_agreement = method(rankeval_pd.annotator_agreement)
     plan_annotation = frame_method(rankeval_pd.plan_annotation)
     annotation_sheet = frame_method(rankeval_pd.annotation_sheet)
@@ -391,9 +387,7 @@ class Plots(Plotted[Data]):
     interpolated_precision = plot_method(plotting.interpolated_precision)
     calibration = plot_method(plotting.calibration)
     critical_difference = plot_method(plotting.critical_difference)
-    odds_ratios = plot_method(plotting.odds_ratios)
     tie_sensitivity = plot_method(plotting.tie_sensitivity)
-    mean_difference = plot_method(plotting.mean_difference)
 
 
 LISTING = Listing.of(Accessor, Plots)

@@ -284,7 +284,7 @@ class Roles:
         if isinstance(roles.unjudged, str) and roles.unjudged in get_args(PartlyJudged):
             raise ValueError(
                 f"unjudged={roles.unjudged!r} is supported only by judged_precision,"
-                " judged_recall, judged_average_precision and judged_difference. Call one of these."
+                " judged_recall and judged_difference. Call one of these."
             )
         check_flag("details", roles.details, none=True)
         check_flag("progress", roles.progress, none=True)

@@ -226,7 +226,6 @@ TESTED = {
     "compare_area": "a t test",
     "unpaired_area": "Welch's t test",
     "paired_permutation": "approximate randomization",
-    "mean_difference": "random swaps of the labels",
     "random_test": "hypergeometric tests",
     "measure_ranks": "Fisher's exact test",
     "summary": "Fisher's exact test",

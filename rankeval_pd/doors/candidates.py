@@ -1085,7 +1085,7 @@ def tabulate(
     if able.scores and not able.ends and chosen.ends:
         raise ValueError(
             "missing='absent' is supported only for n-best lists (nbest_precision, compare,"
-            " significant_ranges, odds_ratios, random_test), acceptance sets, curves and"
+            " significant_ranges, random_test), acceptance sets, curves and"
             " areas. Pass missing='last' to rank candidates without a score at the end."
         )
     if not (able.clusters and able.crossed):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from rankeval_pd.decisions import Average, Rows, average_lists
+from rankeval_pd.decisions import Average, average_lists
 from rankeval_pd.doors import (
     Answer,
     Candidates,
@@ -30,7 +30,6 @@ from rankeval_pd.errors import (
     brief,
     check_at_least_one,
     check_choice,
-    check_count,
     check_draws,
     check_share,
     check_together,
@@ -825,105 +824,3 @@ def difference_margins(
 
 
 # --------------------------------------------------- Precision around each rank
-
-LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
-
-
-@Capabilities(
-    rankings="How good is each list?",
-    heads=True,
-    layout="measure n",
-    quantity="precision",
-)
-@with_roles
-def local_precision(
-    data: Data,
-    window: int = 400,
-    *,
-    ci: ProportionInterval = "clopper-pearson",
-    level: float = 0.95,
-    **roles: Unpack[RankingRoles],
-) -> Data:
-    """Return the precision of the candidates around each rank.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    window : int
-        Even number of candidates. The window contains ranks n - window/2 + 1 to n + window/2.
-    ci
-        Kind of interval. See :func:`precision_interval`.
-    level : float
-        Confidence level of the interval at each n.
-    **roles
-        Column roles. See :func:`nbest_precision`.
-
-    Returns
-    -------
-    DataFrame or Dataset
-        One row per measure and n for which the window fits (Dataset: dimensions measure and n):
-        ``measure``, ``n``, ``precision``, ``ci_low``, ``ci_high``.
-
-    Notes
-    -----
-    The precision of an n-best list describes all candidates up to rank n. Local precision shows
-    whether adding more candidates is worthwhile. The cost is O(N log N).
-
-    References
-    ----------
-    Evert (2004), The UCS toolkit, evaluation graphs.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(6, 0, -1), "gold": [True, True, False, True, False, False]})
-    >>> df.rankeval.local_precision(4)
-      measure  n  precision    ci_low   ci_high
-    0      G2  2       0.75  0.194120  0.993691
-    1      G2  3       0.50  0.067586  0.932414
-    2      G2  4       0.25  0.006309  0.805880
-    """
-    kind = IntervalKind.of(ci, level)
-    size = check_count("window", window, 2)
-    if size % 2:
-        raise ValueError(
-            f"window={window!r} is odd, but a window needs the same number of candidates on both"
-            f" sides of the rank. Pass {size + 1}."
-        )
-    ties = Roles.of(roles).ties
-    attrs = {**kind._asdict(), "window": window}
-    question = partial(_rows_of_windows, half=size // 2, kind=kind, ties=ties)
-    result = tabulate(data, roles, question, LOCAL_COLUMNS, can(local_precision), attrs=attrs)
-    if not len(result) and len(data):
-        raise ValueError(
-            f"window={window!r} exceeds the number of candidates. Pass a smaller even number."
-        )
-    return result
-
-
-def _rows_of_windows(
-    candidates: Candidates, _: IntArray | None, *, half: int, kind: IntervalKind, ties: str
-) -> Rows:
-    """Return one row per measure and n for which the window fits."""
-    largest = candidates.sizes(None).size
-    reach = min(half, largest + 1)  # the window must not extend beyond the last candidate
-    n = np.arange(reach, largest - reach + 1)
-    return measure_rows(candidates, n, _local_columns, half=reach, kind=kind, ties=ties)
-
-
-def _local_columns(
-    ranking: Ranking, _: Candidates, *, n: IntArray, half: int, kind: IntervalKind, ties: str
-) -> dict[str, AnyArray]:
-    """Return the precision of windows around n: (group, measure, n)."""
-    lists = ranking.nbest(None, ties)
-    start = np.zeros_like(lists.tp[..., :1])
-    up_to = np.concatenate([start, lists.tp], axis=-1)
-    tp = up_to[..., n + half] - up_to[..., n - half]
-    begins = np.concatenate([start == 0, lists.exists], axis=-1)[..., n - half]
-    exists = lists.exists[..., n + half - 1] & begins  # also the list that ends with the window
-    limits = np.full((2, *tp.shape), np.nan)
-    counts, back = np.unique(tp[exists], return_inverse=True)  # there are few distinct counts
-    limits[:, exists] = np.array(kind.limits(counts, np.full(counts.size, 2 * half)))[:, back]
-    precision = tp / (2.0 * half)
-    return {"precision": precision, "ci_low": limits[0], "ci_high": limits[1], "exists": exists}

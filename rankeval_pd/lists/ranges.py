@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
-from typing import Any, Unpack
+from collections.abc import Hashable
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
 
-from rankeval_pd import stats, tables
-from rankeval_pd.decisions import Decision, Interval, Rows, limits_with_test
-from rankeval_pd.doors import Data, PairRanks, above_door, below_door, check_n, only_pair, tabulate
-from rankeval_pd.errors import check_draws, check_share
+from rankeval_pd import tables
+from rankeval_pd.doors import Data, above_door, below_door
 from rankeval_pd.lists.comparison import compare
-from rankeval_pd.lists.groups import whole_size
 from rankeval_pd.lists.precision import intervals_unread
-from rankeval_pd.lists.regions import rows_of_pair
-from rankeval_pd.options import Capabilities, can, with_roles
+from rankeval_pd.options import Capabilities, with_roles
 from rankeval_pd.roles import (
     Alternative,
     DifferenceInterval,
@@ -29,7 +24,6 @@ from rankeval_pd.roles import (
     Roles,
     Target,
 )
-from rankeval_pd.stats import FloatArray, IntArray, swaps
 
 # ---- Find list sizes for which one measure is better (Evert 2004, figure 3)
 
@@ -213,283 +207,6 @@ COLUMNS = tuple(
 )
 
 
-@Capabilities(
-    rankings="Is A better than B?",
-    heads=True,
-    short="measure_a measure_b n_first n_last difference ci_low ci_high p_value",
-    layout="pair",
-    quantity="precision",
-    test="swaps",
-    interval="normal",
-)
-@with_roles
-def mean_difference(
-    data: Data,
-    a: Hashable,
-    b: Hashable,
-    n: ListSizes,
-    *,
-    alternative: Alternative = "two-sided",
-    alpha: float = 0.05,
-    n_resamples: int = 9999,
-    level: float = 0.95,
-    **roles: Unpack[RankingRoles],
-) -> Data:
-    """Test the mean difference between two precision curves over a range of n.
-
-    Parameters
-    ----------
-    data, a, b, alternative, level, **roles
-        As in :func:`compare`.
-    n : int, sequence of int, range or None
-        List sizes over which the difference in precision is averaged with equal weights. None means
-        every n. Choose the list sizes before you look at the curves; otherwise the test is invalid.
-    alpha : float
-        Significance level for ``undecided``.
-    n_resamples : int
-        Number of swaps for the p-value.
-
-    Returns
-    -------
-    DataFrame or Dataset
-        One row (Dataset: dimension pair) for each group: ``measure_a``, ``measure_b``, ``n_first``,
-        ``n_last``, ``difference`` (mean of precision_a - precision_b), ``ci_low``, ``ci_high``
-        (one-sided with "greater" or "less"), ``p_value``, ``p_stderr`` (Monte Carlo standard error
-        of p_value), and ``undecided`` (whether the 95% Monte Carlo interval of p_value contains
-        alpha). Groups without a list for some n have no row.
-
-    Notes
-    -----
-    The mean difference is the area between the two curves divided by the range of n. The p-value
-    comes from random swaps of each candidate's two ranks, as in ``compare(adjust="max-t")``, and
-    needs no adjustment. The interval is a normal interval with the n-best variance from
-    :func:`difference_band`. The interval includes 0 if the test is not significant at 1 -
-    ``level``, and can include 0 even if the test is significant.
-
-    Each swap costs O(largest n). With 9,999 swaps, 10,000 candidates take one second, and a million
-    candidates take half a minute.
-
-    References
-    ----------
-    Evert (2004), section 3.3.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.mean_difference("good", "fair", range(50, 501), n_resamples=999)
-      measure_a measure_b  n_first  n_last  difference   ci_low   ci_high  p_value
-    0      good      fair       50     500    0.077897  0.04196  0.113834    0.001
-    """
-    level, alpha = check_share("level", level), check_share("alpha", alpha)
-    draws = check_draws("n_resamples", n_resamples)
-    sizes = check_n(n)
-    chosen = Roles.of(roles)
-    how = Decision(adjust=None, alternative=alternative, alpha=alpha, level=level)
-    swapping: dict[str, Any] = {"n_resamples": draws, "seed": chosen.swaps}
-    kernel = partial(_mean_differences, alternative=alternative, **swapping)
-    bar, ties = (draws, "swapping labels", "draws"), chosen.ties
-    return tabulate(
-        data,
-        only_pair(data, a, b, roles),
-        partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=ties, over_n=False),
-        COLUMNS,
-        can(mean_difference),
-        n=sizes,
-        finish=partial(_decided_means, draws=draws, how=how),
-        attrs={
-            "alternative": alternative,
-            "alpha": alpha,
-            "level": level,
-            "n_resamples": draws,
-            **chosen.noted_seed,
-        },
-    )
-
-
-def _mean_differences(
-    lists: PairRanks, n: IntArray, *, alternative: str, **swapping: Any
-) -> dict[str, stats.AnyArray]:
-    """Return the mean difference of precision over all n, and its test: (group, pair)."""
-    shape = lists.exists.shape[:-1]
-    difference, errors, p_value = np.full((3, *shape), np.nan)
-    first, last = (np.zeros(shape, dtype=np.int64) for _ in range(2))
-    for row in np.ndindex(shape):
-        if not lists.exists[row].any():
-            continue
-        sizes = np.sort(n[lists.exists[row]])
-        a, b, gold = lists.of(row)
-        most = int(sizes[-1])
-        weight = _from_here_on(1.0 / sizes, sizes, gold.size) / sizes.size  # of each 0-based rank
-        listed = gold & (np.minimum(a, b) <= most)
-        difference[row] = (weight[a] - weight[b])[listed].sum()
-        keys = lists.draws_of(row)
-        drawn = swaps.Swaps(a, b, gold, keys, **swapping).sums(weight, most)
-        sided = swaps.sided(np.append(difference[row], drawn), alternative)
-        p_value[row] = swaps.exceedance(sided[:1], sided[1:])[0]
-        first[row], last[row], errors[row] = sizes[0], most, 0.0
-        if (stats.nbest_regions(a, b, gold, sizes).overlap < sizes).any():
-            total = whole_size(lists.whole, gold.size)
-            errors[row] = _standard_error(a, b, gold, sizes, weight, total)
-    return {
-        "n_first": first,
-        "n_last": last,
-        "difference": difference,
-        "error": errors,
-        "p_value": p_value,
-    }
-
-
-def _decided_means(table: Rows, names: Sequence[Hashable], *, draws: int, how: Decision) -> Rows:
-    """Add the limits, and whether more draws could change the decision."""
-    p_value = table["p_value"]
-    levels, drawn = np.full(p_value.shape, how.level), np.full(p_value.shape, float(draws))
-    table["ci_low"], table["ci_high"] = limits_with_test(table, p_value, levels, how, _OF_MEANS)
-    table["p_stderr"], table["undecided"] = swaps.monte_carlo_error(
-        p_value, p_value, drawn, alpha=how.alpha
-    )
-    return table
-
-
-def _normal_limits(value: FloatArray, error: FloatArray, level: float) -> stats.Limits:
-    """Return normal limits for a difference of precision."""
-    half = stats.z_of(level) * error
-    return np.maximum(value - half, -1.0), np.minimum(value + half, 1.0)
-
-
-_OF_MEANS = Interval(_normal_limits, ("difference", "error"))
-
-
-def _from_here_on(values: FloatArray, n: IntArray, total: int) -> FloatArray:
-    """Sum over all lists that contain each rank, starting at rank 0."""
-    at = np.zeros(total + 1)
-    at[n] = values
-    return np.cumsum(at[::-1])[::-1]
-
-
-def _standard_error(
-    rank_a: IntArray,
-    rank_b: IntArray,
-    gold: stats.BoolArray,
-    n: IntArray,
-    weight: FloatArray,
-    total: int,
-) -> float:
-    """Return the standard error, computed from each candidate's influence.
-
-    The standard error is the square root of the sum of squared influences. One true and one false
-    positive are added to each list at every n (Agresti and Caffo). Candidates that appear in no
-    list do not affect the result.
-    """
-    influence, added = np.zeros(gold.size), 0.0
-    listed = np.minimum(rank_a, rank_b) <= n[-1]
-    for sign, rank in ((1.0, rank_a), (-1.0, rank_b)):
-        tp = stats.up_to_ranks(rank, gold)
-        edge = stats.edge_precision(tp, n, np.array([total]))
-        lost = _from_here_on(edge / n, n, gold.size) / n.size
-        influence += sign * (gold * weight[rank] - lost[rank])
-        added += (weight[0] - lost[0]) ** 2 + lost[0] ** 2
-    inside = influence[listed]
-    mean = inside.sum() / total
-    beyond = (total - inside.size) * mean**2
-    return float(np.sqrt(np.square(inside - mean).sum() + beyond + added))
-
-
 # ---- Compute exact odds ratios for two difference regions
 
 _TOGETHER = 20_000  # number of 2x2 tables per progress bar step
-ODDS_RATIOS_COLUMNS = tuple(
-    "measure_a measure_b n odds_ratio odds_ratio_mle ci_low ci_high".split()
-)
-
-
-@Capabilities(
-    rankings="Is A better than B?",
-    ends=True,
-    heads=True,
-    layout="pair n",
-    quantity="odds-ratio",
-    interval="exact",
-)
-@with_roles
-def odds_ratios(
-    data: Data,
-    a: Hashable,
-    b: Hashable,
-    n: ListSizes,
-    *,
-    level: float = 0.95,
-    **roles: Unpack[RankingRoles],
-) -> Data:
-    """Return the odds ratio for two difference regions, with an exact interval.
-
-    Parameters
-    ----------
-    data, a, b, n, level, **roles
-        As in :func:`compare`.
-
-    Returns
-    -------
-    DataFrame or Dataset
-        One row per n (Dataset: dimensions pair and n): ``measure_a``, ``measure_b``, ``n``;
-        ``odds_ratio``: the sample odds ratio (tp_only_a fp_only_b) / (fp_only_a tp_only_b), which
-        is NaN for 0/0; ``odds_ratio_mle``: the conditional maximum-likelihood estimate; ``ci_low``,
-        ``ci_high``: the exact confidence interval, which can extend to 0 or inf. The estimate is
-        NaN if the regions are empty or contain only one class.
-
-    Notes
-    -----
-    An odds ratio above 1 means that a is better. The conditional estimate is the odds ratio for
-    which the expected 2x2 table equals the observed table, given the margins (Fisher's noncentral
-    hypergeometric distribution). The interval excludes 1 if Fisher's test in :func:`compare` is
-    significant. The time for each n grows with the square root of the region size. All n for a
-    million candidates take half a minute in total.
-
-    References
-    ----------
-    Evert (2004), section 3.3. J. Cornfield (1956), A statistical problem arising from
-    retrospective studies.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.odds_ratios("good", "fair", [100, 200])
-      measure_a measure_b    n  odds_ratio  odds_ratio_mle    ci_low    ci_high
-    0      good      fair  100     3.97500        3.930301  1.607883  10.282152
-    1      good      fair  200    10.73494       10.634243  2.432820  97.182094
-    """
-    level = check_share("level", level)
-    sizes = check_n(n)
-    kernel = partial(_odds_ratios_of_lists, level=level)
-    bar, ties = (None, "odds ratios", "lists"), Roles.of(roles).ties
-    return tabulate(
-        data,
-        only_pair(data, a, b, roles),
-        partial(rows_of_pair, pair=(a, b), kernel=kernel, bar=bar, ties=ties),
-        ODDS_RATIOS_COLUMNS,
-        can(odds_ratios),
-        n=sizes,
-        attrs={"level": level},
-    )
-
-
-def _odds_ratios_of_lists(
-    lists: PairRanks, n: IntArray, *, level: float, advance: Callable[[int], object]
-) -> dict[str, FloatArray]:
-    """Return the odds ratios of the difference regions: (group, pair, n)."""
-    table, exists = lists.regions(n).table(n), lists.exists
-    values = np.full((3, *exists.shape), np.nan)
-    places = np.flatnonzero(exists)
-    for start in range(0, places.size, _TOGETHER):
-        block = places[start : start + _TOGETHER]
-        some: Any = np.unravel_index(block, exists.shape)
-        tp_a, n_a, tp_b, n_b = (x[some] for x in table)
-        values[(slice(None), *some)] = stats.conditional_odds_ratio(tp_a, n_a, tp_b, n_b, level)
-        advance(block.size)
-    return {
-        "odds_ratio": stats.sample_odds_ratio(*table),
-        "odds_ratio_mle": values[0],
-        "ci_low": values[1],
-        "ci_high": values[2],
-    }

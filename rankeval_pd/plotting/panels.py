@@ -565,13 +565,6 @@ class ComparisonPlot(LevelPlot, total=False):
     target: Target
 
 
-class DifferencePlot(LevelPlot, total=False):
-    """Keywords for plots of mean differences."""
-
-    alternative: Alternative
-    n_resamples: int
-
-
 class MeasurePlot(LevelPlot, total=False):
     """Keywords for plots of measure ranks."""
 

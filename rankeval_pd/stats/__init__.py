@@ -105,7 +105,6 @@ from rankeval_pd.stats.ranking import (
 )
 from rankeval_pd.stats.ranks import (
     BASELINE,
-    RANKS,
     SCORE_INTERVALS,
     Sets,
     SystemScores,
@@ -130,7 +129,6 @@ from rankeval_pd.stats.two_by_two import (
     ALTERNATIVES,
     Pilot,
     boschloo,
-    conditional_odds_ratio,
     discordant_test,
     drawn_laws,
     fisher_power,
