@@ -9,7 +9,6 @@ from .association import with_association_measures as with_association_measures
 from .chance.bounds import crossovers as crossovers
 from .chance.bounds import random_bound as random_bound
 from .chance.bounds import random_cdf as random_cdf
-from .chance.bounds import random_envelope as random_envelope
 from .chance.random_tests import random_bound_for as random_bound_for
 from .chance.random_tests import random_pvalue as random_pvalue
 from .chance.random_tests import random_pvalue_mean as random_pvalue_mean

@@ -236,7 +236,6 @@ class Accessor(Generic[Data]):
     random_test = method(rankeval_pd.random_test)
     crossovers = method(rankeval_pd.crossovers)
     random_bound = method(rankeval_pd.random_bound)
-    random_envelope = method(rankeval_pd.random_envelope)
     random_cdf = method(rankeval_pd.random_cdf)
     area = method(rankeval_pd.area)
     compare_area = method(rankeval_pd.compare_area)

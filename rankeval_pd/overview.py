@@ -340,6 +340,7 @@ SYNONYMS: Mapping[str, str] = _by_name(
         "bedroc()": "comparebedroc rie",
         'compare(n=share, of="lift")': "compareenrichment",
         "precision_band()": "bands",
+        "random_bound(simultaneous=True)": "randomenvelope",
         "random_test()": "binomtest",
         "system_ranks()": "elo leaderboard rank ranking",
         "acceptance_precision(threshold)": (

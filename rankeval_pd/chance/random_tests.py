@@ -621,9 +621,10 @@ def random_test(
     The smallest ``p_adjusted`` of a measure is a global p-value for the null hypothesis that the
     ranking is random at all requested n. The error rate alpha applies to this null hypothesis, not
     to a single n. ``p_adjusted`` is at most alpha if and only if tp reaches the bound from
-    :func:`random_envelope`. Each n requires one recursion over all sizes. With more than 3,000 list
-    sizes, about 500 values are computed; with more than 20,000, about 60. Other values are rounded
-    up to the next computed value (``attrs["p_adjusted"]``). Rounding never crosses 0.1, 0.05, 0.01
+    ``random_bound(simultaneous=True)``. Each n requires one recursion over all sizes. With more
+    than 3,000 list sizes, about 500 values are computed; with more than 20,000, about 60. Other
+    values are rounded up to the next computed value (``attrs["p_adjusted"]``). Rounding never
+    crosses 0.1, 0.05, 0.01
     or 0.001. Values below 1e-6 are rounded up to p times the number of list sizes.
 
     With ``combine``, the p-values are exact tail probabilities for a sum of independent counts with

@@ -663,8 +663,8 @@ def random_band(
     space : {"roc", "precision_recall", "det", "lift", "gain"}
         Curve whose coordinates are returned.
     simultaneous : bool
-        Whether the bounds apply jointly to all requested n, as in :func:`random_envelope` with
-        alpha = p. By default, the bounds apply to each n separately, as in :func:`random_bound`.
+        Whether the bounds apply jointly to all requested n, as in :func:`random_bound`. By default,
+        they apply to each n separately.
     bound : {"critical", "discrete", "interpolated", "parametric"}
         Kind of bound for each n. Macskassy's (2005) bound is "discrete".
 
@@ -678,7 +678,7 @@ def random_band(
 
     Notes
     -----
-    The cost is the same as for :func:`random_bound` or :func:`random_envelope`.
+    The cost is the same as for :func:`random_bound`.
 
     References
     ----------

@@ -11,7 +11,6 @@ import pandas as pd
 
 from rankeval_pd.chance.bounds import random_bound as bound_of
 from rankeval_pd.chance.bounds import random_cdf as cdf_of
-from rankeval_pd.chance.bounds import random_envelope
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_flag, hushed
 from rankeval_pd.lists import recall
@@ -379,15 +378,15 @@ def draw_random_bound(
         _, positive = totals_of(curves)
         draw_lists(canvas, curves, "n", logarithmic, log)
     if envelope is not None:
-        envelope = table_of(envelope, "alpha n envelope", "random_envelope")
+        envelope = table_of(envelope, "p n critical", "random_bound")
     short = FIRST if logarithmic and log is None else 1
     for place, (level, rows) in enumerate(bound.groupby("p", sort=False)):
         p = float(level)  # type: ignore[arg-type]
-        single = share = _possible_share(rows, "critical", positive, short)
+        single = share = _possible_share(rows, positive, short)
         scope, held = "at any single n", False
-        if envelope is not None and (envelope["alpha"] == p).any():
-            outer = envelope[envelope["alpha"] == p]
-            share = _possible_share(outer, "envelope", positive, short)
+        if envelope is not None and (envelope["p"] == p).any():
+            outer = envelope[envelope["p"] == p]
+            share = _possible_share(outer, positive, short)
             scope, held = "at every n", True
         name, below = f"chance {rate_text(p)}", f"{most_text(p)} of random orders stay below the"
         look = canvas.look.band(zorder=1.04)
@@ -435,12 +434,12 @@ def random_bound(
         :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. If
         you pass a result, you can add ``precision``, the result of
         :func:`rankeval_pd.nbest_precision`, to draw the curves, and ``envelope``, the result of
-        :func:`rankeval_pd.random_envelope`.
+        ``random_bound(simultaneous=True)``.
     p, n, population
         Options for data, as in :func:`rankeval_pd.random_bound`.
     simultaneous : bool
-        Option for data: whether to add :func:`rankeval_pd.random_envelope` at alpha = p, which
-        is simultaneous over all n. This option requires a finite population.
+        Option for data: whether to add bounds that are simultaneous over all n. This option
+        requires a finite population.
     log : bool, optional
         As in :func:`precision`.
     **look
@@ -472,17 +471,17 @@ def random_bound(
         envelope = None
         levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
         if simultaneous and population == "finite" and levels:
-            envelope = random_envelope(data, levels, n, pool=pool, **roles)
+            envelope = bound_of(data, levels, n, simultaneous=True, pool=pool, **roles)
     return draw_random_bound(bound, table, envelope, log=log, **look)
 
 
-def _possible_share(rows: pd.DataFrame, column: str, positive: float, first: int) -> pd.Series[Any]:
+def _possible_share(rows: pd.DataFrame, positive: float, first: int) -> pd.Series[Any]:
     """Return counts as precision at each n that allows that many true positives."""
     rows = thin_table(rows[rows["n"] >= first]).set_index("n", drop=False)
-    possible = rows[column] <= np.minimum(rows["n"], positive) + 1e-6
+    possible = rows["critical"] <= np.minimum(rows["n"], positive) + 1e-6
     if "attainable" in rows:  # without curves, no other line shows the number of true positives
         possible &= rows["attainable"].astype(bool)
-    share: pd.Series[Any] = (rows[column] / rows["n"]).where(possible)
+    share: pd.Series[Any] = (rows["critical"] / rows["n"]).where(possible)
     return share
 
 
