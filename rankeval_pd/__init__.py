@@ -38,7 +38,7 @@ _HOMES = {
     "lists.measure_ranks": "measure_ranks",
     "lists.precision": "difference_band nbest_precision precision_band precision_interval",
     "lists.ranges": "significant_ranges",
-    "lists.recall": "nbest_recall recall_band",
+    "lists.recall": "nbest_recall",
     "lists.regions": "difference_region tie_sensitivity",
     "lists.repetition": "compare_for coverage_for dispersion_for repetition repetition_samples",
     "lists.summary": "summary",

@@ -45,7 +45,6 @@ from .lists.precision import precision_band as precision_band
 from .lists.precision import precision_interval as precision_interval
 from .lists.ranges import significant_ranges as significant_ranges
 from .lists.recall import nbest_recall as nbest_recall
-from .lists.recall import recall_band as recall_band
 from .lists.regions import difference_region as difference_region
 from .lists.regions import tie_sensitivity as tie_sensitivity
 from .lists.repetition import compare_for as compare_for

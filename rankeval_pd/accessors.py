@@ -212,7 +212,6 @@ class Accessor(Generic[Data]):
     nbest_precision = method(rankeval_pd.nbest_precision)
     acceptance_precision = method(rankeval_pd.acceptance_precision)
     nbest_recall = method(rankeval_pd.nbest_recall)
-    recall_band = method(rankeval_pd.recall_band)
     enrichment = method(rankeval_pd.enrichment)
     bedroc = method(rankeval_pd.bedroc)
     summary = method(rankeval_pd.summary)
@@ -365,7 +364,6 @@ class Plots(Plotted[Data]):
             raise AttributeError(not_there(name, "plot", known, PLOT_SYNONYMS))
 
     precision = plot_method(plotting.precision)
-    recall_band = plot_method(plotting.recall_band)
     comparison = plot_method(plotting.comparison)
     repetition = plot_method(plotting.repetition)
     random_bound = plot_method(plotting.random_bound)

@@ -341,6 +341,7 @@ SYNONYMS: Mapping[str, str] = _by_name(
         'compare(n=share, of="lift")': "compareenrichment",
         "precision_band()": "bands",
         "random_bound(simultaneous=True)": "randomenvelope",
+        'precision_band(of="recall")': "recallband",
         "random_test()": "binomtest",
         "system_ranks()": "elo leaderboard rank ranking",
         "acceptance_precision(threshold)": (

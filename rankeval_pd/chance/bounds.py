@@ -122,7 +122,7 @@ def random_bound(
     levels = check_shares("p", p, one=not simultaneous)
     sizes, beyond = _split_sizes(check_n(n), population)
     pool = random_tests.chosen_pool(pool, roles, population)
-    columns = BOUND_COLUMNS
+    columns: tuple[str, ...] = BOUND_COLUMNS
     question = partial(
         _rows_of_bounds, levels=levels, beyond=beyond, pool=pool, population=population
     )

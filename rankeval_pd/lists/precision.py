@@ -41,7 +41,7 @@ from rankeval_pd.errors import (
 from rankeval_pd.lists import groups
 from rankeval_pd.lists.groups import ListPair, check_joined, in_rows, list_weights, of_rows
 from rankeval_pd.options import Capabilities, can, with_options, with_roles
-from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
+from rankeval_pd.roles import BandOf, ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.stats import (
     INTERVALS,
     AnyArray,
@@ -54,6 +54,7 @@ from rankeval_pd.stats import (
     Size,
     bands,
     difference_spread,
+    edge_precision,
     level_of_each,
     nbest_regions,
     nbest_spread,
@@ -468,7 +469,6 @@ def intervals_read() -> bool:
 
 # --------------- Simultaneous bands for precision curves and their differences
 
-PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
 DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "band_high")
 _TOO_PRECISE = 0.9  # above this precision, coverage can fall below the level
 
@@ -486,11 +486,12 @@ def precision_band(
     data: Data,
     n: ListSizes = None,
     *,
+    of: BandOf = "precision",
     level: float = 0.95,
     n_resamples: int = 1000,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return a simultaneous confidence band for the precision curve.
+    """Return a simultaneous confidence band for the curve of precision or recall.
 
     Parameters
     ----------
@@ -500,8 +501,11 @@ def precision_band(
         Sizes of the lists. None means every n up to 20,000 candidates. Larger data sets use a grid
         of about 1,000 sizes (``attrs["n_grid"]``): every n up to about 70, and then steps of 1%.
         Fewer sizes give a narrower band.
+    of
+        Quantity of the band. "recall" means the recall of the population's best n / N.
     level : float
-        Probability that the band contains the average precision of the n-best list at every n.
+        Probability that the band contains the average precision (or recall) of the n-best list at
+        every n.
     n_resamples : int
         Number of random draws, at least level / (1 - level).
     **roles
@@ -511,7 +515,8 @@ def precision_band(
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``precision``, ``band_low``, ``band_high``.
+        ``precision`` or ``recall``, ``band_low``, ``band_high``. The recall and its band are NaN
+        without true positives.
 
     Warns
     -----
@@ -524,8 +529,9 @@ def precision_band(
     Unlike Evert's (2004) interval, the band includes the variance of the threshold. At each n, the
     limits are a Clopper-Pearson interval for an effective list size that matches this variance. The
     level of the interval follows from the largest deviation over all n (sup-t with Gaussian
-    multipliers for each candidate's influence). In simulations, coverage of 95% bands was at least
-    0.956 (``tests/reference/simultaneous.csv``).
+    multipliers for each candidate's influence). The band for recall uses the interval from
+    :func:`nbest_recall` in the same way. In simulations, coverage of 95% bands was at least 0.955
+    (``tests/reference/simultaneous.csv``).
 
     After sorting, a draw costs O(number of list sizes) if n is None, and O(N) otherwise. A million
     candidates take one second, or two minutes with ``range(1, 1_000_001)``.
@@ -546,14 +552,18 @@ def precision_band(
     1    good  200       0.32  0.252090   0.394029
     """
     sizes, chosen, drawing = checked_band(n, level, n_resamples, roles)
+    kernel: Callable[..., dict[str, AnyArray]] = _precision_band
+    able = can(precision_band, heads=chosen.groups is None)
+    if of == "recall":
+        kernel, able = _recall_band, can(precision_band, heads=False, clusters=False)
     return tabulate(
         data,
         roles,
-        partial(rows_of_bands, kernel=_precision_band, ties=chosen.ties, **drawing),
-        PRECISION_COLUMNS,
-        can(precision_band, heads=chosen.groups is None),
+        partial(rows_of_bands, kernel=kernel, ties=chosen.ties, **drawing),
+        ("measure", "n", of, "band_low", "band_high"),
+        able,
         n=sizes,
-        attrs={"level": drawing["level"], "band": "sup-t"},
+        attrs={"quantity": of, "level": drawing["level"], "band": "sup-t"},
     )
 
 
@@ -657,6 +667,41 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
             " the band may be too low. Pass only larger values of n, or use the intervals at each"
             " n with target='nbest'."
         )
+
+
+def _recall_band(
+    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, ties: str, **drawing: Any
+) -> dict[str, AnyArray]:
+    """Return recall and its band: (group, measure, n)."""
+    lists = ranking.nbest(n, ties)
+    if n is None:
+        n = ranking.every
+    band = partial(_recall_band_of_ranking, ranking, candidates, n, **drawing)
+    # the recall is undefined without true positives
+    defined = lists.exists & (ranking.size.positive > 0)[..., np.newaxis]
+    columns = in_rows(defined, ("recall", "band_low", "band_high"), band)
+    return {**columns, "exists": lists.exists}
+
+
+def _recall_band_of_ranking(
+    ranking: Ranking,
+    candidates: Candidates,
+    n: IntArray,
+    row: tuple[int, ...],
+    there: BoolArray,
+    *,
+    level: float,
+    **drawing: Any,
+) -> dict[str, AnyArray]:
+    """Return recall and a band for one ranking."""
+    ranked, keys = labels_by_rank(ranking, candidates, row)
+    rising, back = np.unique(n[there], return_inverse=True)
+    positive = int(ranked.sum())
+    counts = np.concatenate([[0], np.cumsum(ranked)])
+    tp, edge = counts[rising], edge_precision(counts, rising, np.array(ranked.size))
+    found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
+    low, high = bands.exact_band(found, positive)
+    return {"recall": tp[back] / positive, "band_low": low[back], "band_high": high[back]}
 
 
 @Capabilities(

@@ -16,7 +16,7 @@ _HOMES = {
     "curves": "det gain lift precision_recall roc",
     "forests": "area measure_ranks repetition system_ranks",
     "items": "interpolated_precision paired_differences queries",
-    "lists": "precision random_bound random_cdf recall_band",
+    "lists": "precision random_bound random_cdf",
     "panels": "shown",
     "systems": "calibration confidence critical_difference gain_by_size pairs",
 }

@@ -19,7 +19,6 @@ from .items import queries as queries
 from .lists import precision as precision
 from .lists import random_bound as random_bound
 from .lists import random_cdf as random_cdf
-from .lists import recall_band as recall_band
 from .panels import shown as shown
 from .systems import calibration as calibration
 from .systems import confidence as confidence

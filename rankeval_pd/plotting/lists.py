@@ -13,7 +13,6 @@ from rankeval_pd.chance.bounds import random_bound as bound_of
 from rankeval_pd.chance.bounds import random_cdf as cdf_of
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_flag, hushed
-from rankeval_pd.lists import recall
 from rankeval_pd.lists.precision import nbest_precision, precision_band
 from rankeval_pd.options import one_reading
 from rankeval_pd.plotting.canvas import (
@@ -28,7 +27,6 @@ from rankeval_pd.plotting.canvas import (
 )
 from rankeval_pd.plotting.look import Look, compact, most_text, rate_text, set_ticks
 from rankeval_pd.plotting.panels import (
-    BandPlot,
     Levels,
     PrecisionPlot,
     RankingPlot,
@@ -209,59 +207,6 @@ def precision(
         bands=bands,
         **look,
     )
-
-
-@picture("measure n recall band_low band_high", "recall_band")
-def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the recall of n-best lists, a simultaneous band, and a random order."""
-    logarithmic = is_log(log, table["n"])
-    rows = draw_lists(canvas, table, "n", logarithmic, log, "recall")
-    kind = f"{level_before(table.attrs)}{_JOINT}"
-    canvas.uncertainty(rows, "band_low", "band_high", kind)
-    if "expected" in table and len(table):
-        chance = table.drop_duplicates("n").sort_values("n")
-        canvas.reference(chance["n"], chance["expected"], "random order")
-        canvas.tell("Gray line: random order.")
-    canvas.upwards()
-    canvas.finish(ylabel="recall", xlabel=XLABELS["n"])
-
-
-@of_data_or_table(
-    draw_recall_band, "n recall band_low band_high", recall.recall_band, clusters=False
-)
-def recall_band(
-    data: Data, n: ListSizes = None, *, log: bool | None = None, **options: Unpack[BandPlot]
-) -> Axes:
-    """Draw the recall of n-best lists with a simultaneous band.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.recall_band` for one group.
-    n, ci, level, n_resamples
-        Options for data, as in :func:`rankeval_pd.recall_band`. By default, ``n`` contains the
-        sizes that are visible in the plot.
-    log : bool, optional
-        As in :func:`precision`.
-    **look
-
-    Notes
-    -----
-    Each line shows one measure's recall. The band around the line is simultaneous over
-    all n. The gray line is the mean recall over random orders.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(500)
-    >>> df.rankeval.plot.recall_band(range(10, 301, 10), n_resamples=100).get_ylabel()
-    'recall'
-    """
-    look, asked = parted(options)
-    with one_reading():
-        table = recall.recall_band(data, seen_of(data, n, asked), details=True, **asked)
-    return draw_recall_band(table, log=log, **look)
 
 
 def draw_lists(

@@ -46,7 +46,6 @@ from rankeval_pd.roles import (
     ProportionInterval,
     RankingRoles,
     RankKind,
-    RecallBand,
     RegionTest,
     Roles,
     Target,
@@ -547,13 +546,6 @@ class SamplePlot(LevelPlot, total=False):
     """Keywords for plots of repeated samples."""
 
     ci: ProportionInterval
-
-
-class BandPlot(LevelPlot, total=False):
-    """Keywords for plots of recall."""
-
-    ci: RecallBand
-    n_resamples: int
 
 
 class ComparisonPlot(LevelPlot, total=False):

@@ -315,38 +315,6 @@ def exact_band(found: Sup, positive: int) -> Limits:
     return clopper_pearson(found.tp / positive * size, size, within)
 
 
-def emproc_band(found: Sup, n: IntArray, positive: int) -> Limits:
-    """Return recall ± factor * se, between 0 and the recall of a perfect ranking."""
-    half = found.factor * np.sqrt(found.spread.variance / found.spread.positive)
-    center, ideal = found.spread.recall, np.minimum(1.0, n / positive)
-    return np.maximum(center - half, 0.0), np.minimum(center + half, ideal)
-
-
-class KernelLists(NamedTuple):
-    """Lists of the candidates with scores above the (n + 1)-th score, and their edges."""
-
-    tp: IntArray
-    edge: FloatArray
-
-
-def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLists:
-    """Return true positives, and a Nadaraya-Watson estimate of their share at the edge, in O(n)."""
-    total = score.size
-    tp, edge = np.zeros(n.size, dtype=np.int64), np.zeros(n.size)
-    counts = np.concatenate([[0], np.cumsum(ranked)])
-    spread = score.std(ddof=1) if total > 1 else 0.0
-    width = total**-0.2 * spread
-    for k, size in enumerate(n.tolist()):
-        last = score[min(size, total - 1)]
-        above = total if size == total else int(np.searchsorted(-score, -last, side="left"))
-        tp[k] = counts[above]
-        near = slice(max(0, size - _NEAR - 1), min(total, size + _NEAR))
-        far = (score[near] - last) / width if width > 0.0 else np.zeros(score[near].size)
-        weight = np.exp(-0.5 * far**2)
-        edge[k] = (weight @ ranked[near]) / weight.sum()
-    return KernelLists(tp, edge)
-
-
 # ------------ Intervals and simultaneous bands for ROC, DET, precision-recall, gain and lift curves
 #
 # If the candidates are a sample, a curve varies with the candidates in the lists and with the ends
