@@ -22,7 +22,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "association": "with_association_measures",
-    "chance.bounds": "crossovers random_bound random_cdf random_envelope",
+    "chance.bounds": "crossovers random_bound random_cdf",
     "chance.random_tests": "random_bound_for random_pvalue random_pvalue_mean random_test",
     "curves.area_differences": "compare_area",
     "curves.areas": "area unpaired_area",
@@ -32,15 +32,13 @@ _HOMES = {
     "judging.annotation": (
         "annotation_sheet annotator_agreement needed_candidates plan_annotation with_judgements"
     ),
-    "judging.judged": "judged_average_precision judged_difference judged_precision judged_recall",
+    "judging.judged": "judged_difference judged_precision judged_recall",
     "lists.acceptance": "acceptance_precision choose_threshold",
     "lists.comparison": "compare",
     "lists.measure_ranks": "measure_ranks",
-    "lists.precision": (
-        "difference_band local_precision nbest_precision precision_band precision_interval"
-    ),
-    "lists.ranges": "mean_difference odds_ratios significant_ranges",
-    "lists.recall": "nbest_recall recall_band",
+    "lists.precision": "difference_band nbest_precision precision_band precision_interval",
+    "lists.ranges": "significant_ranges",
+    "lists.recall": "nbest_recall",
     "lists.regions": "difference_region tie_sensitivity",
     "lists.repetition": "compare_for coverage_for dispersion_for repetition repetition_samples",
     "lists.summary": "summary",

@@ -9,7 +9,6 @@ from .association import with_association_measures as with_association_measures
 from .chance.bounds import crossovers as crossovers
 from .chance.bounds import random_bound as random_bound
 from .chance.bounds import random_cdf as random_cdf
-from .chance.bounds import random_envelope as random_envelope
 from .chance.random_tests import random_bound_for as random_bound_for
 from .chance.random_tests import random_pvalue as random_pvalue
 from .chance.random_tests import random_pvalue_mean as random_pvalue_mean
@@ -33,7 +32,6 @@ from .judging.annotation import annotator_agreement as annotator_agreement
 from .judging.annotation import needed_candidates as needed_candidates
 from .judging.annotation import plan_annotation as plan_annotation
 from .judging.annotation import with_judgements as with_judgements
-from .judging.judged import judged_average_precision as judged_average_precision
 from .judging.judged import judged_difference as judged_difference
 from .judging.judged import judged_precision as judged_precision
 from .judging.judged import judged_recall as judged_recall
@@ -42,15 +40,11 @@ from .lists.acceptance import choose_threshold as choose_threshold
 from .lists.comparison import compare as compare
 from .lists.measure_ranks import measure_ranks as measure_ranks
 from .lists.precision import difference_band as difference_band
-from .lists.precision import local_precision as local_precision
 from .lists.precision import nbest_precision as nbest_precision
 from .lists.precision import precision_band as precision_band
 from .lists.precision import precision_interval as precision_interval
-from .lists.ranges import mean_difference as mean_difference
-from .lists.ranges import odds_ratios as odds_ratios
 from .lists.ranges import significant_ranges as significant_ranges
 from .lists.recall import nbest_recall as nbest_recall
-from .lists.recall import recall_band as recall_band
 from .lists.regions import difference_region as difference_region
 from .lists.regions import tie_sensitivity as tie_sensitivity
 from .lists.repetition import compare_for as compare_for

@@ -147,7 +147,6 @@ def with_association_measures(
             hint = hint or f" Pass one or more of {known}, or None for all measures."
             raise ValueError(f"measures={name!r} is not a known measure.{hint}")
     errors.check_share("alpha", alpha)
-    errors.check_choice("adjust", adjust, ("bonferroni", None))
     lrc: dict[str, Any] = {"alpha": alpha, "adjust": adjust}
     cells = _in_order("cells", cells, _CELLS)
     if isinstance(cells, str) or not isinstance(cells, Sequence) or len(cells) != 4:

@@ -19,7 +19,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
@@ -195,8 +196,35 @@ def argument_check(
             raise TypeError(f"{missing} must be given: call {call}.")
         if closed and not keywords.keys() <= parameters.keys():
             raise unknown_keyword(next(x for x in keywords if x not in parameters), parameters)
+        named = {**dict(zip(unnamed, args, strict=False)), **keywords}
+        for option, values in choices_of(function).items():
+            if option in named:
+                check_choice(option, named[option], values)
 
     return check
+
+
+@functools.cache
+def choices_of(function: Callable[..., Any]) -> dict[str, tuple[str | None, ...]]:
+    """Return the values of the options whose annotations list them, with ``Literal``."""
+    choices: dict[str, tuple[str | None, ...]] = {}
+    for option, annotation in function.__annotations__.items():
+        parts = parts_of(annotation, function)
+        values = [value for part in parts for value in get_args(part)]
+        if values and all(get_origin(x) is Literal or x is NoneType for x in parts):
+            choices[option] = (*[None] * (NoneType in parts), *values)
+    return choices
+
+
+def parts_of(annotation: Any, function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return the kinds that an annotation of a function joins with ``|``, or none if unknown."""
+    try:
+        kind = eval(annotation, function.__globals__) if isinstance(annotation, str) else annotation
+    except NameError:  # what only type checkers import
+        return ()
+    if get_origin(kind) in (Union, UnionType):
+        return get_args(kind)
+    return (kind,)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, Generic, TypeVar, cast
+from types import NoneType
+from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
 
 import pandas as pd
 import xarray as xr
@@ -25,6 +26,7 @@ from rankeval_pd.errors import (
     check_share,
     checked_call,
     held,
+    parts_of,
 )
 from rankeval_pd.roles import LONG, MEANINGS, Roles, default_of, measures_of, widened
 from rankeval_pd.tables import Short, plain, record, shortened
@@ -138,6 +140,7 @@ def with_options(
     ``of_dataset`` answers a Dataset; by default, ``function`` does.
     """
     able = able or Capabilities()
+    declare_options(function)
     short, noted, laws = able.short, not able.own_rows, able.laws
     parameters = inspect.signature(function).parameters
     check = argument_check(function)
@@ -261,8 +264,6 @@ class Capabilities:
     items: str = ""  #: heading in the overview for systems scored on items
     pairs: str = ""  #: heading in the overview for tables of pairs
     scores: bool = True  #: whether measures are needed in addition to N and N+
-    #: whether the result has one row per list, or one per block end if ties="blocks"
-    lists: bool = False
     any_rows: bool = False  #: whether the number of rows depends on the data
     any_ties: bool = False  #: whether all values of ties are supported
     ends: bool = False  #: whether lists can end early (missing="absent")
@@ -308,8 +309,7 @@ class Capabilities:
 
     def layout_of(self, options: Mapping[str, Any], form: str) -> tuple[str, ...]:
         """Return the dimensions of the result for a Dataset, for these keywords and this form."""
-        blocks = self.lists and str(options.get("ties")) == "blocks" and options.get("n") is None
-        if blocks or self.any_rows:
+        if self.any_rows:
             return ("row",)
         if isinstance(self.layout, str):
             return tuple(self.layout.split())
@@ -340,6 +340,83 @@ def declared(accessor: type) -> dict[str, tuple[Callable[..., Any], Capabilities
         if callable(x)
     }
     return {name: (x, can(x)) for name, x in questions.items() if hasattr(x, "capabilities")}
+
+
+# ------------------------- Options, which are declared once for all functions that take them
+
+#: what an option means, in every docstring that lists its name alone
+OPTIONS = {
+    "data": "Candidates with a score for each measure and a gold label.",
+    "a": "First measure or system. Pass only ``a`` to compare it with every other one. By default"
+    " all pairs are compared.",
+    "b": "Second measure or system.",
+    "level": "Confidence level of the intervals.",
+    "alpha": "Significance level of the tests: a difference is significant if p ≤ alpha.",
+    "alternative": '"greater" tests whether a is better than b, and "less" whether a is worse.'
+    " One-sided tests give one-sided intervals.",
+    "adjust": "Adjustment of p-values and intervals for all tests in a family.",
+    "n_resamples": "Number of resamples or random swaps. By default, there are enough for decisions"
+    " at the level of the family.",
+    "families": "Family of each system, by name or in system order. The column ``relation`` is then"
+    ' "same" or "different". A function of two names that returns the relation also works.',
+    "phi": "Overdispersion from :func:`repetition`, at least 1. Larger values widen the interval.",
+    "population": "Whether a list is drawn from these candidates (hypergeometric distribution) or"
+    " from an infinite population with the same prevalence (binomial distribution)."
+    ' "infinite" allows n above N.',
+}
+_KINDS = {float: "float", int: "int", bool: "bool", str: "str"}
+_PARAMETERS = "    Parameters\n    ----------\n"
+# the names, and the text below them
+_ENTRY = re.compile(r"(?m)^    (\w+(?:, \w+)*)\n((?:        .*\n|\n(?=        ))*)")
+
+
+def declare_options(function: Function) -> Function:
+    """Fill in what a docstring leaves to the declarations: the kinds and meanings of options.
+
+    An entry without a kind gets the kind of its annotation, and an entry without a text the meaning
+    in :data:`OPTIONS`.
+    """
+    before, title, after = (function.__doc__ or "").partition(_PARAMETERS)
+    entries, end, others = after.partition("\n    Returns\n")
+    declared_entry = partial(_declared_entry, function)
+    function.__doc__ = before + title + _ENTRY.sub(declared_entry, entries) + end + others
+    return function
+
+
+def _declared_entry(function: Callable[..., Any], entry: re.Match[str]) -> str:
+    """Return an entry of a docstring with the kinds and meanings of its options."""
+    names, text = entry[1].split(", "), entry[2]
+    parameters = inspect.signature(function).parameters
+    kinds = [_kind(function, parameters.get(name)) for name in names]
+    if text and len({*kinds}) > 1:  # "As in" another function
+        return entry[0]
+    if text:
+        return f"    {entry[1]}{kinds[0]}\n{text}"
+    entries = []
+    for name, kind in zip(names, kinds, strict=True):
+        entries.append(f"    {name}{kind}\n{_indented(OPTIONS[name])}\n")
+    return "".join(entries)
+
+
+def _kind(function: Callable[..., Any], parameter: inspect.Parameter | None) -> str:
+    """Return the kind of an option, such as `` : {"greater", "less"}``, or ""."""
+    if parameter is None:
+        return ""
+    parts = parts_of(parameter.annotation, function)
+    if not parts:
+        return ""
+    values: list[str] = []
+    others: list[str] = []
+    for part in parts:
+        if get_origin(part) is Literal:
+            values += [f'"{value}"' for value in get_args(part)]
+        elif part is not NoneType:
+            others.append(_KINDS.get(part, getattr(part, "__name__", "object")))
+    none = NoneType in parts
+    if values:
+        others.insert(0, f"{{{', '.join(['None'] * none + values)}}}")
+    optional = ", optional" * (none and not values)
+    return f" : {' or '.join(others)}{optional}"
 
 
 # ------------------------- Roles of a function in the signature and the docstring
@@ -415,6 +492,12 @@ def _with_meanings(text: str | None, roles: Mapping[str, str]) -> str | None:
         return text
     entry = f"    {', '.join(roles)} : roles, optional\n{found[1].rstrip()}\n\n{meanings}\n"
     return text[: found.start()] + entry + text[found.end() :]
+
+
+@cache
+def _indented(meaning: str) -> str:
+    indent = " " * 8
+    return textwrap.fill(meaning, width=100, initial_indent=indent, subsequent_indent=indent)
 
 
 @cache  # many docstrings contain the same roles

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from rankeval_pd import words
-from rankeval_pd.errors import check_attrs, check_choice, check_count, check_flag, checked_call
+from rankeval_pd.errors import check_attrs, check_count, check_flag, checked_call
 from rankeval_pd.words import Attrs, Unit
 
 Target = Literal["latex", "markdown", "html"]
@@ -114,7 +114,6 @@ def paper_table(
     | good | **64.0 \[47.2, 78.6\]**<sup>a</sup> | **49.0 \[37.5, 60.6\]**<sup>a</sup> |
     | fair | 40.0 \[24.8, 56.8\]<sup>b</sup> | 32.0 \[21.9, 43.5\]<sup>b</sup> |
     """
-    check_choice("to", to, (None, *_WRITERS))
     check_flag("percent", percent, none=True)
     check_flag("stars", stars)
     if digits is not None:

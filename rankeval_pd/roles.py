@@ -33,13 +33,13 @@ from rankeval_pd.tables import is_missing, listed_in, only_or_all
 
 # --------------------------------------------------------- The roles of columns, and their defaults
 
-Ties = Literal["shared", "trec", "blocks", "expected", "best", "worst", "error"]
+Ties = Literal["shared", "trec", "expected", "best", "worst", "error"]
 Missing = Literal["raise", "last", "drop", "absent", "ratio"]
 Average = Literal["macro", "micro"]
 TIES: tuple[Ties, ...] = get_args(Ties)
-CUTTING = ("shared", "trec", "blocks", "error")  # every method supports these values
+CUTTING = ("shared", "trec", "error")  # every method supports these values
 MISSING: tuple[Missing, ...] = get_args(Missing)
-Agreement = Literal["majority", "any", "all", "mean", "each"]
+Agreement = Literal["majority", "any", "all", "each"]
 AGREEMENTS: tuple[Agreement, ...] = get_args(Agreement)
 ANNOTATOR = "annotator"  # the vote dimension in a Dataset, and the column for "each"
 MARGINS = "margins"  # the attribute that names the counts used by association measures
@@ -144,8 +144,7 @@ MEANINGS: dict[str, str] = {
     " list of columns. You can pass gold, key, label, by and groups as a column, an index level, a"
     " Series or an array.",
     "agreement": "How the votes of several annotators are combined: majority (ties are excluded,"
-    " with a warning), any, all, mean (proportion of votes, only for compare), or each (one row"
-    " per annotator).",
+    " with a warning), any, all, or each (one row per annotator).",
     "positive": "The value or values of gold that mark true positives.",
     "min_grade": "The lowest grade of a true positive, if gold contains grades.",
     "measures": "The columns to rank or compare. The default is every numeric column without"
@@ -285,7 +284,7 @@ class Roles:
         if isinstance(roles.unjudged, str) and roles.unjudged in get_args(PartlyJudged):
             raise ValueError(
                 f"unjudged={roles.unjudged!r} is supported only by judged_precision,"
-                " judged_recall, judged_average_precision and judged_difference. Call one of these."
+                " judged_recall and judged_difference. Call one of these."
             )
         check_flag("details", roles.details, none=True)
         check_flag("progress", roles.progress, none=True)
@@ -464,7 +463,7 @@ AreaTest = Literal["t", "delong"]
 Bound = Literal["critical", "discrete", "interpolated", "parametric"]
 CalibrationInterval = Literal["clopper-pearson", "systems"]
 ComparedShare = Literal["precision", "recall", "lift", "specificity", "npv"]
-DifferenceInterval = Literal["score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"]
+DifferenceInterval = Literal["score", "newcombe", "miettinen-nurminen", "delta"]
 Draw = Literal["prefix", "random"]
 EqualScores = Literal["block", "mean"]
 Event = Literal["wild", "recentred", "strict", "zero", "bias-corrected", "studentised"]
@@ -474,10 +473,10 @@ CurveInterval = Literal["pointwise", "simultaneous"]
 MeanTest = Literal["bootstrap", "t"]
 PermutationTest = Literal["swaps", "t", "wilcoxon"]
 PopulationKind = Literal["finite", "infinite"]
-ProportionInterval = Literal["clopper-pearson", "wilson", "jeffreys", "midp", "blaker"]
+ProportionInterval = Literal["clopper-pearson", "wilson", "jeffreys"]
 RankKind = Literal["simultaneous", "percentile"]
-RecallBand = Literal["clopper-pearson", "emproc", "emproc-plus"]
-RegionTest = Literal["fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"]
+BandOf = Literal["precision", "recall"]
+RegionTest = Literal["fisher", "midp", "mcnemar", "boschloo", "score", "kosinski"]
 ScoreInterval = Literal["wild", "clopper-pearson", "bca", "percentile", "basic"]
 Space = Literal["roc", "precision_recall", "det", "lift", "gain"]
 TailMethod = Literal["discrete", "interpolated", "parametric"]

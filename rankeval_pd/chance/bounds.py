@@ -10,10 +10,10 @@ import numpy as np
 
 from rankeval_pd import stats
 from rankeval_pd.chance import random_tests
-from rankeval_pd.chance.random_tests import POPULATIONS, TAIL_METHODS, Pool
+from rankeval_pd.chance.random_tests import TAIL_METHODS, Pool
 from rankeval_pd.decisions import GROUP, Rows
 from rankeval_pd.doors import Candidates, Data, Sizes, check_n, measure_rows, rows_of, tabulate
-from rankeval_pd.errors import check_choice, check_count, check_memory, check_shares, progress_bar
+from rankeval_pd.errors import check_count, check_flag, check_memory, check_shares, progress_bar
 from rankeval_pd.options import Capabilities, can, with_roles, with_roles_but
 from rankeval_pd.roles import Bound, ListSizes, PopulationKind, RankingRoles, Roles, TailMethod
 from rankeval_pd.stats import AnyArray, Finite, FloatArray, IntArray, Size
@@ -45,6 +45,7 @@ def random_bound(
     p: float | Sequence[float] = 0.05,
     n: ListSizes = None,
     *,
+    simultaneous: bool = False,
     population: PopulationKind = "finite",
     pool: Pool | None = None,
     **roles: Unpack[RankingRoles],
@@ -56,11 +57,11 @@ def random_bound(
     data, n, **roles
         As in :func:`nbest_precision`. Scores are not used.
     p : float or list of float
-        Significance levels, 0 < p <= 1.
-    population : {"finite", "infinite"}
-        Whether the list is drawn from these candidates (hypergeometric distribution) or from an
-        infinite population with the same prevalence (binomial distribution). "infinite" allows n
-        above N.
+        Significance levels, 0 < p <= 1, and below 1 with ``simultaneous``.
+    simultaneous : bool
+        Whether a random ranking reaches the bound at one or more n with a probability of at most p.
+        By default, each bound applies to a single n.
+    population
     pool : {"retrieved", "all"} or int, optional
         Candidates from which the list is drawn. See :func:`random_test`.
 
@@ -80,17 +81,29 @@ def random_bound(
           ``critical`` is min(n, N+) + 1 if no count is significant;
         * ``attainable``: whether a list of size n can contain ``critical`` true positives.
 
+        With ``simultaneous``, the columns ``discrete``, ``interpolated`` and ``parametric`` are
+        missing, and ``local_level`` is the largest P(X >= critical) at a single n.
+
     Notes
     -----
-    Each bound applies to a single n. The probability that a random ranking reaches the bound for at
-    least one n is far above p. Probabilities with a relative difference below 1e-12 are treated as
+    By default, the probability that a random ranking reaches the bound for at least one n is far
+    above p. Simultaneous bounds form an envelope: ``critical`` at every n is that of a single n at
+    the same level t, the largest for which the overall probability is at most p. This probability
+    is exact (Macskassy's recursion with absorption). The envelope depends on the requested n, so
+    pass only the list sizes that you inspect, such as ``range(100, 2001)``, or the ends of blocks
+    of equal scores. An envelope for every n takes one second for 100,000 candidates with 10,000
+    positives, and six seconds for a million candidates with 50,000 positives.
+
+    Probabilities with a relative difference below 1e-12 are treated as
     equal. At p = 1 each bound is the lowest possible count. Errors in ``parametric`` are below
     1e-10. Bounds for every n cost O(N), or one second for a million candidates. The cost for a few
     list sizes does not depend on N.
 
     References
     ----------
-    Macskassy (2005), Eqs 5 to 9 (Eq. 8 corrected), 12 to 18, section 3.2.
+    Macskassy (2005), Eqs 5 to 9 (Eq. 8 corrected), 12 to 18, section 3.2, and figure 7, which
+    connects the bounds for each n. S. Aldor-Noiman et al. (2013), The power to see, American
+    Statistician 67 (equal local levels).
 
     Examples
     --------
@@ -100,28 +113,47 @@ def random_bound(
          p   n  expected  critical  discrete  interpolated  parametric
     0  0.5  20       4.0         5         4       3.42541    3.396055
     """
-    check_choice("population", population, POPULATIONS)
-    levels = check_shares("p", p, one=True)
+    check_flag("simultaneous", simultaneous)
+    if simultaneous and population == "infinite":
+        raise ValueError(
+            "simultaneous=True with population='infinite': the probability for all n together"
+            " refers to an order of these candidates. Omit one of the two."
+        )
+    levels = check_shares("p", p, one=not simultaneous)
     sizes, beyond = _split_sizes(check_n(n), population)
     pool = random_tests.chosen_pool(pool, roles, population)
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        if beyond is not None:
-            n = beyond
-        along = {"p": levels, "n": candidates.sizes(n)}
-        return rows_of_pools(
-            candidates, along, pool, random_tests.bound_columns, population=population
-        )
-
+    columns: tuple[str, ...] = BOUND_COLUMNS
+    question = partial(
+        _rows_of_bounds, levels=levels, beyond=beyond, pool=pool, population=population
+    )
+    if simultaneous:
+        columns = SIMULTANEOUS_COLUMNS
+        question = partial(_rows_of_envelope, levels=levels, pool=pool)
     return tabulate(
         data,
         roles,
         question,
-        random_tests.pool_columns(BOUND_COLUMNS, pool),
+        random_tests.pool_columns(columns, pool),
         random_tests.able_with(can(random_bound), pool),
         n=sizes,
-        attrs={"population": population, "pool": pool},
+        attrs={"simultaneous": simultaneous, "population": population, "pool": pool},
     )
+
+
+def _rows_of_bounds(
+    candidates: Candidates,
+    n: IntArray | None,
+    *,
+    levels: FloatArray,
+    beyond: IntArray | None,
+    pool: Pool,
+    population: PopulationKind,
+) -> Rows:
+    """Return one row per p and n for lists from each pool; ``beyond`` are sizes above N."""
+    if beyond is not None:
+        n = beyond
+    along = {"p": levels, "n": candidates.sizes(n)}
+    return rows_of_pools(candidates, along, pool, random_tests.bound_columns, population=population)
 
 
 def _split_sizes(sizes: Sizes, population: str) -> tuple[Sizes, IntArray | None]:
@@ -223,7 +255,6 @@ def random_cdf(
     89  20  3.45    0.4022        0.5057      0.5120
     90  20  3.50    0.4022        0.5172      0.5230
     """
-    check_choice("population", population, POPULATIONS)
     sizes, beyond = _split_sizes(check_n(n), population)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -320,7 +351,6 @@ _EQUAL = 1e-10  # tolerance that lets a count equal to a fractional bound reach 
 
 @Capabilities(
     rankings="Is it better than chance?",
-    lists=True,
     ends=True,
     heads=True,
     layout="row",
@@ -363,8 +393,8 @@ def crossovers(
     The first row for each measure and p is Macskassy's (2005) crossover point. The package follows
     the text; Eq. 19 requires one positive fewer. Each n is a separate test, so the probability that
     a random ranking crosses the bound at least once is far above p. Runs of 2 or more are nearly as
-    frequent as single crossings. Use :func:`random_envelope` to account for all n. A lazy Dataset
-    is computed immediately. The function takes as long as :func:`random_bound`.
+    frequent as single crossings. Use ``random_bound(simultaneous=True)`` to account for all n. A
+    lazy Dataset is computed immediately. The function takes as long as :func:`random_bound`.
 
     References
     ----------
@@ -381,7 +411,6 @@ def crossovers(
     0      G2  0.05        2      22         2
     """
     levels, ties = check_shares("p", p, one=True), Roles.of(roles).ties
-    check_choice("bound", bound, stats.BOUND_KINDS)
     shortest, pool = check_count("contiguous", contiguous), random_tests.chosen_pool(pool, roles)
 
     def question(candidates: Candidates, n: IntArray | None) -> Rows:
@@ -461,92 +490,20 @@ def _runs_above_bound(rows: Rows, _: Sequence[Hashable], *, shortest: int) -> Ro
     }
 
 
-# ---- Envelopes over many list sizes
+# ---- Bounds that hold at all n together
 
-ENVELOPE_COLUMNS = ("alpha", "n", "expected", "envelope", "local_level", "attainable")
+SIMULTANEOUS_COLUMNS = ("p", "n", "expected", "critical", "local_level", "attainable")
 
 
-@Capabilities(
-    rankings="Is it better than chance?",
-    scores=False,
-    any_ties=True,
-    heads=True,
-    counts=True,
-    layout="alpha n",
-    quantity="true-positives",
-)
-@UNRANKED
-def random_envelope(
-    data: Data,
-    alpha: float | Sequence[float] = 0.05,
-    n: ListSizes = None,
-    *,
-    pool: Pool | None = None,
-    **roles: Unpack[RankingRoles],
-) -> Data:
-    """Return an envelope that random rankings reach with probability at most alpha.
-
-    Parameters
-    ----------
-    data, n, pool, **roles
-        As in :func:`random_bound`.
-    alpha : float or list of float
-        Significance levels, 0 < alpha < 1.
-
-    Returns
-    -------
-    DataFrame or Dataset
-        One row per alpha and n, with ``expected`` as in :func:`random_bound`, and:
-
-        * ``envelope``: the critical count. A random ranking reaches the envelope at one or more n
-          with a probability of at most alpha. The envelope is min(n, N+) + 1 if no count is rare
-          enough;
-        * ``local_level``: the largest P(X >= envelope) at a single n;
-        * ``attainable``: whether a list of size n can contain ``envelope`` true positives.
-
-    Notes
-    -----
-    The envelope uses the same level t at every n. At each n the envelope equals ``critical`` from
-    :func:`random_bound` at p = t. The level t is the largest for which the overall probability is
-    at most alpha. The overall probability is computed exactly by Macskassy's (2005) recursion with
-    absorption. The envelope depends on the requested n, so pass only the list sizes that you
-    inspect, such as ``range(100, 2001)``. If you treat tied candidates as one block, pass the list
-    sizes at which blocks end. An envelope for every n takes one second for 100,000 candidates with
-    10,000 positives, and six seconds for a million candidates with 50,000 positives.
-
-    References
-    ----------
-    Macskassy (2005), Eqs 12 to 15, and figure 7, which connects the bounds for each n. S.
-    Aldor-Noiman et al. (2013), The power to see, American Statistician 67 (equal local levels).
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"gold": [True] * 40 + [False] * 160})
-    >>> df.rankeval.random_envelope(0.05, [10, 20, 40])
-       alpha   n  expected  envelope  local_level  attainable
-    0   0.05  10       2.0         6     0.026779        True
-    1   0.05  20       4.0         8     0.026779        True
-    2   0.05  40       8.0        13     0.026779        True
-    """
-    levels, pool = check_shares("alpha", alpha), random_tests.chosen_pool(pool, roles)
-
-    def question(candidates: Candidates, n: IntArray | None) -> Rows:
-        along = {"alpha": levels, "n": candidates.sizes(n)}
-        cached = len(candidates.group) > 1 and along["n"].size <= _MOST_CACHED
-        with progress_bar(total=None, what="trying levels", unit="boundaries") as step:
-            of_lists = partial(_envelope_columns, cached=cached, step=step)
-            return rows_of_pools(candidates, along, pool, of_lists, most=0)
-
-    return tabulate(
-        data,
-        roles,
-        question,
-        random_tests.pool_columns(ENVELOPE_COLUMNS, pool),
-        random_tests.able_with(can(random_envelope), pool),
-        n=check_n(n),
-        attrs={"pool": pool},
-    )
+def _rows_of_envelope(
+    candidates: Candidates, n: IntArray | None, *, levels: FloatArray, pool: Any
+) -> Rows:
+    """Return one row per p and n of the envelope for lists from each pool."""
+    along = {"p": levels, "n": candidates.sizes(n)}
+    cached = len(candidates.group) > 1 and along["n"].size <= _MOST_CACHED
+    with progress_bar(total=None, what="trying levels", unit="boundaries") as step:
+        of_lists = partial(_envelope_columns, cached=cached, step=step)
+        return rows_of_pools(candidates, along, pool, of_lists, most=0)
 
 
 @lru_cache(maxsize=64)
@@ -566,7 +523,7 @@ def _envelope_columns(
         found = envelope(alpha, lists, model, step)
     return {
         "expected": n * model.prior,
-        "envelope": found.counts.astype(np.int64),
+        "critical": found.counts.astype(np.int64),
         "local_level": np.full(n.shape, found.local_level),
         "attainable": found.counts <= model.support(lists)[1],
     }

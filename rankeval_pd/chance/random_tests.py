@@ -190,7 +190,6 @@ def random_bound_for(
     0  0.1   5  0.931183         2      1.721096    1.582719         3        True
     1  0.1  10  1.862365         3      2.988192    2.982536         4        True
     """
-    check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
     model: Population
     total = None
@@ -319,8 +318,6 @@ def random_pvalue(
     >>> round(rankeval_pd.random_pvalue(2, 5, **stocks), 3)
     0.235
     """
-    check_choice("method", method, TAIL_METHODS)
-    check_choice("population", population, POPULATIONS)
     _check_population(n_candidates, n_positive, prior)
     for name, value in (("tp", tp), ("n", n), ("prior", prior)):
         if value is not None and np.asarray(value).dtype.kind not in "iuf":
@@ -510,7 +507,6 @@ def check_random_counts(n: AnyArray, total: AnyArray, positive: AnyArray, *, fin
         )
 
 
-POPULATIONS = ("finite", "infinite")
 LOG_10 = math.log(10.0)
 
 
@@ -546,7 +542,6 @@ ADJUSTMENTS = (None, "envelope")
 
 @Capabilities(
     rankings="Is it better than chance?",
-    lists=True,
     any_ties=True,
     ends=True,
     heads=True,
@@ -626,9 +621,10 @@ def random_test(
     The smallest ``p_adjusted`` of a measure is a global p-value for the null hypothesis that the
     ranking is random at all requested n. The error rate alpha applies to this null hypothesis, not
     to a single n. ``p_adjusted`` is at most alpha if and only if tp reaches the bound from
-    :func:`random_envelope`. Each n requires one recursion over all sizes. With more than 3,000 list
-    sizes, about 500 values are computed; with more than 20,000, about 60. Other values are rounded
-    up to the next computed value (``attrs["p_adjusted"]``). Rounding never crosses 0.1, 0.05, 0.01
+    ``random_bound(simultaneous=True)``. Each n requires one recursion over all sizes. With more
+    than 3,000 list sizes, about 500 values are computed; with more than 20,000, about 60. Other
+    values are rounded up to the next computed value (``attrs["p_adjusted"]``). Rounding never
+    crosses 0.1, 0.05, 0.01
     or 0.001. Values below 1e-6 are rounded up to p times the number of list sizes.
 
     With ``combine``, the p-values are exact tail probabilities for a sum of independent counts with
@@ -650,7 +646,6 @@ def random_test(
       measure  n  tp  expected  lift   p_value
     0      G2  2   2       1.0   2.0  0.166667
     """
-    check_choice("population", population, POPULATIONS)
     check_choice("adjust", adjust, ADJUSTMENTS)
     sizes, chosen = doors.check_n(n), Roles.of(roles)
     ties, clustered = chosen.ties, chosen.groups is not None
@@ -673,14 +668,14 @@ def random_test(
         raise ValueError(
             f"ties='expected' with combine={combine!r}, adjust={adjust!r}: combined and adjusted"
             " tests need counts, but ties='expected' averages over orders of equal scores. Pass"
-            " ties='blocks' or ties='shared'."
+            " ties='shared'."
         )
     if clustered:
         for name, value, refused in (
             ("adjust", adjust, adjust is not None),
             ("combine", combine, combine),
             ("pool", pool, pool != "all"),
-            ("ties", ties, ties not in ("shared", "blocks", "error")),
+            ("ties", ties, ties not in ("shared", "error")),
         ):
             if refused:
                 raise ValueError(

@@ -11,8 +11,6 @@ import numpy as np
 from rankeval_pd import decisions, doors, stats
 from rankeval_pd.curves.areas import (
     EQUAL,
-    KINDS,
-    TESTS,
     AreaOptions,
     gap_columns,
     of_precision_gap,
@@ -272,16 +270,11 @@ def compare_area(
       measure_a measure_b  difference    ci_low   ci_high   p_value better
     0      good      fair    0.112407  0.030916  0.201643  0.008071   good
     """
-    check_choice("kind", kind, (*KINDS, *EARLY_KINDS))
-    check_choice("equal", equal, EQUAL)
-    check_choice("test", test, TESTS)
     if kind != "roc" and test == "delong":
         raise ValueError(f"test='delong' requires kind='roc', not kind={kind!r}. Omit test.")
     early: dict[str, Any] = {}
     if kind in EARLY_KINDS or any(x is not None for x in (fpr, tpr, share)):
         early = early_options(kind, fpr, tpr, share, bedroc_alpha)
-    check_choice("alternative", alternative, stats.ALTERNATIVES)
-    check_choice("adjust_over", adjust_over, decisions.OVER)
     check_choice("adjust", adjust, (None, *stats.ADJUSTMENTS))
     level = check_share("level", level)
     clustered = Roles.of(roles).groups is not None

@@ -14,7 +14,7 @@ import pandas as pd
 from rankeval_pd import decisions, doors, stats, tables
 from rankeval_pd.decisions import GROUP, Interval, Rows
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import check_choice, check_share, warn
+from rankeval_pd.errors import check_share, warn
 from rankeval_pd.lists.groups import warn_of_few
 from rankeval_pd.options import Capabilities, can, with_roles_but
 from rankeval_pd.roles import (
@@ -142,8 +142,6 @@ def area(
     0    good  0.551516  0.374956  0.704546  0.12245
     """
     decisions.check_average(average)
-    check_choice("kind", kind, KINDS)
-    check_choice("equal", equal, EQUAL)
     interval = _interval_kind(kind, ci)
     level = check_share("level", level)
     ties = EQUAL[equal]
@@ -188,7 +186,6 @@ def area_rows(
 
 def _interval_kind(kind: str, ci: str | None) -> str:
     """Return the kind of interval; reject a kind that is not available for this area."""
-    check_choice("ci", ci, (None, *INTERVALS))
     if kind == "ap" and ci not in (None, "newcombe", "logit"):
         raise ValueError(
             f"ci={ci!r} is an interval for the ROC area, but kind='ap' computes average precision."
@@ -557,14 +554,10 @@ def unpaired_area(
       measure sample_a sample_b  difference    ci_low   ci_high   p_value  better
     0    good        x        y   -0.008899 -0.089173  0.066616  0.815202     NaN
     """
-    check_choice("kind", kind, KINDS)
-    check_choice("test", test, TESTS)
     if kind == "ap" and test == "delong":
         raise ValueError(
             "test='delong' compares ROC areas, but kind='ap' computes average precision. Omit test."
         )
-    check_choice("alternative", alternative, stats.ALTERNATIVES)
-    check_choice("adjust", adjust, (None, *stats.ADJUSTMENTS))
     level = check_share("level", level)
     question = partial(area_rows, kernel=partial(sample_area, kind=kind))
     columns = ("measure", *_SampleAreas._fields)

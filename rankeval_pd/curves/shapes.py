@@ -66,7 +66,6 @@ def sizes_of(n: Any) -> Sizes:
 
 def check_interval(interval: str | None, average: str | None, roles: Roles) -> None:
     """Raise a ValueError if intervals for single rankings are not available."""
-    check_choice("interval", interval, INTERVALS)
     if interval is None:
         return
     if average is not None:
@@ -222,7 +221,6 @@ def rates(
 
 _CURVE = Capabilities(
     rankings="How good is it overall?",
-    lists=True,
     any_ties=True,
     ends=True,
     clusters=True,
@@ -250,11 +248,6 @@ def _curve(
     check_average(average)
     level = check_share("level", level)
     check_interval(interval, average, chosen)
-    if average is not None and ties == "blocks":
-        raise ValueError(
-            f"average={average!r} with ties='blocks': blocks of equal scores end at different list "
-            "sizes in each group, but averaging needs lists of the same size. Pass ties='expected'."
-        )
     columns: tuple[str, ...] = SPACES[space]
     if sizes is not None:
         columns = _AT_N
@@ -408,17 +401,17 @@ def roc(
     **roles
         Column roles (see :func:`nbest_precision`). By default, curves use ``ties="expected"``, the
         mean over all orderings of tied scores. The curve is then a straight line within a block of
-        tied scores, and the area under the curve equals :func:`area`. "blocks" gives one point per
-        block, as in scikit-learn. "best" and "worst" bound the effect of the order of tied scores,
-        and "shared" is the default order of :func:`nbest_precision`.
+        tied scores, and the area under the curve equals :func:`area`. "best" and "worst" bound the
+        effect of the order of tied scores, and "shared" is the default order of
+        :func:`nbest_precision`.
 
     Returns
     -------
     DataFrame or Dataset
-        One row per measure and n, from n = 0 (Dataset: dimensions measure and n; with
-        ``ties="blocks"`` the dimension row). ``threshold`` is the score of the n-th candidate and
-        is infinite at n = 0. ``fpr`` is the fraction of all negatives that are in the list, and
-        ``tpr`` is the fraction of all positives. A rate is NaN if its class is empty. With
+        One row per measure and n, from n = 0 (Dataset: dimensions measure and n). ``threshold`` is
+        the score of the n-th candidate and is infinite at n = 0. ``fpr`` is the fraction of all
+        negatives that are in the list, and ``tpr`` is the fraction of all positives. A rate is NaN
+        if its class is empty. With
         ``average``, the table has no ``threshold``. ``ci_low`` and ``ci_high`` are then the
         confidence limits for ``tpr`` across the groups, ``n_queries`` is the number of groups used,
         and ``n_missing`` is the number of groups excluded because a class is empty.
@@ -670,8 +663,8 @@ def random_band(
     space : {"roc", "precision_recall", "det", "lift", "gain"}
         Curve whose coordinates are returned.
     simultaneous : bool
-        Whether the bounds apply jointly to all requested n, as in :func:`random_envelope` with
-        alpha = p. By default, the bounds apply to each n separately, as in :func:`random_bound`.
+        Whether the bounds apply jointly to all requested n, as in :func:`random_bound`. By default,
+        they apply to each n separately.
     bound : {"critical", "discrete", "interpolated", "parametric"}
         Kind of bound for each n. Macskassy's (2005) bound is "discrete".
 
@@ -685,7 +678,7 @@ def random_band(
 
     Notes
     -----
-    The cost is the same as for :func:`random_bound` or :func:`random_envelope`.
+    The cost is the same as for :func:`random_bound`.
 
     References
     ----------
@@ -700,7 +693,6 @@ def random_band(
     0  0.05  10        0.5   0.125
     1  0.05  50        0.3   0.375
     """
-    check_choice("space", space, SPACES)
     check_choice("bound", bound, random_model.BOUND_KINDS)
     check_flag("simultaneous", simultaneous)
     if simultaneous and bound != "critical":
@@ -786,7 +778,6 @@ def isolines(data: Data, n: Any, space: str = "roc", **roles: Unpack[RankingRole
     1  4  0.375  0.5
     2  4  0.250  1.0
     """
-    check_choice("space", space, SPACES)
     sizes = check_n(n)
     if sizes is None:
         raise ValueError("n=None: lines for every n would cover the plot. Pass a few list sizes.")

@@ -32,7 +32,6 @@ from rankeval_pd.doors.candidates import (
     standing_pairs,
     tabulate,
     with_pairs,
-    with_shares,
 )
 from rankeval_pd.doors.columns import (
     Data,

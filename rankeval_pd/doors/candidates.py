@@ -93,8 +93,6 @@ from rankeval_pd.tables import only_or_all, taken_at
 # -------------------------------------------------------------------------------------------------
 # Combine votes of several annotators, or evaluate each annotator separately.
 
-_SHARES = "shares"  # replaces agreement="mean" if the function supports vote proportions
-
 
 class OneLabel(NamedTuple):
     """Store data with one gold label, and the combined votes."""
@@ -102,11 +100,10 @@ class OneLabel(NamedTuple):
     data: Any  #: with "each", a frame contains each candidate once per annotator
     roles: Roles
     left_out: Any = None  #: candidates with votes but without a label; None for one annotator
-    share: FloatArray | None = None  #: the proportion of positive votes, if needed
     times: int = 1  #: how many times each row of a frame is repeated
 
-    def of_frame(self) -> tuple[pd.DataFrame, FloatArray | None, IntArray]:
-        """Return the labeled rows with their vote proportions and positions in the data."""
+    def of_frame(self) -> tuple[pd.DataFrame, IntArray]:
+        """Return the labeled rows with their positions in the data."""
         count, total = int(self.left_out.sum()), int(np.size(self.left_out))
         if count and self.roles.agreement == "each":
             warn(
@@ -117,16 +114,11 @@ class OneLabel(NamedTuple):
         elif count:
             warn(
                 f"gold: {count:,} of {total:,} candidates are excluded because their votes are"
-                " tied. Pass agreement='any', 'all' or 'mean' to keep them, or add a vote."
+                " tied. Pass agreement='any' or 'all' to keep them, or add a vote."
             )
         kept = np.flatnonzero(~self.left_out)
         columns = kept % (len(self.data) // self.times or 1)
-        return self.data.iloc[kept], taken_at(self.share, kept), columns
-
-
-def with_shares(roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the roles for a function that supports agreement="mean"."""
-    return {**roles, "agreement": _SHARES}
+        return self.data.iloc[kept], columns
 
 
 def annotators_of(roles: Roles) -> list[Hashable]:
@@ -157,8 +149,6 @@ def annotators_of(roles: Roles) -> list[Hashable]:
 def one_label(data: Any, roles: Roles) -> OneLabel:
     """Combine the votes of several annotators into one gold label."""
     names, agreement = annotators_of(roles), roles.agreement
-    if agreement == _SHARES:
-        agreement = "mean"
     if not names:
         if roles.agreement != "majority":
             raise ValueError(
@@ -167,12 +157,6 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
                 " the gold label of a Dataset."
             )
         return OneLabel(data, roles)
-    if roles.agreement == "mean":
-        raise ValueError(
-            "agreement='mean' gives each candidate a vote proportion, but this method counts true"
-            " positives. Call compare, which tests differences in mean votes, or pass"
-            " agreement='majority', 'any', 'all' or 'each'."
-        )
     known = data.columns
     for name in as_names(roles.measures, known):
         if name in names:
@@ -192,7 +176,7 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
     gold: Any = f"{agreement} of {several}"
     bare = data.drop(columns=[name for name in names if name in known])
     voted = ~np.isnan(votes).all(axis=0)
-    share, times = None, 1
+    times = 1
     if roles.agreement == "each":
         if ANNOTATOR in known or ANNOTATOR in data.index.names:
             raise ValueError(
@@ -207,15 +191,11 @@ def one_label(data: Any, roles: Roles) -> OneLabel:
         roles = replace(roles, by=[ANNOTATOR, *as_names(roles.by, known)])
         label, voted = votes.ravel(), np.tile(voted, times)
     else:
-        if roles.agreement == _SHARES:
-            share = agreed(votes, "mean")
-            label = np.rint(share)
-        else:
-            label = agreed(votes, roles.agreement)
+        label = agreed(votes, roles.agreement)
         whole = with_columns(bare, {gold: label})
     if known.nlevels > 1:
         gold = (gold, *[""] * (known.nlevels - 1))
-    return OneLabel(whole, replace(roles, gold=gold), np.isnan(label) & voted, share, times)
+    return OneLabel(whole, replace(roles, gold=gold), np.isnan(label) & voted, times)
 
 
 def refuse_each(roles: Roles, what: str) -> None:
@@ -350,7 +330,7 @@ class Groups:
             return self
         score, gold, n_max = self.columns["score"], self.columns["gold"], int(n.max(initial=1))
         keep = needed_ranks(n_max)
-        apart = "cluster" in self.columns or "votes" in self.columns
+        apart = "cluster" in self.columns
         if 4 * keep > total or apart or not self.columns["present"].all():
             return self
         best = np.stack([x >= np.partition(x, total - keep)[total - keep] for x in score])
@@ -425,10 +405,10 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
     if asked.dim != "candidate":
         refuse_dim(asked.dim, "candidate")
     frame, roles = with_given_frame(data, asked)
-    share = places = None
+    places = None
     if isinstance(roles.gold, list) or roles.agreement != "majority":
         label_of_all = one_label(frame, roles)
-        (frame, share, places), roles = label_of_all.of_frame(), label_of_all.roles
+        (frame, places), roles = label_of_all.of_frame(), label_of_all.roles
     columns = frame.columns
     by, label = as_names(roles.by, columns), as_names(roles.label, columns)
     gold = find_gold(frame, roles)
@@ -525,7 +505,7 @@ def read_frame(data: pd.DataFrame, asked: Roles, *, scored: bool = True) -> Grou
             if (first != np.arange(first.size)).any():
                 same = SameOrder(first, roles.measures is not None)
     arrays: dict[str, AnyArray] = {"score": score, "gold": true, "present": present}
-    for name, values in (("draws", draws), ("cluster", cluster), ("votes", share)):
+    for name, values in (("draws", draws), ("cluster", cluster)):
         if values is not None:
             arrays[name] = values
     groups = Groups(
@@ -738,7 +718,6 @@ class Candidates:
     dtypes: Sequence[object]  #: (measure): in which thresholds are compared
     draws: Keys | None = None  #: (group, candidate): keys for random draws
     cluster: IntArray | None = None  #: (group, candidate): number of the candidate's cluster
-    votes: FloatArray | None = None  #: (group, candidate): mean vote of the annotators
     whole: Whole | None = None  #: counts of all candidates, if these are only the best
     same: SameOrder | None = None  #: measures that rank all candidates identically
     counts: Size | None = None  #: (group, measure): N and N+, if no candidates are known
@@ -1106,7 +1085,7 @@ def tabulate(
     if able.scores and not able.ends and chosen.ends:
         raise ValueError(
             "missing='absent' is supported only for n-best lists (nbest_precision, compare,"
-            " significant_ranges, odds_ratios, random_test), acceptance sets, curves and"
+            " significant_ranges, random_test), acceptance sets, curves and"
             " areas. Pass missing='last' to rank candidates without a score at the end."
         )
     if not (able.clusters and able.crossed):

@@ -466,7 +466,7 @@ _EVERY = 20_000  # largest number of candidates for which every n is computed
 _RISE = 0.01  # relative step between neighboring list sizes in the grid
 
 
-def few_or(sizes: Sizes, asked: IntArray, ties: str) -> tuple[IntArray | None, dict[str, int]]:
+def few_or(sizes: Sizes, asked: IntArray) -> tuple[IntArray | None, dict[str, int]]:
     """Return the requested sizes, or a grid of sizes and its size if every n is requested.
 
     The grid contains every n up to about 70. Above 70, each n is about 1% larger than the previous
@@ -474,7 +474,7 @@ def few_or(sizes: Sizes, asked: IntArray, ties: str) -> tuple[IntArray | None, d
     """
     if sizes is not None:
         return asked, {}
-    if asked.size <= _EVERY or ties == "blocks":
+    if asked.size <= _EVERY:
         return None, {}
     last = float(asked[-1])
     grid = np.geomspace(1.0, last, math.ceil(math.log(last) / _RISE))

@@ -14,7 +14,7 @@ from rankeval_pd import doors, errors
 from rankeval_pd.decisions import PAIR, Rows
 from rankeval_pd.doors import Candidates, Data
 from rankeval_pd.lists.groups import warn_of_few
-from rankeval_pd.options import NO_EFFECT, Capabilities, can, with_roles_and
+from rankeval_pd.options import Capabilities, can, with_roles_and
 from rankeval_pd.roles import (
     JudgedRoles,
     ListSizes,
@@ -386,7 +386,6 @@ def _region_tables(
 # ---- Estimate results for partly judged rankings, using sums over lists
 
 _TOGETHER = 20_000  # number of lists between progress bar updates
-_AVERAGE_COLUMNS = "n_judged tp_judged average_precision ci_low ci_high n_unjudged"
 
 
 def judged_list_columns(
@@ -492,35 +491,11 @@ def region_columns(of_a: Ranking, of_b: Ranking, judgments: Judgments) -> dict[s
     }
 
 
-def average_columns(ranking: Ranking, judgments: Judgments) -> dict[str, AnyArray]:
-    """Return the columns (...) for average precision."""
-    design, sample, shape = judgments.design, judgments.arrays(ranking), ranking.score.shape
-    rows = []
-    for row in np.ndindex(shape[:-1]):
-        order = ranking.order[row][: int(ranking.present[row].sum())]
-        score, own, cluster = ranking.score[row][order], sample.at(row).at(order), None
-        if judgments.cluster is not None:
-            cluster = np.broadcast_to(judgments.cluster, shape)[row][order]
-            warn_of_few(np.unique(cluster[own.judged]).size)
-        value, *limits = judged_sums.inferred_average_precision(score, own, design, cluster)
-        if cluster is not None and design.unjudged != "bounds":  # clip to possible values
-            least, most = judged_sums.average_precision_bounds(score, own.true, own.judged)
-            limits = list(np.clip(limits, np.fmin(least, value), np.fmax(most, value)))
-        number, tp = own.judged.sum(), (own.judged & own.true).sum()
-        rows.append((number, tp, value, *limits, order.size - number))
-    names = _AVERAGE_COLUMNS.split()
-    values = np.reshape(rows, (*shape[:-1], len(names)))
-    columns: dict[str, AnyArray] = dict(zip(names, np.moveaxis(values, -1, 0), strict=True))
-    for name in ("n_judged", "tp_judged", "n_unjudged"):
-        columns[name] = columns[name].astype(np.int64)
-    return columns
-
-
 # ---- Estimate results for lists with unjudged candidates
 
 _LIST_COLUMNS = "measure n n_judged tp_judged {} ci_low ci_high tied n_unjudged"
 _HEADING = "What to judge, and how?"
-_OF_LISTS: Any = {"rankings": _HEADING, "lists": True, "ends": True, "clusters": True}
+_OF_LISTS: Any = {"rankings": _HEADING, "ends": True, "clusters": True}
 _DIFFERENCE_COLUMNS = (
     "measure_a measure_b n n_only n_judged_a n_judged_b tp_judged_a tp_judged_b difference ci_low"
     " ci_high cuts_tie n_judged n_unjudged"
@@ -685,85 +660,6 @@ def judged_recall(
 
 
 @Capabilities(
-    rankings=_HEADING,
-    any_ties=True,
-    clusters=True,
-    short="measure average_precision ci_low ci_high n_judged n_unjudged",
-    layout="measure",
-    quantity="average-precision",
-    interval="logit",
-)
-@with_roles_and(
-    _SCHEME,
-    {
-        "ties": NO_EFFECT,
-        **dict.fromkeys(("key", "label", "rng"), "Ignored unless a window ends inside a tie."),
-    },
-)
-def judged_average_precision(
-    data: Data,
-    *,
-    unjudged: PartlyJudged = "estimate",
-    **options: Unpack[PartlyJudgedRoles],
-) -> Data:
-    """Return the average precision of partly judged rankings.
-
-    Parameters
-    ----------
-    data, unjudged, judged_with, windows, estimator, level, **roles
-        As in :func:`judged_precision`. Without ``judged_with`` and ``windows``, judged candidates
-        are assumed to be a random sample from all candidates. Equal scores form one block.
-
-    Returns
-    -------
-    DataFrame or Dataset
-        One row per measure (Dataset: dimension measure): ``measure``; ``n_judged``, ``tp_judged``;
-        ``average_precision``: NaN without judged true positives, or if a window has no judged
-        candidate; ``ci_low``, ``ci_high``: confidence limits, or with "bounds" the smallest and
-        largest possible values.
-
-    Notes
-    -----
-    The estimate is inferred average precision (Yilmaz and Aslam 2006): the mean estimated precision
-    at the ranks of judged true positives, weighted by inverse probabilities. The precision at a
-    rank is estimated from the true positive at this rank and the proportion of true positives among
-    judged candidates at better ranks. "horvitz-thompson" weights this proportion. If all candidates
-    are judged, the estimate equals ``area("ap")``. For ``groups`` and tests of randomness, see
-    :func:`judged_precision`. If randomness is rejected at a level of one in a million, a ValueError
-    is raised. Each limit is the wider of the limits from two logit intervals. One interval is
-    centered on the estimate, and the other on a value that allows for missed positives. The
-    standard error comes from the influence of each judged candidate. The degrees of freedom are the
-    number of judged true positives minus one. With windows or several probabilities, the lower
-    limit allows for missed true positives among sparsely judged candidates. In simulations with
-    depth pooling and at least 4 judged true positives, coverage was 0.93 or more
-    (``tests/simulations/second_audit_rankings.csv``). The cost is O(N log N) per measure.
-
-    Examples
-    --------
-    >>> import numpy as np, rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> judged = np.random.default_rng(1).random(1_000) < 0.3
-    >>> partly = df.assign(gold=df["gold"].astype(float).where(judged))
-    >>> partly.rankeval.judged_average_precision(measures="good")
-      measure  average_precision    ci_low   ci_high  n_judged  n_unjudged
-    0    good           0.607596  0.461621  0.766358       303         697
-    """
-    scheme, roles = JudgingScheme.from_keywords(unjudged, options)
-    sample = read_sample(data, roles, scheme)
-
-    def question(candidates: Candidates, _: IntArray | None) -> Rows:
-        candidates = candidates.in_order()  # also for the estimate
-        warn_if_chosen(sample, candidates, None)
-        judgments = sample.of(candidates)
-        return doors.measure_rows(
-            candidates, None, lambda ranking, _, n: average_columns(ranking, judgments), {}
-        )
-
-    columns = f"measure {_AVERAGE_COLUMNS}"
-    return _sample_table(data, sample, question, columns, can(judged_average_precision))
-
-
-@Capabilities(
     **_OF_LISTS,
     short="measure_a measure_b n difference ci_low ci_high n_judged n_unjudged",
     layout="pair n",
@@ -858,7 +754,7 @@ def _judged_lists(
     sample = read_sample(data, roles, scheme)
 
     def question(candidates: Candidates, n: IntArray | None) -> doors.Answer:
-        few, facts = doors.few_or(sizes, candidates.sizes(n), sample.ties)
+        few, facts = doors.few_or(sizes, candidates.sizes(n))
         candidates, lists = candidates.in_order(), candidates.sizes(few)
         warn_if_chosen(sample, candidates, lists, rest=quantity == "recall")
         total = len(candidates.group) * len(candidates.measures) * lists.size

@@ -126,98 +126,6 @@ def _verdict_text(part: pd.DataFrame) -> str:
     return f"{better} is better"
 
 
-# ---- Compare lists by the mean votes from several annotators (agreement="mean")
-
-
-def _check_votes(how: Comparison, others: Mapping[str, Any]) -> None:
-    """Raise a ValueError if an option in ``others`` requires integer counts."""
-    for name, given in others.items():
-        usual = _USUAL.get(name)
-        if given is not usual and not errors.is_known(given, [usual]):
-            raise ValueError(
-                f"agreement='mean' with {name}={given!r}: mean votes are compared with a t test,"
-                f" but {name} needs counts of true positives. Omit {name}, or pass"
-                " agreement='majority'."
-            )
-    if how.swapped:
-        raise ValueError(
-            f"agreement='mean' with adjust={how.adjust!r}: label swaps need true positives."
-            " Pass adjust='holm', or agreement='majority'."
-        )
-
-
-def _compare_votes(data: Data, sizes: Sizes, how: Comparison, roles: Mapping[str, Any]) -> Data:
-    """Compare the mean votes in n-best lists, and return one row per pair and n."""
-    how = replace(how, test="votes", ci="votes", target="nbest")
-    return doors.tabulate(
-        data,
-        doors.with_shares(roles),
-        partial(_rows_of_votes, how=how),
-        _columns_of_pairs(how, ("p_value",)),
-        can(compare, heads=False),
-        n=sizes,
-        finish=partial(decisions.decide, how=how, interval=OF_ERROR),
-        attrs=how.noted(),
-    )
-
-
-def _rows_of_votes(candidates: Candidates, n: IntArray | None, *, how: Comparison) -> Answer:
-    """Return one row per pair and n, and the facts about the family."""
-    pairs = doors.pair_names(candidates.measures, how.a, how.b)
-    facts = how.family(candidates, pairs, n)[1]
-    # codes for vote proportions replace the groups; each candidate keeps its code
-    assert candidates.votes is not None
-    shares, number = np.unique(candidates.votes, return_inverse=True)
-    coded = replace(candidates, cluster=number.reshape(candidates.gold.shape))
-    kernel = partial(_vote_columns, shares=shares, alternative=how.alternative)
-    return doors.pair_rows(
-        coded, pairs, kernel, n, ties=how.ties, alternative=how.alternative
-    ), facts
-
-
-def _vote_columns(
-    lists: PairRanks, n: IntArray, *, shares: FloatArray, alternative: str
-) -> dict[str, AnyArray]:
-    """Return the columns (group, pair, n) of the lists' mean votes."""
-    floats = "precision_a precision_b difference tp_only_a tp_only_b p_value error freedom".split()
-    compute = partial(_votes_of_pair, lists, n, shares, alternative)
-    columns = in_rows(lists.exists, floats, compute, ("overlap", "n_only_a", "n_only_b"))
-    columns["reach"] = np.ones(lists.exists.shape)
-    return {**columns, "cuts_tie": lists.cuts_tie(n)}
-
-
-def _votes_of_pair(
-    lists: PairRanks,
-    n: IntArray,
-    shares: FloatArray,
-    alternative: str,
-    row: tuple[int, ...],
-    there: BoolArray,
-) -> dict[str, AnyArray]:
-    """Return the columns of one pair."""
-    number, sizes = lists.clusters_of(row), n[there]
-    assert number is not None
-    # the padding in a short list forms a separate group without votes
-    label = np.append(shares, 0.0)[np.minimum(number, shares.size)]
-    r = stats.vote_difference(*lists.of(row)[:2], label, sizes)
-    gap = (r.total_a - r.total_b) / sizes
-    units = (np.maximum(r.freedom, 1.0) + 1.0).astype(np.int64)
-    tested = stats.t_test(QueryMean(gap, r.error, units), alternative)
-    return {
-        "precision_a": r.total_a / sizes,
-        "precision_b": r.total_b / sizes,
-        "difference": gap,
-        "overlap": r.overlap,
-        "n_only_a": sizes - r.overlap,
-        "n_only_b": sizes - r.overlap,
-        "tp_only_a": r.total_only_a,
-        "tp_only_b": r.total_only_b,
-        "p_value": np.where(r.freedom > 0.0, tested, 1.0),
-        "error": r.error,
-        "freedom": r.freedom,
-    }
-
-
 # ---- Compare measures over all groups with a stratified test or with averages
 
 _COUNTS = ("overlap", "n_only_a", "n_only_b", "tp_only_a", "tp_only_b")
@@ -243,7 +151,7 @@ def _compare_joined(
         doors.only_pair(data, how.a, how.b, roles),
         partial(_rows_of_groups, how=how),
         _columns_of_pairs(how, p_values, *counts),
-        Capabilities(lists=True, ends=True, any_ties=means),
+        Capabilities(ends=True, any_ties=means),
         n=sizes,
         combine=partial(_combined_pairs, how=how, average=average),
         finish=partial(decisions.decide, how=how, interval=OF_ERROR),
@@ -431,7 +339,6 @@ _USUAL: dict[str, Any] = {
 
 @Capabilities(
     rankings="Is A better than B?",
-    lists=True,
     ends=True,
     clusters=True,
     crossed=True,
@@ -481,10 +388,10 @@ def compare(
         precision times N / N+, with the same test. See Notes for ``threshold``.
     threshold : mapping, optional
         Mapping from measure to one or more thresholds. Acceptance sets are then compared.
-    test : {None, "fisher", "midp", "mcnemar", "boschloo", "barnard", "score", "kosinski"}
+    test
         Test for ``p_value``. None means "fisher" as in Evert (2004), or "score" if ``phi`` is above
         1. Fisher's test is conservative for small regions. The mid-p test can exceed the level
-        slightly. Boschloo's and Barnard's tests are exact and more powerful, but take milliseconds
+        slightly. Boschloo's test is exact and more powerful, but takes milliseconds
         for each n. McNemar's test has little power if positives are rare. Only the score test
         supports ``phi``. Do not pass ``test`` with ``ties="expected"``.
     alternative : {"two-sided", "greater", "less"}
@@ -511,10 +418,10 @@ def compare(
     level : float
         Confidence level of the interval for the difference. With ``adjust``, the intervals in a
         family are simultaneous (see Notes for "bh" and "by").
-    ci : {"score", "newcombe", "agresti-caffo", "miettinen-nurminen", "delta"}
+    ci
         Interval for the difference between the two regions, multiplied by n_only / n. "score"
         (Miettinen and Nurminen's interval with half a continuity correction) has at least the
-        nominal coverage. The coverage of "newcombe", "agresti-caffo" and "miettinen-nurminen" can
+        nominal coverage. The coverage of "newcombe" and "miettinen-nurminen" can
         be as low as 0.8 near 0 and 1. With ``threshold``, "score" combines the Clopper-Pearson
         limits for both sets, and "delta" is too narrow for small sets or regions. If the test in a
         row is not significant, the interval includes 0.
@@ -608,9 +515,7 @@ def compare(
     groups. Every interval includes 0 if p_adjusted is above 1 - ``level``. "holm" and
     "max-t-stepdown" can reject even if the interval contains 0.
 
-    With ``agreement="mean"``, true positives are sums of vote proportions. The test is Student's t
-    over candidates with the variance for ``target="nbest"``. The result contains no odds ratios or
-    mid-p values. The null hypothesis for "max-t" is that the two ranks of every candidate are
+    The null hypothesis for "max-t" is that the two ranks of every candidate are
     exchangeable given the gold label. Draws depend on ``rng`` and tie keys. "max-t" takes O(n) per
     swap and pair.
 
@@ -637,7 +542,7 @@ def compare(
         raise ValueError("test='kosinski' compares acceptance sets. Pass threshold={...}.")
     errors.check_flag("combine", combine)
     chosen = Roles.of(roles)
-    clustered, votes = chosen.groups is not None, chosen.agreement == "mean"
+    clustered = chosen.groups is not None
     given: dict[str, Any] = {
         "of": of,
         "threshold": threshold,
@@ -668,21 +573,17 @@ def compare(
             margin, threshold=threshold is not None, phi=phi != 1.0, **several
         )
     how = Comparison.of_options(**given)
-    if votes:
-        unsupported = {x: limited[x] for x in ("of", "threshold", "test", "ci", "phi")}
-        _check_votes(how, {**unsupported, "groups": chosen.groups})
-    elif threshold is not None:
+    if threshold is not None:
         how = check_threshold(n, threshold, how)
-        return compare_thresholds(data, threshold, how, roles, can(compare, lists=False))
-    if test in ("boschloo", "barnard") and n is None:
+        return compare_thresholds(data, threshold, how, roles, can(compare))
+    if test == "boschloo" and n is None:
         raise ValueError(
             f"test={test!r} and n=None: this test takes milliseconds for each n. Pass the list"
             " sizes that you need, or test='midp', which is nearly as powerful."
         )
-    errors.check_choice("ci", ci, stats.DIFFERENCE_INTERVALS)
     if clustered:
         how = replace(how, test="cluster", ci="cluster")
-    if chosen.ties == "expected" and not votes:
+    if chosen.ties == "expected":
         given = {f"test={test!r}": test is not None, f"phi={phi:g}": phi > 1.0, "groups": clustered}
         regions.check_means(data, given)
         how = replace(how, test="expected")
@@ -706,7 +607,7 @@ def compare(
             partial(decisions.of_regions, ci, how.phi), (*decisions.REGIONS, "error_of_few")
         )
     paired = doors.only_pair(data, a, b, roles)
-    ask = partial(
+    ask: Callable[[dict[str, Any]], Data] = partial(
         doors.tabulate,
         data,
         question=partial(_rows_of_lists, how=how),
@@ -716,10 +617,7 @@ def compare(
         finish=partial(decisions.decide, how=how, interval=interval),
         attrs=attrs,
     )
-    answer: Callable[[dict[str, Any]], Data] = ask
-    if votes:
-        answer = partial(_compare_votes, data, sizes, how)
-    table = answer(paired)
+    table = ask(paired)
     if isinstance(chosen.gold, list):
         table = with_verdicts(table, data, paired, ask)
     return table

@@ -333,7 +333,6 @@ def area_tests(task: RankingTask) -> tuple[dict[str, AnyArray], dict[str, FloatA
 
 @Capabilities(
     rankings="Which measure is best?",
-    lists=True,
     heads=True,
     clusters=True,
     short="measure n value ci_low ci_high rank_low rank_high letters",
@@ -534,7 +533,7 @@ def _rank_table(
         roles,
         partial(question, how=how, chosen=chosen),
         [name for name in columns if over_n or name != "n"],
-        can(measure_ranks, lists=over_n, any_ties=not over_n or means, heads=over_n and not means),
+        can(measure_ranks, any_ties=not over_n or means, heads=over_n and not means),
         n=how.n,
         attrs=attrs,
     )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from rankeval_pd.decisions import Average, Rows, average_lists
+from rankeval_pd.decisions import Average, average_lists
 from rankeval_pd.doors import (
     Answer,
     Candidates,
@@ -30,7 +30,6 @@ from rankeval_pd.errors import (
     brief,
     check_at_least_one,
     check_choice,
-    check_count,
     check_draws,
     check_share,
     check_together,
@@ -42,7 +41,7 @@ from rankeval_pd.errors import (
 from rankeval_pd.lists import groups
 from rankeval_pd.lists.groups import ListPair, check_joined, in_rows, list_weights, of_rows
 from rankeval_pd.options import Capabilities, can, with_options, with_roles
-from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
+from rankeval_pd.roles import BandOf, ListSizes, ProportionInterval, RankingRoles, Roles, Target
 from rankeval_pd.stats import (
     INTERVALS,
     AnyArray,
@@ -55,6 +54,7 @@ from rankeval_pd.stats import (
     Size,
     bands,
     difference_spread,
+    edge_precision,
     level_of_each,
     nbest_regions,
     nbest_spread,
@@ -74,7 +74,6 @@ AVERAGED_COLUMNS = tuple(
 
 @Capabilities(
     rankings="How good is each list?",
-    lists=True,
     any_ties=True,
     ends=True,
     clusters=True,
@@ -104,7 +103,7 @@ def nbest_precision(
         Candidates with a score for each measure and a gold label.
     n : int, sequence of int, range or None
         Sizes of the lists. None means every n from 1 to the number of candidates.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
+    ci
         Kind of interval for precision. See :func:`precision_interval`.
     level : float
         Confidence level of each individual interval.
@@ -367,8 +366,8 @@ def precision_interval(
         True positives among the accepted candidates.
     n : int or array of int
         Number of accepted candidates. ``n`` and ``tp`` are broadcast together.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval. "clopper-pearson" (as in Evert 2004) and the shorter "blaker" have at
+    ci
+        Kind of interval. "clopper-pearson" (as in Evert 2004) has at
         least the nominal coverage. The average coverage of the other intervals is close to the
         nominal level.
     level : float
@@ -413,12 +412,8 @@ def precision_interval(
             raise ValueError(
                 f"{name}={brief(values)}: pass counts, which are whole numbers of at least 0."
             )
-    # "blaker" takes this many steps; float64 represents all integers up to 2**53
-    most = {"blaker": 10**12}.get(ci, 2**53)
-    if (n >= most).any():
-        raise ValueError(
-            f"n={brief(n)}: with ci={ci!r}, n must be below {most:,}. Pass a smaller n."
-        )
+    if (n >= 2**53).any():  # float64 represents all integers up to this
+        raise ValueError(f"n={brief(n)}: n must be below {2**53:,}. Pass a smaller n.")
     if (tp > n).any():
         raise ValueError(
             f"tp={brief(tp)} exceeds n={brief(n)}, but a list cannot contain more true positives"
@@ -474,14 +469,12 @@ def intervals_read() -> bool:
 
 # --------------- Simultaneous bands for precision curves and their differences
 
-PRECISION_COLUMNS = ("measure", "n", "precision", "band_low", "band_high")
 DIFFERENCE_COLUMNS = ("measure_a", "measure_b", "n", "difference", "band_low", "band_high")
 _TOO_PRECISE = 0.9  # above this precision, coverage can fall below the level
 
 
 @Capabilities(
     rankings="What holds for all n?",
-    lists=True,
     clusters=True,
     heads=True,
     layout="measure n",
@@ -493,11 +486,12 @@ def precision_band(
     data: Data,
     n: ListSizes = None,
     *,
+    of: BandOf = "precision",
     level: float = 0.95,
     n_resamples: int = 1000,
     **roles: Unpack[RankingRoles],
 ) -> Data:
-    """Return a simultaneous confidence band for the precision curve.
+    """Return a simultaneous confidence band for the curve of precision or recall.
 
     Parameters
     ----------
@@ -507,8 +501,11 @@ def precision_band(
         Sizes of the lists. None means every n up to 20,000 candidates. Larger data sets use a grid
         of about 1,000 sizes (``attrs["n_grid"]``): every n up to about 70, and then steps of 1%.
         Fewer sizes give a narrower band.
+    of
+        Quantity of the band. "recall" means the recall of the population's best n / N.
     level : float
-        Probability that the band contains the average precision of the n-best list at every n.
+        Probability that the band contains the average precision (or recall) of the n-best list at
+        every n.
     n_resamples : int
         Number of random draws, at least level / (1 - level).
     **roles
@@ -518,7 +515,8 @@ def precision_band(
     -------
     DataFrame or Dataset
         One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``precision``, ``band_low``, ``band_high``.
+        ``precision`` or ``recall``, ``band_low``, ``band_high``. The recall and its band are NaN
+        without true positives.
 
     Warns
     -----
@@ -531,8 +529,9 @@ def precision_band(
     Unlike Evert's (2004) interval, the band includes the variance of the threshold. At each n, the
     limits are a Clopper-Pearson interval for an effective list size that matches this variance. The
     level of the interval follows from the largest deviation over all n (sup-t with Gaussian
-    multipliers for each candidate's influence). In simulations, coverage of 95% bands was at least
-    0.956 (``tests/simulations/simultaneous.csv``).
+    multipliers for each candidate's influence). The band for recall uses the interval from
+    :func:`nbest_recall` in the same way. In simulations, coverage of 95% bands was at least 0.955
+    (``tests/simulations/simultaneous.csv``).
 
     After sorting, a draw costs O(number of list sizes) if n is None, and O(N) otherwise. A million
     candidates take one second, or two minutes with ``range(1, 1_000_001)``.
@@ -553,14 +552,18 @@ def precision_band(
     1    good  200       0.32  0.252090   0.394029
     """
     sizes, chosen, drawing = checked_band(n, level, n_resamples, roles)
+    kernel: Callable[..., dict[str, AnyArray]] = _precision_band
+    able = can(precision_band, heads=chosen.groups is None)
+    if of == "recall":
+        kernel, able = _recall_band, can(precision_band, heads=False, clusters=False)
     return tabulate(
         data,
         roles,
-        partial(rows_of_bands, kernel=_precision_band, ties=chosen.ties, **drawing),
-        PRECISION_COLUMNS,
-        can(precision_band, heads=chosen.groups is None),
+        partial(rows_of_bands, kernel=kernel, ties=chosen.ties, **drawing),
+        ("measure", "n", of, "band_low", "band_high"),
+        able,
         n=sizes,
-        attrs={"level": drawing["level"], "band": "sup-t"},
+        attrs={"quantity": of, "level": drawing["level"], "band": "sup-t"},
     )
 
 
@@ -588,7 +591,7 @@ def rows_of_bands(
     **drawing: Any,
 ) -> Answer:
     """Return the rows of bands that are drawn, and the size of the grid if n is None."""
-    few, facts = few_or(n, candidates.sizes(n), ties)
+    few, facts = few_or(n, candidates.sizes(n))
     drawing["at_once"] = n is None and few is not None
     total = len(candidates.measures) * len(candidates.group) * drawing["n_resamples"]
     with progress_bar(total=total, what="drawing multipliers", unit="draws") as advance:
@@ -666,9 +669,43 @@ def _warn_if_too_precise(precision: FloatArray) -> None:
         )
 
 
+def _recall_band(
+    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, ties: str, **drawing: Any
+) -> dict[str, AnyArray]:
+    """Return recall and its band: (group, measure, n)."""
+    lists = ranking.nbest(n, ties)
+    if n is None:
+        n = ranking.every
+    band = partial(_recall_band_of_ranking, ranking, candidates, n, **drawing)
+    # the recall is undefined without true positives
+    defined = lists.exists & (ranking.size.positive > 0)[..., np.newaxis]
+    columns = in_rows(defined, ("recall", "band_low", "band_high"), band)
+    return {**columns, "exists": lists.exists}
+
+
+def _recall_band_of_ranking(
+    ranking: Ranking,
+    candidates: Candidates,
+    n: IntArray,
+    row: tuple[int, ...],
+    there: BoolArray,
+    *,
+    level: float,
+    **drawing: Any,
+) -> dict[str, AnyArray]:
+    """Return recall and a band for one ranking."""
+    ranked, keys = labels_by_rank(ranking, candidates, row)
+    rising, back = np.unique(n[there], return_inverse=True)
+    positive = int(ranked.sum())
+    counts = np.concatenate([[0], np.cumsum(ranked)])
+    tp, edge = counts[rising], edge_precision(counts, rising, np.array(ranked.size))
+    found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
+    low, high = bands.exact_band(found, positive)
+    return {"recall": tp[back] / positive, "band_low": low[back], "band_high": high[back]}
+
+
 @Capabilities(
     rankings="What holds for all n?",
-    lists=True,
     clusters=True,
     heads=True,
     layout="pair n",
@@ -761,7 +798,7 @@ def _rows_of_differences(
 ) -> Answer:
     """Return one row per pair and n, and the size of the grid if n is None."""
     pairs = pair_names(candidates.measures, a, b)
-    few, facts = few_or(n, candidates.sizes(n), ties)
+    few, facts = few_or(n, candidates.sizes(n))
     if n is None and few is not None and candidates.cluster is None:
         drawing["at_once"] = True
     total = len(pairs) * len(candidates.group) * drawing["n_resamples"]
@@ -832,106 +869,3 @@ def difference_margins(
 
 
 # --------------------------------------------------- Precision around each rank
-
-LOCAL_COLUMNS = ("measure", "n", "precision", "ci_low", "ci_high")
-
-
-@Capabilities(
-    rankings="How good is each list?",
-    lists=True,
-    heads=True,
-    layout="measure n",
-    quantity="precision",
-)
-@with_roles
-def local_precision(
-    data: Data,
-    window: int = 400,
-    *,
-    ci: ProportionInterval = "clopper-pearson",
-    level: float = 0.95,
-    **roles: Unpack[RankingRoles],
-) -> Data:
-    """Return the precision of the candidates around each rank.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label.
-    window : int
-        Even number of candidates. The window contains ranks n - window/2 + 1 to n + window/2.
-    ci : {"clopper-pearson", "wilson", "jeffreys", "midp", "blaker"}
-        Kind of interval. See :func:`precision_interval`.
-    level : float
-        Confidence level of the interval at each n.
-    **roles
-        Column roles. See :func:`nbest_precision`.
-
-    Returns
-    -------
-    DataFrame or Dataset
-        One row per measure and n for which the window fits (Dataset: dimensions measure and n):
-        ``measure``, ``n``, ``precision``, ``ci_low``, ``ci_high``.
-
-    Notes
-    -----
-    The precision of an n-best list describes all candidates up to rank n. Local precision shows
-    whether adding more candidates is worthwhile. The cost is O(N log N).
-
-    References
-    ----------
-    Evert (2004), The UCS toolkit, evaluation graphs.
-
-    Examples
-    --------
-    >>> import pandas as pd, rankeval_pd
-    >>> df = pd.DataFrame({"G2": range(6, 0, -1), "gold": [True, True, False, True, False, False]})
-    >>> df.rankeval.local_precision(4)
-      measure  n  precision    ci_low   ci_high
-    0      G2  2       0.75  0.194120  0.993691
-    1      G2  3       0.50  0.067586  0.932414
-    2      G2  4       0.25  0.006309  0.805880
-    """
-    kind = IntervalKind.of(ci, level)
-    size = check_count("window", window, 2)
-    if size % 2:
-        raise ValueError(
-            f"window={window!r} is odd, but a window needs the same number of candidates on both"
-            f" sides of the rank. Pass {size + 1}."
-        )
-    ties = Roles.of(roles).ties
-    attrs = {**kind._asdict(), "window": window}
-    question = partial(_rows_of_windows, half=size // 2, kind=kind, ties=ties)
-    result = tabulate(data, roles, question, LOCAL_COLUMNS, can(local_precision), attrs=attrs)
-    if not len(result) and len(data) and ties != "blocks":
-        raise ValueError(
-            f"window={window!r} exceeds the number of candidates. Pass a smaller even number."
-        )
-    return result
-
-
-def _rows_of_windows(
-    candidates: Candidates, _: IntArray | None, *, half: int, kind: IntervalKind, ties: str
-) -> Rows:
-    """Return one row per measure and n for which the window fits."""
-    largest = candidates.sizes(None).size
-    reach = min(half, largest + 1)  # the window must not extend beyond the last candidate
-    n = np.arange(reach, largest - reach + 1)
-    return measure_rows(candidates, n, _local_columns, half=reach, kind=kind, ties=ties)
-
-
-def _local_columns(
-    ranking: Ranking, _: Candidates, *, n: IntArray, half: int, kind: IntervalKind, ties: str
-) -> dict[str, AnyArray]:
-    """Return the precision of windows around n: (group, measure, n)."""
-    lists = ranking.nbest(None, ties)
-    start = np.zeros_like(lists.tp[..., :1])
-    up_to = np.concatenate([start, lists.tp], axis=-1)
-    tp = up_to[..., n + half] - up_to[..., n - half]
-    begins = np.concatenate([start == 0, lists.exists], axis=-1)[..., n - half]
-    exists = lists.exists[..., n + half - 1] & begins  # also the list that ends with the window
-    limits = np.full((2, *tp.shape), np.nan)
-    counts, back = np.unique(tp[exists], return_inverse=True)  # there are few distinct counts
-    limits[:, exists] = np.array(kind.limits(counts, np.full(counts.size, 2 * half)))[:, back]
-    precision = tp / (2.0 * half)
-    return {"precision": precision, "ci_low": limits[0], "ci_high": limits[1], "exists": exists}

@@ -11,21 +11,17 @@ import numpy as np
 from rankeval_pd import doors
 from rankeval_pd.decisions import GROUP, PAIR, Rows
 from rankeval_pd.doors import Candidates, Data
-from rankeval_pd.errors import check_choice, warn_of_thresholds
+from rankeval_pd.errors import warn_of_thresholds
 from rankeval_pd.lists import precision
-from rankeval_pd.lists.groups import in_rows, of_rows, recall_sizes
+from rankeval_pd.lists.groups import of_rows, recall_sizes
 from rankeval_pd.lists.precision import IntervalKind
 from rankeval_pd.options import Capabilities, can, with_roles
-from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, RecallBand, Roles, Target
-from rankeval_pd.stats import AnyArray, BoolArray, IntArray, Ranking, bands, edge_precision
-
-BAND_COLUMNS = ("measure", "n", "recall", "band_low", "band_high", "expected")
-BANDS = ("clopper-pearson", "emproc", "emproc-plus")
+from rankeval_pd.roles import ListSizes, ProportionInterval, RankingRoles, Roles, Target
+from rankeval_pd.stats import AnyArray, IntArray, Ranking, bands, edge_precision
 
 
 @Capabilities(
     rankings="How good is each list?",
-    lists=True,
     any_ties=True,
     ends=True,
     clusters=True,
@@ -176,131 +172,6 @@ def _recall_columns(
                 columns[name] = np.minimum(columns[name] * times, 1.0 / least)
         precision.warn_of_reversed(columns["ci_high"][exists] < 1.0)
     return columns
-
-
-@Capabilities(
-    rankings="How good is each list?",
-    lists=True,
-    short="measure n recall band_low band_high",
-    layout="measure n",
-    quantity="recall",
-)
-@with_roles
-def recall_band(
-    data: Data,
-    n: ListSizes = None,
-    *,
-    ci: RecallBand = "clopper-pearson",
-    level: float = 0.95,
-    n_resamples: int = 1000,
-    **roles: Unpack[RankingRoles],
-) -> Data:
-    """Return a simultaneous confidence band for the recall curve.
-
-    Parameters
-    ----------
-    data, **roles
-        As in :func:`nbest_precision`.
-    n : int, float, sequence or range, optional
-        Sizes of the lists, or sizes as fractions of the candidates. None means every n, or a grid
-        of n as in :func:`precision_band`. Fewer sizes give a narrower band.
-    ci : {"clopper-pearson", "emproc", "emproc-plus"}
-        Kind of band. "clopper-pearson" uses the interval from :func:`nbest_recall` at each n, with
-        a level that follows from the largest deviation over all n. "emproc" and "emproc-plus" are
-        the bands from the R package chemmodlab: recall ± factor times standard error. "emproc-plus"
-        adds two true positives at each end of the ranking. In chemmodlab, a list contains all
-        candidates above the (n + 1)-th score, and the precision at its end is a kernel estimate.
-    level : float
-        Probability that the band contains the recall of the population's best n / N at every n.
-    n_resamples : int
-        Number of random draws, at least level / (1 - level).
-
-    Returns
-    -------
-    DataFrame or Dataset
-        One row per measure and n (Dataset: dimensions measure and n): ``measure``, ``n``,
-        ``recall``, ``band_low``, ``band_high`` (NaN without true positives), and ``expected``
-        (recall of a random order).
-
-    Notes
-    -----
-    Like :func:`precision_band`, the function computes a sup-t band. The factor is a quantile of the
-    largest standardized deviation, simulated with normal multipliers for each candidate's
-    influence. In simulations, the coverage of 95% bands was 0.955 or more for "clopper-pearson",
-    0.01 to 0.94 for "emproc", and 0.39 to 0.98 for "emproc-plus"
-    (``tests/simulations/recall.csv``). The bands from chemmodlab never exceed the recall of a
-    perfect ranking of the sample, and "emproc" has width 0 for lists with all true positives. For
-    virtual screening data, results agree with chemmodlab up to Monte Carlo error. The function
-    takes as long as :func:`precision_band`, plus O(2,001) for each n with "emproc".
-
-    References
-    ----------
-    J. R. Ash and J. M. Hughes-Oliver (2022), Confidence bands and hypothesis tests for hit
-    enrichment curves, Journal of Cheminformatics 14; R package chemmodlab 2.0.0.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(1_000)
-    >>> df.rankeval.recall_band([100, 200], measures="good")
-      measure    n    recall  band_low  band_high
-    0    good  100  0.550562  0.442299   0.655482
-    1    good  200  0.719101  0.604883   0.816040
-    """
-    check_choice("ci", ci, BANDS)
-    sizes, chosen, drawing = precision.checked_band(n, level, n_resamples, roles)
-    return doors.tabulate(
-        data,
-        roles,
-        partial(precision.rows_of_bands, kernel=_recall_band, ci=ci, ties=chosen.ties, **drawing),
-        BAND_COLUMNS,
-        can(recall_band),
-        n=sizes,
-        attrs={"level": drawing["level"], "band": "sup-t", "ci": ci},
-    )
-
-
-def _recall_band(
-    ranking: Ranking, candidates: Candidates, *, n: IntArray | None, ties: str, **drawing: Any
-) -> dict[str, AnyArray]:
-    """Return recall and its band: (group, measure, n)."""
-    lists = ranking.nbest(n, ties)
-    if n is None:
-        n = ranking.every
-    band = partial(_band_of_ranking, ranking, candidates, n, **drawing)
-    # the recall is undefined without true positives
-    defined = lists.exists & (ranking.size.positive > 0)[..., np.newaxis]
-    columns = in_rows(defined, ("recall", "band_low", "band_high"), band)
-    expected = np.where(lists.exists, n / np.maximum(ranking.here, 1)[..., np.newaxis], np.nan)
-    return {**columns, "expected": expected, "exists": lists.exists}
-
-
-def _band_of_ranking(
-    ranking: Ranking,
-    candidates: Candidates,
-    n: IntArray,
-    row: tuple[int, ...],
-    there: BoolArray,
-    *,
-    ci: str,
-    level: float,
-    **drawing: Any,
-) -> dict[str, AnyArray]:
-    """Return recall and a band for one ranking."""
-    ranked, keys = precision.labels_by_rank(ranking, candidates, row)
-    rising, back = np.unique(n[there], return_inverse=True)
-    positive = int(ranked.sum())
-    if ci == "clopper-pearson":
-        counts = np.concatenate([[0], np.cumsum(ranked)])
-        tp, edge = counts[rising], edge_precision(counts, rising, np.array(ranked.size))
-        found = bands.sup_t(ranked, rising, edge, tp, keys, level, added=2, **drawing)
-        low, high = bands.exact_band(found, positive)
-    else:
-        lists = bands.kernel_lists(ranking.scores_by_rank[row][: ranked.size], ranked, rising)
-        tp, added = lists.tp, 2 if ci == "emproc-plus" else 0
-        found = bands.sup_t(ranked, rising, lists.edge, tp, keys, level, added=added, **drawing)
-        low, high = bands.emproc_band(found, rising, positive)
-    return {"recall": tp[back] / positive, "band_low": low[back], "band_high": high[back]}
 
 
 def precision_as(table: Rows, candidates: Candidates, pairs: Sequence[doors.Pair], of: str) -> Rows:

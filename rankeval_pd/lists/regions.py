@@ -140,7 +140,7 @@ REGION_COLUMNS = tuple(
     "tp_only_a tp_only_b odds_ratio p_value p_mid".split()
 )
 
-OTHER_TESTS = ("mcnemar", "boschloo", "barnard")
+OTHER_TESTS = ("mcnemar", "boschloo")
 TESTS = ("fisher", "midp", *OTHER_TESTS, "score")
 SET_INTERVALS = ("score", "delta")
 _NOTED = "test alternative ci level target phi adjust adjust_over alpha n_resamples margin".split()
@@ -242,19 +242,19 @@ def region_tests(
         p_value = stats.score_test(tp_a, n_a, tp_b, n_b, how.alternative)
     elif how.test in OTHER_TESTS:
         there = np.broadcast_to(True if exists is None else exists, tp_a.shape)
-        tests: dict[str, Callable[..., FloatArray]] = {"mcnemar": stats.mcnemar_test}
-        for name, slow in (("boschloo", stats.boschloo), ("barnard", stats.barnard)):
-            tests[name] = partial(slow, progress=partial(_with_bar, name))
+        test: Callable[..., FloatArray] = stats.mcnemar_test
+        if how.test == "boschloo":
+            test = partial(stats.boschloo, progress=_with_bar)
         p_value = np.full(tp_a.shape, np.nan)
-        p_value[there] = tests[how.test](*(x[there] for x in table), how.alternative)
+        p_value[there] = test(*(x[there] for x in table), how.alternative)
     # mid-p assumes binomial counts and could contradict the test in the row
     return p_value, np.where(how.phi == 1.0, exact.p_mid, np.nan)
 
 
-def _with_bar(test: str, cells: Iterable[Any]) -> Iterator[Any]:
-    """Yield the tables of a slow test, and advance a progress bar."""
+def _with_bar(cells: Iterable[Any]) -> Iterator[Any]:
+    """Yield the tables of Boschloo's test, and advance a progress bar."""
     tables = list(cells)
-    with errors.progress_bar(total=len(tables), what=f"{test}'s test", unit="tables") as advance:
+    with errors.progress_bar(total=len(tables), what="Boschloo's test", unit="tables") as advance:
         for table in tables:
             yield table
             advance(1)
@@ -398,9 +398,7 @@ def _limits_of_means(ci: str, *columns: FloatArray, level: float) -> stats.Limit
 COLUMNS = tuple("measure_a measure_b n p_min p_median p_max cuts_tie".split())
 
 
-@Capabilities(
-    rankings="Is A better than B?", lists=True, heads=True, layout="pair n", quantity="p-value"
-)
+@Capabilities(rankings="Is A better than B?", heads=True, layout="pair n", quantity="p-value")
 @with_roles
 def tie_sensitivity(
     data: Data,

@@ -410,7 +410,6 @@ def compare_for(
        difference     p_low    p_high
     0        0.12  0.011506  0.011506
     """
-    check_choice("alternative", alternative, stats.ALTERNATIVES)
     n_a, n_b = check_count("n_a", n_a), check_count("n_b", n_b)
     true_a, true_b = _true_positives("tp_a", tp_a, n_a), _true_positives("tp_b", tp_b, n_b)
     low, high = np.inf, -np.inf

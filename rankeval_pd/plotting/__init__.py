@@ -12,11 +12,11 @@ import lazy_loader
 
 _HOMES = {
     "canvas": "caption shared_legend",
-    "comparisons": "comparison odds_ratios tie_sensitivity",
+    "comparisons": "comparison tie_sensitivity",
     "curves": "det gain lift precision_recall roc",
-    "forests": "area mean_difference measure_ranks repetition system_ranks",
+    "forests": "area measure_ranks repetition system_ranks",
     "items": "interpolated_precision paired_differences queries",
-    "lists": "precision random_bound random_cdf recall_band",
+    "lists": "precision random_bound random_cdf",
     "panels": "shown",
     "systems": "calibration confidence critical_difference gain_by_size pairs",
 }

@@ -3,7 +3,6 @@
 from .canvas import caption as caption
 from .canvas import shared_legend as shared_legend
 from .comparisons import comparison as comparison
-from .comparisons import odds_ratios as odds_ratios
 from .comparisons import tie_sensitivity as tie_sensitivity
 from .curves import det as det
 from .curves import gain as gain
@@ -11,7 +10,6 @@ from .curves import lift as lift
 from .curves import precision_recall as precision_recall
 from .curves import roc as roc
 from .forests import area as area
-from .forests import mean_difference as mean_difference
 from .forests import measure_ranks as measure_ranks
 from .forests import repetition as repetition
 from .forests import system_ranks as system_ranks
@@ -21,7 +19,6 @@ from .items import queries as queries
 from .lists import precision as precision
 from .lists import random_bound as random_bound
 from .lists import random_cdf as random_cdf
-from .lists import recall_band as recall_band
 from .panels import shown as shown
 from .systems import calibration as calibration
 from .systems import confidence as confidence

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_share, hushed
-from rankeval_pd.lists import ranges, regions
+from rankeval_pd.lists import regions
 from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.precision import intervals_unread
 from rankeval_pd.options import one_reading
@@ -22,7 +22,6 @@ from rankeval_pd.plotting.canvas import (
     LINE,
     XLABELS,
     Canvas,
-    interval_kind,
     level_before,
     thin_table,
     write,
@@ -43,7 +42,6 @@ from rankeval_pd.plotting.look import (
 )
 from rankeval_pd.plotting.panels import (
     ComparisonPlot,
-    LevelPlot,
     RankingPlot,
     by_name,
     checked,
@@ -518,89 +516,6 @@ def _by_pair(canvas: Canvas, table: pd.DataFrame) -> dict[Hashable, pd.DataFrame
     labels = {(a, b): f"{canvas.text(a)} : {canvas.text(b)}" for a, b in named}
     canvas.look = replace(canvas.look, labels=labels, order=list(labels))
     return by_name(table.assign(x=table["n"]), ["measure_a", "measure_b"])
-
-
-@picture("measure_a measure_b n odds_ratio_mle ci_low ci_high", "odds_ratios")
-def draw_odds_ratios(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the odds ratio for the two difference regions over n, on a logarithmic scale."""
-    ax = canvas.ax
-    logarithmic = is_log(log, table["n"])
-    estimates = table[["odds_ratio_mle", "ci_low", "ci_high"]].to_numpy(dtype=float)
-    inside = estimates[np.isfinite(estimates) & (estimates > 0.0)]
-    low, high = 0.1, 10.0
-    if inside.size:
-        low, high = float(inside.min()), float(inside.max())
-    low, high = min(low, 0.5) / 1.5, max(high, 2.0) * 1.5
-    ax.set_yscale("log")
-    canvas.limits("y", low, high)
-    pairs = _by_pair(canvas, table)
-    means = {pair: float(rows["odds_ratio_mle"].mean()) for pair, rows in pairs.items()}
-    canvas.choose(means, "odds ratios")
-    canvas.across("n", log=logarithmic)
-    for pair, rows in pairs.items():
-        odds = rows["odds_ratio_mle"]
-        known = np.isfinite(odds) & (odds > 0.0)  # lines do not extend to 0 or infinity
-        canvas.curve(pair, rows["n"], odds.where(known))
-        for beyond, edge, sign in ((np.isposinf(odds), high, "^"), (odds == 0.0, low, "v")):
-            if beyond.any():  # an unclipped line without points is drawn in the corner
-                look = {"color": canvas.color(pair), "marker": sign, "markersize": 6}
-                look |= {"clip_on": False, "linestyle": "none", "label": f"_{sign}"}
-                ax.plot(rows["n"][beyond], np.full(beyond.sum(), edge), **look)
-        limits = rows[["ci_low", "ci_high"]].clip(low, high)
-        pairs[pair] = rows.assign(low=limits["ci_low"], high=limits["ci_high"])
-    canvas.across("n", log=logarithmic)
-    kind = interval_kind(table.attrs, "exact, separately at each n")
-    canvas.uncertainty(pairs, "low", "high", kind)
-    canvas.rule(1.0, "no difference")
-    if not np.isfinite(estimates).all() or (estimates == 0.0).any():
-        triangles = "odds ratios of 0 or infinity, from a region without true or false positives"
-        canvas.tell(f"Triangles: {triangles}.")
-    canvas.limits("y", low, high)
-    canvas.upwards(plainly)
-    if len(table) and table["n"].min() < table["n"].max():
-        canvas.limits("x", high=float(table["n"].max()) * 1.02)
-    canvas.finish(xlabel=XLABELS["n"], ylabel="odds ratio")
-
-
-@of_data_or_table(
-    draw_odds_ratios, "measure_a n odds_ratio odds_ratio_mle", ranges.odds_ratios, clusters=False
-)
-def odds_ratios(
-    data: Data,
-    a: Hashable,
-    b: Hashable,
-    n: Any,
-    *,
-    log: bool | None = None,
-    **options: Unpack[LevelPlot],
-) -> Axes:
-    """Draw the odds ratio between two measures over n, on a logarithmic scale.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates, as in :func:`rankeval_pd.odds_ratios`, or the result of that method.
-    a, b, n, level
-        Options for data, as in :func:`rankeval_pd.odds_ratios`.
-    log : bool, optional
-        Whether the n axis is logarithmic; see :func:`precision`.
-    **look
-
-    Notes
-    -----
-    The line is the conditional maximum-likelihood estimate. Bars, or a band for many n, show exact
-    pointwise intervals. A triangle at the edge represents a ratio of 0 or infinity. The gray line
-    at 1 marks equal odds.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(500)
-    >>> df.rankeval.plot.odds_ratios("good", "fair", [50, 100, 200]).get_yscale()
-    'log'
-    """
-    look, asked = parted(options)
-    return draw_odds_ratios(ranges.odds_ratios(data, a, b, n, **asked), log=log, **look)
 
 
 @picture("measure_a measure_b n p_min p_median p_max", "tie_sensitivity")

@@ -12,10 +12,7 @@ import xarray as xr
 
 from rankeval_pd.curves import areas
 from rankeval_pd.doors import Data
-from rankeval_pd.errors import hushed
 from rankeval_pd.lists import measure_ranks as measure_verdicts
-from rankeval_pd.lists import ranges
-from rankeval_pd.lists.comparison import compare
 from rankeval_pd.lists.repetition import repetition as repetition_of
 from rankeval_pd.lists.repetition import repetition_samples
 from rankeval_pd.options import one_reading
@@ -38,7 +35,6 @@ from rankeval_pd.plotting.look import (
     digits_for,
     font,
     in_percent,
-    in_points,
     interval_text,
     mixed_color,
     number,
@@ -50,7 +46,6 @@ from rankeval_pd.plotting.look import (
 )
 from rankeval_pd.plotting.panels import (
     MOST,
-    DifferencePlot,
     LevelPlot,
     MeasurePlot,
     RankPlot,
@@ -62,14 +57,13 @@ from rankeval_pd.plotting.panels import (
     of_data_or_table,
     parted,
     picture,
-    roles_in,
     table_of,
     tidy,
 )
 from rankeval_pd.roles import FamilyAdjustment, ListSizes
 from rankeval_pd.stats import WRITTEN
 from rankeval_pd.systems import tests
-from rankeval_pd.words import alpha_of, letter_sets, p_cell, percent_of
+from rankeval_pd.words import alpha_of, letter_sets, percent_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -515,100 +509,6 @@ def score_of(attrs: Mapping[Any, Any]) -> str:
 def gain_of(attrs: Mapping[Any, Any]) -> str:
     """Return the unit of the gain, which is the metric if the table contains it."""
     return f"gain in {score_of(attrs)}"
-
-
-@picture(
-    "measure_a measure_b n_first n_last difference ci_low ci_high",
-    "mean_difference",
-    own="y",
-    size=rows_high,
-)
-def draw_mean_difference(
-    canvas: Canvas, table: pd.DataFrame, differences: pd.DataFrame | None = None
-) -> None:
-    """Draw mean differences in precision with intervals, and the difference at each n."""
-    several = len(table[["measure_a", "measure_b"]].drop_duplicates()) > 1
-    names, p = [], []
-    for y, row in enumerate(table.to_dict("records")):
-        name = f"{canvas.text(row['measure_a'])} − {canvas.text(row['measure_b'])}"
-        if len(table) > 1 and not several:
-            name = f"n = {row['n_first']:,} to {row['n_last']:,}"
-        names.append(name)
-        p.append(p_cell(float(row.get("p_value", np.nan))))
-        if differences is None:
-            continue
-        needed = "measure_a measure_b n difference"
-        result = table_of(differences, needed, "compare")
-        same = (result["measure_a"] == row["measure_a"]) & (result["measure_b"] == row["measure_b"])
-        inside = result["n"].between(row["n_first"], row["n_last"])
-        found = result.loc[same & inside, "difference"].to_numpy(dtype=float)
-        found = found[np.linspace(0, len(found) - 1, min(len(found), 200)).astype(int)]
-        ticks = {"color": canvas.ink.muted, "markersize": 5, "zorder": 1.5, "label": "_at each n"}
-        canvas.ax.plot(found, np.full(len(found), y + 0.3), "|", **ticks)
-    attrs = table.attrs
-    label = "mean difference in precision (points)"
-    if len(table) == 1:
-        first, last = (int(table[c].iloc[0]) for c in ("n_first", "n_last"))
-        label += f", n = {first:,} to {last:,}"
-    excludes = ((table["ci_low"] > 0) | (table["ci_high"] < 0)).to_numpy(dtype=bool)
-    rows = pd.DataFrame({"value": table["difference"], "accent": excludes})
-    rows["low"], rows["high"] = table["ci_low"], table["ci_high"]
-    rows["name"] = pd.Series(names, table.index, dtype=object)
-    if any(p):
-        rows["p"] = p
-    points = Numbers("points", in_points, 100.0, signed=True)
-    draw_forest(canvas, rows, label, points, references={0.0: ""}, level=attrs.get("level"))
-    canvas.tell(f"Lines: {interval_kind(attrs, 'separately for each row')}.")
-    if differences is not None:
-        canvas.tell("Ticks below a row: differences at each n. Dots: mean differences.")
-
-
-@of_data_or_table(
-    draw_mean_difference,
-    "measure_a n_first n_last difference",
-    ranges.mean_difference,
-    clusters=False,
-)
-def mean_difference(
-    data: Data, a: Hashable, b: Hashable, n: Any, **options: Unpack[DifferencePlot]
-) -> Axes:
-    """Draw the mean difference between precision curves, and the difference at each n.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.mean_difference`. If you pass a result, you can add ``differences``, the
-        result of :func:`rankeval_pd.compare` for the same pair.
-    a, b, n, alternative, n_resamples, level
-        Options for data, as in :func:`rankeval_pd.mean_difference`.
-    **look
-
-    Notes
-    -----
-    Each row is a pair of measures over a range of n. The dot marks the mean difference, and
-    the line shows its interval. Both are printed on the right. The ticks below a row mark the
-    differences at each n. The vertical line marks 0.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(500)
-    >>> ax = df.rankeval.plot.mean_difference("good", "fair", range(50, 200), n_resamples=99)
-    >>> ax.get_xlabel()
-    'mean difference in precision (points), n = 50 to 199'
-    """
-    look, asked = parted(options)
-    with one_reading():
-        table = ranges.mean_difference(data, a, b, n, **asked)
-        with hushed():  # the mean difference has already raised the warning
-            sizes = n
-            if np.iterable(n):
-                sizes = [*n]
-                shown = np.linspace(0, len(sizes) - 1, min(2000, len(sizes))).astype(int)
-                sizes = np.asarray(sizes)[shown].astype(int).tolist()
-            curve = compare(data, a, b, sizes, **roles_in(asked))
-    return draw_mean_difference(table, curve, **look)
 
 
 # ---- Precision over repeated samples and the binomial model (Evert 2004, figure 4)

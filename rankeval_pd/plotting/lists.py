@@ -11,10 +11,8 @@ import pandas as pd
 
 from rankeval_pd.chance.bounds import random_bound as bound_of
 from rankeval_pd.chance.bounds import random_cdf as cdf_of
-from rankeval_pd.chance.bounds import random_envelope
 from rankeval_pd.doors import Data
 from rankeval_pd.errors import check_flag, hushed
-from rankeval_pd.lists import recall
 from rankeval_pd.lists.precision import nbest_precision, precision_band
 from rankeval_pd.options import one_reading
 from rankeval_pd.plotting.canvas import (
@@ -29,7 +27,6 @@ from rankeval_pd.plotting.canvas import (
 )
 from rankeval_pd.plotting.look import Look, compact, most_text, rate_text, set_ticks
 from rankeval_pd.plotting.panels import (
-    BandPlot,
     Levels,
     PrecisionPlot,
     RankingPlot,
@@ -193,8 +190,6 @@ def precision(
             roles = roles_in(asked)
             ties = Roles.of(roles).ties
             drawn = shown(table)
-            if ties == "blocks":  # each measure has its own, so no n is valid for all measures
-                drawn = sizes
             if ties in CUTTING:
                 with hushed():  # the caption contains the warning about a narrow band
                     band = precision_band(
@@ -212,59 +207,6 @@ def precision(
         bands=bands,
         **look,
     )
-
-
-@picture("measure n recall band_low band_high", "recall_band")
-def draw_recall_band(canvas: Canvas, table: pd.DataFrame, *, log: bool | None = None) -> None:
-    """Draw the recall of n-best lists, a simultaneous band, and a random order."""
-    logarithmic = is_log(log, table["n"])
-    rows = draw_lists(canvas, table, "n", logarithmic, log, "recall")
-    kind = f"{level_before(table.attrs)}{_JOINT}"
-    canvas.uncertainty(rows, "band_low", "band_high", kind)
-    if "expected" in table and len(table):
-        chance = table.drop_duplicates("n").sort_values("n")
-        canvas.reference(chance["n"], chance["expected"], "random order")
-        canvas.tell("Gray line: random order.")
-    canvas.upwards()
-    canvas.finish(ylabel="recall", xlabel=XLABELS["n"])
-
-
-@of_data_or_table(
-    draw_recall_band, "n recall band_low band_high", recall.recall_band, clusters=False
-)
-def recall_band(
-    data: Data, n: ListSizes = None, *, log: bool | None = None, **options: Unpack[BandPlot]
-) -> Axes:
-    """Draw the recall of n-best lists with a simultaneous band.
-
-    Parameters
-    ----------
-    data : DataFrame or Dataset
-        Candidates with a score for each measure and a gold label, or the result of
-        :func:`rankeval_pd.recall_band` for one group.
-    n, ci, level, n_resamples
-        Options for data, as in :func:`rankeval_pd.recall_band`. By default, ``n`` contains the
-        sizes that are visible in the plot.
-    log : bool, optional
-        As in :func:`precision`.
-    **look
-
-    Notes
-    -----
-    Each line shows one measure's recall. The band around the line is simultaneous over
-    all n. The gray line is the mean recall over random orders.
-
-    Examples
-    --------
-    >>> import rankeval_pd
-    >>> df = rankeval_pd.datasets.simulate_candidates(500)
-    >>> df.rankeval.plot.recall_band(range(10, 301, 10), n_resamples=100).get_ylabel()
-    'recall'
-    """
-    look, asked = parted(options)
-    with one_reading():
-        table = recall.recall_band(data, seen_of(data, n, asked), details=True, **asked)
-    return draw_recall_band(table, log=log, **look)
 
 
 def draw_lists(
@@ -301,7 +243,7 @@ def draw_lists(
 
 def shade_blocks(canvas: Canvas, table: pd.DataFrame, column: str, x: str) -> None:
     """Shade list sizes inside ties, where lists depend on the tie-breaking order."""
-    if x != "n" or column not in table or table.attrs.get("ties") in ("expected", "blocks"):
+    if x != "n" or column not in table or table.attrs.get("ties") == "expected":
         return
     inside = (table[column] > 0).groupby(table["n"]).any()
     if not inside.any():
@@ -381,15 +323,15 @@ def draw_random_bound(
         _, positive = totals_of(curves)
         draw_lists(canvas, curves, "n", logarithmic, log)
     if envelope is not None:
-        envelope = table_of(envelope, "alpha n envelope", "random_envelope")
+        envelope = table_of(envelope, "p n critical", "random_bound")
     short = FIRST if logarithmic and log is None else 1
     for place, (level, rows) in enumerate(bound.groupby("p", sort=False)):
         p = float(level)  # type: ignore[arg-type]
-        single = share = _possible_share(rows, "critical", positive, short)
+        single = share = _possible_share(rows, positive, short)
         scope, held = "at any single n", False
-        if envelope is not None and (envelope["alpha"] == p).any():
-            outer = envelope[envelope["alpha"] == p]
-            share = _possible_share(outer, "envelope", positive, short)
+        if envelope is not None and (envelope["p"] == p).any():
+            outer = envelope[envelope["p"] == p]
+            share = _possible_share(outer, positive, short)
             scope, held = "at every n", True
         name, below = f"chance {rate_text(p)}", f"{most_text(p)} of random orders stay below the"
         look = canvas.look.band(zorder=1.04)
@@ -437,12 +379,12 @@ def random_bound(
         :func:`rankeval_pd.random_bound` or :func:`rankeval_pd.random_bound_for` for one group. If
         you pass a result, you can add ``precision``, the result of
         :func:`rankeval_pd.nbest_precision`, to draw the curves, and ``envelope``, the result of
-        :func:`rankeval_pd.random_envelope`.
+        ``random_bound(simultaneous=True)``.
     p, n, population
         Options for data, as in :func:`rankeval_pd.random_bound`.
     simultaneous : bool
-        Option for data: whether to add :func:`rankeval_pd.random_envelope` at alpha = p, which
-        is simultaneous over all n. This option requires a finite population.
+        Option for data: whether to add bounds that are simultaneous over all n. This option
+        requires a finite population.
     log : bool, optional
         As in :func:`precision`.
     **look
@@ -474,17 +416,17 @@ def random_bound(
         envelope = None
         levels = [x for x in dict.fromkeys(np.asarray(bound["p"]).tolist()) if x < 1.0]
         if simultaneous and population == "finite" and levels:
-            envelope = random_envelope(data, levels, n, pool=pool, **roles)
+            envelope = bound_of(data, levels, n, simultaneous=True, pool=pool, **roles)
     return draw_random_bound(bound, table, envelope, log=log, **look)
 
 
-def _possible_share(rows: pd.DataFrame, column: str, positive: float, first: int) -> pd.Series[Any]:
+def _possible_share(rows: pd.DataFrame, positive: float, first: int) -> pd.Series[Any]:
     """Return counts as precision at each n that allows that many true positives."""
     rows = thin_table(rows[rows["n"] >= first]).set_index("n", drop=False)
-    possible = rows[column] <= np.minimum(rows["n"], positive) + 1e-6
+    possible = rows["critical"] <= np.minimum(rows["n"], positive) + 1e-6
     if "attainable" in rows:  # without curves, no other line shows the number of true positives
         possible &= rows["attainable"].astype(bool)
-    share: pd.Series[Any] = (rows[column] / rows["n"]).where(possible)
+    share: pd.Series[Any] = (rows["critical"] / rows["n"]).where(possible)
     return share
 
 

@@ -46,7 +46,6 @@ from rankeval_pd.roles import (
     ProportionInterval,
     RankingRoles,
     RankKind,
-    RecallBand,
     RegionTest,
     Roles,
     Target,
@@ -549,13 +548,6 @@ class SamplePlot(LevelPlot, total=False):
     ci: ProportionInterval
 
 
-class BandPlot(LevelPlot, total=False):
-    """Keywords for plots of recall."""
-
-    ci: RecallBand
-    n_resamples: int
-
-
 class ComparisonPlot(LevelPlot, total=False):
     """Keywords for plots of comparisons."""
 
@@ -563,13 +555,6 @@ class ComparisonPlot(LevelPlot, total=False):
     alternative: Alternative
     ci: DifferenceInterval
     target: Target
-
-
-class DifferencePlot(LevelPlot, total=False):
-    """Keywords for plots of mean differences."""
-
-    alternative: Alternative
-    n_resamples: int
 
 
 class MeasurePlot(LevelPlot, total=False):
@@ -758,7 +743,7 @@ def seen_of(data: Drawable, n: Any, roles: Mapping[str, Any]) -> Any:
     if n is not None or size_of(data) <= LARGE:
         return n
     roles = roles_in(roles)
-    if Roles.of(roles).ties in ("blocks", "error"):  # lists must not split a block
+    if Roles.of(roles).ties == "error":  # lists must not split a block
         return n
     frame, named = frame_of(data, roles)
     groups = read_frame(frame, Roles.of(named))

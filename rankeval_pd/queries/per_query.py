@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack, get_args
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 import pandas as pd
@@ -16,15 +16,7 @@ import pandas as pd
 from rankeval_pd import doors, tables
 from rankeval_pd.decisions import family_of
 from rankeval_pd.doors import Data, QueryOptions
-from rankeval_pd.errors import (
-    check_choice,
-    check_count,
-    check_flag,
-    details_wanted,
-    listed,
-    unknown_name,
-    warn,
-)
+from rankeval_pd.errors import check_count, check_flag, details_wanted, listed, unknown_name, warn
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
 from rankeval_pd.stats import EXPECTED_METRICS, AnyArray, BoolArray, FloatArray, IntArray
@@ -318,7 +310,6 @@ def per_query(
     3     2    bm25     AP  0.500000
     """
     chosen = QueryOptions.of(roles)
-    check_choice("undefined", undefined, get_args(Undefined))
     check_flag("wide", wide)
     named = metrics_asked(metrics, chosen)
     doors.check_data(data)
@@ -655,7 +646,6 @@ def query_summary(
     1     new     RR  0.833333    0.166667       -0.049699         0.383032     0.10059
     """
     doors.check_data(data)
-    check_choice("undefined", undefined, get_args(Undefined))
     chosen = QueryOptions.of(roles)
     asked = metrics_asked(metrics, chosen)
     queries = doors.read_queries(doors.below_door(data), chosen)
@@ -671,7 +661,6 @@ def query_summary(
             " undefined='skip' to leave these queries out, or undefined='zero' to count them as 0,"
             " as in trec_eval."
         )
-    check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     adjusted = adjustment_of(test, adjust)
     options: dict[str, Any] = {
         "by": _METRIC,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
 from rankeval_pd.stats.areas import Outline, RankingOutline
-from rankeval_pd.stats.bands import CurveLists, critical_value, draws_needed, vote_difference
+from rankeval_pd.stats.bands import CurveLists, critical_value, draws_needed
 from rankeval_pd.stats.clusters import (
     ADDED,
     ClusterSpread,
@@ -105,7 +105,6 @@ from rankeval_pd.stats.ranking import (
 )
 from rankeval_pd.stats.ranks import (
     BASELINE,
-    RANKS,
     SCORE_INTERVALS,
     Sets,
     SystemScores,
@@ -129,9 +128,7 @@ from rankeval_pd.stats.ties import (
 from rankeval_pd.stats.two_by_two import (
     ALTERNATIVES,
     Pilot,
-    barnard,
     boschloo,
-    conditional_odds_ratio,
     discordant_test,
     drawn_laws,
     fisher_power,

@@ -19,7 +19,7 @@ from rankeval_pd.stats._types import (
     silent_division,
 )
 from rankeval_pd.stats.proportions import Limits, clopper_pearson, z_of
-from rankeval_pd.stats.ranking import Keys, Whole, edge_precision
+from rankeval_pd.stats.ranking import Keys, Whole
 
 # ----------------------- Variance and simultaneous bands for the precision of n-best lists at all n
 #
@@ -315,38 +315,6 @@ def exact_band(found: Sup, positive: int) -> Limits:
     return clopper_pearson(found.tp / positive * size, size, within)
 
 
-def emproc_band(found: Sup, n: IntArray, positive: int) -> Limits:
-    """Return recall ± factor * se, between 0 and the recall of a perfect ranking."""
-    half = found.factor * np.sqrt(found.spread.variance / found.spread.positive)
-    center, ideal = found.spread.recall, np.minimum(1.0, n / positive)
-    return np.maximum(center - half, 0.0), np.minimum(center + half, ideal)
-
-
-class KernelLists(NamedTuple):
-    """Lists of the candidates with scores above the (n + 1)-th score, and their edges."""
-
-    tp: IntArray
-    edge: FloatArray
-
-
-def kernel_lists(score: FloatArray, ranked: BoolArray, n: IntArray) -> KernelLists:
-    """Return true positives, and a Nadaraya-Watson estimate of their share at the edge, in O(n)."""
-    total = score.size
-    tp, edge = np.zeros(n.size, dtype=np.int64), np.zeros(n.size)
-    counts = np.concatenate([[0], np.cumsum(ranked)])
-    spread = score.std(ddof=1) if total > 1 else 0.0
-    width = total**-0.2 * spread
-    for k, size in enumerate(n.tolist()):
-        last = score[min(size, total - 1)]
-        above = total if size == total else int(np.searchsorted(-score, -last, side="left"))
-        tp[k] = counts[above]
-        near = slice(max(0, size - _NEAR - 1), min(total, size + _NEAR))
-        far = (score[near] - last) / width if width > 0.0 else np.zeros(score[near].size)
-        weight = np.exp(-0.5 * far**2)
-        edge[k] = (weight @ ranked[near]) / weight.sum()
-    return KernelLists(tp, edge)
-
-
 # ------------ Intervals and simultaneous bands for ROC, DET, precision-recall, gain and lift curves
 #
 # If the candidates are a sample, a curve varies with the candidates in the lists and with the ends
@@ -511,50 +479,3 @@ def band_level(space: str, x: CurveLists, level: float, seed: int) -> float:
     if x.n.size < every:  # Siegmund's correction for the lists between two points
         factor += _BETWEEN * float(np.sqrt(np.mean(np.diff(z, axis=0) ** 2)))
     return 1.0 - 2.0 * float(scipy.special.ndtr(-factor))
-
-
-# -------------- Differences between n-best lists in mean labels from 0 to 1, such as vote fractions
-#
-# A candidate contributes u: y - e if it is in the first list, minus y - e of the second list if it
-# is there, where e is the mean label at the list's end. The variance of the difference is the sum
-# of (u - mean of u)^2, the delta method for lists with a random threshold.
-
-
-class VoteDifference(NamedTuple):
-    """The two lists of a pair; the last axis is n."""
-
-    overlap: IntArray
-    total_a: FloatArray  #: sum of the labels in the list
-    total_b: FloatArray
-    total_only_a: FloatArray  #: sum of the labels of candidates in only one list
-    total_only_b: FloatArray
-    error: FloatArray  #: standard error of the difference between the means
-    freedom: FloatArray  #: degrees of freedom for the standard error
-
-
-def vote_difference(
-    rank_a: IntArray, rank_b: IntArray, label: FloatArray, n: IntArray
-) -> VoteDifference:
-    """Return totals and standard errors for every n in O(candidates)."""
-    size = label.size
-    both = np.maximum(rank_a, rank_b)
-    sums: list[FloatArray] = [
-        np.cumsum(np.bincount(rank, x, minlength=size + 1), dtype=np.float64)
-        for rank in (rank_a, rank_b, both)
-        for x in (label, label**2)
-    ]
-    a, a2, b, b2, shared, shared2 = sums
-    overlap = np.cumsum(np.bincount(both, minlength=size + 1))[n]
-    edges = [edge_precision(x, n, np.array([size])) for x in (a, b)]
-    only = n - overlap
-    squares = (edges[0] - edges[1]) ** 2 * overlap
-    mean, extra = np.zeros(n.shape), np.zeros(n.shape)
-    for sign, one, two, edge in ((1.0, a, a2, edges[0]), (-1.0, b, b2, edges[1])):
-        first, second = one[n] - shared[n], two[n] - shared2[n]
-        squares = squares + second - 2.0 * edge * first + edge**2 * only
-        mean = mean + sign * (one[n] - edge * n)
-        extra = extra + edge * (1.0 - edge)  # keep the variance above 0 even if all labels agree
-    variance = np.maximum(squares - mean**2 / size, 0.0) + extra
-    error = np.where(only > 0, np.sqrt(variance) / n, 0.0)
-    freedom = np.maximum(2.0 * only - 2.0, 0.0)
-    return VoteDifference(overlap, a[n], b[n], a[n] - shared[n], b[n] - shared[n], error, freedom)

@@ -456,7 +456,7 @@ def t_test(found: QueryMean, alternative: str) -> FloatArray:
 def agreed(votes: FloatArray, agreement: str) -> FloatArray:
     """Return one label per candidate from votes (..., annotator, candidate); NaN means no vote.
 
-    With "majority", a tied vote gives NaN; with "mean", the label is the mean of the votes.
+    With "majority", a tied vote gives NaN.
     """
     known = ~np.isnan(votes)
     count, positive = known.sum(axis=-2), np.where(known, votes, 0.0).sum(axis=-2)
@@ -465,9 +465,7 @@ def agreed(votes: FloatArray, agreement: str) -> FloatArray:
     elif agreement == "all":
         label = (positive == count).astype(float)
     else:
-        label = positive / np.maximum(count, 1)
-        if agreement == "majority":
-            label = np.where(2 * positive == count, np.nan, np.rint(label))
+        label = np.where(2 * positive == count, np.nan, np.rint(positive / np.maximum(count, 1)))
     return np.where(count > 0, label, np.nan)
 
 

@@ -32,19 +32,6 @@ def newcombe(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level
     return low, high
 
 
-def agresti_caffo(
-    tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
-) -> Limits:
-    """Return Agresti and Caffo's (2000) interval: Wald's, with 1 positive and 1 negative more."""
-    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
-    a, b = (tp_a + 1.0) / (n_a + 2.0), (tp_b + 1.0) / (n_b + 2.0)
-    variance = a * (1.0 - a) / (n_a + 2.0) + b * (1.0 - b) / (n_b + 2.0)
-    margin = z_of(level) * np.sqrt(variance)
-    defined = (n_a > 0) & (n_b > 0)
-    low, high = np.maximum(a - b - margin, -1.0), np.minimum(a - b + margin, 1.0)
-    return np.where(defined, low, np.nan), np.where(defined, high, np.nan)
-
-
 def miettinen_nurminen(
     tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
 ) -> Limits:
@@ -187,7 +174,6 @@ def corrected_score(
 DIFFERENCE_INTERVALS: dict[str, Callable[..., Limits]] = {
     "score": corrected_score,
     "newcombe": newcombe,
-    "agresti-caffo": agresti_caffo,
     "miettinen-nurminen": miettinen_nurminen,
 }
 """Intervals for the difference between two proportions, by the value of ``ci``."""

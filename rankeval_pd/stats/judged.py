@@ -10,10 +10,8 @@ import numpy as np
 import scipy
 
 from rankeval_pd.stats import clusters as cluster_totals
-from rankeval_pd.stats import distributions, ranking
+from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
-from rankeval_pd.stats.areas import ALONE
-from rankeval_pd.stats.clusters import simpson_number
 from rankeval_pd.stats.distributions import first_near
 from rankeval_pd.stats.proportions import INTERVALS, Limits, clopper_pearson, t_of, z_of
 from rankeval_pd.stats.ranking import Ranking
@@ -274,180 +272,11 @@ def windows_of(score: FloatArray, present: BoolArray, ends: AnyArray) -> IntArra
     return result
 
 
-def inferred_average_precision(
-    score: FloatArray, sample: JudgedSample, design: Design, cluster: IntArray | None = None
-) -> tuple[float, float, float]:
-    """Estimate average precision with limits; candidates are sorted by decreasing score.
-
-    The estimator is inferred average precision (Yilmaz and Aslam 2006) with inverse probability
-    weights. At each judged positive, the precision combines the positive itself, counted as 1, with
-    an estimate for the rest of the list. With the Horvitz-Thompson estimator, this estimate is the
-    sum of the weights in the rest of the list. Equal scores form one block.
-    """
-    judged, true, _, stratum = sample
-    sure = low, high = average_precision_bounds(score, true, judged)
-    hit, chosen = judged & true, _judging_rates(sample, design)
-    if chosen is None or not hit.any():
-        return np.nan, low, high
-    weight = 1.0 / chosen
-    start, end = ranking.block_edges(score)
-    mass, positive = np.cumsum(weight * judged)[end - 1], np.cumsum(weight * hit)[end - 1]
-    others, seen = positive - weight * hit, mass - weight * judged
-    with silent_division():
-        share = np.where(seen > 0, others / seen, 0.0)
-    precision = (1.0 + share * (end - 1)) / end
-    if design.sums_weights:
-        precision = (1.0 + others) / end
-    whole = float((weight * hit).sum())
-    value = float((weight * precision)[hit].sum() / whole)
-    if design.unjudged == "bounds":
-        return value, low, high
-    lists = np.where(hit, weight / end, 0.0)
-    influence = np.where(hit, precision - value, 0.0)
-    if design.sums_weights:
-        influence = influence + hit * (_from_on(lists, start) - lists)
-    else:
-        with silent_division():
-            each = np.where((seen > 0) & hit, lists * (end - 1) / seen, 0.0)
-        told = _from_on(each, start) - each
-        taken = _from_on(each * share, start) - each * share
-        influence = influence + np.where(hit, told, 0.0) - taken
-    # the contribution of each judged candidate to the error of the weighted influence sum
-    error_of = (np.sqrt(1.0 - chosen) * weight * influence)[judged]
-    variance = _candidate_variance(error_of, stratum[judged], design)
-    count = float(hit.sum())
-    if cluster is not None:
-        of_clusters, many = _judged_cluster_variance(error_of, hit[judged], cluster[judged])
-        part = apart_share(judged, cluster)
-        variance = part * of_clusters + (1.0 - part) * variance
-        count = min(count, 1.0 + (many - 1.0) / max(part, 1e-9))
-    error = np.sqrt(variance) / whole
-    low, high = _judged_limits(value, error, count, sure, design.level)
-    if not design.sums_weights:
-        # here each positive also counts among the rest, to the extent that it could have been
-        # missed; otherwise the precision of lists with few judgments would be too low
-        more = (1.0 - chosen) * weight
-        share = (others + more) / np.where(seen + more > 0, seen + more, 1.0)
-        second = float((weight * (1.0 + share * (end - 1)) / end)[hit].sum()) / whole
-        at = np.nextafter(min(second, 1.0), 0.0)
-        ends = _judged_limits(float(at), error, count, sure, design.level)
-        low, high = min(low, ends[0]), max(high, ends[1])
-    if design.strata != 1:
-        # positives that few judgments can miss, and that contribute nothing to the sum
-        every = design.total(design.parts(sample).sum(axis=0))
-        low = max(sure[0], min(low, value * float(every.estimate / every.high)))
-    return value, low, high
-
-
-def _judging_rates(sample: JudgedSample, design: Design) -> FloatArray | None:
-    """Return each candidate's judging rate; None if a stratum has no judgments."""
-    judged, _, probability, stratum = sample
-    if not design.parts_alike:
-        return probability
-    size = np.bincount(stratum, minlength=design.strata)
-    seen = np.bincount(stratum[judged], minlength=design.strata)
-    if (seen[size > 0] == 0).any():
-        return None
-    rates: FloatArray = seen / np.maximum(size, 1)
-    return rates[stratum]
-
-
-def _from_on(values: FloatArray, start: IntArray) -> FloatArray:
-    """Return the sum of the values from the start of each value's block to the end."""
-    below = np.cumsum(values[::-1])[::-1]
-    return np.asarray(below[start])
-
-
-def _candidate_variance(error_of: FloatArray, stratum: IntArray, design: Design) -> float:
-    """Return the variance due to sampling individual candidates, within each stratum."""
-    squares = error_of**2
-    if not design.parts_alike:
-        return float(squares.sum())
-    total = 0.0
-    for k in range(design.strata):
-        inside = stratum == k
-        if np.count_nonzero(inside) > 1:
-            total += float(np.var(error_of[inside], ddof=1)) * np.count_nonzero(inside)
-        else:
-            total += float(squares[inside].sum())
-    return total
-
-
-def _judged_cluster_variance(
-    error_of: FloatArray, hit: BoolArray, cluster: IntArray
-) -> tuple[float, float]:
-    """Return the variance over cluster samples, and Simpson's number of positive clusters.
-
-    As in :func:`areas.cluster_spread`, totals are divided by a power of 1 - h. There are at least 3
-    degrees of freedom, because the largest total enters its own variance.
-    """
-    number = np.unique(cluster, return_inverse=True)[1]
-    sums = np.bincount(number, error_of)
-    positive = np.bincount(number, hit).astype(float)
-    rest = 1.0 - positive / positive.sum()
-    far = (sums - sums.mean()) / np.maximum(rest, 0.5 / np.maximum(positive, 1.0)) ** ALONE
-    variance = float((far**2).sum()) * sums.size / max(sums.size - 1.0, 1.0)
-    most = 2.0 * np.count_nonzero(positive) - 1.0
-    return variance, min(max(float(simpson_number(positive)), _LEAST), most)
-
-
 def apart_share(judged: BoolArray, cluster: IntArray) -> float:
     """Return the unjudged candidates' share in clusters without judged ones, or 1."""
     if judged.all():
         return 1.0
     return float(np.mean(~np.isin(cluster[~judged], cluster[judged])))
-
-
-def _judged_limits(
-    value: float, error: float, positives: float, sure: tuple[float, float], level: float
-) -> tuple[float, float]:
-    """Return limits in the possible range, symmetric on the logit scale (Student's t)."""
-    if not (error > 1e-12 and 0.0 < value < 1.0):  # smaller values are rounding errors
-        return sure
-    middle = np.log(value / (1.0 - value))
-    half = t_of(max(positives - 1.0, 1.0), level) * error / (value * (1.0 - value))
-    low, high = scipy.special.expit([middle - half, middle + half])
-    low, high = np.clip((low, high), *sure)
-    return min(float(low), value), max(float(high), value)  # the estimate can be impossible
-
-
-def average_precision_bounds(
-    score: FloatArray, true: BoolArray, judged: BoolArray
-) -> tuple[float, float]:
-    """Return the possible range of average precision in O(N); scores must be descending.
-
-    It is largest if the first k unjudged candidates are positive, smallest if the last k are.
-    """
-    hit, open_ = judged & true, ~judged
-    start, end = ranking.block_edges(score)
-    above = np.cumsum(hit.astype(float))[end - 1]  # judged positives up to the end of the block
-    if not open_.any():
-        value = np.nan
-        if hit.any():
-            value = float((above / end)[hit].sum() / hit.sum())
-        return value, value
-    inverse = 1.0 / end
-    known = float((above * inverse)[hit].sum())
-    helped = np.cumsum(np.where(hit, inverse, 0.0)[::-1])[::-1][start]
-    count = np.arange(1, int(open_.sum()) + 1)
-    positives = int(hit.sum())
-    first, last = np.flatnonzero(open_), np.flatnonzero(open_)[::-1]
-    # each positive adds its own precision, and 1 / n for every positive at or below its rank
-    of_block = _chosen_before(end[first], count)
-    most = (above[first] + count) * inverse[first] + helped[first] + of_block * inverse[first]
-    added = np.concatenate([[0.0], np.cumsum(inverse[last])[:-1]])
-    of_block = _chosen_before(end[last], count)
-    least = (above[last] + 1 + of_block) * inverse[last] + helped[last] + added
-    with silent_division():
-        sums = [np.concatenate([[known], known + np.cumsum(x)]) for x in (least, most)]
-        low, high = (x / (positives + np.arange(count.size + 1)) for x in sums)
-    return float(np.nanmin(low)), float(np.nanmax(high))
-
-
-def _chosen_before(end: IntArray, count: IntArray) -> IntArray:
-    """Return how many candidates of the same block were chosen before."""
-    opens = np.concatenate([[True], end[1:] != end[:-1]])
-    return count - np.maximum.accumulate(np.where(opens, count, 0))
 
 
 # ---------------------------- Limits for sums over partly judged rankings with clustered candidates

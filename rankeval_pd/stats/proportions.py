@@ -12,7 +12,7 @@ import scipy
 
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats._types import AnyArray, BoolArray, FloatArray, IntArray, silent_division
-from rankeval_pd.stats.distributions import broadcast_floats, first_true
+from rankeval_pd.stats.distributions import broadcast_floats
 
 # ---------------------------------------------------------------------- Intervals for a proportion
 
@@ -54,19 +54,6 @@ clopper_pearson = partial(_beta_limits, lower=(_AT_LEAST,), upper=(_MORE,))
 
 jeffreys = partial(_beta_limits, lower=(_JEFFREYS,), upper=(_JEFFREYS,))
 """The quantiles of Beta(tp + 1/2, n - tp + 1/2), with 0 at tp = 0 and 1 at tp = n."""
-
-
-def midp(tp: AnyArray, n: AnyArray, level: float) -> Limits:
-    """Return the proportions whose mid-p tails, P(beyond tp) + P(tp)/2, are (1 - level)/2."""
-    tp, n = broadcast_floats(tp, n)
-    # at tp = n or tp = 0 the mid-p tail is p^n / 2 or (1 - p)^n / 2, which is solved directly
-    end = np.log(1.0 - level) / np.where(n > 0, n, 1.0)
-    low = np.where((tp == n) & (n > 0), np.exp(end), 0.0)
-    high = np.where((tp == 0) & (n > 0), -np.expm1(end), 1.0)
-    # elsewhere, it is the mean of the two beta tails P(X >= tp) and P(X > tp)
-    halves, inner = (_AT_LEAST, _MORE), (tp > 0) & (tp < n)
-    low[inner], high[inner] = _beta_limits(tp[inner], n[inner], level, lower=halves, upper=halves)
-    return low, high
 
 
 _LAST_STEP = 1e-5  # after a Halley step of this size the error is below 1e-15
@@ -196,7 +183,6 @@ def beta_logits(tp: FloatArray, fp: FloatArray, wanted: BetaTail) -> FloatArray:
 
 # if a or b is below the first number, quantiles can be closer to 0 or 1 than the second
 _FRACTION_OF_SUCCESS, _LEAST_QUANTILE = 0.05, 1e-300
-_FARTHEST_LOGIT = 700.0  # exp(-700) is 1e-304, near the smallest float
 # if a is at most the first and b at least the second number, sum the tail term by term
 _FEW_TERMS, _MANY_TRIALS = 64.0, 1e6
 
@@ -235,76 +221,10 @@ def wilson(tp: AnyArray, n: AnyArray, level: float) -> Limits:
     return np.where(n > 0, low, 0.0), np.where((n > 0) & (tp < n), high, 1.0)
 
 
-def blaker(tp: AnyArray, n: AnyArray, level: float) -> Limits:
-    """Return the smallest and the largest proportion not rejected by Blaker's (2000) test.
-
-    The acceptability of a proportion is the smaller tail at tp plus the largest one on the other
-    side that is not larger, and is above 1 - level between the limits, with gaps ignored: the
-    limits are inside Clopper-Pearson's, and nested in the level. Fractional counts have tails of
-    Beta distributions.
-    """
-    tp, n = broadcast_floats(tp, n)
-    fp = n - tp
-    low, high = np.zeros(tp.shape), np.ones(tp.shape)
-    some, not_all = tp > 0, fp > 0
-    low[some] = scipy.special.expit(_blaker_low(tp[some], fp[some], 1.0 - level))
-    # on the logit scale, the upper limit is minus the lower limit for the negatives
-    high[not_all] = scipy.special.expit(-_blaker_low(fp[not_all], tp[not_all], 1.0 - level))
-    return low, high
-
-
-def _blaker_low(tp: FloatArray, fp: FloatArray, alpha: float) -> FloatArray:
-    """Return the logit of the smallest proportion with acceptability above ``alpha``, tp > 0.
-
-    Let p increase from the Clopper-Pearson limit, at which P(X >= tp) = alpha/2. Let k be the first
-    count for which P(X <= k) is above P(X >= tp). Until P(X <= k) has decreased to P(X >= tp), the
-    acceptability is P(X >= tp) + P(X <= k - 1), which decreases and then increases. It then jumps
-    to 2 P(X >= tp), above alpha. The limit is where it first increases through alpha or jumps.
-    """
-    from scipy.optimize import elementwise
-
-    gap = partial(_blaker_gap, alpha)
-    outermost = beta_quantile(tp, fp, BetaTail((_AT_LEAST,), 0.5 * alpha, upper=False))
-    start: FloatArray = np.clip(scipy.special.logit(outermost), -_FARTHEST_LOGIT, _FARTHEST_LOGIT)
-    k = first_true(
-        lambda k: _lower_tail(start, k, tp, fp) > 0.5 * alpha, np.zeros(tp.shape), np.ceil(tp) - 1.0
-    )
-    # if the gap is not negative at the start, the limit is the Clopper-Pearson limit
-    result = start.copy()
-    inner = gap(start, k, tp, fp) < 0.0
-    args = (k[inner], tp[inner], fp[inner])
-    # bracket the root, in steps of about one standard deviation of the logit
-    step = np.sqrt(1.0 / tp[inner] + 1.0 / (fp[inner] + 1.0))
-    high = start[inner] + step
-    while (short := gap(high, *args) < 0.0).any():
-        high = high + short * step
-    result[inner] = elementwise.find_root(gap, (start[inner], high), args=args).x
-    return result
-
-
-def _blaker_gap(
-    alpha: float, x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray
-) -> FloatArray:
-    """Return a value that is negative below the limit, at the logit x."""
-    # both conditions are scaled to [-1, 1]; the larger value is negative below the limit
-    tail = np.asarray(scipy.special.betainc(tp, fp + 1.0, scipy.special.expit(x)), dtype=float)
-    risen, left = tail + _lower_tail(x, k - 1.0, tp, fp), _lower_tail(x, k, tp, fp)
-    return np.maximum((risen - alpha) / (risen + alpha), (tail - left) / (tail + left))
-
-
-def _lower_tail(x: FloatArray, k: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
-    """Return the probability of at most k of tp + fp successes at the logit x."""
-    rest = tp + fp - k
-    result = scipy.special.betainc(rest, np.maximum(k, 0.0) + 1.0, scipy.special.expit(-x))
-    return np.where(k >= 0.0, result, 0.0)
-
-
 INTERVALS: dict[str, Callable[[AnyArray, AnyArray, float], Limits]] = {
     "clopper-pearson": clopper_pearson,
     "wilson": wilson,
     "jeffreys": jeffreys,
-    "midp": midp,
-    "blaker": blaker,
 }
 """Intervals for one proportion, by the value of ``ci``."""
 

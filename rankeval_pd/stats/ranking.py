@@ -54,7 +54,7 @@ class NBest(NamedTuple):
     tp: FloatArray | IntArray  #: true positives; the mean under ties="expected"
     threshold: FloatArray  #: score of the n-th candidate
     tied: IntArray  #: number of excluded candidates with a score equal to the threshold
-    exists: BoolArray  #: whether there are n candidates and, with ties="blocks", a block ends at n
+    exists: BoolArray  #: whether there are n candidates
     block: TieBlock
 
 
@@ -242,8 +242,7 @@ class Ranking:
 
         Of candidates with the n-th score, ``ties`` counts those first in the stored order
         ("shared"), true positives first or last ("best", "worst"), or the mean ("expected"); with
-        "error" and "blocks", a list that splits a block raises an error, or is omitted from every n
-        with "blocks".
+        "error", a list that splits a block raises an error.
         """
         asked, width = self.every if n is None else n, self.score.shape[-1]
         index = np.minimum(asked, width)
@@ -283,13 +282,13 @@ class Ranking:
             counted = tp_start + np.clip(inside - (block.size - block.tp), 0, block.tp)
         tied, exists = np.maximum(end - asked, 0), asked <= total
         result = NBest(counted, self.scores_by_rank[..., at], tied, exists, block)
-        if ties in ("error", "blocks"):
-            return _without_cuts(result, asked, ties, every=n is None)
+        if ties == "error":
+            _refuse_cuts(result, asked)
         return result
 
     def cumulated(self, ties: str = "shared") -> FloatArray | IntArray:
         """Return the number of true positives up to each rank: (..., rank from 0)."""
-        if ties in ("shared", "error", "blocks"):
+        if ties in ("shared", "error"):
             return self.tp
         tp = self.nbest(np.arange(1, self.score.shape[-1] + 1), ties).tp
         return cast("FloatArray", np.concatenate([np.zeros_like(tp[..., :1]), tp], axis=-1))
@@ -339,30 +338,16 @@ def block_edges(ranked: FloatArray) -> tuple[IntArray, IntArray]:
     return start, np.minimum.accumulate(end[..., ::-1], axis=-1)[..., ::-1]
 
 
-def _without_cuts(found: NBest, n: IntArray, ties: str, *, every: bool) -> NBest:
-    """Return the lists that do not split forbidden ties, or raise an error."""
+def _refuse_cuts(found: NBest, n: IntArray) -> None:
+    """Raise a ValueError if a list ends inside a tie."""
     cut = (found.tied > 0) & found.exists
-    if ties == "blocks" and every:
-        return found._replace(exists=found.exists & ~cut)
     if cut.any():
         where = np.flatnonzero(cut.any(axis=tuple(range(cut.ndim - 1))))
-        first = int(n[where[0]])
-        if ties == "error":
-            raise ValueError(
-                f"ties='error': {where.size} of {n.size} requested lists end inside a tie, first at"
-                f" n={first}. Pass other values of n, break the ties by a column, key=..., or break"
-                " them by a hash of the labels: ties='shared'."
-            )
-        row = tuple(np.argwhere(cut[..., where[0]])[0])
-        above = int(found.block.above[(*row, where[0])])
-        below = above + int(found.block.size[(*row, where[0])])
-        ends = f"{above} and {below}" if above else f"nothing and {below}"
         raise ValueError(
-            f"ties='blocks': n={first} is inside a block of candidates with equal scores, between"
-            f" {ends} ({where.size} of the requested lists split one). Pass the end of a block, or"
-            " omit n to use every list that ends with a block."
+            f"ties='error': {where.size} of {n.size} requested lists end inside a tie, first at"
+            f" n={int(n[where[0]])}. Pass other values of n, break the ties by a column, key=...,"
+            " or break them by a hash of the labels: ties='shared'."
         )
-    return found
 
 
 class Blocks(NamedTuple):

@@ -220,7 +220,6 @@ def _joint_tests(
 
 # ------------------------ Scores of systems with intervals, tests of all pairs, and resampled ranks
 
-RANKS = ("simultaneous", "percentile")
 SCORE_INTERVALS = ("wild", "clopper-pearson", "bca", "percentile", "basic")
 
 

@@ -1,4 +1,4 @@
-"""Tests of 2x2 tables: Fisher, mid-p, Boschloo, Barnard, McNemar, and their power.
+"""Tests of 2x2 tables: Fisher, mid-p, Boschloo, McNemar, and their power.
 
 A table has tp_a true positives among n_a candidates of one region, and tp_b among n_b of another.
 Arrays of tables are broadcast. The alternative "greater" means that the proportion in a is larger.
@@ -21,7 +21,6 @@ from rankeval_pd.stats.distributions import (
     broadcast_floats,
     first_true,
     hypergeometric_laws,
-    series_sums,
     support,
     tails_of_sum,
 )
@@ -197,123 +196,6 @@ def mcnemar_test(
 _LAST_STEP = 1e-8  # after a Newton step of this size the error is 1e-16
 _LONGEST_STEP = 3.0  # longest step, to avoid overshooting
 _MANY = 1_000  # with at least this many tables, starting values are interpolated between neighbors
-_BRACKET_MARGIN = 1e-3  # tolerance for rounding errors around the bracket of the estimate
-
-
-class OddsRatio(NamedTuple):
-    """The conditional estimate of the odds ratio, with an exact interval."""
-
-    mle: FloatArray  #: odds ratio for which the expected count equals the observed count
-    low: FloatArray  #: odds ratio with P(X >= observed) = (1 - level)/2, or 0
-    high: FloatArray  #: odds ratio with P(X <= observed) = (1 - level)/2, or inf
-
-
-def conditional_odds_ratio(
-    tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray, level: float
-) -> OddsRatio:
-    """Return the conditional maximum-likelihood odds ratio with Cornfield's exact interval.
-
-    The estimate is 0 or inf at the lowest or highest possible count, and NaN if only one is
-    possible. Logarithms are accurate to about 1e-12. The interval inverts two one-sided tests, and
-    Fisher's two-sided test, which orders tables by probability, can disagree with it.
-    """
-    tp_a, n_a, tp_b, n_b = broadcast_floats(tp_a, n_a, tp_b, n_b)
-    tables = np.stack([tp_a, n_a - tp_a, tp_b, n_b - tp_b])
-    turned = tables[[2, 3, 0, 1]]
-    tail = (1.0 - level) / 2.0
-    lowest, highest = (tables[[0, 3]] == 0).any(axis=0), (tables[[1, 2]] == 0).any(axis=0)
-    mle = np.where(highest, np.inf, 0.0)
-    mle[lowest & highest] = np.nan
-    inner = ~(lowest | highest)
-    some = tables[:, inner]
-    mle[inner] = np.exp(_from_neighbors(_newton_mle, _log_odds_ratio(some), some))
-    low, high = np.zeros(mle.shape), np.full(mle.shape, np.inf)
-    low[~lowest] = np.exp(_log_low(tables[:, ~lowest], tail))
-    # exchanging the regions inverts the odds ratio, so the upper limit is 1 / lower limit
-    high[~highest] = np.exp(-_log_low(turned[:, ~highest], tail))
-    return OddsRatio(mle, low, high)
-
-
-def _log_odds_ratio(tables: FloatArray) -> FloatArray:
-    tp_a, fp_a, tp_b, fp_b = np.log(tables)
-    return np.asarray(tp_a + fp_b - fp_a - tp_b)
-
-
-def _from_neighbors(
-    solve: Callable[[FloatArray, FloatArray], FloatArray], start: FloatArray, tables: FloatArray
-) -> FloatArray:
-    """Solve many neighboring tables, starting from the solution for every eighth table.
-
-    It is interpolated where neighbors differ by at most a fifth of Wald's standard error.
-    """
-    if start.size < _MANY:
-        return solve(start, tables)
-    some = np.arange(0, start.size, 8)
-    moved = solve(start[some], tables[:, some]) - start[some]
-    moved = np.interp(np.arange(start.size), some, moved)
-    near = moved**2 < 0.04 * (1.0 / (tables + 0.5)).sum(axis=0)
-    return solve(start + np.where(near, moved, 0.0), tables)
-
-
-def _newton_mle(start: FloatArray, tables: FloatArray) -> FloatArray:
-    """Return the theta at which the expected count is tp_a, in tables of four positive cells.
-
-    theta is between 0 and the log of the sample odds ratio (Mantel and Hankey 1975), and the
-    log-likelihood is concave. Steps that leave the bracket are replaced by bisection.
-    """
-    sample = _log_odds_ratio(tables)
-    low, high = np.minimum(sample, 0.0) - _BRACKET_MARGIN, np.maximum(sample, 0.0) + _BRACKET_MARGIN
-    theta = np.clip(start, low, high)
-    active = np.arange(theta.size)
-    while active.size:
-        now = theta[active]
-        (up, up1, up2), (down, down1, down2) = _sides(tables[:, active], now)
-        mass = 1.0 + up + down
-        # mean and variance of the count about tp_a, from the moments on both sides
-        excess = (up1 - down1) / mass  # expected minus observed count
-        variance = (up2 + down2) / mass - excess * excess
-        low[active] = np.where(excess < 0.0, now, low[active])
-        high[active] = np.where(excess > 0.0, now, high[active])
-        new = now - excess / variance
-        inside = (new >= low[active]) & (new <= high[active])
-        theta[active] = np.where(inside, new, 0.5 * (low[active] + high[active]))
-        active = active[np.abs(theta[active] - now) > _LAST_STEP]
-    return theta
-
-
-def _log_low(tables: FloatArray, tail: float) -> FloatArray:
-    """Return the theta with P(X >= tp_a) = ``tail``; tp_a is not the lowest possible count.
-
-    The log tail is concave in theta, so Newton's method converges from any starting value.
-    """
-    # start at Wald's limit for the log odds ratio after adding 1/2 to each cell
-    cells = tables + 0.5
-    spread = np.sqrt((1.0 / cells).sum(axis=0))
-    start = _log_odds_ratio(cells) + float(scipy.special.ndtri(tail)) * spread
-    return _from_neighbors(partial(_newton_low, tail=tail), start, tables)
-
-
-def _newton_low(theta: FloatArray, tables: FloatArray, *, tail: float) -> FloatArray:
-    """Return the solution from a starting value, which is overwritten."""
-    active = np.arange(theta.size)
-    while active.size:
-        (up, up1, _), (down, down1, _) = _sides(tables[:, active], theta[active])
-        # in units of P(X = tp_a): P(X >= tp_a) = 1 + up, P(X < tp_a) = down
-        log_tail = -np.log1p(down / (1.0 + up))
-        slope = (up1 * down + down1 * (1.0 + up)) / ((1.0 + up) * (1.0 + up + down))
-        step = np.clip((math.log(tail) - log_tail) / slope, -_LONGEST_STEP, _LONGEST_STEP)
-        theta[active] += step
-        active = active[np.abs(step) > _LAST_STEP]
-    return theta
-
-
-def _sides(tables: FloatArray, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mass and two moments, about the count and relative to its mass, on both sides."""
-    odds = np.exp(theta)
-    tp_a, fp_a, tp_b, fp_b = tables
-    above = series_sums(tp_b, fp_a, tp_a + 1.0, fp_b + 1.0, odds, highest_power=2)
-    below = series_sums(tp_a, fp_b, tp_b + 1.0, fp_a + 1.0, 1.0 / odds, highest_power=2)
-    return above, below
 
 
 def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArray) -> FloatArray:
@@ -323,7 +205,7 @@ def sample_odds_ratio(tp_a: AnyArray, n_a: AnyArray, tp_b: AnyArray, n_b: AnyArr
     return odds
 
 
-# ------------------------------------------------------------ Boschloo's and Barnard's exact tests
+# ------------------------------------------------------------ Boschloo's exact test
 #
 # Fisher's test conditions on the number K of true positives in both regions and is conservative. An
 # unconditional p-value is the probability of a pair of counts at least as extreme as the observed
@@ -460,56 +342,12 @@ def paired_boschloo(only_a: int, only_b: int, n: int) -> float:
     return max(tail * _largest_expectation(np.minimum(value, 1.0)), min(score, tail))
 
 
-def barnard_cell(tp_a: int, n_a: int, tp_b: int, n_b: int, alternative: str) -> float:
-    """Return the p-value of Barnard's test; pooled z-scores are compared in integers."""
-    if alternative == "less":
-        return barnard_cell(tp_b, n_b, tp_a, n_a, "greater")
-    total, positive = n_a + n_b, tp_a + tp_b
-    # z is proportional to D / sqrt(S): D = tp_a (n_a + n_b) - k n_a, S = k (n_a + n_b - k)
-    gap = tp_a * total - positive * n_a
-    if alternative == "two-sided":
-        gap = abs(gap)
-    # p = 1 if z <= 0: as pi goes to 0 there are no positives, and z = 0 is at least as extreme
-    if _uninformative(n_a, n_b, positive) or gap <= 0:
-        return 1.0
-    spread = positive * (total - positive)
-    k = np.arange(1, total)
-    extreme = _tail_from(_least_extreme_counts(k, n_a, n_b, gap, spread), k, n_a, n_b)
-    if alternative == "two-sided":
-        extreme = np.logaddexp(
-            extreme, _tail_from(_least_extreme_counts(k, n_b, n_a, gap, spread), k, n_b, n_a)
-        )
-    unit = float(extreme.max())
-    value = np.zeros(total + 1)
-    value[1:-1] = np.exp(extreme - unit)
-    return min(1.0, math.exp(unit) * _largest_expectation(value))
-
-
-def _least_extreme_counts(k: IntArray, n_a: int, n_b: int, gap: int, spread: int) -> IntArray:
-    """Return the smallest count in a, given k positives, with D/sqrt(S) >= gap/sqrt(spread).
-
-    A float is corrected with Python integers, for which D^2 spread >= gap^2 S is exact.
-    """
-    total = n_a + n_b
-    whole = k.astype(object)
-    limit = gap * gap * whole * (total - whole)
-
-    def reaches(count: IntArray) -> BoolArray:
-        d = count.astype(object) * total - whole * n_a
-        return np.asarray((d > 0) & (d * d * spread >= limit), dtype=bool)
-
-    root = gap * np.sqrt(k * (total - k) / spread)
-    guess: IntArray = np.ceil((root + k * float(n_a)) / total).astype(np.int64)
-    guess = np.where(reaches(guess - 1), guess - 1, guess)
-    return np.where(reaches(guess), guess, guess + 1)
-
-
 def _tail_from(count: IntArray, k: IntArray, n_a: int, n_b: int) -> FloatArray:
     """Return log P(X >= count), where X is how many of the k positives are in a."""
     return distributions.tails(count, float(n_a + n_b), float(n_a), k).ge
 
 
-boschloo, barnard = partial(p_of_each_table, boschloo_cell), partial(p_of_each_table, barnard_cell)
+boschloo = partial(p_of_each_table, boschloo_cell)
 
 
 def _largest_expectation(value: FloatArray, enough: float = math.inf) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from rankeval_pd.doors import true_values
-from rankeval_pd.errors import check_choice, check_count, check_memory, checked_call, listed, shown
+from rankeval_pd.errors import check_count, check_memory, checked_call, listed, shown
 from rankeval_pd.roles import Roles, TextMetric
 from rankeval_pd.stats import (
     METRICS,
@@ -458,8 +458,6 @@ def resample_counts(
 
 # ---- Create tables from true labels and classifier predictions or scores
 
-_METRICS = ("accuracy", "precision", "recall", "f1")
-
 
 @checked_call
 def from_predictions(
@@ -514,7 +512,6 @@ def from_predictions(
     >>> items["new"].sum().to_dict()  # F1 = 2 * 2 / (3 + 2)
     {'correct': 2, 'guess': 3, 'gold': 2}
     """
-    check_choice("metric", metric, _METRICS)
     truth, index = _label_array(y_true, "y_true")
     models, index = _models(predictions, "predictions", truth.size, index)
     known = pd.unique(truth)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -173,7 +173,6 @@ def gain_threshold(
     if not low < high:
         raise ValueError(f"window={window!r}: pass two p-values, the smaller one first.")
     share = check_share("quantile", quantile)
-    check_choice("ci", ci, ("order", "systems"))
     level = check_share("level", level)
     n_resamples = check_draws("n_resamples", n_resamples)
     seed = items.entropy(Roles.of({"rng": rng}).rng)
@@ -307,7 +306,6 @@ def gain_by_size(
     0   100        x        y   0.6700   0.5900  0.08 -0.050842  0.208436  0.271253
     1   400        x        y   0.7275   0.5775  0.15  0.086094  0.212924  0.000007
     """
-    check_choice("draw", draw, ("prefix", "random"))
     check_items(data)
     chosen = item_roles(roles)
     frame = below_door(data)
@@ -448,8 +446,6 @@ def calibration(
     0   0.01    0.05       33   0.939394  0.797736  0.992574            0.913673
     1   0.05    0.20       59   0.762712  0.634050  0.863774            0.792766
     """
-    check_choice("ci", ci, ("clopper-pearson", "systems"))
-    check_choice("prior", prior, get_args(Prior))
     level = check_share("level", level)
     edges = _bins(bins)
     seed = items.entropy(Roles.of(roles).rng)
@@ -644,8 +640,6 @@ def population_calibration(
                 f"{name}={getattr(chosen, name)!r}: test sets are drawn item by item from one"
                 f" population. Omit {name}, or select one domain."
             )
-    check_choice("ci", ci, ("clopper-pearson", "systems"))
-    check_choice("prior", prior, get_args(Prior))
     edges, level = _bins(bins), check_share("level", level)
     frame = below_door(data)
     scores, total = system_scores(frame, chosen)

@@ -48,7 +48,6 @@ from rankeval_pd.roles import (
 )
 from rankeval_pd.stats import (
     ADJUSTMENTS,
-    RANKS,
     SCORE_INTERVALS,
     AnyItems,
     IntArray,
@@ -386,8 +385,6 @@ def system_ranks(
     2      z   0.25  0.107394  0.446622         3          3       b
     """
     check_choice("ci", ci, (None, *SCORE_INTERVALS))
-    check_choice("ranks", ranks, RANKS)
-    check_choice("test", test, get_args(MeanTest))
     options = options_of(
         roles,
         n_resamples,
@@ -822,7 +819,6 @@ def paired_permutation(
     0      new      old     0.02      0.0  0.02     0.0     0.04      1.0
     """
     check_flag("skewness", skewness)
-    check_choice("test", test, get_args(PermutationTest))
     if test == "wilcoxon" and margin is not None:
         raise ValueError(
             f"margin={margin!r} with test='wilcoxon': only the test of means supports a margin."
