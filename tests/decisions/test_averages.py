@@ -187,24 +187,6 @@ def test_a_curve_that_ends_stays_at_its_end():
     assert found["tpr"].iloc[-1] < 1.0
 
 
-@pytest.mark.full
-def test_averages_of_a_lazy_dataset_are_those_of_the_frame():
-    frame = collection(least=20, most=21)
-    frame["k"] = frame.groupby("query").cumcount()
-    data = frame.assign(candidate=frame["k"]).set_index(["query", "candidate"]).to_xarray()
-    data = data.assign(k=("candidate", np.arange(20))).chunk(query=3)
-    roles = {"measures": ["a", "b"], "key": "k"}
-    for ask in (
-        lambda x, **by: compare(x, "a", "b", [5, 10], combine=True, **roles, **by),
-        lambda x, **by: compare(x, "a", "b", [5, 10], average="micro", **roles, **by),
-        lambda x, **by: nbest_precision(x, [5, 10], average="macro", **roles, **by),
-        lambda x, **by: roc(x, average="macro", **roles, **by),
-    ):
-        expected = ask(frame, by="query")
-        back = ask(data).compute().to_dataframe().reset_index()[expected.columns]
-        pd.testing.assert_frame_equal(back, expected, check_dtype=False)
-
-
 # --------------------------------------------------------------------- The exact test within strata
 
 
@@ -284,8 +266,6 @@ def test_combined_groups_are_the_strata():
 
 def test_curves_refuse_what_has_no_average():
     frame = collection()
-    with pytest.raises(ValueError, match=r"blocks of equal scores end at different list"):
-        roc(frame, average="macro", ties="blocks", **ROLES)
     with pytest.raises(ValueError, match=r"combine=True combine groups, but there are none"):
         roc(frame, average="macro", measures=["a", "b"])
     with pytest.raises(ValueError, match=r"average='mean' is not one of"):

@@ -1,4 +1,4 @@
-"""Sets of candidates above thresholds, and thresholds that keep what they promise."""
+"""Sets of candidates above thresholds, their rates, and thresholds that keep a promise."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import norm
+from sklearn import metrics
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
 from rankeval_pd.stats import ranks as rank_tests
 from rankeval_pd.stats.ranking import Ranking
+from tests.conftest import examples
 from tests.lists.by_hand import check_rates, odds, p_values
 
 REFERENCE = Path(__file__).parents[1] / "simulations"
@@ -59,6 +61,49 @@ def test_threshold_inf_and_nan_scores():
     found = df.rankeval.acceptance_precision({"a": [np.inf, 1, -np.inf]}, missing="last")
     assert found["n_accepted"].tolist() == [1, 2, 3]
     assert found["tp"].tolist() == [1, 1, 2]
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return rankeval_pd.datasets.simulate_candidates(1_000)
+
+
+@given(st.integers(0, 10**6), st.floats(-1, 2))
+@settings(max_examples=examples(30), deadline=None)
+def test_at_a_threshold_as_scikit_learn(seed, threshold):
+    rng = np.random.default_rng(seed)
+    gold = np.r_[True, False, rng.random(58) < 0.4]
+    df = pd.DataFrame({"s": rng.normal(size=60) + gold, "gold": gold})
+    row = df.rankeval.acceptance_precision(threshold, details=True).iloc[0]
+    said = df["s"] >= threshold
+    tn, fp, fn, tp = metrics.confusion_matrix(gold, said).ravel()
+    assert row["specificity"] == pytest.approx(tn / (tn + fp), abs=1e-10)
+    assert row["f1"] == pytest.approx(metrics.f1_score(gold, said, zero_division=0), abs=1e-10)
+    youden = metrics.balanced_accuracy_score(gold, said, adjusted=True)
+    assert row["youden"] == pytest.approx(youden, abs=1e-10)
+    if tn + fn:
+        npv = metrics.precision_score(~gold, ~said)
+        exact = stats.binomtest(int(tn), int(tn + fn)).proportion_ci()
+        assert row[["npv", "npv_low", "npv_high"]].tolist() == pytest.approx(
+            [npv, *exact], abs=1e-9
+        )
+    exact = stats.binomtest(int(tn), int(tn + fp)).proportion_ci()
+    assert row[["spec_low", "spec_high"]].tolist() == pytest.approx([*exact], abs=1e-9)
+    exact = np.array(stats.binomtest(int(tp), int(tp + fp + fn)).proportion_ci())
+    f1 = row[["f1_low", "f1_high"]].tolist()
+    assert f1 == pytest.approx(list(2 * exact / (1 + exact)), abs=1e-9)
+    assert row["youden_low"] <= row["youden"] <= row["youden_high"]
+
+
+def test_the_threshold_of_a_list(simulated):
+    call = simulated.rankeval(measures="good")
+    found = call.acceptance_precision(n=[50, 200])
+    assert found["n_accepted"].tolist() == [50, 200]
+    again = call.acceptance_precision({"good": found["threshold"].tolist()})
+    pd.testing.assert_frame_equal(found[list(again.columns)], again, check_dtype=False)
+    assert call.acceptance_precision(n=0.05)["n"].tolist() == [50]
+    with pytest.raises(ValueError, match="pass either"):
+        simulated.rankeval.acceptance_precision()
 
 
 # ------------------------------------------------------------------------------ compare(threshold=)
@@ -185,6 +230,90 @@ def test_root_phi_in_the_delta_method():
     assert ratio == pytest.approx(2.0, rel=1e-12)
 
 
+# ---------------------------------------------------------------- Predictive values and error rates
+
+# Weiner et al. (1979), the data of Leisenring, Alonzo and Pepe (2000): exercise test and chest pain
+DISEASED, HEALTHY = (473, 29, 81, 25), (22, 46, 44, 151)
+
+
+def _coronary():
+    rows = [
+        (a, b, sick)
+        for counts, sick in ((DISEASED, True), (HEALTHY, False))
+        for (a, b), times in zip(((1, 1), (1, 0), (0, 1), (0, 0)), counts, strict=True)
+        for _ in range(times)
+    ]
+    return pd.DataFrame(rows, columns=["test", "pain", "gold"])
+
+
+def _by_hand(a, b, right):
+    """Kosinski's statistic of the predictive values, candidate by candidate."""
+    pooled = (right[a].sum() + right[b].sum()) / (a.sum() + b.sum())
+    shared = ((right - pooled) ** 2 * (a & b)).sum() / (a.sum() + b.sum())
+    variance = (pooled * (1 - pooled) - 2 * shared) * (1 / a.sum() + 1 / b.sum())
+    return (right[a].mean() - right[b].mean()) / np.sqrt(variance)
+
+
+def test_predictive_values_by_hand():
+    df, cuts = _coronary(), {"test": 1, "pain": 1}
+    a, b, gold = (df[name].to_numpy() == 1 for name in ("test", "pain", "gold"))
+    for asked, z in (
+        ({"of": "precision", "test": "kosinski"}, _by_hand(a, b, gold)),
+        ({"of": "npv"}, _by_hand(~a, ~b, ~gold)),
+    ):
+        for side, p in (
+            ("two-sided", 2 * stats.norm.sf(abs(z))),
+            ("greater", stats.norm.sf(z)),
+            ("less", stats.norm.cdf(z)),
+        ):
+            found = df.rankeval.compare("test", "pain", threshold=cuts, alternative=side, **asked)
+            row = found.iloc[0]
+            assert row["p_value"] == pytest.approx(p, rel=1e-10)
+            assert row["ci_low"] <= row["difference"] <= row["ci_high"]
+
+
+def test_error_rates_are_tested_as_by_mcnemar():
+    for of, (both, a, b, neither) in (("recall", DISEASED), ("specificity", HEALTHY[::-1])):
+        asked = {"threshold": {"test": 1, "pain": 1}, "of": of}
+        call = _coronary().rankeval(details=True)
+        row = call.compare("test", "pain", **asked).iloc[0]
+        assert row["difference"] == pytest.approx((a - b) / (both + a + b + neither), abs=1e-12)
+        assert row["p_value"] == pytest.approx(stats.binomtest(a, a + b).pvalue, rel=1e-10)
+        middle = call.compare("test", "pain", test="midp", **asked).iloc[0]
+        below = stats.binomtest(a, a + b).pvalue - stats.binom.pmf(min(a, b), a + b, 0.5)
+        assert middle["p_value"] == row["p_mid"] == pytest.approx(below, rel=1e-9)
+        assert (row["ci_low"] > 0) == (row["p_value"] <= 0.05 and a > b)
+
+
+def test_sets_of_unequal_size_are_warned_of_only_where_the_test_rejects():
+    rng, warned, cuts = np.random.default_rng(12), 0, {"a": 0.0, "b": 0.0}
+    gold, unequal = np.arange(120) < 30, 0
+    for _ in range(25):
+        scores = rng.normal(size=(2, 120)) + np.where(gold, 0.8, -0.8)
+        data = pd.DataFrame({"a": scores[0], "b": scores[1], "gold": gold})
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            row = data.rankeval(details=True).compare("a", "b", threshold=cuts).iloc[0]
+        sizes = sorted([row["n_a"], row["n_b"]])
+        unequal += (far := sizes[0] < 0.9 * sizes[1])
+        assert bool(found) == (far and row["p_value"] <= 0.05)
+        assert not (far and isinstance(row["better"], str))
+        warned += bool(found)
+    assert warned <= 3 < unequal
+
+
+def test_what_cannot_be_compared():
+    ask, cuts = _coronary().rankeval.compare, {"test": 1, "pain": 1}
+    for asked, message in (
+        ({"n": 100, "of": "npv"}, "of='npv'"),
+        ({"threshold": cuts, "of": "recall", "test": "boschloo"},
+         "paired test must be 'mcnemar' or 'midp'"),
+        ({"n": 100, "test": "kosinski"}, "compares acceptance sets"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            ask("test", "pain", **asked)
+
+
 # --------------------------------------------------------------------------------- choose_threshold
 
 
@@ -221,14 +350,6 @@ def test_the_sequences_one_by_one(seed, size):
     assert found == best
     if best is not None:
         assert low == pytest.approx(_limit(int(sets.tp[best]), int(sets.n[best]), 0.05 / count))
-
-
-def test_the_first_set_of_a_sequence_can_be_chosen():
-    """Six of six candidates show a precision of 0.6: 0.05 ** (1 / 6) is 0.607."""
-    sets = rank_tests.sets_of(_all_of(-np.arange(11.0), np.arange(11) < 6))
-    chosen, low, _ = rank_tests.guaranteed_precision(sets, 0.6, 0.95)
-    assert sets.n[chosen] == 6
-    assert low == pytest.approx(0.05 ** (1 / 6))
 
 
 def test_recall_is_the_limit_of_an_order_statistic():
@@ -269,3 +390,52 @@ def test_nothing_to_promise():
     assert np.isnan(none["ci_low"])
     with pytest.raises(ValueError, match="pass exactly one of these"):
         rankeval_pd.choose_threshold(df, precision=0.9, recall=0.8)
+
+
+def test_the_first_set_that_can_pass_is_tested():
+    """59 correct candidates are the fewest that give .95 with 95% confidence: .05 ** (1 / 59)."""
+    df = pd.DataFrame({"x": np.arange(79.0)[::-1], "gold": np.arange(79) < 59})
+    [row] = df.rankeval.choose_threshold(precision=0.95).to_dict("records")
+    assert row["n_accepted"] == 59
+    assert row["ci_low"] == pytest.approx(0.05 ** (1 / 59))
+
+
+def test_youden_is_the_largest(simulated):
+    df = simulated
+    row = df.rankeval(measures="good").choose_threshold(youden=True).iloc[0]
+    fpr, tpr, cuts = metrics.roc_curve(df["gold"], df["good"], drop_intermediate=False)
+    best = np.argmax(tpr - fpr)
+    assert [row["threshold"], row["youden"]] == pytest.approx([cuts[best], (tpr - fpr)[best]])
+    positive, others = df["gold"].sum(), (~df["gold"]).sum()
+    margin = np.sqrt(0.5 * np.log(20.0) * (1 / positive + 1 / others))
+    assert row["ci_low"] == pytest.approx(row["youden"] - margin, abs=1e-10)
+
+
+@pytest.mark.full
+def test_the_promise_of_youden_is_kept():
+    rng, broken, warned = np.random.default_rng(5), 0, 0
+    for _ in range(300):
+        gold = rng.random(200) < 0.3
+        df = pd.DataFrame({"s": rng.normal(size=200) + 1.5 * gold, "gold": gold})
+        row = rankeval_pd.choose_threshold(df, youden=True).iloc[0]
+        true = stats.norm.sf(row["threshold"] - 1.5) - stats.norm.sf(row["threshold"])
+        broken += row["ci_low"] > true
+        warned += np.isnan(row["threshold"])
+    assert broken <= 0.05 * 300
+    assert warned == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"youden": True}, "the largest J is"),
+        ({"precision": 0.99}, "needs at least .* correct candidates"),
+        ({"recall": 0.99}, "true positives found, the lower confidence limit is"),
+    ],
+)
+def test_why_nothing_is_promised(asked, why):
+    rng = np.random.default_rng(2)
+    df = pd.DataFrame({"s": rng.normal(size=40), "gold": np.arange(40) % 4 == 0})
+    with pytest.warns(RankevalWarning, match=why):
+        found = df.rankeval.choose_threshold(**asked)
+    assert found["threshold"].isna().all()

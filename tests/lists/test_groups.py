@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from scipy import optimize, stats
 
 import rankeval_pd
-from rankeval_pd import RankevalWarning, datasets
+from rankeval_pd import RankevalWarning
 from rankeval_pd.accessors import LISTING, Plots
 from rankeval_pd.decisions.verdicts import OF_CLUSTERS
 from rankeval_pd.lists import groups as clustered_lists
@@ -38,7 +38,6 @@ ALL_ASKED = {
     "summary": (([5, 10],), {"n_resamples": 99}),
     "judged_precision": (ASKED["judged_precision"][0], {"gold": PARTLY}),
     "judged_recall": (ASKED["judged_recall"][0], {"gold": PARTLY}),
-    "judged_average_precision": (ASKED["judged_average_precision"][0], {"gold": PARTLY}),
     "judged_difference": (("a", "b", [20]), {"gold": PARTLY}),
 }
 
@@ -103,7 +102,7 @@ def test_the_overview_offers_what_groups_leave():
     assert set(ALL_ASKED) & set(there) == set(ALL_ASKED) - LISTING.refusing
     text = repr(asked)
     assert "summary" in text
-    for name in ("random_envelope", "crossovers", "recall_band", "random_bound"):
+    for name in ("crossovers", "random_bound"):
         assert name not in text
         assert name in repr(ROWS.rankeval(gold="gold", **ROLES))
 
@@ -111,11 +110,7 @@ def test_the_overview_offers_what_groups_leave():
 #: what a plot needs beside the roles, and what one that is not offered answers
 ASKED_OF_PLOTS = {
     "measure_ranks": {"n": [5, 10]}, "critical_difference": {"n": [5, 10]},
-    "odds_ratios": {"a": "a", "b": "b", "n": [5, 10]},
     "tie_sensitivity": {"a": "a", "b": "b", "n": [5, 10], "n_keys": 3},
-    "mean_difference": {
-        "a": "a", "b": "b", "n": range(5, 15), "n_resamples": 20,
-    },
     "pairs": {"n": 10}, "random_cdf": {"n": 5}, "comparison": {"n_resamples": 99},
 }  # fmt: skip
 REFUSED = r"groups: .* (independent|random sample)|To use groups=, call per_query"
@@ -175,27 +170,6 @@ def test_the_variance_is_that_of_the_jackknife(seed):
     moved = np.array(left) - tp / n
     assert found.n_groups[0] == groups.size
     assert found.variance[0] == pytest.approx(n**2 * np.sum(moved**2), rel=1e-9)
-
-
-def test_the_variance_of_a_mean_is_the_cluster_robust_one_of_statsmodels():
-    """Cluster-robust variance of a mean (CR1), without jackknifed totals."""
-    api = pytest.importorskip("statsmodels.api")
-    data = clumps(3)
-    listed = data.nlargest(60, "a")
-    number = pd.factorize(listed["document"])[0]
-    y = listed["gold"].to_numpy(dtype=float)
-    fit = api.OLS(y, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": number})
-    groups = number.max() + 1
-    wanted = fit.bse[0] ** 2 * (groups - 1) / groups  # CR0, but for (N - 1) / (N - 1)
-    totals = cluster_totals.ListTotals(
-        y > 0, (np.arange(60) + 1,), number, np.array([60]), (np.array([y.mean()]),), True
-    )
-    (total, size) = next(totals.blocks())
-    assert (total**2).sum() / 60**2 == pytest.approx(wanted, rel=1e-9)
-    jackknifed = total / (1.0 - size / 60)
-    assert cluster_totals.total_spread(totals).variance[0] == pytest.approx(
-        (jackknifed**2).sum(), rel=1e-12
-    )
 
 
 @FEW
@@ -481,15 +455,6 @@ def test_few_groups_are_said():
         many.nbest_precision(2 * groups)
         many.compare("a", "b", 2 * groups)
         many.area()
-
-
-def test_groups_warn_of_thresholds_too():
-    """The interval of the region is not the list's where a ranking is steep at n."""
-    df = datasets.simulate_candidates(400, baseline=0.25, quality={"x": 5.0})
-    df["group"] = np.arange(400) // 4
-    with pytest.warns(RankevalWarning, match=r"target='region'.*At n=100"):
-        df.rankeval(groups="group").nbest_precision(100)
-    assert len(df.rankeval(groups="group").nbest_precision(100, target="nbest")) == 1
 
 
 def test_lists_of_all_candidates_are_no_worse_than_random_ones():

@@ -93,19 +93,3 @@ def test_lists_that_cut_ties():
             wanted |= n < 60 and ranked[n - 1] == ranked[n]
         assert cut == wanted
     assert {True, False} == set(found)
-    blocks = df.rankeval(ties="blocks").compare("good", "fair")
-    assert not blocks["cuts_tie"].any()
-
-
-def test_blocks_in_comparisons_end_in_both_lists(tied):
-    found = tied.rankeval(ties="blocks").compare("a", "b")
-    ends = {
-        m: set(tied.rankeval(ties="blocks", measures=m).nbest_precision()["n"]) for m in ("a", "b")
-    }
-    assert found["n"].tolist() == sorted(ends["a"] & ends["b"])
-    plain = tied.rankeval.compare("a", "b", found["n"].tolist())
-    pd.testing.assert_frame_equal(found, plain)
-    inside = min(ends["a"] - ends["b"], default=None)
-    if inside is not None:
-        with pytest.raises(ValueError, match=rf"ties='blocks': n={inside} is inside a block"):
-            tied.rankeval(ties="blocks").compare("a", "b", inside)

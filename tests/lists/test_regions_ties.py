@@ -235,18 +235,6 @@ def test_one_score_in_a_summary(one_score, adjust):
     assert "determines the results of the tests for g and one" in in_words(table)
 
 
-@pytest.mark.full
-def test_one_score_in_a_picture(one_score):
-    ax = one_score.rankeval.plot.comparison("g", "one", range(10, 421, 10))  # shaded, no warning
-    assert "Shaded: lists that end inside a block" in rankeval_pd.plotting.caption(ax)
-    shade = min(ax.collections, key=lambda x: x.get_zorder()).get_paths()[0].get_extents()
-    assert (shade.x0, shade.x1) == (10.0, 410.0)
-    ax = one_score.rankeval.plot.precision([50, 100], measures="one")
-    assert "Shaded: lists that end inside a block" in rankeval_pd.plotting.caption(ax)
-    ax = one_score.rankeval(ties="expected").plot.comparison("g", "one", range(10, 421, 10))
-    assert "Shaded" not in rankeval_pd.plotting.caption(ax)
-
-
 def holm(p):
     order = np.argsort(p)
     stepped = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
@@ -308,18 +296,6 @@ def test_large_blocks_are_as_exact_as_small_ones():
     law, other = stats.hypergeom(40_000, gold.sum(), n), np.cumsum(gold)[n - 1]
     assert_allclose(low, law.ppf(0.025) - other, atol=1)
     assert_allclose(high, law.ppf(0.975) - other, atol=1)
-
-
-def test_one_order_cuts_both_blocks():
-    """Of two lists that cut a block which they share in part."""
-    place, n = np.arange(400), np.array([40, 120])
-    a, b = (place < 200) * 1.0, ((place >= 100) & (place < 300)) * 1.0
-    df = pd.DataFrame({"a": a, "b": b, "gold": place % 2 == 0})
-    keys, gold = np.random.default_rng(2).random((4_000, 400)), df["gold"].to_numpy()
-    tp = [np.cumsum(gold[order_of(df, name, keys)], axis=1)[:, n - 1] for name in "ab"]
-    low, high, *_ = lists_of(df, n).ends()
-    assert_allclose(low, np.quantile(tp[0] - tp[1], 0.025, axis=0), atol=1.5)
-    assert_allclose(high, np.quantile(tp[0] - tp[1], 0.975, axis=0), atol=1.5)
 
 
 def test_uncut_sizes():

@@ -165,13 +165,6 @@ def test_the_data_count_as_one_of_the_draws():
     assert fit.p_value == pytest.approx(1 / 50)
 
 
-def test_draws_in_blocks_are_the_same_draws(monkeypatch):
-    tp, n = np.array([3, 9, 2, 14, 8]), np.array([20, 40, 30, 50, 40])
-    whole = dispersion.goodness_of_fit(tp, n, n_resamples=99, seed=3)
-    monkeypatch.setattr(dispersion, "_COUNTS_AT_ONCE", 35)
-    assert dispersion.goodness_of_fit(tp, n, n_resamples=99, seed=3) == whole
-
-
 @pytest.mark.full
 def test_size_of_the_tests_and_power_against_overdispersion():
     """p_dispersion and p_ks reject a true model in about 5 %, and find phi = 2.6."""
