@@ -58,18 +58,6 @@ def test_short_ranges_are_runs_joined_over_close_gaps(seed):
         assert one.n_before == sum(before < x < one.n_first for x in n)
 
 
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore:ties=.shared:rankeval_pd.RankevalWarning")
-def test_ranges_of_every_n_are_few(krenn):
-    five = krenn.rankeval(gold="is.colloc", measures=[*KRENN["measures"], "MI"])
-    runs, short = (five.significant_ranges(details=flag) for flag in (True, False))
-    assert (len(runs), len(short)) == (99, 35)
-    with_gaps = short[short["n_gaps"] > 0]
-    one = with_gaps.iloc[0]
-    words = f"{one['n_tests']:,} of {one['n_tests'] + one['n_gaps']:,} tested sizes from n ="
-    assert words in rankeval_pd.in_words(with_gaps)
-
-
 @pytest.mark.filterwarnings("ignore:target=.region:rankeval_pd.RankevalWarning")
 def test_neighbours_are_neighbours_among_the_n_asked_for():
     df = pd.DataFrame({"a": range(40, 0, -1), "b": range(40), "gold": [True] * 12 + [False] * 28})
