@@ -238,6 +238,7 @@ def test_a_margin_of_means_is_a_t_test_of_each_side():
         assert np.isnan(flat.rankeval.paired_bootstrap(margin=2.0)["p_equivalence"].item())
 
 
+@pytest.mark.full
 def test_scores_of_workers_have_no_margin(right):
     frames = pytest.importorskip("dask.dataframe")
     importlib.import_module("rankeval_pd.dask")

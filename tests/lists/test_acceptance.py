@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.stats import norm
@@ -20,7 +20,6 @@ import rankeval_pd
 from rankeval_pd import RankevalWarning
 from rankeval_pd.stats import ranks as rank_tests
 from rankeval_pd.stats.ranking import Ranking
-from tests.conftest import examples
 from tests.lists.by_hand import check_rates, odds, p_values
 
 REFERENCE = Path(__file__).parents[1] / "simulations"
@@ -68,10 +67,9 @@ def simulated():
     return rankeval_pd.datasets.simulate_candidates(1_000)
 
 
-@given(st.integers(0, 10**6), st.floats(-1, 2))
-@settings(max_examples=examples(30), deadline=None)
-def test_at_a_threshold_as_scikit_learn(seed, threshold):
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize("threshold", [-1.0, 0.2, 2.0, 0.9])
+def test_at_a_threshold_as_scikit_learn(threshold):
+    rng = np.random.default_rng(1)
     gold = np.r_[True, False, rng.random(58) < 0.4]
     df = pd.DataFrame({"s": rng.normal(size=60) + gold, "gold": gold})
     row = df.rankeval.acceptance_precision(threshold, details=True).iloc[0]
@@ -397,20 +395,6 @@ def test_youden_is_the_largest(simulated):
     positive, others = df["gold"].sum(), (~df["gold"]).sum()
     margin = np.sqrt(0.5 * np.log(20.0) * (1 / positive + 1 / others))
     assert row["ci_low"] == pytest.approx(row["youden"] - margin, abs=1e-10)
-
-
-@pytest.mark.full
-def test_the_promise_of_youden_is_kept():
-    rng, broken, warned = np.random.default_rng(5), 0, 0
-    for _ in range(300):
-        gold = rng.random(200) < 0.3
-        df = pd.DataFrame({"s": rng.normal(size=200) + 1.5 * gold, "gold": gold})
-        row = rankeval_pd.choose_threshold(df, youden=True).iloc[0]
-        true = stats.norm.sf(row["threshold"] - 1.5) - stats.norm.sf(row["threshold"])
-        broken += row["ci_low"] > true
-        warned += np.isnan(row["threshold"])
-    assert broken <= 0.05 * 300
-    assert warned == 0
 
 
 @pytest.mark.parametrize(

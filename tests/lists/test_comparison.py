@@ -153,7 +153,7 @@ def test_other_tests_of_krenn_regions(krenn, alternative):
     }
     for test, of_scipy in tests.items():
         asked = {"test": test, "alternative": alternative, "progress": False}
-        found = call.compare("log.like", "chisq", [200, 500], **asked)
+        found = call.compare("log.like", "chisq", [100, 200], **asked)
         for row in found.itertuples():
             wanted = of_scipy(row.tp_only_a, row.tp_only_b, row.n_only_a).pvalue
             assert row.p_value == pytest.approx(wanted, rel=1e-4)
@@ -204,6 +204,7 @@ def test_lists_that_vary_far_more_than_regions_are_said():
 # ---------------------------------------------------------------------- Swaps of candidates (max-t)
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
 def test_krenn_max_t(krenn):
     found = krenn.rankeval(**KRENN).compare("log.like", "chisq", range(100, 2001), adjust="max-t")

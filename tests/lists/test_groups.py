@@ -298,13 +298,22 @@ def test_two_crossed_factors_of_rankings_are_allowed_for_or_refused():
 # ------------------------------------------------------------------------------ Intervals and tests
 
 
+def noisy() -> pd.DataFrame:
+    """Return 25 clusters of not quite equal sizes and labels."""
+    df = clumps(11, n_clusters=25)[3:]
+    df["gold"] ^= np.random.default_rng(1).random(len(df)) < 0.15
+    return df
+
+
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
 def test_the_interval_of_a_difference_contains_what_a_test_of_it_does_not_reject(alternative):
     """By SciPy's root finder, with the variance of the true positives by hand."""
-    df = clumps(11, n_clusters=25)[3:]
-    df["gold"] ^= np.random.default_rng(1).random(len(df)) < 0.15
-    given = {"groups": "document", "key": "b"}
-    row = df.rankeval(**given).compare("a", "b", 60, alternative=alternative).iloc[0]
+    df = noisy()
+    row = (
+        df.rankeval(groups="document", key="b")
+        .compare("a", "b", 60, alternative=alternative)
+        .iloc[0]
+    )
     moved, k = 0.2 * positives_variance(df), df["document"].nunique()
     freedom, two = min(k, 2 * row["n_groups"]) - 1, alternative == "two-sided"
     error = row["difference"] / stats.t.isf(row["p_value"] / (1 + two), freedom)
@@ -336,11 +345,10 @@ def positives_variance(df: pd.DataFrame) -> float:
 @pytest.mark.parametrize("kind", ["roc", "ap"])
 def test_a_difference_of_areas_allows_for_the_number_of_true_positives(kind):
     """The limit on the side of 0 by SciPy's root finder, and its mirror image."""
-    df = clumps(11, n_clusters=25)[3:]
-    df["gold"] ^= np.random.default_rng(1).random(len(df)) < 0.15
+    df = noisy()
     df["b"] -= 1.5 * df["gold"]
-    given = {"groups": "document", "details": True}
-    row = df.rankeval(**given).compare_area("a", "b", kind=kind).iloc[0]
+    asked = df.rankeval(groups="document", details=True)
+    row = asked.compare_area("a", "b", kind=kind).iloc[0]
     moved, z = 0.1 * positives_variance(df), row["z"]
     freedom = optimize.brentq(lambda x: 2 * stats.t.sf(z, x) - row["p_value"], 1.0, 1e4, xtol=1e-12)
     t = stats.t.isf(0.025, freedom)
@@ -351,7 +359,7 @@ def test_a_difference_of_areas_allows_for_the_number_of_true_positives(kind):
     assert row["p_value"] < 0.05
     assert row["ci_low"] == pytest.approx(low, rel=1e-7)
     assert row["ci_low"] < row["difference"] - t * row["se"] - 1e-5
-    mirrored = df.rankeval(**given).compare_area("b", "a", kind=kind).iloc[0]
+    mirrored = asked.compare_area("b", "a", kind=kind).iloc[0]
     assert (mirrored["ci_low"], mirrored["ci_high"]) == (-row["ci_high"], -row["ci_low"])
 
 
@@ -364,45 +372,39 @@ def test_a_difference_has_no_end_if_the_true_positives_of_few_clusters_vary_most
     assert 0.0 < low[1] < 0.5 - stats.t.isf(0.025, 5) * 0.1
 
 
-@SAID
-def test_no_p_value_depends_on_the_target():
+@pytest.fixture
+def topics():
+    """Three measures of candidates in 60 groups, some of which are mostly true."""
     rng = np.random.default_rng(6)
     cluster = np.repeat(np.arange(60), 10)
     topic = rng.normal(size=60)[cluster]
     gold = topic + rng.normal(size=600) > 1
-    rows = pd.DataFrame({"A": gold + topic + rng.normal(size=600), "gold": gold, "doc": cluster})
-    rows["B"] = gold + rng.normal(size=600)
-    asked = rows.rankeval(measures=["A", "B"], groups="doc")
+    rows = pd.DataFrame({x: gold + topic + 2 * rng.normal(size=600) for x in "abc"})
+    return rows.assign(gold=gold, doc=cluster).rankeval(groups="doc", details=True)
+
+
+@SAID
+def test_no_p_value_depends_on_the_target(topics):
     n = [30, 60, 100, 200]
-    region, nbest = (asked.compare("A", "B", n, target=x) for x in ("region", "nbest"))
+    region, nbest = (topics.compare("a", "b", n, target=x) for x in ("region", "nbest"))
     assert region["p_value"].tolist() == nbest["p_value"].tolist()
     assert region["ci_low"].tolist() == nbest["ci_low"].tolist()  # the larger variance of both
-    ranks = asked.summary(n, baseline="B", adjust=None, details=True).query("measure == 'A'")
+    ranks = topics.summary(n, baseline="b", adjust=None).query("measure == 'a'")
     assert_allclose(ranks.sort_values("n")["p_value"], region["p_value"], rtol=1e-12)
 
 
 @SAID
-def test_ranks_of_whole_groups_are_those_of_compare_and_of_compare_area():
-    rng = np.random.default_rng(9)
-    cluster = np.repeat(np.arange(30), 8)
-    topic = rng.normal(size=30)[cluster]
-    gold = topic + rng.normal(size=240) > 0.7
-    rows = pd.DataFrame({x: gold + topic + 2 * rng.normal(size=240) for x in "abc"})
-    asked = rows.assign(gold=gold, doc=cluster).rankeval(measures=[*"abc"], groups="doc")
+def test_ranks_of_whole_groups_are_those_of_compare_and_of_compare_area(topics):
+    pairs = topics.compare_area(kind="ap").query("measure_b == 'c'").set_index("measure_a")
+    ranks = topics.summary(baseline="c", adjust=None).set_index("measure")
+    assert_allclose(ranks["p_value"].loc[pairs.index], pairs["p_value"], rtol=1e-9)
     for kind in ("roc", "ap"):
-        ranks = asked.summary(baseline="c", adjust=None, details=True) if kind == "ap" else None
-        pairs = asked.compare_area(kind=kind, details=True)
-        if ranks is not None:
-            wanted = pairs[pairs["measure_b"] == "c"].set_index("measure_a")["p_value"]
-            found = ranks.set_index("measure")["p_value"].loc[wanted.index]
-            assert_allclose(found, wanted, rtol=1e-9)
-        values = asked.measure_ranks(kind=kind, details=True).set_index("measure")
-        area = asked.area(kind, details=True).set_index("measure")
+        values = topics.measure_ranks(kind=kind).set_index("measure")
+        area = topics.area(kind).set_index("measure")
         for name in ("ci_low", "ci_high"):
             assert_allclose(values[f"{name}_alone"].loc[area.index], area[name], rtol=1e-9)
-    swapped = asked.measure_ranks(40, details=True)
-    fewer = asked.compare(n=40, adjust="max-t", details=True)
-    assert (swapped["rank_low"] > 1).any() == bool(fewer["significant"].any())
+    swapped, compared = topics.measure_ranks(40), topics.compare(n=40, adjust="max-t")
+    assert (swapped["rank_low"] > 1).any() == bool(compared["significant"].any())
 
 
 def test_whole_clusters_are_swapped():

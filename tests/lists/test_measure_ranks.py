@@ -27,14 +27,15 @@ def _ranks_of(pairs: pd.DataFrame, name: str, better: str) -> tuple[int, int]:
 
 @SAID
 def test_ranks_are_those_of_the_pairs(four_measures):
-    table = four_measures.rankeval.measure_ranks([40, 80])
-    pairs = four_measures.rankeval.compare(n=[40, 80], adjust="max-t", adjust_over="n")
+    drawn = {"n": [40, 80], "n_resamples": 599}
+    table = four_measures.rankeval.measure_ranks(**drawn)
+    pairs = four_measures.rankeval.compare(**drawn, adjust="max-t", adjust_over="n")
     for _, row in table.iterrows():
         of_n = pairs[pairs["n"] == row["n"]]
         assert (row["rank_low"], row["rank_high"]) == _ranks_of(of_n, row["measure"], "better")
         assert row["tied_for_best"] == (row["rank_low"] == 1)
     for over, tests in (("n", 4), ("group", 8)):  # Bonferroni over the measures, or all n too
-        ranks = four_measures.rankeval.measure_ranks([40, 80], adjust_over=over)
+        ranks = four_measures.rankeval.measure_ranks(**drawn, adjust_over=over)
         for ending, level in (("", 1 - 0.05 / tests), ("_alone", 0.95)):
             precision = four_measures.rankeval.nbest_precision([40, 80], level=level)
             precision = precision.set_index(["measure", "n"])

@@ -301,6 +301,7 @@ def test_uncut_sizes():
     assert above.tolist() == [4, 4, 6]
 
 
+@pytest.mark.full
 def test_a_head_says_nearly_the_same():
     """It counts by its lists the candidates of both blocks, of which it has some."""
     frames = pytest.importorskip("dask.dataframe")
