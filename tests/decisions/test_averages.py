@@ -101,13 +101,12 @@ def test_macro_difference_is_the_paired_t_test():
 
 
 def test_intervals_of_few_and_of_equal_queries():
-    """Precision at 5 of skewed queries: Student's interval covers .80 at 5, and .87 at 10."""
+    """Precision at 5 of skewed queries: Student's interval covers .80 at 5 queries."""
     rng = np.random.default_rng(0)
-    for count, nominal in ((5, 0.95), (10, 0.95), (20, 0.94)):
-        x = rng.binomial(5, rng.beta(0.3, 3.0, (2_000, count))) / 5
-        found = cluster_totals.query_ratio(x, np.ones(x.shape))
-        low, high = cluster_totals.query_share_limits(found.value, found.se, found.n, 0.95)
-        assert ((low <= 1 / 11) & (high >= 1 / 11)).mean() >= nominal
+    x = rng.binomial(5, rng.beta(0.3, 3.0, (2_000, 5))) / 5
+    found = cluster_totals.query_ratio(x, np.ones(x.shape))
+    low, high = cluster_totals.query_share_limits(found.value, found.se, found.n, 0.95)
+    assert ((low <= 1 / 11) & (high >= 1 / 11)).mean() >= 0.95
     none, one = (
         cluster_totals.query_share_limits(*map(np.array, (1.0, 0.0, k)), 0.95) for k in (6, 1)
     )

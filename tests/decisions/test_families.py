@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from numpy.testing import assert_allclose
 from statsmodels.stats import multitest
 
@@ -48,17 +47,6 @@ def test_all_groups_are_one_family_or_each_is_as_in_statsmodels(queries, method,
     one = alone[alone["query"] == 7]
     wanted = multitest.multipletests(one["p_value"], method=name)[1]
     assert_allclose(one["p_adjusted"], wanted, rtol=1e-12)
-
-
-def test_a_lazy_dataset_is_one_family(queries):
-    part = queries[queries["query"] < 6].assign(candidate=lambda d: d.groupby("query").cumcount())
-    ds = xr.Dataset.from_dataframe(part.set_index(["query", "candidate"]))
-    eager = ds.rankeval.compare("a", "b", [5, 10], adjust="holm").compute()
-    lazy = ds.chunk(query=2).rankeval.compare("a", "b", [5, 10], adjust="holm")
-    assert lazy["p_adjusted"].chunks is not None
-    xr.testing.assert_identical(lazy.compute(), eager)
-    wanted = multitest.multipletests(eager["p_value"].to_numpy().ravel(), method="holm")[1]
-    np.testing.assert_allclose(eager["p_adjusted"].to_numpy().ravel(), wanted, rtol=1e-12)
 
 
 # -------------------------------------------------------------------------------------------- Swaps

@@ -125,26 +125,16 @@ def test_the_interval_of_the_best_of_several_measures():
     assert "Allowing" not in rankeval_pd.in_words(alone)
 
 
-@pytest.mark.filterwarnings("ignore:acceptance sets of:rankeval_pd.RankevalWarning")
-def test_overdispersion_widens_every_interval(frame):
-    call = frame.rankeval
-    for ask in (
-        lambda phi: call.nbest_precision([5, 9], phi=phi),
-        lambda phi: call.acceptance_precision({"a": 2, "b": 1}, phi=phi),
-        lambda phi: call.compare("a", "b", [5, 9], phi=phi),
-        lambda phi: call.compare("a", "b", [5, 9], phi=phi, target="nbest"),
-        lambda phi: call.compare("a", "c", threshold={"a": 4, "c": 0.6}, phi=phi),
-    ):
-        narrow, wide = ask(1), ask(2.5)
-        assert (wide["ci_high"] - wide["ci_low"] > narrow["ci_high"] - narrow["ci_low"]).all()
-        rest = [c for c in narrow if not c.startswith(("ci_", "p_", "significant"))]
-        rest = [c for c in rest if not c.endswith(("_low", "_high"))]  # of the other rates of a set
-        pd.testing.assert_frame_equal(narrow[rest], wide[rest])
-        if "p_value" in narrow:
-            assert (wide["p_value"] >= narrow["p_value"]).all()
-            assert wide["p_mid"].isna().all()
-    low, high = rankeval_pd.precision_interval(40, 100, phi=2.0)
-    assert (low, high) == rankeval_pd.precision_interval(20, 50)
+def test_overdispersion_divides_the_counts(frame):
+    assert rankeval_pd.precision_interval(40, 100, phi=2.0) == (
+        rankeval_pd.precision_interval(20, 50)
+    )
+    lists = frame.rankeval.nbest_precision([5, 9], phi=2.5)
+    sets = frame.rankeval.acceptance_precision({"a": 2, "b": 1}, phi=2.5)
+    for found, n in ((lists, "n"), (sets, "n_accepted")):
+        tp, fp = found["tp"] / 2.5, (found[n] - found["tp"]) / 2.5
+        np.testing.assert_allclose(found["ci_low"], beta.ppf(0.025, tp, fp + 1), rtol=1e-10)
+        np.testing.assert_allclose(found["ci_high"], beta.isf(0.025, tp + 1, fp), rtol=1e-10)
 
 
 def test_lists_that_vary_far_more_than_regions_are_said():

@@ -136,24 +136,17 @@ def test_the_data_count_as_one_of_the_draws():
 
 
 @pytest.mark.full
-def test_size_of_the_tests_and_power_against_overdispersion():
-    """p_dispersion and p_ks reject a true model in about 5 %, and find phi = 2.6."""
+def test_size_of_the_tests_of_dispersion_and_fit():
+    """p_dispersion and p_ks reject a true model in about 5 %."""
     rng = np.random.default_rng(0)
-    rejected = {"true": np.zeros(2), "clumped": np.zeros(2)}
-    phi = []
+    rejected = np.zeros(2)
     for _ in range(200):
         n = rng.integers(80, 120, 40)
-        for name, share in (("true", np.full(40, 0.3)), ("clumped", rng.beta(18, 42, 40))):
-            tp = rng.binomial(n, share)
-            spread = dispersion.overdispersion(dispersion.pearson(tp, n), 39, 0.95)
-            fit = dispersion.goodness_of_fit(tp, n, n_resamples=199, seed=1)
-            rejected[name] += [spread.p_value <= 0.05, fit.p_value <= 0.05]
-            if name == "clumped":
-                phi.append(float(spread.phi))
-    margin = 3.5 * np.sqrt(0.05 * 0.95 / 200)
-    assert (np.abs(rejected["true"] / 200 - 0.05) < margin).all()
-    assert rejected["clumped"][0] > 0.9 * 200
-    assert np.mean(phi) == pytest.approx(1 + 99 / 61, rel=0.05)
+        tp = rng.binomial(n, 0.3)
+        spread = dispersion.overdispersion(dispersion.pearson(tp, n), 39, 0.95)
+        fit = dispersion.goodness_of_fit(tp, n, n_resamples=199, seed=1)
+        rejected += [spread.p_value <= 0.05, fit.p_value <= 0.05]
+    assert (np.abs(rejected / 200 - 0.05) < 3.5 * np.sqrt(0.05 * 0.95 / 200)).all()
 
 
 # ------------------------------------------------------------------------------- Samples of a frame

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import average_precision_score
 
 import rankeval_pd
 
@@ -44,9 +45,10 @@ def test_differences_are_from_the_baseline(four_measures):
 
 
 def test_a_summary_without_n_is_of_average_precision(four_measures):
-    table = four_measures.rankeval.summary()
-    wanted = four_measures.rankeval.measure_ranks(kind="ap")
-    assert table["value"].tolist() == wanted["value"].tolist()
+    for _, row in four_measures.rankeval.summary().iterrows():
+        wanted = average_precision_score(four_measures["gold"], four_measures[row["measure"]])
+        assert row["value"] == pytest.approx(wanted, rel=1e-12)
+        assert row["ci_low"] < wanted < row["ci_high"]
 
 
 def test_a_summary_of_systems_is_that_of_paired_tests():
@@ -67,24 +69,6 @@ def test_a_summary_of_systems_is_that_of_paired_tests():
     assert rankeval_pd.in_words(table).startswith("b has the highest mean score (")
     with pytest.raises(ValueError, match="have no n-best lists"):
         items.rankeval(metric="mean").summary(5)
-
-
-def test_metrics_of_queries_have_a_paragraph_each():
-    rng = np.random.default_rng(5)
-    query, document = np.divmod(np.arange(1200), 20)
-    frame = pd.DataFrame({"query": query, "document": document, "old": rng.normal(size=1200)})
-    frame["grade"] = rng.random(1200) < 0.2
-    frame["new"] = frame["old"] + frame["grade"]
-    table = frame.rankeval.summary(["AP", "P@5"], baseline="old")
-    value, low, high, gap = table.loc[1, ["value", "ci_low", "ci_high", "difference"]]
-    texts = rankeval_pd.in_words(table).split("\n\n")
-    assert texts[0].startswith(
-        f"new has the highest mean AP ({value:.3f}, simultaneous 95% interval {low:.3f} to"
-        f" {high:.3f})."
-    )
-    assert f"new is significantly higher than old, by {gap:.3f} (95% interval " in texts[0]
-    assert "p ≤ 0.0001" in texts[0]
-    assert texts[1].startswith("new has the highest mean P@5 (")
 
 
 def test_ties_that_lists_cut_are_told():
