@@ -27,9 +27,6 @@ def queries() -> pd.DataFrame:
     )
 
 
-# -------------------------------------------------------------------------------- Adjusted p-values
-
-
 @pytest.mark.filterwarnings("ignore:area. a class has:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize(
     ("method", "name"),
@@ -47,9 +44,6 @@ def test_all_groups_are_one_family_or_each_is_as_in_statsmodels(queries, method,
     one = alone[alone["query"] == 7]
     wanted = multitest.multipletests(one["p_value"], method=name)[1]
     assert_allclose(one["p_adjusted"], wanted, rtol=1e-12)
-
-
-# -------------------------------------------------------------------------------------------- Swaps
 
 
 def test_swaps_over_groups_and_pairs(queries):
@@ -72,9 +66,6 @@ def test_as_many_swaps_as_the_family_needs(queries):
     assert found.attrs["n_resamples"] == 5999  # 30 tests at .05, ten times
     with pytest.raises(ValueError, match=r"30 pairs in all groups.*n_resamples=599"):
         part.rankeval(by="query").compare("a", "b", 5, adjust="max-t", n_resamples=598)
-
-
-# -------------------------------------------------------------------------------- Families in words
 
 
 def test_families_in_words():

@@ -14,7 +14,7 @@ from scipy import optimize, stats
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
-from rankeval_pd.accessors import LISTING, Plots
+from rankeval_pd.accessors import LISTING
 from rankeval_pd.decisions.verdicts import OF_CLUSTERS
 from rankeval_pd.lists import groups as clustered_lists
 from rankeval_pd.lists.groups import ListMembers
@@ -22,7 +22,7 @@ from rankeval_pd.stats import areas as roc_areas
 from rankeval_pd.stats import clusters as cluster_totals
 from rankeval_pd.stats.ranking import Ranking, Size
 from tests.conftest import examples
-from tests.questions import ASKED, FRAME, PARTLY, PLOTS
+from tests.questions import ASKED, FRAME, PARTLY
 
 SAID = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 FEW = pytest.mark.filterwarnings("ignore:groups. there are:rankeval_pd.RankevalWarning")
@@ -131,7 +131,6 @@ def test_every_plot_obeys_groups_or_refuses_them_and_is_not_offered():
             with pytest.raises((TypeError, ValueError), match=REFUSED):
                 getattr(together, name)(**keywords)
     assert {"interpolated_precision", "random_bound"} <= set(every) - set(offered)
-    assert set(every) <= set(PLOTS) | set(dir(Plots))
 
 
 def test_tests_of_independent_candidates_are_refused():

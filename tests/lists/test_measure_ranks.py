@@ -14,9 +14,6 @@ from rankeval_pd.stats import ranks as measure_pairs
 SAID = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
 
-# --------------------------------------------------- Ranks and intervals are those of other methods
-
-
 def _ranks_of(pairs: pd.DataFrame, name: str, better: str) -> tuple[int, int]:
     """Count the significant pairs that a measure wins and loses."""
     mine = pairs[(pairs["measure_a"] == name) | (pairs["measure_b"] == name)]
@@ -74,9 +71,6 @@ def test_one_measure_and_equal_measures(four_measures):
         assert table["tied_for_best"].all()
 
 
-# -------------------------------------------------------------- The largest difference of all pairs
-
-
 def test_p_values_and_intervals_of_areas_are_those_of_the_largest_difference():
     """As a simulation of Student's joint law has it, from the influences of both classes."""
     rng = np.random.default_rng(3)
@@ -99,9 +93,6 @@ def test_p_values_and_intervals_of_areas_are_those_of_the_largest_difference():
     assert tested["p_family"][:, 0] == pytest.approx(p, abs=0.01)
     critical = np.quantile(largest, 0.95)
     assert tested["margin"][:, 0] == pytest.approx(critical * error, rel=0.015)
-
-
-# ------------------------------------------------------------------------------------------ Options
 
 
 @SAID

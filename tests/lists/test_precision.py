@@ -13,7 +13,6 @@ from scipy.stats import beta
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning, datasets
-from tests.conftest import examples
 from tests.lists.by_hand import check_rates
 
 KRENN = {"gold": "is.colloc", "measures": ["log.like", "t.score", "chisq"]}
@@ -224,25 +223,19 @@ def test_only_lists_of_one_measure_count_ties_otherwise(tied, ties):
 # ------------------------------------------------------------------------- Bands for all n together
 
 
-@pytest.mark.full
-@given(seed=st.integers(0, 10_000), size=st.integers(1, 12), share=st.sampled_from([0, 0.3, 1]))
-@settings(max_examples=examples(30))
-@pytest.mark.filterwarnings("ignore:gold=.*true positive:rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:precision reaches :rankeval_pd.RankevalWarning")
-@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
-def test_bands_are_around_the_precision_and_within_its_range(seed, size, share):
-    """Of one candidate, of no or only true positives, at n = N."""
-    rng = np.random.default_rng(seed)
-    scores = {"a": rng.integers(0, 4, size).astype(float), "b": rng.normal(size=size)}
-    df = pd.DataFrame({**scores, "gold": rng.random(size) < share})
-    single = df.rankeval.precision_band(n_resamples=20)
-    assert len(single) == 2 * size
-    assert single["precision"].between(single["band_low"], single["band_high"]).all()
-    assert single["band_low"].between(0, 1).all()
-    assert single["band_high"].between(0, 1).all()
-    pair = df.rankeval.difference_band("a", "b", n_resamples=20)
-    assert pair["difference"].between(pair["band_low"], pair["band_high"]).all()
-    assert (pair.loc[pair["n"] == size, ["band_low", "band_high"]] == 0).all(axis=None)
+@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
+@pytest.mark.parametrize("size", [1, 2, 9])
+def test_bands_of_no_and_of_only_true_positives_are_within_the_range(size):
+    for gold in (False, True):
+        df = pd.DataFrame({"a": np.arange(size) // 2, "b": np.sin(np.arange(size)), "gold": gold})
+        single = df.rankeval(measures=["a", "b"]).precision_band(n_resamples=20)
+        assert len(single) == 2 * size
+        assert single["precision"].between(single["band_low"], single["band_high"]).all()
+        assert (0 <= single["band_low"]).all()
+        assert (single["band_high"] <= 1).all()
+        pair = df.rankeval(measures=["a", "b"]).difference_band("a", "b", n_resamples=20)
+        assert pair["difference"].between(pair["band_low"], pair["band_high"]).all()
+        assert (pair.loc[pair["n"] == size, ["band_low", "band_high"]] == 0).all(axis=None)
 
 
 def test_one_list_is_a_pointwise_interval():

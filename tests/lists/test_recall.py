@@ -17,9 +17,6 @@ def simulated() -> pd.DataFrame:
     return datasets.simulate_candidates(1_000)
 
 
-# ------------------------------------------------------------------------------------------- Bands
-
-
 def test_a_band_of_recall_holds_the_intervals_at_each_n(simulated):
     n = [20, 60, 200, 1_000]
     found = simulated.rankeval.precision_band(n, of="recall", n_resamples=999)
@@ -37,9 +34,6 @@ def test_a_band_of_one_recall_is_its_interval(simulated):
     interval = simulated.rankeval.nbest_recall(100, target="nbest")
     for side in ("low", "high"):
         np.testing.assert_allclose(band[f"band_{side}"], interval[f"ci_{side}"], atol=3e-3)
-
-
-# -------------------------------------------------------------------------------- Values and limits
 
 
 LISTS = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=20)
@@ -93,9 +87,6 @@ def test_recall_and_lift_are_compared_as_precision_is(simulated):
         pd.testing.assert_frame_equal(table[same], plain[same])
     alone = simulated.rankeval.nbest_recall(n, measures="good")
     np.testing.assert_allclose(recall["recall_a"], alone["recall"], rtol=1e-12)
-
-
-# ------------------------------------------------------------------------------- Refusals and edges
 
 
 def test_recall_refuses_what_does_not_go_together(simulated):

@@ -11,8 +11,6 @@ import xarray as xr
 
 import rankeval_pd
 
-# -------------------------------------------------------------------------------- difference_region
-
 
 def test_difference_region_lists_what_compare_counts(tied):
     rows = tied.to_dict("records")
@@ -47,9 +45,6 @@ def test_difference_region_does_not_hide_a_column(frame, name):
             data.rankeval(measures=["a", "b"]).difference_region("a", "b", 4)
 
 
-# ---------------------------------------------------------------------------------- tie_sensitivity
-
-
 @pytest.mark.full
 @pytest.mark.filterwarnings("ignore:by='number'.*in another group:rankeval_pd.RankevalWarning")
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
@@ -77,9 +72,6 @@ def test_one_key_is_that_of_compare(tied):
     assert found[["p_min", "p_median", "p_max"]].to_numpy().tolist() == [wanted * 3]
     with pytest.raises(ValueError, match="n_keys=0: pass a whole number of at least 1"):
         tied.rankeval.tie_sensitivity("a", "b", 5, n_keys=0)
-
-
-# ------------------------------------------------------------------------------ Lists that cut ties
 
 
 @pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
