@@ -231,7 +231,7 @@ def test_bands_of_no_and_of_only_true_positives_are_within_the_range(size):
         single = df.rankeval(measures=["a", "b"]).precision_band(n_resamples=20)
         assert len(single) == 2 * size
         assert single["precision"].between(single["band_low"], single["band_high"]).all()
-        assert (0 <= single["band_low"]).all()
+        assert (single["band_low"] >= 0).all()
         assert (single["band_high"] <= 1).all()
         pair = df.rankeval(measures=["a", "b"]).difference_band("a", "b", n_resamples=20)
         assert pair["difference"].between(pair["band_low"], pair["band_high"]).all()
