@@ -146,34 +146,25 @@ def test_areas_of_queries_are_averaged_by_query_or_by_pairs(average):
 @pytest.mark.parametrize("average", ["macro", "micro"])
 def test_a_curve_of_all_queries_is_the_average_at_each_n(average):
     frame = collection().assign(gold=lambda x: x["gold"] & (x["query"] != 3))
-    curve = roc(frame, average=average, measures="a", by="query")
-    exact = precision_recall(frame, average=average, measures="a", by="query")
-    n = np.arange(frame.groupby("query").size().max() + 1)
-    assert curve["n"].tolist() == n.tolist()
-    tp, size, positive, others = [], [], [], []
-    for _, query in frame.groupby("query"):
-        gold = query["gold"].to_numpy()[np.argsort(-query["a"].to_numpy())]
-        size.append(np.minimum(n, gold.size))
-        tp.append(np.append(0, gold.cumsum())[size[-1]])
-        positive.append(np.full(n.size, gold.sum()))
-        others.append(np.full(n.size, (~gold).sum()))
-    tp, size, positive, others = map(np.array, (tp, size, positive, others))
-
-    def averaged(above, below):
-        if average == "macro":
-            return (above / below).mean(axis=0)
-        return above.sum(axis=0) / below.sum(axis=0)
-
-    known = positive[:, 0] > 0
-    assert_allclose(curve["tpr"], averaged(tp[known], positive[known]), atol=1e-15)
-    assert_allclose(curve["fpr"], averaged((size - tp)[known], others[known]), atol=1e-15)
+    asked = {"measures": "a", "by": "query"}
+    size, positive = frame.groupby("query")["gold"].agg(["size", "sum"]).to_numpy().T
+    known = positive > 0
+    curve, alone = (roc(frame, average=x, **asked) for x in (average, None))
+    for name, counts in (("tpr", positive), ("fpr", size - positive)):
+        each = alone.pivot(index="n", columns="query", values=name)  # noqa: PD010
+        each = each.ffill().to_numpy()[:, known]
+        weights = counts[known] if average == "micro" else None
+        assert_allclose(curve[name], np.average(each, axis=1, weights=weights), atol=1e-15)
+        if (name, average) == ("tpr", "macro"):
+            found = curve.loc[curve["n"] == 5, ["ci_low", "ci_high"]].to_numpy()[0]
+            assert_allclose(found, limits_by_hand(each[5]))
     assert (curve["n_queries"] == known.sum()).all()
     assert (curve["n_missing"] == (~known).sum()).all()
-    if average == "macro":
-        at = curve.set_index("n").loc[5]
-        wanted = limits_by_hand(tp[known, 5] / positive[known, 5])
-        assert (at["ci_low"], at["ci_high"]) == pytest.approx(wanted)
-    assert_allclose(exact["precision"], averaged(tp[:, 1:], size[:, 1:]))
+    exact, alone = (precision_recall(frame, average=x, **asked) for x in (average, None))
+    each = alone.pivot(index="n", columns="query", values="precision").ffill()  # noqa: PD010
+    listed = np.minimum(each.index.to_numpy()[:, np.newaxis], size)  # all, in a short query
+    weights = listed if average == "micro" else None
+    assert_allclose(exact["precision"], np.average(each, axis=1, weights=weights))
     assert_allclose(exact["recall"], curve["tpr"].iloc[1:])
     assert (exact["n_missing"] == 0).all()
 
