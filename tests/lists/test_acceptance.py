@@ -225,6 +225,14 @@ def test_the_committed_coverage_of_sets():
     assert table[table["ci"] == "delta"]["coverage"].min() < 0.5
 
 
+def test_root_phi_in_the_delta_method():
+    df = rankeval_pd.datasets.simulate_candidates(500)
+    ask = {"a": "good", "b": "fair", "threshold": {"good": 1.0, "fair": 1.0}, "ci": "delta"}
+    narrow, wide = df.rankeval.compare(**ask).loc[0], df.rankeval.compare(**ask, phi=4).loc[0]
+    ratio = (wide["ci_high"] - wide["difference"]) / (narrow["ci_high"] - narrow["difference"])
+    assert ratio == pytest.approx(2.0, rel=1e-12)
+
+
 # ---------------------------------------------------------------- Predictive values and error rates
 
 # Weiner et al. (1979), the data of Leisenring, Alonzo and Pepe (2000): exercise test and chest pain
