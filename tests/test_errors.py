@@ -92,8 +92,8 @@ def test_arguments_of_dask_that_are_missing_are_named():
     owner = dd.from_pandas(FRAME[["a", "b", "gold"]], npartitions=2).rankeval
     with pytest.raises(TypeError, match=r"'n_max' must be given: call head\("):
         owner.head()
-    with pytest.raises(TypeError, match=r"'b' must be given: call mean_difference\("):
-        owner.mean_difference(a="a", n=5)
+    with pytest.raises(TypeError, match=r"'n' must be given: call random_cdf\("):
+        owner.random_cdf()
     with pytest.raises(TypeError, match=r"Unknown keyword 'confidence'. Did you mean 'level'"):
         owner.area(confidence=0.9)
 
@@ -272,8 +272,6 @@ def test_draws_that_no_memory_holds(df, items, draws):
     for ask in (
         lambda: df.rankeval.precision_band(5, n_resamples=draws),
         lambda: df.rankeval.difference_band("x", "y", 5, n_resamples=draws),
-        lambda: df.rankeval.recall_band(5, n_resamples=draws),
-        lambda: df.rankeval.mean_difference("x", "y", 5, n_resamples=draws),
         lambda: df.rankeval.tie_sensitivity("x", "y", 5, n_keys=draws),
         lambda: df.rankeval.compare(n=5, adjust="max-t", n_resamples=draws),
         lambda: df.rankeval.measure_ranks(5, n_resamples=draws),
@@ -323,7 +321,7 @@ def test_bars_move_as_far_as_they_say(df, items, capfd):
     many = df.assign(**{f"m{k}": df["x"] + k * df["y"] for k in range(4)})
     many.rankeval.compare(n=[3, 5], progress=True)
     many.rankeval.compare_area(progress=True)
-    df.rankeval.random_envelope(progress=True)
+    df.rankeval.random_bound(simultaneous=True, progress=True)
     df.rankeval.random_cdf(5, progress=True)
     items.rankeval.population_calibration(30, n_test_sets=2, progress=True)
     df.rankeval.judged_recall([3, 5], progress=True)

@@ -290,12 +290,6 @@ def test_a_range_that_no_memory_holds(df):
         df.rankeval.compare("x", "y", n=range(1, 10**12))
 
 
-@pytest.mark.parametrize("window", [10**6, 2**64])
-def test_windows_beyond_all_candidates(df, window):
-    with pytest.raises(ValueError, match=f"window={window} exceeds the number of candidates"):
-        df.rankeval.local_precision(window)
-
-
 @pytest.mark.parametrize(
     ("threshold", "error", "message"),
     [

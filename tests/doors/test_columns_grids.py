@@ -20,26 +20,26 @@ def few(monkeypatch):
 
 
 def test_a_grid_of_n_has_the_small_ones_and_the_last(few):
-    grid, facts = grids.few_or(None, np.arange(1, 1_000_001), "shared")
+    grid, facts = grids.few_or(None, np.arange(1, 1_000_001))
     assert grid[:50].tolist() == list(range(1, 51))
     assert grid[-1] == 1_000_000
     assert (np.diff(grid) > 0).all()
     assert (grid[1:] / grid[:-1])[200:].max() < 1.02
     assert facts == {"n_grid": grid.size}
-    assert grids.few_or(None, np.arange(1, 101), "shared") == (None, {})
+    assert grids.few_or(None, np.arange(1, 101)) == (None, {})
     every = np.arange(1, 1_001)
-    assert grids.few_or(np.array([3]), every, "shared") == (every, {})
-    assert grids.few_or(None, np.arange(1, 1_001), "blocks") == (None, {})
+    assert grids.few_or(np.array([3]), every) == (every, {})
 
 
 @pytest.mark.parametrize("value", ["recall", "difference", "precision"])
 def test_bands_say_their_grid(few, value):
-    name = f"{value}_band"
-    found = getattr(few.rankeval, name)(n_resamples=99)
+    name = "difference_band" if value == "difference" else "precision_band"
+    of = {"of": "recall"} if value == "recall" else {}
+    found = getattr(few.rankeval, name)(n_resamples=99, **of)
     n = found["n"].unique()
     assert found.attrs["n_grid"] == n.size < 1_000
     assert f"{n.size} values of n" in rankeval_pd.in_words(found)
-    asked = getattr(few.rankeval, name)(n=n.tolist(), n_resamples=99)
+    asked = getattr(few.rankeval, name)(n=n.tolist(), n_resamples=99, **of)
     assert "n_grid" not in asked.attrs
     assert (found[value] == asked[value]).all()
     # the same law, drawn otherwise: the quantile of 99 draws has some error

@@ -73,8 +73,6 @@ def test_shares_of_ranges_of_regions_and_of_a_number_of_candidates(frame):
     call = frame.rankeval
     region = call.difference_region("a", "b", 0.1)
     pd.testing.assert_frame_equal(region, call.difference_region("a", "b", 3))
-    mean, same = (call.mean_difference("a", "b", n, n_resamples=50) for n in ([0.1, 0.25], [3, 8]))
-    pd.testing.assert_frame_equal(mean, same)
     ranges, same = (
         call.significant_ranges("a", "b", n, alpha=0.99)["n_last"] for n in (SHARES, [3, 8])
     )

@@ -466,7 +466,7 @@ def test_partly_judged_lists_of_lazy_batches():
     for ask in (
         lambda x: x.rankeval.judged_precision([0.1, 0.5]),
         lambda x: x.rankeval.judged_precision([2, 5], judged_with=0.7),
-        lambda x: x.rankeval.judged_precision(None, ties="blocks"),
+        lambda x: x.rankeval.judged_precision(None),
     ):
         xr.testing.assert_identical(ask(lazy).compute(), ask(data))
 
@@ -485,7 +485,7 @@ def test_random_models_of_lazy_batches_count_labels():
     asked = (
         lambda x: x.random_bound([0.5, 0.01], [1, 7]),
         lambda x: x.random_band("roc", 0.1, [1, 7]),
-        lambda x: x.random_envelope(0.1, [1, 7]),
+        lambda x: x.random_bound(0.1, [1, 7], simultaneous=True),
         lambda x: x.isolines([1, 7]),
         lambda x: x.random_cdf([5]),
     )

@@ -174,7 +174,7 @@ def test_any_name_of_a_batch(queries, name):
 
 def test_measures_do_not_matter_where_only_labels_are_counted(queries):
     roles = {"gold": "gold", "measures": ["good", "fair"]}
-    for name in ("random_bound", "random_envelope", "random_band", "isolines"):
+    for name in ("random_bound", "random_band", "isolines"):
         lazy, whole = (
             getattr(x.rankeval(**roles), name)(n=[3, 9]) for x in (queries.chunk(query=2), queries)
         )
