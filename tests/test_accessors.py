@@ -13,7 +13,7 @@ import xarray as xr
 import rankeval_pd
 from rankeval_pd import DatasetAccessor, FrameAccessor, plotting
 from rankeval_pd.accessors import PLOTS, QUESTIONS, Plots, methods_of
-from tests.questions import FRAME, RANKING, VALUES
+from tests.questions import FRAME
 from tests.walks import METHODS, OF_FRAMES
 
 ACCESSORS = [DatasetAccessor, FrameAccessor]
@@ -34,13 +34,6 @@ def test_every_function_of_data_is_a_method_of_a_form():
     assert plots == set(plotting.__all__) - {"caption", "shown", "shared_legend"}
     assert dir(rankeval_pd) == sorted(rankeval_pd.__all__)
     assert dir(plotting) == sorted(plotting.__all__)
-
-
-@pytest.mark.parametrize("name", VALUES)
-def test_values_by_hand(name):
-    ask, wanted = VALUES[name]
-    for column, values in wanted.items():
-        assert ask(RANKING.rankeval)[column].tolist() == pytest.approx(values), column
 
 
 @pytest.mark.parametrize("accessor", ACCESSORS)

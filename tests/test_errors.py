@@ -140,7 +140,6 @@ def test_arguments_that_are_missing_are_named(owner):
         ("compare", {"rng": 1.5}, r"rng=1.5 is of type .*numpy.random.Generator"),
         ("compare", {"n": 3, "combine": ODD}, "combine="),
         ("compare", {"groups": ODD}, "groups"),
-        ("compare", {"level": 1}, r"level=1 is outside \(0, 1\)"),
         ("random_bound", {"p": [0.5, 2]}, r"p=2 is outside \(0, 1\]"),
         ("random_bound", {"p": 95}, r"p=95 is outside.* 95% is 0.95"),
         ("random_band", {"simultaneous": pd.NA}, "simultaneous"),

@@ -173,5 +173,3 @@ def test_words_say_whether_the_verdict_holds_for_each_annotator():
     assert "verdict" not in rankeval_pd.in_words(verdict(gold=THREE, agreement="each"))
     text = rankeval_pd.in_words(DATA.rankeval(gold=THREE, **TWO).summary([50, 100]))
     assert "a1 (n = 50: f and g are best" in text
-
-

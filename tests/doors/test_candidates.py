@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from hypothesis import strategies as st
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
+from rankeval_pd.dask import HEAD_METHODS
+from rankeval_pd.doors import candidates
 from tests.conftest import examples
+from tests.walks import some
 
 CUTS = {"a": [0, 2, 4], "b": 1, "c": [0.25, -0.3]}
 METHODS = {
@@ -102,22 +106,6 @@ def test_a_duplicated_index(frame):
     assert found.loc[found["n"] == 30, "tp"].tolist() == [data["gold"].sum()] * 3
     region = data.rankeval.difference_region("a", "b", 4)
     assert len(region) == 2 * data.rankeval.compare("a", "b", 4).loc[0, "n_only_a"]
-
-
-@pytest.mark.parametrize(
-    "dtype",
-    ["int8", "uint64", "float32", "Int64", "object", "category"],
-)
-def test_the_dtype_of_the_index_changes_no_tie(frame, dtype):
-    labels = pd.Index(np.random.default_rng(5).permutation(30))
-    wanted = frame.set_axis(labels, axis=0).rankeval.compare()
-    assert_same(frame.set_axis(labels.astype(dtype), axis=0).rankeval.compare(), wanted)
-
-
-@pytest.mark.parametrize("dtype", ["string[pyarrow]", "category", "object"])
-def test_the_dtype_of_text_in_the_index_changes_no_tie(frame, dtype):
-    other = frame.set_axis(frame.index.astype(dtype), axis=0)
-    assert_same(other.rankeval.compare(), frame.rankeval.compare())
 
 
 def test_ties_follow_the_key(frame):
@@ -603,3 +591,85 @@ def test_no_groups_and_one_measure_have_no_pairs(df, adjust):
     assert ds.rankeval.measure_ranks([1, 2], adjust=adjust, n_resamples=99)["rank"].size == 0
     found = df.rankeval.measure_ranks([5], measures=["x"], adjust=adjust, n_resamples=99)
     assert found["rank"].tolist() == [1]
+
+
+# ------------------------------------ short lists of many: a partition finds what a sort would find
+
+MANY = 4_000
+SIZES = [1, 7, 20]
+ASKED = {
+    "nbest_precision": lambda r: r.nbest_precision(SIZES),
+    "nbest_recall": lambda r: r.nbest_recall(SIZES),
+    "compare": lambda r: r.compare(n=SIZES),
+    "compare by swaps": lambda r: r.compare("a", "b", SIZES, adjust="max-t", n_resamples=500),
+    "compare the n-best": lambda r: r.compare("a", n=SIZES, target="nbest", adjust="holm"),
+    "summary": lambda r: r.summary(20),
+    "measure_ranks": lambda r: r.measure_ranks(20),
+    "random_test": lambda r: r.random_test(SIZES),
+    "tie_sensitivity": lambda r: r.tie_sensitivity("a", "b", SIZES, n_keys=3),
+    "precision_band": lambda r: r.precision_band(SIZES),
+    "difference_band": lambda r: r.difference_band("a", "b", SIZES),
+    "band of the recall": lambda r: r.precision_band(SIZES, of="recall"),
+    "significant_ranges": lambda r: r.significant_ranges("a", "b", range(1, 21)),
+    "crossovers": lambda r: r.crossovers(0.05, range(1, 21)),
+    "expected ties": lambda r: r.compare("a", "b", SIZES, ties="expected"),
+}
+
+
+def many(kind: str) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    gold = rng.random(MANY) < 0.2
+    score = gold[:, np.newaxis] * [1.0, 0.8, 0.3] + rng.normal(size=(MANY, 3))
+    df = pd.DataFrame(score, columns=list("abc"), index=[f"w{k}" for k in rng.permutation(MANY)])
+    if kind == "ties":
+        df = df.round(0).assign(a=(df.a > 0).astype(float))
+    if kind == "blocks":
+        df = df.round(1)
+    if kind == "missing":
+        df["b"] = df["b"].where(rng.random(MANY) < 0.9)
+    return df.assign(gold=gold, key=rng.permutation(MANY), part=rng.integers(0, 40, MANY))
+
+
+def told(ask, df, roles):
+    """Return the answer, or its error, and what was warned of."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            found = ask(df.rankeval(gold="gold", measures=["a", "b", "c"], **roles))
+        except Exception as error:
+            return type(error), str(error)
+    return found, sorted(str(x.message) for x in seen)
+
+
+@pytest.mark.parametrize("kind", ["missing", "ties", "blocks", "scores"])
+@pytest.mark.parametrize(
+    "roles",
+    [{"groups": "part"}, {}, {"lower_is_better": "c"}, {"missing": "last"}, {"key": "key"}],
+    ids=lambda x: next(iter(x), "plain"),
+)
+def test_the_best_alone_answer_as_all_do(kind, roles, monkeypatch):
+    df, heads = many(kind), []
+    if kind == "missing" and "missing" not in roles:
+        roles = {**roles, "missing": "last"}
+    head = candidates.Groups.head
+    monkeypatch.setattr(candidates, "_LARGE", 100)
+    monkeypatch.setattr(candidates.Groups, "head", lambda x, n: heads.append(y := head(x, n)) or y)
+    names = some(list(ASKED), 0)
+    short = {name: told(ASKED[name], df.copy(), roles) for name in names}
+    monkeypatch.setattr(candidates, "_LARGE", np.inf)
+    for name in names:
+        found, said = told(ASKED[name], df.copy(), roles)
+        if isinstance(found, pd.DataFrame):
+            pd.testing.assert_frame_equal(short[name][0], found, check_exact=True)
+            assert short[name][0].attrs == found.attrs, name
+        else:
+            assert short[name][0] == found, name
+        assert short[name][1] == said, name
+    few = [x for x in heads if x.whole is not None]
+    assert bool(few) == (kind in ("scores", "blocks") and "groups" not in roles)
+
+
+def test_every_method_of_lists_that_takes_a_head_is_asked():
+    counted = {"acceptance_precision"}  # and of these no score is looked at:
+    counted |= {"random_bound", "random_band", "random_cdf", "isolines"}
+    assert {*HEAD_METHODS} - counted <= {*ASKED}

@@ -46,10 +46,6 @@ def as_table(result: xr.Dataset, columns: list[str]) -> pd.DataFrame:
     return found[columns]
 
 
-def ask_on(accessor: Any, method: str) -> Any:
-    return getattr(accessor, method)(**METHODS[method])
-
-
 def _padded(ragged: pd.DataFrame) -> xr.Dataset:
     """Return the queries as a dimension: what a query lacks has no gold and no scores."""
     indexed = ragged.astype({"gold": float}).set_index("query", append=True).swaplevel()
@@ -71,21 +67,13 @@ def _refused(*_args, **_how):
 # ------------------------------------------------------------------ the frame that a Dataset equals
 
 
-@pytest.mark.filterwarnings("ignore:ties='shared':rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("method", [*METHODS, "sets", "holm"])
-def test_a_dataset_equals_the_frame(frame, method):
-    keywords = {
-        "sets": SETS,
-        "holm": {"adjust": "holm", "n": [9, 4], "alternative": "greater"},
-        "nbest_precision": {"lower_is_better": ["c"], "ci": "wilson"},
-        "acceptance_precision": {"threshold": {"a": [0, 4], "b": [1, 2], "c": [0.1, 0.2]}},
-    }.get(method, {})
-    if method == "sets":
-        frame = frame.assign(b=-frame["a"].sample(frac=1, random_state=3).to_numpy())
-    method = {"sets": "compare", "holm": "compare"}.get(method, method)
+@pytest.mark.parametrize("keywords", [SETS, {"adjust": "holm", "n": [9, 4]}])
+def test_a_comparison_in_a_dataset_has_the_dtypes_and_facts_of_the_frame_s(frame, keywords):
+    """That all methods have the numbers is walked in test_properties.py."""
+    frame = frame.assign(b=-frame["a"].sample(frac=1, random_state=3).to_numpy())
     ds = xr.Dataset.from_dataframe(frame)
-    wanted = ask(frame, method, **keywords)
-    found = ask(ds, method, **keywords)
+    wanted = frame.rankeval.compare(**keywords)
+    found = ds.rankeval.compare(**keywords)
     assert isinstance(found, xr.Dataset)
     table = as_table(found, list(wanted.columns))
     assert_same(table, wanted, check_dtype=False)
@@ -172,14 +160,6 @@ def test_padding_of_nullable_columns(gold):
     assert table.iloc[2].drop(["measure", "n"]).isna().all()
 
 
-def test_label_in_a_dataset(frame):
-    wanted = frame.rankeval.nbest_precision(measures=["a", "b"])
-    data = xr.Dataset.from_dataframe(frame).reset_index("candidate").reset_coords()
-    found = data.rankeval(label="candidate").nbest_precision(measures=["a", "b"])
-    found = found.to_dataframe().reset_index()
-    assert found["tp"].tolist() == wanted["tp"].tolist()
-
-
 @pytest.mark.parametrize("lazy", [False, True])
 def test_complex_gold_labels(lazy):
     """Named values are as good as any; else they are refused, and nothing else is said."""
@@ -248,7 +228,7 @@ def test_a_dimension_measure_is_split(frame):
     ds = xr.Dataset.from_dataframe(frame)
     scores = xr.concat([ds[m] for m in "abc"], dim=pd.Index(list("abc"), name="measure"))
     stacked = xr.Dataset({"score": scores.transpose("candidate", "measure"), "gold": ds["gold"]})
-    for method in METHODS:
+    for method in ("acceptance_precision", "random_test"):
         xr.testing.assert_identical(ask(stacked, method), ask(ds, method))
 
 
@@ -256,8 +236,9 @@ def test_a_dimension_measure_is_split(frame):
 def test_the_name_of_the_dimension(frame):
     ds = xr.Dataset.from_dataframe(frame)
     found = ds.rename(candidate="document").rankeval(dim="document")
-    for method in METHODS:
-        xr.testing.assert_identical(ask_on(found, method), ask(ds, method))
+    for method, keywords in (("acceptance_precision", {"threshold": CUTS}), ("random_test", {})):
+        renamed = getattr(found, method)(**keywords)
+        xr.testing.assert_identical(renamed, ask(ds, method))
     with pytest.raises(ValueError, match=r"dim='candidate' is not a dimension.*'document'"):
         ds.rename(candidate="document").rankeval.nbest_precision()
     with pytest.raises(ValueError, match=r"dim='document' names a dimension of a Dataset"):
@@ -418,33 +399,6 @@ def test_joined_groups_none_of_which_has_a_list_so_long():
 
 
 # ------------------------------------------------------------------------------------- lazy batches
-
-
-@pytest.mark.parametrize("method", ["acceptance_precision", "random_bound", "compare"])
-def test_a_lazy_dataset_stays_lazy_and_gives_the_same(ragged, method):
-    dask = pytest.importorskip("dask")
-    eager = _padded(ragged)
-    lazy = eager.chunk({"candidate": 3, "query": 1})
-
-    def refuse(*args: Any, **kwargs: Any) -> None:
-        raise AssertionError("computed while the graph was built")
-
-    with dask.config.set(scheduler=refuse):
-        found = ask(lazy, method)
-    with dask.config.set(scheduler="synchronous"):
-        xr.testing.assert_identical(found.compute(), ask(eager, method))
-
-
-def test_what_is_seen_in_values_raises_when_computed():
-    dask = pytest.importorskip("dask")
-    ds = xr.Dataset({"a": ("candidate", [1.0, 2.0]), "gold": ("candidate", [0, 2])}).chunk()
-    lazy = ds.rankeval.nbest_precision()
-    holed = ds.assign(gold=ds["gold"] > 0, a=ds["a"].where(ds["a"] > 1)).rankeval.nbest_precision()
-    with dask.config.set(scheduler="synchronous"):
-        with pytest.raises(ValueError, match=r"gold='gold' contains 0 \(1\), 2 \(1\)"):
-            lazy.compute()
-        with pytest.raises(ValueError, match=r"missing='raise'"):
-            holed.compute()
 
 
 def test_lazy_scores_that_are_no_numbers_are_refused_at_once():
