@@ -1,4 +1,4 @@
-"""Errors that say what to do, memory that is refused before it is taken, bars of progress."""
+"""Errors that say what to do, and memory that is refused before it is taken."""
 
 from __future__ import annotations
 
@@ -310,26 +310,6 @@ def test_a_mean_of_more_queries_than_memory_holds():
         rankeval_pd.random_pvalue_mean(
             1.0, 5, n_candidates=10, n_positive=5, n_queries=10**30, decimals=1
         )
-
-
-# --------------------------------------------------------------------------------- bars of progress
-
-
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-def test_bars_move_as_far_as_they_say(df, items, capfd):
-    many = df.assign(**{f"m{k}": df["x"] + k * df["y"] for k in range(4)})
-    many.rankeval.compare(n=[3, 5], progress=True)
-    many.rankeval.compare_area(progress=True)
-    df.rankeval.random_bound(simultaneous=True, progress=True)
-    df.rankeval.random_cdf(5, progress=True)
-    items.rankeval.population_calibration(30, n_test_sets=2, progress=True)
-    df.rankeval.judged_recall([3, 5], progress=True)
-    shown = capfd.readouterr().err
-    for said in (
-        "comparing lists", "comparing areas", "trying levels", "distribution functions",
-        "drawing test sets", "lists judged in part",
-    ):  # fmt: skip
-        assert said in shown
 
 
 # --------------------------------------------------------------- files and tables of other packages

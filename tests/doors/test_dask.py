@@ -469,11 +469,6 @@ def same_of_items(name: str, **options: Any) -> None:
 def test_tests_of_items_are_those_of_pandas(name):
     same_of_items(name, npartitions=1)
     same_of_items(name, npartitions=7)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", OF_ITEMS)
-def test_items_in_any_order_have_the_draws_of_their_labels(name):
     same_of_items(name, npartitions=4, sort=False)
 
 

@@ -123,11 +123,6 @@ def test_a_key_and_a_dimension_of_measures(queries):
     assert not eager.equals(keyed.rankeval.nbest_precision(measures=["good", "fair"]))
 
 
-def test_the_overview_counts_nothing_lazy(queries):
-    with dask.config.set(scheduler=raise_on_compute):
-        assert "not counted because the data are lazy" in repr(queries.chunk().rankeval)
-
-
 def test_tables_of_rows_are_computed(queries):
     for ask in (
         lambda r: r.significant_ranges("good", "fair", alpha=0.5),
