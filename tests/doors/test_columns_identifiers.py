@@ -181,7 +181,7 @@ def test_exclude(two):
     repr(data.drop(columns="gold").rankeval(metric="mean"))  # understood, and silent
 
 
-def test_exclude_below_two_levels_and_in_datasets(two):
+def test_exclude_below_two_levels(two):
     parts = pd.concat({"correct": two, "guess": two + 1, "gold": two + 1}, axis=1).swaplevel(axis=1)
     wanted = parts.rankeval(metric="f1").paired_bootstrap(n_resamples=99)
     odd = parts.copy()
@@ -190,14 +190,6 @@ def test_exclude_below_two_levels_and_in_datasets(two):
         odd.rankeval(metric="f1").paired_bootstrap(n_resamples=99)
     found = odd.rankeval(metric="f1", exclude="doc").paired_bootstrap(n_resamples=99)
     pd.testing.assert_frame_equal(found, wanted)
-    ds = xr.Dataset(
-        {"hit": (("item", "system"), two.assign(third=1)), "doc": ("item", np.arange(40))},
-        {"system": ["new", "old", "third"]},
-    )
-    got = ds.rankeval.paired_bootstrap(exclude=["doc", "third"])
-    table = got.to_dataframe().reset_index()
-    plain = two.rankeval.paired_bootstrap()
-    pd.testing.assert_frame_equal(table[list(plain)], plain, check_dtype=False)
 
 
 def test_a_table_that_lies_on_its_side(two):
