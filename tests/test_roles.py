@@ -51,7 +51,7 @@ ROLES = {
     "by": "query",
     "key": "ident",
     "lower_is_better": "a",
-    "ties": "expected",
+    "ties": "error",
     "missing": "drop",
     "rng": 7,
     "dim": "row",
