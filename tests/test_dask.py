@@ -62,7 +62,7 @@ def test_functions_want_data_in_memory(ddf):
 
 def test_every_method_of_a_head_is_compared_with_pandas():
     """The calls of ``tests/questions.py`` are compared in ``tests/doors/test_dask.py``."""
-    up_to_n_max = {"local_precision", "crossovers"}
+    up_to_n_max = {"crossovers"}
     assert set(HEAD_METHODS) == {name.split()[0] for name in {**LISTS, **RANKED}} | up_to_n_max
 
 

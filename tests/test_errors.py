@@ -1,4 +1,4 @@
-"""Errors that say what to do, memory that is refused before it is taken, bars of progress."""
+"""Errors that say what to do, and memory that is refused before it is taken."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def test_arguments_of_dask_that_are_missing_are_named():
     owner = dd.from_pandas(FRAME[["a", "b", "gold"]], npartitions=2).rankeval
     with pytest.raises(TypeError, match=r"'n_max' must be given: call head\("):
         owner.head()
-    with pytest.raises(TypeError, match=r"'b' must be given: call mean_difference\("):
-        owner.mean_difference(a="a", n=5)
+    with pytest.raises(TypeError, match=r"'n' must be given: call random_cdf\("):
+        owner.random_cdf()
     with pytest.raises(TypeError, match=r"Unknown keyword 'confidence'. Did you mean 'level'"):
         owner.area(confidence=0.9)
 
@@ -140,7 +140,6 @@ def test_arguments_that_are_missing_are_named(owner):
         ("compare", {"rng": 1.5}, r"rng=1.5 is of type .*numpy.random.Generator"),
         ("compare", {"n": 3, "combine": ODD}, "combine="),
         ("compare", {"groups": ODD}, "groups"),
-        ("compare", {"level": 1}, r"level=1 is outside \(0, 1\)"),
         ("random_bound", {"p": [0.5, 2]}, r"p=2 is outside \(0, 1\]"),
         ("random_bound", {"p": 95}, r"p=95 is outside.* 95% is 0.95"),
         ("random_band", {"simultaneous": pd.NA}, "simultaneous"),
@@ -272,8 +271,6 @@ def test_draws_that_no_memory_holds(df, items, draws):
     for ask in (
         lambda: df.rankeval.precision_band(5, n_resamples=draws),
         lambda: df.rankeval.difference_band("x", "y", 5, n_resamples=draws),
-        lambda: df.rankeval.recall_band(5, n_resamples=draws),
-        lambda: df.rankeval.mean_difference("x", "y", 5, n_resamples=draws),
         lambda: df.rankeval.tie_sensitivity("x", "y", 5, n_keys=draws),
         lambda: df.rankeval.compare(n=5, adjust="max-t", n_resamples=draws),
         lambda: df.rankeval.measure_ranks(5, n_resamples=draws),
@@ -313,26 +310,6 @@ def test_a_mean_of_more_queries_than_memory_holds():
         rankeval_pd.random_pvalue_mean(
             1.0, 5, n_candidates=10, n_positive=5, n_queries=10**30, decimals=1
         )
-
-
-# --------------------------------------------------------------------------------- bars of progress
-
-
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-def test_bars_move_as_far_as_they_say(df, items, capfd):
-    many = df.assign(**{f"m{k}": df["x"] + k * df["y"] for k in range(4)})
-    many.rankeval.compare(n=[3, 5], progress=True)
-    many.rankeval.compare_area(progress=True)
-    df.rankeval.random_envelope(progress=True)
-    df.rankeval.random_cdf(5, progress=True)
-    items.rankeval.population_calibration(30, n_test_sets=2, progress=True)
-    df.rankeval.judged_recall([3, 5], progress=True)
-    shown = capfd.readouterr().err
-    for said in (
-        "comparing lists", "comparing areas", "trying levels", "distribution functions",
-        "drawing test sets", "lists judged in part",
-    ):  # fmt: skip
-        assert said in shown
 
 
 # --------------------------------------------------------------- files and tables of other packages

@@ -12,6 +12,9 @@ import rankeval_pd
 from rankeval_pd import errors
 from rankeval_pd.doors import candidates as doors
 from rankeval_pd.errors import held, progress_bar
+from tests.walks import CELLED, METHODS, answered, ask, forms, without
+
+QUIET = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
 
 class _Bar:
@@ -44,13 +47,13 @@ def test_no_bar_of_nothing(capsys):
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("ask", ["nbest_precision", "roc", "area"])
-def test_measures_of_many_candidates_have_a_bar(monkeypatch, at_once, ask):
+@pytest.mark.parametrize("name", ["nbest_precision", "roc", "area"])
+def test_measures_of_many_candidates_have_a_bar(monkeypatch, at_once, name):
     data = rankeval_pd.datasets.simulate_candidates(200).rankeval
-    whole = getattr(data, ask)()
+    whole = getattr(data, name)()
     assert _Bar.shown == []  # one block: nothing moves in between
     monkeypatch.setattr(doors, "_TOGETHER", 200)
-    pd.testing.assert_frame_equal(getattr(data, ask)(), whole)
+    pd.testing.assert_frame_equal(getattr(data, name)(), whole)
     assert _Bar.shown == ["ranking candidates 2 of 2"]
 
 
@@ -85,3 +88,41 @@ def test_a_bar_that_appears_late_counts_what_was_done_before(monkeypatch):
         advance(2)
         advance(1)
     assert _Bar.shown == ["late 7 of 9"]
+
+
+@QUIET
+def test_bars_move_as_far_as_they_say(df, items, capfd):
+    many = df.assign(**{f"m{k}": df["x"] + k * df["y"] for k in range(4)})
+    many.rankeval.compare(n=[3, 5], progress=True)
+    many.rankeval.compare_area(progress=True)
+    df.rankeval.random_bound(simultaneous=True, progress=True)
+    df.rankeval.random_cdf(5, progress=True)
+    items.rankeval.population_calibration(30, n_test_sets=2, progress=True)
+    df.rankeval.judged_recall([3, 5], progress=True)
+    shown = capfd.readouterr().err
+    for said in (
+        "comparing lists", "comparing areas", "trying levels", "distribution functions",
+        "drawing test sets", "lists judged in part",
+    ):  # fmt: skip
+        assert said in shown
+
+
+@QUIET
+@pytest.mark.full
+def test_no_bar_appears_where_it_is_off(at_once):
+    for name in without(METHODS, CELLED):
+        for data, own in [(None, {}), *forms(name)]:
+            table = answered(name, data, **own, progress=False)
+            if not isinstance(table, Exception):
+                getattr(table, "compute", table.copy)()
+    assert _Bar.shown == []
+
+
+@QUIET
+@pytest.mark.parametrize("name", ["compare", "difference_band", "summary", "paired_bootstrap"])
+def test_bars_that_are_on_are_noticed(name, at_once):
+    with rankeval_pd.set_options(progress=False):
+        ask(name)
+    assert _Bar.shown == []
+    ask(name)
+    assert _Bar.shown

@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import matplotlib.pyplot as plt
-import pandas as pd
 import pytest
 
 import rankeval_pd
-from rankeval_pd import errors, plotting
-from tests.questions import CELLS
+from rankeval_pd import plotting
 from tests.walks import (
     CELLED,
     METHODS,
@@ -54,59 +51,6 @@ def test_options_equal_the_keywords_in_every_form():
 
 def level() -> float:
     return float(ask("area").attrs["level"])
-
-
-class _Bar:
-    """A bar that is noticed."""
-
-    def __init__(self, **labels: Any) -> None:
-        BARS.append(labels["desc"])
-
-    def update(self, _: int) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
-@pytest.fixture
-def bars(monkeypatch):
-    """The labels of all bars, which appear without a wait."""
-    BARS.clear()
-    monkeypatch.setattr(errors, "_bar", lambda: _Bar)
-    monkeypatch.setattr(errors, "_DELAY", 0.0)
-    return BARS
-
-
-def walked(**options: Any) -> int:
-    """Ask the methods in every form, and return how many answered."""
-    tables = 0
-    for name in without(METHODS, CELLED):
-        for data, own in [(None, {}), *forms(name)]:
-            table = answered(name, data, **own, **options)
-            if not isinstance(table, Exception):
-                getattr(table, "compute", table.copy)()
-                tables += 1
-    return tables
-
-
-@pytest.mark.full
-def test_no_bar_appears_where_it_is_off(bars):
-    tables = walked(progress=False)
-    with rankeval_pd.set_options(progress=False):
-        assert walked() == tables > 40
-    assert bars == []
-
-
-@pytest.mark.parametrize("name", ["compare", "difference_band", "summary", "paired_bootstrap"])
-def test_bars_that_are_on_are_noticed(name, bars):
-    ask(name, progress=False)
-    assert bars == []
-    ask(name)
-    assert bars
-
-
-BARS: list[str] = []
 
 
 def test_an_object_can_be_used_again_and_blocks_nest():
@@ -178,13 +122,6 @@ def test_blocks_do_not_leak_between_tasks():
 
     assert asyncio.run(tasks()) == [0.6, 0.7, 0.8]
     assert level() == 0.95
-
-
-def test_no_option_changes_the_scores_of_measures():
-    wanted = pd.DataFrame([CELLS] * 3).rankeval.with_association_measures()
-    with rankeval_pd.set_options(**LEVELS):
-        found = pd.DataFrame([CELLS] * 3).rankeval.with_association_measures()
-    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
 
 
 def test_finished_tables_are_drawn_and_data_obey():

@@ -71,15 +71,6 @@ def test_repr_of_a_table_of_pairs():
     assert _facts(lazy.rankeval)["pairs of systems"] == "3"
 
 
-def test_repr_of_a_dataset(frame):
-    ds = xr.Dataset.from_dataframe(frame)
-    found = _facts(ds.rankeval)
-    assert found["candidates"].startswith("30")
-    assert found["true positives"].split(",")[0] == str(int(frame["gold"].sum()))
-    assert found["measures"] == "'a', 'b', 'c'"
-    assert found["ties"].startswith("'shared'")
-
-
 def test_repr_counts_nothing_lazy(frame):
     pytest.importorskip("dask.array")
     import dask

@@ -218,6 +218,6 @@ def test_data_with_little_or_odd_things_are_answered_or_refused_clearly(kind):
 
 @pytest.mark.parametrize("role", ["gold", "ties", "unjudged"])
 def test_roles_of_rankings_are_refused_by_questions_of_systems(role):
-    value = {"gold": "gold", "ties": "blocks", "unjudged": "skip"}[role]
+    value = {"gold": "gold", "ties": "expected", "unjudged": "skip"}[role]
     for name in ITEMS:
         assert re.search(rf"\b{role}\b", str(refusal(name, **{role: value}))), name

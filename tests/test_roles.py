@@ -38,8 +38,6 @@ HOLED = FRAME.assign(a=FRAME["a"].where(FRAME["a"] != 6))
 LABELS = FRAME["gold"].astype(float).where(np.arange(len(FRAME)) % 3 > 0)
 UNJUDGED = FRAME.assign(gold=LABELS)
 NAMED = (
-    "mean_difference",
-    "odds_ratios",
     "tie_sensitivity",
     "difference_region",
     "judged_difference",
@@ -53,7 +51,7 @@ ROLES = {
     "by": "query",
     "key": "ident",
     "lower_is_better": "a",
-    "ties": "blocks",
+    "ties": "error",
     "missing": "drop",
     "rng": 7,
     "dim": "row",
@@ -206,7 +204,9 @@ def test_several_possible_gold_columns(df, form):
         data.rankeval.nbest_precision()
 
 
-def test_no_measure(df):
+def test_no_measure(df, items):
+    with pytest.raises(ValueError, match=r"measures=\[\] contains no names \(systems: 'a', 'b'"):
+        items.rankeval(measures=[]).paired_bootstrap()
     with pytest.raises(ValueError, match=r"measures: every numeric column has another role"):
         df[["gold"]].rankeval.nbest_precision()
     with pytest.raises(ValueError, match=r"Call \.rankeval\.with_association_measures\(\)"):
@@ -214,30 +214,11 @@ def test_no_measure(df):
     assert len(df[["gold"]].rankeval.random_bound()) == 40
 
 
-def test_no_measure_at_all(df, items):
-    with pytest.raises(ValueError, match="measures"):
-        df.rankeval(measures=[]).nbest_precision(2)
-    with pytest.raises(
-        ValueError, match=r"measures=\[\] contains no names \(systems: 'a', 'b', 'c'\)"
-    ):
-        items.rankeval(measures=[]).paired_bootstrap()
-
-
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"by": "query"}, "by: no column 'query'. The known names are 'x', 'y', 'gold'."),
-        ({"key": "id"}, "key: no column 'id'. The known names are"),
-        ({"gold": "golds"}, "gold: no column 'golds'. Did you mean 'gold'?"),
-    ],
-)
-def test_unknown_names(df, keywords, message):
-    with pytest.raises(KeyError, match=message) as caught:
-        df.rankeval.nbest_precision(**keywords)
-    assert str(caught.value).startswith(message.split(";")[0])  # plain text, no quotes around it
-
-
-def test_an_unknown_column_of_many_is_answered_by_the_nearest_name_alone(df):
+def test_an_unknown_column_is_answered_by_the_nearest_name_or_the_known_ones(df):
+    with pytest.raises(KeyError) as caught:
+        df.rankeval.nbest_precision(by="query")
+    # plain text, no quotes around it
+    assert str(caught.value) == "by: no column 'query'. The known names are 'x', 'y', 'gold'."
     many = df.assign(**{f"m{k}": 1.0 for k in range(20)}, G2=1.0)
     with pytest.raises(UnknownNameError) as error:
         many.rankeval.nbest_precision(2, measures="g2")
@@ -256,9 +237,8 @@ def test_what_is_meant_is_done(frame):
     pd.testing.assert_frame_equal(falling, wanted)
     plain = frame.rankeval(lower_is_better=False).nbest_precision()
     pd.testing.assert_frame_equal(plain, frame.rankeval.nbest_precision())
-    for ask in ("random_bound", "random_envelope"):
-        wanted = getattr(frame.rankeval, ask)(n=5)
-        pd.testing.assert_frame_equal(getattr(frame.rankeval(ties="expected"), ask)(n=5), wanted)
+    wanted = frame.rankeval.random_bound(n=5)
+    pd.testing.assert_frame_equal(frame.rankeval(ties="expected").random_bound(n=5), wanted)
     tables = pd.DataFrame({"k": [30], "w": [20], "v": [10], "rest": [940]})
     names = {"O11": "k", "O12": "w", "O21": "v", "O22": "rest"}
     found = tables.rankeval.with_association_measures("G2", cells=names)
@@ -318,14 +298,10 @@ def test_letters_of_queries_do_not_take_the_queries_place():
     named = data.assign(first=data["q"].str[0]).rankeval(by="first", groups="q", details=True)
     wanted = named.nbest_precision([20]).rename(columns={"first": "q_given"})
     pd.testing.assert_frame_equal(found, wanted)
-    level = data.set_index("q")  # the same if the queries are in the index
-    letters = level.index.str[0].to_series(index=level.index).rename("q")
-    again = level.rankeval(by=letters, groups="q", key=np.arange(48), details=True)
-    assert again.nbest_precision([20])["n_groups"].tolist() == [6, 6]
 
 
 @SAID
-@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("lazy", [True, False])
 @pytest.mark.parametrize("role", ["gold", "groups", "key", "label"])
 def test_values_of_a_role_in_a_dataset(role, lazy):
     frame = ROWS[["a", "b", "freq", "ident", "gold"]].rename_axis("candidate")
@@ -350,16 +326,6 @@ def test_values_of_a_role_in_a_dataset(role, lazy):
     xr.testing.assert_equal(one, other)
 
 
-def test_votes_given_as_values():
-    data = ROWS[["a", "b", "c"]]
-    votes = [data["a"] > 3, data["b"] > 1, data["c"] > 0]
-    found = data.rankeval.nbest_precision([5], gold=votes)
-    named = data.assign(x=votes[0], y=votes[1], z=votes[2])
-    wanted = named.rankeval.nbest_precision([5], gold=["x", "y", "z"])
-    pd.testing.assert_frame_equal(found, wanted)
-    assert {*found["measure"]} == {"a", "b", "c"}
-
-
 def test_a_column_that_has_the_name_of_a_role_stays():
     data = ROWS[["a", "b"]].assign(gold=ROWS["freq"])
     other = (ROWS["freq"] > 9).to_numpy()
@@ -370,18 +336,12 @@ def test_a_column_that_has_the_name_of_a_role_stays():
     pd.testing.assert_frame_equal(found, same.rankeval.nbest_precision([5]))
 
 
-def test_gold_key_and_by_as_values(frame):
+def test_gold_and_by_as_values(frame):
     truth = frame["gold"].to_numpy()
     plain = frame.drop(columns="gold")
-    wanted = frame.rankeval.compare()
+    wanted = frame.rankeval.compare(n=[5, 9])
     for gold in (truth, frame["gold"], frame["gold"].sample(frac=1, random_state=1), truth * 1.0):
-        pd.testing.assert_frame_equal(plain.rankeval(gold=gold).compare(), wanted)
-    key = np.random.default_rng(0).permutation(30)
-    keyed = frame.assign(id=key).rankeval(key="id")
-    for given_key in (key, pd.Series(key, index=frame.index)):
-        pd.testing.assert_frame_equal(
-            frame.rankeval(key=given_key).compare(), keyed.compare(measures=["a", "b", "c"])
-        )
+        pd.testing.assert_frame_equal(plain.rankeval(gold=gold).compare(n=[5, 9]), wanted)
     fold = np.arange(30) % 3
     found = frame.rankeval(by=pd.Series(fold, frame.index, name="fold")).nbest_precision(4)
     wanted = frame.assign(fold=fold).rankeval(by="fold").nbest_precision(4)
@@ -392,8 +352,8 @@ def test_gold_key_and_by_as_values(frame):
         level.rankeval(by="fold", label="candidate").nbest_precision(4), wanted
     )
     level = plain.set_index([frame.index, pd.Index(truth, name="true")])
-    found = level.rankeval(gold="true", label="candidate").compare()
-    pd.testing.assert_frame_equal(found, frame.rankeval.compare())
+    found = level.rankeval(gold="true", label="candidate").compare(n=[5, 9])
+    pd.testing.assert_frame_equal(found, frame.rankeval.compare(n=[5, 9]))
 
 
 def test_values_that_do_not_fit(frame):
@@ -434,7 +394,7 @@ def test_documents_of_two_files_are_thirteen_groups():
 def test_names_that_mix_text_and_numbers_are_refused_by_every_method(role):
     """Where text is answered, a mix is refused; what refuses the role does so for both."""
     refused = 0
-    for name in without(RANKED + ITEMS, "per_query"):
+    for name in some(without(RANKED + ITEMS, "per_query"), 3):
         if role not in parameters(name) or role in keywords(name):
             continue
         groups = (np.arange(48) // 24) if role in ("by", "strata") else np.arange(48) // 2
@@ -476,16 +436,11 @@ def test_items_in_other_forms(role):
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("role", ["groups", "label", "key"])
 def test_mixed_names_in_a_dataset(role, lazy):
-    values = UNIQUE
     data = xr.Dataset.from_dataframe(ROWS[["a", "b", "gold"]].rename_axis("candidate"))
-    data["doc"] = ("candidate", np.array(values, dtype=object))
+    data["doc"] = ("candidate", np.array(UNIQUE, dtype=object))
     data = data.chunk({"candidate": 20}) if lazy else data
     with pytest.raises(TypeError, match=MIXED.format(role)):
         data.rankeval(**{role: "doc"}).compare(n=[5]).compute()
-    queries = data.rename(gold="grade").expand_dims(query=2)
-    if role == "key":
-        with pytest.raises(TypeError, match=MIXED.format("key")):
-            queries.rankeval(key="doc").per_query("AP").compute()
 
 
 def test_mixed_names_of_queries():

@@ -1,15 +1,13 @@
-"""Several annotators: one label, one ranking each, their mean, and copies that are seen."""
+"""Several annotators: one label, one ranking each, and what is refused."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import special
 
 import rankeval_pd
 from rankeval_pd import RankevalWarning
-from tests import questions
 from tests.judging.conftest import THREE, TWO, along_annotators, as_dataset, voted
 
 FOUR, DATA = ["a1", "a2", "a3", "a4"], voted()
@@ -122,8 +120,7 @@ def test_errors_of_annotators_say_what_to_do():
         ({"gold": []}, "contains no names"),
         ({"gold": ["a1", "a1"]}, "each once"),
         ({"gold": "a1", "agreement": "any"}, "agreement='any' needs several annotators"),
-        ({"gold": THREE, "agreement": "most"}, "agreement='most' is not one of 'majority'"),
-        ({"gold": THREE, "agreement": "mean"}, "Call compare, which tests differences"),
+        ({"gold": THREE, "agreement": "mean"}, "agreement='mean' is not one of 'majority'"),
         ({"gold": THREE, "measures": ["f", "a1"]}, "'a1' is an annotator's column"),
         ({"gold": ["a1", "a9"]}, "gold: no column 'a9'"),
     ):
@@ -158,14 +155,13 @@ def test_words_say_whether_the_verdict_holds_for_each_annotator():
         return DATA.rankeval(**roles, **TWO).compare("f", "g", 50)
 
     own = {name: verdict(gold=name)["better"].item() for name in THREE}
-    for how in ("majority", "mean"):
-        table = verdict(gold=THREE, agreement=how)
-        differ = [name for name, better in own.items() if better != table["better"].item()]
-        text = rankeval_pd.in_words(table)
-        assert differ
-        for name in THREE:
-            assert (f"{name} (not significant)" in text) == (name in differ)
-        assert "The conclusion differs for " in text
+    table = verdict(gold=THREE)
+    differ = [name for name, better in own.items() if better != table["better"].item()]
+    text = rankeval_pd.in_words(table)
+    assert differ
+    for name in THREE:
+        assert (f"{name} (not significant)" in text) == (name in differ)
+    assert "The conclusion differs for " in text
     sure = DATA.assign(f=DATA[THREE].sum(axis=1) + 0.1 * DATA["f"])
     for table in (
         sure.rankeval(gold=THREE, **TWO).compare("f", "g", [50, 80]),
@@ -177,70 +173,3 @@ def test_words_say_whether_the_verdict_holds_for_each_annotator():
     assert "verdict" not in rankeval_pd.in_words(verdict(gold=THREE, agreement="each"))
     text = rankeval_pd.in_words(DATA.rankeval(gold=THREE, **TWO).summary([50, 100]))
     assert "a1 (n = 50: f and g are best" in text
-
-
-# -------------------------------------------------------------------------- the mean of the votes
-
-
-def test_the_rows_of_mean_votes():
-    r = DATA.rankeval(gold=FOUR, agreement="mean", **TWO)
-    table = r.compare("f", "g", [1, 50, 400], details=True).set_index("n")
-    share = DATA[FOUR].mean(axis=1)
-    top = share[DATA["f"].nlargest(50).index].mean()
-    assert table.loc[50, "precision_a"] == pytest.approx(top, abs=1e-14)
-    row = table.loc[50]
-    freedom = 2 * row["n_only_a"] - 2
-    t = -special.stdtrit(freedom, 0.025)
-    error = (row["ci_high"] - row["difference"]) / t
-    p = 2 * special.stdtr(freedom, -abs(row["difference"]) / error)
-    assert row["p_value"] == pytest.approx(p, rel=1e-9)
-    assert row["better"] == "f"
-    one, every = table.loc[1], table.loc[400]
-    assert (one["p_value"], one["ci_low"], one["ci_high"]) == (1.0, -1.0, 1.0)
-    assert (every["p_value"], every["ci_low"], every["ci_high"]) == (1.0, 0.0, 0.0)
-    data = as_dataset(DATA).rankeval(gold=FOUR, agreement="mean", **TWO)
-    found = data.compare("f", "g", [1, 50, 400])
-    np.testing.assert_allclose(found["p_value"].to_numpy().ravel(), table["p_value"], rtol=1e-12)
-    ends = DATA.assign(f=DATA["f"].where(DATA["f"].rank(ascending=False) <= 60))
-    early = ends.rankeval(gold=FOUR, agreement="mean", missing="absent", **TWO)
-    of_100 = early.compare("f", "g", 100, details=True)
-    assert of_100["precision_a"].item() == pytest.approx(share[ends["f"].notna()].sum() / 100)
-
-
-def test_mean_votes_refuse_what_needs_whole_counts():
-    for options, told in (
-        ({"adjust": "max-t"}, "label swaps need true positives"),
-        ({"test": "midp"}, "needs counts"),
-        ({"ci": "newcombe"}, "needs counts"),
-        ({"of": "recall"}, "needs counts"),
-        ({"phi": 2.0}, "needs counts"),
-        ({"groups": "a4"}, "needs counts"),
-        ({"combine": True}, "counts true positives"),
-    ):
-        with pytest.raises(ValueError, match=told):
-            DATA.rankeval(gold=THREE, agreement="mean", **TWO).compare("f", "g", 20, **options)
-
-
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-def test_what_needs_true_positives_refuses_the_mean_of_the_votes():
-    rng = np.random.default_rng(0)
-    votes = {f"r{k}": rng.integers(0, 2, len(questions.FRAME)) for k in range(3)}
-    roles = {"gold": [*votes], "agreement": "mean", "exclude": ["other", "half", "ident", "gold"]}
-    way_out = "agreement='mean' .* Call compare.* pass agreement='majority', 'any', 'all'"
-    told = {"with_judgements": "names several annotators"}  # it takes in labels
-    obeying = {"compare", "significant_ranges", "annotator_agreement"}
-    for name, (positional, keywords) in questions.ASKED.items():
-        if name not in obeying:
-            given = {**keywords, **roles}
-            with pytest.raises(ValueError, match=told.get(name, way_out)):
-                getattr(rankeval_pd, name)(questions.FRAME.assign(**votes), *positional, **given)
-
-
-@pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
-def test_ranges_obey_the_mean_of_the_votes():
-    asked = DATA.rankeval(gold=FOUR, agreement="mean", **TWO)
-    rows = asked.compare("f", "g", range(1, 101), details=True)
-    ranges = asked.significant_ranges("f", "g", range(1, 101))
-    sure = rows.loc[rows["significant"]]
-    assert ranges["n_tests"].sum() == len(sure) > 0
-    assert ranges["p_max"].max() == sure["p_value"].max()

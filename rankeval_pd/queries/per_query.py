@@ -16,7 +16,15 @@ import pandas as pd
 from rankeval_pd import doors, tables
 from rankeval_pd.decisions import family_of
 from rankeval_pd.doors import Data, QueryOptions
-from rankeval_pd.errors import check_count, check_flag, details_wanted, listed, unknown_name, warn
+from rankeval_pd.errors import (
+    check_choice,
+    check_count,
+    check_flag,
+    details_wanted,
+    listed,
+    unknown_name,
+    warn,
+)
 from rankeval_pd.options import Capabilities
 from rankeval_pd.roles import FamilyAdjustment, MeanTest, QueryRoles
 from rankeval_pd.stats import EXPECTED_METRICS, AnyArray, BoolArray, FloatArray, IntArray
@@ -662,6 +670,7 @@ def query_summary(
             " as in trec_eval."
         )
     adjusted = adjustment_of(test, adjust)
+    check_choice("adjust_over", adjust_over, get_args(OverMetrics))
     options: dict[str, Any] = {
         "by": _METRIC,
         "n_resamples": n_resamples,

@@ -10,7 +10,6 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import rankeval_pd
 
@@ -125,29 +124,6 @@ def test_a_worker_that_dies_among_groups(client, df, tmp_path):
     assert (tmp_path / "seen").exists()
     pd.testing.assert_frame_equal(found, every, check_exact=True)
     assert found.attrs["level"] == every.attrs["level"] == 0.9
-
-
-def block_dies_once(block: np.ndarray, seen: str, block_info=None) -> np.ndarray:
-    """End the worker when it comes to the sixth chunk of rankings for the first time."""
-    if block_info and block_info[0]["chunk-location"][0] == 5 and not Path(seen).exists():
-        Path(seen).touch()
-        os._exit(1)
-    return block
-
-
-def test_a_worker_that_dies_among_rankings_of_a_dataset(client, df, tmp_path):
-    """Whoever asks several questions of the same rankings computes them together."""
-    asked = (lambda r: r.area(), lambda r: r.compare(n=[5, 10]), lambda r: r.repetition(n=10))
-    ds = xr.Dataset(
-        {x: (("query", "candidate"), df[x].to_numpy().reshape(200, 100)) for x in df.columns}
-    )
-    lazy = ds.chunk(query=20)
-    blocks = lazy["good"].data.map_blocks(block_dies_once, str(tmp_path / "seen"), dtype=float)
-    lazy = lazy.assign(good=lazy["good"].copy(data=blocks))
-    answers = dask.compute(*(ask(lazy.rankeval) for ask in asked))
-    assert (tmp_path / "seen").exists()
-    for ask, found in zip(asked, answers, strict=True):
-        xr.testing.assert_identical(found, ask(ds.rankeval))
 
 
 OF_ITEMS = (
