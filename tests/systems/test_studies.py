@@ -165,6 +165,52 @@ def test_what_is_no_table_of_pairs():
             pairs.rankeval.gain_threshold(window=window)
 
 
+def test_more_items_than_there_can_be(items):
+    with pytest.raises(MemoryError, match=r"n_items=9223372036854775808 requires.*Pass a smaller"):
+        items.rankeval.population_calibration(2**63, n_test_sets=2, n_resamples=20)
+    with pytest.raises(MemoryError, match=r"n_test_sets=10{400} requires.*Pass a smaller"):
+        items.rankeval.population_calibration(2, n_test_sets=10**400, n_resamples=20)
+
+
+def test_odd_tables_of_pairs_and_options_of_thresholds_are_named(items):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=99).assign(relation="")
+    for options, message in (
+        ({"n_items": [2, 3]}, "pass one whole number"), ({"n_items": np.nan}, "n_items=nan"),
+        ({"n_items": 1.5}, "n_items=1.5: pass one whole number"),
+        ({"window": "ab"}, "pass two p-values"), ({"window": 0.05}, "pass two p-values"),
+        ({"quantile": 10**400}, "quantile="),
+    ):  # fmt: skip
+        with pytest.raises((TypeError, ValueError), match=message):
+            pairs.rankeval.gain_threshold(**options)
+    with pytest.raises(TypeError, match=r"'gain' in .* has dtype .*, but must be numeric"):
+        pairs.assign(gain="x").rankeval.gain_threshold()
+    with pytest.raises(TypeError, match="higher_is_better=<NA>"):
+        pairs.rankeval.calibration(items, higher_is_better=pd.NA)
+    with pytest.raises(TypeError, match="bins"):
+        items.rankeval.population_calibration(5, bins=[[0.1, 0.2]])
+    for name in ("relation", "system_b", "gain"):
+        twice = pd.concat([pairs, pairs[[name]]], axis=1)
+        twice.attrs = pairs.attrs
+        with pytest.raises(ValueError, match=f"2 columns named '{name}'"):
+            twice.rankeval.calibration(items)
+
+
+def test_dtypes_repeated_labels_and_gains_that_are_missing_in_tables_of_pairs(items):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=99)
+    wide = {"window": (1e-9, 0.999)}
+    wanted = pairs.rankeval.gain_threshold(**wide)
+    for same in (pairs.convert_dtypes(), pairs.set_axis([0, 0, 1])):
+        pd.testing.assert_frame_equal(same.rankeval.gain_threshold(**wide), wanted)
+    lacking = pairs.assign(gain=np.nan).rankeval.gain_threshold(**wide).loc[0]
+    assert lacking["n_pairs"] == 0
+    assert lacking[["threshold", "threshold_low", "threshold_high"]].isna().all()
+    some = pairs.assign(gain=pairs["gain"].where(np.arange(len(pairs)) > 0))
+    pd.testing.assert_frame_equal(
+        some.rankeval.gain_threshold(**wide).drop(columns="threshold_all_pairs"),
+        pairs.iloc[1:].rankeval.gain_threshold(**wide).drop(columns="threshold_all_pairs"),
+    )
+
+
 # -------------------------------------------------------------------------- expected_agreement
 
 TABLE_1 = {  # Berg-Kirkpatrick et al. (2012): section 23's p against the agreement on section 22

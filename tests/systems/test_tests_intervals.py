@@ -188,6 +188,32 @@ def test_counts_say_of_right_and_wrong_what_their_sums_do():
         assert (2 * exact["gain_se"]).tolist() == pytest.approx(twice["gain_se"].tolist())
 
 
+# ----------------------------------------------------------------------- at the last levels
+
+
+def test_least_levels_of_intervals_by_signs():
+    scores = np.random.default_rng(0).random((60, 3)) < 0.4
+    for draws in (19, 20, 99):
+        table = pd.DataFrame(scores + 0.5).rankeval.paired_bootstrap(
+            n_resamples=draws, level=5e-324, adjust=None
+        )
+        assert (table["ci_low"] <= table["ci_high"]).all()
+
+
+@pytest.mark.filterwarnings("ignore:20 items:rankeval_pd.RankevalWarning")
+def test_bca_limits_at_a_level_close_to_one():
+    """The whole of what was drawn: tails of 1e-16 have no resample."""
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"x": [0.0, 1, 0.5, 0.75] * 5, "y": rng.random(20)})
+    options = {"method": "monte-carlo", "n_resamples": 99}
+    found, other = (
+        df.rankeval.paired_bootstrap(ci=ci, level=1 - 1e-16, **options).loc[0]
+        for ci in ("bca", "percentile")
+    )
+    limits = ["ci_low", "ci_high"]
+    assert found[limits].tolist() == pytest.approx(other[limits].tolist(), rel=1e-12)
+
+
 # -------------------------------------------------------- intervals agree with the p-value beside
 
 
