@@ -169,6 +169,20 @@ def test_simultaneous_intervals_keep_their_promise():
     assert len(found) == len(family_intervals.settings())
 
 
+def test_gains_that_move_with_lognormal_sizes_of_groups_are_said():
+    rows = table("dependence").set_index("setting").filter(like="lognormal", axis=0)
+    moving = rows.filter(like="moving, weight item", axis=0)["warned"]
+    few = moving.pop("10 groups, lognormal, moving, weight item")
+    assert len(moving) == 3
+    assert (moving >= 0.9).all()
+    assert few > 0.6
+    assert (rows[~rows.index.str.contains("moving")]["warned"] <= 0.1).all()
+    # the mean over groups holds from 20 on; of 10 it rejects in .07, and nothing is said
+    by_group = rows.filter(like="moving, weight group", axis=0)["errs"]
+    most = 0.06 + room(0.06, 2_000, 2.0)
+    assert (by_group.drop("10 groups, lognormal, moving, weight group") <= most).all()
+
+
 # -------------------------------------------------------------------------- strata, seeds, plans
 
 

@@ -373,19 +373,6 @@ def test_calibration_keeps_the_metric_of_the_pairs():
     assert given["n_pairs"].sum() > 0
 
 
-@pytest.mark.full
-def test_a_sample_of_the_population_is_calibrated():
-    data = systems(8, items=8000, count=10, spread=0.3)
-    found = data.rankeval.population_calibration(
-        300, n_test_sets=40, bins=[0.0, 0.02, 0.1, 0.5]
-    )  # fmt: skip
-    assert found["n_pairs"].sum() <= 40 * 45
-    error = np.sqrt(found["agreement"] * (1 - found["agreement"]) / found["n_pairs"])
-    # the same pairs come again in every test set: twice the error of independent ones
-    assert ((found["expected_agreement"] - found["agreement"]).abs() < 0.02 + 6 * error).all()
-    assert found["agreement"].is_monotonic_decreasing
-
-
 def test_test_sets_of_a_population_are_of_all_pairs():
     ask = systems(8, items=60, count=4).rankeval.population_calibration
     found = ask(30, n_test_sets=3, bins=[0.0, 1.0], prior="estimated")

@@ -1,6 +1,8 @@
-"""Strata, training seeds, a baseline, ratings with holes: against definitions and loops."""
+"""Strata, seeds, a baseline, holes, means over groups: against definitions and loops."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -111,13 +113,6 @@ def test_resamples_are_drawn_within_strata(scores, average):
     assert row["gain_se"] == pytest.approx(np.std(gains))
     hits = np.count_nonzero(np.array(gains) >= 2 * row["gain"])
     assert row["p_one_sided"] == pytest.approx((hits + 1) / 301)
-
-
-def test_all_items_of_a_stratum_are_equally_often_drawn():
-    strata = np.array([1, 0, 0, 1, 0])
-    counts = np.concatenate(list(resamples.count_chunks(5, 4000, 3, strata)))
-    np.testing.assert_allclose(counts.mean(axis=0), 1.0, atol=4 * np.sqrt(0.67 / 4000))
-    assert set(counts[:, 0] + counts[:, 3]) == {2.0}
 
 
 def test_what_strata_differ_by_is_no_chance(scores):
@@ -444,3 +439,61 @@ def test_impossible_holes(scores):
     for role, value in (("missing", "ratio"), ("strata", "task"), ("seeds", "task")):
         with pytest.raises(ValueError, match=rf"{role}='{value}'.* applies only to systems"):
             ranking.nbest_precision([1], **{role: value}, exclude=None)
+
+
+# ------------------------------------------------------------------ means over groups, annotators
+
+
+def moving(rng, groups):
+    """Return a gain that grows with the size of its group, its mean over items truly 0."""
+    size = np.maximum(np.rint(np.exp(rng.normal(2.0, 1.0, groups))), 1).astype(int)
+    cluster = np.repeat(np.arange(groups), size)
+    gain = (size[cluster] - 33.6) / 12.2 + rng.normal(size=cluster.size)
+    return pd.DataFrame({"new": gain, "old": 0.0, "doc": cluster})
+
+
+def test_a_gain_that_moves_with_the_size_of_groups_is_said():
+    items = moving(np.random.default_rng(1), 40)
+    asked = items.rankeval(measures=["new", "old"], groups="doc")
+    with pytest.warns(
+        rankeval_pd.RankevalWarning, match="depends on group size in .*weight='group'"
+    ):
+        asked.paired_bootstrap()
+    found = asked.paired_bootstrap("new", "old", weight="group")  # no warning
+    means = items.groupby("doc")["new"].mean()
+    np.testing.assert_allclose(found["gain"], means.mean(), rtol=1e-12)
+    assert "mean score over groups is" in rankeval_pd.in_words(found)
+    equal = items.assign(doc=np.arange(len(items)) // 5)
+    assert "mean score over items is" in rankeval_pd.in_words(
+        equal.rankeval(measures=["new", "old"], groups="doc").paired_bootstrap("new", "old")
+    )
+
+
+def test_weight_is_refused_where_it_has_no_meaning(frame):
+    with pytest.raises(ValueError, match="weight='group' applies only to systems scored on test"):
+        frame.rankeval.compare("a", "b", 5, weight="group")
+    items = moving(np.random.default_rng(1), 40)
+    for roles in ({}, {"groups": "doc", "metric": "sum"}):
+        with pytest.raises(ValueError, match="the mean over groups needs"):
+            items.rankeval(measures=["new", "old"], weight="group", **roles).paired_bootstrap()
+
+
+def test_items_that_several_judge_are_not_taken_for_independent_without_a_word():
+    rng, rejected = np.random.default_rng(8), {"alone": 0, "both": 0}
+    item, annotator = np.divmod(np.arange(30 * 12), 12)
+    for _ in range(15):
+        gain = rng.normal(size=30)[item] + rng.normal(size=12)[annotator]
+        rows = pd.DataFrame({"new": gain + rng.normal(size=360), "old": 0.0})
+        rows["annotator"], rows.index = annotator, pd.Index(item, name="item")
+        asked = rows.rankeval(measures=["new", "old"])
+        for name, groups in (("alone", "item"), ("both", ["item", "annotator"])):
+            found = asked.paired_bootstrap("new", "old", groups=groups, n_resamples=199)
+            rejected[name] += bool(found["p_value"][0] <= 0.05)
+    assert rejected["both"] <= 3 < rejected["alone"]
+    with pytest.warns(
+        rankeval_pd.RankevalWarning, match=r"330 repeated labels.*groups=\['item', 'annotator'\]"
+    ):
+        asked.paired_bootstrap("new", "old")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asked.paired_bootstrap("new", "old", groups="item")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import rankeval_pd
-from rankeval_pd.decisions.ranks import rank_limits
 from rankeval_pd.doors.item_tables import item_roles, read_items
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.systems.tests import RANK_COLUMNS
@@ -73,13 +70,6 @@ def test_ranks_of_all_groups_have_the_letters_of_the_family():
         for row in pairs.itertuples():
             both = (set(named[row.domain, x]) for x in (row.system_a, row.system_b))
             assert bool(set.intersection(*both)) == (row.p_adjusted > 0.05)
-
-
-def test_rank_limits_name_ties():
-    p = np.array([0.5, 0.01, 0.3])  # of the first and second, first and third, second and third
-    found = rank_limits(np.array([2, 1, 3]), p, 0.05)
-    assert found.letters.tolist() == ["a", "ab", "b"]
-    assert (found.low.tolist(), found.high.tolist()) == ([1, 1, 2], [2, 3, 3])
 
 
 def test_large_tables_of_right_and_wrong_draw_from_the_normal_law(monkeypatch):
@@ -172,12 +162,3 @@ def test_scores_that_differ_only_by_rounding_are_equal():
     assert "x, y, and z have the highest" in rankeval_pd.in_words(ranks)
     pairs = items.rankeval.paired_bootstrap(metric=summed, n_resamples=200, details=True)
     assert pairs.loc[pairs["system_b"] != "low", "gain"].tolist() == [0.0] * 3
-
-
-def test_merged_scores():
-    """Neighbors that differ by rounding take the smallest value; NaN and other scores stay."""
-    scores = np.array([0.906, 0.5, 0.9059999999999999, np.nan, -3.0, 0.906, 1e-300, 0.90601])
-    items = SimpleNamespace(sign=-1.0, score=lambda totals: totals.copy(), totals=-scores)
-    wanted = scores.copy()
-    wanted[[0, 5]] = 0.9059999999999999
-    np.testing.assert_array_equal(resamples.scores_of(items), wanted)
