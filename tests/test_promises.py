@@ -28,40 +28,15 @@ def room(level: float, samples, errors: float = 3.0):
 
 # -------------------------------------------------------------------- sizes of the papers' events
 
-# an independent study: 4,000 test sets (BCa, bootstrap-t, and t of 0/1 metrics: 2,000)
-OTHER = {
-    "normal, 30 items": [0.058, 0.058, 0.059, 0.059, 0.051, 0.050, 0.048, 0.070],
-    "right skew, 30 items": [0.021, 0.021, 0.029, 0.029, 0.021, 0.019, 0.040, 0.056],
-    "left skew, 30 items": [0.134, 0.134, 0.114, 0.114, 0.112, 0.113, 0.070, 0.072],
-    "0/1, 100 items, 10% discordant": [
-        0.0707, 0.0364, 0.0904, 0.0425, 0.0234, 0.048, 0.064, 0.051,
-    ],
-    "0/1, 200 items, 2% discordant": [
-        0.0771, 0.0242, 0.1774, 0.0488, 0.0084, 0.051, 0.108, 0.055,
-    ],
-}  # fmt: skip
-
 
 @pytest.mark.full
 def test_sizes_for_0_1_metrics_are_enumerated():
     found = table("sizes").set_index(["differences", "rule"])
     for kind, discordant in sizes.DISCORDANT.items():
         wanted = sizes.enumerated(sizes.KINDS[kind][0], discordant)
-        for rule, published in zip(sizes.RULES[:5], OTHER[kind], strict=False):
-            assert round(wanted[rule], 4) == published
+        for rule in sizes.RULES[:5]:
             assert found.loc[(kind, rule), "size"] == pytest.approx(wanted[rule], rel=1e-5)
             assert found.loc[(kind, rule), "error"] == 0
-
-
-def test_two_studies_of_sizes_agree_within_three_standard_errors():
-    found = table("sizes").set_index(["differences", "rule"])
-    for kind, others in OTHER.items():
-        for rule, size in zip(sizes.RULES, others, strict=True):
-            row = found.loc[(kind, rule)]
-            if row["repetitions"]:
-                few = rule in ("studentised", "bca") or (rule == "t" and kind in sizes.DISCORDANT)
-                error = np.hypot(row["error"], room(size, 2_000 if few else 4_000, 1.0))
-                assert abs(row["size"] - size) < 3 * error
 
 
 @pytest.mark.full
@@ -121,17 +96,6 @@ def test_the_default_keeps_its_level_and_covers_with_few_items_or_groups(kind):
 
 
 # ------------------------------------------------------------------------------- families of pairs
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("procedure", ["default", "paper"])
-def test_all_pairs_of_equal_systems_together_err_in_five_percent(procedure):
-    rng = np.random.default_rng(11)
-    wrong = sum(
-        paired_sizes.families(rng, np.zeros(8), 20, procedure, seed)["family-wise error"]
-        for seed in range(40)
-    )
-    assert wrong / 40 < 0.05 + room(0.05, 40)
 
 
 @pytest.mark.full

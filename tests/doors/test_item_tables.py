@@ -71,15 +71,6 @@ def test_systems_are_the_numeric_columns_without_a_role(df):
     assert found[["system_a", "system_b"]].to_numpy().tolist() == [["new", "old"]]
 
 
-def test_scores_of_any_numeric_dtype_are_the_same_and_booleans_zero_and_one(df):
-    for dtype in ("uint16", "Float64", "int64[pyarrow]", "object"):
-        same(ask(df.astype(dtype)), ask(df))
-    right = df > 2
-    for dtype in ("boolean", "int64"):
-        same(ask(right.astype(dtype)), ask(right))
-    assert ask(right, metric="accuracy")["score_a"][0] == right.mean().max()
-
-
 def test_a_two_level_header_in_either_order(parts):
     for names in [("system", "statistic"), ("system", None), (None, None)]:
         data = parts.rename_axis(columns=names)
@@ -270,10 +261,9 @@ def test_a_scorer_of_texts_leads_to_the_statistics(df):
         def __call__(self, sums):
             return sums[..., 0]
 
+    texts = "scores text or labels.*metric='chrf'.*'hyp_1'"
     for metric, named in ((Chrf(), r"Chrf\(\)"), (Chrf, "Chrf")):
-        with pytest.raises(
-            ValueError, match=rf"metric={named} scores text or labels.*metric='chrf'.*'hyp_1'"
-        ):
+        with pytest.raises(ValueError, match=rf"metric={named} {texts}"):
             ask(df, metric=metric)
     with pytest.raises(ValueError, match=r"metric=Scorer scores text or labels.*name of a metric"):
         ask(df, metric=Scorer)
@@ -281,25 +271,6 @@ def test_a_scorer_of_texts_leads_to_the_statistics(df):
     bleu = pytest.importorskip("sacrebleu.metrics").BLEU()
     with pytest.raises(ValueError, match=r"metric=BLEU\(\) .*metric='bleu'.*'sys_len', 'ref_len'"):
         ask(df, metric=bleu)
-
-
-def test_numbers_in_messages_are_plain(df):
-    numbered = df.set_axis([0, 1], axis=1).set_axis(range(6), axis=0)
-    label = numbered.columns.to_numpy()[1]
-    for call in (
-        lambda: ask(numbered, a=label, b=label),
-        lambda: ask(numbered, a=label + 2),
-        lambda: ask(numbered, n_resamples=np.int64(0)),
-        lambda: ask(numbered, alpha=np.float64(3)),
-        lambda: ask(numbered.iloc[:1]),
-        lambda: ask(numbered, metric=np.int64(3)),
-        lambda: numbered.rankeval.gain_by_size(np.array([1])),
-        lambda: rankeval_pd.needed_items(np.float64(0), 1, 9),
-        lambda: ask(pd.concat({"correct": -numbered}, axis=1).swaplevel(axis=1), metric="accuracy"),
-    ):
-        with pytest.raises((ValueError, KeyError), match=r"\d") as caught:
-            call()
-        assert "np." not in str(caught.value)
 
 
 def test_roles_that_do_not_fit_systems(df):
@@ -310,13 +281,9 @@ def test_roles_that_do_not_fit_systems(df):
         ({"families": {"new": 1}}, KeyError, r"families: no column 'old'"),
         ({"families": ["x"]}, ValueError, r"a label for each of the 2 systems"),
         ({"higher_is_better": "yes"}, TypeError, r"higher_is_better='yes'"),
-        ({"golds": "new"}, TypeError, r"Unknown keyword 'golds'"),
         ({"dim": "item2"}, ValueError, r"names a dimension of a Dataset"),
         ({"gold": "new"}, ValueError, r"applies only to rankings.*call compare"),
         ({"metric": np.ones(2), "gold": "new"}, ValueError, r"'new' applies only .*compare\.$"),
-        ({"key": "new"}, ValueError, r"applies only to rankings"),
-        ({"missing": "drop"}, ValueError, r"applies only to rankings"),
-        ({"ties": "error"}, ValueError, r"applies only to rankings"),
     ]:
         with pytest.raises(error, match=message):
             ask(df, **keywords)
@@ -378,8 +345,6 @@ def test_what_float64_cannot_tell_apart_is_refused():
             ValueError, match=r"'a' has .*cannot be distinguished as float64.*Subtract"
         ):
             data.rankeval.paired_bootstrap()
-        with pytest.raises(ValueError, match=r"'a' has .*cannot be distinguished as float64.*rank"):
-            data.assign(gold=[True, False, True, False]).rankeval.nbest_precision(1)
         if data["a"].dtype == np.int64:
             items = xr.Dataset({"x": (("system", "item"), data.to_numpy(dtype=np.int64).T)})
             with pytest.raises(ValueError, match="0 has whole numbers of 2"):  # the first system

@@ -37,19 +37,16 @@ def table(p: list[float], gain: list[float], **columns) -> pd.DataFrame:
 # ------------------------------------------------------------------------------- gain_threshold
 
 
-def test_47_pairs_have_no_upper_limit_and_the_41st_gain_is_the_lower():
+def test_47_pairs_have_no_upper_limit_which_needs_72_and_the_41st_gain_is_the_lower():
     gains = np.random.default_rng(0).permutation(np.arange(1.0, 48.0))
     found = table([0.05] * 47, gains).rankeval.gain_threshold().iloc[0]
     assert found["n_pairs"] == 47
     assert found["threshold_low"] == 41.0
     assert found["threshold_high"] == np.inf
     assert found["threshold"] == np.quantile(gains, 0.95)
-
-
-def test_a_finite_upper_limit_needs_72_pairs():
     for pairs, high in [(71, np.inf), (72, 72.0), (100, 100.0)]:
-        found = table([0.05] * pairs, np.arange(1.0, pairs + 1)).rankeval.gain_threshold().iloc[0]
-        assert found["threshold_high"] == high
+        found = table([0.05] * pairs, np.arange(1.0, pairs + 1)).rankeval.gain_threshold()
+        assert found["threshold_high"][0] == high
 
 
 def test_the_window_holds_its_ends_and_may_be_empty():
@@ -154,17 +151,6 @@ def test_a_row_for_each_relation_and_group():
     assert table([0.05], [1.0]).rankeval.gain_threshold()["relation"].isna().all()
 
 
-def test_what_is_no_table_of_pairs():
-    for study in ("gain_threshold", "calibration"):
-        keywords = {"other": systems(0)} if study == "calibration" else {}
-        with pytest.raises(ValueError, match=r"no columns 'system_a'.*paired_bootstrap"):
-            getattr(systems(0).rankeval, study)(**keywords)
-    pairs = table([0.05], [1.0])
-    for window in ((0.06, 0.04), (0.0, 0.1), (0.04, 2)):
-        with pytest.raises(ValueError, match="window"):
-            pairs.rankeval.gain_threshold(window=window)
-
-
 def test_more_items_than_there_can_be(items):
     with pytest.raises(MemoryError, match=r"n_items=9223372036854775808 requires.*Pass a smaller"):
         items.rankeval.population_calibration(2**63, n_test_sets=2, n_resamples=20)
@@ -177,11 +163,15 @@ def test_odd_tables_of_pairs_and_options_of_thresholds_are_named(items):
     for options, message in (
         ({"n_items": [2, 3]}, "pass one whole number"), ({"n_items": np.nan}, "n_items=nan"),
         ({"n_items": 1.5}, "n_items=1.5: pass one whole number"),
+        ({"window": (0.06, 0.04)}, "window"), ({"window": (0.04, 2)}, "window"),
         ({"window": "ab"}, "pass two p-values"), ({"window": 0.05}, "pass two p-values"),
         ({"quantile": 10**400}, "quantile="),
     ):  # fmt: skip
         with pytest.raises((TypeError, ValueError), match=message):
             pairs.rankeval.gain_threshold(**options)
+    for ask in (items.rankeval.gain_threshold, lambda: items.rankeval.calibration(items)):
+        with pytest.raises(ValueError, match=r"no columns 'system_a'.*paired_bootstrap"):
+            ask()
     with pytest.raises(TypeError, match=r"'gain' in .* has dtype .*, but must be numeric"):
         pairs.assign(gain="x").rankeval.gain_threshold()
     with pytest.raises(TypeError, match="higher_is_better=<NA>"):

@@ -18,7 +18,7 @@ from rankeval_pd.stats import bootstrap, differences
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats.item_gains import Draws
 from rankeval_pd.stats.items import Items, PairOptions, quiet
-from tests.systems.conftest import trained
+from tests.systems.conftest import counts_of, trained
 
 TASKS = np.repeat(["qa", "mt", "nli"], [20, 30, 70])
 SYSTEMS = ["x", "y", "z"]
@@ -36,17 +36,8 @@ def scores() -> pd.DataFrame:
 @pytest.fixture
 def parts() -> pd.DataFrame:
     """Correct of guess of gold of the same systems and items, columns (system, statistic)."""
-    rng = np.random.default_rng(2)
-    gold = rng.integers(1, 6, 120)
-    found = {}
-    for system in SYSTEMS:
-        guess = rng.integers(1, 7, 120)
-        found |= {
-            (system, "correct"): rng.integers(0, np.minimum(gold, guess) + 1),
-            (system, "guess"): guess,
-            (system, "gold"): gold,
-        }
-    return pd.DataFrame(found).set_axis(pd.Index(TASKS, name="task"), axis=0)
+    named = counts_of(2, 120).rename(columns={"s0": "x", "s1": "y", "s2": "z"})
+    return named.set_axis(pd.Index(TASKS, name="task"), axis=0)
 
 
 @pytest.fixture
@@ -144,18 +135,6 @@ def test_groups_within_strata(scores):
     assert (
         "The score is the macro average over 3 strata (task). The items are clustered by" in words
     )
-
-
-def test_strata_of_every_event_and_interval(scores, parts):
-    for event in ("recentred", "strict", "zero", "bias-corrected", "studentised", "wild"):
-        for data, metric in ((scores, "mean"), (parts, "f1")):
-            row = data.rankeval.paired_bootstrap(
-                "x", "y", strata="task", metric=metric, event=event, n_resamples=199
-            ).iloc[0]
-            assert row["ci_low"] < row["gain"] < row["ci_high"]
-            assert not row["exact"]
-    together = scores.rankeval.paired_bootstrap(strata="task", adjust="max-t", n_resamples=199)
-    assert (together["p_adjusted"] >= together["p_value"]).all()
 
 
 def test_impossible_strata(scores):
@@ -302,23 +281,6 @@ def test_a_tail_is_where_its_critical_value_is_the_statistic(t, share, freedom, 
     assert critical == pytest.approx(t, rel=1e-6, abs=1e-6)
     other = float(differences.mixed_tail(np.array([-t]), share, freedom, few)[0])
     assert other == pytest.approx(1.0 - p)
-
-
-@pytest.mark.full
-def test_a_tail_is_found_whatever_the_degrees_of_freedom():
-    """SciPy's quantile of t is undefined or negative for some tails below 1e-109."""
-    few = np.linspace(1.0, 40.0, 200_001)[::2]
-    found = differences.mixed_tail(np.full(few.shape, 0.3), 0.9, 99.0, few)
-    assert (np.diff(found) <= 1e-12).all()
-    assert (found > 0.3).all()
-
-
-def test_the_allowance_for_skewness_never_narrows_an_interval_of_seeds():
-    ask = np.exp(trained()).rankeval(seeds="seed").paired_bootstrap
-    wide, plain = (ask(skewness=skewness) for skewness in (True, False))
-    assert (wide["ci_low"] <= plain["ci_low"] + 1e-12).all()
-    assert (wide["ci_high"] >= plain["ci_high"] - 1e-12).all()
-    assert not np.allclose(wide["ci_low"], plain["ci_low"])
 
 
 def test_max_t_of_seeds_agrees_with_its_intervals():
@@ -479,17 +441,17 @@ def test_weight_is_refused_where_it_has_no_meaning(frame):
 
 
 def test_items_that_several_judge_are_not_taken_for_independent_without_a_word():
-    rng, rejected = np.random.default_rng(8), {"alone": 0, "both": 0}
+    rng = np.random.default_rng(8)
     item, annotator = np.divmod(np.arange(30 * 12), 12)
-    for _ in range(15):
-        gain = rng.normal(size=30)[item] + rng.normal(size=12)[annotator]
-        rows = pd.DataFrame({"new": gain + rng.normal(size=360), "old": 0.0})
-        rows["annotator"], rows.index = annotator, pd.Index(item, name="item")
-        asked = rows.rankeval(measures=["new", "old"])
-        for name, groups in (("alone", "item"), ("both", ["item", "annotator"])):
-            found = asked.paired_bootstrap("new", "old", groups=groups, n_resamples=199)
-            rejected[name] += bool(found["p_value"][0] <= 0.05)
-    assert rejected["both"] <= 3 < rejected["alone"]
+    gain = rng.normal(size=30)[item] + rng.normal(size=12)[annotator]
+    rows = pd.DataFrame({"new": gain + rng.normal(size=360), "old": 0.0})
+    rows["annotator"], rows.index = annotator, pd.Index(item, name="item")
+    asked = rows.rankeval(measures=["new", "old"])
+    alone, both = (
+        asked.paired_bootstrap("new", "old", groups=groups, n_resamples=199).iloc[0]
+        for groups in ("item", ["item", "annotator"])
+    )
+    assert both["gain_se"] > 1.2 * alone["gain_se"]
     with pytest.warns(
         rankeval_pd.RankevalWarning, match=r"330 repeated labels.*groups=\['item', 'annotator'\]"
     ):
