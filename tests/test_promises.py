@@ -11,7 +11,7 @@ import pytest
 from rankeval_pd.decisions import gains
 from rankeval_pd.stats.gains import swapped_tests
 from rankeval_pd.stats.items import METRICS, Items
-from tests.simulations import factors, family_intervals, paired_sizes, ratios, sizes
+from tests.simulations import family_intervals, paired_sizes, ratios, sizes
 
 REFERENCE = Path(__file__).parent / "simulations"
 
@@ -37,16 +37,6 @@ def test_sizes_for_0_1_metrics_are_enumerated():
         for rule in sizes.RULES[:5]:
             assert found.loc[(kind, rule), "size"] == pytest.approx(wanted[rule], rel=1e-5)
             assert found.loc[(kind, rule), "error"] == 0
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("kind", sizes.KINDS)
-def test_a_small_study_of_sizes_agrees_with_the_large_one(kind):
-    large = table("sizes").set_index(["differences", "rule"])["size"]
-    found = sizes.simulated(kind, 120, seed=7).mean()
-    for rule in sizes.RULES:
-        size = large[kind, rule]
-        assert found[rule] == pytest.approx(size, abs=room(size, 120, 4.0))
 
 
 # -------------------------------------------------------------------------- the defaults of pairs
@@ -163,17 +153,6 @@ def test_strata_and_seeds_hold_their_level():
     assert (boards["found"] <= 0.06).all()
     assert (boards.loc[few, "warned"] == 1.0).all()
     assert (boards.loc[~few, "warned"] <= 0.1).all()
-
-
-@pytest.mark.full
-@pytest.mark.filterwarnings("ignore:.* repeated labels:rankeval_pd.RankevalWarning")
-def test_seeds_that_are_not_said_make_equal_trainings_differ():
-    """45 % where 5 % are meant, and at most 5 % with seeds."""
-    blind = factors.of_seeds(1, 150, "wild", told=False)[0]
-    told = factors.of_seeds(4, 150, "wild", told=True)
-    assert blind > 0.3
-    assert told[0] < 0.05 + room(0.05, 150)
-    assert told[1] == pytest.approx(1.0 - told[0], abs=0.02)
 
 
 def test_plans_have_the_power_that_they_promise():

@@ -29,9 +29,6 @@ def same(ours, wanted, rtol=1e-10):
     np.testing.assert_allclose(np.asarray(ours, dtype=float), wanted, rtol=rtol)
 
 
-# -------------------------------------------------------------------------------------- R's values
-
-
 def test_counts_and_intervals_are_those_of_rs_binom_test(candidates, reference):
     found = candidates.rankeval.acceptance_precision({"good": reference["threshold"]})
     same(found["n_accepted"], reference["n_a"], 0)
@@ -56,9 +53,6 @@ def test_p_values_of_the_random_model_are_those_of_r(candidates, reference):
     same(found["tp"], reference["tp_a"], 0)
     same(found["p_value"], reference["p_random"])
     same(found["log10_p"] * np.log(10), reference["log_p_random"])
-
-
-# ---------------------------------------------------------------------------------- the candidates
 
 
 def test_the_seed_chooses_the_candidates():

@@ -125,27 +125,8 @@ def test_datasets_with_shared_statistics(parts):
     found = ask(ds, metric="f1").to_dataframe().reset_index()
     wanted = ask(data, metric="f1")
     same(found[list(wanted.columns)], wanted)
-    renamed = ds.rename(item="segment")
-    again = ask(renamed, metric="f1", dim="segment")
+    again = ask(ds.rename(item="segment"), metric="f1", dim="segment")
     xr.testing.assert_identical(again, ask(ds, metric="f1"))
-
-
-@pytest.mark.filterwarnings("ignore:.*with fewer than:rankeval_pd.RankevalWarning")
-def test_a_dataset_with_groups_and_chosen_systems_is_its_frame():
-    """Clusters along the items, systems in another order, items in another than their labels'."""
-    rng = np.random.default_rng(5)
-    items = pd.Index([f"i{k}" for k in rng.permutation(40)], name="item")
-    frame = pd.DataFrame(rng.integers(0, 9, (40, 4)), index=items, columns=list("abcd"))
-    docs = np.array([f"d{k % 11}" for k in range(40)], dtype=object)
-    ds = xr.Dataset(
-        {"score": (("item", "system"), frame), "doc": ("item", docs)},
-        {"item": items, "system": list(frame)},
-    )
-    roles = {"groups": "doc", "measures": ["d", "a", "c"], "rng": 3}
-    wanted = ask(frame.assign(doc=docs), **roles)
-    for data in (ds, ds.set_coords("doc")):
-        found = ask(data, **roles).to_dataframe().reset_index()
-        same(found[list(wanted)], wanted)
 
 
 def test_a_name_that_hides_a_column(df):

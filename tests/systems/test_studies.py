@@ -428,9 +428,6 @@ def test_so_many_items_of_each_domain():
     alone = data[data["domain"] == "a"].iloc[:30].drop(columns="domain")
     wanted = alone.rankeval.paired_bootstrap(ci="percentile")
     pd.testing.assert_frame_equal(part.reset_index(drop=True), wanted)
-    levelled = data.set_index("domain", append=True)
-    again = levelled.rankeval(by="domain").gain_by_size([30, 80], ci="percentile")
-    pd.testing.assert_frame_equal(again, found)
 
 
 def test_impossible_sizes():

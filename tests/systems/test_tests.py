@@ -306,16 +306,6 @@ def test_bleu_of_wmt22_is_sacrebleus_and_its_p_values_those_of_a_loop(wmt22):
         assert row.gain_se == pytest.approx((a - b)[1:].std(), rel=1e-9)
 
 
-def test_the_known_mean_of_resampled_gains_is_not_estimated():
-    """Of means it is the gain, so the fourth event is the first; of F1 it is that of the draws."""
-    for method in ("auto", "monte-carlo"):
-        first, fourth = (
-            errors_of().rankeval.paired_bootstrap(event=event, method=method, n_resamples=300)
-            for event in ("recentred", "bias-corrected")
-        )
-        pd.testing.assert_frame_equal(first, fourth)
-
-
 def folded(z: float) -> float:
     """Return p of the rule that takes |difference| before centring, for a normal gain."""
     law = stats.foldnorm(abs(z))

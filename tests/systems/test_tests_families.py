@@ -344,6 +344,9 @@ def test_letters_ranks_and_pairs_say_the_same(seeds):
         for name in ranks.index:
             assert ranks["rank_low"][name] == 1 + (apart["system_b"] == name).sum()
             assert ranks["rank_high"][name] == len(ranks) - (apart["system_a"] == name).sum()
+        assert ranks["rank"].between(ranks["rank_low"], ranks["rank_high"]).all()
+        assert (ranks["tied_for_best"] == (ranks["rank_low"] == 1)).all()
+        assert ranks["rank"].is_monotonic_increasing
         assert verdict["letters"].tolist() == ranks["letters"].loc[verdict["system"]].tolist()
         outside = (verdict["difference_low"] > 0.0) | (verdict["difference_high"] < 0.0)
         of_difference = verdict["p_value" if adjust is None else "p_adjusted"]

@@ -13,8 +13,6 @@ from tests.systems.conftest import counts_of, f1
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*No interval:rankeval_pd.errors.RankevalWarning")
 
-# --------------------------------------------------------------------------------- ranks by hand
-
 
 def test_ranks_by_hand():
     data = counts_of(10, 60, 4)
@@ -37,23 +35,6 @@ def test_ranks_by_hand():
         limits = np.quantile(scores[:, k], [0.025 / 4, 1 - 0.025 / 4])  # four systems: Bonferroni
         assert (row.ci_low, row.ci_high) == pytest.approx(limits, rel=1e-10)
     assert found["p_best"].sum() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
-def test_simultaneous_ranks_count_the_significant_pairs(adjust):
-    data = counts_of(10, 90, 6)
-    ask = data.rankeval(metric="f1")
-    found = ask.system_ranks(adjust=adjust, n_resamples=2_000)
-    pairs = ask.paired_bootstrap(adjust=adjust, n_resamples=2_000)
-    p = pairs["p_two_sided" if adjust is None else "p_adjusted"]
-    sure = pairs[p <= 0.05]
-    assert 0 < len(sure) < 15
-    for row in found.itertuples():
-        assert row.rank_low == 1 + (sure["system_b"] == row.system).sum()
-        assert row.rank_high == 6 - (sure["system_a"] == row.system).sum()
-        assert row.rank_low <= row.rank <= row.rank_high
-        assert row.tied_for_best == (row.rank_low == 1)
-    assert found["rank"].is_monotonic_increasing
 
 
 def test_ranks_of_all_groups_have_the_letters_of_the_family():
@@ -85,9 +66,6 @@ def test_large_tables_of_right_and_wrong_draw_from_the_normal_law(monkeypatch):
     again = ask.paired_bootstrap(adjust="max-t", details=True)
     np.testing.assert_allclose(pairs["p_adjusted"], again["p_adjusted"], atol=0.02)
     np.testing.assert_allclose(pairs["ci_low"], again["ci_low"], atol=0.002)
-
-
-# ---------------------------------------------------------------------- equal and undefined scores
 
 
 def test_ranks_of_equal_systems_and_where_lower_is_better():

@@ -1151,7 +1151,7 @@ FAULTS = [
     *_in(
         "ranks.py",
         "stats/bootstrap stats/ranks stats/families systems/tests_ranks::test_ranks_by_hand"
-        " systems/tests_ranks::test_simultaneous_ranks_count_the_significant_pairs"
+        " systems/tests_families::test_letters_ranks_and_pairs_say_the_same"
         " systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration",
         ("wins = (known[k] >= top)", "wins = (known[k] > top + 2 * room)"),
         ("float((wins / winners).mean())", "float(wins.mean())"),
@@ -1163,7 +1163,7 @@ FAULTS = [
     ),
     *_in(
         "decisions/ranks.py",
-        "systems/tests_ranks::test_simultaneous_ranks_count_the_significant_pairs",
+        "systems/tests_families::test_letters_ranks_and_pairs_say_the_same",
         ("np.isnan(p_values) | rejects(p_values, alpha)",
          "np.isnan(p_values) | (p_values <= 2.0 * alpha)"),
     ),
