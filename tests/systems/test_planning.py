@@ -139,13 +139,9 @@ def test_a_plan_that_no_study_fulfils_is_refused():
          "alternative='less' is not one of 'two-sided', 'greater'"),
         (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "requires more than 1e.15 items"),
         (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: pass"),
-        (lambda: rankeval_pd.needed_items([1, np.nan], 0.01, 9), "gain=1 missing numbers: .*drop"),
         (lambda: rankeval_pd.needed_items(0.1, np.nan, 1000), "gain_se=nan: .*drop"),
-        (lambda: rankeval_pd.needed_items(0.1, 0.0, 1000), "gain_se=0.0: pass numbers above 0"),
         (lambda: rankeval_pd.needed_items(0.1, 0.01, -5), "n_items=-5: pass numbers above 0"),
         (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: pass numbers of at least 0"),
-        (lambda: rankeval_pd.detectable_gain(0.1, np.inf), "n_items=inf"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=0), "n_items_new=0"),
     ]:  # fmt: skip
         with pytest.raises(ValueError, match=message):
             ask()

@@ -35,10 +35,10 @@ def test_one_win_in_fifty_items(one_win, event, p):
     assert row["p_one_sided"] == pytest.approx(p, abs=5e-8)
     assert (row["exact"], row["p_stderr"], row["n_resamples"]) == (True, 0.0, 0)
     drawn = one_win.rankeval.paired_bootstrap(
-        event=event, method="monte-carlo", n_resamples=200_000
+        event=event, method="monte-carlo", n_resamples=50_000
     ).iloc[0]
     assert not drawn["exact"]
-    assert drawn["n_resamples"] == 200_000
+    assert drawn["n_resamples"] == 50_000
     assert abs(drawn["p_one_sided"] - row["p_one_sided"]) < 4 * drawn["p_stderr"]
 
 
@@ -406,9 +406,6 @@ def test_groups_are_drawn_whole():
     assert found["gain_se"] == pytest.approx(drawn.std(), rel=1e-10)
     assert (found["n_items"], found["n_groups"]) == (60, 5)
     assert list(found.index) == [*OF_PAIRS, "n_groups"]
-    level = data.set_index(("doc", ""), append=True).rename_axis(["item", "doc"])
-    again = level.rankeval(metric="f1").paired_bootstrap(**ask).iloc[0]
-    pd.testing.assert_series_equal(found, again)
     right = pd.DataFrame({"a": [0, 1] * 30, "b": 0, "doc": np.arange(60) // 6})
     with pytest.raises(ValueError, match=r"method='exact': groups= draws clusters"):
         right.rankeval.paired_bootstrap(groups="doc", method="exact", event="recentred")

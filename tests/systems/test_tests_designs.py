@@ -70,9 +70,6 @@ def test_macro_is_the_mean_over_strata_and_micro_of_all_items(scores):
     micro = scores.rankeval.paired_bootstrap("x", "y", strata="task", average="micro")
     assert micro["gain"][0] == pytest.approx(scores["x"].mean() - scores["y"].mean())
     assert micro.attrs["average"] == "micro"
-    level = scores.set_index("task", append=True)
-    again = level.rankeval(strata="task", average="micro").paired_bootstrap("x", "y")
-    pd.testing.assert_frame_equal(again, micro)
 
 
 def test_macro_of_f1_is_the_mean_of_the_strata(parts):
@@ -153,26 +150,22 @@ def test_impossible_strata(scores):
 
 
 def test_seeds_in_columns_rows_levels_and_dimensions_are_one(trainings):
-    wanted = trainings.rankeval.paired_bootstrap(seeds="seed", n_resamples=499)
+    ask = {"seeds": "seed", "n_resamples": 99}
+    wanted = trainings.rankeval.paired_bootstrap(**ask)
     assert wanted.attrs["seeds"] == "seed"
-    assert wanted["score_a"][0] == pytest.approx(
-        trainings.T.groupby("system").mean().T.mean().max()
-    )
+    assert wanted["score_a"][0] == pytest.approx(trainings.mean().groupby("system").mean().max())
     turned = trainings.swaplevel(axis=1)
     rows = trainings.stack("seed", future_stack=True)  # noqa: PD013
-    for same in (turned, rows, rows.reset_index("seed"), rows.sample(frac=1, random_state=0)):
-        found = same.rankeval.paired_bootstrap(seeds="seed", n_resamples=499)
-        pd.testing.assert_frame_equal(found, wanted)
+    for same in (turned, rows.reset_index("seed"), rows.sample(frac=1, random_state=0)):
+        pd.testing.assert_frame_equal(same.rankeval.paired_bootstrap(**ask), wanted)
     ds = xr.Dataset(
         {"score": (("item", "system", "seed"), trainings.to_numpy().reshape(60, 2, 4))},
         {"system": ["a", "b"], "seed": [1, 2, 3, 4]},
     )
-    found = ds.rankeval.paired_bootstrap(seeds="seed", n_resamples=499)
+    found = ds.rankeval.paired_bootstrap(**ask)
     assert list(found.sizes) == ["pair"]
     table = found.to_dataframe().reset_index()[list(wanted)]
     pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
-    ranks = trainings.rankeval.system_ranks(seeds="seed", n_resamples=499)
-    assert ranks["value"].max() == wanted["score_a"][0]
 
 
 def test_roles_beside_seeds(trainings):
@@ -208,9 +201,6 @@ def test_statistics_of_seeds(parts):
         table = more.rankeval.paired_bootstrap(**ask)
     assert table["gain"].notna().all()
     assert table["ci_low"].notna().all()
-    with pytest.warns(rankeval_pd.RankevalWarning, match="two training runs"):
-        tasks = more.rankeval.paired_bootstrap(**ask, strata="task")
-    assert tasks["gain"].notna().all()
 
 
 def test_draws_of_seeds_are_of_the_t_law(trainings):

@@ -119,14 +119,6 @@ def test_tangos_limits_are_where_the_score_test_rejects(cells, level):
     assert turned == pytest.approx((-high, -low), abs=1e-12)
 
 
-def test_tango_of_many_pairs_is_that_of_each():
-    a, b = np.random.default_rng(7).integers(0, 40, (2, 50))
-    found = differences.tango_limits(a, b, 100.0, 0.9)
-    for k, (wins, losses) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        cells = (0, wins, losses, 100 - wins - losses)
-        assert (found[0][k], found[1][k]) == differences.tango(cells, 0.9)
-
-
 def test_newcombes_limits_are_the_published_ones():
     """Newcombe (1998), table III: methods 10 and 8's neighbour, Tango's score interval (1998)."""
     found = differences.paired_newcombe((36, 12, 2, 0), 0.95)
