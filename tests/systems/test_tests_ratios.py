@@ -40,9 +40,6 @@ def quietly(call, *args, **options):
         return call(*args, **options)
 
 
-# -------------------------------------------------------------------------- the law of two shares
-
-
 @pytest.mark.parametrize("shared", [0, 3, -3])
 @pytest.mark.parametrize(("share_a", "share_b"), [(0.5, 0.25), (0.1, 0.4)])
 def test_the_law_is_that_of_three_binomials(shared, share_a, share_b):
@@ -82,9 +79,6 @@ def test_many_answers_are_nearly_normal(n_a, n_b, shared, share, monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(item_gains, "_LARGE", np.inf)
             np.testing.assert_allclose(many, law.tails(0.0), rtol=0.01)
-
-
-# ------------------------------------------------------------------------------------- the tests
 
 
 def test_recall_is_mcnemars():
