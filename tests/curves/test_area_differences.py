@@ -222,6 +222,14 @@ def test_limits_of_a_difference_solve_their_equation():
         )
 
 
+def test_limits_of_one_block_do_not_depend_on_the_level():
+    """What is all one block does not vary."""
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"x": rng.random(50), "y": 2.5, "gold": rng.random(50) < 0.5})
+    found = df.rankeval.compare_area("x", "y", kind="ap", level=1 - 1e-16).iloc[0]
+    assert -1.0 <= found["ci_low"] < found["difference"] < found["ci_high"] <= 1.0
+
+
 def test_the_law_of_a_difference_is_normal_near_1():
     """With few positives Student's t had .08 less power than DeLong's test."""
     rng = np.random.default_rng(6)

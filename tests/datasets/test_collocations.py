@@ -6,7 +6,6 @@ import http.server
 import importlib.util
 import os
 import threading
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -161,17 +160,6 @@ def terms_data():
 
 
 @needs_docs
-@pytest.mark.parametrize(
-    ("word", "head"),
-    [("variables", "variable"), ("axes", "axis"), ("matrices", "matrix"), ("series", "series"),
-     ("hypotheses", "hypothesis"), ("boxes", "box"), ("fisher's", "fisher"), ("basis", "basis")],
-)  # fmt: skip
-def test_heads_are_singular(word, head):
-    seconds = dict.fromkeys(["variable", "axis", "matrix", "hypothesis", "box"], 5)
-    assert terms_data()._singular(word, Counter(seconds)) == head
-
-
-@needs_docs
 @pytest.mark.full
 def test_the_counts_are_made_by_the_command(terms):
     """With the versions of the file."""
@@ -188,22 +176,15 @@ def test_the_counts_are_made_by_the_command(terms):
 # ---------------------------------------------------------------------------------------- the cache
 
 
-def test_what_was_kept_is_there_or_is_not(tmp_path):
-    path = tmp_path / "deep" / "kept.json.gz"
-    assert collocations.read_cache(path) is None
-    collocations.write_cache(path, {"words": ["a", "b"]})
-    assert collocations.read_cache(path) == {"words": ["a", "b"]}
-    collocations.write_cache(path, ["other"])
-    assert collocations.read_cache(path) == ["other"]
-    assert [p.name for p in path.parent.iterdir()] == ["kept.json.gz"]
-
-
 @pytest.mark.parametrize("text", ["", "[]", '{"files": 3}', "no\n[]", "\n", "\ud800\n{}"])
 def test_another_file_of_the_name_is_not_trusted(tmp_path, text):
     path = tmp_path / "kept.json.gz"
     with gzip.open(path, "wb") as file:
         file.write(text.encode(errors="surrogatepass"))
     assert collocations.read_cache(path) is None
+    collocations.write_cache(path, {"words": ["a", "b"]})
+    assert collocations.read_cache(path) == {"words": ["a", "b"]}
+    assert [p.name for p in path.parent.iterdir()] == ["kept.json.gz"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
@@ -214,19 +195,6 @@ def test_what_is_kept_is_as_readable_as_the_umask_has_it(tmp_path):
     finally:
         os.umask(before)
     assert (tmp_path / "kept.json.gz").stat().st_mode & 0o777 == 0o640
-
-
-@pytest.mark.full
-def test_a_flipped_bit_anywhere_is_seen(tmp_path):
-    path = tmp_path / "kept.json.gz"
-    collocations.write_cache(path, {"words": ["a", "b"]})
-    whole = path.read_bytes()
-    for position in range(len(whole)):
-        broken = bytearray(whole)
-        broken[position] ^= 128
-        path.write_bytes(broken)
-        # a header's bit may not count
-        assert collocations.read_cache(path) in (None, {"words": ["a", "b"]})
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])

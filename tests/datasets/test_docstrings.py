@@ -97,16 +97,6 @@ def test_documents_links_and_runs(load):
     assert values["n_positive"].max() == 3
 
 
-def test_links_are_no_part_of_a_document():
-    text, links = docstrings._split_see_also(
-        "Do it.\n\nSee Also\n--------\nother, third : Words.\nlast\n    More.\n"
-        "\nNotes\n-----\nStays."
-    )
-    assert links == ["other", "third", "last"]
-    assert "Words" not in text
-    assert "Stays." in text
-
-
 def test_the_depth_of_the_runs(load):
     found = load(depth=1)
     assert (found.groupby("query")["bm25"].count() <= 1).all()
@@ -123,6 +113,8 @@ def test_bm25_is_its_formula(load):
         return [w for w in re.findall(r"(?u)\b\w\w+\b", text.lower()) if w not in stop]
 
     texts = {one.name: words(f"{docstrings._name_words(one.name)} {one.text}") for one in corpus}
+    assert all("Series :" not in one.text for one in corpus)  # links are no part of a document
+    assert any("These words stay." in one.text for one in corpus)
     mean = np.mean([len(x) for x in texts.values()])
     one = next(x for x in corpus if x.name == "tinysearch.Frame.mean")
     query = set(words(f"{docstrings._name_words(one.name)} {one.text.splitlines()[0]}"))

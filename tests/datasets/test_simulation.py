@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from scipy import integrate, optimize, stats
 
-import rankeval_pd
 from rankeval_pd import datasets
 
 TABLE = Path(__file__).parents[1] / "simulations" / "simulated.csv"
@@ -28,9 +27,6 @@ def candidates() -> pd.DataFrame:
 
 def same(ours, wanted, rtol=1e-10):
     np.testing.assert_allclose(np.asarray(ours, dtype=float), wanted, rtol=rtol)
-
-
-# -------------------------------------------------------------------------------------- R's values
 
 
 def test_counts_and_intervals_are_those_of_rs_binom_test(candidates, reference):
@@ -57,22 +53,6 @@ def test_p_values_of_the_random_model_are_those_of_r(candidates, reference):
     same(found["tp"], reference["tp_a"], 0)
     same(found["p_value"], reference["p_random"])
     same(found["log10_p"] * np.log(10), reference["log_p_random"])
-
-
-def test_regions_of_equal_size_have_the_p_value_of_the_published_formula(candidates):
-    one = candidates.rankeval.compare("good", "fair", 300).iloc[0]
-    k, d = one["tp_only_a"] + one["tp_only_b"], one["n_only_a"]
-    larger = max(one["tp_only_a"], one["tp_only_b"])
-    same(one["p_value"], min(1.0, 2 * stats.hypergeom.sf(larger - 1, 2 * d, k, d)))
-
-
-def test_a_warning_points_to_the_line_of_the_caller(candidates):
-    with pytest.warns(rankeval_pd.RankevalWarning, match="footnote 13") as caught:
-        candidates.rankeval.compare("good", "fair", threshold={"good": 1.0, "fair": 2.0})
-    assert caught[0].filename == __file__
-
-
-# ---------------------------------------------------------------------------------- the candidates
 
 
 def test_the_seed_chooses_the_candidates():
@@ -104,19 +84,6 @@ def test_the_true_precision_is_that_of_integration(share):
     cut = optimize.brentq(beyond, -9.0, 9.0, xtol=1e-13)
     wanted = z * stats.norm.sf(cut - q) / share
     assert datasets.true_precision(share, quality=q, baseline=z) == pytest.approx(wanted, rel=1e-8)
-
-
-@pytest.mark.full
-def test_the_true_precision_is_the_mean_of_200_experiments():
-    shares, truth = [0.02, 0.1, 0.5], datasets.true_precision([0.02, 0.1, 0.5], quality=1.5)
-    found = [
-        datasets.simulate_candidates(2000, quality={"a": 1.5}, rng=seed).rankeval.nbest_precision(
-            [int(2000 * share) for share in shares]
-        )["precision"]
-        for seed in range(200)
-    ]
-    error = np.std(found, axis=0) / np.sqrt(len(found))
-    assert (np.abs(np.mean(found, axis=0) - truth) < 4 * error).all()
 
 
 def test_impossible_experiments_are_refused():

@@ -217,6 +217,17 @@ def test_drawn_and_signed_sums_against_enumeration(numbers):
             assert found.tail(edge) == pytest.approx(share, rel=1e-12)
 
 
+def test_no_tail_of_signs_is_above_one():
+    """Transforms of laws add up to one and a little."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        numbers = rng.integers(-3, 4, 200)
+        for law in (SignedSum(numbers), DrawnSum(numbers)):
+            lowest = int(law.values[0])
+            for edge in range(lowest, lowest + 60):
+                assert law.tail(edge) <= 1.0
+
+
 def test_the_moments_of_multiples():
     numbers = np.array([3, -1, 3, 7, 0, 3])
     found = lattice(numbers.astype(float))

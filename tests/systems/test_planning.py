@@ -74,16 +74,6 @@ def test_the_power_of_the_test_of_accuracy_is_enumerated(n):
 # -------------------------------------------------------------------------------- plans with seeds
 
 
-def test_power_without_seeds_is_that_of_the_noncentral_t():
-    for n in (5, 30, 400):
-        parts = differences.Parts(1.0, n - 1.0)
-        for gain in (0.5, 2.0, 3.5):
-            found = parts.power(gain, parts.edges(0.025), 2)
-            edge = stats.t.isf(0.025, n - 1)
-            wanted = stats.nct.sf(edge, n - 1, gain) + stats.nct.cdf(-edge, n - 1, gain)
-            assert found == pytest.approx(wanted, abs=2e-4 if n < 10 else 1e-5)
-
-
 def test_power_with_seeds_is_that_of_the_test():
     rng = np.random.default_rng(3)
     parts = differences.Parts(1.0, 399.0, 0.8, 2.0)
@@ -141,29 +131,17 @@ def test_a_plan_that_no_study_fulfils_is_refused():
         (lambda: rankeval_pd.needed_seeds(0.1, 0.025, 400), "variance between seeds is missing"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, n_seeds=3), "gain_se_seeds and n_seeds"),
         (lambda: rankeval_pd.detectable_gain(0.1, 9, **PARTS, n_seeds_new=1), "n_seeds_new=1"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 9, metric="f1"), "metric='f1'"),
         (lambda: rankeval_pd.detectable_gain(pd.Series({"gain": 1.0})), "details=True"),
         (lambda: rankeval_pd.detectable_gain(pd.Series({"gain_se": 1.0}), 9), "a row or table"),
-        (lambda: rankeval_pd.needed_items(0, 0.3, 1000), "gain=0"),
         (lambda: rankeval_pd.detectable_gain(0.3, 1000, power=80), "power=80 is outside"),
         (lambda: rankeval_pd.detectable_gain(0.3, 9, power=0.05), "0.05: .* must exceed alpha"),
-        (lambda: rankeval_pd.needed_items(0.1, 0.3, 9, power=0.04), "power=0.04, alpha=0.05"),
         (lambda: rankeval_pd.needed_items(0.1, 0.3, 9, alternative="less"),
          "alternative='less' is not one of 'two-sided', 'greater'"),
         (lambda: rankeval_pd.needed_items(1e-12, 0.01, 1000), "requires more than 1e.15 items"),
         (lambda: rankeval_pd.needed_items([0.1, 0.0], 0.01, 1000), r"gain=\[0.1, 0.0\]: pass"),
-        (lambda: rankeval_pd.needed_items(np.nan, 0.01, 1000), "gain=nan"),
-        (lambda: rankeval_pd.needed_items([1, np.nan], 0.01, 9), "gain=1 missing numbers: .*drop"),
         (lambda: rankeval_pd.needed_items(0.1, np.nan, 1000), "gain_se=nan: .*drop"),
-        (lambda: rankeval_pd.needed_items(0.1, 0.0, 1000), "gain_se=0.0: pass numbers above 0"),
-        (lambda: rankeval_pd.needed_items(0.1, 0.01, np.nan), "n_items=nan"),
-        (lambda: rankeval_pd.detectable_gain(np.nan, 10), "gain_se=nan"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=np.nan), "n_items_new=nan"),
         (lambda: rankeval_pd.needed_items(0.1, 0.01, -5), "n_items=-5: pass numbers above 0"),
         (lambda: rankeval_pd.detectable_gain(-1, 10), "gain_se=-1: pass numbers of at least 0"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 0), "n_items=0: pass numbers above 0"),
-        (lambda: rankeval_pd.detectable_gain(0.1, np.inf), "n_items=inf"),
-        (lambda: rankeval_pd.detectable_gain(0.1, 9, n_items_new=0), "n_items_new=0"),
     ]:  # fmt: skip
         with pytest.raises(ValueError, match=message):
             ask()

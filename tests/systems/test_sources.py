@@ -1,4 +1,4 @@
-"""Systems from labels, predictions, scores and resampled training sets; the counts of resamples."""
+"""Systems from labels, predictions, scores, texts and resampled training sets; resamples."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn import metrics
 from sklearn.metrics import roc_auc_score
 
 import rankeval_pd
+from rankeval_pd.stats.items import METRICS
 
 SCORES = {
     "accuracy": metrics.accuracy_score,
@@ -103,8 +104,7 @@ def test_the_column_of_the_positive_class_is_taken():
 
 @pytest.mark.filterwarnings("ignore:the area is significantly below 0.5")
 @pytest.mark.parametrize(
-    ("classes", "dtype"),
-    [((0, 1), "float32"), ((1, 2), "float64"), ((False, True), "float64"), (("a", "b"), "Float64")],
+    ("classes", "dtype"), [((0, 1), "float32"), ((1, 2), "float64"), (("a", "b"), "Float64")]
 )
 def test_columns_named_after_classes_may_stand_in_any_order(classes, dtype):
     rng = np.random.default_rng(2)
@@ -279,10 +279,116 @@ def test_wrong_estimators_and_sizes_are_refused(data):
             rankeval_pd.synthetic_systems(**arguments)
 
 
-# ---------------------------------------------------------------------------------------- resamples
+# ------------------------------------------------------------------------------------------- texts
+
+WORDS = ["the", "cat", "(sat)", "down,", "Dog", "ran", "x", "...", "über", "can't", "a.b"]
+SCORERS = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
+ROLES = {
+    "bleu": {"metric": "bleu"},
+    "chrf": {"metric": "chrf"},
+    "ter": {"metric": "ratio", "higher_is_better": False},
+}
+
+
+@pytest.fixture(scope="module")
+def sacrebleu():
+    return pytest.importorskip("sacrebleu.metrics")
+
+
+def _texts(seed: int, size: int = 40) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(WORDS, rng.integers(0 if seed else 4, 12))) for _ in range(size)]
+
+
+def _near(texts: list[str], seed: int) -> list[str]:
+    """Return the texts with some words exchanged."""
+    rng = np.random.default_rng(seed)
+    return [
+        " ".join(str(rng.choice(WORDS)) if rng.random() < 0.2 else word for word in text.split())
+        for text in texts
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "options"),
+    [
+        ("ter", {}), ("ter", {"normalized": True, "case_sensitive": True}), ("bleu", {}),
+        ("bleu", {"tokenize": "char", "lowercase": True}), ("bleu", {"tokenize": "none"}),
+        ("chrf", {}), ("chrf", {"char_order": 3, "whitespace": True, "lowercase": True}),
+        ("chrf", {"word_order": 2}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("several", [False, True])
+def test_the_score_is_that_of_sacrebleu(sacrebleu, metric, options, several):
+    """sacrebleu's corpus_score, with one or several references."""
+    first = _texts(0)
+    hypotheses = {"near": _near(first, 1), "far": _texts(2)}
+    streams = [first, _near(first, 3), _texts(4)] if several else [first]
+    table = rankeval_pd.from_sacrebleu(hypotheses, streams if several else first, metric, **options)
+    scorer = getattr(sacrebleu, SCORERS[metric])(**options)
+    ours = table.rankeval(**ROLES[metric]).system_ranks(n_resamples=99)
+    ours = ours.set_index("system")["value"]
+    for system, texts in hypotheses.items():
+        wanted = scorer.corpus_score(texts, streams).score
+        assert ours[system] == pytest.approx(wanted, rel=1e-12), system
+
+
+@given(
+    st.lists(st.tuples(*[st.text("ab .,(C", max_size=12)] * 3), min_size=1, max_size=6),
+    st.sampled_from(["bleu", "chrf", "ter"]),
+)
+def test_sums_of_any_texts_make_the_score(sacrebleu, rows, metric):
+    texts, *streams = (list(column) for column in zip(*rows, strict=True))
+    table = rankeval_pd.from_sacrebleu({"a": texts}, streams, metric)["a"]
+    scorer = getattr(sacrebleu, SCORERS[metric])()
+    sums = table.sum()
+    if metric == "ter":
+        lengths = sums["denominator"]
+        ours = sums["numerator"] / lengths if lengths else 100.0 * (sums["numerator"] > 0)
+    else:
+        ours = METRICS[metric].score(sums.to_numpy())
+    assert ours == pytest.approx(scorer.corpus_score(texts, streams).score, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.usefixtures("sacrebleu")
+def test_a_reference_may_be_missing_in_a_stream():
+    texts = ["a b c d", "the cat sat down"]
+    streams = [["a b c d", "the cat sat"], [None, "the cat sat down"]]
+    sums = rankeval_pd.from_sacrebleu({"a": texts}, streams)["a"].sum()
+    assert METRICS["bleu"].score(sums.to_numpy()) == pytest.approx(100.0)
+
+
+@pytest.mark.usefixtures("sacrebleu")
+def test_a_frame_of_texts_is_taken():
+    first = _texts(0, 5)
+    frame = pd.DataFrame({"a": first, "b": _near(first, 1)})
+    table = rankeval_pd.from_sacrebleu(frame, pd.Series(first), "chrf")
+    assert list(table.columns.levels[0]) == ["a", "b"]
+    alone = rankeval_pd.from_sacrebleu({"a": first}, first, "chrf")
+    pd.testing.assert_frame_equal(table["a"], alone["a"])
+
+
+@pytest.mark.usefixtures("sacrebleu")
+def test_texts_that_cannot_be_meant_are_refused():
+    for arguments, options, error, said in [
+        ((["a"], ["a"]), {}, TypeError, "hypotheses is of type list"),
+        (({}, ["a"]), {}, ValueError, "no system"),
+        (({"s": "a"}, ["a"]), {}, TypeError, "pass a list of segments"),
+        (({"s": ["a"]}, "a"), {}, TypeError, "references is of type str"),
+        (({"s": ["a"]}, []), {}, ValueError, "references is empty"),
+        (({"s": ["a", ""]}, ["a"]), {}, ValueError, "an empty line at the end"),
+        (({"s": ["a"]}, [["a"], ["b", "c"]]), {}, ValueError, r"references\[1\] has 2"),
+        (({"s": [None]}, ["a"]), {}, TypeError, "an empty output is ''"),
+        (({"s": ["a"]}, [[None]]), {}, ValueError, "segment 0 .* has no reference"),
+        (({"s": ["a"]}, ["a"], "BLEU"), {}, ValueError, "not one of"),
+        (({"s": ["a"]}, ["a"]), {"smooth_method": "floor"}, ValueError, "changes the formula"),
+        (({"s": ["a"]}, ["a"], "chrf"), {"beta": 1}, ValueError, "beta=2"),
+    ]:
+        with pytest.raises(error, match=said):
+            rankeval_pd.from_sacrebleu(*arguments, **options)
 
 
 def test_the_number_of_items_to_resample_is_checked():
-    for size in [0, 2.5, True, "many"]:
+    for size in (0, 2.5, True, "many"):
         with pytest.raises((ValueError, TypeError), match="n_items="):
             rankeval_pd.resample_counts(size)

@@ -37,19 +37,16 @@ def table(p: list[float], gain: list[float], **columns) -> pd.DataFrame:
 # ------------------------------------------------------------------------------- gain_threshold
 
 
-def test_47_pairs_have_no_upper_limit_and_the_41st_gain_is_the_lower():
+def test_47_pairs_have_no_upper_limit_which_needs_72_and_the_41st_gain_is_the_lower():
     gains = np.random.default_rng(0).permutation(np.arange(1.0, 48.0))
     found = table([0.05] * 47, gains).rankeval.gain_threshold().iloc[0]
     assert found["n_pairs"] == 47
     assert found["threshold_low"] == 41.0
     assert found["threshold_high"] == np.inf
     assert found["threshold"] == np.quantile(gains, 0.95)
-
-
-def test_a_finite_upper_limit_needs_72_pairs():
     for pairs, high in [(71, np.inf), (72, 72.0), (100, 100.0)]:
-        found = table([0.05] * pairs, np.arange(1.0, pairs + 1)).rankeval.gain_threshold().iloc[0]
-        assert found["threshold_high"] == high
+        found = table([0.05] * pairs, np.arange(1.0, pairs + 1)).rankeval.gain_threshold()
+        assert found["threshold_high"][0] == high
 
 
 def test_the_window_holds_its_ends_and_may_be_empty():
@@ -154,15 +151,54 @@ def test_a_row_for_each_relation_and_group():
     assert table([0.05], [1.0]).rankeval.gain_threshold()["relation"].isna().all()
 
 
-def test_what_is_no_table_of_pairs():
-    for study in ("gain_threshold", "calibration"):
-        keywords = {"other": systems(0)} if study == "calibration" else {}
+def test_more_items_than_there_can_be(items):
+    with pytest.raises(MemoryError, match=r"n_items=9223372036854775808 requires.*Pass a smaller"):
+        items.rankeval.population_calibration(2**63, n_test_sets=2, n_resamples=20)
+    with pytest.raises(MemoryError, match=r"n_test_sets=10{400} requires.*Pass a smaller"):
+        items.rankeval.population_calibration(2, n_test_sets=10**400, n_resamples=20)
+
+
+def test_odd_tables_of_pairs_and_options_of_thresholds_are_named(items):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=99).assign(relation="")
+    for options, message in (
+        ({"n_items": [2, 3]}, "pass one whole number"), ({"n_items": np.nan}, "n_items=nan"),
+        ({"n_items": 1.5}, "n_items=1.5: pass one whole number"),
+        ({"window": (0.06, 0.04)}, "window"), ({"window": (0.04, 2)}, "window"),
+        ({"window": "ab"}, "pass two p-values"), ({"window": 0.05}, "pass two p-values"),
+        ({"quantile": 10**400}, "quantile="),
+    ):  # fmt: skip
+        with pytest.raises((TypeError, ValueError), match=message):
+            pairs.rankeval.gain_threshold(**options)
+    for ask in (items.rankeval.gain_threshold, lambda: items.rankeval.calibration(items)):
         with pytest.raises(ValueError, match=r"no columns 'system_a'.*paired_bootstrap"):
-            getattr(systems(0).rankeval, study)(**keywords)
-    pairs = table([0.05], [1.0])
-    for window in ((0.06, 0.04), (0.0, 0.1), (0.04, 2)):
-        with pytest.raises(ValueError, match="window"):
-            pairs.rankeval.gain_threshold(window=window)
+            ask()
+    with pytest.raises(TypeError, match=r"'gain' in .* has dtype .*, but must be numeric"):
+        pairs.assign(gain="x").rankeval.gain_threshold()
+    with pytest.raises(TypeError, match="higher_is_better=<NA>"):
+        pairs.rankeval.calibration(items, higher_is_better=pd.NA)
+    with pytest.raises(TypeError, match="bins"):
+        items.rankeval.population_calibration(5, bins=[[0.1, 0.2]])
+    for name in ("relation", "system_b", "gain"):
+        twice = pd.concat([pairs, pairs[[name]]], axis=1)
+        twice.attrs = pairs.attrs
+        with pytest.raises(ValueError, match=f"2 columns named '{name}'"):
+            twice.rankeval.calibration(items)
+
+
+def test_dtypes_repeated_labels_and_gains_that_are_missing_in_tables_of_pairs(items):
+    pairs = items.rankeval.paired_bootstrap(n_resamples=99)
+    wide = {"window": (1e-9, 0.999)}
+    wanted = pairs.rankeval.gain_threshold(**wide)
+    for same in (pairs.convert_dtypes(), pairs.set_axis([0, 0, 1])):
+        pd.testing.assert_frame_equal(same.rankeval.gain_threshold(**wide), wanted)
+    lacking = pairs.assign(gain=np.nan).rankeval.gain_threshold(**wide).loc[0]
+    assert lacking["n_pairs"] == 0
+    assert lacking[["threshold", "threshold_low", "threshold_high"]].isna().all()
+    some = pairs.assign(gain=pairs["gain"].where(np.arange(len(pairs)) > 0))
+    pd.testing.assert_frame_equal(
+        some.rankeval.gain_threshold(**wide).drop(columns="threshold_all_pairs"),
+        pairs.iloc[1:].rankeval.gain_threshold(**wide).drop(columns="threshold_all_pairs"),
+    )
 
 
 # -------------------------------------------------------------------------- expected_agreement
@@ -327,19 +363,6 @@ def test_calibration_keeps_the_metric_of_the_pairs():
     assert given["n_pairs"].sum() > 0
 
 
-@pytest.mark.full
-def test_a_sample_of_the_population_is_calibrated():
-    data = systems(8, items=8000, count=10, spread=0.3)
-    found = data.rankeval.population_calibration(
-        300, n_test_sets=40, bins=[0.0, 0.02, 0.1, 0.5]
-    )  # fmt: skip
-    assert found["n_pairs"].sum() <= 40 * 45
-    error = np.sqrt(found["agreement"] * (1 - found["agreement"]) / found["n_pairs"])
-    # the same pairs come again in every test set: twice the error of independent ones
-    assert ((found["expected_agreement"] - found["agreement"]).abs() < 0.02 + 6 * error).all()
-    assert found["agreement"].is_monotonic_decreasing
-
-
 def test_test_sets_of_a_population_are_of_all_pairs():
     ask = systems(8, items=60, count=4).rankeval.population_calibration
     found = ask(30, n_test_sets=3, bins=[0.0, 1.0], prior="estimated")
@@ -405,9 +428,6 @@ def test_so_many_items_of_each_domain():
     alone = data[data["domain"] == "a"].iloc[:30].drop(columns="domain")
     wanted = alone.rankeval.paired_bootstrap(ci="percentile")
     pd.testing.assert_frame_equal(part.reset_index(drop=True), wanted)
-    levelled = data.set_index("domain", append=True)
-    again = levelled.rankeval(by="domain").gain_by_size([30, 80], ci="percentile")
-    pd.testing.assert_frame_equal(again, found)
 
 
 def test_impossible_sizes():

@@ -1,6 +1,8 @@
-"""Strata, training seeds, a baseline, ratings with holes: against definitions and loops."""
+"""Strata, seeds, a baseline, holes, means over groups: against definitions and loops."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,7 @@ from rankeval_pd.stats import bootstrap, differences
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.stats.item_gains import Draws
 from rankeval_pd.stats.items import Items, PairOptions, quiet
-from tests.systems.conftest import trained
+from tests.systems.conftest import counts_of, trained
 
 TASKS = np.repeat(["qa", "mt", "nli"], [20, 30, 70])
 SYSTEMS = ["x", "y", "z"]
@@ -34,17 +36,8 @@ def scores() -> pd.DataFrame:
 @pytest.fixture
 def parts() -> pd.DataFrame:
     """Correct of guess of gold of the same systems and items, columns (system, statistic)."""
-    rng = np.random.default_rng(2)
-    gold = rng.integers(1, 6, 120)
-    found = {}
-    for system in SYSTEMS:
-        guess = rng.integers(1, 7, 120)
-        found |= {
-            (system, "correct"): rng.integers(0, np.minimum(gold, guess) + 1),
-            (system, "guess"): guess,
-            (system, "gold"): gold,
-        }
-    return pd.DataFrame(found).set_axis(pd.Index(TASKS, name="task"), axis=0)
+    named = counts_of(2, 120).rename(columns={"s0": "x", "s1": "y", "s2": "z"})
+    return named.set_axis(pd.Index(TASKS, name="task"), axis=0)
 
 
 @pytest.fixture
@@ -77,9 +70,6 @@ def test_macro_is_the_mean_over_strata_and_micro_of_all_items(scores):
     micro = scores.rankeval.paired_bootstrap("x", "y", strata="task", average="micro")
     assert micro["gain"][0] == pytest.approx(scores["x"].mean() - scores["y"].mean())
     assert micro.attrs["average"] == "micro"
-    level = scores.set_index("task", append=True)
-    again = level.rankeval(strata="task", average="micro").paired_bootstrap("x", "y")
-    pd.testing.assert_frame_equal(again, micro)
 
 
 def test_macro_of_f1_is_the_mean_of_the_strata(parts):
@@ -113,13 +103,6 @@ def test_resamples_are_drawn_within_strata(scores, average):
     assert row["p_one_sided"] == pytest.approx((hits + 1) / 301)
 
 
-def test_all_items_of_a_stratum_are_equally_often_drawn():
-    strata = np.array([1, 0, 0, 1, 0])
-    counts = np.concatenate(list(resamples.count_chunks(5, 4000, 3, strata)))
-    np.testing.assert_allclose(counts.mean(axis=0), 1.0, atol=4 * np.sqrt(0.67 / 4000))
-    assert set(counts[:, 0] + counts[:, 3]) == {2.0}
-
-
 def test_what_strata_differ_by_is_no_chance(scores):
     """The error is that within tasks: the t test of a stratified mean."""
     row = scores.rankeval.paired_bootstrap("x", "y", strata="task").iloc[0]
@@ -151,18 +134,6 @@ def test_groups_within_strata(scores):
     )
 
 
-def test_strata_of_every_event_and_interval(scores, parts):
-    for event in ("recentred", "strict", "zero", "bias-corrected", "studentised", "wild"):
-        for data, metric in ((scores, "mean"), (parts, "f1")):
-            row = data.rankeval.paired_bootstrap(
-                "x", "y", strata="task", metric=metric, event=event, n_resamples=199
-            ).iloc[0]
-            assert row["ci_low"] < row["gain"] < row["ci_high"]
-            assert not row["exact"]
-    together = scores.rankeval.paired_bootstrap(strata="task", adjust="max-t", n_resamples=199)
-    assert (together["p_adjusted"] >= together["p_value"]).all()
-
-
 def test_impossible_strata(scores):
     for keywords, error, message in [
         ({"strata": "one"}, ValueError, r"1 of 120 strata|strata have fewer than two items"),
@@ -179,26 +150,22 @@ def test_impossible_strata(scores):
 
 
 def test_seeds_in_columns_rows_levels_and_dimensions_are_one(trainings):
-    wanted = trainings.rankeval.paired_bootstrap(seeds="seed", n_resamples=499)
+    ask = {"seeds": "seed", "n_resamples": 99}
+    wanted = trainings.rankeval.paired_bootstrap(**ask)
     assert wanted.attrs["seeds"] == "seed"
-    assert wanted["score_a"][0] == pytest.approx(
-        trainings.T.groupby("system").mean().T.mean().max()
-    )
+    assert wanted["score_a"][0] == pytest.approx(trainings.mean().groupby("system").mean().max())
     turned = trainings.swaplevel(axis=1)
     rows = trainings.stack("seed", future_stack=True)  # noqa: PD013
-    for same in (turned, rows, rows.reset_index("seed"), rows.sample(frac=1, random_state=0)):
-        found = same.rankeval.paired_bootstrap(seeds="seed", n_resamples=499)
-        pd.testing.assert_frame_equal(found, wanted)
+    for same in (turned, rows.reset_index("seed"), rows.sample(frac=1, random_state=0)):
+        pd.testing.assert_frame_equal(same.rankeval.paired_bootstrap(**ask), wanted)
     ds = xr.Dataset(
         {"score": (("item", "system", "seed"), trainings.to_numpy().reshape(60, 2, 4))},
         {"system": ["a", "b"], "seed": [1, 2, 3, 4]},
     )
-    found = ds.rankeval.paired_bootstrap(seeds="seed", n_resamples=499)
+    found = ds.rankeval.paired_bootstrap(**ask)
     assert list(found.sizes) == ["pair"]
     table = found.to_dataframe().reset_index()[list(wanted)]
     pd.testing.assert_frame_equal(table, wanted, check_dtype=False)
-    ranks = trainings.rankeval.system_ranks(seeds="seed", n_resamples=499)
-    assert ranks["value"].max() == wanted["score_a"][0]
 
 
 def test_roles_beside_seeds(trainings):
@@ -234,9 +201,6 @@ def test_statistics_of_seeds(parts):
         table = more.rankeval.paired_bootstrap(**ask)
     assert table["gain"].notna().all()
     assert table["ci_low"].notna().all()
-    with pytest.warns(rankeval_pd.RankevalWarning, match="two training runs"):
-        tasks = more.rankeval.paired_bootstrap(**ask, strata="task")
-    assert tasks["gain"].notna().all()
 
 
 def test_draws_of_seeds_are_of_the_t_law(trainings):
@@ -307,23 +271,6 @@ def test_a_tail_is_where_its_critical_value_is_the_statistic(t, share, freedom, 
     assert critical == pytest.approx(t, rel=1e-6, abs=1e-6)
     other = float(differences.mixed_tail(np.array([-t]), share, freedom, few)[0])
     assert other == pytest.approx(1.0 - p)
-
-
-@pytest.mark.full
-def test_a_tail_is_found_whatever_the_degrees_of_freedom():
-    """SciPy's quantile of t is undefined or negative for some tails below 1e-109."""
-    few = np.linspace(1.0, 40.0, 200_001)[::2]
-    found = differences.mixed_tail(np.full(few.shape, 0.3), 0.9, 99.0, few)
-    assert (np.diff(found) <= 1e-12).all()
-    assert (found > 0.3).all()
-
-
-def test_the_allowance_for_skewness_never_narrows_an_interval_of_seeds():
-    ask = np.exp(trained()).rankeval(seeds="seed").paired_bootstrap
-    wide, plain = (ask(skewness=skewness) for skewness in (True, False))
-    assert (wide["ci_low"] <= plain["ci_low"] + 1e-12).all()
-    assert (wide["ci_high"] >= plain["ci_high"] - 1e-12).all()
-    assert not np.allclose(wide["ci_low"], plain["ci_low"])
 
 
 def test_max_t_of_seeds_agrees_with_its_intervals():
@@ -444,3 +391,61 @@ def test_impossible_holes(scores):
     for role, value in (("missing", "ratio"), ("strata", "task"), ("seeds", "task")):
         with pytest.raises(ValueError, match=rf"{role}='{value}'.* applies only to systems"):
             ranking.nbest_precision([1], **{role: value}, exclude=None)
+
+
+# ------------------------------------------------------------------ means over groups, annotators
+
+
+def moving(rng, groups):
+    """Return a gain that grows with the size of its group, its mean over items truly 0."""
+    size = np.maximum(np.rint(np.exp(rng.normal(2.0, 1.0, groups))), 1).astype(int)
+    cluster = np.repeat(np.arange(groups), size)
+    gain = (size[cluster] - 33.6) / 12.2 + rng.normal(size=cluster.size)
+    return pd.DataFrame({"new": gain, "old": 0.0, "doc": cluster})
+
+
+def test_a_gain_that_moves_with_the_size_of_groups_is_said():
+    items = moving(np.random.default_rng(1), 40)
+    asked = items.rankeval(measures=["new", "old"], groups="doc")
+    with pytest.warns(
+        rankeval_pd.RankevalWarning, match="depends on group size in .*weight='group'"
+    ):
+        asked.paired_bootstrap()
+    found = asked.paired_bootstrap("new", "old", weight="group")  # no warning
+    means = items.groupby("doc")["new"].mean()
+    np.testing.assert_allclose(found["gain"], means.mean(), rtol=1e-12)
+    assert "mean score over groups is" in rankeval_pd.in_words(found)
+    equal = items.assign(doc=np.arange(len(items)) // 5)
+    assert "mean score over items is" in rankeval_pd.in_words(
+        equal.rankeval(measures=["new", "old"], groups="doc").paired_bootstrap("new", "old")
+    )
+
+
+def test_weight_is_refused_where_it_has_no_meaning(frame):
+    with pytest.raises(ValueError, match="weight='group' applies only to systems scored on test"):
+        frame.rankeval.compare("a", "b", 5, weight="group")
+    items = moving(np.random.default_rng(1), 40)
+    for roles in ({}, {"groups": "doc", "metric": "sum"}):
+        with pytest.raises(ValueError, match="the mean over groups needs"):
+            items.rankeval(measures=["new", "old"], weight="group", **roles).paired_bootstrap()
+
+
+def test_items_that_several_judge_are_not_taken_for_independent_without_a_word():
+    rng = np.random.default_rng(8)
+    item, annotator = np.divmod(np.arange(30 * 12), 12)
+    gain = rng.normal(size=30)[item] + rng.normal(size=12)[annotator]
+    rows = pd.DataFrame({"new": gain + rng.normal(size=360), "old": 0.0})
+    rows["annotator"], rows.index = annotator, pd.Index(item, name="item")
+    asked = rows.rankeval(measures=["new", "old"])
+    alone, both = (
+        asked.paired_bootstrap("new", "old", groups=groups, n_resamples=199).iloc[0]
+        for groups in ("item", ["item", "annotator"])
+    )
+    assert both["gain_se"] > 1.2 * alone["gain_se"]
+    with pytest.warns(
+        rankeval_pd.RankevalWarning, match=r"330 repeated labels.*groups=\['item', 'annotator'\]"
+    ):
+        asked.paired_bootstrap("new", "old")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        asked.paired_bootstrap("new", "old", groups="item")

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import rankeval_pd
-from rankeval_pd.decisions.ranks import rank_limits
-from rankeval_pd.doors.item_tables import item_roles, read_items
 from rankeval_pd.stats import items as resamples
 from rankeval_pd.systems.tests import RANK_COLUMNS
 from tests.systems.conftest import counts_of, f1
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*No interval:rankeval_pd.errors.RankevalWarning")
-
-# --------------------------------------------------------------------------------- ranks by hand
 
 
 def test_ranks_by_hand():
@@ -43,23 +37,6 @@ def test_ranks_by_hand():
     assert found["p_best"].sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("adjust", [None, "holm", "max-t"])
-def test_simultaneous_ranks_count_the_significant_pairs(adjust):
-    data = counts_of(10, 90, 6)
-    ask = data.rankeval(metric="f1")
-    found = ask.system_ranks(adjust=adjust, n_resamples=2_000)
-    pairs = ask.paired_bootstrap(adjust=adjust, n_resamples=2_000)
-    p = pairs["p_two_sided" if adjust is None else "p_adjusted"]
-    sure = pairs[p <= 0.05]
-    assert 0 < len(sure) < 15
-    for row in found.itertuples():
-        assert row.rank_low == 1 + (sure["system_b"] == row.system).sum()
-        assert row.rank_high == 6 - (sure["system_a"] == row.system).sum()
-        assert row.rank_low <= row.rank <= row.rank_high
-        assert row.tied_for_best == (row.rank_low == 1)
-    assert found["rank"].is_monotonic_increasing
-
-
 def test_ranks_of_all_groups_have_the_letters_of_the_family():
     rng = np.random.default_rng(8)
     data = pd.DataFrame(rng.normal([0.0, 0.3, 0.9], 1.0, size=(80, 3)), columns=list("abc"))
@@ -75,13 +52,6 @@ def test_ranks_of_all_groups_have_the_letters_of_the_family():
             assert bool(set.intersection(*both)) == (row.p_adjusted > 0.05)
 
 
-def test_rank_limits_name_ties():
-    p = np.array([0.5, 0.01, 0.3])  # of the first and second, first and third, second and third
-    found = rank_limits(np.array([2, 1, 3]), p, 0.05)
-    assert found.letters.tolist() == ["a", "ab", "b"]
-    assert (found.low.tolist(), found.high.tolist()) == ([1, 1, 2], [2, 3, 3])
-
-
 def test_large_tables_of_right_and_wrong_draw_from_the_normal_law(monkeypatch):
     rng = np.random.default_rng(9)
     right = pd.DataFrame(rng.random((3_000, 4)) < [0.6, 0.61, 0.62, 0.64], columns=list("abcd"))
@@ -93,14 +63,9 @@ def test_large_tables_of_right_and_wrong_draw_from_the_normal_law(monkeypatch):
     np.testing.assert_allclose(normal["p_best"], drawn["p_best"], atol=0.02)
     pairs = ask.paired_bootstrap(adjust="max-t", details=True)
     monkeypatch.setattr(resamples, "_NORMAL_ITEMS", 10**9)
-    items = read_items(right, item_roles({"metric": "accuracy"}))
-    assert items.items(items.members[0]).binary
     again = ask.paired_bootstrap(adjust="max-t", details=True)
     np.testing.assert_allclose(pairs["p_adjusted"], again["p_adjusted"], atol=0.02)
     np.testing.assert_allclose(pairs["ci_low"], again["ci_low"], atol=0.002)
-
-
-# ---------------------------------------------------------------------- equal and undefined scores
 
 
 def test_ranks_of_equal_systems_and_where_lower_is_better():
@@ -172,12 +137,3 @@ def test_scores_that_differ_only_by_rounding_are_equal():
     assert "x, y, and z have the highest" in rankeval_pd.in_words(ranks)
     pairs = items.rankeval.paired_bootstrap(metric=summed, n_resamples=200, details=True)
     assert pairs.loc[pairs["system_b"] != "low", "gain"].tolist() == [0.0] * 3
-
-
-def test_merged_scores():
-    """Neighbors that differ by rounding take the smallest value; NaN and other scores stay."""
-    scores = np.array([0.906, 0.5, 0.9059999999999999, np.nan, -3.0, 0.906, 1e-300, 0.90601])
-    items = SimpleNamespace(sign=-1.0, score=lambda totals: totals.copy(), totals=-scores)
-    wanted = scores.copy()
-    wanted[[0, 5]] = 0.9059999999999999
-    np.testing.assert_array_equal(resamples.scores_of(items), wanted)

@@ -40,9 +40,6 @@ def quietly(call, *args, **options):
         return call(*args, **options)
 
 
-# -------------------------------------------------------------------------- the law of two shares
-
-
 @pytest.mark.parametrize("shared", [0, 3, -3])
 @pytest.mark.parametrize(("share_a", "share_b"), [(0.5, 0.25), (0.1, 0.4)])
 def test_the_law_is_that_of_three_binomials(shared, share_a, share_b):
@@ -82,21 +79,6 @@ def test_many_answers_are_nearly_normal(n_a, n_b, shared, share, monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(item_gains, "_LARGE", np.inf)
             np.testing.assert_allclose(many, law.tails(0.0), rtol=0.01)
-
-
-def test_limits_of_many_answers_are_two_errors_away_and_in_the_range():
-    for share_a, share_b in ((0.55, 0.5), (0.9, 0.88), (0.5, 0.55)):
-        for n, freedom in itertools.product((300, 3_000, 30_000), (np.inf, 300.0)):
-            low, high = _Law(share_a, share_b, n, n - 7, 0.3 * n, freedom).limits(0.95)
-            error = np.sqrt(1.4 * (share_a * (1 - share_a)) / n)
-            assert low == pytest.approx(share_a - share_b - 1.96 * error, abs=0.25 * error)
-            assert high == pytest.approx(share_a - share_b + 1.96 * error, abs=0.25 * error)
-    for share_a, share_b in ((1.0, 0.0), (0.9, 0.1), (1.0, 0.5)):  # at a gain of 1 nothing varies
-        low, high = _Law(share_a, share_b, 900, 900, 0.0, np.inf).limits(0.95)
-        assert 0.0 < low <= share_a - share_b <= high <= 1.0
-
-
-# ------------------------------------------------------------------------------------- the tests
 
 
 def test_recall_is_mcnemars():

@@ -316,7 +316,7 @@ FAULTS = [
         ("- 2.0 * phi * below[0]", "+ 2.0 * phi * below[0]"),
     ),
     *_in(
-        "judged.py", "lists/groups judging/judged_groups systems/tests_groups",
+        "judged.py", "lists/groups judging/judged_groups systems/tests_designs",
         ("np.clip(1.0 - own.sum(axis=1) / every, 0.0, 1.0)", "1.0"),
         ("simpson_number(seen) - 1.0", "simpson_number(seen)"),
         ("np.maximum(1.0 - h, 0.5 /", "np.maximum(1.0 - 0.0 * h, 0.5 /"),
@@ -325,12 +325,12 @@ FAULTS = [
         ("more * freedom / max(apart, 1e-9)", "more * freedom"),
     ),
     *_in(
-        "judged.py", "lists/groups judging/judged_groups systems/tests_groups",
+        "judged.py", "lists/groups judging/judged_groups systems/tests_designs",
         ("0.5 / np.maximum(positive, 1.0)) ** ALONE", "0.5 / np.maximum(positive, 1.0))"),
         ("np.isin(cluster[~judged], cluster[judged])", "np.isin(cluster, cluster[judged])"),
     ),
     *_in(
-        "judging/judged.py", "lists/groups judging/judged_groups systems/tests_groups",
+        "judging/judged.py", "lists/groups judging/judged_groups systems/tests_designs",
         ("own[row] = np.where(least == most, least, limit * size)",
          "own[row] = np.clip(limit * size, least, most)"),
     ),
@@ -428,13 +428,13 @@ FAULTS = [
     ),
     *_in(
         "item_gains.py",
-        "systems/tests_groups::test_a_gain_that_moves_with_the_size_of_groups_is_said",
+        "systems/tests_designs::test_a_gain_that_moves_with_the_size_of_groups_is_said",
         ("n * (size @ size) <=", "n * (size @ size) >"),
         ("p <= _MOVES / len(pairs)", "p > _MOVES / len(pairs)"),
     ),
     *_in(
         "doors/item_tables.py",
-        "systems/tests_groups::test_a_gain_that_moves_with_the_size_of_groups_is_said",
+        "systems/tests_designs::test_a_gain_that_moves_with_the_size_of_groups_is_said",
         ("cluster.size / sizes.size / sizes)[cluster]", "sizes)[cluster]"),
     ),
     # -------------------------------------------------------------------------------- significance
@@ -1151,7 +1151,7 @@ FAULTS = [
     *_in(
         "ranks.py",
         "stats/bootstrap stats/ranks stats/families systems/tests_ranks::test_ranks_by_hand"
-        " systems/tests_ranks::test_simultaneous_ranks_count_the_significant_pairs"
+        " systems/tests_families::test_letters_ranks_and_pairs_say_the_same"
         " systems/tests::test_the_mirror_image_of_errors_has_the_same_ranks_and_calibration",
         ("wins = (known[k] >= top)", "wins = (known[k] > top + 2 * room)"),
         ("float((wins / winners).mean())", "float(wins.mean())"),
@@ -1163,7 +1163,7 @@ FAULTS = [
     ),
     *_in(
         "decisions/ranks.py",
-        "systems/tests_ranks::test_simultaneous_ranks_count_the_significant_pairs",
+        "systems/tests_families::test_letters_ranks_and_pairs_say_the_same",
         ("np.isnan(p_values) | rejects(p_values, alpha)",
          "np.isnan(p_values) | (p_values <= 2.0 * alpha)"),
     ),
