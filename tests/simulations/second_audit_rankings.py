@@ -9,7 +9,6 @@ by ``quality``, and measures share half of their variance. A quarter of an hour.
 
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,6 @@ from tests.simulations.unpaired import run as unpaired
 SAMPLES, CALLS = 2_000, 200
 KEYS = ["call", "setting", "quantity", "nominal"]
 NAMES = [*KEYS, "now", "warned", "samples", "before"]
-Row = tuple[str, str, str, float, Any]
 
 
 def drawn(positive, negative, qualities):
