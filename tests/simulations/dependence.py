@@ -35,7 +35,6 @@ from tests.simulations import study
 FORM = {"digits": None, "float_format": "%.4g", "keys": ["call", "setting"]}
 SAMPLES, MORE = 2_000, 12_000
 NAMES = ["call", "setting", "covers", "errs", "wide", "warned", "samples"]
-Row = tuple[str, str, float | None, float | None, float | None, float | None, int]
 
 
 def summed_up(call, setting, found, truth):

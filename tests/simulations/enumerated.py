@@ -19,7 +19,6 @@ P_VALUES = {
     "midp": lambda *table: two_by_two.fisher_test(*table).p_mid,
     "mcnemar": two_by_two.mcnemar_test,
     "boschloo": two_by_two.boschloo,
-    "barnard": two_by_two.barnard,
     "score": two_by_two.score_test,
 }
 SIZES = (5, 10, 20, 50, 100, 500)

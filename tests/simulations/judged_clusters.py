@@ -3,8 +3,8 @@
 A population has 30 or 60 groups of 20 candidates, or of 3 to 50. The labels and scores of a group
 share ``icc`` of their variance. Judged are all candidates of some groups, drawn at random, or a
 third of the candidates of every group. Intervals are of the best fifth of the population: of its
-precision and recall, and of the difference of precision; or of average precision. A setting has 100
-populations of 20 samples each. ``covers`` is the share of samples whose 95% interval contains the
+precision and recall, and of the difference of precision. A setting has 100 populations of 20
+samples each. ``covers`` is the share of samples whose 95% interval contains the
 population's value, ``without`` the same for intervals that assume independent candidates, ``wide``
 how many times as wide intervals are as those that would just cover. An hour; settings that are
 named, as "60 groups, equal, icc 0.8", are made alone.
@@ -50,13 +50,8 @@ def answers(gold, score, cluster, judged, n):
         for name in ("precision", "recall")
     }
     found["difference"] = judged_lists.region_columns(*rankings, judgments)
-    found = {
-        name: {x: columns[x][..., 0] for x in (name, "ci_low", "ci_high")}
-        for name, columns in found.items()
-    }
-    found["average_precision"] = judged_lists.average_columns(rankings[0], judgments)
     return {
-        f"judged_{name}": np.array([columns[x] for x in (name, "ci_low", "ci_high")])
+        f"judged_{name}": np.array([columns[x][..., 0] for x in (name, "ci_low", "ci_high")])
         for name, columns in found.items()
     }
 

@@ -11,7 +11,6 @@ each: the draws are shared. A quarter of an hour.
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +33,6 @@ KINDS = (
     "0/1, 10% differ, gain 0.05", "F1", "long right tail", "long left tail",
 )  # fmt: skip
 SKEWED = ("long right tail", "long left tail", "0/1, 10% differ, gain 0.05")
-Row = dict[str, Any]
 
 
 def options(procedure, seed, adjust=None):

@@ -67,13 +67,12 @@ def _asked(data, told):
         "precision of G2": (ask.judged_precision(SIZES, **both), "precision"),
         "recall of G2": (ask.judged_recall(SIZES, **both), "recall"),
         "G2 - chi2": (ask.judged_difference("G2", "chi2", SIZES, **told), "difference"),
-        "average precision of G2": (ask.judged_average_precision(**both), "average_precision"),
     }
     found = {}
     for what, (table, column) in answers.items():
         table = table.isel(pair=0) if "pair" in table.dims else table.sel(measure="G2")
-        for n in SIZES if "n" in table.dims else [None]:
-            part = table if n is None else table.sel(n=n)
+        for n in SIZES:
+            part = table.sel(n=n)
             values = [np.atleast_1d(part[x].to_numpy()) for x in (column, "ci_low", "ci_high")]
-            found[what if n is None else f"{what}, n = {n}"] = np.stack(values)
+            found[f"{what}, n = {n}"] = np.stack(values)
     return found

@@ -9,7 +9,6 @@ by ``quality``, and measures share half of their variance. A quarter of an hour.
 
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,6 @@ from tests.simulations.unpaired import run as unpaired
 SAMPLES, CALLS = 2_000, 200
 KEYS = ["call", "setting", "quantity", "nominal"]
 NAMES = [*KEYS, "now", "warned", "samples", "before"]
-Row = tuple[str, str, str, float, Any]
 
 
 def drawn(positive, negative, qualities):
@@ -123,20 +121,6 @@ def few():
 
 
 def judged():
-    pools = (
-        ("pool by depth, rates 1/.3/.05", [50, 200], (1, 0.3, 0.05)),
-        ("pool to depth 100, then .2", [100], (1, 0.2)),
-    )
-    for (name, *pool), how in product(pools, ((1_000, 100, 1.5), (1_000, 50, 2.0))):
-        setting = f"{name}, {how[1]} positives of {how[0]}"
-        held = _judged_average(*how, *pool)
-        yield "judged_average_precision", setting, "coverage", 0.95, held
-    for *how, rate in (
-        (500, 20, 2.0, 0.2), (1_000, 100, 1.5, 0.04), (100, 8, 2.0, 0.5), (1_000, 100, 1.5, 0.3),
-    ):  # fmt: skip
-        setting = f"{rate:g} of {how[0]} judged, {round(rate * how[1])} positives"
-        held = _judged_average(*how, [], (rate,))
-        yield "judged_average_precision", setting, "coverage", 0.95, held
     for size, shares, rate in ((5, (0.9, 0.1), 0.3), (10, (0.9, 0.1), 0.15), (20, (0.8, 0.3), 0.1)):
         rng = np.random.default_rng(1)
         true = rng.random((20 * SAMPLES, 2, size)) < np.array(shares)[:, np.newaxis]
@@ -149,23 +133,6 @@ def judged():
         held = study.covers(found.low, found.high, gap)[np.isnan(found.estimate)]
         setting = f"regions of {size}, {rate:g} judged, none in one"
         yield "judged_difference", setting, "coverage", 0.95, held
-
-
-def _judged_average(total, positive, quality, ends, rates):
-    rng, held = np.random.default_rng(1), []
-    stratum = np.searchsorted(ends, np.arange(1, total + 1))
-    rate = np.array(rates, dtype=float)[stratum]
-    design = judged_sums.Design(len(rates), "estimate", "ratio", 0.95)
-    while len(held) < SAMPLES:
-        score = rng.normal(size=total) + quality * (np.arange(total) < positive)
-        order = np.argsort(-score)
-        gold, seen = order < positive, rng.random(total) < rate
-        sample = judged_sums.JudgedSample(seen, gold & seen, rate, stratum)
-        value, *limits = judged_sums.inferred_average_precision(score[order], sample, design)
-        true = float((np.arange(1, positive + 1) / (np.flatnonzero(gold) + 1)).mean())
-        if not np.isnan(value):
-            held.append(bool(study.covers(*limits, true)))
-    return np.array(held)
 
 
 def rows():

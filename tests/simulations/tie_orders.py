@@ -13,7 +13,6 @@ from tests.simulations import study
 
 SAMPLES, CALLS, POSITIVE, TOTAL, SIZES = 2_000, 200, 120, 400, [20, 60, 150]
 NAMES = ["call", "setting", "quantity", "nominal", "now", "warned", "samples"]
-Row = tuple[str, str, str, float, float, float]
 
 
 def ranked(score):

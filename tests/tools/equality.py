@@ -86,6 +86,15 @@ EXCEPTIONS: dict[str, str] = {
     r"'leaning'\.dtype: 'object' became 'str'": "names have one dtype, also if none is given",
     r"became 'progress=": "progress= is checked at the door of every method",
     r"\[odd\] .*(dtype|values): .* became ": "an empty answer has the types of the frame's",
+    r"random_bound .*attrs\.'simultaneous': new": "simultaneous= is that of random_envelope",
+    r"(random_bound|precision_band) \[\w+\] \.result(: dict|\.('\w+'|\w+): (gone|new))": (
+        "simultaneous= and of='recall' took the place of random_envelope and recall_band"
+    ),
+    r"\.result\.message: .* became \"\w+=.* is not one of ": (
+        "values that an annotation lists are checked at the door, and some of them went"
+    ),
+    r"\.warnings: .*agreement='any', 'all' or 'mean' to keep": "agreement='mean' went",
+    r"\.message: .*judged_recall, judged_average_precision and": "judged_average_precision went",
 }
 
 # ---------------------------------------------------------------------------------- the answers

@@ -16,6 +16,11 @@ import time
 from pathlib import Path
 
 MEASURES = ("strong", "middling", "weak")
+OFF = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+}
 
 
 def with_duckdb(folder, count):
@@ -44,7 +49,6 @@ def with_rankeval(folder, count):
     import dask
     import dask.dataframe as dd
     from distributed import Client, LocalCluster
-    from tests.simulations.benchmarks.batches import OFF
 
     import rankeval_pd.dask  # noqa: F401
 

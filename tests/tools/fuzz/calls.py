@@ -66,7 +66,7 @@ VALUES: dict[str, list[Any]] = {
     "measures": ["a", ["a", "b"], MEASURES], "baseline": ["a"], "margin": [0.05, 0.2],
     "rng": [0, 7], "n_resamples": [19, 99], "positive": [1], "min_grade": [1], "n_keys": [4],
     "windows": [4, [5, 10]], "pool": ["all", 10], "n_seeds": [3], "n_judged": [50],
-    "ties": ["shared", "blocks", "expected", "trec", "best", "worst", "error"],
+    "ties": ["shared", "expected", "trec", "best", "worst", "error"],
     "missing": ["raise", "last", "drop", "absent"], "undefined": ["zero", "skip"],
     "n_items_new": [900], "power": [0.5, 0.9], "overlap": [10, 0.4],
     "decimals": [2, 3],

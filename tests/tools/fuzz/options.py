@@ -13,15 +13,15 @@ from tests.tools.fuzz.data import Case, Rng, pick
 
 # whose options, or data, are none that a random case has
 LEFT_OUT = {
-    "nbest_recall", "recall_band", "judged_recall", "judged_average_precision", "plan_annotation",
-    "annotation_sheet", "with_judgements", "summary", "repetition_samples", "unpaired_area",
-    "partial_area", "bedroc", "enrichment", "per_query", "with_association_measures",
+    "nbest_recall", "judged_recall", "plan_annotation", "annotation_sheet", "with_judgements",
+    "summary", "repetition_samples", "unpaired_area", "partial_area", "bedroc", "enrichment",
+    "per_query", "with_association_measures",
 }  # fmt: skip
 RANKING = [name for name in accessors.methods_of("rankings") if name not in LEFT_OUT]
 ITEMS = [name for name in accessors.methods_of("items") if name not in LEFT_OUT]
 SHARES = ("level", "alpha", "p")
 CHOICES: dict[str, list[str]] = {
-    "ties": ["shared", "shared", "blocks", "error"],
+    "ties": ["shared", "shared", "expected", "error"],
     "missing": ["raise", "last", "drop"],
     "alternative": ["two-sided", "greater", "less"],
     "population": ["finite", "infinite"],

@@ -109,7 +109,8 @@ def of_curve(method: str, columns: tuple[str, str]) -> Ours:
     def ours(given: dict[str, Any]) -> Any:
         data = ranking(given, "probas_pred" if "probas_pred" in given else "y_score")
         *points, thresholds = given["result"]
-        found = getattr(data.rankeval, method)(ties="blocks").set_index("threshold")
+        found = getattr(data.rankeval, method)(ties="expected")
+        found = found.drop_duplicates("threshold", keep="last").set_index("threshold")
         at = thresholds
         wanted = np.stack([x[: len(at)] for x in points])
         lacking = ~pd.Index(at).isin(found.index)  # DET ends beyond the largest score
