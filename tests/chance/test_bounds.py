@@ -1,9 +1,8 @@
-"""Bounds for each n, for all n together and of groups, and crossovers: exact fractions, counting all orders, SciPy."""
+"""Bounds for each n, and for all n together, and crossovers: fractions, all orders, SciPy."""
 
 from __future__ import annotations
 
 import itertools
-import math
 from bisect import bisect_left
 from fractions import Fraction
 
@@ -82,7 +81,6 @@ def test_errors_of_bounds():
         ({"n": 5, **candidates}, r"n=5 exceeds .* 3"),
         ({"n": 5, **candidates, "n_positive": 4}, r"n_positive=4 of n_candidates=3"),
         ({"n": 5, **candidates, "n_candidates": 3.5}, r"n_candidates=3.5: pass a whole"),
-        ({"n": 1, **candidates, "population": "all"}, r"population='all'"),
     ):
         with pytest.raises(ValueError, match=message):
             random_bound_for(0.05, **keywords)
@@ -198,31 +196,7 @@ def test_distribution_functions(population):
         )
 
 
-# ------------------------------------------------------------------------------- groups, and extremes
-
-
-@pytest.mark.parametrize("level", [0.5, 0.05, 1e-6])
-def test_bounds_of_pools_of_all_sizes_are_those_of_counting(level):
-    """By counting with whole numbers, min{i: P(X >= i) <= p} and min{i: P(X > i) < p}."""
-    sizes = [(N, k) for N in (1, 2, 7, 30, 31, 57) for k in {0, 1, N // 3, N}]
-    rows = [(f"{i:02}", j < k) for i, (N, k) in enumerate(sizes) for j in range(N)]
-    frame = pd.DataFrame(rows, columns=["query", "gold"]).sample(frac=1.0, random_state=1)
-    found = random_bound(frame, level, [1, 5, 30], by="query")
-    assert len(found) == sum(n <= N for N, _ in sizes for n in (1, 5, 30))
-    for row in found.itertuples():
-        N, positive = sizes[int(row.query)]
-        ways = [
-            math.comb(positive, i) * math.comb(N - positive, row.n - i) if i <= row.n else 0
-            for i in range(positive + 1)
-        ] + [0]
-        tail = [Fraction(sum(ways[i:]), math.comb(N, row.n)) for i in range(len(ways))]
-        least = next(i for i, p in enumerate(tail) if p <= level)
-        assert row.critical == least
-        assert row.attainable == (least <= min(row.n, positive))
-        assert row.discrete == next(
-            i for i in range(len(tail)) if (tail[i + 1] if i + 1 < len(tail) else 0) < level
-        )
-        assert row.expected == row.n * (positive / N)
+# ---------------------------------------------------------------------------- groups and extremes
 
 
 def test_pools_of_many_sizes_count_what_each_measure_scores(ragged):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rankeval_pd import random_bound_for, random_pvalue, random_pvalue_mean
+from rankeval_pd import random_bound_for, random_pvalue
 
 STOCKS = {"n_candidates": 16769, "n_positive": 3123}
 HYPERTEXT = {"n_candidates": 117, "n_positive": 43}  # the paper's text has 47
@@ -151,11 +151,3 @@ def test_crossover_of_rocchio():
         for population in ("infinite", "finite")
     ]
     assert found == [170, 168]
-
-
-def test_means_are_not_one_list():
-    """Table 3 tests the mean of 15 reviewers as if it were one list."""
-    one = random_pvalue(5.7, 10, prior=0.4, method="parametric", strict=True)
-    every = random_pvalue_mean(5.7, 10, n_candidates=117, n_positive=47, n_queries=15, decimals=1)
-    assert f"{one:.3f}" == "0.079"
-    assert f"{every:.4e}" == "1.5935e-05"

@@ -282,23 +282,6 @@ def test_variance_of_roc_is_that_of_the_formula():
     assert found == pytest.approx(gold.sum() * t * (1 - t) / variance, rel=1e-12)
 
 
-@pytest.mark.full
-def test_bands_cover():
-    rng, held = np.random.default_rng(3), []
-    cuts = np.linspace(8, -8, 4001)
-    others, true = stats.norm.sf(cuts), stats.norm.sf(cuts - 1.0)
-    for sample in range(200):
-        gold = rng.random(300) < 0.2
-        ranking = Ranking.of(rng.normal(size=300) + gold, gold, np.ones(300, dtype=bool))
-        lists = lists_of(ranking, np.arange(1, 301), "shared")
-        some = lists.chosen(curve_bands.covered("roc", lists))
-        level = curve_bands.band_level("roc", some, 0.95, sample)
-        low, high = curve_bands.curve_limits("roc", some, level)
-        at = np.interp((some.n - some.tp) / (~gold).sum(), others, true)
-        held.append(((low <= at) & (at <= high)).all())
-    assert np.mean(held) >= 0.93
-
-
 def test_pictures_say_whose_limits_they_show(df):
     call = df.rankeval(measures="good")
     ax = call.plot.det(interval="simultaneous", level=0.9)

@@ -153,22 +153,11 @@ def test_a_plan_is_the_first_of_the_teeth():
     assert later
 
 
-@QUIET
-@pytest.mark.full
 def test_lists_to_plan_with_share_candidates_of_their_mean_precision():
-    """(.4 - .5 x .35) / .5 and (.3 - .5 x .35) / .5; the power by SciPy's laws and Fisher test."""
-    found = rankeval_pd.needed_candidates(0.4, 0.3, 0.5, 60).iloc[0]
-    assert found["n_judgements"] == 60
-    count = np.arange(31)
-    law = np.outer(stats.binom.pmf(count, 30, 0.45), stats.binom.pmf(count, 30, 0.25))
-    rejected = [
-        [stats.fisher_exact([[i, 30 - i], [j, 30 - j]]).pvalue <= 0.05 for j in count]
-        for i in count
-    ]
-    assert found["power"] == pytest.approx((law * rejected).sum(), abs=0.02)
+    """(.6 - .2 x .4) / .8 and (.2 - .2 x .4) / .8."""
     assert _shares_of_regions(0.6, 0.2, 0.2) == pytest.approx((0.65, 0.15))
     high = rankeval_pd.needed_candidates(0.9, 0.5, 0.6, 50).iloc[0]  # those of both lists: 0.83
-    assert high["power"] == pytest.approx(1.0, abs=1e-3)
+    assert (high["n_judgements"], high["power"]) == (40, pytest.approx(1.0, abs=1e-3))
 
 
 def test_plans_warn_only_of_what_is_left(four_measures):
@@ -185,7 +174,7 @@ def test_plans_warn_only_of_what_is_left(four_measures):
         assert again["power"] >= plan["power"]
 
 
-# --------------------------------------------- plans from a pilot: the mean over what it leaves open
+# ------------------------------------------------------------------------- plans from a pilot
 
 
 def _pilot(tp_a: int, tp_b: int, seen: int = 10, size: int = 200, *, top: bool = False):
@@ -254,26 +243,11 @@ def test_a_small_pilot_of_like_precisions_says_that_it_cannot_promise():
         row = _pilot(4, 3, size=25).rankeval.plan_annotation("a", "b", 25).iloc[0]
     assert row["n_more"] == 30
     assert row["power"] < 0.8
-    given_precisions = _pilot(4, 3).rankeval.plan_annotation("a", "b", 200, precisions=(0.6, 0.2))
+    given_precisions = _pilot(4, 3, size=60).rankeval.plan_annotation(
+        "a", "b", 60, precisions=(0.9, 0.1)
+    )
     assert given_precisions[["power_low", "power_high"]].isna().all(axis=None)
     assert "power" in rankeval_pd.paper_table(given_precisions, "markdown")
-
-
-@pytest.mark.full
-def test_plans_keep_their_promise_on_average():
-    """Precisions from the prior, a pilot of 6 each, a budget of 30: within four errors."""
-    rng = np.random.default_rng(5)
-    size, seen, new, samples = 60, 6, 15, 4_000
-    true = rng.binomial(size, rng.beta(0.5, 0.5, (samples, 2)))
-    tp = rng.hypergeometric(true, size - true, seen)
-    after = tp + rng.hypergeometric(true - tp, size - seen - true + tp, new)
-    outcomes = np.eye(seen + new + 1)
-    rejected = fisher_power(outcomes, seen + new, outcomes, seen + new, 0.05)
-    promised = np.empty((seen + 1, seen + 1))
-    for pilot in np.ndindex(promised.shape):
-        promised[pilot] = _State(size, (seen, seen), pilot, (0.5, 0.5), True).power(0.05, 2 * new)
-    error = rejected[after[:, 0], after[:, 1]] - promised[tp[:, 0], tp[:, 1]]
-    assert abs(error.mean()) < min(0.03, 4.0 * error.std() / np.sqrt(samples))
 
 
 def test_lists_planned_from_a_pilot_need_no_certainty():

@@ -148,29 +148,6 @@ def test_what_cannot_be_estimated(partly):
         chain.nbest_precision(50)
 
 
-# -------------------------------------------------------------------------------------- coverage
-
-
-@pytest.mark.full
-def test_unequal_rates_cover(whole):
-    """Two hundred samples at once, as a batch of a Dataset: twice the rate in the first 100."""
-    rng = np.random.default_rng(6)
-    rate = np.where(whole["good"].rank(ascending=False) <= 100, 0.4, 0.2)
-    gold = np.where(rng.random((200, 1_000)) < rate, whole["gold"].astype(float), np.nan)
-    data = whole.drop(columns="gold").rename_axis("candidate").to_xarray()
-    data = data.assign(gold=(("sample", "candidate"), gold), rate=("candidate", rate))
-    today = whole.rankeval(measures="good")
-    truth = today.nbest_precision(200).iloc[0]
-    ask = data.rankeval(measures="good")
-    for found, name, true in (
-        (ask.judged_precision(200, judged_with="rate"), "precision", truth["precision"]),
-        (ask.judged_recall(200, judged_with="rate"), "recall", truth["recall"]),
-    ):
-        point, low, high = (found[x].to_numpy().ravel() for x in (name, "ci_low", "ci_high"))
-        assert ((low <= true) & (true <= high)).mean() >= 0.89  # of .94, less three errors
-        assert abs(point.mean() - true) < 4 * point.std() / np.sqrt(200)
-
-
 # ----------------------------------------------------------------------- what is no random sample
 
 

@@ -146,13 +146,6 @@ def test_comments_are_no_data(tmp_path, end):
             read_trec(tmp_path / "r", tmp_path / "q")
 
 
-def test_words_beyond_the_last_are_ignored_on_every_line(tmp_path):
-    for more in ("", " a b c d e f g"):
-        lines = f"1 Q0 d1 1 2.0 t{more}\n1 Q0 d2 2 1.0 t x\n1 Q0 d3 3 0.5 t x y z\n"
-        (tmp_path / "r").write_text(lines)
-        assert read_trec(tmp_path / "r")["t"].tolist() == [2.0, 1.0, 0.5]
-
-
 def test_whole_numbers_and_strings_are_the_same_identifiers():
     run = pd.DataFrame({"query": [1, 1], "document": [7, "8"], "score": [2.0, 1.0]})
     judged = pd.DataFrame({"query": ["1"], "document": ["7"], "grade": [1]})
