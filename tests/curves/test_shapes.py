@@ -112,10 +112,8 @@ def test_the_curve_that_is_drawn_has_the_area_that_is_reported(seed, size):
 def test_a_constant_score_draws_the_diagonal():
     gold = np.random.default_rng(0).random(100) < 0.3
     df = pd.DataFrame({"same": 1.0, "gold": gold})
-    assert _under(df.rankeval.roc()) == pytest.approx(0.5)
     assert df.rankeval.precision_recall()["precision"].to_numpy() == pytest.approx(gold.mean())
-    shared = df.rankeval(ties="shared")
-    assert _under(shared.roc()) != pytest.approx(0.5, abs=1e-3)
+    assert _under(df.rankeval(ties="shared").roc()) != pytest.approx(0.5, abs=1e-3)
 
 
 def test_ties_are_expected_in_curves_unless_given(frame):
@@ -200,8 +198,6 @@ def test_lists_of_fractions_are_rounded_up(frame, ragged):
     keys = list(zip(found["measure"], found["n"], strict=True))
     for column in ("threshold", "lift"):
         assert found[column].tolist() == every.loc[keys, column].tolist()
-    data = xr.Dataset.from_dataframe(frame[["a", "c", "gold"]]).rankeval.lift(fractions)
-    assert data["lift"].dims == ("measure", "share")
     grouped = ragged.rankeval(by="query", measures="a").lift(0.3)
     sizes = ragged.groupby("query").size()
     assert grouped["n"].tolist() == np.ceil(0.3 * sizes - 1e-9).astype(int).tolist()

@@ -205,7 +205,7 @@ def test_each_outcome_is_rejected_as_by_scipys_test(n_a, n_b, alpha):
 
 
 def test_the_assurance_is_the_mean_of_the_power_over_the_posterior():
-    """By SciPy's beta-binomial laws, and as the mean over all numbers of true positives."""
+    """By SciPy's beta-binomial laws."""
     state, more = _State(14, (3, 2), (2, 0), (0.5, 0.5), pilot=True), 11
     law_a = stats.betabinom.pmf(np.arange(6), 5, 2.5, 1.5)
     law_b = stats.betabinom.pmf(np.arange(7), 6, 0.5, 2.5)
@@ -216,14 +216,6 @@ def test_the_assurance_is_the_mean_of_the_power_over_the_posterior():
         if stats.fisher_exact([[2 + i, 6 - i], [j, 8 - j]]).pvalue <= 0.05
     )
     assert state.power(0.05, more) == pytest.approx(total, abs=1e-7)
-    mean = sum(
-        stats.betabinom.pmf(s, 11, 2.5, 1.5)
-        * stats.betabinom.pmf(t, 12, 0.5, 2.5)
-        * state._replace(precisions=((2 + s) / 14, t / 14), pilot=False).power(0.05, more)
-        for s in range(12)
-        for t in range(13)
-    )
-    assert mean == pytest.approx(total, abs=1e-7)
     assert drawn_laws(5, 11, np.array([8.0]))[0] == pytest.approx(
         stats.hypergeom.pmf(np.arange(6), 11, 8, 5), abs=1e-12
     )

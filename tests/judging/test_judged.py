@@ -136,7 +136,6 @@ def test_what_cannot_be_estimated(partly):
         ({"judged_with": 1.0}, "judging probability 1 have no"),
         ({"judged_with": "rate"}, "judged_with: no column 'rate'"),
         ({"judged_with": np.ones(7)}, "values of shape"),
-        ({"unjudged": "skip"}, "unjudged='skip' is not one of"),
     ):
         with pytest.raises((ValueError, KeyError), match=message):
             ask(50, **given)

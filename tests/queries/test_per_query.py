@@ -390,16 +390,6 @@ def test_a_query_without_positives_per_metric():
     assert wide.index.tolist() == ["1"]
 
 
-def test_a_list_shorter_than_k_and_a_run_that_lacks_a_query():
-    frame = pd.DataFrame(
-        {"query": ["1", "1", "2"], "document": ["a", "b", "a"], "run": [2.0, 1.0, np.nan],
-         "grade": [1, 0, 1]}
-    )  # fmt: skip
-    found = per_query(frame, ["P@10", "R@10", "nDCG@10", "Judged@10"])
-    assert found["value"].tolist() == [0.1, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
-    assert found["n_retrieved"].tolist() == [2] * 4 + [0] * 4
-
-
 def test_queries_without_judgments_are_left_out_and_said_once_a_call():
     frame = collection(2)
     more = pd.DataFrame({"query": ["x"], "document": ["a"], "run": [1.0], "grade": [np.nan]})
