@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import rankeval_pd
 
@@ -99,8 +98,7 @@ def test_lists_that_cut_ties_say_so(whole):
     partly = rounded.assign(gold=whole["gold"].astype(float).where(judged))
     sizes = [7, 50, 100, 1_000]
     tied = rounded.rankeval.nbest_precision(sizes)["tied"].tolist()
-    assert 0 in tied
-    assert max(tied) > 10
+    assert min(tied) == 0 < max(tied)
     assert partly.rankeval.judged_precision(sizes)["tied"].tolist() == tied
     assert partly.rankeval.judged_recall(sizes)["tied"].tolist() == tied
     cuts = rounded.rankeval.compare("good", "fair", sizes)["cuts_tie"].tolist()
@@ -174,9 +172,8 @@ def test_judged_to_a_depth_is_no_sample_of_longer_lists(whole):
     assert pool.rankeval.judged_precision(50)["n_judged"].tolist() == [50, 50]
     with pytest.warns(rankeval_pd.RankevalWarning, match="50 of 50 candidates of the best 50"):
         pool.rankeval.judged_precision(100, measures="good")
-    ds = xr.Dataset.from_dataframe(pool.rename_axis("candidate"))
     with pytest.warns(rankeval_pd.RankevalWarning, match="at n = 100: "):
-        ds.rankeval.judged_precision([50, 100])
+        pool.rankeval.judged_precision([50, 100])
 
 
 @pytest.mark.full

@@ -150,25 +150,16 @@ def test_gains_of_two_documents_by_hand(ties):
             value([grade, 0, grade], metric)
 
 
-def test_discounted_gain_is_no_ratio():
-    frame = pd.DataFrame(
-        {"query": 1, "document": [*"abc"], "run": [3.0, 2.0, 1.0], "grade": [1, 0, 2]}
-    )
-    by_hand = 1.0 + 2.0 / math.log2(4)
-    assert per_query(frame, "DCG@5")["value"].tolist() == [pytest.approx(by_hand)]
-    assert per_query(frame, "DCG@1", ties="expected")["value"].tolist() == [1.0]
-
-
-def test_average_precision_of_recommenders_is_of_the_list():
+def test_metrics_of_one_short_list_by_hand():
     frame = pd.DataFrame({"query": 1, "document": range(6), "run": [6, 5, 4, 3, 2, 1.0]})
-    frame["grade"] = [1, 0, 1, 1, 1, 1]
-    found = per_query(frame, ["AP@2", "AP(norm='min')@2"]).set_index("metric")["value"]
-    assert found.tolist() == [pytest.approx(1 / 5), pytest.approx(1 / 2)]
-
-
-def test_a_grade_below_0_is_no_judgment():
-    frame = pd.DataFrame({"query": 1, "document": [*"ab"], "run": [2.0, 1.0], "grade": [-1, 1]})
-    assert per_query(frame, "Judged@2")["value"].tolist() == [0.5]
+    for grades, metric, wanted in (
+        ([1, 0, 2, 0, 0, 0], "DCG@5", 1.0 + 2.0 / math.log2(4)),
+        ([1, 0, 1, 1, 1, 1], "AP@2", 1 / 5),
+        ([1, 0, 1, 1, 1, 1], "AP(norm='min')@2", 1 / 2),  # as recommenders have it
+        ([-1, 1, 0, 0, 0, 0], "Judged@2", 1 / 2),  # a grade below 0 is no judgment
+    ):
+        found = per_query(frame.assign(grade=grades), metric)["value"].item()
+        assert found == pytest.approx(wanted), metric
 
 
 # ------------------------------------------------------------------------------------------ ties
@@ -346,24 +337,19 @@ def test_runs_are_no_systems_over_items():
         frame.rankeval.plot.critical_difference()
 
 
-def test_the_overview_of_runs_leads_to_their_questions():
-    frame = collection(3).assign(other=1.0)
+def test_the_overview_of_runs_leads_to_their_questions_with_a_recipe_that_runs():
+    frame = search(1)
     text = repr(frame.rankeval)
     assert "per_query('nDCG@10', wide=True)" in text
     assert "tie_sensitivity" not in text
     assert "wide=True" in frame.rankeval._repr_html_()
-    assert "tie_sensitivity" in repr(frame.rankeval(gold="grade", by="query"))
-
-
-def test_the_recipe_of_the_overview_runs_as_printed():
-    frame = search(1)
-    text = repr(frame.rankeval)
     recipe = text[text.index("df.rankeval(gold") : text.index("): nbest_precision") + 1]
     assert "unjudged='negative'" in recipe
     accessor = eval(" ".join(recipe.split()), {"df": frame})
     for ask in ("nbest_precision", "compare", "random_test"):
         assert len(getattr(accessor, ask)(n=5))
     assert "as in trec_eval" in repr(accessor)
+    assert "tie_sensitivity" in repr(frame.rankeval(gold="grade", by="query"))
 
 
 # ------------------------------------------------------------- undefined, unjudged, missing
@@ -462,17 +448,7 @@ def test_wrong_metrics():
             per_query(collection(1), asked)
 
 
-def test_wrong_options():
-    for asked, message in (
-        ({"min_grade": 0}, "a finite number above 0"),
-        ({"missing": "raise"}, "'run' has no score"),
-        ({"unjudged": "raise"}, "documents without a grade"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            per_query(collection(1), "AP", **asked)
-
-
-def test_wrong_frames():
+def test_wrong_frames_and_options():
     frame = collection(1)
     twice = pd.concat([frame, frame.head(1)])
     for data, options, message in (
@@ -483,6 +459,9 @@ def test_wrong_frames():
         (frame.assign(grade=np.inf), {}, r"infinite grades"),
         (frame.assign(query=[1] + ["2"] * (len(frame) - 1)), {}, r"mixes names of types"),
         (frame.head(2).assign(document=[7, "7"]), {}, r"key=.document. mixes names of types"),
+        (frame, {"min_grade": 0}, r"a finite number above 0"),
+        (frame, {"missing": "raise"}, r"'run' has no score"),
+        (frame, {"unjudged": "raise"}, r"documents without a grade"),
         (frame, {"metrics": "Bpref", "ties": "expected"}, r"no closed form for 'Bpref'"),
         (as_dataset(frame), {"wide": True}, r"wide=True applies only to DataFrames"),
     ):

@@ -309,18 +309,6 @@ def test_what_is_written_is_equal_when_read(rows, name, arrow):
         )  # fmt: skip
 
 
-def test_writing_refuses_what_cannot_be_read(tmp_path):
-    frame = pd.DataFrame({"query": ["1"], "document": ["d1"], "my run": [1.0]})
-    for data, to, message in (
-        (frame.assign(document="d 1"), [tmp_path], r"'d 1' is empty or contains whitespace"),
-        (frame, [tmp_path], r"the name 'my run'"),
-        (frame, [{"other": tmp_path / "x"}], r"no column 'other'"),
-        (frame.drop(columns="my run"), [tmp_path, tmp_path / "q"], r"no column 'grade'"),
-    ):
-        with pytest.raises((ValueError, KeyError), match=message):
-            write_trec(data, *to)
-
-
 def test_a_run_that_the_pattern_would_not_find(tmp_path):
     for k, name in enumerate(("BAAI/bge-m3", "../x", "..", ".hidden", "a\\b", "*")):
         frame = pd.DataFrame({"query": ["1"], "document": ["d"], "b": [2.0], name: [1.0]})
@@ -332,7 +320,7 @@ def test_a_run_that_the_pattern_would_not_find(tmp_path):
         assert by_pair(read_trec(str(out / "*.run"))).equals(by_pair(frame))
 
 
-def test_no_run_takes_the_place_of_another(tmp_path):
+def test_writing_refuses_what_cannot_be_read_and_a_place_taken_twice(tmp_path):
     pair = {"query": ["1"], "document": ["d"]}
     frame = pd.DataFrame({**pair, "a": [1.0], "b": [2.0], "grade": [1]})
     numbers = pd.DataFrame({**pair, 5: [1.0], "5": [2.0]})
@@ -343,9 +331,13 @@ def test_no_run_takes_the_place_of_another(tmp_path):
         (numbers, [tmp_path], {}, same),
         (frame.set_axis([*pair, "a", "a", "grade"], axis=1), [tmp_path], {}, "2 columns named 'a'"),
         (frame.assign(rel=1), [tmp_path], {"grade": "rel"}, r"'grade'.*is one of"),
+        (frame.assign(document="d 1"), [tmp_path], {}, r"'d 1' is empty or contains whitespace"),
+        (frame.rename(columns={"a": "my run"}), [tmp_path], {}, r"the name 'my run'"),
+        (frame, [{"other": tmp_path / "x"}], {}, r"no column 'other'"),
+        (frame.drop(columns="grade"), [tmp_path, tmp_path / "q"], {}, r"no column 'grade'"),
         (pd.concat([frame, frame]), [tmp_path], {}, r"appear together more than once"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises((ValueError, KeyError), match=message):
             write_trec(data, *to, **options)
     assert not list(tmp_path.iterdir())
     write_trec(numbers.drop(columns="5"), tmp_path)
