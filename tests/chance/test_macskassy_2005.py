@@ -9,7 +9,8 @@ import pytest
 from rankeval_pd import random_bound_for, random_pvalue
 
 STOCKS = {"n_candidates": 16769, "n_positive": 3123}
-HYPERTEXT = {"n_candidates": 117, "n_positive": 43}  # the paper's text has 47
+HYPERTEXT = {"n_candidates": 117, "n_positive": 43}
+IN_THE_TEXT = {"n_candidates": 117, "n_positive": 47}
 BENCHMARKS = {"n_candidates": 8269, "n_positive": 3305}
 AAAI = {"n_candidates": 256, "n_positive": 18}
 KINDS = ("discrete", "interpolated", "parametric")
@@ -110,15 +111,11 @@ WRONG = [
     Cell(2, 100, "30.93", STOCKS, p=0.001, kinds=SMOOTH),  # printed 30.92
     Cell(2, 100, "3.9e-10", STOCKS, tp=45, kinds=SMOOTH),  # printed 3.8e-10
     # 47 relevant of 117 papers, as the text says
-    Cell(3, 10, "6/5.53", {"n_candidates": 117, "n_positive": 47}, p=0.1, kinds=FINITE),  # 5.09
-    Cell(3, 10, "9/8.12", {"n_candidates": 117, "n_positive": 47}, p=0.001, kinds=FINITE),  # 8/7.88
-    Cell(
-        3, 10, ".159/.081/.081", {"n_candidates": 117, "n_positive": 47}, tp=5.7
-    ),  # .166/.088/.079
+    Cell(3, 10, "6/5.53", IN_THE_TEXT, p=0.1, kinds=FINITE),  # 5.09
+    Cell(3, 10, "9/8.12", IN_THE_TEXT, p=0.001, kinds=FINITE),  # 8/7.88
+    Cell(3, 10, ".159/.081/.081", IN_THE_TEXT, tp=5.7),  # .166/.088/.079
     # 40 % of 8,269, and the parametric bounds of 3,305
-    Cell(
-        3, 10, "9/8.43", {"n_candidates": 8269, "n_positive": 3308}, p=0.001, kinds=FINITE
-    ),  # 8.42
+    Cell(3, 10, "9/8.43", {**BENCHMARKS, "n_positive": 3308}, p=0.001, kinds=FINITE),  # 8.42
     Cell(3, 10, "5.49", BENCHMARKS, p=0.1, kinds=SMOOTH),  # 5.50
     Cell(3, 10, "8.21", BENCHMARKS, p=0.001, kinds=SMOOTH),  # 8.22
     # 18 of 256

@@ -405,20 +405,6 @@ def test_orders_of_what_was_retrieved_are_enumerated(seed):
             assert found.loc[run, "p_value"] == pytest.approx(enumerated(frame, run, n), rel=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_who_else_is_in_the_frame_does_not_matter(seed):
-    rng = np.random.default_rng(seed)
-    depths = {"a": int(rng.integers(4, 9)), "b": int(rng.integers(3, 9)), "c": 9}
-    every = runs(seed, depths, queries=int(rng.integers(1, 6)))
-    alone = every[every["a"].notna() | (every["grade"] > 0)][["query", "document", "grade", "a"]]
-    n = int(rng.integers(1, 3))
-    for pool in (None, 5000):
-        together = asked(every, n, pool=pool).set_index("measure").loc["a"]
-        itself = asked(alone, n, pool=pool).iloc[0]
-        for column in ("tp", "expected", "p_value", "p_mid", "p_strict", "log10_p"):
-            assert itself[column] == pytest.approx(together[column], rel=1e-12), column
-
-
 def test_a_list_of_all_that_was_retrieved_says_nothing():
     """Ten documents of each query, 4.1 of them relevant in whatever order."""
     rng = np.random.default_rng(0)

@@ -257,8 +257,6 @@ def test_few_of_a_class_have_no_band(df):
 
 
 def test_intervals_that_have_no_place(df):
-    with pytest.raises(ValueError, match="interval='both'"):
-        df.rankeval.roc(interval="both")
     by = df.assign(q=np.arange(1_000) % 2).rankeval(by="q")
     with pytest.raises(ValueError, match="average='macro'"):
         by.roc(average="macro", interval="pointwise")
@@ -328,14 +326,11 @@ def test_isolines_counted_by_hand(frame):
 
 
 @pytest.mark.filterwarnings("ignore:missing=.drop. evaluates:rankeval_pd.RankevalWarning")
-def test_measures_of_different_candidates_have_no_common_band(frame):
+def test_errors_of_bands_and_isolines(frame):
     holed = frame.assign(b=frame["b"].where(frame["b"] > 0))
     for ask in (random_band, isolines):
         with pytest.raises(ValueError, match=r"the measures score different candidates"):
             ask(holed, n=3, missing="drop")
-
-
-def test_errors_of_bands_and_isolines(frame):
     with pytest.raises(ValueError, match=r"n=None: lines for every n would cover the plot"):
         frame.rankeval.isolines(None)
     with pytest.raises(ValueError, match=r"bound='discrete' with simultaneous=True"):

@@ -82,16 +82,6 @@ def test_compressed_files_patterns_mappings_and_frames_are_one(folder):
     assert "grade" not in read_trec(folder / "a.run").columns
 
 
-def test_several_runs_and_judgments_in_parts(folder):
-    (folder / "b.run").write_text("1 Q0 d7 1 9 dense\n001 Q0 null 1 8 dense\n")
-    (folder / "more.txt").write_text("1 0 d7 1\n")
-    found = read_trec(str(folder / "*.run"), [folder / "qrels.txt", folder / "more.txt"])
-    assert list(found.columns[2:]) == ["bm25", "dense", "grade"]
-    row = found[(found["query"] == "1") & (found["document"] == "d7")].iloc[0]
-    assert np.isnan(row["bm25"])
-    assert (row["dense"], row["grade"]) == (9.0, 1)
-
-
 @pytest.mark.filterwarnings("ignore:Some of the 4 judged queries:rankeval_pd.RankevalWarning")
 @pytest.mark.parametrize("block", [1, 7])
 def test_lines_in_any_order_and_from_files_and_frames_are_one_table(tmp_path, monkeypatch, block):
@@ -107,7 +97,7 @@ def test_lines_in_any_order_and_from_files_and_frames_are_one_table(tmp_path, mo
         path = tmp_path / "a.run"
         path.write_text("".join(f"{q} Q0 {d} 1 {s} a\n" for q, d, s in rows), encoding="utf-8")
         expected = judged = judged.rename(columns={"score": "grade"}).astype({"grade": "Int64"})
-        found = read_trec({"a": path, "b": runs[1], "c": runs[2]}, judged)
+        found = read_trec({"a": path, "b": runs[1], "c": runs[2]}, [judged[:9], judged[9:]])
         for name, run in zip("abc", runs, strict=True):
             expected = expected.merge(run.rename(columns={"score": name}), on=keys, how="outer")
         assert found["query"].is_monotonic_increasing
