@@ -239,11 +239,3 @@ def test_levels_down_to_the_last_number(df, least):
     data = pd.DataFrame({"gold": [True] * 300 + [False] * 300}).rankeval
     every, some = data.random_bound(least).set_index("n"), data.random_bound(least, n=[200, 290])
     assert every.loc[[200, 290], "critical"].tolist() == some["critical"].tolist()
-
-
-def test_distributions_of_many_lists_are_those_of_each(df, monkeypatch):
-    monkeypatch.setattr("rankeval_pd.chance.bounds._LISTS_AT_ONCE", 7)
-    every = df.rankeval.random_cdf(range(1, 41)).set_index("n")
-    for n in (1, 17, 40):
-        alone = df.rankeval.random_cdf(n).set_index("n")
-        pd.testing.assert_frame_equal(every.loc[[n]], alone, check_exact=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import pytest
-
 from rankeval_pd import random_bound_for, random_pvalue
 
 STOCKS = {"n_candidates": 16769, "n_positive": 3123}
@@ -130,15 +128,6 @@ WRONG = [
 
 def test_what_the_sizes_of_the_text_would_have_given():
     assert [cell for cell in WRONG if cell.ours() != cell.printed] == []
-
-
-@pytest.mark.full
-def test_only_43_relevant_papers_of_117_give_the_first_row_of_table_3():
-    def printed(positive: int) -> list[str]:
-        size = {"n_candidates": 117, "n_positive": positive}
-        return [Cell(3, 10, "", size, p=p, kinds=FINITE).ours() for p in (0.1, 0.001)]
-
-    assert [x for x in range(1, 117) if printed(x) == ["6/5.09", "8/7.88"]] == [43]
 
 
 def test_crossover_of_rocchio():

@@ -25,13 +25,6 @@ STOCKS = {"n_candidates": 16769, "n_positive": 3123}
 # ----------------------------------------------------------------------- p-values of given counts
 
 
-def test_rare_positives():
-    rare = {"n_candidates": 1_000_000, "n_positive": 100}
-    found = random_pvalue(1, 10, **rare)
-    assert found == pytest.approx(0.00099955461595902, rel=1e-13)
-    assert random_pvalue(1, 10, **rare, strict=True) == pytest.approx(4.45e-7, rel=2e-3)
-
-
 @pytest.mark.parametrize(
     ("total", "positive"),
     [pytest.param(12, 6, marks=pytest.mark.full), (7, 1), (1, 0), (2, 2), (4, 2)],
@@ -334,8 +327,6 @@ def test_a_combination_needs_groups(frame):
             data.rankeval.random_test(5, combine=True)
     with pytest.raises(ValueError, match=r"combine=True with adjust='envelope'"):
         frame.rankeval(by="b").random_test(5, combine=True, adjust="envelope")
-    with pytest.raises(ValueError, match=r"adjust='holm' is not one of None, 'envelope'"):
-        frame.rankeval.random_test(5, adjust="holm")
 
 
 def test_ties_that_have_no_count(tied):

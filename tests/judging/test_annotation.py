@@ -24,7 +24,7 @@ from rankeval_pd.judging.annotation import (
 from rankeval_pd.stats.clusters import fleiss_kappa
 from rankeval_pd.stats.two_by_two import Pilot, drawn_laws, fisher_power, fisher_test
 from tests.conftest import examples
-from tests.judging.conftest import THREE, along_annotators, as_dataset, voted
+from tests.judging.conftest import THREE, along_annotators, voted
 
 QUIET = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
@@ -386,9 +386,8 @@ def test_the_table_of_agreement():
         "statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates"
     ]  # fmt: skip
     assert table["annotators"].tolist() == ["a1, a2", "a1, a3", "a2, a3", *["a1, a2, a3"] * 2]
-    for same, roles in ((as_dataset(data), {"gold": THREE}), (along_annotators(data), {})):
-        found = same.rankeval(**roles).annotator_agreement()
-        np.testing.assert_array_equal(found["value"], table["value"])
+    found = along_annotators(data).rankeval.annotator_agreement()
+    np.testing.assert_array_equal(found["value"], table["value"])
     halves = data.assign(half=np.arange(400) % 2).rankeval(gold=THREE[:2], by="half")
     assert halves.annotator_agreement()["half"].tolist() == [0, 0, 0, 1, 1, 1]
     text = rankeval_pd.in_words(table)

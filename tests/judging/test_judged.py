@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -112,7 +111,7 @@ def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monk
     moved: list[int] = []
 
     @contextmanager
-    def counted(*_: object, total: int, **__: object) -> Iterator[Callable[[int], object]]:
+    def counted(*_, total, **__):
         moved.append(-total)
         yield moved.append
 
