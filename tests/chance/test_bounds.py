@@ -1,4 +1,4 @@
-"""Bounds, envelopes and crossovers: exact fractions, counting all orders, SciPy."""
+"""Bounds for each n, and for all n together, and crossovers: fractions, all orders, SciPy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from scipy.special import betainc
 from scipy.stats import binom, hypergeom
 
-from rankeval_pd import random_bound_for, random_pvalue
+from rankeval_pd import RankevalWarning, random_bound, random_bound_for, random_pvalue
 from tests.chance.conftest import tail
 from tests.conftest import candidates
 
@@ -81,13 +81,12 @@ def test_errors_of_bounds():
         ({"n": 5, **candidates}, r"n=5 exceeds .* 3"),
         ({"n": 5, **candidates, "n_positive": 4}, r"n_positive=4 of n_candidates=3"),
         ({"n": 5, **candidates, "n_candidates": 3.5}, r"n_candidates=3.5: pass a whole"),
-        ({"n": 1, **candidates, "population": "all"}, r"population='all'"),
     ):
         with pytest.raises(ValueError, match=message):
             random_bound_for(0.05, **keywords)
 
 
-# ----------------------------------------------------------------- all n together: the envelope
+# ----------------------------------------------------------------- all n together
 
 
 def _reaches(total: int, positive: int, bound: dict[int, float]) -> Fraction:
@@ -99,16 +98,16 @@ def _reaches(total: int, positive: int, bound: dict[int, float]) -> Fraction:
 
 @pytest.mark.parametrize(
     ("total", "positive", "n"),
-    [(12, 5, None), (12, 5, [3, 9, 5]), (9, 8, None), (10, 1, range(2, 8)), (9, 4, [3, 9, 5])],
+    [(12, 5, None), (9, 8, None), (10, 1, range(2, 8)), (9, 4, [3, 9, 5])],
 )
-def test_envelope_counted_by_hand(total, positive, n):
+def test_bounds_for_all_n_together_counted_by_hand(total, positive, n):
     df = pd.DataFrame({"gold": np.arange(total) < positive})
     levels, sizes = [0.05, 0.3, 0.9], list(n or range(1, total + 1))
-    found = df.rankeval.random_envelope(levels, n)
+    found = df.rankeval.random_bound(levels, n, simultaneous=True)
     asked = [(alpha, size) for alpha in levels for size in sizes]
-    assert list(zip(found["alpha"], found["n"], strict=True)) == asked
-    for alpha, rows in found.groupby("alpha"):
-        counts = dict(zip(rows["n"], rows["envelope"], strict=True))
+    assert list(zip(found["p"], found["n"], strict=True)) == asked
+    for alpha, rows in found.groupby("p"):
+        counts = dict(zip(rows["n"], rows["critical"], strict=True))
         tails = [float(tail(c - 1, m, total, positive)) for m, c in counts.items()]
         assert rows["local_level"].to_numpy() == pytest.approx(max(tails), rel=1e-12)
         assert _reaches(total, positive, counts) <= Fraction(str(alpha))
@@ -119,17 +118,17 @@ def test_envelope_counted_by_hand(total, positive, n):
             wider = {m: c - (below.get(m) == level) for m, c in counts.items()}
             assert _reaches(total, positive, wider) > Fraction(str(alpha))
         critical = df.rankeval.random_bound(max(*tails, 1e-9), sizes)["critical"]
-        assert (rows["envelope"].to_numpy() == critical).all() or max(tails) == 0
+        assert (rows["critical"].to_numpy() == critical).all() or max(tails) == 0
 
 
 @pytest.mark.full
-def test_envelope_of_5102_candidates():
+def test_bounds_for_all_n_of_5102_candidates():
     df = pd.DataFrame({"gold": np.arange(5102) < 566})
     for n, level in ((None, 0.00157), (range(1, 2001), 0.0034), (range(100, 2001), 0.00483)):
-        found = df.rankeval.random_envelope(0.05, n)
+        found = df.rankeval.random_bound(0.05, n, simultaneous=True)
         assert found["local_level"].iloc[0] == pytest.approx(level, rel=0.01)
         critical = df.rankeval.random_bound(found["local_level"].iloc[0], n)["critical"]
-        assert (found["envelope"] == critical).all()
+        assert (found["critical"] == critical).all()
 
 
 # ------------------------------------------------------------------------------------- crossovers
@@ -195,3 +194,48 @@ def test_distribution_functions(population):
         np.testing.assert_allclose(
             rows["discrete"], law.cdf(np.floor(tp + 1e-9)), rtol=1e-9, atol=1e-12
         )
+
+
+# ---------------------------------------------------------------------------- groups and extremes
+
+
+def test_pools_of_many_sizes_count_what_each_measure_scores(ragged):
+    frame = ragged.reset_index(drop=True)
+    frame.loc[::7, "a"] = np.nan
+    asked = {"by": "query", "missing": "drop", "n": [2, 5]}
+    with pytest.warns(RankevalWarning, match="evaluates 'a' without"):
+        found = random_bound(frame, 0.05, measures="a", **asked)
+    expected = random_bound(frame.dropna(subset=["a"]), 0.05, [2, 5], by="query")
+    pd.testing.assert_frame_equal(found, expected)
+    with (
+        pytest.warns(RankevalWarning, match="evaluates 'a' without"),
+        pytest.raises(ValueError, match="the measures score different candidates"),
+    ):
+        random_bound(frame, 0.05, measures=["a", "b"], **asked)
+
+
+def test_bounds_of_many_endless_supplies_are_those_of_each(ragged):
+    """Of many n, the bounds are walked from one n to the next."""
+    levels = [0.5, 1e-12, 1.0]
+    asked = {"by": "query", "population": "infinite"}
+    found = random_bound(ragged, levels, [1, 15, 60], **asked)
+    every = random_bound(ragged, levels, range(1, 61), **asked)
+    walked = every[every["n"].isin([1, 15, 60])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, walked, check_exact=False, rtol=1e-8, atol=1e-9)
+    prior = ragged.loc[ragged["query"] == "q2", "gold"].mean()
+    alone = random_bound_for(levels, [1, 15, 60], prior=prior)
+    part = found.loc[found["query"] == "q2", alone.columns].reset_index(drop=True)
+    pd.testing.assert_frame_equal(part, alone)
+
+
+@pytest.mark.parametrize("least", [1e-306, 5e-324])
+def test_levels_down_to_the_last_number(df, least):
+    bound = df.rankeval.random_bound(least)
+    together = df.rankeval.random_bound(least, simultaneous=True)
+    most = np.minimum(bound["n"], df["gold"].sum())
+    assert (bound["critical"] == most + 1).all()
+    assert not bound["attainable"].any()
+    assert not together["attainable"].any()  # all forty in one order: 1.6e-11 at least
+    data = pd.DataFrame({"gold": [True] * 300 + [False] * 300}).rankeval
+    every, some = data.random_bound(least).set_index("n"), data.random_bound(least, n=[200, 290])
+    assert every.loc[[200, 290], "critical"].tolist() == some["critical"].tolist()

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given
+from hypothesis import given, settings
 from scipy import stats
 
+from tests.conftest import examples
 from tests.curves.conftest import QUIET, SCORED
 
 REFERENCE = Path(__file__).parents[1] / "simulations"
@@ -56,8 +57,7 @@ def test_delongs_test_of_r(simulated):
 
 def _agrees(row) -> None:
     """The interval holds 0 where, and only where, the test does not reject."""
-    held = row["ci_low"] <= 0 <= row["ci_high"]
-    assert held == (row["p_value"] > 0.05)
+    assert (row["ci_low"] <= 0 <= row["ci_high"]) == (row["p_value"] > 0.05)
     assert -1 <= row["ci_low"] <= row["difference"] <= row["ci_high"] <= 1
 
 
@@ -133,69 +133,6 @@ def test_equal_areas_differ_by_exactly_zero():
         assert found["p_value"] == 1.0
 
 
-@QUIET
-def test_few_positives_have_their_own_degrees_of_freedom():
-    """Of 3 positives Student's with 2; their placements may be equal by chance (SciPy's t)."""
-    rng = np.random.default_rng(1)
-    gold = np.arange(60) < 3
-    scores = rng.normal(size=(2, 400, 60)) + 0.4 * gold
-    dims = ("sample", "candidate")
-    ds = xr.Dataset({"a": (dims, scores[0]), "b": (dims, scores[1]), "gold": ("candidate", gold)})
-    found = ds.rankeval.compare_area("a", "b").isel(pair=0)
-    wanted = 2 * stats.t.sf(np.abs(found["z"]), 2)
-    np.testing.assert_allclose(found["p_value"], wanted, rtol=1e-12)
-    assert (found["p_value"] <= 0.05).mean() <= 0.06
-    assert (found["p_value"] <= 0.001).mean() <= 0.002
-    excludes = (found["ci_low"] > 0) | (found["ci_high"] < 0)
-    assert (excludes == (found["p_value"] <= 0.05)).all()
-
-
-@QUIET
-def test_few_positives_and_areas_near_one():
-    """What DeLong's intervals and test are too narrow and too liberal for."""
-    rng = np.random.default_rng(5)
-    gold, dims = np.arange(100) < 5, ("sample", "candidate")
-    common, *own = rng.normal(size=(3, 1000, 100))
-    shift = stats.norm.ppf(0.95) * np.sqrt(2) * gold
-    scores = {k: (dims, (common + x) / 2**0.5 + shift) for k, x in zip("ab", own, strict=True)}
-    data = xr.Dataset(scores).assign(gold=("candidate", gold)).rankeval
-    single, short = (
-        data.area(measures="a", **asked).isel(measure=0) for asked in ({}, {"ci": "delong"})
-    )
-    covered, too_few = (
-        float(((x["ci_low"] <= 0.95) & (x["ci_high"] >= 0.95)).mean()) for x in (single, short)
-    )
-    assert covered > 0.93
-    assert too_few < 0.8
-    pair = data.compare_area("a", "b").isel(pair=0)
-    assert float((pair["p_value"] <= 0.05).mean()) < 0.06
-    assert float(((pair["ci_low"] <= 0) & (pair["ci_high"] >= 0)).mean()) > 0.94
-
-
-def test_the_interval_of_two_versions_is_of_the_size_of_its_error(df):
-    """It was five times as wide as DeLong's."""
-    ask = df.rankeval(gold="tp", details=True).compare_area
-    ours, delong = (ask("first", "second", test=test).loc[0] for test in ("t", "delong"))
-    widths = [x["ci_high"] - x["ci_low"] for x in (ours, delong)]
-    assert widths[1] <= widths[0] <= 1.3 * widths[1]
-    assert ours["se"] == pytest.approx(delong["se"])
-
-
-def test_the_interval_covers_and_agrees_with_the_test_near_1():
-    rng = np.random.default_rng(11)
-    gold, dims = np.arange(100) < 10, ("sample", "candidate")
-    common, *own = rng.normal(size=(3, 200, 100))
-    shift = stats.norm.ppf([0.99, 0.9]) * np.sqrt(2.0)
-    a, b = (
-        0.95 * common + np.sqrt(1 - 0.95**2) * x + s * gold for x, s in zip(own, shift, strict=True)
-    )
-    ds = xr.Dataset({"a": (dims, a), "b": (dims, b), "gold": ("candidate", gold)})
-    found = ds.rankeval.compare_area("a", "b").isel(pair=0)
-    assert ((found["ci_low"] <= 0.09) & (found["ci_high"] >= 0.09)).mean() >= 0.93
-    excludes = (found["ci_low"] > 0) | (found["ci_high"] < 0)
-    assert (excludes == (found["p_value"] <= 0.05)).all()
-
-
 def test_limits_of_a_difference_solve_their_equation():
     """(x - D)^2 = t^2 (V + K x / (x - D)); 0 is outside if and only if the test rejects it."""
     rng = np.random.default_rng(4)
@@ -231,7 +168,6 @@ def test_limits_of_one_block_do_not_depend_on_the_level():
 
 
 def test_the_law_of_a_difference_is_normal_near_1():
-    """With few positives Student's t had .08 less power than DeLong's test."""
     rng = np.random.default_rng(6)
     gold, dims = np.arange(120) < 20, ("sample", "candidate")
     for shift in (0.7, 3.5):
@@ -253,6 +189,7 @@ def test_the_law_of_a_difference_is_normal_near_1():
 
 @QUIET
 @given(SCORED)
+@settings(max_examples=examples(20))
 def test_a_comparison_of_average_precision_agrees_with_itself(rows):
     score, gold = (np.array(x) for x in zip(*rows, strict=True))
     df = pd.DataFrame({"a": score, "b": (score * 7) % 5, "gold": gold})

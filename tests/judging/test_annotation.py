@@ -1,19 +1,32 @@
-"""Which candidates to judge next, judgments that come back, and annotators who agree."""
+"""Plans, pilots and sheets of judgments, and annotators who agree: SciPy, published examples."""
 
 from __future__ import annotations
+
+import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 import rankeval_pd
-from rankeval_pd.judging.annotation import _State
+from rankeval_pd.judging.annotation import (
+    _TEETH,
+    _bisected_sample,
+    _sample_sizes,
+    _shares_of_regions,
+    _smallest_sample,
+    _State,
+)
 from rankeval_pd.stats.clusters import fleiss_kappa
-from rankeval_pd.stats.two_by_two import fisher_test
-from tests.judging.conftest import THREE, along_annotators, as_dataset, voted
+from rankeval_pd.stats.two_by_two import Pilot, drawn_laws, fisher_power, fisher_test
+from tests.conftest import examples
+from tests.judging.conftest import THREE, along_annotators, voted
 
-DATA = voted()
+QUIET = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
 # ---------------------------------------------------------------------------------------- plans
 
@@ -35,9 +48,6 @@ def test_plan_is_kept(whole):
     hits = (fisher_test(*cells, "two-sided").p_value <= 0.05).mean()
     assert hits == pytest.approx(0.8, abs=0.03)
     assert plan["power"] == pytest.approx(hits, abs=0.02)
-    few = ask("good", "fair", 100, precisions=shares, budget=10).iloc[0]
-    assert few["n_more"] == 10
-    assert few["power"] < plan["power"]
 
 
 def test_the_power_of_a_plan_is_exact():
@@ -114,17 +124,173 @@ def test_published_figures_to_plan_with():
         rankeval_pd.needed_candidates(0.9, 0.1, 0.5)
 
 
+def test_judgements_are_spread_evenly_beside_those_there_are():
+    """Of two regions of 20: none is taken back, and none is larger than its region."""
+    for more, judged, wanted in (
+        (0, [9, 1], (9, 1)), (4, [9, 1], (9, 5)), (12, [9, 1], (11, 11)), (11, [9, 1], (11, 10)),
+        (0, [1, 9], (1, 9)), (4, [1, 9], (5, 9)), (30, [0, 0], (15, 15)), (39, [1, 0], (20, 20)),
+    ):  # fmt: skip
+        assert _sample_sizes(more, judged, 20) == wanted
+
+
+def test_a_plan_at_alpha_rejects():
+    """Three true candidates against three others: Fisher's p is 1/10."""
+    state = _State(3, (0, 0), (0, 0), (0.99, 0.01))
+    assert (state.power(0.1, 6), state.power(0.0999, 6)) == (1.0, 0.0)
+
+
+@QUIET
+@pytest.mark.full
+def test_a_plan_is_the_first_of_the_teeth():
+    """Among all numbers of judgments near it, by trying each."""
+    later = 0
+    for shares in ((0.5, 0.2), (0.6, 0.3), (0.7, 0.35)):
+        reached = partial(_State(60, (0, 0), (0, 0), shares).power, 0.05)
+        found, halved = _smallest_sample(reached, 0.8, 120), _bisected_sample(reached, 0.8, 120)
+        assert reached(found) >= 0.8
+        assert all(reached(more) < 0.8 for more in range(max(halved - _TEETH, 0), found))
+        later += found < halved
+    assert later
+
+
+def test_lists_to_plan_with_share_candidates_of_their_mean_precision():
+    """(.6 - .2 x .4) / .8 and (.2 - .2 x .4) / .8."""
+    assert _shares_of_regions(0.6, 0.2, 0.2) == pytest.approx((0.65, 0.15))
+    high = rankeval_pd.needed_candidates(0.9, 0.5, 0.6, 50).iloc[0]  # those of both lists: 0.83
+    assert (high["n_judgements"], high["power"]) == (40, pytest.approx(1.0, abs=1e-3))
+
+
+def test_plans_warn_only_of_what_is_left(four_measures):
+    """Not where all is judged and the test finds nothing, nor where the power is just reached."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judged = rankeval_pd.plan_annotation(four_measures, "w", "x", 40).iloc[0]
+        assert (judged["n_more"], judged["power"]) == (0, 0.0)
+        blank, shares = four_measures.assign(gold=np.nan), (0.9, 0.1)
+        plan = rankeval_pd.plan_annotation(blank, "w", "z", 40, precisions=shares).iloc[0]
+        again = rankeval_pd.plan_annotation(
+            blank, "w", "z", 40, precisions=shares, power=float(plan["power"])
+        ).iloc[0]
+        assert again["power"] >= plan["power"]
+
+
+# ------------------------------------------------------------------------- plans from a pilot
+
+
+def _pilot(tp_a: int, tp_b: int, seen: int = 10, size: int = 200, *, top: bool = False):
+    """Return two lists that share nothing, a few of each judged at random or from the top."""
+    rng = np.random.default_rng(3)
+    gold = np.full((2, size), np.nan)
+    for side, tp in enumerate((tp_a, tp_b)):
+        where = np.arange(seen)[:: 1 - 2 * side] if top else rng.permutation(size)[:seen]
+        gold[side, size - 1 - where if top and side else where] = np.arange(seen) < tp
+    score = np.sqrt(np.arange(2.0 * size))
+    return pd.DataFrame({"a": -score, "b": score, "gold": gold.ravel()})
+
+
+@given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 60))
+def test_new_true_positives_are_beta_binomial(tp, fp, n):
+    wanted = stats.betabinom.pmf(np.arange(n + 1), n, tp + 0.5, fp + 0.5)
+    assert Pilot(tp, tp + fp).law(n) == pytest.approx(wanted, abs=1e-10)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.sampled_from([0.01, 0.05, 0.3]))
+@settings(max_examples=examples(20))
+def test_each_outcome_is_rejected_as_by_scipys_test(n_a, n_b, alpha):
+    found = fisher_power(np.eye(n_a + 1), n_a, np.eye(n_b + 1), n_b, alpha)
+    for i, j in np.ndindex(found.shape):
+        p_value = stats.fisher_exact([[i, n_a - i], [j, n_b - j]]).pvalue
+        if abs(p_value - alpha) > 1e-9:
+            assert found[i, j] == (p_value < alpha)
+
+
+def test_the_assurance_is_the_mean_of_the_power_over_the_posterior():
+    """By SciPy's beta-binomial laws."""
+    state, more = _State(14, (3, 2), (2, 0), (0.5, 0.5), pilot=True), 11
+    law_a = stats.betabinom.pmf(np.arange(6), 5, 2.5, 1.5)
+    law_b = stats.betabinom.pmf(np.arange(7), 6, 0.5, 2.5)
+    total = sum(
+        law_a[i] * law_b[j]
+        for i in range(6)
+        for j in range(7)
+        if stats.fisher_exact([[2 + i, 6 - i], [j, 8 - j]]).pvalue <= 0.05
+    )
+    assert state.power(0.05, more) == pytest.approx(total, abs=1e-7)
+    assert drawn_laws(5, 11, np.array([8.0]))[0] == pytest.approx(
+        stats.hypergeom.pmf(np.arange(6), 11, 8, 5), abs=1e-12
+    )
+
+
+@QUIET
+@pytest.mark.parametrize("tp", [(5, 2), (0, 0), (7, 4)])
+def test_no_pilot_promises_a_power_for_certain(tp):
+    for budget in (None, 60):
+        row = _pilot(*tp).rankeval.plan_annotation("a", "b", 200, budget=budget).iloc[0]
+        assert 0.0 < row["power"] < 1.0
+        assert row["power_low"] < row["power"] < row["power_high"]
+
+
+def test_a_small_pilot_of_like_precisions_says_that_it_cannot_promise():
+    with pytest.warns(rankeval_pd.RankevalWarning, match=r"on average \("):
+        row = _pilot(4, 3, size=25).rankeval.plan_annotation("a", "b", 25).iloc[0]
+    assert row["n_more"] == 30
+    assert row["power"] < 0.8
+    given_precisions = _pilot(4, 3, size=60).rankeval.plan_annotation(
+        "a", "b", 60, precisions=(0.9, 0.1)
+    )
+    assert given_precisions[["power_low", "power_high"]].isna().all(axis=None)
+    assert "power" in rankeval_pd.paper_table(given_precisions, "markdown")
+
+
+def test_lists_planned_from_a_pilot_need_no_certainty():
+    sure = rankeval_pd.needed_candidates(0.6, 0.3, 0.5)
+    assert list(sure) == ["n", "n_judgements", "power"]
+    plan = partial(rankeval_pd.needed_candidates, 0.6, 0.3, 0.5, 40)
+    pilots = [plan(n_judged=m) for m in (20, 200, 20_000)]
+    power, exact = [x["power"][0] for x in pilots], plan()["power"][0]
+    assert power[0] < power[1] < power[2]
+    assert power[2] == pytest.approx(exact, abs=0.005)
+    width = [(x["power_high"] - x["power_low"])[0] for x in pilots]
+    assert width[0] > width[1] > width[2]
+    # by SciPy's laws: a fifth of 20 is shared in truth, so that the regions have 10 each
+    laws = [stats.betabinom.pmf(np.arange(21), 20, x + 0.5, 10.5 - x) for x in (7.5, 1.5)]
+    wanted = fisher_power(laws[0][np.newaxis], 20, laws[1][np.newaxis], 20, 0.05)[0, 0]
+    assert power[0] == pytest.approx(wanted, abs=1e-10)
+    with pytest.raises(ValueError, match="n_judged"):
+        rankeval_pd.needed_candidates(0.6, 0.3, 0.5, n_judged=0)
+
+
+def test_regions_of_which_the_top_was_judged_are_warned_of():
+    """As judged_precision warns, of the difference and of the plan."""
+    top = _pilot(20, 10, seen=40, top=True).rankeval
+    for ask in (top.judged_difference, top.plan_annotation):
+        with pytest.warns(rankeval_pd.RankevalWarning, match="not a random sample of the cand"):
+            ask("a", "b", 200)
+    with pytest.raises(ValueError, match="groups"):
+        top.plan_annotation("a", "b", 200, groups=np.arange(400))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _pilot(20, 10, seen=40).rankeval.judged_difference("a", "b", 200)
+
+
+def test_tables_and_sentences_of_plans_show_the_range():
+    table = rankeval_pd.needed_candidates(0.6, 0.3, 0.5, n_judged=50)
+    low, high = (100 * table[name][0] for name in ("power_low", "power_high"))
+    assert f"(from {low:.1f}% to {high:.1f}%)" in rankeval_pd.in_words(table)
+    assert f"| {low:.1f} | {high:.1f} |" in rankeval_pd.paper_table(table, "markdown")
+
+
 # ------------------------------------------------------------------------------ sheets of judgments
 
 
 def test_sheets_there_and_back(whole, partly):
     blank = whole.assign(gold=np.nan)
-    sheet = partly.rankeval.annotation_sheet("good", "fair", 100, size=20)
+    sheet = partly.rankeval.annotation_sheet("good", "fair", 100, size=21)
     region = whole.rankeval.difference_region("good", "fair", 100)
     assert list(sheet.columns) == ["gold"]
     assert sheet["gold"].isna().all()
     assert partly.loc[sheet.index, "gold"].isna().all()
-    assert region.loc[sheet.index, "list"].value_counts().to_dict() == {"a": 10, "b": 10}
+    assert region.loc[sheet.index, "list"].value_counts().to_dict() == {"a": 11, "b": 10}
     judged = sheet.assign(gold=whole.loc[sheet.index, "gold"])
     back = rankeval_pd.with_judgements(partly, judged)
     assert back.loc[sheet.index, "gold"].tolist() == whole.loc[sheet.index, "gold"].tolist()
@@ -137,7 +303,7 @@ def test_sheets_there_and_back(whole, partly):
     found = done.rankeval.judged_difference("good", "fair", 100).iloc[0]
     today = whole.rankeval.compare("good", "fair", 100).iloc[0]
     assert found["ci_low"] == found["ci_high"] == pytest.approx(today["difference"])
-    # with both regions judged, the test needs no more either
+    # with both regions judged, the test needs no more
     tested = done.fillna({"gold": False}).rankeval.compare("good", "fair", 100)
     columns = ["difference", "ci_low", "ci_high", "tp_only_a", "tp_only_b", "p_value"]
     assert tested.loc[0, columns].tolist() == today[columns].tolist()
@@ -214,22 +380,22 @@ def test_published_examples():
 
 
 def test_the_table_of_agreement():
-    table = DATA.rankeval(gold=THREE).annotator_agreement()
+    data = voted()
+    table = data.rankeval(gold=THREE).annotator_agreement()
     assert list(table) == [
         "statistic", "annotators", "value", "ci_low", "ci_high", "n_candidates"
     ]  # fmt: skip
     assert table["annotators"].tolist() == ["a1, a2", "a1, a3", "a2, a3", *["a1, a2, a3"] * 2]
-    for data, roles in ((as_dataset(DATA), {"gold": THREE}), (along_annotators(DATA), {})):
-        found = data.rankeval(**roles).annotator_agreement()
-        np.testing.assert_array_equal(found["value"], table["value"])
-    halves = DATA.assign(half=np.arange(400) % 2).rankeval(gold=THREE[:2], by="half")
+    found = along_annotators(data).rankeval.annotator_agreement()
+    np.testing.assert_array_equal(found["value"], table["value"])
+    halves = data.assign(half=np.arange(400) % 2).rankeval(gold=THREE[:2], by="half")
     assert halves.annotator_agreement()["half"].tolist() == [0, 0, 0, 1, 1, 1]
     text = rankeval_pd.in_words(table)
     assert text.startswith("Cohen's kappa for a1, a2 is 0.")
     assert "), based on 400 candidates." in text
     with pytest.raises(ValueError, match="the label of one annotator"):
-        DATA.rankeval(gold="a1").annotator_agreement()
-    rare = DATA.assign(a1=(np.arange(400) < 3).astype(int), a2=(np.arange(400) < 4).astype(int))
+        data.rankeval(gold="a1").annotator_agreement()
+    rare = data.assign(a1=(np.arange(400) < 3).astype(int), a2=(np.arange(400) < 4).astype(int))
     found = rare.rankeval(gold=["a1", "a2"]).annotator_agreement()
     assert (found["ci_low"] < 0.5).all()
     assert (found["ci_high"] > found["value"]).all()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import rankeval_pd
 
@@ -24,9 +22,6 @@ def test_everything_judged_has_the_values_of_the_other_methods(whole):
             table = getattr(tied.rankeval, f"judged_{name}")([50, 100], **told)
             for column in (name, "ci_low", "ci_high"):
                 np.testing.assert_allclose(table[column], today[name], rtol=1e-15)
-        table = tied.rankeval.judged_average_precision(**told)
-        for column in ("average_precision", "ci_low", "ci_high"):
-            np.testing.assert_allclose(table[column], tied.rankeval.area("ap")["area"], rtol=1e-13)
     pair = whole.rankeval.judged_difference("good", "fair", [50, 100])
     today = whole.rankeval.compare("good", "fair", [50, 100])
     for column in ("difference", "ci_low", "ci_high"):
@@ -80,31 +75,20 @@ def test_estimates_by_hand(whole, partly):
 
 
 def test_limits_are_within_the_bounds_and_hold_the_estimate(partly):
-    for name, asked in (("precision", [range(1, 300, 7)]), ("recall", [range(1, 300, 7)]),
-                        ("average_precision", [])):  # fmt: skip
+    n = range(1, 300, 7)
+    for name in ("precision", "recall"):
         method = getattr(partly.rankeval, f"judged_{name}")
-        found, bounds = method(*asked), method(*asked, unjudged="bounds")
+        found, bounds = method(n), method(n, unjudged="bounds")
         assert (found["ci_low"] >= bounds["ci_low"] - 1e-12).all()
         assert (found["ci_high"] <= bounds["ci_high"] + 1e-12).all()
         known = found.dropna(subset=name)
         assert (known["ci_low"] <= known[name] + 1e-12).all()
         assert (known[name] <= known["ci_high"] + 1e-12).all()
-        assert not asked or (found["ci_low"][found["tp_judged"] == 0] == 0).all()
+        assert (found["ci_low"][found["tp_judged"] == 0] == 0).all()
     recall = partly.rankeval.judged_recall(100, measures="good", unjudged="bounds").iloc[0]
     listed = partly["good"].rank(ascending=False) <= 100
     least = partly["gold"].fillna((~listed).astype(float))
     assert recall["ci_low"] == pytest.approx(least[listed].sum() / least.sum())
-
-
-def test_with_both_regions_judged_the_test_needs_no_more():
-    truth = rankeval_pd.datasets.simulate_candidates(500, rng=3)
-    region = truth.rankeval.difference_region("good", "fair", 50)
-    known = truth["gold"].astype("boolean").where(truth.index.isin(region.index))
-    judged = truth.assign(gold=known)
-    found = judged.fillna({"gold": False}).rankeval.compare("good", "fair", 50)
-    whole = truth.rankeval.compare("good", "fair", 50)
-    columns = ["difference", "ci_low", "ci_high", "tp_only_a", "tp_only_b", "p_value"]
-    pd.testing.assert_frame_equal(found[columns], whole[columns])
 
 
 def test_lists_that_cut_ties_say_so(whole):
@@ -113,8 +97,7 @@ def test_lists_that_cut_ties_say_so(whole):
     partly = rounded.assign(gold=whole["gold"].astype(float).where(judged))
     sizes = [7, 50, 100, 1_000]
     tied = rounded.rankeval.nbest_precision(sizes)["tied"].tolist()
-    assert 0 in tied
-    assert max(tied) > 10
+    assert min(tied) == 0 < max(tied)
     assert partly.rankeval.judged_precision(sizes)["tied"].tolist() == tied
     assert partly.rankeval.judged_recall(sizes)["tied"].tolist() == tied
     cuts = rounded.rankeval.compare("good", "fair", sizes)["cuts_tie"].tolist()
@@ -128,7 +111,7 @@ def test_blocks_of_lists_are_the_whole_and_the_bar_moves_to_its_end(partly, monk
     moved: list[int] = []
 
     @contextmanager
-    def counted(*_: object, total: int, **__: object) -> Iterator[Callable[[int], object]]:
+    def counted(*_, total, **__):
         moved.append(-total)
         yield moved.append
 
@@ -150,7 +133,6 @@ def test_what_cannot_be_estimated(partly):
         ({"judged_with": 1.0}, "judging probability 1 have no"),
         ({"judged_with": "rate"}, "judged_with: no column 'rate'"),
         ({"judged_with": np.ones(7)}, "values of shape"),
-        ({"unjudged": "skip"}, "unjudged='skip' is not one of"),
     ):
         with pytest.raises((ValueError, KeyError), match=message):
             ask(50, **given)
@@ -160,31 +142,6 @@ def test_what_cannot_be_estimated(partly):
     assert chain.judged_precision(50).attrs["unjudged"] == "bounds"
     with pytest.raises(ValueError, match="Call one of these"):
         chain.nbest_precision(50)
-
-
-# -------------------------------------------------------------------------------------- coverage
-
-
-@pytest.mark.full
-def test_unequal_rates_cover(whole):
-    """Two hundred samples at once, as a batch of a Dataset: twice the rate in the first 100."""
-    rng = np.random.default_rng(6)
-    rate = np.where(whole["good"].rank(ascending=False) <= 100, 0.4, 0.2)
-    gold = np.where(rng.random((200, 1_000)) < rate, whole["gold"].astype(float), np.nan)
-    data = whole.drop(columns="gold").rename_axis("candidate").to_xarray()
-    data = data.assign(gold=(("sample", "candidate"), gold), rate=("candidate", rate))
-    today = whole.rankeval(measures="good")
-    truth = today.nbest_precision(200).iloc[0]
-    ap = today.area("ap")["area"][0]
-    ask = data.rankeval(measures="good")
-    for found, name, true in (
-        (ask.judged_precision(200, judged_with="rate"), "precision", truth["precision"]),
-        (ask.judged_recall(200, judged_with="rate"), "recall", truth["recall"]),
-        (ask.judged_average_precision(judged_with="rate"), "average_precision", ap),
-    ):
-        point, low, high = (found[x].to_numpy().ravel() for x in (name, "ci_low", "ci_high"))
-        assert ((low <= true) & (true <= high)).mean() >= 0.89  # of .94, less three errors
-        assert abs(point.mean() - true) < 4 * point.std() / np.sqrt(200)
 
 
 # ----------------------------------------------------------------------- what is no random sample
@@ -202,8 +159,6 @@ def test_a_sheet_is_no_sample_of_a_list(whole):
         judged.judged_precision(100)
     with pytest.warns(rankeval_pd.RankevalWarning, match="not a random sample"):
         judged.judged_recall(100)
-    with pytest.raises(ValueError, match=r"not a random.*of the best 100 are judged, compared"):
-        judged.judged_average_precision()
     judged.judged_difference("good", "fair", 100)
     judged.judged_precision(100, unjudged="bounds")
     judged.judged_precision(200, windows=[100])
@@ -216,9 +171,8 @@ def test_judged_to_a_depth_is_no_sample_of_longer_lists(whole):
     assert pool.rankeval.judged_precision(50)["n_judged"].tolist() == [50, 50]
     with pytest.warns(rankeval_pd.RankevalWarning, match="50 of 50 candidates of the best 50"):
         pool.rankeval.judged_precision(100, measures="good")
-    ds = xr.Dataset.from_dataframe(pool.rename_axis("candidate"))
     with pytest.warns(rankeval_pd.RankevalWarning, match="at n = 100: "):
-        ds.rankeval.judged_precision([50, 100])
+        pool.rankeval.judged_precision([50, 100])
 
 
 @pytest.mark.full

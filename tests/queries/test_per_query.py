@@ -51,7 +51,7 @@ def by_peer(frame: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    "seeds", [pytest.param(range(10, 200), marks=pytest.mark.full), range(10)], ids=["rest", "ten"]
+    "seeds", [pytest.param(range(4, 200), marks=pytest.mark.full), range(4)], ids=["rest", "four"]
 )
 def test_equal_to_trec_eval_to_the_last_bit(seeds):
     """trec_eval through ir_measures, on 200 collections."""
@@ -60,7 +60,7 @@ def test_equal_to_trec_eval_to_the_last_bit(seeds):
         np.testing.assert_array_equal(ours(frame, EXACT), by_peer(frame, EXACT))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_equal_to_ir_measures_without_ties(seed):
     # of ties, its RR@k and Judged@k take the smaller document first, unlike trec_eval; and its
     # Judged@k counts grades below 0
@@ -94,7 +94,7 @@ def defined(grades: list[float], n_positive: int, ideal: list[float]) -> dict[st
     }
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_metrics_that_trec_eval_lacks_are_their_definitions(seed):
     frame = collection(seed, ties=False)
     names = [*defined([], 1, [1.0])]
@@ -117,14 +117,6 @@ def test_auc_counts_pairs_of_what_was_retrieved():
                 float(a > b) + 0.5 * (a == b) for a in score[relevant] for b in score[~relevant]
             ]
             np.testing.assert_allclose(found[query], np.mean(wins) if wins else np.nan, rtol=1e-12)
-
-
-def test_gains_of_grades_are_those_given():
-    frame = collection(4)
-    same = "nDCG(gains={0: 0, 1: 1, 2: 3, 3: 7})@10"
-    found, known = (ours(frame, [m]) for m in (same, "nDCG(dcg='exp-log2')@10"))
-    np.testing.assert_allclose(found, known, rtol=1e-14)
-    assert (ours(frame, ["DCG(gains={1: 0, 2: 0, 3: 0})@5"]) == 0.0).all(axis=None)
 
 
 def test_grades_without_a_gain_keep_their_grade_as_in_ir_measures():
@@ -158,25 +150,16 @@ def test_gains_of_two_documents_by_hand(ties):
             value([grade, 0, grade], metric)
 
 
-def test_discounted_gain_is_no_ratio():
-    frame = pd.DataFrame(
-        {"query": 1, "document": [*"abc"], "run": [3.0, 2.0, 1.0], "grade": [1, 0, 2]}
-    )
-    by_hand = 1.0 + 2.0 / math.log2(4)
-    assert per_query(frame, "DCG@5")["value"].tolist() == [pytest.approx(by_hand)]
-    assert per_query(frame, "DCG@1", ties="expected")["value"].tolist() == [1.0]
-
-
-def test_average_precision_of_recommenders_is_of_the_list():
+def test_metrics_of_one_short_list_by_hand():
     frame = pd.DataFrame({"query": 1, "document": range(6), "run": [6, 5, 4, 3, 2, 1.0]})
-    frame["grade"] = [1, 0, 1, 1, 1, 1]
-    found = per_query(frame, ["AP@2", "AP(norm='min')@2"]).set_index("metric")["value"]
-    assert found.tolist() == [pytest.approx(1 / 5), pytest.approx(1 / 2)]
-
-
-def test_a_grade_below_0_is_no_judgment():
-    frame = pd.DataFrame({"query": 1, "document": [*"ab"], "run": [2.0, 1.0], "grade": [-1, 1]})
-    assert per_query(frame, "Judged@2")["value"].tolist() == [0.5]
+    for grades, metric, wanted in (
+        ([1, 0, 2, 0, 0, 0], "DCG@5", 1.0 + 2.0 / math.log2(4)),
+        ([1, 0, 1, 1, 1, 1], "AP@2", 1 / 5),
+        ([1, 0, 1, 1, 1, 1], "AP(norm='min')@2", 1 / 2),  # as recommenders have it
+        ([-1, 1, 0, 0, 0, 0], "Judged@2", 1 / 2),  # a grade below 0 is no judgment
+    ):
+        found = per_query(frame.assign(grade=grades), metric)["value"].item()
+        assert found == pytest.approx(wanted), metric
 
 
 # ------------------------------------------------------------------------------------------ ties
@@ -246,6 +229,22 @@ def test_shared_ties_are_those_of_the_other_methods():
     np.testing.assert_array_equal(found["value"], ranked["precision"])
 
 
+@pytest.mark.parametrize("unjudged", ["negative", "skip"])
+def test_lists_of_runs_are_those_of_trec_eval(unjudged):
+    frame = search(1)
+    frame[["r1", "r2"]] = frame[["r1", "r2"]].round(0)
+    roles = {"gold": "grade", "min_grade": 1, "by": "query", "missing": "absent"}
+    lists = frame.rankeval(**roles, key="document", unjudged=unjudged).nbest_precision(5)
+    assert lists.attrs["ties"] == "trec"
+    wide = frame.rankeval.per_query("P@5", wide=True, unjudged=unjudged)
+    found = lists.set_index(["query", "measure"])["precision"].to_xarray().to_pandas()
+    pd.testing.assert_frame_equal(found, wide, check_names=False)
+    with pytest.raises(ValueError, match="Pass the document column as key="):
+        frame.rankeval(**{**roles, "by": None}, ties="trec", unjudged="skip").area()
+    with pytest.raises(ValueError, match=r"unjudged='negative' \(a lower bound for precision\)"):
+        frame.rankeval(**roles, key="document").nbest_precision(5)
+
+
 # -------------------------------------------------------------------------- names, forms and tables
 
 
@@ -288,7 +287,6 @@ def test_queries_documents_and_grades_are_columns_index_levels_or_values():
 
 
 def test_the_wide_table_is_what_the_paired_tests_take_and_the_long_one_means_it():
-    """The columns of the long one would be compared, the counts of positives with the values."""
     frame = collection(1)
     frame["other"] = -frame["run"]
     one, wide, several = (
@@ -322,27 +320,12 @@ def test_the_metric_stays_with_its_values():
     assert "highest mean AP" in rankeval_pd.in_words(ranks)
     assert rankeval_pd.plotting.system_ranks(ranks).get_xlabel() == "AP"
     told = r"metrics 'AP', 'P@3'.*Select one metric: data\[\['AP'\]\]"
-    with pytest.raises(ValueError, match=told):
-        rankeval_pd.paired_bootstrap(several)
-
-
-def test_the_picture_of_differences_takes_every_form():
-    frame = collection(1)
-    frame["other"] = -frame["run"]
-    wide, several = per_query(frame, "AP", wide=True), per_query(frame, ["AP", "P@3"])
-    data = per_query(as_dataset(frame), ["AP", "P@3"])
-    draw = rankeval_pd.plotting.paired_differences
-    pictures = [draw(x) for x in (wide, several[several["metric"] == "AP"], data.drop_vars("P@3"))]
-    heights = [[bar.get_height() for bar in axes.patches] for axes in pictures]
-    assert len(heights[0]) == (wide["run"] != wide["other"]).sum()  # equal queries have no bar
-    assert heights[0] == heights[1] == heights[2]
-    assert pictures[0].get_xlabel() == "queries, sorted by gain (1 equal)"
-    for table in (several, data):
-        with pytest.raises(ValueError, match="Select one metric: data"):
-            draw(table)
-    skipped = per_query(frame, "R@3", undefined="skip")
-    with pytest.warns(RankevalWarning, match="1 of .* queries are excluded"):
-        draw(skipped.drop(index=skipped.index[0]))
+    for ask in (rankeval_pd.paired_bootstrap, rankeval_pd.plotting.paired_differences):
+        with pytest.raises(ValueError, match=told):
+            ask(several)
+    pictures = [rankeval_pd.plotting.paired_differences(x) for x in (long, several[["AP"]])]
+    heights, same = ([bar.get_height() for bar in axes.patches] for axes in pictures)
+    assert heights == same
 
 
 def test_runs_are_no_systems_over_items():
@@ -354,12 +337,18 @@ def test_runs_are_no_systems_over_items():
         frame.rankeval.plot.critical_difference()
 
 
-def test_the_overview_of_runs_leads_to_their_questions():
-    frame = collection(3).assign(other=1.0)
+def test_the_overview_of_runs_leads_to_their_questions_with_a_recipe_that_runs():
+    frame = search(1)
     text = repr(frame.rankeval)
     assert "per_query('nDCG@10', wide=True)" in text
     assert "tie_sensitivity" not in text
     assert "wide=True" in frame.rankeval._repr_html_()
+    recipe = text[text.index("df.rankeval(gold") : text.index("): nbest_precision") + 1]
+    assert "unjudged='negative'" in recipe
+    accessor = eval(" ".join(recipe.split()), {"df": frame})
+    for ask in ("nbest_precision", "compare", "random_test"):
+        assert len(getattr(accessor, ask)(n=5))
+    assert "as in trec_eval" in repr(accessor)
     assert "tie_sensitivity" in repr(frame.rankeval(gold="grade", by="query"))
 
 
@@ -387,30 +376,15 @@ def test_a_query_without_positives_per_metric():
     assert wide.index.tolist() == ["1"]
 
 
-def test_a_list_shorter_than_k_and_a_run_that_lacks_a_query():
-    frame = pd.DataFrame(
-        {"query": ["1", "1", "2"], "document": ["a", "b", "a"], "run": [2.0, 1.0, np.nan],
-         "grade": [1, 0, 1]}
-    )  # fmt: skip
-    found = per_query(frame, ["P@10", "R@10", "nDCG@10", "Judged@10"])
-    assert found["value"].tolist() == [0.1, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
-    assert found["n_retrieved"].tolist() == [2] * 4 + [0] * 4
-
-
 def test_queries_without_judgments_are_left_out_and_said_once_a_call():
     frame = collection(2)
     more = pd.DataFrame({"query": ["x"], "document": ["a"], "run": [1.0], "grade": [np.nan]})
-    frame["other"] = more["other"] = 1.0
-    both, metrics = pd.concat([frame, more]), ["AP", "P@2", "nDCG@3"]
+    both = pd.concat([frame, more])
     told = r"1 queries have no judgments.*'x'.*data\[~data\['query'\].isin\(\[...\]\)\]"
-    for ask in (
-        lambda x: x.per_query(metrics),
-        lambda x: x.per_query("AP", wide=True),
-        lambda x: x.summary(metrics),
-    ):
+    for wide in (False, True):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            found, expected = ask(both.rankeval), ask(frame.rankeval)
+            found, expected = (per_query(x, ["AP", "P@2"], wide=wide) for x in (both, frame))
         pd.testing.assert_frame_equal(found, expected)
         assert sum(bool(re.search(told, str(x.message))) for x in said) == 1
 
@@ -422,16 +396,11 @@ def test_a_run_of_unjudged_documents_only_is_said(unjudged):
     other = good.assign(document=good["document"] + ".html", grade=np.nan)
     frame = pd.concat([good, other.rename(columns={"run": "other"})], ignore_index=True)
     told = rf"'other' retrieved {len(good)} documents, and none of them is judged"
-    data = as_dataset(frame).drop_vars("document")
-    for ask in (
-        frame.rankeval(unjudged=unjudged).summary,
-        data.rankeval(unjudged=unjudged).per_query,
-    ):
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            ask(["AP"])
-        assert sum(bool(re.search(told, str(x.message))) for x in said) == 1
-        assert not any("'run' retrieved" in str(x.message) for x in said)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        frame.rankeval(unjudged=unjudged).per_query("AP")
+    assert sum(bool(re.search(told, str(x.message))) for x in said) == 1
+    assert not any("'run' retrieved" in str(x.message) for x in said)
     # nothing is said if no judgment is positive, one document is judged, or the run is empty
     one = frame["other"].where(frame.index != frame.index[-1], np.nan)
     one.iloc[0] = 1.0
@@ -479,17 +448,7 @@ def test_wrong_metrics():
             per_query(collection(1), asked)
 
 
-def test_wrong_options():
-    for asked, message in (
-        ({"min_grade": 0}, "a finite number above 0"),
-        ({"missing": "raise"}, "'run' has no score"),
-        ({"unjudged": "raise"}, "documents without a grade"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            per_query(collection(1), "AP", **asked)
-
-
-def test_wrong_frames():
+def test_wrong_frames_and_options():
     frame = collection(1)
     twice = pd.concat([frame, frame.head(1)])
     for data, options, message in (
@@ -500,6 +459,9 @@ def test_wrong_frames():
         (frame.assign(grade=np.inf), {}, r"infinite grades"),
         (frame.assign(query=[1] + ["2"] * (len(frame) - 1)), {}, r"mixes names of types"),
         (frame.head(2).assign(document=[7, "7"]), {}, r"key=.document. mixes names of types"),
+        (frame, {"min_grade": 0}, r"a finite number above 0"),
+        (frame, {"missing": "raise"}, r"'run' has no score"),
+        (frame, {"unjudged": "raise"}, r"documents without a grade"),
         (frame, {"metrics": "Bpref", "ties": "expected"}, r"no closed form for 'Bpref'"),
         (as_dataset(frame), {"wide": True}, r"wide=True applies only to DataFrames"),
     ):
@@ -530,25 +492,10 @@ def test_fractional_grades_need_a_least_grade():
     assert known["value"].tolist() == same["value"].tolist()
 
 
-def test_roles_of_items_are_no_roles_of_queries():
-    with pytest.raises(TypeError, match=r"To use groups=, call per_query"):
-        collection(1).rankeval.summary("AP", groups="query")
-
-
 # ------------------------------------------------------------------------------- summary: its table
 
 METRICS = ["nDCG@5", "AP", "P@3"]
 FACTS = ["n_tied", "value_low", "value_high", "judged", "n_lacking", "n_undefined", "depth"]
-
-
-def experiment(n_queries: int = 40, seed: int = 0) -> pd.DataFrame:
-    """Return three runs, each better than the one before."""
-    rng = np.random.default_rng(seed)
-    grade = rng.choice([0, 0, 0, 1, 2], 12 * n_queries)
-    query, document = np.divmod(np.arange(12 * n_queries), 12)
-    runs = {"bm25": 0.5, "dense": 1.0, "both": 1.2}
-    scores = {x: weight * grade + rng.standard_normal(grade.size) for x, weight in runs.items()}
-    return pd.DataFrame({"query": query, "document": document, **scores, "grade": grade})
 
 
 def search(seed: int, queries: int = 60, documents: int = 40) -> pd.DataFrame:
@@ -566,8 +513,8 @@ def search(seed: int, queries: int = 60, documents: int = 40) -> pd.DataFrame:
 
 
 def test_a_row_per_run_and_metric_from_the_public_functions():
-    frame = experiment()
-    found = frame.rankeval.summary(METRICS, baseline="both")
+    frame = search(1)
+    found = frame.rankeval.summary(METRICS, baseline="r1")
     assert list(found.columns) == [
         "measure", "metric", "value", "ci_low", "ci_high", "rank_low", "rank_high", "difference",
         "difference_low", "difference_high", "p_adjusted", "tied_for_best", "wins", "ties",
@@ -582,32 +529,26 @@ def test_a_row_per_run_and_metric_from_the_public_functions():
         ranks = system_ranks(items).set_index("system")
         for name in ("ci_low", "ci_high", "ci_low_alone", "rank_low", "rank_high", "tied_for_best"):
             assert rows[name].tolist() == ranks[name].loc[rows.index].tolist()
-        assert rows.loc["both", ["difference", "p_adjusted", "wins"]].isna().all()
-        for pair in paired_bootstrap(items, "both", adjust="max-t").itertuples():
-            a_is_baseline = pair.system_a == "both"
+        assert rows.loc["r1", ["difference", "p_adjusted", "wins"]].isna().all()
+        for pair in paired_bootstrap(items, "r1", adjust="max-t").itertuples():
+            a_is_baseline = pair.system_a == "r1"
             row = rows.loc[pair.system_b if a_is_baseline else pair.system_a]
             sign = -1 if a_is_baseline else 1
             assert row["difference"] == sign * pair.gain
             limits = sorted([sign * pair.ci_low, sign * pair.ci_high])
             assert row[["difference_low", "difference_high"]].tolist() == limits
             assert row["p_adjusted"] == pair.p_adjusted
-        over = items.sub(items["both"], axis=0)[["bm25", "dense"]]
-        others = rows.loc[["bm25", "dense"]]
-        assert others.loc["bm25", "difference"] < 0  # of the worse run
+        over = items.sub(items["r1"], axis=0)[["r2", "r3"]]
+        others = rows.loc[["r2", "r3"]]
+        assert others.loc["r2", "difference"] < 0  # of the worse run
         assert others["wins"].tolist() == (over > 1e-12).sum().tolist()
         assert others["losses"].tolist() == (over < -1e-12).sum().tolist()
-        assert (others[["wins", "ties", "losses"]].sum(axis=1) == 40).all()
+        assert (others[["wins", "ties", "losses"]].sum(axis=1) == 60).all()
 
 
-def test_without_a_baseline_there_is_no_difference():
-    found = summary(experiment(), "AP")
-    assert found[["difference", "p_adjusted", "wins"]].isna().all(axis=None)
-    assert found["tied_for_best"].any()
-
-
-@pytest.mark.parametrize("adjust", ["max-t", None, "holm"])
+@pytest.mark.parametrize("adjust", [None, "holm"])
 def test_letters_are_those_of_each_metric_and_families_are_named(adjust):
-    frame = experiment()
+    frame = search(1)
     found = summary(frame, METRICS, adjust=adjust)
     wide = per_query(frame, METRICS, wide=True)
     for metric in METRICS:
@@ -617,28 +558,18 @@ def test_letters_are_those_of_each_metric_and_families_are_named(adjust):
             assert rows[column].tolist() == ranks[column].tolist()
     assert ("p_adjusted" in found) == (adjust is not None)
     assert found.attrs.get("family") == (None if adjust is None else "all 3 pairs for each metric")
-    assert "letters" not in summary(frame, "AP", baseline="both", adjust=adjust)
+    assert "letters" not in summary(frame, "AP", baseline="r1", adjust=adjust)
 
 
 def test_all_metrics_may_be_one_family():
-    frame, ask = experiment(), {"baseline": "both", "adjust": "max-t", "n_resamples": 9_999}
+    frame, ask = search(1), {"baseline": "r1", "adjust": "max-t", "n_resamples": 999}
     each, together = (
         query_summary(frame, METRICS, adjust_over=over, **ask) for over in ("metrics", "all")
     )
     alone, family = (x["p_adjusted"].dropna() for x in (each, together))
     np.testing.assert_allclose(family, np.minimum(1.0, 3 * alone))
-    assert together.attrs["family"] == "2 comparisons with both for all 3 metrics"
+    assert together.attrs["family"] == "2 comparisons with r1 for all 3 metrics"
     assert (together["difference_low"].dropna() <= each["difference_low"].dropna()).all()
-    with pytest.raises(ValueError, match="adjust_over"):
-        query_summary(frame, METRICS, adjust_over="n")
-
-
-def test_discounted_gain_is_no_share():
-    frame = search(6)
-    frame["grade"] = 3.0 * frame["grade"]
-    table = frame.rankeval.summary("DCG@10", test="t", details=True)
-    assert (table["ci_high"] > table["value"]).all()
-    assert (table["value"] > 1.0).all()
 
 
 # ---------------------------------------------------------------------------- summary: paired tests
@@ -677,26 +608,21 @@ def test_t_tests_have_no_least_p_value():
 
 def test_what_has_no_t_test():
     frame = search(3)
-    wide = frame.rankeval.per_query("AP", wide=True)
     lists = frame.assign(gold=frame["grade"] == 1).rankeval(
         gold="gold", missing="last", measures=["r1", "r3"]
     )
-    clustered = wide.reset_index().rankeval(groups="query", measures=["r1", "r2"])
-    for ask, message in (
-        (lambda: frame.rankeval.summary("AP", test="t", adjust="max-t"),
-         "the largest of several t statistics has no known distribution"),
-        (lambda: lists.summary(10, test="t"),
-         "test='t' applies only to systems scored on items and"),
-        (lambda: wide.rankeval.system_ranks(test="t", ranks="percentile"),
-         "test='t' with ranks='percentile'"),
-        (lambda: clustered.paired_permutation(test="t"), "test='t' supports only items in memory"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            ask()
+    with pytest.raises(ValueError, match="largest of several t statistics has no known distribu"):
+        frame.rankeval.summary("AP", test="t", adjust="max-t")
+    with pytest.raises(ValueError, match="test='t' applies only to systems scored on items and"):
+        lists.summary(10, test="t")
+    with pytest.raises(ValueError, match="test='t' with ranks='percentile'"):
+        frame.rankeval.per_query("AP", wide=True).rankeval.system_ranks(
+            test="t", ranks="percentile"
+        )
 
 
 def test_flat_differences_are_no_evidence():
-    frame = pd.DataFrame({"a": [0.5] * 20, "b": [0.25] * 20, "c": np.linspace(0, 1, 20)})
+    frame = pd.DataFrame({"a": [0.5] * 20, "b": [0.25] * 20})
     with pytest.warns(RankevalWarning):
         found = frame.rankeval.paired_permutation("a", "b", test="t")
     assert found["p_value"].tolist() == [1.0]
@@ -729,22 +655,19 @@ def test_means_say_what_they_rest_on():
         "A query without a value counts as 0 (up to 1 query).",
     ):
         assert fact in said
-    cut = frame.assign(r1=frame["r1"].where(frame["document"] < 20))
-    said = rankeval_pd.in_words(cut.rankeval.summary("P@10"))
     assert re.search(r"The longest lists in the runs contain \d+ to 40 documents\.", said)
     both = as_dataset(frame).rankeval.summary(metrics, details=True)
-    assert dict(both.sizes) == {"metric": 2, "measure": 3}
     assert rankeval_pd.in_words(both) == rankeval_pd.in_words(whole)
 
 
 def test_what_is_undefined_is_asked_for_and_may_be_left_out():
-    frame = experiment()
+    frame = search(1)
     frame.loc[frame["query"] == 3, "grade"] = 0
     with pytest.raises(ValueError, match="undefined='skip'"):
         summary(frame, "AUC")
-    with pytest.warns(RankevalWarning, match="1 of 40 queries are left out"):
+    with pytest.warns(RankevalWarning, match="1 of 60 queries are left out"):
         found = summary(frame, ["AUC", "R@5"], undefined="skip", details=True)
-    assert found.attrs["n_queries"] == 39
+    assert found.attrs["n_queries"] == 59
     assert (found["n_undefined"] == 0).all()
     assert "without a value" not in rankeval_pd.in_words(found)
     np.testing.assert_allclose(found["value_low"], found["value"])
@@ -769,23 +692,21 @@ def test_shares_judged_depths_and_ties_that_may_decide_are_warned_of():
 
 def test_a_verdict_on_each_of_many_users_is_warned_of():
     rng = np.random.default_rng(0)
-    for users in (100, 101):
-        df = pd.DataFrame(rng.random((4 * users, 2)), columns=["a", "b"])
-        df = df.assign(user=np.arange(4 * users) // 4, gold=rng.random(4 * users) < 0.5)
+    df = pd.DataFrame(rng.random((404, 2)), columns=["a", "b"])
+    df = df.assign(user=np.arange(404) // 4, gold=rng.random(404) < 0.5)
+    many = "not adjusted for the number of groups.*average='macro'"
+    for users, warned in ((100, False), (101, True)):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            df.rankeval(by="user").summary(2, n_resamples=99)
-        texts = [str(x.message) for x in said]
-        many = [x for x in texts if "not adjusted for the number of groups" in x]
-        assert len(many) == (users > 100)
-        assert all("average='macro'" in x for x in many)
+            df[df["user"] < users].rankeval(by="user").summary(2, n_resamples=99)
+        assert any(re.search(many, str(x.message)) for x in said) == warned
 
 
 # ----------------------------------------------------------------------------------- summary: roles
 
 
 def test_an_accessor_is_configured_with_the_roles_of_queries():
-    frame = experiment(seed=5)
+    frame = search(5)
     frame.loc[frame.index % 3 == 0, "grade"] = np.nan
     judged = frame.rankeval(unjudged="skip", ties="trec")
     found, other = (x.per_query("P@5", wide=True) for x in (judged, frame.rankeval))
@@ -793,13 +714,12 @@ def test_an_accessor_is_configured_with_the_roles_of_queries():
     pd.testing.assert_frame_equal(found, same)
     assert not found.equals(other)
     text = repr(judged)
-    for fact in ("320 judged", "'bm25', 'dense', 'both'", "'trec', 'skip', 'absent'"):
+    for fact in (f"{frame['grade'].count():,} judged", "'trec', 'skip', 'absent'"):
         assert fact in text
-    assert "nbest_precision" in text
 
 
 def test_items_refuse_the_roles_of_queries():
-    wide = experiment(seed=5).rankeval.per_query("AP", wide=True)
+    wide = search(5).rankeval.per_query("AP", wide=True)
     for name, value in (("unjudged", "skip"), ("ties", "trec")):
         told = f"{name}={value!r} applies only to rankings, but data contains test items"
         with pytest.raises(ValueError, match=told):

@@ -82,18 +82,8 @@ def test_compressed_files_patterns_mappings_and_frames_are_one(folder):
     assert "grade" not in read_trec(folder / "a.run").columns
 
 
-def test_several_runs_and_judgments_in_parts(folder):
-    (folder / "b.run").write_text("1 Q0 d7 1 9 dense\n001 Q0 null 1 8 dense\n")
-    (folder / "more.txt").write_text("1 0 d7 1\n")
-    found = read_trec(str(folder / "*.run"), [folder / "qrels.txt", folder / "more.txt"])
-    assert list(found.columns[2:]) == ["bm25", "dense", "grade"]
-    row = found[(found["query"] == "1") & (found["document"] == "d7")].iloc[0]
-    assert np.isnan(row["bm25"])
-    assert (row["dense"], row["grade"]) == (9.0, 1)
-
-
 @pytest.mark.filterwarnings("ignore:Some of the 4 judged queries:rankeval_pd.RankevalWarning")
-@pytest.mark.parametrize("block", [1, 2**15, 7])
+@pytest.mark.parametrize("block", [1, 7])
 def test_lines_in_any_order_and_from_files_and_frames_are_one_table(tmp_path, monkeypatch, block):
     """A row for each pair, by outer joins of pandas, however many queries are numbered at once."""
     monkeypatch.setattr(trec_files, "_LINES_AT_ONCE", block)
@@ -107,7 +97,7 @@ def test_lines_in_any_order_and_from_files_and_frames_are_one_table(tmp_path, mo
         path = tmp_path / "a.run"
         path.write_text("".join(f"{q} Q0 {d} 1 {s} a\n" for q, d, s in rows), encoding="utf-8")
         expected = judged = judged.rename(columns={"score": "grade"}).astype({"grade": "Int64"})
-        found = read_trec({"a": path, "b": runs[1], "c": runs[2]}, judged)
+        found = read_trec({"a": path, "b": runs[1], "c": runs[2]}, [judged[:9], judged[9:]])
         for name, run in zip("abc", runs, strict=True):
             expected = expected.merge(run.rename(columns={"score": name}), on=keys, how="outer")
         assert found["query"].is_monotonic_increasing
@@ -118,24 +108,16 @@ def test_lines_in_any_order_and_from_files_and_frames_are_one_table(tmp_path, mo
         )
 
 
-def test_files_are_read_as_trec_eval_reads_them(tmp_path):
-    """Comments, words beyond the last, and a run that found nothing."""
+def test_a_run_that_found_nothing_has_no_documents(tmp_path):
     (tmp_path / "qrels.txt").write_text("# topics of 2024\n1 0 a 1\n1 0 b 0\n2 0 c 1 by hand\n")
     (tmp_path / "r.run").write_text("#made today\n1 Q0 a 1 2.0 r\n2 Q0 b 2 1.0 r some more words\n")
     (tmp_path / "none.run").write_text("")
-    found = read_trec([tmp_path / "r.run"], tmp_path / "qrels.txt")
-    assert found[["query", "document", "r"]].to_numpy().tolist() == [
-        ["1", "a", 2.0], ["1", "b", pytest.approx(np.nan, nan_ok=True)],
-        ["2", "b", 1.0], ["2", "c", pytest.approx(np.nan, nan_ok=True)],
-    ]  # fmt: skip
     with pytest.warns(RankevalWarning, match=r"no documents in 'none' \(2: '1', '2'\)"):
         both = read_trec([tmp_path / "none.run", tmp_path / "r.run"], tmp_path / "qrels.txt")
     assert both["none"].isna().all()
+    assert both["r"].dropna().tolist() == [2.0, 1.0]
     values = both.rankeval.per_query("AP").set_index(["measure", "query"])["value"]
     assert values["none"].tolist() == [0.0, 0.0]
-    (tmp_path / "bad.run").write_text("# one\n1 Q0 a 1 2.0 r\n1 Q0 b 2\n")
-    with pytest.raises(ValueError, match=r"bad.run, line 3: 4 words"):
-        read_trec([tmp_path / "bad.run"])
 
 
 @pytest.mark.usefixtures("parser")
@@ -152,13 +134,6 @@ def test_comments_are_no_data(tmp_path, end):
         (tmp_path / "q").write_bytes(end.join([comment, "1 0 a 1", comment, "1 0 b"]).encode())
         with pytest.raises(ValueError, match=r"q, line 4: 3 words"):
             read_trec(tmp_path / "r", tmp_path / "q")
-
-
-def test_words_beyond_the_last_are_ignored_on_every_line(tmp_path):
-    for more in ("", " a b c d e f g"):
-        lines = f"1 Q0 d1 1 2.0 t{more}\n1 Q0 d2 2 1.0 t x\n1 Q0 d3 3 0.5 t x y z\n"
-        (tmp_path / "r").write_text(lines)
-        assert read_trec(tmp_path / "r")["t"].tolist() == [2.0, 1.0, 0.5]
 
 
 def test_whole_numbers_and_strings_are_the_same_identifiers():
@@ -296,7 +271,7 @@ def by_pair(frame: pd.DataFrame) -> pd.DataFrame:
     return numbers.sort_index(axis=1).dropna(how="all").sort_index()
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(st.tuples(WORDS, WORDS, SCORES, SCORES, GRADES), max_size=4), NAMES, st.booleans()
 )  # fmt: skip
@@ -324,18 +299,6 @@ def test_what_is_written_is_equal_when_read(rows, name, arrow):
         )  # fmt: skip
 
 
-def test_writing_refuses_what_cannot_be_read(tmp_path):
-    frame = pd.DataFrame({"query": ["1"], "document": ["d1"], "my run": [1.0]})
-    for data, to, message in (
-        (frame.assign(document="d 1"), [tmp_path], r"'d 1' is empty or contains whitespace"),
-        (frame, [tmp_path], r"the name 'my run'"),
-        (frame, [{"other": tmp_path / "x"}], r"no column 'other'"),
-        (frame.drop(columns="my run"), [tmp_path, tmp_path / "q"], r"no column 'grade'"),
-    ):
-        with pytest.raises((ValueError, KeyError), match=message):
-            write_trec(data, *to)
-
-
 def test_a_run_that_the_pattern_would_not_find(tmp_path):
     for k, name in enumerate(("BAAI/bge-m3", "../x", "..", ".hidden", "a\\b", "*")):
         frame = pd.DataFrame({"query": ["1"], "document": ["d"], "b": [2.0], name: [1.0]})
@@ -347,7 +310,7 @@ def test_a_run_that_the_pattern_would_not_find(tmp_path):
         assert by_pair(read_trec(str(out / "*.run"))).equals(by_pair(frame))
 
 
-def test_no_run_takes_the_place_of_another(tmp_path):
+def test_writing_refuses_what_cannot_be_read_and_a_place_taken_twice(tmp_path):
     pair = {"query": ["1"], "document": ["d"]}
     frame = pd.DataFrame({**pair, "a": [1.0], "b": [2.0], "grade": [1]})
     numbers = pd.DataFrame({**pair, 5: [1.0], "5": [2.0]})
@@ -358,9 +321,13 @@ def test_no_run_takes_the_place_of_another(tmp_path):
         (numbers, [tmp_path], {}, same),
         (frame.set_axis([*pair, "a", "a", "grade"], axis=1), [tmp_path], {}, "2 columns named 'a'"),
         (frame.assign(rel=1), [tmp_path], {"grade": "rel"}, r"'grade'.*is one of"),
+        (frame.assign(document="d 1"), [tmp_path], {}, r"'d 1' is empty or contains whitespace"),
+        (frame.rename(columns={"a": "my run"}), [tmp_path], {}, r"the name 'my run'"),
+        (frame, [{"other": tmp_path / "x"}], {}, r"no column 'other'"),
+        (frame.drop(columns="grade"), [tmp_path, tmp_path / "q"], {}, r"no column 'grade'"),
         (pd.concat([frame, frame]), [tmp_path], {}, r"appear together more than once"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises((ValueError, KeyError), match=message):
             write_trec(data, *to, **options)
     assert not list(tmp_path.iterdir())
     write_trec(numbers.drop(columns="5"), tmp_path)

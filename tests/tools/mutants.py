@@ -127,7 +127,7 @@ FAULTS = [
     # ------------------------------------------------------------------------------- distributions
     *_in(
         "proportions.py",
-        "stats/proportions stats/differences decisions/averages chance/bounds_groups"
+        "stats/proportions stats/differences decisions/averages chance/bounds"
         " stats/proportions_extremes",
         ("ndtri((1.0 - level) / 2.0)", "ndtri(1.0 - level)"),
         ("stdtrit(freedom, (1.0 - level) / 2.0)", "stdtrit(freedom, 1.0 - level)"),
@@ -263,11 +263,11 @@ FAULTS = [
         ("kept = p_value > (1.0 - level) * (1.0 + 1e-12)", "kept = p_value > 0.5 * (1.0 - level)"),
     ),
     *_in(
-        "proportions.py", "decisions/averages chance/bounds_groups",
+        "proportions.py", "decisions/averages chance/bounds",
         ("1.0 / np.asarray(count, dtype=float)", "1.0 * np.asarray(count, dtype=float)"),
     ),
     *_in(
-        "clusters.py", "decisions/averages chance/bounds_groups",
+        "clusters.py", "decisions/averages chance/bounds",
         ("1.0 - share * (1.0 - value), high)", "share * value, high)"),
         ("count / (count - 1.0), np.nan)", "1.0, np.nan)"),
         ("np.maximum(count - 1.0, 1.0), level)", "np.maximum(count, 1.0), level)"),
@@ -452,7 +452,7 @@ FAULTS = [
         ("sets.threshold[promise.chosen] * signs[row]", "sets.threshold[promise.chosen]"),
     ),
     *_in(
-        "two_by_two.py", "judging/annotation_pilots",
+        "two_by_two.py", "judging/annotation",
         ("_JEFFREYS = 0.5", "_JEFFREYS = 1.0"),
         ("(i <= low[of_sum]) | (i >= high[of_sum])", "(i < low[of_sum]) | (i > high[of_sum])"),
         ("self.judged - self.tp + _JEFFREYS", "self.judged + _JEFFREYS"),
@@ -503,7 +503,7 @@ FAULTS = [
         ("weights * shares.sum(axis=1, keepdims=True)", "0.0 * shares"),
     ),
     *_in(
-        "two_by_two.py", "stats/two_by_two decisions/averages chance/bounds_groups",
+        "two_by_two.py", "stats/two_by_two decisions/averages chance/bounds",
         ("count, factor = total / 2.0 + abs(away), 2.0",
          "count, factor = total / 2.0 + abs(away), 1.0"),
         ("1.0 - 0.5 * math.exp(result.pmf)", "1.0"),
@@ -675,7 +675,7 @@ FAULTS = [
         ("np.where(unknown, a.low - b.high,", "np.where(unknown, a.low - b.low,"),
     ),
     *_in(
-        "clusters.py", "decisions/averages chance/bounds_groups",
+        "clusters.py", "decisions/averages chance/bounds",
         ("value * (1.0 - value) / se**2", "value * (1.0 - value) / se"),
         ("count - 1.0, 1.0), level)) ** 2", "count - 1.0, 1.0), level))"),
     ),
@@ -1136,7 +1136,7 @@ FAULTS = [
     *_in(
         "lists/measure_ranks.py",
         "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " curves/early_retrieval curves/areas judging/annotation"
         " words_by_hand lists/summary",
         ("adjust_over=over,", "adjust_over='group',"),
         ("alpha = 1.0 - how.level\n", "alpha = how.level\n"),
@@ -1151,7 +1151,7 @@ FAULTS = [
     *_in(
         "lists/measure_ranks.py",
         "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " curves/early_retrieval curves/areas judging/annotation"
         " words_by_hand lists/summary"
         " decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family",
         ("_lower=-table[\"value\"]",
@@ -1162,7 +1162,7 @@ FAULTS = [
     *_in(
         "lists/measure_ranks.py",
         "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " curves/early_retrieval curves/areas judging/annotation"
         " words_by_hand lists/summary"
         " decisions/ranks::test_what_is_shown_with_a_baseline_is_its_family",
         ("families[BASELINE] = doors.", "families[BASELINE] = 1 + doors."),
@@ -1183,8 +1183,8 @@ FAULTS = [
     *_in(
         "curves/early_retrieval.py",
         "curves/early_retrieval curves/areas curves/area_differences lists/measure_ranks"
-        " lists/acceptance decisions/averages decisions/verdicts curves/early_retrieval_limits"
-        " curves/areas_of_two_samples judging/annotation_plans words_by_hand",
+        " lists/acceptance decisions/averages decisions/verdicts curves/early_retrieval"
+        " curves/areas judging/annotation words_by_hand",
         ("(1.0 - high, 1.0 - low), True", "(low, high), True"),
         ("Ranking.of(-score, ~ranking.gold,", "Ranking.of(-score, ranking.gold,"),
         ("least = 0.5 * sum(limits)", "least = sum(limits)"),
@@ -1198,7 +1198,7 @@ FAULTS = [
     ),
     *_in(
         "areas.py", "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " curves/early_retrieval curves/areas judging/annotation"
         " words_by_hand curves/early_retrieval curves/areas curves/area_differences"
         " stats/areas stats/differences",
         ("worst = best * np.exp(-alpha * (1.0 - share))", "worst = best * np.exp(-alpha)"),
@@ -1215,7 +1215,7 @@ FAULTS = [
     *_in(
         "curves/areas.py",
         "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " curves/early_retrieval curves/areas judging/annotation"
         " words_by_hand curves/early_retrieval curves/areas curves/area_differences",
         ("self.positive * self.negative / (self.positive + self.negative)",
          "self.positive + self.negative"),
@@ -1245,7 +1245,7 @@ FAULTS = [
     *_in(
         "judging/annotation.py",
         "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " curves/early_retrieval curves/areas judging/annotation"
         " words_by_hand judging/annotation::test_the_power_of_a_plan_is_exact"
         " judging/annotation::test_plan_is_kept"
         " judging/annotation::test_plans_where_nothing_is_left"
@@ -1268,7 +1268,7 @@ FAULTS = [
     *_in(
         "lists/acceptance.py",
         "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " curves/early_retrieval curves/areas judging/annotation"
         " words_by_hand lists/comparison lists/ranges lists/regions",
         ("np.sign(tp_only_a / only_a - tp_only_b", "np.sign(r.tp_a / r.n_a - 0 * tp_only_b"),
         ("recall = r.tp_a / positive, r.tp_b", "recall = r.tp_b / positive, r.tp_a"),
@@ -1277,8 +1277,8 @@ FAULTS = [
     *_in(
         "decisions/averages.py",
         "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
-        " words_by_hand chance/bounds_groups"
+        " curves/early_retrieval curves/areas judging/annotation"
+        " words_by_hand chance/bounds"
         " words_read::test_equal_queries_leave_the_other_queries_open",
         ("over_groups(tp, n * drawn / total)", "over_groups(tp, positive / total)"),
         ("if average == \"micro\":", "if average == \"macro\":"),
@@ -1291,7 +1291,7 @@ FAULTS = [
     ),
     *_in(
         "words.py", "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " curves/early_retrieval curves/areas judging/annotation"
         " words_by_hand words_read words paper_tables lists/summary",
         ("ascending=lower, kind", "ascending=not lower, kind"),
         ("if rejects(p, alpha_of(attrs)):", "if p < alpha_of(attrs):"),
@@ -1314,7 +1314,7 @@ FAULTS = [
     ),
     *_in(
         "words.py", "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " curves/early_retrieval curves/areas judging/annotation"
         " words_by_hand words_read words paper_tables",
         ("if len(frame) <= MOST:", "if len(frame) < MOST:"),
         ("frame[frame[\"n_pairs\"] > 0]", "frame[frame[\"n_pairs\"] >= 0]"),
@@ -1325,7 +1325,7 @@ FAULTS = [
     ),
     *_in(
         "words.py", "lists/measure_ranks lists/acceptance decisions/averages decisions/verdicts"
-        " curves/early_retrieval_limits curves/areas_of_two_samples judging/annotation_plans"
+        " curves/early_retrieval curves/areas judging/annotation"
         " words_by_hand words paper_tables",
         ("    if p < 0.001:", "    if p < 0.01:"),
         ("1.0 / (float(draws) + 1.0)", "1.0 / float(draws)"),
