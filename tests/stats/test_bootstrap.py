@@ -33,15 +33,6 @@ from tests.stats import exact
 # ---- Intervals of resampled values
 
 
-def test_half_of_the_resamples_equal_to_the_estimate_are_below_it():
-    """Efron's bias is then 0 for a symmetric law: BCa's limits are the percentiles."""
-    samples = np.repeat([-2.0, -1.0, 0.0, 1.0, 2.0], [10, 200, 580, 200, 10])
-    asked = {"level": 0.9, "scale": 1.0, "without": np.array([-1.0, 0.0, 1.0])}
-    assert bootstrap.interval("bca", 0.0, samples, **asked) == bootstrap.interval(
-        "percentile", 0.0, samples, **asked
-    )
-
-
 def test_bca_is_scipys():
     """scipy.stats.bootstrap of the same resamples, whose means are often equal."""
     data = np.random.default_rng(1).integers(0, 6, 25) ** 2.0
@@ -203,18 +194,6 @@ def test_no_number_of_items_is_too_large(n):
     assert drawn.law.sum() == pytest.approx(1.0, abs=1e-12)
     rest = 1 - turned.tail(worse - better + 1)
     assert drawn.tail(better - worse) == pytest.approx(rest, rel=1e-9)
-
-
-@given(st.lists(st.integers(-3, 4), min_size=2, max_size=6))
-def test_drawn_and_signed_sums_against_enumeration(numbers):
-    sums = [sum(draw) for draw in itertools.product(numbers, repeat=len(numbers))]
-    signs = itertools.product((-1, 1), repeat=len(numbers))
-    signed = [sum(np.multiply(sign, numbers)) for sign in signs]
-    for law, every in ((DrawnSum, sums), (SignedSum, signed)):
-        found = law(np.array(numbers))
-        for edge in range(min(every) - 1, max(every) + 2):
-            share = sum(x >= edge for x in every) / len(every)
-            assert found.tail(edge) == pytest.approx(share, rel=1e-12)
 
 
 def test_the_moments_of_multiples():

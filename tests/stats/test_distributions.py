@@ -22,6 +22,8 @@ from rankeval_pd.stats.distributions import (
     Infinite,
     binomial_laws,
     deviance,
+    first_near,
+    first_true,
     hypergeometric_laws,
     log_betainc,
     real_stirling_remainder,
@@ -331,17 +333,6 @@ def test_deviance():
     assert deviance(0.0, 0.0) == 0.0
 
 
-@given(st.floats(1e-3, 1e9), st.floats(1e-3, 1e9))
-def test_deviance_is_a_distance(x, mean):
-    """It is 0 only at x = mean, and D(x, mean) + D(mean, x) = (x - mean) log(x/mean)."""
-    there, back = deviance(x, mean), deviance(mean, x)
-    assert there >= 0.0
-    assert (there == 0.0) == (x == mean)
-    with mpmath.workdps(50):
-        both = float((mpf(x) - mpf(mean)) * mpmath.log(mpf(x) / mpf(mean)))
-    assert_allclose(there + back, both, rtol=1e-13)
-
-
 # ---- Populations: chances of the next candidate
 
 
@@ -370,3 +361,24 @@ def test_the_chances_of_an_infinite_population_are_the_prior():
         low, high = Infinite(prior).support(np.array([4.0]))
         law = exact.binomial(4, prior)
         assert (low[0], high[0]) == (min(law), max(law))
+
+
+# ---- Searches
+
+
+@given(st.data())
+def test_a_search_from_a_guess_finds_the_first(data):
+    """Wherever the guess is, and where the predicate never holds: the upper end."""
+    low = np.array(data.draw(st.lists(st.integers(-50, 50), min_size=1, max_size=6)), dtype=float)
+    size = low.size
+    counts = st.lists(st.integers(0, 10**6), min_size=size, max_size=size)
+    high = low + np.array(data.draw(counts), dtype=float)
+    guess = low + np.array(data.draw(counts), dtype=float) - 1_000.0
+    change = low + np.array(data.draw(counts), dtype=float) - 3.0
+
+    def rising(x: np.ndarray, these: object = ...) -> np.ndarray:
+        return x >= change[these]
+
+    found = first_near(rising, low, high, guess)
+    assert found.tolist() == first_true(rising, low, high).tolist()
+    assert found.tolist() == np.clip(change, low, high).tolist()
