@@ -102,7 +102,7 @@ def test_limits_of_large_counts_hold_twelve_digits(ci, level):
 
 @pytest.mark.parametrize("level", [0.95, 0.999999])
 @pytest.mark.parametrize("n", [10**6, 10**8, 10**9, 10**12])
-@pytest.mark.parametrize("tp", [0, 1, 2, 20, 63, 64])
+@pytest.mark.parametrize("tp", [0, 1, 2, 63, 64, 20])
 def test_a_few_of_very_many(tp, n, level):
     """Binomial tail at the upper limit in mpmath: P(X <= tp) = (1 - level)/2."""
     high = float(clopper_pearson(tp, n, level)[1])
@@ -137,18 +137,13 @@ def test_limits_without_and_with_only_positives(ci, end):
 
 @pytest.mark.parametrize("level", [0.95, 1 - 1e-9, 1 - 1e-12])
 def test_limits_at_extreme_levels(level):
-    """Closed forms: q^n = tail at tp = 0, n; finite at n - 1; Jeffreys' beta tail in mpmath."""
+    """Closed forms: q^n = tail at tp = 0, n; finite at n - 1."""
     tail = (1 - level) / 2
     for n in (1, 5, 10**5):
         low, high = clopper_pearson(np.array([0, n, n - 1]), n, level)
         assert_allclose(high[:2], [-np.expm1(np.log(tail) / n), 1], rtol=1e-10)
         assert_allclose(low[:2], [0, tail ** (1 / n)], rtol=1e-10)
         assert low[2] <= (n - 1) / n < high[2] <= 1
-        high = float(INTERVALS["jeffreys"](0, n, level)[1])
-        error = exact.root_error(
-            lambda p, n=n: exact.betainc(n + 0.5, 0.5, 1 - p), high, (1 - mpf(level)) / 2
-        )
-        exact.assert_within(error, 1e-10, high)
 
 
 @pytest.mark.parametrize(("tp", "n"), [(1, 10**7), (9_999_999, 10**7), (3, 10**4), (2.5, 7.25)])
@@ -201,17 +196,6 @@ def test_coverage(ci, mean, least):
 # ---- Limits at the ends of what floats can tell
 
 
-@pytest.mark.parametrize("ci", ["clopper-pearson", "jeffreys", "wilson"])
-def test_parts_of_a_success_have_the_limits_that_floats_can_tell(ci):
-    """0.000001 of a million: half of the mass of Beta(1e-6, 1e6) is below 2^-1,000,000."""
-    found = rankeval_pd.precision_interval([1, 2, 3], 10**12, ci=ci, level=0.5, phi=1e6)
-    assert (np.diff(found.ci_low) >= 0).all()
-    if ci == "clopper-pearson":
-        assert found.ci_low.tolist() == [0.0] * 3
-    turned = rankeval_pd.precision_interval(10**6 - 1, 10**6, ci=ci, level=0.95, phi=1e6)
-    assert 0.0 <= turned.ci_low < turned.ci_high <= 1.0
-
-
 @pytest.mark.parametrize("level", [0.5, 1 - 1e-12, 1 - 1e-16])
 @pytest.mark.parametrize("freedom", [1, 2.5, 1e6])
 def test_quantiles_of_student_close_to_a_level_of_one(freedom, level):
@@ -230,8 +214,8 @@ def test_quantiles_of_student_close_to_a_level_of_one(freedom, level):
 @pytest.mark.parametrize("phi", [1.0, 1e6])
 @pytest.mark.parametrize("level", [1e-300, 0.05, 0.95, 1.0 - 1e-16])
 def test_limits_stay_in_order_however_much_lists_vary(ci, phi, level):
-    tp = np.array([0, 1, 5, 10, 10**6, 10**12 - 3, 10**12 - 2])
-    n = np.array([10, 10, 10, 10, *[10**12 - 2] * 3])
+    tp = np.array([0, 1, 5, 10, 1, 2, 10**6, 10**12 - 3, 10**12 - 2])
+    n = np.array([10, 10, 10, 10, *[10**12 - 2] * 5])
     low, high = rankeval_pd.precision_interval(tp, n, ci=ci, phi=phi, level=level)
     assert ((low >= 0.0) & (low <= high) & (high <= 1.0)).all()
     if ci == "wilson":  # it always holds the share itself

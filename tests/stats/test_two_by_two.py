@@ -325,14 +325,6 @@ def test_no_evidence_has_a_p_value_of_1(test, table, alternative):
     assert_array_equal(test(*table, alternative), 1.0)
 
 
-@pytest.mark.parametrize("test", [mcnemar_test, boschloo, fisher_test])
-def test_regions_of_an_array_have_the_p_value_each_has_alone(test):
-    tp = np.arange(4)
-    found = np.asarray(test(tp[:, None], 9, tp, 7, "greater"))
-    assert_allclose(found[..., 3, 2], test(3, 9, 2, 7, "greater"), rtol=1e-12)
-    assert np.asarray(test(*np.empty((4, 0)), "two-sided")).size == 0
-
-
 def test_equal_counts_have_p_one_and_half_of_their_probability_less():
     """The law of the sum by SciPy, of two strata."""
     x, m = np.array([3, 2]), np.array([5, 7])
