@@ -33,12 +33,9 @@ def test_newcombe_published():
     assert_array_equal(np.round(newcombe(*tables, 0.95), 4), expected)
 
 
-STATSMODELS = [(3, 17, 9, 20), (1, 2, 1, 3), (63, 192, 34, 192), (400, 10**6, 300, 10**6)]
-
-
 def test_newcombe_against_statsmodels():
     """statsmodels' confint_proportions_2indep(method="newcomb")."""
-    for table in STATSMODELS:
+    for table in [(3, 17, 9, 20), (1, 2, 1, 3), (63, 192, 34, 192), (400, 10**6, 300, 10**6)]:
         expected = confint_proportions_2indep(*table, method="newcomb", alpha=0.1)
         assert_allclose(newcombe(*table, 0.9), expected, rtol=1e-10)
 

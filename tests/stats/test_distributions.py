@@ -19,7 +19,6 @@ from scipy import stats
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats.distributions import (
     Finite,
-    Infinite,
     binomial_laws,
     deviance,
     first_near,
@@ -312,14 +311,10 @@ def exact_deviance(x: float, mean: float) -> float:
     return float((x * mpmath.log(x / mean) if x else 0) + mean - x)
 
 
-def test_remainder_of_whole_numbers():
-    """mpmath, on both sides of the table's end at 15 and up to 1e12."""
+def test_stirlings_remainder():
+    """mpmath, on both sides of 15, where the table of whole numbers, or log-gamma, ends."""
     x = np.concatenate([np.arange(200.0), [1e3, 12345.0, 1e6, 1e7, 1e9, 1e12]])
     assert_allclose(stirling_remainder(x), [exact_remainder(v) for v in x], rtol=4e-16, atol=1e-16)
-
-
-def test_remainder_of_real_numbers():
-    """mpmath, on both sides of 15, where log-gamma gives way to the series."""
     x = np.array([0.0, 1e-9, 0.25, 1.5, 7.75, 14.999999, 15.0, 15.000001, 15.5, 1e7 + 0.5])
     wanted = [exact_remainder(v) for v in x]
     assert_allclose(real_stirling_remainder(x), wanted, rtol=0, atol=1e-14)
@@ -350,17 +345,7 @@ def test_the_next_lists_probabilities_are_macskassys_recursion(total):
                 assert_allclose(float(came + stayed), float(after.get(i, 0)), atol=1e-15)
             low, high = population.support(float(n))
             assert (low, high) == (min(law), max(law))
-
-
-def test_the_chances_of_an_infinite_population_are_the_prior():
     assert Finite(0, 0).prior == 0.0
-    i, n = np.arange(3.0)[:, None], np.array([2.0, 5.0])
-    assert_array_equal(Infinite(0.3).up(i, n), np.full((3, 2), 0.3))
-    assert_array_equal(Infinite(0.3).stay(i, n), np.full((3, 2), 0.7))
-    for prior in (0.0, 0.3, 1.0):
-        low, high = Infinite(prior).support(np.array([4.0]))
-        law = exact.binomial(4, prior)
-        assert (low[0], high[0]) == (min(law), max(law))
 
 
 # ---- Searches

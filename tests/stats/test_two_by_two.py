@@ -292,18 +292,6 @@ def test_paired_proportions_at_the_edges():
     assert_allclose(paired_boschloo(30, 12, 201), stats.binom.sf(29, 42, 0.5), rtol=1e-12)
 
 
-@pytest.mark.parametrize("n", [50, 30, 10])
-def test_paired_proportions_hold_their_level(n):
-    a, b = (x.ravel() for x in np.indices((n + 1, n + 1)))
-    a, b = a[a + b <= n], b[a + b <= n]
-    p = 2 * np.array([paired_boschloo(x, y, n) for x, y in zip(a, b, strict=True)])
-    outcomes = np.stack([a, b, n - a - b], axis=1)
-    for share in np.linspace(0.02, 1.0, 50):
-        law = stats.multinomial(n, [share / 2, share / 2, 1 - share]).pmf(outcomes)
-        for alpha in (0.01, 0.05, 0.1):
-            assert 2 * law[p <= alpha].sum() <= alpha * (1 + 1e-9)
-
-
 def test_predictive_values_without_shared_candidates_are_two_proportions():
     found = kosinski_test((0, 12, 7), (0, 20, 25), "two-sided")
     table = stats.chi2_contingency([[12, 8], [7, 18]], correction=False)
