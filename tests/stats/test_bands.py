@@ -96,3 +96,17 @@ def test_a_head_that_holds_the_lists_draws_the_same():
     np.testing.assert_allclose(found[0][inside], found[1], rtol=0, atol=1e-9)
     variance = whole.multipliers(1, 0, 20_000).var(axis=-1) / whole.size
     np.testing.assert_allclose(variance, 1.0, atol=5 * np.sqrt(2 / 20_000))
+
+
+# ---- Multipliers of large bands
+
+
+def test_a_sum_of_normals_is_one_normal():
+    gold = np.arange(600) % 3 == 0
+    cells = bands.cells(gold, (np.arange(1, 601),), np.array([5, 100, 400]))
+    drawn = cells.multipliers(1, 0, 20_000, at_once=True)
+    assert drawn.std(axis=1) == pytest.approx(np.sqrt(cells.size), rel=0.03)
+    assert stats.kstest(drawn[0] / np.sqrt(cells.size[0]), "norm").pvalue > 1e-3
+    assert np.abs(np.corrcoef(drawn) - np.eye(len(drawn))).max() < 0.04
+    parts = [cells.multipliers(1, start, start + 2, at_once=True) for start in range(0, 10, 2)]
+    assert (np.concatenate(parts, axis=1) == drawn[:, :10]).all()

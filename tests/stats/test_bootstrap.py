@@ -33,15 +33,6 @@ from tests.stats import exact
 # ---- Intervals of resampled values
 
 
-def test_half_of_the_resamples_equal_to_the_estimate_are_below_it():
-    """Efron's bias is then 0 for a symmetric law: BCa's limits are the percentiles."""
-    samples = np.repeat([-2.0, -1.0, 0.0, 1.0, 2.0], [10, 200, 580, 200, 10])
-    asked = {"level": 0.9, "scale": 1.0, "without": np.array([-1.0, 0.0, 1.0])}
-    assert bootstrap.interval("bca", 0.0, samples, **asked) == bootstrap.interval(
-        "percentile", 0.0, samples, **asked
-    )
-
-
 def test_bca_is_scipys():
     """scipy.stats.bootstrap of the same resamples, whose means are often equal."""
     data = np.random.default_rng(1).integers(0, 6, 25) ** 2.0
@@ -241,27 +232,6 @@ def test_the_moments_of_multiples():
 # ---- Lattices: differences that are multiples of one step
 
 
-def check_multiples(found, differences, step):
-    values, times = np.unique(differences, return_counts=True)
-    assert_allclose(found.multiples * found.step, values, atol=1e-9 * step)
-    assert found.times.tolist() == times.tolist()
-
-
-@pytest.mark.parametrize(
-    ("differences", "step"),
-    [
-        ([6.0, 10.0, 15.0], 1.0),
-        ([0.0, 0.0], 1.0),
-        ([1e6, 1e6 + 1], 1.0),
-        ([0.9 - 0.8, 0.3 - 0.1, 0.7 - 0.4], 0.1),
-    ],
-)
-def test_the_step_is_found(differences, step):
-    found = lattice(np.array(differences))
-    assert found.step == pytest.approx(step, rel=1e-9)
-    check_multiples(found, np.array(differences), step)
-
-
 def test_what_lies_on_no_lattice_and_what_has_too_many_points():
     off = [[np.pi, 1.0], [1.0, 1.0 + 1e-7], [0.1, 0.2 + 3e-9], np.sqrt(np.arange(2.0, 9.0))]
     assert [lattice(np.array(differences)) for differences in off] == [None] * 4
@@ -275,9 +245,13 @@ def test_what_lies_on_no_lattice_and_what_has_too_many_points():
     st.lists(st.integers(-40, 40), min_size=2, max_size=30),
     st.sampled_from([1.0, 0.1, 1 / 3, 0.01, 7.7, 1e-6, 100 / 11]),
 )
-def test_multiples_of_any_step_are_recognised(multiples, step):
-    differences = np.array(multiples) * step
-    check_multiples(lattice(differences), differences, step)
+def test_the_step_is_the_largest_that_all_are_multiples_of(multiples, step):
+    found, differences = lattice(np.array(multiples) * step), np.array(multiples) * step
+    largest = math.gcd(*multiples) * step or 1.0
+    values, times = np.unique(differences, return_counts=True)
+    assert found.step == pytest.approx(largest, rel=1e-9)
+    assert_allclose(found.multiples * found.step, values, atol=1e-9 * step)
+    assert found.times.tolist() == times.tolist()
 
 
 @given(

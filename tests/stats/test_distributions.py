@@ -19,9 +19,10 @@ from scipy import stats
 from rankeval_pd.stats import distributions
 from rankeval_pd.stats.distributions import (
     Finite,
-    Infinite,
     binomial_laws,
     deviance,
+    first_near,
+    first_true,
     hypergeometric_laws,
     log_betainc,
     real_stirling_remainder,
@@ -310,14 +311,10 @@ def exact_deviance(x: float, mean: float) -> float:
     return float((x * mpmath.log(x / mean) if x else 0) + mean - x)
 
 
-def test_remainder_of_whole_numbers():
-    """mpmath, on both sides of the table's end at 15 and up to 1e12."""
+def test_stirlings_remainder():
+    """mpmath, on both sides of 15, where the table of whole numbers, or log-gamma, ends."""
     x = np.concatenate([np.arange(200.0), [1e3, 12345.0, 1e6, 1e7, 1e9, 1e12]])
     assert_allclose(stirling_remainder(x), [exact_remainder(v) for v in x], rtol=4e-16, atol=1e-16)
-
-
-def test_remainder_of_real_numbers():
-    """mpmath, on both sides of 15, where log-gamma gives way to the series."""
     x = np.array([0.0, 1e-9, 0.25, 1.5, 7.75, 14.999999, 15.0, 15.000001, 15.5, 1e7 + 0.5])
     wanted = [exact_remainder(v) for v in x]
     assert_allclose(real_stirling_remainder(x), wanted, rtol=0, atol=1e-14)
@@ -329,17 +326,6 @@ def test_deviance():
     mean = np.array([3.5, 5, 2, 1, 110, 90, 1e7 + 1, 1e7, 1, 1e7, 2.9e5, 1000, 1000, 1000, 1000])
     assert_allclose(deviance(x, mean), [*map(exact_deviance, x, mean)], rtol=1e-14)
     assert deviance(0.0, 0.0) == 0.0
-
-
-@given(st.floats(1e-3, 1e9), st.floats(1e-3, 1e9))
-def test_deviance_is_a_distance(x, mean):
-    """It is 0 only at x = mean, and D(x, mean) + D(mean, x) = (x - mean) log(x/mean)."""
-    there, back = deviance(x, mean), deviance(mean, x)
-    assert there >= 0.0
-    assert (there == 0.0) == (x == mean)
-    with mpmath.workdps(50):
-        both = float((mpf(x) - mpf(mean)) * mpmath.log(mpf(x) / mpf(mean)))
-    assert_allclose(there + back, both, rtol=1e-13)
 
 
 # ---- Populations: chances of the next candidate
@@ -359,14 +345,25 @@ def test_the_next_lists_probabilities_are_macskassys_recursion(total):
                 assert_allclose(float(came + stayed), float(after.get(i, 0)), atol=1e-15)
             low, high = population.support(float(n))
             assert (low, high) == (min(law), max(law))
-
-
-def test_the_chances_of_an_infinite_population_are_the_prior():
     assert Finite(0, 0).prior == 0.0
-    i, n = np.arange(3.0)[:, None], np.array([2.0, 5.0])
-    assert_array_equal(Infinite(0.3).up(i, n), np.full((3, 2), 0.3))
-    assert_array_equal(Infinite(0.3).stay(i, n), np.full((3, 2), 0.7))
-    for prior in (0.0, 0.3, 1.0):
-        low, high = Infinite(prior).support(np.array([4.0]))
-        law = exact.binomial(4, prior)
-        assert (low[0], high[0]) == (min(law), max(law))
+
+
+# ---- Searches
+
+
+@given(st.data())
+def test_a_search_from_a_guess_finds_the_first(data):
+    """Wherever the guess is, and where the predicate never holds: the upper end."""
+    low = np.array(data.draw(st.lists(st.integers(-50, 50), min_size=1, max_size=6)), dtype=float)
+    size = low.size
+    counts = st.lists(st.integers(0, 10**6), min_size=size, max_size=size)
+    high = low + np.array(data.draw(counts), dtype=float)
+    guess = low + np.array(data.draw(counts), dtype=float) - 1_000.0
+    change = low + np.array(data.draw(counts), dtype=float) - 3.0
+
+    def rising(x: np.ndarray, these: object = ...) -> np.ndarray:
+        return x >= change[these]
+
+    found = first_near(rising, low, high, guess)
+    assert found.tolist() == first_true(rising, low, high).tolist()
+    assert found.tolist() == np.clip(change, low, high).tolist()

@@ -15,7 +15,6 @@ from statsmodels.stats.multitest import multipletests
 
 from rankeval_pd.stats import bootstrap
 from rankeval_pd.stats.families import (
-    _edges_and_triangles,
     adjust,
     interval_levels,
     letters,
@@ -197,15 +196,3 @@ def test_letters_of_ordered_values_read_from_a():
     assert letters(np.ones((28, 28), dtype=bool))[-3:] == ["z", "aa", "ab"]
     assert letters(np.zeros((3, 3), dtype=bool)) == ["a", "a", "a"]
     assert letters(np.zeros((0, 0), dtype=bool)) == []
-
-
-def test_edges_and_triangles_are_few():
-    rng = np.random.default_rng(1)
-    for m in (7, 20, 40):
-        tied = np.triu(rng.random((m, m)) < 0.9, 1)
-        tied |= tied.T
-        shown = np.zeros_like(tied)
-        for clique in (found := _edges_and_triangles(tied)):
-            shown[np.ix_(clique, clique)] = True
-        assert len(found) <= m * m // 4
-        assert (shown & ~np.eye(m, dtype=bool) == tied).all()

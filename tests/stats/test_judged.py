@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from rankeval_pd.stats import judged as judged_sums
-from rankeval_pd.stats import ranking
-from rankeval_pd.stats.judged import Design, JudgedSample, total_difference
+from rankeval_pd.stats.judged import Design, JudgedSample, hypergeometric_limits, total_difference
 
 TRUE = np.array([True, False, True, True, False, True])
 CHANCE = np.array([0.9, 0.5, 0.25, 0.4, 0.8, 0.15])
@@ -19,56 +16,6 @@ CHANCE = np.array([0.9, 0.5, 0.25, 0.4, 0.8, 0.15])
 def sums(design, judged, true, chance):
     stratum = np.zeros(judged.size, dtype=np.int64)
     return design.parts(JudgedSample(judged, true, chance, stratum)).sum(axis=0)
-
-
-def check_without_bias(totals, variances, wanted, chances=None):
-    mean = np.average(totals, weights=chances)
-    assert_allclose(mean, wanted, rtol=1e-12)
-    spread = np.average((np.array(totals) - mean) ** 2, weights=chances)
-    assert_allclose(np.average(variances, weights=chances), spread, rtol=1e-12)
-
-
-def test_horvitz_and_thompsons_total_and_variance_have_no_bias():
-    """Each candidate is judged with its own probability; so of average precision's influences."""
-    design = Design(0, "estimate", "horvitz-thompson", 0.95, 1 / CHANCE.min())
-    influence, stratum = np.array([0.3, -0.2, 0.5, -0.4, 0.1, -0.6]), np.zeros(6, dtype=np.int64)
-    samples = [np.array(x) for x in itertools.product([False, True], repeat=6)]
-    chances = [np.where(x, CHANCE, 1 - CHANCE).prod() for x in samples]
-    found = [sums(design, x, TRUE, CHANCE) for x in samples]
-    check_without_bias([x[4] for x in found], [x[6] for x in found], TRUE.sum(), chances)
-    totals = [(influence / CHANCE)[x].sum() for x in samples]
-    error_of = np.sqrt(1 - CHANCE) / CHANCE * influence
-    variances = [judged_sums._candidate_variance(error_of[x], stratum[x], design) for x in samples]
-    check_without_bias(totals, variances, influence.sum(), chances)
-
-
-def test_the_variance_of_strata_has_no_bias():
-    """Over all samples of three of seven and of two of four (Cochran 1977, 5.3)."""
-    design = Design(2, "estimate", "ratio", 0.95)
-    influence, stratum = np.random.default_rng(3).normal(size=11), np.repeat([0, 1], [7, 4])
-    rate = np.repeat([3 / 7, 2 / 4], [7, 4])
-    each = itertools.combinations(range(7), 3), itertools.combinations(range(7, 11), 2)
-    samples = [[*one, *other] for one, other in itertools.product(*each)]
-    error_of = np.sqrt(1 - rate) / rate * influence
-    totals = [(influence / rate)[x].sum() for x in samples]
-    variances = [judged_sums._candidate_variance(error_of[x], stratum[x], design) for x in samples]
-    check_without_bias(totals, variances, influence.sum())
-
-
-def test_limits_of_average_precision_written_out():
-    """Symmetric for the logit, with Student's quantile of one less than the positives."""
-    found = judged_sums._judged_limits(0.3, 0.05, 6, (0.0, 1.0), 0.9)
-    half = stats.t.ppf(0.95, 5) * 0.05 / (0.3 * 0.7)
-    wanted = stats.logistic.cdf(stats.logistic.ppf(0.3) + np.array([-half, half]))
-    assert_allclose(found, wanted, rtol=1e-12)
-    assert judged_sums._judged_limits(0.3, 0.05, 6, (0.25, 0.31), 0.9) == (0.25, 0.31)
-
-
-def test_what_stands_at_or_below_each_candidate():
-    """Those of equal scores included, by plain comparison."""
-    score, values = np.array([5.0, 4, 4, 4, 2, 1, 1]), np.array([1.0, 2, 4, 8, 16, 32, 64])
-    wanted = [values[score <= x].sum() for x in score]
-    assert_allclose(judged_sums._from_on(values, ranking.block_edges(score)[0]), wanted, rtol=0)
 
 
 def test_gamma_limits_of_fay_and_feuer():
@@ -128,3 +75,48 @@ def test_the_difference_of_two_samples():
         below, above = np.hypot(a - low_a, high_b - b), np.hypot(high_a - a, b - low_b)
         found = total_difference(drawn(size, m_a, t_a), drawn(size, m_b, t_b))
         assert_allclose(found, (a - b, a - b - below, a - b + above), rtol=1e-12)
+
+
+# ---- Samples of strata, enumerated with SciPy's laws
+
+
+def test_limits_of_a_finite_population_are_those_of_every_number_of_positives():
+    for size, judged in ((1, 1), (9, 4), (30, 7), (30, 30), (12, 0), (60, 12)):
+        for tp in range(judged + 1):
+            assert hypergeometric_limits(tp, judged, size, 0.9) == limits(tp, judged, size)
+
+
+def _strata(n_sizes, truths, counts):
+    """Enumerate every sample of two strata: probabilities, and what was seen."""
+    for judged in np.ndindex(*(t + 1 for t in counts)):
+        law = [
+            stats.hypergeom.pmf(t, size, true, m)
+            for t, size, true, m in zip(judged, n_sizes, truths, counts, strict=True)
+        ]
+        yield np.prod(law), judged
+
+
+def test_two_rates_cover_and_are_unbiased_in_every_sample():
+    """All samples of two strata, by SciPy's law: the mean of the estimates, and the coverage."""
+    design = Design(2, "estimate", "ratio", 0.95)
+    sizes, counts = (30, 20), (6, 10)
+    for truths in [(10, 10), (3, 15), (25, 2), (0, 9)]:
+        samples = [(p, tp) for p, tp in _strata(sizes, truths, counts) if p > 0]
+        sums = np.array([[50, 16, sum(tp), *sizes, *counts, *tp] for _, tp in samples], dtype=float)
+        found = design.total(sums)
+        law = np.array([p for p, _ in samples])
+        assert law @ found.estimate == pytest.approx(sum(truths), rel=1e-9)
+        inside = (found.low <= sum(truths)) & (sum(truths) <= found.high)
+        assert law @ inside >= 0.94
+
+
+def test_a_region_without_judgements_has_the_limits_of_what_is_possible():
+    """Every truth of the unseen region is in them, whatever the seen one shows."""
+    design = Design(1, "estimate", "ratio", 0.95)
+    counts = np.array([[5.0, 3.0, 3.0, 5.0, 3.0, 3.0], [5.0, 0.0, 0.0, 5.0, 0.0, 0.0]])
+    seen, unseen = (design.total(row) for row in counts)
+    for a, b in ((seen, unseen), (unseen, seen)):
+        found = total_difference(a, b)
+        assert np.isnan(found.estimate)
+        assert (found.low, found.high) == (a.low - b.high, a.high - b.low)
+        assert -5 <= found.low < found.high <= 5

@@ -16,15 +16,16 @@ from mpmath import mpf
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special, stats
 
+import rankeval_pd
 from rankeval_pd.stats import proportions
 from rankeval_pd.stats.proportions import (
     INTERVALS,
     LEAST_EXPANDED,
     BetaTail,
-    blaker,
     clopper_pearson,
     fit_expansion,
     held_back_t,
+    t_of,
     transformed,
     untransformed,
     wilson,
@@ -38,7 +39,6 @@ from tests.stats import exact
 SHIFTS = {  # of the lower and of the upper limit
     "clopper-pearson": (((0.0, 1.0),), ((1.0, 0.0),)),
     "jeffreys": (((0.5, 0.5),), ((0.5, 0.5),)),
-    "midp": (((0.0, 1.0), (1.0, 0.0)),) * 2,
 }
 
 HARD = [  # tp, n, level
@@ -60,10 +60,8 @@ def test_published_intervals():
     low, high = 0.356761372060110, 0.444428200757038
     assert_allclose(clopper_pearson(200, 500, 0.95), [low, high], rtol=1e-15, atol=0.5e-15)
     published = {
-        "midp": (0.35769, 0.44346),
         "wilson": (0.35798, 0.44355),
         "jeffreys": (0.35774, 0.44342),
-        "blaker": (0.35750, 0.44390),
     }
     for ci, limits in published.items():
         assert_array_equal(np.round(INTERVALS[ci](200, 500, 0.95), 5), limits)
@@ -104,7 +102,7 @@ def test_limits_of_large_counts_hold_twelve_digits(ci, level):
 
 @pytest.mark.parametrize("level", [0.95, 0.999999])
 @pytest.mark.parametrize("n", [10**6, 10**8, 10**9, 10**12])
-@pytest.mark.parametrize("tp", [0, 1, 2, 20, 63, 64])
+@pytest.mark.parametrize("tp", [0, 1, 2, 63, 64, 20])
 def test_a_few_of_very_many(tp, n, level):
     """Binomial tail at the upper limit in mpmath: P(X <= tp) = (1 - level)/2."""
     high = float(clopper_pearson(tp, n, level)[1])
@@ -124,7 +122,6 @@ def test_a_few_of_very_many(tp, n, level):
     ("ci", "end"),  # the upper limit at tp = 0 of n = 20, level .95
     [
         ("clopper-pearson", 1 - 0.025 ** (1 / 20)),
-        ("midp", 1 - 0.05 ** (1 / 20)),
         ("wilson", 1.959963984540054**2 / (20 + 1.959963984540054**2)),
         ("jeffreys", stats.beta.ppf(0.975, 0.5, 20.5)),
     ],
@@ -140,18 +137,13 @@ def test_limits_without_and_with_only_positives(ci, end):
 
 @pytest.mark.parametrize("level", [0.95, 1 - 1e-9, 1 - 1e-12])
 def test_limits_at_extreme_levels(level):
-    """Closed forms: q^n = tail at tp = 0, n; finite at n - 1; Jeffreys' beta tail in mpmath."""
+    """Closed forms: q^n = tail at tp = 0, n; finite at n - 1."""
     tail = (1 - level) / 2
     for n in (1, 5, 10**5):
         low, high = clopper_pearson(np.array([0, n, n - 1]), n, level)
         assert_allclose(high[:2], [-np.expm1(np.log(tail) / n), 1], rtol=1e-10)
         assert_allclose(low[:2], [0, tail ** (1 / n)], rtol=1e-10)
         assert low[2] <= (n - 1) / n < high[2] <= 1
-        high = float(INTERVALS["jeffreys"](0, n, level)[1])
-        error = exact.root_error(
-            lambda p, n=n: exact.betainc(n + 0.5, 0.5, 1 - p), high, (1 - mpf(level)) / 2
-        )
-        exact.assert_within(error, 1e-10, high)
 
 
 @pytest.mark.parametrize(("tp", "n"), [(1, 10**7), (9_999_999, 10**7), (3, 10**4), (2.5, 7.25)])
@@ -162,15 +154,6 @@ def test_wilson_in_mpmath(tp, n):
         spread = mpmath.sqrt(z2 * (z2 + 4 * mpf(tp) * (n - mpf(tp)) / n))
         low, high = ((2 * mpf(tp) + z2 + sign * spread) / (2 * (n + z2)) for sign in (-1, 1))
     assert_allclose(wilson(tp, n, 0.95), [float(low), float(high)], rtol=1e-13)
-
-
-@pytest.mark.parametrize("ci", INTERVALS)
-def test_intervals_of_an_array_are_those_of_each_element(ci):
-    tp, n = np.arange(3)[:, None], np.array([3, 50])
-    low, high = INTERVALS[ci](tp, n, 0.9)
-    for place in np.ndindex(3, 2):
-        alone = INTERVALS[ci](tp[place[0], 0], n[place[1]], 0.9)
-        assert_allclose([low[place], high[place]], alone, rtol=1e-14)
 
 
 @pytest.mark.parametrize("ci", INTERVALS)
@@ -191,20 +174,14 @@ def test_intervals_are_symmetric_and_grow_with_the_level(ci, data):
         next_low, next_high = INTERVALS[ci](tp + 1, n, narrow)
         assert next_low > low
         assert next_high > high or high == 1.0
-    if ci == "blaker":
-        outer_low, outer_high = clopper_pearson(tp, n, narrow)
-        assert low * slack >= outer_low
-        assert high <= outer_high * slack
 
 
 @pytest.mark.parametrize(
     ("ci", "mean", "least"),
     [
-        ("midp", 0.955, 0.925),
         ("wilson", 0.952, 0.895),
         ("jeffreys", 0.950, 0.884),
         ("clopper-pearson", 0.969, 0.953),
-        ("blaker", 0.960, 0.950),
     ],
 )
 def test_coverage(ci, mean, least):
@@ -213,47 +190,43 @@ def test_coverage(ci, mean, least):
     low, high = INTERVALS[ci](tp, 50, 0.95)
     coverage = (stats.binom.pmf(tp, 50, p) * ((low <= p) & (p <= high))).sum(axis=1)
     assert [round(coverage.mean(), 3), round(coverage.min(), 3)] == [mean, least]
-    assert coverage.min() >= 0.95 or ci not in ("clopper-pearson", "blaker")
+    assert coverage.min() >= 0.95 or ci != "clopper-pearson"
 
 
-# ---- Blaker's interval
+# ---- Limits at the ends of what floats can tell
 
 
-def test_blaker_published():
-    """Examples of R's package BlakerCI (Klaschka 2010), binom.blaker.limits.
+@pytest.mark.parametrize("level", [0.5, 1 - 1e-12, 1 - 1e-16])
+@pytest.mark.parametrize("freedom", [1, 2.5, 1e6])
+def test_quantiles_of_student_close_to_a_level_of_one(freedom, level):
+    tail = (1 - mpmath.mpf(level)) / 2
+    with mpmath.workdps(40):
+        t = mpmath.mpf(float(t_of(freedom, level)))
+        share = freedom / (freedom + t * t)
+        found = mpmath.betainc(mpmath.mpf(freedom) / 2, 0.5, 0, share, regularized=True) / 2
+        slope = freedom if t > 5 * freedom else 1 + t * t  # of log tail by log t, at the most
+        # SciPy's quantile errs by up to 1e-11 in its lowest version that is allowed
+        recent = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 17)
+        assert abs(found / tail - 1) < (1e-13 if recent else 1e-10) * slope
 
-    The short intervals of the last two are outside gaps, over which a search in steps leaps.
-    """
-    low, high = blaker(np.array([3, 29, 59]), np.array([10, 99, 355]), 0.95)
-    assert_allclose(low, [0.08726443, 0.2097022, 0.1300807], rtol=0, atol=6e-8)
-    assert_allclose(high, [0.61941066, 0.3929079, 0.2090809], rtol=0, atol=6e-8)
+
+@pytest.mark.parametrize("ci", ["clopper-pearson", "jeffreys", "wilson"])
+@pytest.mark.parametrize("phi", [1.0, 1e6])
+@pytest.mark.parametrize("level", [1e-300, 0.05, 0.95, 1.0 - 1e-16])
+def test_limits_stay_in_order_however_much_lists_vary(ci, phi, level):
+    tp = np.array([0, 1, 5, 10, 1, 2, 10**6, 10**12 - 3, 10**12 - 2])
+    n = np.array([10, 10, 10, 10, *[10**12 - 2] * 5])
+    low, high = rankeval_pd.precision_interval(tp, n, ci=ci, phi=phi, level=level)
+    assert ((low >= 0.0) & (low <= high) & (high <= 1.0)).all()
+    if ci == "wilson":  # it always holds the share itself
+        np.testing.assert_array_less(low - 1e-12, tp / n)
+        np.testing.assert_array_less(tp / n, high + 1e-12)
 
 
-@pytest.mark.parametrize("mirrored", [False, True])
-@pytest.mark.parametrize(("tp", "n", "level"), [*HARD[:6], (50, 10**5, 1 - 2**-50)])
-def test_blaker_solves_its_equation(tp, n, level, mirrored):
-    """Beta tails at the limits (roots or points of equal tails), in mpmath with 50 digits."""
-    low, high = blaker(n - tp if mirrored else tp, n, level)
-    limit = float(high if mirrored else low)
-
-    def chance(p):
-        return 1 - p if mirrored else p
-
-    def beyond(p):
-        return exact.betainc(tp, n - tp + 1, chance(p))
-
-    def opposite(p, k):
-        return exact.betainc(n - k, k + 1, 1 - chance(p)) if k >= 0 else mpf(0)
-
-    # the first count whose tail is not below that of tp, found with SciPy
-    k, last = 0, int(np.ceil(tp)) - 1
-    while k < last:
-        middle, p = (k + last) // 2, chance(limit)
-        tail = special.betaincc(middle + 1, n - middle, p) / special.betainc(tp, n - tp + 1, p)
-        k, last = (k, middle) if tail > 1 - 1e-9 else (middle + 1, last)
-    rising = exact.root_error(lambda p: beyond(p) + opposite(p, k - 1), limit, 1 - mpf(level))
-    jumping = exact.root_error(lambda p: beyond(p) - opposite(p, k), limit, mpf(0))
-    exact.assert_within(min(rising, jumping), 1e-10, limit)
+def test_wilson_without_a_level():
+    low, high = rankeval_pd.precision_interval([0, 3], [5, 5], ci="wilson", level=5e-324)
+    assert low.tolist() == pytest.approx([0.0, 0.6])
+    assert high.tolist() == pytest.approx([0.0, 0.6])
 
 
 # ---- Quantiles of beta distributions as one polynomial

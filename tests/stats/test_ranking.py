@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import permutations
 from math import isnan
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +15,17 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+import rankeval_pd
 from rankeval_pd.stats import ranking
-from rankeval_pd.stats.ranking import Ranking, difference_spread, edge_precision, nbest_spread
+from rankeval_pd.stats.ranking import (
+    Ranking,
+    again_in_groups,
+    difference_spread,
+    edge_precision,
+    nbest_spread,
+    same_order,
+    stands_for,
+)
 from tests.stats.test_bands import influences
 
 SCORES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan])
@@ -110,7 +121,7 @@ def test_ties_over_all_orders(batch):
     score, gold, present = (x[..., :6] for x in batch)
     ranked, n = Ranking.of(score[:1], gold, present[:1]), np.arange(1, gold.size + 1)
     expected, best, worst = (ranked.nbest(n, ties) for ties in ("expected", "best", "worst"))
-    sd, uncut = expected.block.tp_sd(n), ranked.nbest(None, "blocks").exists
+    sd = expected.block.tp_sd(n)
     orders = permutations(np.flatnonzero(present[0]))
     orders = [plain_order(score[0], present[0], places) for places in orders]
     for k in range(present[0].sum()):
@@ -118,7 +129,6 @@ def test_ties_over_all_orders(batch):
         assert expected.tp[0, k] == pytest.approx(counts.mean(), abs=1e-12)
         assert sd[0, k] == pytest.approx(counts.std(), abs=1e-7)
         assert (best.tp[0, k], worst.tp[0, k]) == (counts.max(), counts.min())
-        assert uncut[0, k] == (len({frozenset(order[: k + 1]) for order in orders}) == 1)
 
 
 @given(batches(scores=2))
@@ -158,21 +168,6 @@ def test_regions_of_two_lists(batch):
         assert found.tp_b[row, column] == sum(gold[i] for i in in_b)
 
 
-def test_rankings_of_leading_axes_are_those_of_each_row():
-    rng = np.random.default_rng(1)
-    score, gold = rng.integers(0, 4, (2, 3, 20)).astype(float), rng.random(20) < 0.4
-    present, n = rng.random((3, 20)) < 0.8, np.array([1, 5, 12, 20])
-    found = Ranking.of(score, gold, present).nbest(n)
-    ranks = [Ranking.of(x, gold, present).ranks for x in (score, -score)]
-    regions = ranking.nbest_regions(*ranks, gold, n)
-    for i, j in np.ndindex(2, 3):
-        alone = Ranking.of(score[i, j], gold, present[j]).nbest(n)
-        assert_array_equal([x[i, j] for x in found[:-1]], list(alone[:-1]))
-        assert_array_equal([x[i, j] for x in found.block], list(alone.block))
-        alone = ranking.nbest_regions(*(x[i, j] for x in ranks), gold, n)
-        assert_array_equal([x[i, j] for x in regions], list(alone))
-
-
 def test_no_candidates_and_no_lists():
     none, yes, n = np.empty((2, 0)), np.empty((2, 0), bool), np.array([1, 2])
     found = Ranking.of(none, yes, yes).nbest(n)
@@ -191,56 +186,35 @@ def test_lists_that_cut_ties():
     ranked = Ranking.of(score, yes, yes)
     uncut = ranked.nbest(np.array([1, 3, 4, 9]), "error")
     assert uncut.exists.tolist() == [True, True, True, False]
-    assert ranked.nbest(None, "blocks").exists.tolist() == [True, False, True, True]
     with pytest.raises(ValueError, match=r"1 of . requested lists end inside .* n=2"):
         ranked.nbest(np.array([1, 2, 3]), "error")
-    with pytest.raises(ValueError, match=r"n=2 is inside a block .* between 1 and 3 \(1 of"):
-        ranked.nbest(np.array([1, 2, 3]), "blocks")
-    with pytest.raises(ValueError, match=r"n=1 is inside a block .* between nothing and 2"):
-        Ranking.of(score[1:3], yes[1:3], yes[1:3]).nbest(np.array([1]), "blocks")
 
 
 # ---- Influences on lists
 
 
-def two_lists(rank_a, rank_b, gold, n):
-    """Return the spread of the difference of lists, and who is in them."""
-    in_a, in_b = rank_a <= n[:, None], rank_b <= n[:, None]
-    only = (in_a & ~in_b).sum(axis=-1)
-    tp_only = (in_a & ~in_b & gold).sum(axis=-1), (in_b & ~in_a & gold).sum(axis=-1)
-    size = np.array(gold.size)
-    return difference_spread(rank_a, rank_b, gold, size, n, only, tp_only), in_a, in_b
-
-
-def test_difference_variance_is_the_sum_of_squared_influences():
-    """Up to the shrinkage of the precision, of order 1/n."""
+def test_variances_of_lists_and_of_their_differences_are_sums_of_squared_influences():
+    """Exactly with the share around rank n, and up to the shrinkage of order 1/n with its own."""
     rng = np.random.default_rng(1)
     gold = rng.random(20_000) < 0.2
     score = gold * 1.0 + rng.normal(size=20_000)
     noisy = score + 0.4 * rng.normal(size=20_000)
     a, b = (stats.rankdata(-x, method="ordinal") for x in (score, noisy))
     n = np.array([500, 3_000, 12_000])
-    spread, in_a, in_b = two_lists(a, b, gold, n)
-    for k, size in enumerate(n):
-        edge_a, edge_b = spread.edge_a[k], spread.edge_b[k]
-        phi = influences(gold, a, size, edge_a) - influences(gold, b, size, edge_b)
-        assert spread.variance[k] == pytest.approx((phi**2).sum(), rel=0.02)
+    in_a, in_b = a <= n[:, None], b <= n[:, None]
+    only = in_a & ~in_b, in_b & ~in_a
+    tp_only = tuple((x & gold).sum(axis=-1) for x in only)
+    size = np.array(gold.size)
+    single = nbest_spread(np.concatenate([[0], gold[np.argsort(a)].cumsum()]), n, size)
+    pair = difference_spread(a, b, gold, size, n, only[0].sum(axis=-1), tp_only)
+    for k, (cut, edge_a, edge_b) in enumerate(zip(n, pair.edge_a, pair.edge_b, strict=True)):
+        phi = influences(gold, a, cut, single.edge[k])
+        assert single.influence[k] == pytest.approx((phi**2).sum(), rel=1e-9)
+        phi = influences(gold, a, cut, edge_a) - influences(gold, b, cut, edge_b)
+        assert pair.influence[k] == pytest.approx((phi**2).sum(), rel=1e-9)
+        assert pair.variance[k] == pytest.approx((phi**2).sum(), rel=0.02)
         raw = (in_a[k] * (gold - edge_a)).mean() - (in_b[k] * (gold - edge_b)).mean()
-        assert spread.center[k] == pytest.approx(raw, abs=1e-12)
-
-
-def test_sums_of_squared_influences():
-    rng = np.random.default_rng(3)
-    gold = rng.random(200) < 0.3
-    a, b = rng.permutation(200) + 1, rng.permutation(200) + 1
-    n = np.array([5, 40, 120, 200])
-    single = nbest_spread(np.concatenate([[0], gold[np.argsort(a)].cumsum()]), n, np.array(200))
-    pair, *_ = two_lists(a, b, gold, n)
-    for k, size in enumerate(n):
-        phi = influences(gold, a, size, single.edge[k])
-        assert single.influence[k] == pytest.approx((phi**2).sum(), abs=1e-9)
-        phi = influences(gold, a, size, pair.edge_a[k]) - influences(gold, b, size, pair.edge_b[k])
-        assert pair.influence[k] == pytest.approx((phi**2).sum(), abs=1e-9)
+        assert pair.center[k] == pytest.approx(raw, abs=1e-12)
 
 
 def test_the_edge_of_a_list_is_the_share_around_its_rank():
@@ -305,3 +279,138 @@ def test_normals_are_normal():
     assert found.shape == (1_000, 101)
     assert stats.kstest(found.ravel(), "norm").pvalue > 1e-3
     assert abs((found[:, 1:] * found[:, :-1]).mean()) < 4 / np.sqrt(found.size)
+
+
+# ---- Copies: measures that rank alike, pairs that stand for others, groups that repeat
+
+
+def test_two_groups_with_the_same_candidates_are_copies():
+    score = np.tile(np.random.default_rng(0).normal(size=(2, 40)), 2)
+    number, label = np.repeat([0, 1], 40), np.tile(np.arange(40, dtype=np.uint64), 2)
+    assert again_in_groups(score, number, label).all()
+    assert again_in_groups(score, number, np.arange(80, dtype=np.uint64)).all()
+    half = np.where(np.arange(80) < 60, score, score[:, ::-1] + 1.0)
+    assert again_in_groups(half, number, label) is None
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0, 1, 3]), st.integers(2, 30))
+def test_queries_of_the_same_documents_are_no_copies(seed, decimals, queries):
+    rng = np.random.default_rng(seed)
+    number = np.repeat(np.arange(queries), 20)
+    score = rng.normal(size=(2, number.size)).round(decimals)
+    label = np.tile(np.arange(20, dtype=np.uint64), queries)
+    assert again_in_groups(score, number, label) is None
+    alone = np.arange(number.size, dtype=np.uint64)
+    assert again_in_groups(score, number, alone) is None
+    assert again_in_groups(score * 0.0, number, label) is None
+
+
+@given(st.integers(0, 10_000), st.integers(10, 400))
+def test_measures_rank_alike_only_if_every_pair_of_candidates_is_ordered_alike(seed, size):
+    rng = np.random.default_rng(seed)
+    one = rng.integers(0, 9, size).astype(float)
+    one[:2] = 0, 1
+    scores = np.stack([one, np.exp(one), 1.0 - one, one + 1e-15 * one, rng.normal(size=size)])
+    np.testing.assert_array_equal(same_order(scores), [0, 0, 2, 0, 4])
+    moved = np.exp(one)
+    moved[0] = moved[1]
+    assert same_order(np.stack([one, moved])).tolist() == [0, 1]
+    assert same_order(np.stack([one * 0.0, one * 0.0])).tolist() == [0, 1]
+    holes = np.where(rng.random(size) < 0.2, np.nan, one)
+    holes[:3] = np.nan, 0, 1
+    assert same_order(np.stack([holes, 2.0 * holes, one])).tolist() == [0, 0, 2]
+
+
+def test_every_candidate_is_looked_at_before_two_measures_rank_alike():
+    one = np.arange(2_000.0)
+    swapped, tied, rounded = one.copy(), one.copy(), one.copy()
+    swapped[[1, 2]] = swapped[[2, 1]]  # two that a look at every eighth candidate misses
+    tied[1] = tied[2]
+    rounded[1] = rounded[2] * (1.0 + 1e-15)
+    assert same_order(np.stack([one, swapped, tied, rounded])).tolist() == [0, 1, 2, 2]
+
+
+def test_a_pair_stands_for_those_with_the_same_two_rankings():
+    a, b = np.array([0, 0, 1, 0, 1, 0]), np.array([1, 0, 0, 1, 2, 2])
+    assert stands_for(a, b, ordered=False).tolist() == [0, -1, 0, 0, 4, 5]
+    assert stands_for(a, b, ordered=True).tolist() == [0, -1, 2, 0, 4, 5]
+
+
+# ---- One sort of scores for each measure and call
+
+
+SIZE = 12_007  # more than any number of lists, draws or groups below
+MEASURES = ["G2", "t", "f"]
+
+
+def _candidates() -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    gold = rng.random(SIZE) < 0.3
+    scores = {m: np.round(rng.normal(size=SIZE) + gold, 2) for m in MEASURES}
+    return pd.DataFrame({**scores, "gold": gold, "group": rng.integers(0, 50, SIZE)})
+
+
+@pytest.fixture
+def sorts(monkeypatch):
+    """Count the rows of scores that are sorted: float arrays of as many values as candidates."""
+    rows = []
+
+    def counting(name):
+        plain = getattr(np, name)
+
+        def counted(values, *args, **kwargs):
+            for array in values if name == "lexsort" else [values]:
+                array = np.asarray(array)
+                if array.dtype.kind == "f" and array.ndim and array.shape[-1] >= SIZE:
+                    rows.append(array.size // array.shape[-1])
+            return plain(values, *args, **kwargs)
+
+        monkeypatch.setattr(np, name, counted)
+
+    for name in ("argsort", "sort", "lexsort", "partition", "argpartition"):
+        counting(name)
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "each"),
+    [
+        ("nbest_precision", {"n": 100}, 1),
+        ("nbest_precision", {"n": 100, "ties": "expected"}, 1),
+        ("nbest_precision", {"n": 100, "groups": "group"}, 1),
+        ("nbest_recall", {"n": 100}, 1),
+        ("precision_band", {"n": 100, "n_resamples": 99}, 1),
+        ("precision_band", {"n": 100, "of": "recall"}, 1),
+        ("difference_band", {"n": 100, "n_resamples": 99}, 1),
+        ("compare", {"n": 100}, 1),
+        ("compare", {"n": 100, "adjust": "max-t"}, 1),
+        ("compare", {"threshold": dict.fromkeys(MEASURES, 0.5)}, 0),
+        ("measure_ranks", {"kind": "roc"}, 1),
+        ("crossovers", {"p": 0.05}, 1),
+        ("choose_threshold", {"recall": 0.5}, 1),
+        ("roc", {}, 1),
+        ("area", {"kind": "roc"}, 1),
+        ("bedroc", {}, 1),
+        ("judged_difference", {"a": "G2", "b": "t", "n": 100}, 1),
+    ],
+)
+def test_scores_are_sorted_once(name, arguments, each, sorts):
+    """Of each measure that is asked, whatever the lists, intervals, bands and pairs."""
+    method = getattr(_candidates().rankeval, name)
+    measures = ["G2", "t"] if "a" in arguments else MEASURES
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
+        method(gold="gold", measures=measures, **arguments)
+    assert sum(sorts) == each * len(measures)
+
+
+@pytest.mark.parametrize("name", ["judged_precision", "judged_recall"])
+def test_a_look_at_who_is_judged_sorts_no_more(name, sorts):
+    """Who is judged is compared along the ranking, which the estimate then takes over."""
+    df = _candidates()
+    judged = np.random.default_rng(2).random(SIZE) < 0.5
+    df["gold"] = df["gold"].astype(float).where(judged)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rankeval_pd.RankevalWarning)
+        getattr(df.rankeval, name)(gold="gold", measures=MEASURES, n=100)
+    assert sum(sorts) == len(MEASURES)

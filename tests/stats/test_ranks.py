@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from rankeval_pd.decisions.ranks import RankOptions, adjusted_tests, rank_columns
+from rankeval_pd.decisions.ranks import RankOptions, adjusted_tests
 from rankeval_pd.stats import areas, ranks
 from rankeval_pd.stats.ranking import Ranking
 
@@ -31,12 +31,7 @@ def test_ranks_are_how_many_are_better():
     assert_array_equal(high, np.quantile(placed, 0.9, axis=1, method="inverted_cdf"))
 
 
-# ---- Pairs of areas, and the ranks that they leave open
-
-
-def options(adjust, level, **more):
-    alpha = round(1.0 - level, 12)
-    return RankOptions(adjust=adjust, adjust_over="n", alpha=alpha, level=level, **more)
+# ---- Pairs of areas
 
 
 def test_pairs_of_areas_have_delongs_p_values_and_intervals():
@@ -46,7 +41,7 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
     score = 0.7 * gold + rng.normal(size=80) + rng.normal(size=(3, 80))
     placed = areas.placements(Ranking.of(score, gold, here))
     for student in (False, True):
-        how = options(None, 0.9, kind="roc")
+        how = RankOptions(adjust=None, adjust_over="n", alpha=0.1, level=0.9, kind="roc")
         found = ranks.of_influences(
             placed.value, placed.influence, gold, here, joint=False, level=0.9,
             score=score, baseline=None, n_resamples=1, most=1, seed=1, student=student,
@@ -59,42 +54,3 @@ def test_pairs_of_areas_have_delongs_p_values_and_intervals():
             assert_allclose(found["difference"][number, 0], gap, rtol=1e-12)
             assert_allclose(found["p_value"][number, 0], 2 * law.sf(abs(gap) / error), rtol=1e-9)
             assert_allclose(half[number, 0], law.ppf(0.95) * error, rtol=1e-9)
-
-
-def test_ranks_that_decisions_leave_open():
-    """Of three measures the first and the last are told apart; at alpha itself, too."""
-    value, p = np.array([[0.9], [0.7], [0.5]]), np.array([[0.06], [0.05], [0.5]])
-    gaps, error = np.array([[0.2], [0.4], [0.2]]), np.full((3, 1), 0.3 / stats.norm.ppf(0.975))
-    endless = np.full((3, 1), np.inf)
-    tests = {"difference": gaps, "error": error, "freedom": endless, "p_value": p}
-    found = rank_columns(value, tests, options(None, 0.95))
-    assert_array_equal(found["rank"][:, 0], [1, 2, 3])
-    assert_array_equal(found["rank_low"][:, 0], [1, 1, 2])
-    assert_array_equal(found["rank_high"][:, 0], [2, 3, 3])
-    assert_array_equal(found["tied_for_best"][:, 0], [True, True, False])
-    assert_allclose(found["difference"][:, 0], [0, -0.2, -0.4], atol=1e-15)
-    assert_allclose(found["difference_low"][1:, 0], [-0.5, -0.7])
-    assert_allclose(found["difference_high"][1:, 0], [0.1, -0.1], atol=1e-15)
-    assert_array_equal(found["p_adjusted"][:, 0], [np.nan, 0.06, 0.05])
-    assert_array_equal(found["letters"][:, 0], ["a", "ab", "b"])
-
-
-def test_a_family_of_the_comparisons_with_one_measure():
-    """Bonferroni's factor is 2 of the two pairs with the last measure, 3 of all pairs."""
-    value, p = np.array([[0.9], [0.7], [0.5]]), np.array([[0.5], [0.02], [0.001]])
-    gaps, error = np.array([[0.2], [0.4], [0.2]]), np.full((3, 1), 0.1)
-    freedom = np.full((3, 1), 5.0)
-    tests = {"difference": gaps, "error": error, "freedom": freedom, "p_value": p}
-    how = options("bonferroni", 0.95)
-    for baseline, factor in ((2, 2), (None, 3)):
-        found = rank_columns(value, tests, how, baseline)
-        half = stats.t.ppf(1 - 0.025 / factor, 5) * 0.1
-        wanted = {2: [factor * 0.02, factor * 0.001, np.nan], None: [np.nan, 1.0, factor * 0.02]}
-        assert_allclose(found["p_adjusted"][:, 0], wanted[baseline])
-        gap = {2: (0, 0.4), None: (2, -0.4)}[baseline]
-        low, high = gap[1] - half, gap[1] + half
-        if factor * 0.02 > 0.05:
-            low, high = min(low, 0), max(high, 0)
-        assert_allclose(found["difference_low"][gap[0], 0], low)
-        assert_allclose(found["difference_high"][gap[0], 0], high)
-        assert_array_equal(found["rank_low"][:, 0], [1, 1, 2])  # of all pairs, whatever is shown

@@ -89,12 +89,6 @@ def test_p_value_of_all_swaps(alternative):
     assert (found.together >= found.alone).all()
 
 
-def test_equal_rankings():
-    rank, gold = np.arange(1, 21), np.arange(20) < 7
-    found = swaps.swap_tests(rank, rank, gold, rank, "two-sided", n_resamples=9, seed=0)
-    assert found.alone.tolist() == found.together.tolist() == [1.0] * 20
-
-
 def test_draws_go_on_near_alpha():
     """Four times as many, as long as the interval of the adjusted p-value holds alpha."""
     rng = np.random.default_rng(3)
@@ -156,3 +150,23 @@ def test_enough_swaps():
     found = {tests: swaps.enough_swaps(tests, 0.05) for tests in (0, 1, 6, 28, 66, 250, 1000)}
     assert found == {0: 999, 1: 999, 6: 1199, 28: 5599, 66: 9999, 250: 9999, 1000: 39_999}
     assert swaps.least_swaps(28, 0.05) == 559
+
+
+# ---- Sums of swapped ranks
+
+
+@pytest.mark.parametrize("most", [3, 25])
+def test_sums_of_swapped_ranks(most):
+    """Beside swaps one by one, and the lists that they make."""
+    rng = np.random.default_rng(most)
+    a, b, gold = rng.permutation(25) + 1, rng.permutation(25) + 1, rng.random(25) < 0.4
+    keys = ranking.by_position(25)
+    n = np.arange(1, most + 1)
+    weight = np.zeros(26)
+    weight[: most + 1] = np.append(
+        np.cumsum((1.0 / n)[::-1])[::-1][:1], np.cumsum(1.0 / n[::-1])[::-1]
+    )
+    found = swaps.Swaps(a, b, gold, keys, n_resamples=70, seed=5).sums(weight, most)
+    for draw, swap in enumerate(ranking.coins(keys, 5, 0, 70).T.astype(bool)):
+        counts = np.array(plain(a, b, gold, swap, n))
+        assert found[draw] == pytest.approx(((counts[:, 2] - counts[:, 3]) / n).sum(), abs=1e-12)

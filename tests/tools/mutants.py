@@ -67,8 +67,8 @@ def _path(name: str) -> str:
 FAULTS = [
     *_in(
         "clusters.py",
-        "roles_annotators roles_copies judging/annotation stats/clusters_agreement"
-        " stats/bands_votes stats/ranking_copies",
+        "roles_annotators roles_copies judging/annotation stats/clusters"
+        " stats/bands stats/ranking",
         ("2 * positive == count, np.nan", "2 * positive == count, 1.0"),
         ("positive == count).astype", "positive > 0).astype"),
         ("axis=-1) / n**2", "axis=-1) / n"),
@@ -82,8 +82,8 @@ FAULTS = [
     ),
     *_in(
         "ranking.py",
-        "roles_annotators roles_copies judging/annotation stats/clusters_agreement"
-        " stats/bands_votes stats/ranking_copies",
+        "roles_annotators roles_copies judging/annotation stats/clusters"
+        " stats/bands stats/ranking",
         ("np.abs(high - low) <= _ROUNDING", "np.abs(high - low) <= 0.0"),
         ("(up == apart).all()", "True"),
         ("not (down & apart).any()", "True"),
@@ -95,8 +95,8 @@ FAULTS = [
     ),
     *_in(
         "decisions/ranks.py",
-        "roles_annotators roles_copies judging/annotation stats/clusters_agreement"
-        " stats/bands_votes stats/ranking_copies",
+        "roles_annotators roles_copies judging/annotation stats/clusters"
+        " stats/bands stats/ranking",
         ("alike = (stands < 0)", "alike = (stands < -1)"),
     ),
     *_in(
@@ -105,7 +105,7 @@ FAULTS = [
         ("(low < high) & result, middle, high)", "(low < high) & result, middle - 1.0, high)"),
     ),
     *_in(
-        "distributions.py", "judging/judged judging/annotation stats/judged_samples",
+        "distributions.py", "judging/judged judging/annotation stats/distributions",
         ("probe, step = np.clip(np.floor(guess), low, high)", "probe, step = np.floor(guess)"),
         ("np.minimum(probe[~holds] + 1.0", "np.minimum(probe[~holds] + 2.0"),
         ("= probe[holds]", "= probe[holds] - 1.0"),
@@ -128,7 +128,7 @@ FAULTS = [
     *_in(
         "proportions.py",
         "stats/proportions stats/differences decisions/averages chance/bounds"
-        " stats/proportions_extremes",
+        " stats/proportions",
         ("ndtri((1.0 - level) / 2.0)", "ndtri(1.0 - level)"),
         ("stdtrit(freedom, (1.0 - level) / 2.0)", "stdtrit(freedom, 1.0 - level)"),
     ),
@@ -304,13 +304,13 @@ FAULTS = [
          "own[row] = np.clip(limit * size, least, most)"),
     ),
     *_in(
-        "judged.py", "stats/judged judging/judged judging/annotation stats/judged_samples",
+        "judged.py", "stats/judged judging/judged judging/annotation",
         ("alpha = 0.5 * (1.0 - level)", "alpha = 1.0 - level"),
         ("size - _least_positives(judged - tp,", "size - _least_positives(judged - tp + 1.0,"),
         ("np.exp(tails.ge) > alpha", "np.exp(tails.gt) > alpha"),
     ),
     *_in(
-        "judged.py", "stats/judged judging/judged judging/annotation stats/judged_samples",
+        "judged.py", "stats/judged judging/judged judging/annotation",
         ("spread = (1.0 - probability) * weight**2", "spread = weight**2"),
         ("weight = np.where(judged, 1.0 / probability, 0.0)",
          "weight = np.where(judged, probability, 0.0)"),
@@ -432,19 +432,19 @@ FAULTS = [
     ),
     *_in(
         "two_by_two.py", "curves/shapes lists/acceptance"
-        " stats/two_by_two_paired",
+        " stats/two_by_two",
         ("- 2.0 * shared / (n_a + n_b)", "- shared / (n_a + n_b)"),
         ("middle = 0.5 * (np.exp(tails.gt) + at_least)", "middle = at_least"),
     ),
     *_in(
         "bands.py", "curves/shapes lists/acceptance"
-        " stats/two_by_two_paired",
+        " stats/two_by_two",
         ("return np.repeat(low, times), np.repeat(high, times)",
          "return np.repeat(high, times), np.repeat(low, times)"),
         ("ENDS = 5 ", "ENDS = 9 "),
     ),
     *_in(
-        "judging/annotation.py", "judging/judged judging/annotation stats/judged_samples",
+        "judging/annotation.py", "judging/judged judging/annotation stats/judged",
         ("min(max(wanted - wanted // 2, wanted - sides", "min(max(wanted // 2, wanted - sides"),
     ),
     *_in(
@@ -671,7 +671,7 @@ FAULTS = [
         ("1.0 + side * gap / middle", "1.0 - side * gap / middle"),
     ),
     *_in(
-        "judged.py", "judging/judged judging/annotation stats/judged_samples",
+        "judged.py", "judging/judged judging/annotation stats/judged",
         ("np.where(unknown, a.low - b.high,", "np.where(unknown, a.low - b.low,"),
     ),
     *_in(
@@ -759,7 +759,7 @@ FAULTS = [
         ("beside * (start + 1.0)) * inverse", "beside * start) * inverse"),
     ),
     *_in(
-        "random_model.py", "stats/random_model_ties lists/precision lists/regions",
+        "random_model.py", "stats/random_model lists/precision lists/regions",
         ("(ge, -(-needed // size))", "(ge, needed // size)"),
         ("(gt, needed // size + 1)", "(gt, -(-needed // size))"),
         ("model.positive - in_block, taken).ge", "model.positive, taken).ge"),
