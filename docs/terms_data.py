@@ -19,8 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
-
-from rankeval_pd.datasets.docstrings import PACKAGES, source_trees
+from search_data import PACKAGES, source_trees
 
 LEAST = 9  # how often a pair occurs
 FUNCTION_WORDS = frozenset(

@@ -22,7 +22,6 @@ from rankeval_pd.roles import (
     Alternative,
     AreaInterval,
     AreaKind,
-    AreaTest,
     EqualScores,
     RankingRoles,
 )
@@ -482,7 +481,6 @@ def unpaired_area(
     data: Data,
     *,
     kind: AreaKind = "roc",
-    test: AreaTest = "t",
     alternative: Alternative = "two-sided",
     adjust: Adjustment | None = None,
     level: float = 0.95,
@@ -497,11 +495,7 @@ def unpaired_area(
         Dataset, the samples are the elements of the batch dimensions.
     kind : {"roc", "ap"}
         The area under the ROC curve or average precision (see :func:`area`).
-    test : {"t", "delong"}
-        "t" is described under Notes. "delong" uses the normal distribution and DeLong's standard
-        error, as pROC does for unpaired curves. "delong" requires kind="roc" and is too liberal
-        if a class is small.
-    alternative : {"two-sided", "greater", "less"}
+    alternative
         Alternative hypothesis. "greater" means that the first sample has the larger area.
     adjust : {None, "holm", "bonferroni", "bh", "by"}
         Adjustment of p-values and intervals for all pairs and measures, as in :func:`compare`.
@@ -554,17 +548,13 @@ def unpaired_area(
       measure sample_a sample_b  difference    ci_low   ci_high   p_value  better
     0    good        x        y   -0.008899 -0.089173  0.066616  0.815202     NaN
     """
-    if kind == "ap" and test == "delong":
-        raise ValueError(
-            "test='delong' compares ROC areas, but kind='ap' computes average precision. Omit test."
-        )
     level = check_share("level", level)
     question = partial(area_rows, kernel=partial(sample_area, kind=kind))
     columns = ("measure", *_SampleAreas._fields)
     areas = doors.tabulate(data, roles, question, columns, can(unpaired_area))
     how = AreaOptions(
         kind=kind,
-        test=test,
+        test="t",
         level=level,
         alternative=alternative,
         alpha=round(1.0 - level, 12),
@@ -704,7 +694,7 @@ def compare_samples(
     rows |= {GROUP: np.zeros(number.size, dtype=np.int64), decisions.PAIR: np.arange(number.size)}
     rows |= {"measure_a": pairs[number, 0], "measure_b": pairs[number, 1]}
     names = [f"{name}_{side}" for side in "ab" for name in _SampleAreas._fields]
-    limits = partial(_sample_limits, kind=how.kind, test=how.test)
+    limits = partial(_sample_limits, kind=how.kind)
     interval = Interval(limits, ("tested", "freedom", "shared", *names))
     return decisions.decide(rows, samples, how=how, interval=interval)
 
@@ -719,8 +709,6 @@ def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: AreaOptions) -> Row
         # the weighted mean of the two areas, and the standard error if both were equal to this mean
         common = (a.area * a.weight + b.area * b.weight) / (a.weight + b.weight)
         at_least = np.sqrt(a.if_it_were(common) + b.if_it_were(common))
-        if how.test == "delong":
-            at_least, freedom = 0.0 * error, np.full(error.shape, np.inf)
         tested = np.where(np.isnan(error), np.nan, np.fmax(error, at_least))
     z, _ = t_and_p(difference, tested, freedom, how.alternative)
     shared = np.full(z.shape, np.nan)
@@ -744,13 +732,11 @@ def _sample_contrasts(a: _SampleAreas, b: _SampleAreas, how: AreaOptions) -> Row
     }
 
 
-def _sample_limits(*columns: FloatArray, level: float, kind: str, test: str) -> Limits:
+def _sample_limits(*columns: FloatArray, level: float, kind: str) -> Limits:
     tested, freedom, shared, *sides = columns
     size = len(_SampleAreas._fields)
     one, other = _SampleAreas(*sides[:size]), _SampleAreas(*sides[size:])
     half, gap = stats.quantile_of(freedom, level) * tested, one.area - other.area
-    if test == "delong":
-        return np.maximum(gap - half, -1.0), np.minimum(gap + half, 1.0)
     variances = one.variance, other.variance, one.variance + other.variance
     of_both = one.limits(kind, level, shared), other.limits(kind, level, shared)
     return stats.correlated_limits(

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import json
 import os
 import warnings
-import zlib
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rankeval_pd.errors import checked_call, warn
+from rankeval_pd.errors import checked_call
 
 # ---- Load the data set from Evert (2004): German PP-verb pairs, annotated by Krenn
 #
@@ -124,8 +120,6 @@ def _ways_out(reason: str) -> str:
 
 # ---- Cached data
 
-_unwritable: set[Path] = set()  # unwritable folders for which a warning has been issued
-
 
 def cache_folder() -> Path | None:
     """Return the cache folder from the environment, or from pooch if it is installed."""
@@ -143,44 +137,6 @@ def data_folder() -> Path | None:
     """Return the folder named by the environment variable ``RANKEVAL_PD_DATA``, if any."""
     named = os.environ.get("RANKEVAL_PD_DATA")
     return Path(named).expanduser() if named else None
-
-
-def read_cache(path: Path) -> Any:
-    """Return the content of a cached file, or None if the file is missing or damaged."""
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            stored, text = file.read().split("\n", 1)
-    except (OSError, EOFError, ValueError, zlib.error):
-        return None
-    return json.loads(text) if stored == digest(text) else None
-
-
-def write_cache(path: Path, content: Any) -> None:
-    """Write JSON data atomically, or warn once if the folder is not writable."""
-    # the file replaces the old one in a single step; its permissions follow the user's umask
-    text = json.dumps(content)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with gzip.open(unfinished, "xt", encoding="utf-8", compresslevel=5) as file:
-                file.write(f"{digest(text)}\n{text}")
-            unfinished.replace(path)
-        finally:  # clean up after an error or Ctrl-C
-            unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        if path.parent not in _unwritable:
-            _unwritable.add(path.parent)
-            warn(
-                f"{path.parent} is not writable ({error}), so docstrings are parsed again in every"
-                " session. Make the folder writable, or set the environment variable"
-                " RANKEVAL_PD_CACHE to another folder."
-            )
-
-
-def digest(text: str) -> str:
-    """Return the SHA-256 hash of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 # ---- Load word pairs with gold labels from the documentation of five packages

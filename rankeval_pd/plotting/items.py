@@ -467,7 +467,7 @@ def interpolated_precision(data: Data, **options: Unpack[RunPlot]) -> Axes:
     Examples
     --------
     >>> import rankeval_pd
-    >>> found = rankeval_pd.datasets.load_docstring_search(progress=False)
+    >>> found = rankeval_pd.datasets.load_docstring_search()
     >>> found.rankeval.plot.interpolated_precision(n_resamples=99).get_xlabel()
     'recall'
     """

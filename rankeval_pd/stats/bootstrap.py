@@ -462,12 +462,12 @@ def _plain_convolution(a: FloatArray, b: FloatArray) -> FloatArray:
 # An undefined resample is treated conservatively: it counts as part of the event, and it lies
 # beyond both limits of an interval.
 
-EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected", "studentised")
-INTERVALS = ("wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe")
+EVENTS = ("wild", "recentred", "strict", "zero", "bias-corrected")
+INTERVALS = ("wild", "bca", "percentile", "basic", "tango", "newcombe")
 # : For each event, the interval that excludes 0 if the p-value is significant.
 DUAL = {
     "wild": "wild", "recentred": "basic", "strict": "basic", "bias-corrected": "basic",
-    "zero": "percentile", "studentised": "studentised",
+    "zero": "percentile",
 }  # fmt: skip
 _TOGETHER = 2**18  # number of values in a block of pairs that fits into the processor's cache
 EQUAL = 1e-12  # tolerance for equal gains, relative to the scale of the score
@@ -529,22 +529,13 @@ def interval(
     level: float,
     scale: float,
     without: FloatArray,
-    student: tuple[float, FloatArray] | None = None,
 ) -> tuple[float, float]:
     """Return the limits of an interval for theta from resampled values.
 
     ``scale`` is the scale for tests of equality. ``without`` contains leave-one-out values of
-    theta, for the acceleration in BCa. ``student`` contains the standard errors of theta and of the
-    value in each resample.
+    theta, for the acceleration in BCa.
     """
     tails = (1.0 - level) / 2.0, (1.0 + level) / 2.0
-    if kind == "studentised":
-        assert student is not None
-        error, errors = student
-        low, high = quantiles(studentised(samples - theta, errors, EQUAL * scale), tails)
-        if error == 0.0:
-            return theta, theta
-        return theta - high * error, theta - low * error
     if kind == "bca":
         below = np.count_nonzero(samples < theta - EQUAL * scale)
         above = np.count_nonzero(samples > theta + EQUAL * scale)

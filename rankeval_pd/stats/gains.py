@@ -148,7 +148,7 @@ def lattices_of(
     chosen = np.array([*which], dtype=np.int64)
     listed: list[Lattice | None] = [None] * chosen.size
     wanted = options.method != "monte-carlo" and unit is not None
-    if wanted and (signs or not (items.n_groups or options.event == "studentised")):
+    if wanted and (signs or not items.n_groups):
         listed = draws.lattices(chosen, drawn=signs)
         for k, on in enumerate(listed):
             if on is not None and (on.reach > _WHOLE or (signs and on.signed_points > MOST_POINTS)):
@@ -167,8 +167,6 @@ def _why_not_exact(items: AnyItems, options: PairOptions, *, bootstraps: bool) -
             "an exact distribution exists for the metrics mean, sum and accuracy, if every item"
             " has the same total"
         )
-    elif bootstraps and options.event == "studentised":
-        reason = "event='studentised' needs the standard error of every resample"
     else:
         reason = (
             "the differences for at least one pair are not multiples of a common step, or their"
@@ -594,18 +592,11 @@ def _resampled_p(draws: Draws, k: int, on: Lattice | None) -> _Found:
     gains = draws.scores[a] - draws.scores[b]
     size = float(max(draws.scale[a], draws.scale[b]))
 
-    def count(sign: float) -> int:
-        if options.event == "studentised":
-            room = 1e-12 * size
-            t = bootstrap.studentised(np.array(gain), float(draws.own_errors[k]), room)
-            t_star = bootstrap.studentised(gains - gain, draws.errors[k], room)
-            return bootstrap.beyond(sign * t_star, sign * float(t))
-        centered = items.n_groups == 0 and items.unit is not None
-        return bootstrap.happened(sign * gains, sign * gain, options.event, size, centered=centered)
-
-    hits = better = count(1.0)
+    centered = items.n_groups == 0 and items.unit is not None
+    count = partial(bootstrap.happened, event=options.event, scale=size, centered=centered)
+    hits = better = count(gains, gain)
     if gain < 0.0:
-        better = count(-1.0)
+        better = count(-gains, -gain)
     p, ordered = (bootstrap.monte_carlo(x, gains.size, options.event) for x in (hits, better))
     return sd(gains), p, ordered, True
 
@@ -690,16 +681,14 @@ def _gain_interval(
         if options.method == "exact":  # applies only to random signs
             drawn_again = replace(options, method="auto")
         on = lattices_of(draws, drawn_again, [k], signs=False)[0]
-    if on is not None and kind != "studentised":
+    if on is not None:
         law, step = DrawnSum(on.multiples, on.times), on.step * (items.unit or 1.0)
         gains = np.asarray(step * law.values, dtype=np.float64)
         result = bootstrap.law_interval(
             kind, gain, gains, law.law, level=options.two_tailed, without=lean
         )
     else:
-        gains, student = draws.scores[a] - draws.scores[b], None
-        if kind == "studentised":
-            student = float(draws.own_errors[k]), draws.errors[k]
+        gains = draws.scores[a] - draws.scores[b]
         result = bootstrap.interval(
             kind,
             gain,
@@ -707,7 +696,6 @@ def _gain_interval(
             level=options.two_tailed,
             scale=float(max(draws.scale[a], draws.scale[b])),
             without=lean,
-            student=student,
         )
     if kind != bootstrap.DUAL[options.event]:
         return result

@@ -818,8 +818,7 @@ class PairOptions:
         self.tails = 1 + (self.alternative == "two-sided")
         self.two_tailed = max(1.0 - 2.0 / self.tails * (1.0 - self.level), 1e-9)
         self.simultaneous = self.adjust in ("max-t", "max-t-stepdown")
-        together = self.simultaneous and self.event != "wild"
-        self.studentises = together or "studentised" in (self.event, self.ci)
+        self.studentises = self.simultaneous and self.event != "wild"
 
 
 _NORMAL_ITEMS = 100_000  # sums over at least this many items are nearly normal

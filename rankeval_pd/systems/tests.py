@@ -540,16 +540,16 @@ def paired_bootstrap(
     n_resamples : int, optional
         Number b of resamples. The default is at least 10,000 and depends on the family of tests,
         ``adjust``, ``alpha`` and ``level``. Berg-Kirkpatrick et al. (2012) use a million.
-    event : {"wild", "recentred", "strict", "zero", "bias-corrected", "studentised"}
+    event
         Event whose probability is the one-sided p-value. "wild" is the wild bootstrap. This event
         multiplies each item's (or cluster's) contribution to the gain by a random sign, and counts
         sums that reach the gain δ. All other events resample items and use the resampled gains δ*.
         Events from Berg-Kirkpatrick et al. (2012) are "recentred" δ* ≥ 2δ, "strict" δ* > 2δ
         (figure 1), "zero" δ* ≤ 0, and "bias-corrected" δ* − mean δ* ≥ δ for metrics with biased
-        resampled gains. "studentised" is (δ* − δ)/se* ≥ δ/se, for skewed differences.
+        resampled gains.
     method : {"auto", "exact", "monte-carlo"}
         "auto" computes the exact distribution if possible, and draws resamples otherwise.
-    ci : {None, "wild", "bca", "percentile", "basic", "studentised", "tango", "newcombe"}
+    ci
         Kind of interval for the gain. By default, the interval matches ``event``. For "wild", the
         interval contains the gains that the test does not reject. For 0/1 items without ``groups``,
         the default is Tango's score interval. "tango" and "newcombe" are score intervals for paired
@@ -673,7 +673,7 @@ def paired_bootstrap(
 
     Each block of 1,000 resamples requires a matrix product of items x systems. For a Dask
     DataFrame, each worker needs memory for up to three copies of its items. Dask DataFrames do not
-    support ``groups``, ``strata``, ``seeds``, ``by``, "studentised", "bca" or resampled max-t.
+    support ``groups``, ``strata``, ``seeds``, ``by``, "bca" or resampled max-t.
 
     References
     ----------

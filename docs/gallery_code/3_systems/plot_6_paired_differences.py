@@ -10,7 +10,7 @@ Function: :func:`rankeval_pd.plotting.paired_differences`.
 
 import rankeval_pd
 
-found = rankeval_pd.datasets.load_docstring_search(progress=False)
+found = rankeval_pd.datasets.load_docstring_search()
 ndcg = found.rankeval.per_query("nDCG@10", wide=True)
 
 # %%

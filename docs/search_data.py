@@ -1,52 +1,39 @@
-"""A search for functions by their docstrings."""
+"""Make the search experiment that is bundled with the package.
+
+    python docs/search_data.py rankeval_pd/datasets/search.csv.gz
+
+The documents are the docstrings of the public functions, methods and classes of the installed
+packages, without the "See Also" sections. A query is a public name and the first line of its
+docstring. Relevant are the documents that its "See Also" section names.
+"""
 
 from __future__ import annotations
 
 import ast
-import json
+import gzip
 import re
+import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from functools import partial
-from importlib import metadata, util
+from collections.abc import Iterator
+from importlib import util
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from rankeval_pd.datasets.collocations import cache_folder, digest, read_cache, write_cache
-from rankeval_pd.errors import check_count, progress_bar
-from rankeval_pd.options import Capabilities, with_options
-from rankeval_pd.stats import FloatArray
-
-# ---- Parse the source files of installed packages, and cache the results
+# ---- Parse the source files of installed packages
 
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "matplotlib")
-
-
-def cached_content(what: str, edition: int, make: Callable[[], Any]) -> Any:
-    """Return cached content for these package versions, or cache the JSON data that are made."""
-    folder = cache_folder()
-    if folder is None:
-        return make()
-    made_of = [edition, {package: metadata.version(package) for package in PACKAGES}]
-    path = folder / f"{what}-{digest(json.dumps(made_of, sort_keys=True))[:16]}.json.gz"
-    before = read_cache(path)
-    if before is not None:
-        return before["content"]
-    content = make()
-    write_cache(path, {"made of": made_of, "content": content})
-    return content
+ASKED = ("xarray", "matplotlib")  # packages whose docstrings become queries
 
 
 def source_trees() -> Iterator[tuple[str, Path, ast.Module]]:
     """Yield the package, the relative path and the syntax tree of each source file."""
-    files = [(package, root, path) for package in PACKAGES for root, path in source_files(package)]
-    with progress_bar(total=len(files), what="reading docstrings", unit="files") as advance:
-        for package, root, path in files:
+    for package in PACKAGES:
+        for root, path in source_files(package):
             yield package, path.relative_to(root), ast.parse(path.read_bytes())
-            advance(1)
 
 
 def source_files(package: str) -> Iterator[tuple[Path, Path]]:
@@ -66,7 +53,6 @@ def source_files(package: str) -> Iterator[tuple[Path, Path]]:
 
 # ---- Build a search experiment from the docstrings of installed packages
 
-_SEARCH_EDITION = 2  # cache version: increase it when the parsing changes
 _LEAST_LINKS = 2  # a docstring with at least this many links becomes a query
 
 
@@ -78,68 +64,23 @@ class Docstring(NamedTuple):
     links: list[str]  #: names in the "See Also" section, as written
 
 
-@partial(with_options, able=Capabilities(own_rows=True))
-def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> pd.DataFrame:
-    """Return a search experiment on the docstrings of installed packages.
-
-    The documents are the docstrings of the public functions, methods and classes in the installed
-    versions of numpy, scipy, pandas, xarray and matplotlib, without the "See Also" sections. A
-    query consists of a public name and the first line of its docstring. The relevant documents are
-    the docstrings from the same package that are listed under "See Also"; every query has at least
-    two relevant documents. The run ``bm25`` ranks words by BM25 (k1 = 1.2, b = 0.75). The run
-    ``tfidf`` ranks by the cosine similarity of TF-IDF vectors.
-
-    Parameters
-    ----------
-    depth : int
-        Number of documents that each run retrieves per query.
-    progress : bool, optional
-        Whether to show a progress bar. By default, the bar appears after two seconds.
-
-    Returns
-    -------
-    DataFrame
-        A frame in the format of :func:`read_trec`. ``query`` and ``document`` contain public names.
-        ``bm25`` and ``tfidf`` contain scores, which are NaN if the run did not retrieve the
-        document. ``grade`` is 1 for a link and missing otherwise.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If scikit-learn is not installed. Run ``pip install scikit-learn``.
-
-    Notes
-    -----
-    The source files are parsed but not imported. The result depends on the package versions.
-    The first call takes about twenty seconds, and later calls take a few seconds. Parsed docstrings
-    are cached for each package version in the folder named by the environment variable
-    ``RANKEVAL_PD_CACHE``. If this variable is not set, the user's cache folder is used, provided
-    that pooch is installed (``pip install pooch``).
-
-    The judgments are mechanical, so documents without a link may be just as relevant.
-
-    Examples
-    --------
-    >>> from rankeval_pd import datasets
-    >>> found = datasets.load_docstring_search()  # doctest: +SKIP
-    >>> list(found.columns)  # doctest: +SKIP
-    ['query', 'document', 'bm25', 'tfidf', 'grade']
-    >>> found.rankeval.summary(["nDCG@10", "AP", "R@100"], baseline="bm25")  # doctest: +SKIP
-    """
-    depth = check_count("depth", depth)
-    corpus = _search_corpus()
+def experiment(depth: int = 50) -> pd.DataFrame:
+    """Return the queries about xarray and Matplotlib, both runs, and the linked documents."""
+    corpus = read_corpus()
     links = _linked_documents(corpus)
-    asked = [k for k, result in enumerate(links) if len(result) >= _LEAST_LINKS]
+    asked = []
+    for number, linked in enumerate(links):
+        if corpus[number].name.startswith(ASKED) and len(linked) >= _LEAST_LINKS:
+            asked.append(number)
     runs = {
         name: _best_documents(scores, asked, depth) for name, scores in _run_scores(corpus, asked)
     }
     # a row for each query and retrieved or linked document
     names = np.array([one.name for one in corpus], dtype=object)
-    gold = pd.DataFrame(
+    table = pd.DataFrame(
         [(query, document) for query in asked for document in links[query]],
         columns=["query", "document"],
     ).assign(grade=1)
-    table = gold
     for name, (query, document, score) in runs.items():
         run = pd.DataFrame({"query": query, "document": document, name: score})
         table = table.merge(run, on=["query", "document"], how="outer")
@@ -150,17 +91,13 @@ def load_docstring_search(depth: int = 100, *, progress: bool | None = None) -> 
     return table.sort_values(["query", "document"], ignore_index=True)
 
 
-Run = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], FloatArray]  # query, document, score
+Run = tuple[
+    np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]
+]  # query, document, score
 
 
 def _run_scores(corpus: list[Docstring], asked: list[int]) -> Iterator[tuple[str, Any]]:
     """Yield the name and the sparse scores (query, document) of each run."""
-    try:
-        from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "load_docstring_search needs scikit-learn: pip install scikit-learn."
-        ) from None
     texts = [f"{_name_words(one.name)} {one.text}" for one in corpus]
     queries = [
         f"{_name_words(corpus[k].name)} {corpus[k].text.partition(chr(10))[0]}" for k in asked
@@ -187,7 +124,7 @@ def _best_documents(scores: Any, asked: list[int], depth: int) -> Run:
     scores = scores.tocsr()
     found = []
     for number, start, end in zip(asked, scores.indptr, scores.indptr[1:], strict=False):
-        document, score = scores.indices[start:end], np.round(scores.data[start:end], 6)
+        document, score = scores.indices[start:end], np.round(scores.data[start:end], 4)
         score = np.where(document == number, 0.0, score)
         # sort only documents that may be among the best
         edge = np.partition(score, -depth)[-depth] if score.size > depth else 0.0
@@ -232,15 +169,8 @@ def _linked_documents(corpus: list[Docstring]) -> list[list[int]]:
     return listed
 
 
-# Reading and caching
-
-
-def _search_corpus() -> list[Docstring]:
-    content = cached_content("docstring_search", _SEARCH_EDITION, _read_search)
-    return [Docstring(*one) for one in content]
-
-
-def _read_search() -> list[Docstring]:
+def read_corpus() -> list[Docstring]:
+    """Return the docstrings of public names in all packages."""
     by_name: dict[str, Docstring] = {}
     for package, path, tree in source_trees():
         # private modules, as in numpy/_core/fromnumeric.py, are not part of a public name
@@ -277,3 +207,8 @@ def _split_see_also(text: str) -> tuple[str, list[str]]:
             before = line if ":`" in line else line.partition(" : ")[0]
             names += [(role or plain).strip(".") for role, plain in _LINKED.findall(before)]
     return text[: section.start()] + text[section.end() :], [name for name in names if name]
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
+        packed.write(experiment().to_csv(index=False).encode())
