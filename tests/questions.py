@@ -288,7 +288,6 @@ OF_RANKINGS: dict[str, Callable[[Any, Any], Any]] = {
     "precision of one": lambda plot, ax: plot.precision(highlight="G2", **_FEW, ax=ax),
     "precision of few n": lambda plot, ax: plot.precision([20, 50, 90], mark=[50], ax=ax),
     "comparison": lambda plot, ax: plot.comparison(*_PAIR, n_resamples=99, ax=ax),
-    "recall_band": lambda plot, ax: plot.recall_band(**_FEW, ax=ax),
     "random_bound": lambda plot, ax: plot.random_bound([0.05, 0.001], ax=ax),
     "random_cdf": lambda plot, ax: plot.random_cdf(20, [0.5, 0.05], ax=ax),
     "roc": lambda plot, ax: plot.roc(bands=0.05, ax=ax),
@@ -298,8 +297,6 @@ OF_RANKINGS: dict[str, Callable[[Any, Any], Any]] = {
     "gain": lambda plot, ax: plot.gain(log=True, ax=ax),
     "area": lambda plot, ax: plot.area(ax=ax),
     "measure_ranks": lambda plot, ax: plot.measure_ranks(kind="roc", n_resamples=999, ax=ax),
-    "odds_ratios": lambda plot, ax: plot.odds_ratios(*_PAIR, [20, 90], ax=ax),
-    "mean_difference": lambda plot, ax: plot.mean_difference(*_PAIR, range(9, 90), **_FEW, ax=ax),
 }
 OF_ITEMS: dict[str, Callable[[Any, Any], Any]] = {
     "confidence": lambda plot, ax: plot.confidence(**B, ax=ax),

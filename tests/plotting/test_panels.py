@@ -74,10 +74,11 @@ def test_of_a_table_no_role_is_asked(name):
 
 @pytest.mark.parametrize(
     ("data", "name", "args"),
-    [(candidates, "mean_difference", ("G2", "_z", [10, 20])),
-     (candidates, "odds_ratios", ("G2", "_z", [10, 20])), (items, "gain_by_size", ([20, 40],)),
-     (candidates, "tie_sensitivity", ("G2", "_z", [10, 20]))],
-)  # fmt: skip
+    [
+        (items, "gain_by_size", ([20, 40],)),
+        (candidates, "tie_sensitivity", ("G2", "_z", [10, 20])),
+    ],
+)
 def test_a_finished_table_needs_no_more_arguments(data, name, args):
     call = data().rankeval
     assert getattr(getattr(call, name)(*args).rankeval.plot, name)() is not None
