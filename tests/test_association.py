@@ -1,4 +1,4 @@
-"""Association measures of frames: values of SciPy, R and peers, cells, margins, number types."""
+"""Association measures of frames: values of SciPy and R, cells, margins, number types."""
 
 from __future__ import annotations
 
@@ -319,68 +319,3 @@ def test_a_missing_nullable_cell_and_a_name_of_two_columns(tables):
     twice = pd.DataFrame({**COUNTS, "g": [1, 1]}).rename(columns={"g": "f"})
     with pytest.raises(ValueError, match="margins: data has 2 columns named 'f'"):
         scored(twice)
-
-
-# ------------------------------------------------------------------------------------------ peers
-
-
-def peer_tables() -> pd.DataFrame:
-    """Return random tables without an empty margin."""
-    rng = np.random.default_rng(3)
-    f = rng.integers(1, 40, 400)
-    both = {"f": f, "f1": f + rng.integers(1, 900, 400), "f2": f + rng.integers(1, 900, 400)}
-    return pd.DataFrame(both | {"N": 20_000})
-
-
-def test_measures_of_pandas_association_measures():
-    peer = pytest.importorskip("association_measures.measures")
-    data = peer_tables()
-    ours = data.rankeval.with_association_measures(margins=MARGINS)
-    swapped = data.rename(columns={"f1": "f2", "f2": "f1"})
-    theirs = peer.score(data, freq=False, digits=None, disc=0.0)
-    ratio = peer.score(swapped, ["log_ratio"], freq=False, digits=None, disc=0.5)["log_ratio"]
-    equal = {
-        "z": "z_score", "t": "t_score", "G2": "log_likelihood", "liddell": "liddell",
-        "min_sensitivity": "min_sensitivity", "dice": "dice",
-    }  # fmt: skip
-    for here, there in equal.items():
-        np.testing.assert_allclose(ours[here], theirs[there], rtol=1e-9, atol=1e-9, err_msg=here)
-    for here, there in {"MI": "mutual_information", "local_MI": "local_mutual_information"}.items():
-        np.testing.assert_allclose(ours[here], theirs[there] / math.log10(2.0), atol=1e-11)
-    attracted = ours["LRC"] > 0
-    lrc = theirs["conservative_log_ratio"]
-    np.testing.assert_allclose(ours["LRC"][attracted], lrc[attracted], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(ours["LRC"], lrc, atol=1e-9)
-    o12, o21 = data["f1"] - data["f"], data["f2"] - data["f"]
-    wanted = (data["f"] + 0.5) / (data["f2"] + 0.5)
-    wanted /= (o12 + 0.5) / (data["N"] - data["f2"] + 0.5)
-    np.testing.assert_allclose(ratio, np.log2(wanted), rtol=1e-12)
-    assert (o21 > 0).all()
-
-
-def test_measures_of_nltk():
-    peer = pytest.importorskip("nltk.metrics.association").BigramAssocMeasures
-    data = peer_tables()
-    ours = data.rankeval.with_association_measures(margins=MARGINS)
-    rows = data.to_numpy().tolist()
-    theirs = {
-        name: np.array([getattr(peer, name)(f, (f1, f2), n) for f, f1, f2, n in rows])
-        for name in (
-            "student_t", "chi_sq", "pmi", "likelihood_ratio", "jaccard", "dice", "raw_freq",
-            "phi_sq", "mi_like", "poisson_stirling", "fisher",
-        )
-    }  # fmt: skip
-    wanted = {
-        "student_t": ours["t"], "chi_sq": ours["X2"].abs(), "pmi": ours["MI"],
-        "likelihood_ratio": ours["G2"].abs(), "jaccard": ours["jaccard"], "dice": ours["dice"],
-        "raw_freq": data["f"] / data["N"], "phi_sq": ours["X2"].abs() / data["N"],
-        "mi_like": 2.0 ** ours["MI3"] / data["N"],
-        "poisson_stirling": data["f"] * (ours["MI"] - 1.0),
-    }  # fmt: skip
-    for name, values in wanted.items():
-        np.testing.assert_allclose(theirs[name], values, rtol=1e-8, atol=1e-8, err_msg=name)
-    # the other tail: P(X <= f), and ours is P(X >= f)
-    equal = fisher_exact([[5, 10], [20, 100]], alternative="less").pvalue
-    assert peer.fisher(5, (15, 25), 135) == pytest.approx(equal)
-    right = 10.0 ** -ours["neglog10_fisher"]
-    assert (theirs["fisher"] + right > 1.0 - 1e-9).all()
