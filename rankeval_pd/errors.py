@@ -131,11 +131,17 @@ def is_known(name: object, known: Iterable[Hashable]) -> bool:
         return False
 
 
+_LONGEST = 80  # characters of a value in an error
+
+
 def shown(value: object) -> str:
-    """Return a value as text, without NumPy's type names."""
+    """Return a value as text, without NumPy's type names and not longer than a line."""
     if isinstance(value, np.generic):
         value = value.item()
-    return repr(value)
+    text = repr(value)
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}..."
+    return text
 
 
 # keyword in other packages, without underscores: keyword in this package

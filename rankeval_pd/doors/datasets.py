@@ -805,7 +805,7 @@ def _answer_in_blocks(data: xr.Dataset, question: Question, *, together: bool) -
         "choices": {"details": details_wanted(), "progress": SHOWN.get()},
     }
     if question.form == "items":  # what tests of systems use depends on the values
-        for name in ("ci", "n_resamples", "n_groups"):
+        for name in ("ci", "interval", "n_resamples", "n_groups"):
             shown.attrs.pop(name, None)
             if options.get(name) is not None:
                 shown.attrs[name] = options[name]

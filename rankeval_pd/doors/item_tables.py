@@ -457,7 +457,7 @@ def item_roles(keywords: Mapping[str, Any]) -> Roles:
                 f"{name}={keywords[name]!r} applies only to rankings, but data contains test"
                 f" items. Omit {name}."
             )
-    for name in ("gold", "key", "ties"):
+    for name in ("gold", "positive", "min_grade", "key", "ties"):
         value, advice = keywords.get(name), ""
         if value is not None:
             value = f"<{type(value).__name__}>" if are_values(value) else shown(value)
@@ -989,6 +989,8 @@ def _in_numbers(table: pd.DataFrame, more: Sequence[str]) -> pd.DataFrame:
     for name in (*_NEEDED[2:], *more, *({"p_one_sided", "gain_se"} & {*table})):
         column = table[name]
         try:
+            if column.dtype.kind == "c":
+                raise TypeError("complex")
             table = table.assign(**{name: column.to_numpy(dtype=float, na_value=np.nan)})
         except (TypeError, ValueError):
             raise TypeError(

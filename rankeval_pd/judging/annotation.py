@@ -30,6 +30,7 @@ from rankeval_pd.roles import (
     as_names,
     find_gold,
     frame_column,
+    native,
     refuse_dim,
     with_columns,
 )
@@ -493,7 +494,7 @@ def annotation_sheet(
         )
     from_a = min(max(wanted - wanted // 2, wanted - sides[1].size), sides[0].size)
     rows = rng.permutation(np.concatenate([sides[0][:from_a], sides[1][: wanted - from_a]]))
-    sheet = candidates.iloc[rows][list(show or [])].copy()
+    sheet = native(candidates[list(show or [])]).iloc[rows].copy()
     sheet[gold] = pd.array([pd.NA] * len(sheet), dtype="boolean")
     return sheet
 

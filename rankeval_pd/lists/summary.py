@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack, cast
 import pandas as pd
 
 from rankeval_pd.doors import Data, above_door, below_door, check_data, item_roles
-from rankeval_pd.errors import listed, unknown_name, warn
+from rankeval_pd.errors import check_share, listed, unknown_name, warn
 from rankeval_pd.lists.comparison import with_verdicts
 from rankeval_pd.lists.measure_ranks import VERDICT, rank_options, ranked
 from rankeval_pd.options import Capabilities, with_roles
@@ -144,6 +144,7 @@ def summary(
     1    fair  100   0.32  0.218978  0.434852         2          2       b
     """
     check_data(data)
+    check_share("alpha", alpha)
     adjust = cast("FamilyAdjustment | None", adjustment_of(test, adjust))
     options: dict[str, Any] = {
         "adjust": adjust,

@@ -253,7 +253,7 @@ def _values_and_limits(rows: pd.DataFrame, numbers: Numbers) -> tuple[list[str],
         return texts, []
     ends = zip(low, high, strict=True)
     limits = [interval_text(a, b, digits, signed=signed) + numbers.unit for a, b in ends]
-    return texts, np.where(np.isfinite(low + high), limits, "–").tolist()
+    return texts, np.where(np.isfinite(low) & np.isfinite(high), limits, "–").tolist()
 
 
 def _letter_runs(letters: Sequence[str]) -> list[str]:
@@ -476,7 +476,7 @@ def _draw_ranks(
 
 def _rank_text(low: float, high: float) -> str:
     """Format the limits of a rank, such as 2–4; return "" if they are not known."""
-    if not np.isfinite(low + high):
+    if not np.isfinite(low) & np.isfinite(high):
         return ""
     if low == high:
         return f"{low:.0f}"

@@ -79,7 +79,7 @@ def draw_paired_differences(
         low, high, gain = (float(row[c]) for c in ("ci_low", "ci_high", "gain"))
         at = gains.size * 1.035
         ends = np.clip([low, high], -1.08 * height, 1.08 * height)
-        if np.isfinite(low + high):
+        if np.isfinite(low) & np.isfinite(high):
             ax.vlines(at, *ends, color=ink.fg, linewidth=1.4, clip_on=False, label="_interval")
         dot = look.line(color=ink.fg, marker="o", markersize=5, linestyle="none", label="_gain")
         ax.plot([at], [gain], clip_on=False, **dot)

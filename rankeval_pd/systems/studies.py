@@ -33,6 +33,7 @@ from rankeval_pd.doors import (
 )
 from rankeval_pd.errors import (
     check_choice,
+    check_count,
     check_draws,
     check_memory,
     check_shapes,
@@ -643,7 +644,7 @@ def population_calibration(
     edges, level = _bins(bins), check_share("level", level)
     frame = below_door(data)
     scores, total = system_scores(frame, chosen)
-    size, sets = check_sizes([n_items], None)[0], check_sizes([n_test_sets], None, least=1)[0]
+    size, sets = check_count("n_items", n_items, 2), check_count("n_test_sets", n_test_sets)
     check_memory(
         (2 + len(scores)) * size,  # the drawn items, the sorted items and their scores
         f"n_items={size} requires {size} items in memory for each test set",
