@@ -6,6 +6,7 @@ import importlib
 import json
 import pickle
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,17 @@ def result(form: str, name: str) -> Any:
     return getattr(data.rankeval, name)(*args, **roles | options)
 
 
+SHOWS = (
+    rankeval_pd.in_words,
+    partial(rankeval_pd.in_words, methods=True),
+    partial(rankeval_pd.paper_table, to="markdown"),
+)
+
+
 def shown(table: Any, name: str) -> list[Any]:
     """Return what is told and drawn of a table, or the error that refuses it."""
     found = []
-    for show in (
-        rankeval_pd.in_words,
-        lambda x: rankeval_pd.in_words(x, methods=True),
-        lambda x: rankeval_pd.paper_table(x, "markdown"),
-    ):
+    for show in SHOWS:
         try:
             found.append(show(table))
         except (ValueError, TypeError) as error:

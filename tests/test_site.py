@@ -102,8 +102,8 @@ def test_the_search_gives_the_page_that_answers_first():
 
 
 def test_lines_of_code_fit_into_their_box():
-    long = []
-    for page in [*DOCS.rglob("*.md"), *(DOCS / "gallery_code").rglob("plot_*.py")]:
+    long, scripts = [], (DOCS / "gallery_code").rglob("plot_*.py")
+    for page in [ROOT / "README.md", *DOCS.rglob("*.md"), *scripts]:
         text = page.read_text("utf-8")
         fenced = r"^```(?:\{code-cell\}[^\n]*|\w+)\n(.*?)^```"
         code = re.findall(fenced, text, re.S | re.M) if page.suffix == ".md" else [text]
@@ -267,12 +267,10 @@ def test_the_blocks_of_the_readme_run_in_a_process_of_their_own(tmp_path):
 
 
 def test_the_readme_is_short():
-    """One line sets up and runs the main job; a code line has 88 characters at most."""
+    """One line sets up and runs the main job."""
     text = (ROOT / "README.md").read_text("utf-8")
     assert len(text.splitlines()) <= 120
-    blocks = re.findall(r"```(\w+)\n(.*?)```", text, re.S)
-    assert max(len(line) for _, code in blocks for line in code.splitlines()) <= 88
-    assert any("&& python examples/quickstart.py" in code for _, code in blocks)
+    assert "&& python examples/quickstart.py" in text
     assert "index_col=0" not in text  # it would take a system's column for the names of the items
 
 

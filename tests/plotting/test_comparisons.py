@@ -42,34 +42,24 @@ def to_mark(ax, table, *findings, row=None) -> dict:
 
 def test_comparison_draws_the_table(two):
     table = two.rankeval.compare("good", "poor", alpha=0.01, adjust="holm")
-    ax = plotting.comparison(table)
+    ax = plotting.comparison(table, relevant=0.05)
     curves, strip, below = ax.figure.axes
     assert curves is ax
     equal(xy(ax, "good"), table[["n", "precision_a"]])
     equal(xy(ax, "poor"), table[["n", "precision_b"]])
-    bars = to_mark(ax, table, table["p_value"] <= 0.01, table["significant"])
+    large = table["difference"].abs() >= 0.05
+    both = (table["p_value"] <= 0.01) & large, table["significant"] & large
+    assert 0 < both[1].sum() < both[0].sum() < (table["p_value"] <= 0.01).sum()
+    bars = to_mark(ax, table, *both)
     assert len(bars) == 2
     assert_equal(marked(ax, table["n"]), bars)
     equal(xy(below, "_difference"), table[["n", "difference"]])
     equal(limits(below), table[["ci_low", "ci_high"]])
     assert written(strip) == ["each n separately", "all n jointly", "good\nbetter"]
-    assert "(Fisher's exact test at 1%, separately at each n)" in caption(ax)
-    assert "(Holm's method at 1%, simultaneously for all n)" in caption(ax)
+    words = "and the difference is 5 points or more"
+    assert f"(Fisher's exact test at 1%, separately at each n, {words})" in caption(ax)
+    assert f"(Holm's method at 1%, simultaneously for all n, {words})" in caption(ax)
     assert "good − poor in percentage points, with the 95% interval, adjusted like" in caption(ax)
-
-
-@pytest.mark.full
-def test_comparison_marks_what_holds_for_all_n_together(two):
-    n = range(5, 400)
-    ax = two.rankeval.plot.comparison("good", "poor", n, relevant=0.05)
-    table = two.rankeval.compare("good", "poor", n)
-    adjusted = two.rankeval.compare("good", "poor", n, adjust="max-t")
-    large = table["difference"].abs() >= 0.05
-    both = table["significant"] & large, adjusted["significant"] & large
-    assert 0 < both[1].sum() < both[0].sum()
-    assert_equal(marked(ax, table["n"]), to_mark(ax, table, *both))
-    words = "max-t method at 5%, simultaneously for all n, and the difference is 5 points or more"
-    assert words in caption(ax)
 
 
 @pytest.mark.full

@@ -18,11 +18,9 @@ from tests.plotting.seen import (
     check_ranks,
     check_rows,
     columns,
-    laid_out,
     line,
     rank_texts,
     rows_of,
-    tied,
     written,
 )
 from tests.questions import B, candidates
@@ -67,26 +65,6 @@ def test_ranks_of_systems_are_drawn_best_first(seven, options, words):
     assert words in caption(ax)
     intervals = "Lines: 95% percentile bootstrap confidence intervals, for all systems"
     assert intervals in caption(ax)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("count", [40, 120])
-def test_many_rows_of_a_forest(count):
-    """Up to 60 rows stand on the page; of more the best 59, and the rest in one row."""
-    means = np.linspace(3.0, 0.0, count)
-    scores = np.random.default_rng(2).normal(means, size=(150, count))
-    call = pd.DataFrame(scores).add_prefix("system ").rankeval
-    ax = call.plot.system_ranks(**B)
-    laid_out(ax.figure)
-    table = call.system_ranks(**B).sort_values("rank", kind="stable")
-    shown = table.iloc[: count if count <= 60 else 59]
-    rest = [f"{count - 59} more"] if count > 60 else []
-    assert rows_of(ax) == [*shown["system"], *rest]
-    assert ("Ticks in the last row" in caption(ax)) == (count > 60)
-    assert columns(ax)["rank"] == rank_texts(shown)
-    drawn = bool(tied(ax))
-    assert drawn == ("Bars on the right" in caption(ax))
-    assert ("tied" in columns(ax) and not drawn) == ("share a letter" in caption(ax))
 
 
 def test_rows_of_names_are_no_logarithms(seven):

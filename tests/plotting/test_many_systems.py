@@ -11,7 +11,7 @@ from scipy import stats
 from rankeval_pd import plotting
 from rankeval_pd.plotting import forests
 from rankeval_pd.stats.families import letters
-from tests.plotting.seen import laid_out, texts
+from tests.plotting.seen import laid_out, texts, tied
 
 PAGE = 11.7  # inches, the longer side of A4
 
@@ -52,6 +52,7 @@ def test_many_systems_are_one_legible_page(plot, count):
     ax = getattr(plotting, plot)(tables(count)[plot])
     seen = legible(ax)
     assert max(ax.figure.get_size_inches()) <= PAGE
+    said = plotting.caption(ax)
     named = list(dict.fromkeys(x for x in seen if x.startswith("team")))
     assert named[:2] == ["team-000-model-v0", "team-001-model-v1"]  # the best first
     folded = list({x for x in seen if x.endswith(" more")})
@@ -61,9 +62,11 @@ def test_many_systems_are_one_legible_page(plot, count):
     else:
         assert folded == [f"{count - len(named)} more"]
         assert len(named) >= 40
-        assert f"{count - len(named)} more" in plotting.caption(ax)
+        assert f"{count - len(named)} more" in said
     if plot != "pairs":
         assert "tied" in seen  # the letters, to copy
+        assert ("Ticks in the last row" in said) == (count > 60)
+        assert ("Bars on the right" in said) == bool(tied(ax))
 
 
 @pytest.mark.parametrize("plot", ["system_ranks", "critical_difference"])
