@@ -21,6 +21,7 @@ import pytest
 
 import rankeval_pd
 from rankeval_pd.overview import PER_QUERY, PLOT_SYNONYMS, SYNONYMS
+from tests.questions import runs
 
 ROOT = Path(rankeval_pd.__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -240,16 +241,13 @@ def test_the_blocks_of_the_readme_run_in_a_process_of_their_own(tmp_path):
     items = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
     items.to_csv(tmp_path / "items.csv", index_label="item")
     (tmp_path / "runs").mkdir()
-    queries = [f"q{k}" for k in range(20)]
-    judged = "".join(f"{q} 0 d{d} {d % 2}\n" for q in queries for d in range(9))
-    (tmp_path / "qrels.txt").write_text(judged)
+    found = runs("ab")
+    query, document = found["query"].astype(str), found["document"].astype(str)
+    judged = query + " 0 " + document + " " + found["grade"].astype(str)
+    (tmp_path / "qrels.txt").write_text("\n".join(judged))
     for run in "ab":
-        lines = [
-            f"{q} Q0 d{d} {rank} {10 - rank} {run}\n"
-            for q in queries
-            for rank, d in enumerate(rng.permutation(9), 1)
-        ]
-        (tmp_path / "runs" / f"{run}.run").write_text("".join(lines))
+        rows = query + " Q0 " + document + " 1 " + found[run].astype(str) + " " + run
+        (tmp_path / "runs" / f"{run}.run").write_text("\n".join(rows))
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
     assert len(blocks) == 2
     for code in blocks:

@@ -27,16 +27,12 @@ def test_some_of_the_names_keep_their_colors():
     df = candidates(names=6).rename(columns={"_z": "z", "$MI^3$": "MI"})
     names = list(df)[:6]
     some = {"t": HUES[5].lower(), "MI": HUES[2].lower()}
-    for data in (df, df.rename_axis("candidate").to_xarray()):
-        curves = data.rankeval.nbest_precision([20, 50], measures=list(some))
-        pair = data.rankeval.compare("t", "MI", [20, 50])
-        assert all(listed_in(table.attrs, "order") == names for table in (curves, pair))
-        for ax in (
-            plotting.precision(curves),
-            plotting.comparison(pair),
-            data.rankeval(measures=list(some)).plot.gain(),
-        ):
-            assert {name: color(ax, name) for name in some} == some
+    curves = df.rankeval.nbest_precision([20, 50], measures=list(some))
+    pair = df.rankeval.compare("t", "MI", [20, 50])
+    assert all(listed_in(table.attrs, "order") == names for table in (curves, pair))
+    gain = df.rename_axis("candidate").to_xarray().rankeval(measures=list(some)).plot.gain()
+    for ax in (plotting.precision(curves), plotting.comparison(pair), gain):
+        assert {name: color(ax, name) for name in some} == some
 
 
 @pytest.mark.full

@@ -43,11 +43,6 @@ def test_a_dimension_of_a_dataset_gets_panels(two):
     assert [ax.get_title() for ax in batch] == ["part = 0", "part = 1"]
 
 
-def test_a_group_may_be_named_true():
-    data = candidates().assign(q=1).rename(columns={"q": True})
-    assert plotting.precision_recall(data, by=True, area=False).get_lines()
-
-
 def test_more_panels_than_can_be_read_are_refused_before_anything_is_drawn(two):
     many = two.assign(group=np.arange(600) // 20).rankeval(by="group")
     with pytest.raises(ValueError, match=r"there are 30 groups of group.*24 panels"):
