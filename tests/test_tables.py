@@ -8,7 +8,7 @@ import pytest
 
 import rankeval_pd
 from rankeval_pd.options import can
-from tests.questions import ASKED, FRAME, OTHER
+from tests.questions import ASKED, FRAME, OTHER, runs
 
 pytestmark = pytest.mark.filterwarnings("ignore::rankeval_pd.RankevalWarning")
 
@@ -93,11 +93,7 @@ def test_what_a_keyword_adds_has_its_columns():
 
 
 def test_queries_are_short_and_a_wide_table_is_whole():
-    rows = pd.DataFrame(
-        {"query": ["q", "q", "r", "r"], "document": list("abab"), "run": [2.0, 1.0, 1.0, 2.0],
-         "gold": [1, 0, 1, 0]}
-    )  # fmt: skip
-    ask = rows.rankeval(by="query", gold="gold", key="document", measures="run", details=False)
+    ask = runs(["run"]).rankeval(details=False)
     assert list(ask.per_query("AP")) == ["query", "measure", "metric", "value"]
     assert list(ask.per_query("AP", wide=True)) == ["run"]
 

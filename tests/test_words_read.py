@@ -259,8 +259,6 @@ def check_verdict(part: pd.DataFrame, told: list[str], table: pd.DataFrame) -> N
         elif m := re.match(r"(.+) (?:is|are) not shown to be better than chance\.", one):
             lacking = {*rows.index[~rows["better_than_chance"].astype(bool)]}
             assert named(m[1]) == lacking or "others" in m[1], told
-        elif re.match(r"(It is|Both are|All are) better than chance\.", one):
-            assert rows["better_than_chance"].all(), told
         elif m := re.match(r"The lists? of (.+?) ends? inside a tie", one):
             assert named(m[1]) == {*rows.index[rows["tied"] > 0]} or "others" in m[1], told
         elif m := re.match(r"(Q\d) is significantly (higher|lower) than (Q\d), by", one):
@@ -270,22 +268,11 @@ def check_verdict(part: pd.DataFrame, told: list[str], table: pd.DataFrame) -> N
             assert m[3] == base if base else m[3] in best, told
         elif m := re.match(r"(Q\d) does not differ significantly from (Q\d):", one):
             assert decisive[m[1]] > alpha * (1 - 1e-9), told
-        elif m := re.match(r"(Q\d) (?:is .* than|equals) (?:Q\d).*no test", one):
-            assert np.isnan(decisive[m[1]]), told
-        elif m := re.match(r"Only some of the best .+ significantly better than (.+?)[.(]", one):
-            for x in named(m[1]):
-                assert {apart(rows, [y], x) for y in best} == {True, False}, (told, part.T)
-            mentioned |= named(m[1])
         elif m := re.match(r"(?:It was|They were) not tested against (.+?)\.", one):
             for x in named(m[1]):
                 assert not tested[x], (told, part.T)
                 assert not apart(rows, best, x), (told, part.T)
             mentioned |= named(m[1])
-        elif m := re.match(r"Of \d+ \w+, (\d+) are significantly higher than .* (\d+) signif", one):
-            sure = rows[decisive <= alpha]
-            assert (int(m[1]), int(m[2])) == (
-                (sure["difference"] > 0).sum(), (sure["difference"] < 0).sum()
-            ), told  # fmt: skip
         else:
             raise AssertionError(("a claim that is not read", one, told))
     if "letters" in rows and "others" not in " ".join(told):
@@ -311,12 +298,6 @@ def check_comparisons(table: pd.DataFrame, paragraphs: list[str]) -> None:
         m = re.match(r"Of (\d+) comparisons, (\d+) (?:is|are) significant at", paragraphs[0])
         assert m, paragraphs
         assert (int(m[1]), int(m[2])) == (table[p].notna().sum(), (table[p] <= alpha).sum())
-        if rest := re.search(r"Not significantly different: (.+?)\.", paragraphs[0]):
-            left = table[table[p] > alpha]
-            pairs = [
-                f"{x} and {y}" for x, y in zip(left[f"{kind}_a"], left[f"{kind}_b"], strict=True)
-            ]
-            assert rest[1].split("; ") == pairs, paragraphs
         return
     assert len(paragraphs) == min(len(table), 8), (paragraphs, table)
     for row, told in zip(table.to_dict("records"), paragraphs, strict=False):

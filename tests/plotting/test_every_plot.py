@@ -56,30 +56,23 @@ def test_a_picture_has_room_for_what_it_says():
     check_picture("measure_ranks", "dark", "grid", 6)
 
 
-def draw(name: str, theme: str, size: str, count: int):
-    """Draw a plot in a setting; return its figure, its Axes, and the rows and columns."""
-    rows, columns = (2, 2) if size == "grid" else (1, 1)
-    with plt.style.context(THEMES[theme]):
-        figure, panels = plt.subplots(
-            rows, columns, figsize=SIZES[size], layout="constrained", squeeze=False
-        )
-        for other in panels.ravel()[1:]:  # neighbors that take what room they need
-            other.set(xlabel="n", ylabel="precision")
-        drawn(name, panels[0, 0], count)
-        figure.draw_without_rendering()
-    return figure, panels[0, 0], (rows, columns)
-
-
 API = re.compile(
     r"highlight|intervals?=|bands=|\w+_\w+=|adjust|alpha|n_resamples|max-t|clopper|rankeval|\w+\(\)"
 )
 
 
 def check_picture(name: str, theme: str, size: str, count: int) -> None:
-    figure, ax, (rows, columns) = draw(name, theme, size, count)
-    neighbors = {x for x in figure.axes if x.get_xlabel() == "n" and x.get_ylabel() == "precision"
-                 and not x.lines and not x.collections}  # fmt: skip
-    panels = [x for x in figure.axes if x not in neighbors or x is ax]
+    rows, columns = (2, 2) if size == "grid" else (1, 1)
+    with plt.style.context(THEMES[theme]):
+        figure, panels = plt.subplots(
+            rows, columns, figsize=SIZES[size], layout="constrained", squeeze=False
+        )
+        ax, *neighbors = panels.ravel()
+        for other in neighbors:  # that take what room they need
+            other.set(xlabel="n", ylabel="precision")
+        drawn(name, ax, count)
+        figure.draw_without_rendering()
+    panels = [x for x in figure.axes if x not in neighbors]
     seen = texts(panels)
     check_places(figure, seen)
     for text in seen:
