@@ -266,7 +266,6 @@ def test_the_question_that_the_guide_adds_has_an_answer():
 
 @pytest.mark.full
 def test_the_sentences_quoted_in_the_readme_are_printed():
-    """As in the how-tos to which they link."""
     found = rankeval_pd.datasets.load_docstring_search(progress=False)
     cases = rankeval_pd.datasets.simulate_candidates(300)
     cases = cases.rename(columns={"good": "model_a", "fair": "model_b"})

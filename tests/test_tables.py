@@ -103,12 +103,6 @@ def test_a_dataset_has_all_variables():
     assert "threshold" in ds.rankeval.nbest_precision(5, details=False)
 
 
-def test_questions_of_pairs_take_short_pairs():
-    pairs = ITEMS.rankeval.paired_bootstrap(details=False)
-    assert len(pairs.rankeval.calibration(OTHER, bins=[0.01, 0.99]))
-    assert len(pairs.rankeval.gain_threshold(window=(0.01, 0.99)))
-
-
 # -------------------------------------------------------------------------------------- the record
 
 

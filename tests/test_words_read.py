@@ -259,6 +259,8 @@ def check_verdict(part: pd.DataFrame, told: list[str], table: pd.DataFrame) -> N
         elif m := re.match(r"(.+) (?:is|are) not shown to be better than chance\.", one):
             lacking = {*rows.index[~rows["better_than_chance"].astype(bool)]}
             assert named(m[1]) == lacking or "others" in m[1], told
+        elif re.match(r"(It is|Both are|All are) better than chance\.", one):
+            assert rows["better_than_chance"].all(), told
         elif m := re.match(r"The lists? of (.+?) ends? inside a tie", one):
             assert named(m[1]) == {*rows.index[rows["tied"] > 0]} or "others" in m[1], told
         elif m := re.match(r"(Q\d) is significantly (higher|lower) than (Q\d), by", one):
@@ -272,6 +274,10 @@ def check_verdict(part: pd.DataFrame, told: list[str], table: pd.DataFrame) -> N
             for x in named(m[1]):
                 assert not tested[x], (told, part.T)
                 assert not apart(rows, best, x), (told, part.T)
+            mentioned |= named(m[1])
+        elif m := re.match(r"Only some of the best .+ significantly better than (.+?)[.(]", one):
+            for x in named(m[1]):
+                assert {apart(rows, [y], x) for y in best} == {True, False}, (told, part.T)
             mentioned |= named(m[1])
         else:
             raise AssertionError(("a claim that is not read", one, told))

@@ -48,9 +48,7 @@ def test_names_stand_where_they_are_asked_for(at, kind):
         candidates(names=3).rankeval.plot.precision([20], labels_at="left")
 
 
-@pytest.mark.parametrize(
-    "options", [{"labels_at": "legend"}, {"legend": True}, {"legend": "outside"}]
-)
+@pytest.mark.parametrize("options", [{"labels_at": "legend"}, {"legend": "outside"}])
 def test_a_legend_has_the_names_that_the_ends_have_not(options):
     ax = candidates(names=3).rankeval.plot.precision([20, 50], **options)
     assert named(ax) == []
@@ -85,18 +83,15 @@ def test_names_are_written_as_they_stand():
         ask.roc(title="$x_$")
 
 
-@pytest.mark.parametrize("name", [None, np.nan, pd.NaT, pd.NA])
-def test_columns_whose_name_is_missing_have_a_name(name):
+@pytest.mark.parametrize("name", [None, pd.NaT, pd.NA, np.nan])
+def test_columns_whose_name_is_missing_or_empty_have_a_name(name):
+    ax = candidates(names=2).rename(columns={"G2": ""}).rankeval.plot.gain(legend=True)
+    assert entries(ax.get_legend())[0] == "''"
     data = candidates(40, names=2)
     kept = data.set_axis(pd.Index([name, *data.columns[1:]], dtype=object), axis=1)
     assert "nan" in named(plotting.precision(kept))
     first = pd.Index([name, "b", "c"], dtype=object)
     assert "nan" in written(plotting.pairs(items(3).set_axis(first, axis=1)))
-
-
-def test_a_name_of_no_letters_is_quoted():
-    ax = candidates(names=2).rename(columns={"G2": ""}).rankeval.plot.gain(legend=True)
-    assert entries(ax.get_legend())[0] == "''"
 
 
 def test_a_figure_has_one_legend():
