@@ -73,14 +73,18 @@ def test_scores_of_sketch_engine_bouma_and_gries():
     """Values worked out by hand, of a table with f = 8, f1 = 16, f2 = 16, N = 1024."""
     frame = pd.DataFrame({"f": [8], "f1": [16], "f2": [16], "N": [1024]})
     found = frame.rankeval.with_association_measures(margins=MARGINS).iloc[0]
-    assert found["logDice"] == 13.0  # 14 + log2(2 * 8 / 32)
+    assert (found["logDice"], found["MI3"]) == (
+        13.0,
+        11.0,
+    )  # 14 + log2(2 * 8 / 32), log2(8^3 / 0.25)
     assert found["NPMI"] == 5 / 7  # log2(8 / 0.25) / -log2(8 / 1024)
     assert found["deltaP_forward"] == pytest.approx(8 / 16 - 8 / 1008, rel=1e-14)
     assert found["deltaP_backward"] == found["liddell"]
     tables = pd.DataFrame(
         [[0, 5, 5, 90], [5, 0, 0, 95], [5, 45, 5, 45], [0, 0, 5, 95]], columns=CELLS
     )
-    ends = tables.rankeval.with_association_measures(["logDice", "NPMI", "LRC", "deltaP_forward"])
+    ends = tables.rankeval.with_association_measures()
+    assert ends["min_sensitivity"][2] == 0.1  # of 5 / 50 and 5 / 10
     assert ends["NPMI"].tolist()[:3] == [-1.0, 1.0, 0.0]
     assert ends[["NPMI", "LRC"]].iloc[3].isna().all()
     assert ends["logDice"].tolist()[:2] == [-np.inf, 14.0]
